@@ -1,0 +1,133 @@
+# dualsvm. Plain `make` only builds; `make demo` and `make test` first install what is missing.
+#
+#   make              the programs, into $(BUILD) and as links here
+#   make demo         set up, build, and run a worked example          (tools/demo)
+#   make test         set up, build, and run all tests                 (tests/run)
+#   make check-asan   the same tests under address and undefined-behaviour sanitizers
+#   make bench        ratios against the peers that are installed      (tests/bench)
+#   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
+#   make install      programs and manual pages below $(DESTDIR)$(PREFIX)
+#   make clean
+#
+# Settings: CC, ARCH (instruction set; ARCH= for binaries that run on any machine of this family),
+# OPTIMIZE, CFLAGS, LDFLAGS, BUILD (folder of all that is built), PREFIX, DESTDIR.
+CC ?= cc
+ARCH ?= -march=native
+OPTIMIZE ?= -O3
+WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+CFLAGS ?= -g
+CONTRACT = fast
+BUILD ?= build
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+# Debian has cblas.h in the compiler's path, Fedora in a folder of its own.
+INCLUDES = -I. $(addprefix -I,$(wildcard /usr/include/openblas))
+ALL_CFLAGS = -std=c11 $(OPTIMIZE) $(ARCH) $(WARN) $(CFLAGS) -ffp-contract=$(CONTRACT) $(INCLUDES) \
+             -pthread $(SANITIZE)
+ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE)
+LIBS = -lopenblas -lz -lm -pthread
+
+PROGRAMS = $(patsubst %.c,%,$(wildcard svm-*.c))
+LIBRARY = $(BUILD)/libdualsvm.a
+OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c solvers/*.c))
+GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
+UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*.c))
+FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
+BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
+MANUALS = $(wildcard doc/*.1)
+
+# A make of our own making uses all processors, unless the user's make was told -j.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
+ASAN = BUILD=build-asan OPTIMIZE=-O1 SANITIZE='-fsanitize=address,undefined \
+       -fno-sanitize-recover=all -fno-omit-frame-pointer'
+FUZZ = BUILD=build-fuzz OPTIMIZE=-O1 CC=clang SANITIZE='-fsanitize=address,undefined \
+       -fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
+
+all: $(addprefix $(BUILD)/,$(PROGRAMS)) $(BUILD)/datasets/generate
+ifeq ($(BUILD),build)
+all: $(PROGRAMS)
+endif
+
+units: $(UNITS)
+
+$(LIBRARY): $(OBJECTS)
+	rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/svm-%: $(BUILD)/svm-%.o $(LIBRARY)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(LIBRARY)
+	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+# Without contraction to fused operations the generated text is the same on every machine.
+$(GENERATOR): private CONTRACT = off
+
+$(BUILD)/datasets/generate: $(GENERATOR) $(LIBRARY)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+# The programs where LIBSVM's users look for them.
+$(PROGRAMS): %: $(BUILD)/%
+	@ln -sf $< $@
+
+# Rewritten when the compiler or its flags change, so that everything is then compiled again.
+$(BUILD)/flags: .always
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS)' | cmp -s - $@ || \
+	    echo '$(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS)' >$@
+
+$(BUILD)/libraries:
+	@mkdir -p $(@D)
+	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup --check build
+	@touch $@
+
+demo:
+	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup build
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@DUALSVM_BIN='$(BUILD)' tools/demo
+
+test:
+	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup test
+	@$(MAKE) --no-print-directory $(JOBS) all units
+	@DUALSVM_BIN='$(BUILD)' tests/run
+
+check-asan:
+	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup test
+	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
+	@DUALSVM_BIN=build-asan DUALSVM_QUICK=1 tests/run
+
+bench:
+	@$(MAKE) --no-print-directory $(JOBS) all benches
+	@DUALSVM_BIN='$(BUILD)' tests/bench/run
+
+benches: $(BENCHES)
+
+fuzz:
+	@command -v clang >/dev/null || { echo 'make fuzz needs clang (package clang)' >&2; exit 1; }
+	@$(MAKE) --no-print-directory $(JOBS) $(FUZZ) fuzzers
+	@DUALSVM_BIN=build-fuzz FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run
+
+fuzzers: all $(FUZZERS)
+
+install: all
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 755 $(addprefix $(BUILD)/,$(PROGRAMS)) '$(DESTDIR)$(PREFIX)/bin'
+	install -m 644 $(MANUALS) '$(DESTDIR)$(PREFIX)/share/man/man1'
+
+clean:
+	rm -rf $(BUILD) build-asan build-fuzz $(PROGRAMS)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+.PHONY: all units demo test check-asan bench benches fuzz fuzzers install clean .always
+.SECONDARY:

@@ -1,0 +1,40 @@
+/* The kernel matrix of the training rows: its lower half, in panels of rows, as float or double.
+ *
+ * Panels that fit into the given memory are computed once and kept, the others are recomputed
+ * block by block at each product: a product reads every row once, for which any cache that
+ * forgets the least recently used row would forget each row just before it is needed. */
+#ifndef COMMON_GRAM_H
+#define COMMON_GRAM_H
+
+#include "common/data.h"
+#include "common/error.h"
+#include "common/kernel.h"
+#include "common/threads.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gram;
+
+/* Builds the matrix of `data`'s rows (borrowed, with kernel, for the life of the gram). cache_bytes
+ * bounds what is kept; wide asks for double instead of float entries. The caller frees. */
+int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
+                size_t cache_bytes, bool wide, struct threads *threads, struct error *err);
+void gram_free(struct gram *gram);
+
+/* Number of rows of the whole matrix, and its prepared rows (for exact evaluation). */
+size_t gram_size(const struct gram *gram);
+const struct kernel_rows *gram_rows(const struct gram *gram);
+
+/* out = K b, both of length gram_size, summed in double. Rows where b is zero are not read for
+ * their part of the sum. The result does not depend on the number of threads. May be called from
+ * several threads at once, with threads = NULL. */
+int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
+                 struct error *err);
+
+/* block (n_i, n_j) row-major in double = K at rows i[0..n_i) and columns j[0..n_j). */
+int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
+               size_t n_j, double *block, struct error *err);
+
+#endif

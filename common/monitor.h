@@ -1,0 +1,27 @@
+/* What a solver tells while it works, and how it is told to stop. */
+#ifndef COMMON_MONITOR_H
+#define COMMON_MONITOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct monitor {
+    void *context;
+    /* Called once an iteration with the bounds known then. Returns true to make the solver stop
+     * there and give its best point so far. Cheap; NULL: nobody watches. */
+    bool (*check)(void *context, uint64_t iteration, double primal, double dual);
+};
+
+/* Calls check if there is one. */
+static inline bool monitor_check(const struct monitor *monitor, uint64_t iteration, double primal,
+                                 double dual) {
+    return monitor && monitor->check && monitor->check(monitor->context, iteration, primal, dual);
+}
+
+/* The relative duality gap (P - D) / P; 0 when P is 0 and D is not below it. */
+static inline double monitor_gap(double primal, double dual) {
+    double gap = primal - dual;
+    return gap <= 0 ? 0 : gap / (primal > 0 ? primal : 1);
+}
+
+#endif

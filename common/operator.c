@@ -1,0 +1,175 @@
+#include "common/operator.h"
+
+#include "common/dispatch.h"
+#include "common/linear.h"
+#include "common/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+DISPATCH double operator_dot(const double *a, const double *b, size_t n) {
+    enum { LANES = 32 };
+    double sum[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (size_t k = 0; k < LANES; k++) {
+            sum[k] += a[i + k] * b[i + k];
+        }
+    }
+    double total = 0;
+    for (; i < n; i++) {
+        total += a[i] * b[i];
+    }
+    for (size_t k = 0; k < LANES; k++) {
+        total += sum[k];
+    }
+    return total;
+}
+
+DISPATCH void operator_add(double *restrict y, double factor, const double *restrict x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        y[i] += factor * x[i];
+    }
+}
+
+static int linear_operator_scores(const struct operator *operator, const double *weights,
+                                  double *s, struct error *err) {
+    (void)err;
+    const struct problem *problem = operator->context;
+    linear_scores(problem->data, weights, operator->dimension, 1, s, operator->threads);
+    return 0;
+}
+
+static int linear_operator_adjoint(const struct operator *operator, const double *r,
+                                   double *weights, struct error *err) {
+    const struct problem *problem = operator->context;
+    return linear_adjoint(problem->data, r, weights, operator->threads, err);
+}
+
+static int linear_operator_exact(const struct operator *operator, const double *weights,
+                                 size_t n_outputs, double *s, struct error *err) {
+    (void)err;
+    const struct problem *problem = operator->context;
+    linear_scores(problem->data, weights, operator->dimension, n_outputs, s, operator->threads);
+    return 0;
+}
+
+static void linear_operator_release(struct operator *operator) {
+    operator->context = NULL;
+}
+
+/* A view of some rows of the whole kernel matrix, with room to spread their coefficients. */
+struct gram_view {
+    const struct problem *problem;
+    size_t size;      /* of the whole matrix */
+    double *spread_b; /* (size), zero outside the rows */
+    double *spread_s; /* (size) */
+};
+
+static int gram_operator_scores(const struct operator *operator, const double *weights, double *s,
+                                struct error *err) {
+    const struct gram_view *view = operator->context;
+    const struct problem *problem = view->problem;
+    if (!problem->rows) {
+        return gram_product(problem->gram, weights, s, operator->threads, err);
+    }
+    for (size_t i = 0; i < operator->n; i++) {
+        view->spread_b[problem->rows[i]] = weights[i];
+    }
+    if (gram_product(problem->gram, view->spread_b, view->spread_s, operator->threads, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < operator->n; i++) {
+        s[i] = view->spread_s[problem->rows[i]];
+    }
+    return 0;
+}
+
+static int gram_operator_adjoint(const struct operator *operator, const double *r, double *weights,
+                                 struct error *err) {
+    (void)err;
+    memcpy(weights, r, operator->n * sizeof *weights);
+    return 0;
+}
+
+static int gram_operator_exact(const struct operator *operator, const double *weights,
+                               size_t n_outputs, double *s, struct error *err) {
+    const struct gram_view *view = operator->context;
+    const struct problem *problem = view->problem;
+    const struct kernel_rows *all = gram_rows(problem->gram);
+    if (!problem->rows) {
+        return kernel_scores(all, all, weights, n_outputs, s, operator->threads, err);
+    }
+    double *b = memory_zeros(view->size, n_outputs * sizeof *b, "coefficients", err);
+    double *full = b ? memory_array(view->size, n_outputs * sizeof *full, "scores", err) : NULL;
+    int status = -1;
+    if (full) {
+        for (size_t i = 0; i < operator->n; i++) {
+            memcpy(b + problem->rows[i] * n_outputs, weights + i * n_outputs,
+                   n_outputs * sizeof *b);
+        }
+        status = kernel_scores(all, all, b, n_outputs, full, operator->threads, err);
+    }
+    for (size_t i = 0; status == 0 && i < operator->n; i++) {
+        memcpy(s + i * n_outputs, full + problem->rows[i] * n_outputs, n_outputs * sizeof *s);
+    }
+    free(full);
+    free(b);
+    return status;
+}
+
+static void gram_operator_release(struct operator *operator) {
+    struct gram_view *view = operator->context;
+    if (view) {
+        free(view->spread_b);
+        free(view->spread_s);
+        free(view);
+        operator->context = NULL;
+    }
+}
+
+int operator_create(struct operator *operator, const struct problem *problem, struct error *err) {
+    *operator = (struct operator){
+        .n = problem->n,
+        .dimension = problem->data->n_features,
+        .primal = true,
+        .context = (void *)(uintptr_t)problem,
+        .threads = problem->threads,
+        .scores = linear_operator_scores,
+        .adjoint = linear_operator_adjoint,
+        .exact = linear_operator_exact,
+        .release = linear_operator_release,
+    };
+    if (!problem->gram) {
+        return 0;
+    }
+    struct gram_view *view = memory_zeros(1, sizeof *view, "a kernel view", err);
+    if (!view) {
+        return -1;
+    }
+    view->problem = problem;
+    view->size = gram_size(problem->gram);
+    operator->dimension = problem->n;
+    operator->primal = false;
+    operator->context = view;
+    operator->scores = gram_operator_scores;
+    operator->adjoint = gram_operator_adjoint;
+    operator->exact = gram_operator_exact;
+    operator->release = gram_operator_release;
+    if (problem->rows) {
+        view->spread_b = memory_zeros(view->size, sizeof *view->spread_b, "coefficients", err);
+        view->spread_s = memory_array(view->size, sizeof *view->spread_s, "scores", err);
+        if (!view->spread_b || !view->spread_s) {
+            gram_operator_release(operator);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void operator_free(struct operator *operator) {
+    if (operator->release) {
+        operator->release(operator);
+        operator->release = NULL;
+    }
+}

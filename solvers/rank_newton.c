@@ -1,0 +1,318 @@
+#include "solvers/rank_newton.h"
+
+#include "common/cholesky.h"
+#include "common/memory.h"
+#include "solvers/linesearch.h"
+#include "solvers/rank_laplacian.h"
+#include "solvers/rank_risk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STALL_STEPS = 25,    /* Newton steps without a better gap: rounding has the last word */
+    CG_MOST = 2000       /* conjugate gradient steps for one Newton step */
+};
+
+static const double MU_FIRST = 1, MU_FACTOR = 0.3;
+static const double FORCING = 0.1;  /* residual of CG relative to the gradient */
+static const double LINE = 1e-4;    /* accuracy of the line search, relative to the last decrease */
+
+struct newton {
+    const struct problem *problem;
+    const struct operator *operator;
+    struct rank_risk risk; /* the smooth one that is minimised */
+    struct rank_laplacian laplacian;
+    struct risk table;
+    bool huber;
+    double cost, epsilon;
+    double *w, *gradient, *step; /* (dimension) */
+    double *dual;                /* (dimension) A'(-C g) */
+    double *s, *g, *q, *trial;   /* (n) */
+    double *gradient_s;          /* (n) A gradient; kernels only */
+    double *H;                   /* (dimension, dimension): direct; else NULL */
+    double *cg;                  /* work of conjugate gradients; else NULL */
+    double norm, value; /* |w|^2, the smooth risk */
+};
+
+static double inner(const struct newton *newton, const double *x, const double *y,
+                    const double *y_scores) {
+    const struct operator *operator = newton->operator;
+    return operator_dot(x, operator->primal ? y : y_scores, operator->dimension);
+}
+
+/* The curvature that goes with the smooth risk at s. */
+static void set_band(struct newton *newton) {
+    double low = newton->huber ? 1 - newton->risk.mu : -INFINITY;
+    rank_laplacian_set(&newton->laplacian, newton->s, low, 1);
+}
+
+static double band_factor(const struct newton *newton) {
+    return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
+}
+
+static int direct_step(struct newton *newton, struct error *err) {
+    size_t d = newton->operator->dimension;
+    if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
+                            newton->H, err)) {
+        return -1;
+    }
+    double factor = band_factor(newton);
+    for (size_t i = 0; i < d * d; i++) {
+        newton->H[i] *= factor;
+    }
+    for (size_t i = 0; i < d; i++) {
+        newton->H[i * d + i] += 1;
+        newton->step[i] = -newton->gradient[i];
+    }
+    if (cholesky_factor(newton->H, d)) {
+        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    }
+    cholesky_solve(newton->H, d, newton->step);
+    return newton->operator->scores(newton->operator, newton->step, newton->q, err);
+}
+
+/* Conjugate gradients for (I + c A'LA) step = -gradient, in |.| for weights w and in the K inner
+ * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
+ * FORCING |gradient|, or when what is left is below `enough` (in units of the primal). */
+static int cg_step(struct newton *newton, double enough, struct error *err) {
+    const struct operator *operator = newton->operator;
+    size_t n = operator->n, d = operator->dimension;
+    double factor = band_factor(newton);
+    double *residual = newton->cg, *z = residual + d, *p = z + d, *Tp = p + d, *scale = Tp + d;
+    double *z_s = scale + d, *p_s = z_s + n, *Lp = p_s + n;
+    if (operator->primal) {
+        if (rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err)) {
+            return -1;
+        }
+    }
+    for (size_t k = 0; k < d; k++) {
+        scale[k] = operator->primal ? 1 / (1 + factor * scale[k]) : 1;
+        residual[k] = -newton->gradient[k];
+        z[k] = scale[k] * residual[k];
+        newton->step[k] = 0;
+    }
+    memset(newton->q, 0, n * sizeof *newton->q);
+    if (operator->scores(operator, z, z_s, err)) {
+        return -1;
+    }
+    double first = inner(newton, residual, residual, z_s), rz = inner(newton, residual, z, z_s);
+    memcpy(p, z, d * sizeof *p);
+    memcpy(p_s, z_s, n * sizeof *p_s);
+    for (int k = 0; k < CG_MOST; k++) {
+        rank_laplacian_apply(&newton->laplacian, p_s, Lp);
+        if (operator->adjoint(operator, Lp, Tp, err)) {
+            return -1;
+        }
+        for (size_t j = 0; j < d; j++) {
+            Tp[j] = p[j] + factor * Tp[j];
+        }
+        double curvature = operator_dot(operator->primal ? p : p_s, Tp, d);
+        if (!(curvature > 0)) {
+            break; /* rounding, or a kernel that is not positive semidefinite */
+        }
+        double length = rz / curvature;
+        operator_add(newton->step, length, p, d);
+        operator_add(newton->q, length, p_s, n);
+        operator_add(residual, -length, Tp, d);
+        for (size_t j = 0; j < d; j++) {
+            z[j] = scale[j] * residual[j];
+        }
+        if (operator->scores(operator, z, z_s, err)) {
+            return -1;
+        }
+        double left = inner(newton, residual, residual, z_s);
+        if (left <= fmax(FORCING * FORCING * first, 2 * enough)) {
+            break;
+        }
+        double next = inner(newton, residual, z, z_s);
+        double ratio = next / rz;
+        rz = next;
+        for (size_t j = 0; j < d; j++) {
+            p[j] = z[j] + ratio * p[j];
+        }
+        for (size_t i = 0; i < n; i++) {
+            p_s[i] = z_s[i] + ratio * p_s[i];
+        }
+    }
+    return 0;
+}
+
+/* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
+static int evaluate(struct newton *newton, double *primal, double *dual, double *dual_offset,
+                    double *residual, struct error *err) {
+    const struct operator *operator = newton->operator;
+    size_t d = operator->dimension;
+    double offset;
+    newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
+    if (operator->adjoint(operator, newton->g, newton->dual, err)) {
+        return -1;
+    }
+    for (size_t k = 0; k < d; k++) {
+        newton->dual[k] *= -newton->cost;
+        newton->gradient[k] = newton->w[k] - newton->dual[k];
+    }
+    if (!operator->primal && operator->scores(operator, newton->gradient, newton->gradient_s, err)) {
+        return -1;
+    }
+    newton->norm = inner(newton, newton->w, newton->w, newton->s);
+    double gradient_norm = inner(newton, newton->gradient, newton->gradient, newton->gradient_s);
+    double mixed = inner(newton, newton->gradient, newton->w, newton->s);
+    double dual_norm = newton->norm - 2 * mixed + gradient_norm; /* |w - gradient|^2 */
+    if (operator->primal) {
+        dual_norm = operator_dot(newton->dual, newton->dual, d);
+    }
+    *primal = 0.5 * newton->norm + newton->cost * newton->risk.true_value;
+    *dual_offset = newton->cost * newton->risk.dual_offset;
+    *dual = *dual_offset - 0.5 * dual_norm;
+    *residual = 0.5 * gradient_norm;
+    return 0;
+}
+
+static int line(struct newton *newton, double tolerance, struct error *err) {
+    const struct operator *operator = newton->operator;
+    size_t n = operator->n, d = operator->dimension;
+    struct linesearch search = {
+        .risk = &newton->table,
+        .cost = newton->cost,
+        .s = newton->s,
+        .d = newton->q,
+        .norm = newton->norm,
+        .mixed = inner(newton, newton->w, newton->step, newton->q),
+        .curvature = inner(newton, newton->step, newton->step, newton->q),
+        .value = newton->value,
+        .slope = operator_dot(newton->g, newton->q, n),
+        .first = 1,
+        .trial = newton->trial,
+        .g = newton->g,
+    };
+    struct linesearch_result found = linesearch_minimise(&search, tolerance);
+    operator_add(newton->w, found.theta, newton->step, d);
+    return operator->scores(operator, newton->w, newton->s, err);
+}
+
+static int iterate(struct newton *newton, const struct monitor *monitor, struct fit *fit,
+                   struct error *err) {
+    size_t d = newton->operator->dimension;
+    double best_gap = INFINITY, before = INFINITY;
+    int stalled = 0;
+    fit->primal = INFINITY;
+    fit->dual = -INFINITY;
+    for (;;) {
+        double primal, dual, offset, residual;
+        if (evaluate(newton, &primal, &dual, &offset, &residual, err)) {
+            return -1;
+        }
+        if (!isfinite(primal) || !isfinite(dual)) {
+            return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+        }
+        if (primal < fit->primal) {
+            fit->primal = primal;
+            memcpy(fit->weights, newton->w, d * sizeof *newton->w);
+        }
+        if (dual > fit->dual) {
+            fit->dual = dual;
+            fit->dual_offset = offset;
+            memcpy(fit->dual_weights, newton->dual, d * sizeof *newton->dual);
+        }
+        double gap = fit->primal - fit->dual;
+        if (gap <= newton->epsilon * fit->primal) {
+            fit->converged = true;
+            return 0;
+        }
+        if (newton->huber && residual < 0.5 * (primal - dual)) {
+            newton->risk.mu *= MU_FACTOR; /* the smoothing is the larger part of the gap */
+            before = INFINITY;
+            if (newton->risk.mu < 1e-14) {
+                fit->reason = "rounding stops progress";
+                return 0;
+            }
+            continue;
+        }
+        fit->iterations++;
+        if (monitor_check(monitor, fit->iterations, fit->primal, fit->dual)) {
+            fit->reason = "stopped at a limit";
+            return 0;
+        }
+        stalled = gap < best_gap * (1 - 1e-4) ? 0 : stalled + 1;
+        best_gap = fmin(best_gap, gap);
+        if (stalled >= STALL_STEPS) {
+            fit->reason = "rounding stops progress";
+            return 0;
+        }
+        set_band(newton);
+        if (newton->H ? direct_step(newton, err)
+                      : cg_step(newton, 0.1 * newton->epsilon * fit->primal, err)) {
+            return -1;
+        }
+        double smooth = 0.5 * newton->norm + newton->cost * newton->value;
+        double tolerance = LINE * fmin(isfinite(before) ? fmax(before - smooth, 0) : residual,
+                                       residual);
+        before = smooth;
+        if (line(newton, tolerance, err)) {
+            return -1;
+        }
+    }
+}
+
+int rank_newton_solve(const struct problem *problem, const struct operator *operator,
+                      struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
+                      const double *start, const struct monitor *monitor, struct fit *fit,
+                      struct error *err) {
+    size_t n = operator->n, d = operator->dimension;
+    *fit = (struct fit){0};
+    struct newton newton = {.problem = problem,
+                            .operator = operator,
+                            .huber = loss == RANK_HINGE,
+                            .cost = cost,
+                            .epsilon = epsilon};
+    if (rank_risk_create(&newton.risk, pairs, loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE,
+                         err)) {
+        return -1;
+    }
+    newton.risk.mu = MU_FIRST;
+    newton.table = rank_risk_table(&newton.risk);
+    bool direct = operator->primal && d <= RANK_NEWTON_DIRECT;
+    newton.w = memory_zeros(d, sizeof(double), "weights", err);
+    newton.gradient = memory_array(d, sizeof(double), "weights", err);
+    newton.step = memory_array(d, sizeof(double), "weights", err);
+    newton.dual = memory_array(d, sizeof(double), "weights", err);
+    newton.s = memory_zeros(n, sizeof(double), "scores", err);
+    newton.g = memory_array(n, sizeof(double), "scores", err);
+    newton.q = memory_array(n, sizeof(double), "scores", err);
+    newton.trial = memory_array(n, sizeof(double), "scores", err);
+    newton.gradient_s = memory_array(n, sizeof(double), "scores", err);
+    fit->weights = memory_array(d, sizeof(double), "weights", err);
+    fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
+    newton.H = direct ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
+    newton.cg = direct ? NULL : memory_array(5 * d + 3 * n, sizeof(double), "weights", err);
+    int status = -1;
+    if (newton.w && newton.gradient && newton.step && newton.dual && newton.s && newton.g &&
+        newton.q && newton.trial && newton.gradient_s && fit->weights && fit->dual_weights &&
+        (newton.H || newton.cg) && rank_laplacian_create(&newton.laplacian, pairs, err) == 0) {
+        status = 0;
+        if (start) {
+            memcpy(newton.w, start, d * sizeof(double));
+            status = operator->scores(operator, newton.w, newton.s, err);
+        }
+        status = status ? status : iterate(&newton, monitor, fit, err);
+        rank_laplacian_free(&newton.laplacian);
+    }
+    if (status) {
+        fit_free(fit);
+    }
+    rank_risk_free(&newton.risk);
+    free(newton.w);
+    free(newton.gradient);
+    free(newton.step);
+    free(newton.dual);
+    free(newton.s);
+    free(newton.g);
+    free(newton.q);
+    free(newton.trial);
+    free(newton.gradient_s);
+    free(newton.H);
+    free(newton.cg);
+    return status;
+}

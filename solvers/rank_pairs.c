@@ -1,0 +1,450 @@
+#include "solvers/rank_pairs.h"
+
+#include "common/memory.h"
+#include "common/random.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A Fenwick node: how many partners it covers and the sum of their scores. */
+struct node {
+    double count, sum;
+};
+
+enum {
+    TASK_ROWS = 2048,     /* rows that make a task worth handing to another thread */
+    INSERTION_ROWS = 16,  /* runs that are sorted by insertion */
+    RANDOM_STREAM_PAIRS = 1
+};
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+struct keyed_row {
+    uint64_t query;
+    double target;
+    uint32_t row;
+};
+
+static int by_query_and_target(const void *left, const void *right) {
+    const struct keyed_row *a = left, *b = right;
+    if (a->query != b->query) {
+        return a->query < b->query ? -1 : 1;
+    }
+    if (a->target != b->target) {
+        return a->target < b->target ? -1 : 1;
+    }
+    return a->row < b->row ? -1 : 1;
+}
+
+/* Places of the window's lower ranks for a row: level_start[l] is the first place of level l. */
+static void window_below(const struct rank_pairs *pairs, const uint32_t *level_start,
+                         uint32_t level, uint32_t *first, uint32_t *end) {
+    uint32_t to = level >= pairs->low ? level - pairs->low + 1 : 0; /* levels [from, to) */
+    uint32_t from = level > pairs->high ? level - pairs->high : 0;
+    *first = to > 0 ? level_start[from] : 0;
+    *end = to > 0 ? level_start[to] : 0;
+}
+
+/* Appends the rows keyed[0..m) of one query as a group if it has a pair. level_start has room for
+ * m + 1. */
+static void add_group(struct rank_pairs *pairs, const struct keyed_row *keyed, size_t m,
+                      uint32_t *level_start) {
+    size_t base = pairs->start[pairs->n_groups];
+    uint32_t level = 0;
+    level_start[0] = 0;
+    for (size_t k = 0; k < m; k++) {
+        if (k > 0 && keyed[k].target > keyed[k - 1].target) {
+            level++;
+            level_start[level] = (uint32_t)k;
+        }
+        pairs->row[base + k] = keyed[k].row;
+        pairs->level[base + k] = level;
+    }
+    level_start[level + 1] = (uint32_t)m;
+    double n_pairs = 0;
+    for (uint32_t l = 0; l <= level; l++) {
+        uint32_t first, end;
+        window_below(pairs, level_start, l, &first, &end);
+        n_pairs += (double)(end - first) * (double)(level_start[l + 1] - level_start[l]);
+    }
+    if (n_pairs == 0) {
+        pairs->n_groups_without++;
+        return;
+    }
+    size_t g = pairs->n_groups++;
+    pairs->start[g + 1] = base + m;
+    pairs->n_levels[g] = level + 1;
+    pairs->group_pairs[g] = n_pairs;
+    pairs->n_pairs += n_pairs;
+    if (level + 1 > pairs->most_levels) {
+        pairs->most_levels = level + 1;
+    }
+    if (m > pairs->most_rows) {
+        pairs->most_rows = (uint32_t)m;
+    }
+}
+
+/* Keeps `wanted` of the pairs, each set of that size equally likely (Knuth, vol. 2, 3.4.2,
+ * algorithm S), pairs in the order of places. */
+static int sample_pairs(struct rank_pairs *pairs, const struct rank_preferences *preferences,
+                        uint32_t *level_start, struct error *err) {
+    double wanted = round(preferences->fraction * pairs->n_pairs);
+    if (wanted < 1) {
+        return error_set(err, ERROR_RUNTIME,
+                         "a fraction %g of %.0f preference pairs is less than one pair",
+                         preferences->fraction, pairs->n_pairs);
+    }
+    size_t n_rows = pairs->start[pairs->n_groups];
+    pairs->partner_start =
+        memory_zeros(n_rows + 1, sizeof *pairs->partner_start, "sampled pairs", err);
+    pairs->partner = wanted < 0x1p62 ? memory_array((size_t)wanted, sizeof *pairs->partner,
+                                                    "sampled pairs", err)
+                                     : memory_array(SIZE_MAX, 1, "sampled pairs", err);
+    if (!pairs->partner_start || !pairs->partner) {
+        return -1;
+    }
+    struct random random;
+    random_start(&random, preferences->seed, RANDOM_STREAM_PAIRS);
+    double left = pairs->n_pairs, still = wanted;
+    size_t n = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        size_t base = pairs->start[g], m = pairs->start[g + 1] - base;
+        size_t before = n;
+        for (size_t k = 0, l = 0; k < m; k++) {
+            if (pairs->level[base + k] == l) {
+                level_start[l++] = (uint32_t)k;
+            }
+        }
+        level_start[pairs->n_levels[g]] = (uint32_t)m;
+        for (size_t k = 0; k < m; k++) {
+            uint32_t first, end;
+            window_below(pairs, level_start, pairs->level[base + k], &first, &end);
+            for (uint32_t place = first; place < end; place++, left--) {
+                if (random_unit(&random) * left < still) {
+                    pairs->partner[n++] = place;
+                    still--;
+                }
+            }
+            pairs->partner_start[base + k + 1] = n;
+        }
+        pairs->group_pairs[g] = (double)(n - before);
+    }
+    pairs->n_pairs = (double)n;
+    return 0;
+}
+
+static int make_tasks(struct rank_pairs *pairs, struct error *err) {
+    pairs->task = memory_array(pairs->n_groups + 1, sizeof *pairs->task, "tasks", err);
+    pairs->group_sum = memory_array(pairs->n_groups, sizeof *pairs->group_sum, "groups", err);
+    if (!pairs->task || !pairs->group_sum) {
+        return -1;
+    }
+    size_t rows = 0;
+    pairs->task[0] = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        rows += pairs->start[g + 1] - pairs->start[g];
+        if (rows >= TASK_ROWS || g + 1 == pairs->n_groups) {
+            pairs->task[++pairs->n_tasks] = g + 1;
+            rows = 0;
+        }
+    }
+    pairs->scratch_stride = ((size_t)pairs->most_levels + 1) * 2 + (size_t)pairs->most_rows * 2 + 16;
+    pairs->scratch = memory_array(threads_count(pairs->threads),
+                                  pairs->scratch_stride * sizeof(double), "counts", err);
+    return pairs->scratch ? 0 : -1;
+}
+
+static double query_weight(const struct rank_preferences *preferences, uint64_t query) {
+    for (size_t i = preferences->n_weights; i-- > 0;) { /* the last one given counts */
+        if (preferences->weight_query[i] == query) {
+            return preferences->weight[i];
+        }
+    }
+    return 1;
+}
+
+static int collect(struct rank_pairs *pairs, const struct problem *problem,
+                   const struct rank_preferences *preferences, struct keyed_row *keyed,
+                   uint32_t *level_start, struct error *err) {
+    const struct data *data = problem->data;
+    for (size_t i = 0; i < problem->n; i++) {
+        size_t row = problem->rows ? problem->rows[i] : i;
+        keyed[i].query = data->query ? data->query[row] : 0;
+        keyed[i].target = data->target[row];
+        keyed[i].row = (uint32_t)i;
+    }
+    qsort(keyed, problem->n, sizeof *keyed, by_query_and_target);
+    for (size_t i = 0, end; i < problem->n; i = end) {
+        size_t groups_before = pairs->n_groups;
+        for (end = i + 1; end < problem->n && keyed[end].query == keyed[i].query; end++) {
+        }
+        add_group(pairs, keyed + i, end - i, level_start);
+        if (pairs->n_groups > groups_before) {
+            pairs->weight[groups_before] = query_weight(preferences, keyed[i].query);
+        }
+    }
+    if (pairs->n_groups == 0) {
+        return error_set(err, ERROR_RUNTIME,
+                         "no preference pair: no two rows of one query have targets that differ%s",
+                         pairs->low > 1 || pairs->high < UINT32_MAX ? " by the wanted ranks" : "");
+    }
+    if (preferences->fraction < 1 && sample_pairs(pairs, preferences, level_start, err)) {
+        return -1;
+    }
+    if (preferences->per_query) {
+        for (size_t g = 0; g < pairs->n_groups; g++) {
+            pairs->weight[g] /= pairs->group_pairs[g] > 0 ? pairs->group_pairs[g] : 1;
+        }
+    }
+    size_t n_rows = pairs->start[pairs->n_groups];
+    pairs->order = memory_array(n_rows, sizeof *pairs->order, "orders", err);
+    if (!pairs->order) {
+        return -1;
+    }
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+            pairs->order[k].place = (uint32_t)(k - pairs->start[g]);
+        }
+    }
+    return make_tasks(pairs, err);
+}
+
+int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
+                      const struct rank_preferences *preferences, struct error *err) {
+    size_t n = problem->n;
+    *pairs = (struct rank_pairs){.n = n,
+                                 .low = preferences->gap_low > 0 ? preferences->gap_low : 1,
+                                 .high = preferences->gap_high,
+                                 .threads = problem->threads};
+    if (n >= UINT32_MAX) {
+        return error_set(err, ERROR_RUNTIME, "%zu rows: at most %u", n, UINT32_MAX - 1);
+    }
+    struct keyed_row *keyed = memory_array(n, sizeof *keyed, "rows by group", err);
+    uint32_t *level_start = memory_array(n + 1, sizeof *level_start, "ranks", err);
+    pairs->start = memory_zeros(n + 1, sizeof *pairs->start, "groups", err);
+    pairs->row = memory_array(n, sizeof *pairs->row, "groups", err);
+    pairs->level = memory_array(n, sizeof *pairs->level, "ranks", err);
+    pairs->n_levels = memory_array(n, sizeof *pairs->n_levels, "groups", err);
+    pairs->weight = memory_array(n, sizeof *pairs->weight, "groups", err);
+    pairs->group_pairs = memory_array(n, sizeof *pairs->group_pairs, "groups", err);
+    int status = -1;
+    if (keyed && level_start && pairs->start && pairs->row && pairs->level && pairs->n_levels &&
+        pairs->weight && pairs->group_pairs) {
+        status = collect(pairs, problem, preferences, keyed, level_start, err);
+    }
+    free(level_start);
+    free(keyed);
+    if (status) {
+        rank_pairs_free(pairs);
+    }
+    return status;
+}
+
+void rank_pairs_free(struct rank_pairs *pairs) {
+    free(pairs->start);
+    free(pairs->row);
+    free(pairs->level);
+    free(pairs->n_levels);
+    free(pairs->weight);
+    free(pairs->group_pairs);
+    free(pairs->order);
+    free(pairs->partner_start);
+    free(pairs->partner);
+    free(pairs->task);
+    free(pairs->scratch);
+    free(pairs->group_sum);
+    *pairs = (struct rank_pairs){0};
+}
+
+/* ---- sorting --------------------------------------------------------------------------------- */
+
+/* Sorts by score with a merge sort that leaves runs alone that are in order already. spare has
+ * room for m places. */
+static void sort_places(struct rank_place *places, size_t m, struct rank_place *spare) {
+    for (size_t base = 0; base < m; base += INSERTION_ROWS) {
+        size_t end = base + INSERTION_ROWS < m ? base + INSERTION_ROWS : m;
+        for (size_t i = base + 1; i < end; i++) {
+            struct rank_place moved = places[i];
+            size_t j = i;
+            for (; j > base && places[j - 1].score > moved.score; j--) {
+                places[j] = places[j - 1];
+            }
+            places[j] = moved;
+        }
+    }
+    for (size_t width = INSERTION_ROWS; width < m; width *= 2) {
+        for (size_t base = 0; base + width < m; base += 2 * width) {
+            size_t middle = base + width;
+            size_t end = middle + width < m ? middle + width : m;
+            if (places[middle - 1].score <= places[middle].score) {
+                continue;
+            }
+            memcpy(spare, places + base, width * sizeof *spare);
+            size_t a = 0, b = middle, out = base;
+            while (a < width && b < end) {
+                places[out++] = places[b].score < spare[a].score ? places[b++] : spare[a++];
+            }
+            memcpy(places + out, spare + a, (width - a) * sizeof *spare);
+        }
+    }
+}
+
+void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare) {
+    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
+    struct rank_place *order = pairs->order + base;
+    const uint32_t *row = pairs->row + base;
+    for (size_t q = 0; q < m; q++) {
+        order[q].score = s[row[order[q].place]];
+    }
+    sort_places(order, m, spare);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void node_add(struct node *tree, uint32_t n_levels, uint32_t level, double score) {
+    for (uint32_t k = level + 1; k <= n_levels; k += k & (0 - k)) {
+        tree[k].count += 1;
+        tree[k].sum += score;
+    }
+}
+
+/* Sum of levels [0, end), times sign, into *total. */
+static void node_prefix(const struct node *tree, uint32_t end, double sign, struct node *total) {
+    for (uint32_t k = end; k > 0; k -= k & (0 - k)) {
+        total->count += sign * tree[k].count;
+        total->sum += sign * tree[k].sum;
+    }
+}
+
+struct sums_task {
+    struct rank_pairs *pairs;
+    const double *s;
+    double delta;
+    double *count, *moment;
+};
+
+/* Partners below: adds to count and moment of each row of the group, and returns their number. */
+static double sums_up(const struct sums_task *task, size_t group, struct node *tree) {
+    const struct rank_pairs *pairs = task->pairs;
+    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
+    const struct rank_place *order = pairs->order + base;
+    const uint32_t *level = pairs->level + base;
+    uint32_t n_levels = pairs->n_levels[group];
+    double weight = pairs->weight[group], active = 0;
+    memset(tree, 0, ((size_t)n_levels + 1) * sizeof *tree);
+    size_t inserted = m;
+    for (size_t q = m; q-- > 0;) {
+        double score = order[q].score;
+        while (inserted > 0 && score - order[inserted - 1].score < task->delta) {
+            inserted--;
+            node_add(tree, n_levels, level[order[inserted].place], order[inserted].score);
+        }
+        uint32_t own = level[order[q].place];
+        struct node below = {0, 0};
+        if (own >= pairs->low) {
+            node_prefix(tree, own - pairs->low + 1, 1, &below);
+            if (own > pairs->high) {
+                node_prefix(tree, own - pairs->high, -1, &below);
+            }
+        }
+        size_t row = pairs->row[base + order[q].place];
+        task->count[row] += weight * below.count;
+        if (task->moment) {
+            task->moment[row] += weight * (below.count * (task->delta - score) + below.sum);
+        }
+        active += below.count;
+    }
+    return active;
+}
+
+/* Partners above. The comparison is that of sums_up to the bit, so both see the same pairs. */
+static void sums_down(const struct sums_task *task, size_t group, struct node *tree) {
+    const struct rank_pairs *pairs = task->pairs;
+    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
+    const struct rank_place *order = pairs->order + base;
+    const uint32_t *level = pairs->level + base;
+    uint32_t n_levels = pairs->n_levels[group];
+    double weight = pairs->weight[group];
+    memset(tree, 0, ((size_t)n_levels + 1) * sizeof *tree);
+    size_t inserted = 0;
+    for (size_t q = 0; q < m; q++) {
+        double score = order[q].score;
+        while (inserted < m && order[inserted].score - score < task->delta) {
+            /* levels from the top down: partners above are then a prefix too */
+            node_add(tree, n_levels, n_levels - 1 - level[order[inserted].place],
+                     order[inserted].score);
+            inserted++;
+        }
+        uint32_t own = n_levels - 1 - level[order[q].place];
+        struct node above = {0, 0};
+        if (own >= pairs->low) {
+            node_prefix(tree, own - pairs->low + 1, 1, &above);
+            if (own > pairs->high) {
+                node_prefix(tree, own - pairs->high, -1, &above);
+            }
+        }
+        size_t row = pairs->row[base + order[q].place];
+        task->count[row] -= weight * above.count;
+        if (task->moment) {
+            task->moment[row] -= weight * (above.count * (task->delta + score) - above.sum);
+        }
+    }
+}
+
+/* The sampled pairs of a group, one by one. */
+static double sums_listed(const struct sums_task *task, size_t group) {
+    const struct rank_pairs *pairs = task->pairs;
+    size_t base = pairs->start[group], end = pairs->start[group + 1];
+    double weight = pairs->weight[group], active = 0;
+    for (size_t k = base; k < end; k++) {
+        size_t i = pairs->row[k];
+        for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
+            size_t j = pairs->row[base + pairs->partner[p]];
+            double margin = task->s[i] - task->s[j];
+            if (margin < task->delta) {
+                active += 1;
+                task->count[i] += weight;
+                task->count[j] -= weight;
+                if (task->moment) {
+                    task->moment[i] += weight * (task->delta - margin);
+                    task->moment[j] -= weight * (task->delta - margin);
+                }
+            }
+        }
+    }
+    return active;
+}
+
+static void sums_run(void *argument, size_t t, size_t worker) {
+    const struct sums_task *task = argument;
+    struct rank_pairs *pairs = task->pairs;
+    void *scratch = pairs->scratch + worker * pairs->scratch_stride;
+    for (size_t g = pairs->task[t]; g < pairs->task[t + 1]; g++) {
+        double active;
+        if (pairs->partner_start) {
+            active = sums_listed(task, g);
+        } else {
+            rank_pairs_sort(pairs, g, task->s, scratch);
+            active = sums_up(task, g, scratch);
+            sums_down(task, g, scratch);
+        }
+        pairs->group_sum[g] = active * pairs->weight[g];
+    }
+}
+
+double rank_pairs_sums(struct rank_pairs *pairs, const double *s, double delta, double *count,
+                       double *moment) {
+    memset(count, 0, pairs->n * sizeof *count);
+    if (moment) {
+        memset(moment, 0, pairs->n * sizeof *moment);
+    }
+    struct sums_task task = {pairs, s, delta, count, moment};
+    threads_run(pairs->threads, pairs->n_tasks, sums_run, &task);
+    double total = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        total += pairs->group_sum[g];
+    }
+    return total;
+}
