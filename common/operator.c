@@ -62,6 +62,7 @@ static void linear_operator_release(struct operator *operator) {
 struct gram_view {
     const struct problem *problem;
     size_t size;      /* of the whole matrix */
+    uint32_t *all;    /* (n) the rows, whether problem->rows is NULL or not */
     double *spread_b; /* (size), zero outside the rows */
     double *spread_s; /* (size) */
 };
@@ -118,9 +119,32 @@ static int gram_operator_exact(const struct operator *operator, const double *we
     return status;
 }
 
+static uint32_t gram_row(const struct gram_view *view, size_t i) {
+    return view->problem->rows ? view->problem->rows[i] : (uint32_t)i;
+}
+
+static int gram_operator_column(const struct operator *operator, uint32_t i, double *column,
+                                struct error *err) {
+    const struct gram_view *view = operator->context;
+    uint32_t row = gram_row(view, i);
+    return gram_block(view->problem->gram, view->all, operator->n, &row, 1, column, err);
+}
+
+static int gram_operator_diagonal(const struct operator *operator, double *diagonal,
+                                  struct error *err) {
+    (void)err;
+    const struct gram_view *view = operator->context;
+    const struct kernel_rows *rows = gram_rows(view->problem->gram);
+    for (size_t i = 0; i < operator->n; i++) {
+        diagonal[i] = kernel_value(rows, view->all[i], rows, view->all[i]);
+    }
+    return 0;
+}
+
 static void gram_operator_release(struct operator *operator) {
     struct gram_view *view = operator->context;
     if (view) {
+        free(view->all);
         free(view->spread_b);
         free(view->spread_s);
         free(view);
@@ -156,13 +180,19 @@ int operator_create(struct operator *operator, const struct problem *problem, st
     operator->adjoint = gram_operator_adjoint;
     operator->exact = gram_operator_exact;
     operator->release = gram_operator_release;
-    if (problem->rows) {
+    operator->column = gram_operator_column;
+    operator->diagonal = gram_operator_diagonal;
+    view->all = memory_array(problem->n, sizeof *view->all, "a kernel view", err);
+    for (size_t i = 0; view->all && i < problem->n; i++) {
+        view->all[i] = gram_row(view, i);
+    }
+    if (problem->rows && view->all) {
         view->spread_b = memory_zeros(view->size, sizeof *view->spread_b, "coefficients", err);
         view->spread_s = memory_array(view->size, sizeof *view->spread_s, "scores", err);
-        if (!view->spread_b || !view->spread_s) {
-            gram_operator_release(operator);
-            return -1;
-        }
+    }
+    if (!view->all || (problem->rows && (!view->spread_b || !view->spread_s))) {
+        gram_operator_release(operator);
+        return -1;
     }
     return 0;
 }

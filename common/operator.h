@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct operator {
     size_t n;         /* scores */
@@ -29,6 +30,9 @@ struct operator {
      * the data: what a certificate is computed with. */
     int (*exact)(const struct operator *operator, const double *weights, size_t n_outputs,
                  double *s, struct error *err);
+    /* column (n) of K, and its diagonal (n), as accurate as `scores`; NULL when weights are w. */
+    int (*column)(const struct operator *operator, uint32_t i, double *column, struct error *err);
+    int (*diagonal)(const struct operator *operator, double *diagonal, struct error *err);
     void (*release)(struct operator *operator);
 };
 

@@ -2,6 +2,7 @@
 
 #include "common/cholesky.h"
 #include "common/memory.h"
+#include "solvers/landmarks.h"
 #include "solvers/linesearch.h"
 #include "solvers/rank_laplacian.h"
 #include "solvers/rank_risk.h"
@@ -12,11 +13,14 @@
 
 enum {
     STALL_STEPS = 25,    /* Newton steps without a better gap: rounding has the last word */
-    CG_MOST = 2000       /* conjugate gradient steps for one Newton step */
+    CG_MOST = 2000,      /* conjugate gradient steps for one Newton step */
+    CG_PLAIN = 40,       /* after so many a preconditioner pays */
+    LANDMARKS = 1024
 };
 
 static const double MU_FIRST = 1, MU_FACTOR = 0.3;
 static const double FORCING = 0.1;  /* residual of CG relative to the gradient */
+static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
 static const double LINE = 1e-4;    /* accuracy of the line search, relative to the last decrease */
 
 struct newton {
@@ -33,7 +37,8 @@ struct newton {
     double *gradient_s;          /* (n) A gradient; kernels only */
     double *H;                   /* (dimension, dimension): direct; else NULL */
     double *cg;                  /* work of conjugate gradients; else NULL */
-    double norm, value; /* |w|^2, the smooth risk */
+    struct landmarks landmarks;  /* kernels: the preconditioner, once plain steps were too many */
+    double norm, value, residual; /* |w|^2, the smooth risk, half of |gradient|^2 */
 };
 
 static double inner(const struct newton *newton, const double *x, const double *y,
@@ -73,34 +78,72 @@ static int direct_step(struct newton *newton, struct error *err) {
     return newton->operator->scores(newton->operator, newton->step, newton->q, err);
 }
 
+/* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w,
+ * landmarks for kernels. *square = <residual, z>. */
+static int precondition(struct newton *newton, const double *residual, const double *scale,
+                        double *z, double *z_s, double *square, struct error *err) {
+    const struct operator *operator = newton->operator;
+    size_t d = operator->dimension;
+    if (newton->landmarks.m > 0) {
+        if (landmarks_apply(&newton->landmarks, residual, z, err)) {
+            return -1;
+        }
+    } else {
+        for (size_t k = 0; k < d; k++) {
+            z[k] = scale[k] * residual[k];
+        }
+    }
+    if (operator->scores(operator, z, z_s, err)) {
+        return -1;
+    }
+    *square = inner(newton, residual, z, z_s);
+    return 0;
+}
+
+/* *square = |x|^2 of weights x; s (n) is work. */
+static int inner_square(struct newton *newton, const double *x, double *s, double *square,
+                        struct error *err) {
+    const struct operator *operator = newton->operator;
+    if (!operator->primal && operator->scores(operator, x, s, err)) {
+        return -1;
+    }
+    *square = inner(newton, x, x, s);
+    return 0;
+}
+
 /* Conjugate gradients for (I + c A'LA) step = -gradient, in |.| for weights w and in the K inner
  * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
- * FORCING |gradient|, or when what is left is below `enough` (in units of the primal). */
+ * FORCING |gradient|, preconditioned, or when what is left to gain is below `enough`. */
 static int cg_step(struct newton *newton, double enough, struct error *err) {
     const struct operator *operator = newton->operator;
     size_t n = operator->n, d = operator->dimension;
     double factor = band_factor(newton);
     double *residual = newton->cg, *z = residual + d, *p = z + d, *Tp = p + d, *scale = Tp + d;
     double *z_s = scale + d, *p_s = z_s + n, *Lp = p_s + n;
-    if (operator->primal) {
-        if (rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err)) {
-            return -1;
-        }
+    if (operator->primal &&
+        rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err)) {
+        return -1;
+    }
+    if (newton->landmarks.m > 0 &&
+        landmarks_update(&newton->landmarks, &newton->laplacian, factor, err)) {
+        return -1;
     }
     for (size_t k = 0; k < d; k++) {
         scale[k] = operator->primal ? 1 / (1 + factor * scale[k]) : 1;
         residual[k] = -newton->gradient[k];
-        z[k] = scale[k] * residual[k];
         newton->step[k] = 0;
     }
     memset(newton->q, 0, n * sizeof *newton->q);
-    if (operator->scores(operator, z, z_s, err)) {
+    double rz, next;
+    if (precondition(newton, residual, scale, z, z_s, &rz, err)) {
         return -1;
     }
-    double first = inner(newton, residual, residual, z_s), rz = inner(newton, residual, z, z_s);
+    double left, target = fmax(FORCING * FORCING * rz, 2 * enough);
+    double wanted = fmax(FORCING * FORCING * 2 * newton->residual, 2 * enough);
     memcpy(p, z, d * sizeof *p);
     memcpy(p_s, z_s, n * sizeof *p_s);
-    for (int k = 0; k < CG_MOST; k++) {
+    bool plain = !operator->primal && newton->landmarks.m == 0;
+    for (int k = 0; k < (plain ? CG_PLAIN : CG_MOST); k++) {
         rank_laplacian_apply(&newton->laplacian, p_s, Lp);
         if (operator->adjoint(operator, Lp, Tp, err)) {
             return -1;
@@ -110,23 +153,25 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
         }
         double curvature = operator_dot(operator->primal ? p : p_s, Tp, d);
         if (!(curvature > 0)) {
-            break; /* rounding, or a kernel that is not positive semidefinite */
+            return 0; /* rounding, or a kernel that is not positive semidefinite */
         }
         double length = rz / curvature;
         operator_add(newton->step, length, p, d);
         operator_add(newton->q, length, p_s, n);
         operator_add(residual, -length, Tp, d);
-        for (size_t j = 0; j < d; j++) {
-            z[j] = scale[j] * residual[j];
-        }
-        if (operator->scores(operator, z, z_s, err)) {
+        if (precondition(newton, residual, scale, z, z_s, &next, err)) {
             return -1;
         }
-        double left = inner(newton, residual, residual, z_s);
-        if (left <= fmax(FORCING * FORCING * first, 2 * enough)) {
-            break;
+        if (next <= target) {
+            /* the gap counts the residual without the preconditioner, which may hide much of it */
+            if (inner_square(newton, residual, Lp, &left, err)) {
+                return -1;
+            }
+            if (left <= wanted) {
+                return 0;
+            }
+            target *= fmax(wanted / left, LEAST_CUT);
         }
-        double next = inner(newton, residual, z, z_s);
         double ratio = next / rz;
         rz = next;
         for (size_t j = 0; j < d; j++) {
@@ -136,12 +181,12 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
             p_s[i] = z_s[i] + ratio * p_s[i];
         }
     }
-    return 0;
+    return plain ? landmarks_create(&newton->landmarks, operator, LANDMARKS, err) : 0;
 }
 
 /* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
 static int evaluate(struct newton *newton, double *primal, double *dual, double *dual_offset,
-                    double *residual, struct error *err) {
+                    struct error *err) {
     const struct operator *operator = newton->operator;
     size_t d = operator->dimension;
     double offset;
@@ -166,7 +211,7 @@ static int evaluate(struct newton *newton, double *primal, double *dual, double 
     *primal = 0.5 * newton->norm + newton->cost * newton->risk.true_value;
     *dual_offset = newton->cost * newton->risk.dual_offset;
     *dual = *dual_offset - 0.5 * dual_norm;
-    *residual = 0.5 * gradient_norm;
+    newton->residual = 0.5 * gradient_norm;
     return 0;
 }
 
@@ -200,8 +245,8 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
     fit->primal = INFINITY;
     fit->dual = -INFINITY;
     for (;;) {
-        double primal, dual, offset, residual;
-        if (evaluate(newton, &primal, &dual, &offset, &residual, err)) {
+        double primal, dual, offset;
+        if (evaluate(newton, &primal, &dual, &offset, err)) {
             return -1;
         }
         if (!isfinite(primal) || !isfinite(dual)) {
@@ -221,7 +266,7 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
             fit->converged = true;
             return 0;
         }
-        if (newton->huber && residual < 0.5 * (primal - dual)) {
+        if (newton->huber && newton->residual < 0.5 * (primal - dual)) {
             newton->risk.mu *= MU_FACTOR; /* the smoothing is the larger part of the gap */
             before = INFINITY;
             if (newton->risk.mu < 1e-14) {
@@ -247,8 +292,8 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
             return -1;
         }
         double smooth = 0.5 * newton->norm + newton->cost * newton->value;
-        double tolerance = LINE * fmin(isfinite(before) ? fmax(before - smooth, 0) : residual,
-                                       residual);
+        double tolerance = LINE * fmin(isfinite(before) ? fmax(before - smooth, 0) : newton->residual,
+                                       newton->residual);
         before = smooth;
         if (line(newton, tolerance, err)) {
             return -1;
@@ -303,6 +348,7 @@ int rank_newton_solve(const struct problem *problem, const struct operator *oper
         fit_free(fit);
     }
     rank_risk_free(&newton.risk);
+    landmarks_free(&newton.landmarks);
     free(newton.w);
     free(newton.gradient);
     free(newton.step);

@@ -1,0 +1,355 @@
+#include "common/crossval.h"
+
+#include "common/gram.h"
+#include "common/memory.h"
+#include "common/scale.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In double a matrix of more rows takes too long to compute, for a gap that it would allow. */
+enum { MOST_WIDE_ROWS = 8192 };
+static const double WIDE_EPSILON = 1e-4;
+
+/* ---- shared with a single fit ---- */
+
+struct kernel crossval_kernel(struct point point, uint32_t n_features) {
+    return (struct kernel){
+        .type = (enum kernel_type)point_choice(point, "kernel"),
+        .degree = (int)point_number(point, "degree"),
+        .gamma = point_number_or(point, "gamma", n_features ? 1 / (double)n_features : 1),
+        .coef0 = point_number(point, "coef0")};
+}
+
+int crossval_gram(struct gram **gram, struct point point, const struct kernel *kernel,
+                  const struct data *data, size_t cache_bytes, struct threads *threads,
+                  struct error *err) {
+    double n = (double)data->n_rows;
+    bool wide = point_number(point, "epsilon") < WIDE_EPSILON && n <= MOST_WIDE_ROWS &&
+                n * n / 2 * sizeof(double) <= (double)cache_bytes;
+    return gram_create(gram, kernel, data, cache_bytes, wide, threads, err);
+}
+
+static int copy_text(char **copy, const char *text, struct error *err) {
+    size_t size = strlen(text) + 1;
+    *copy = memory_array(size, 1, "a name", err);
+    if (!*copy) {
+        return -1;
+    }
+    memcpy(*copy, text, size);
+    return 0;
+}
+
+int crossval_header(const struct family *family, const void *state, struct point point,
+                    const struct kernel *kernel, const struct problem *problem,
+                    const struct solution *solution, struct model *model, struct error *err) {
+    *model = (struct model){.cost = point_number(point, "cost"),
+                            .kernel = *kernel,
+                            .n_rows = problem->n,
+                            .n_features = problem->data->n_features,
+                            .n_outputs = solution->weights ? solution->n_outputs : 0};
+    if (copy_text(&model->formulation,
+                  family->formulations[point_choice(point, "formulation")], err) < 0 ||
+        (family->losses &&
+         copy_text(&model->loss, family->losses[point_choice(point, "loss")], err) < 0) ||
+        (family->header && family->header(state, point, solution, model, err) < 0)) {
+        model_free(model);
+        return -1;
+    }
+    return 0;
+}
+
+struct watch crossval_watch(const struct options *options) {
+    return (struct watch){
+        .most_iterations = (uint64_t)point_number((struct point){options, 0}, "max-iter"),
+        .most_seconds = point_number((struct point){options, 0}, "max-time")};
+}
+
+/* ---- folds ---- */
+
+/* All folds at the points of one kernel. */
+struct round {
+    const struct crossval *crossval;
+    size_t first_point, n_points;
+    struct kernel kernel;
+    struct gram *gram;     /* of all rows, shared; NULL: each fold has its own data */
+    struct threads *inner; /* for the work within a fold */
+    size_t cache_bytes;    /* for the matrix of one fold */
+
+    pthread_mutex_t mutex; /* guards what follows, and progress */
+    size_t n_done;         /* fits, of this round */
+    bool failed;
+    struct error err; /* of the first that failed */
+};
+
+struct fold {
+    size_t number;
+    uint32_t *rows; /* all row numbers: n_held that are held out, then n_train */
+    size_t n_held, n_train;
+    struct data train, held; /* copies of those rows, where the data are its own; scaled */
+    struct gram *gram;       /* of train, or NULL */
+    struct problem problem;
+    double *scores;                /* (n_held, n_scores), room for n_room numbers */
+    size_t n_room;
+    double *coefficient, *product; /* (n_rows) of all data, for the shared matrix */
+};
+
+static void fold_free(struct fold *fold) {
+    gram_free(fold->gram);
+    data_free(&fold->train);
+    data_free(&fold->held);
+    free(fold->rows);
+    free(fold->scores);
+    free(fold->coefficient);
+}
+
+/* Copies the fold's rows, and scales them as its training rows say. */
+static int take_data(struct fold *fold, const struct round *round, struct error *err) {
+    const struct crossval *crossval = round->crossval;
+    if (data_subset(crossval->data, fold->rows + fold->n_held, fold->n_train, &fold->train, err) <
+            0 ||
+        data_subset(crossval->data, fold->rows, fold->n_held, &fold->held, err) < 0) {
+        return -1;
+    }
+    if (!crossval->scale_folds) {
+        return 0;
+    }
+    struct scale scale = {0};
+    enum scale_kind kind = (enum scale_kind)options_choice(crossval->options, "scale");
+    int status = scale_fit(&scale, kind, &fold->train, err);
+    if (status == 0) {
+        status = scale_apply(&scale, &fold->train, err);
+    }
+    if (status == 0) {
+        status = scale_apply(&scale, &fold->held, err);
+    }
+    scale_free(&scale);
+    return status;
+}
+
+static int fold_start(struct fold *fold, const struct round *round, struct error *err) {
+    const struct crossval *crossval = round->crossval;
+    size_t n_rows = crossval->data->n_rows;
+    fold->rows = memory_array(n_rows, sizeof fold->rows[0], "a fold", err);
+    if (!fold->rows) {
+        return -1;
+    }
+    fold->n_held = folds_rows(crossval->folds, fold->number, true, fold->rows);
+    fold->n_train =
+        folds_rows(crossval->folds, fold->number, false, fold->rows + fold->n_held);
+    fold->problem.n = fold->n_train;
+    fold->problem.threads = round->inner;
+    if (round->gram) {
+        fold->problem.data = crossval->data;
+        fold->problem.gram = round->gram;
+        fold->problem.rows = fold->rows + fold->n_held;
+        fold->coefficient = memory_array(n_rows, 2 * sizeof(double), "scores", err);
+        fold->product = fold->coefficient + n_rows;
+        return fold->coefficient ? 0 : -1;
+    }
+    if (take_data(fold, round, err) < 0) {
+        return -1;
+    }
+    fold->problem.data = &fold->train;
+    if (round->kernel.type != KERNEL_LINEAR) {
+        struct point point = {crossval->options, round->first_point};
+        if (crossval_gram(&fold->gram, point, &round->kernel, &fold->train, round->cache_bytes,
+                          round->inner, err) < 0) {
+            return -1;
+        }
+        fold->problem.gram = fold->gram;
+    }
+    return 0;
+}
+
+static int make_room(struct fold *fold, size_t n, struct error *err) {
+    if (n > fold->n_room) {
+        free(fold->scores);
+        fold->scores = memory_array(n, sizeof(double), "scores", err);
+        fold->n_room = fold->scores ? n : 0;
+    }
+    return fold->scores || n == 0 ? 0 : -1;
+}
+
+/* Scores from products with the shared matrix: coefficients are zero for the held-out rows. */
+static int shared_scores(struct fold *fold, const struct round *round,
+                         const struct solution *solution, struct error *err) {
+    size_t n_outputs = solution->n_outputs, n_rows = round->crossval->data->n_rows;
+    const uint32_t *train = fold->problem.rows;
+    for (size_t k = 0; k < n_outputs; k++) {
+        memset(fold->coefficient, 0, n_rows * sizeof(double));
+        for (size_t i = 0; i < fold->n_train; i++) {
+            fold->coefficient[train[i]] = solution->weights[i * n_outputs + k];
+        }
+        if (gram_product(round->gram, fold->coefficient, fold->product, round->inner, err) < 0) {
+            return -1;
+        }
+        for (size_t i = 0; i < fold->n_held; i++) {
+            fold->scores[i * n_outputs + k] = fold->product[fold->rows[i]];
+        }
+    }
+    return 0;
+}
+
+/* Scores as the predictor would compute them. */
+static int predicted_scores(struct fold *fold, const struct round *round,
+                            const struct solution *solution, struct model *model,
+                            struct error *err) {
+    const struct crossval *crossval = round->crossval;
+    if (!fold->held.n_rows &&
+        data_subset(crossval->data, fold->rows, fold->n_held, &fold->held, err) < 0) {
+        return -1;
+    }
+    if (model_set_solution(model, &fold->problem, solution, err) < 0 ||
+        make_room(fold, fold->n_held * model_n_scores(model), err) < 0) {
+        return -1;
+    }
+    return model_scores(model, &fold->held, fold->scores, round->inner, err);
+}
+
+/* Scores the held-out rows by a solution, and hands them over. */
+static int score_point(struct fold *fold, const struct round *round, const void *state,
+                       struct point point, const struct solution *solution, struct error *err) {
+    const struct crossval *crossval = round->crossval;
+    struct model model;
+    if (crossval_header(crossval->family, state, point, &round->kernel, &fold->problem, solution,
+                        &model, err) < 0) {
+        return -1;
+    }
+    model.primal = solution->primal;
+    model.dual = solution->dual;
+    int status;
+    size_t n_scores = solution->n_outputs;
+    if (round->gram && solution->weights) {
+        status = make_room(fold, fold->n_held * n_scores, err);
+        status = status < 0 ? -1 : shared_scores(fold, round, solution, err);
+    } else {
+        status = predicted_scores(fold, round, solution, &model, err);
+        n_scores = model_n_scores(&model);
+    }
+    if (status == 0) {
+        status = crossval->scored(crossval->context, point, fold->number, &model, fold->rows,
+                                  fold->n_held, fold->scores, n_scores, err);
+    }
+    model_free(&model);
+    return status;
+}
+
+static int run_point(struct fold *fold, struct round *round, void *state, struct point point,
+                     struct error *err) {
+    const struct crossval *crossval = round->crossval;
+    struct watch watch = crossval_watch(crossval->options);
+    struct monitor monitor = watch_monitor(&watch);
+    struct solution solution = {0};
+    if (crossval->family->solve(state, point, &monitor, &solution, err) < 0) {
+        return -1;
+    }
+    int status = score_point(fold, round, state, point, &solution, err);
+    solution_free(&solution);
+    pthread_mutex_lock(&round->mutex);
+    size_t before = (round->first_point - crossval->first_point) * crossval->folds->n;
+    round->n_done++;
+    if (crossval->progress) {
+        progress_show(crossval->progress, "cross-validation: %zu of %zu fits",
+                      before + round->n_done, crossval->n_points * crossval->folds->n);
+    }
+    pthread_mutex_unlock(&round->mutex);
+    return status;
+}
+
+static int run_fold(struct fold *fold, struct round *round, struct error *err) {
+    const struct crossval *crossval = round->crossval;
+    if (fold_start(fold, round, err) < 0) {
+        return -1;
+    }
+    size_t end = round->first_point + round->n_points;
+    size_t block = options_block(crossval->options, OPTION_OPEN);
+    for (size_t first = round->first_point; first < end;) {
+        /* a range of points need not begin with a block */
+        size_t next = (first / block + 1) * block;
+        next = next < end ? next : end;
+        void *state = NULL;
+        if (crossval->family->open(&state, &fold->problem,
+                                   (struct point){crossval->options, first}, err) < 0) {
+            return -1;
+        }
+        int status = 0;
+        for (; first < next && status == 0; first++) {
+            status = run_point(fold, round, state, (struct point){crossval->options, first}, err);
+        }
+        crossval->family->close(state);
+        if (status < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void fold_task(void *argument, size_t task, size_t worker) {
+    (void)worker;
+    struct round *round = argument;
+    pthread_mutex_lock(&round->mutex);
+    bool failed = round->failed;
+    pthread_mutex_unlock(&round->mutex);
+    if (failed) {
+        return;
+    }
+    struct fold fold = {.number = task};
+    struct error err;
+    int status = run_fold(&fold, round, &err);
+    fold_free(&fold);
+    if (status < 0) {
+        pthread_mutex_lock(&round->mutex);
+        if (!round->failed) {
+            round->failed = true;
+            error_set(&round->err, err.kind, "fold %zu: %s", task + 1, err.text);
+        }
+        pthread_mutex_unlock(&round->mutex);
+    }
+}
+
+/* The points first_point .. first_point + n_points - 1, of one kernel. */
+static int run_round(const struct crossval *crossval, size_t first_point, size_t n_points,
+                     struct error *err) {
+    struct point point = {crossval->options, first_point};
+    bool outer = crossval->folds->n >= threads_count(crossval->threads);
+    struct round round = {.crossval = crossval,
+                          .first_point = first_point,
+                          .n_points = n_points,
+                          .kernel = crossval_kernel(point, crossval->n_features),
+                          .inner = outer ? NULL : crossval->threads,
+                          .cache_bytes = crossval->cache_bytes};
+    if (outer) {
+        round.cache_bytes /= threads_count(crossval->threads);
+    }
+    if (round.kernel.type != KERNEL_LINEAR && !crossval->scale_folds &&
+        crossval_gram(&round.gram, point, &round.kernel, crossval->data, crossval->cache_bytes,
+                      crossval->threads, err) < 0) {
+        return -1;
+    }
+    pthread_mutex_init(&round.mutex, NULL);
+    threads_run(outer ? crossval->threads : NULL, crossval->folds->n, fold_task, &round);
+    pthread_mutex_destroy(&round.mutex);
+    gram_free(round.gram);
+    if (round.failed) {
+        *err = round.err;
+        return -1;
+    }
+    return 0;
+}
+
+int crossval_run(const struct crossval *crossval, struct error *err) {
+    size_t end = crossval->first_point + crossval->n_points;
+    size_t block = options_block(crossval->options, OPTION_KERNEL);
+    for (size_t first = crossval->first_point; first < end;) {
+        size_t next = (first / block + 1) * block;
+        next = next < end ? next : end;
+        if (run_round(crossval, first, next - first, err) < 0) {
+            return -1;
+        }
+        first = next;
+    }
+    return 0;
+}

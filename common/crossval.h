@@ -1,0 +1,62 @@
+/* Fits with rows held out: each fold, at each of a range of points, with what they can share.
+ *
+ * The kernel matrix is computed once for all folds and all points of one kernel (once for each
+ * fold where the scaling is fitted to the training rows), a problem is opened once for all points
+ * that differ in options of level OPTION_SOLVE only, and these start from one another's solutions.
+ * With at least as many folds as threads each fold is a task of one thread, else the solver has
+ * all threads; results are the same. */
+#ifndef COMMON_CROSSVAL_H
+#define COMMON_CROSSVAL_H
+
+#include "common/family.h"
+#include "common/folds.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/threads.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct crossval {
+    const struct family *family;
+    const struct options *options;
+    const struct data *data;
+    bool scale_folds; /* each fold fits the scaling to its training rows; data are not scaled */
+    uint32_t n_features; /* of the training file: the default of gamma */
+    const struct folds *folds;
+    size_t first_point, n_points;
+    struct threads *threads;
+    size_t cache_bytes;
+    struct progress *progress; /* NULL: not shown */
+
+    /* Takes the scores (n, n_scores) of the rows that a fold holds out; the model has only its
+     * header. Called once for each fold and point, from several threads at once. */
+    int (*scored)(void *context, struct point point, size_t fold, const struct model *model,
+                  const uint32_t *rows, size_t n, const double *scores, size_t n_scores,
+                  struct error *err);
+    void *context;
+};
+
+/* Runs all fits. The first error ends it. */
+int crossval_run(const struct crossval *crossval, struct error *err);
+
+/* ---- what a single fit does in the same way ---- */
+
+/* The kernel of a point; its default gamma is 1 / n_features. */
+struct kernel crossval_kernel(struct point point, uint32_t n_features);
+
+/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it. */
+int crossval_gram(struct gram **gram, struct point point, const struct kernel *kernel,
+                  const struct data *data, size_t cache_bytes, struct threads *threads,
+                  struct error *err);
+
+/* Fills the header of the model of a solution: what all families have, and the family's lines. The
+ * scale is the caller's. */
+int crossval_header(const struct family *family, const void *state, struct point point,
+                    const struct kernel *kernel, const struct problem *problem,
+                    const struct solution *solution, struct model *model, struct error *err);
+
+/* The watch of a run of the solver, with the limits of the options. */
+struct watch crossval_watch(const struct options *options);
+
+#endif

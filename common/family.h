@@ -1,0 +1,134 @@
+/* What a program tells the drivers about its family of models: one table for the trainer and one
+ * for the predictor. All hooks return 0, or -1 with err set. `state` is the hook's own. */
+#ifndef COMMON_FAMILY_H
+#define COMMON_FAMILY_H
+
+#include "common/data.h"
+#include "common/error.h"
+#include "common/folds.h"
+#include "common/model.h"
+#include "common/monitor.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- measures of predictions, for both programs ---- */
+
+enum { MEASURE_NAME = 32 };
+
+struct measure {
+    char name[MEASURE_NAME];
+    bool accuracy; /* printed as LIBSVM prints an accuracy */
+    bool lower_is_better;
+};
+
+/* Rows are added block by block, and then all values asked for at once. */
+struct measures {
+    const struct option_spec *options; /* that both programs get with them */
+    size_t n_options;
+
+    /* The measures, as the options want them; the first is the one that --select has as default.
+     * The caller frees *list. */
+    int (*list)(const struct options *options, struct measure **list, size_t *n,
+                struct error *err);
+    /* model has its header, its body may be missing. */
+    int (*open)(void **state, const struct options *options, const struct model *model,
+                struct error *err);
+    /* rows[0..n) of data (NULL: all of them) have scores (n, n_scores) row-major. */
+    int (*add)(void *state, const struct data *data, const uint32_t *rows, size_t n,
+               const double *scores, size_t n_scores, struct error *err);
+    /* value (n measures), NaN where there is nothing to measure, and the weight of each in an
+     * average with others: what it is itself an average over. */
+    int (*values)(void *state, double *value, double *weight, struct error *err);
+    void (*close)(void *state);
+};
+
+/* ---- the trainer ---- */
+
+/* Options that only some families have: those in `has` are added to everybody's. */
+enum {
+    FAMILY_LOSS = 1,        /* -l */
+    FAMILY_PROBABILITY = 2, /* -b */
+    FAMILY_WEIGHT = 4,      /* -w */
+    FAMILY_EXPORT = 8       /* --libsvm, --liblinear */
+};
+
+/* Out-of-fold scores, for calibration: rows[0..n) of data, held out by one fold. */
+struct held_out {
+    const struct data *data;
+    uint32_t *rows;
+    size_t n;
+    double *scores; /* (n, n_scores) row-major */
+    size_t n_scores;
+};
+
+struct family {
+    const char *name;    /* "rank" */
+    const char *summary; /* one line for --help */
+    const char *example; /* arguments for --help */
+    unsigned has;
+    enum data_labels labels;
+    bool folds_by_query;                              /* else by row, stratified by label */
+    const char *const *formulations, *const *losses;  /* names, ended by NULL; losses may be NULL */
+    const char *const *solvers;                       /* "auto" first */
+    const struct option_spec *options;                /* its own */
+    size_t n_options;
+    const struct measures *measures;
+
+    /* Refuses combinations of options (ERROR_USAGE), before anything is read. May be NULL. */
+    int (*check)(const struct options *options, struct error *err);
+
+    /* A problem made ready, solved at points that differ in options of level OPTION_SOLVE only,
+     * each time from the last solution, and closed. */
+    int (*open)(void **state, const struct problem *problem, struct point point,
+                struct error *err);
+    int (*solve)(void *state, struct point point, const struct monitor *monitor,
+                 struct solution *solution, struct error *err);
+    void (*close)(void *state);
+
+    /* Adds the family's own lines to the model. May be NULL. */
+    int (*header)(const void *state, struct point point, const struct solution *solution,
+                  struct model *model, struct error *err);
+    /* Writes the family's own `name = value` lines of the report. May be NULL. */
+    void (*report)(const void *state, struct point point, const struct solution *solution,
+                   struct output *output);
+    /* Adds to the model what -b 1 asks for, from the out-of-fold scores of n_folds folds. */
+    int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,
+                     struct model *model, struct error *err);
+};
+
+/* Runs the trainer; returns the exit code. */
+int train_main(int argc, char **argv, const struct family *family);
+
+/* ---- the predictor ---- */
+
+struct predictor {
+    const char *name; /* of the family */
+    const char *summary;
+    enum data_labels labels;
+    const struct option_spec *options; /* its own */
+    size_t n_options;
+    const struct measures *measures;
+    const char *const *model_keys; /* of the family's own lines, ended by NULL */
+
+    /* Refuses what the model cannot give. May be NULL. */
+    int (*check)(const struct options *options, const struct model *model, struct error *err);
+
+    /* Predictions of one file: blocks of rows with their scores (rows, model_n_scores), in the
+     * order of the file, are turned into lines of output (NULL: only measures are wanted). */
+    int (*open)(void **state, const struct options *options, const struct model *model,
+                struct error *err);
+    int (*add)(void *state, const struct data *rows, const double *scores, struct output *output,
+               struct error *err);
+    /* The end of the file. May be NULL. */
+    int (*finish)(void *state, struct output *output, struct error *err);
+    void (*close)(void *state);
+};
+
+/* Runs the predictor; returns the exit code. */
+int predict_main(int argc, char **argv, const struct predictor *predictor);
+
+#endif

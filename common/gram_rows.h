@@ -1,0 +1,139 @@
+/* The parts of gram.c that depend on the type of the entries: included there once for float and
+ * once for double, with REAL, TILE, VECTOR and NAME(x) defined. Not a header for anybody else. */
+
+/* The first entry of row r, which is kept. */
+static REAL *NAME(row)(const struct gram *gram, size_t r) {
+    return (REAL *)gram->entries + row_offset(r);
+}
+
+/* Computes columns first..first + n of rows r_first..r_first + n_r into out. */
+static int NAME(compute)(const struct gram *gram, size_t r_first, size_t n_r, size_t first,
+                         size_t n, REAL *const *out, struct kernel_scratch *scratch,
+                         struct error *err) {
+    struct kernel_tile tile = {.x = {&gram->rows, NULL, r_first, n_r},
+                               .z = {&gram->rows, NULL, first, n},
+                               .lower = true,
+                               .x_at = r_first,
+                               .z_at = first};
+    return TILE(&tile, out, scratch, err);
+}
+
+/* What columns first..end of up to VECTOR_ROWS rows from r on give to the product; row[k] points
+ * at the entry of column `first`. r and first are multiples of VECTOR_ROWS. */
+static void NAME(multiply_rows)(const struct gram *gram, const struct product *product, size_t r,
+                                size_t first, size_t end, const REAL *const *row, double *partial) {
+    size_t n = smaller(gram->rows.data->n_rows - r, VECTOR_ROWS);
+    const REAL *at[VECTOR_ROWS];
+    double weight[VECTOR_ROWS] = {0}, dot[VECTOR_ROWS] = {0};
+    bool axpy = false;
+    for (size_t k = 0; k < VECTOR_ROWS; k++) {
+        at[k] = row[k < n ? k : 0]; /* beside the last row: its weight is 0, its sum not used */
+        weight[k] = k < n ? product->b[r + k] : 0;
+        axpy = axpy || weight[k] != 0;
+    }
+    size_t before = smaller(end, r); /* columns on which all these rows have entries */
+    for (size_t i = 0; i < product->n_runs; i++) {
+        size_t from = larger(product->runs[i].first, first);
+        size_t to = smaller(product->runs[i].end, before);
+        if (from >= to) {
+            continue;
+        }
+        const REAL *piece[VECTOR_ROWS];
+        for (size_t k = 0; k < VECTOR_ROWS; k++) {
+            piece[k] = at[k] + (from - first);
+        }
+        if (!product->runs[i].zero && axpy) {
+            VECTOR()->both(piece, to - from, product->b + from, weight, dot, partial + from);
+        } else if (!product->runs[i].zero) {
+            VECTOR()->dot(piece, to - from, product->b + from, dot);
+        } else if (axpy) {
+            VECTOR()->axpy(piece, to - from, weight, partial + from);
+        }
+    }
+    for (size_t k = 0; k < n; k++) {
+        partial[r + k] += dot[k];
+        for (size_t c = r; c <= r + k && c < end; c++) { /* the triangle at the diagonal */
+            double value = (double)row[k][c - first];
+            partial[r + k] += value * product->b[c];
+            if (c < r + k) {
+                partial[c] += value * weight[k];
+            }
+        }
+    }
+}
+
+static void NAME(multiply_kept)(const struct gram *gram, const struct product *product,
+                                size_t first, size_t end, double *partial) {
+    for (size_t r = first; r < end; r += VECTOR_ROWS) {
+        const REAL *row[VECTOR_ROWS];
+        for (size_t k = 0; k < VECTOR_ROWS; k++) {
+            row[k] = NAME(row)(gram, r + k); /* room is there for whole groups of rows */
+        }
+        NAME(multiply_rows)(gram, product, r, 0, end, row, partial);
+    }
+}
+
+/* The same for rows that are not kept, tile by tile. */
+static int NAME(multiply_computed)(const struct gram *gram, const struct product *product,
+                                   size_t first, size_t end, double *partial, struct helper *helper,
+                                   struct error *err) {
+    if (!helper->tile) {
+        helper->tile =
+            memory_array((size_t)TILE_ROWS * TILE_COLUMNS, sizeof(REAL), "kernel tile", err);
+        if (!helper->tile ||
+            (!helper->scratch && kernel_scratch_create(&helper->scratch, err) != 0)) {
+            return -1;
+        }
+    }
+    REAL *out[TILE_ROWS];
+    for (size_t k = 0; k < TILE_ROWS; k++) {
+        out[k] = (REAL *)helper->tile + k * TILE_COLUMNS;
+    }
+    for (size_t r_first = first; r_first < end; r_first += TILE_ROWS) {
+        size_t r_end = smaller(end, r_first + TILE_ROWS);
+        bool axpy = any_nonzero(product->b, r_first, r_end);
+        for (size_t c = 0; c < r_end; c += TILE_COLUMNS) {
+            size_t n = smaller(r_end - c, TILE_COLUMNS);
+            if (!axpy && !any_nonzero(product->b, c, c + n)) {
+                continue;
+            }
+            if (NAME(compute)(gram, r_first, r_end - r_first, c, n, out, helper->scratch, err) !=
+                0) {
+                return -1;
+            }
+            for (size_t r = r_first; r < r_end; r += VECTOR_ROWS) {
+                if (c < r + VECTOR_ROWS) {
+                    NAME(multiply_rows)
+                    (gram, product, r, c, c + n, (const REAL *const *)(out + (r - r_first)),
+                     partial);
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+/* Computes one tile of the rows that are kept. */
+static void NAME(build_task)(void *argument, size_t task, size_t worker) {
+    struct build *build = argument;
+    const struct gram *gram = build->gram;
+    size_t first = build->tile[task].r, c = build->tile[task].c;
+    size_t n_r = smaller(gram->kept - first, build->tile_rows);
+    size_t n = smaller(first + n_r - c, TILE_COLUMNS);
+    REAL *out[TILE_ROWS];
+    for (size_t k = 0; k < n_r; k++) {
+        out[k] = NAME(row)(gram, first + k) + c;
+    }
+    if (atomic_load(&build->failed)) {
+        return;
+    }
+    if (NAME(compute)(gram, first, n_r, c, n, out, build->scratch[worker], &build->error[worker]) !=
+        0) {
+        atomic_store(&build->failed, true);
+    }
+}
+
+#undef REAL
+#undef TILE
+#undef VECTOR
+#undef NAME

@@ -1,0 +1,22 @@
+/* A family of generated data sets: its options, and the function that writes one. */
+#ifndef DATASETS_FAMILY_H
+#define DATASETS_FAMILY_H
+
+#include "common/error.h"
+#include "common/options.h"
+
+#include <stddef.h>
+
+struct family {
+    const char *name;
+    const char *help; /* lines on its options, for --help */
+    const struct option_spec *specs;
+    size_t n_specs;
+    int (*generate)(const struct options *options, struct error *err);
+};
+
+extern const struct family family_rank;   /* retention times: datasets/rank.c */
+extern const struct family family_ltr;    /* dense learning to rank: datasets/ltr.c */
+extern const struct family family_sparse; /* sparse rows: datasets/sparse.c */
+
+#endif

@@ -1,0 +1,232 @@
+/* Dense learning-to-rank rows, after the public web-search sets: features with values in [0, 1] of
+ * four digits, correlated through hidden factors, skewed, partly zero, some the same for all rows
+ * of a query; grades that depend on them through a noisy, partly nonlinear relevance.
+ *
+ * All arithmetic is on integers (values are 0..9999), so the text is the same everywhere, and fast
+ * enough that writing is not what a bench waits for. */
+#include "common/memory.h"
+#include "common/random.h"
+#include "datasets/family.h"
+#include "datasets/writer.h"
+
+#include <stdlib.h>
+
+enum { UNIT = 10000, FACTORS = 12, SAMPLE = 8192, MOST_GRADES = 32 };
+
+enum shape { PLAIN, SKEWED, OFTEN_ZERO, OF_QUERY, SHAPES };
+
+struct column {
+    enum shape shape;
+    uint32_t factor;   /* hidden factor that it follows */
+    uint32_t share;    /* percent of the factor in it */
+    int32_t weight;    /* in the relevance */
+    uint32_t partner;  /* column that it interacts with */
+    int32_t together;  /* weight of the product with the partner */
+    uint32_t saturate; /* values above do not add to the relevance */
+};
+
+struct ltr {
+    size_t n_rows, n_features, n_queries, n_grades;
+    int64_t noise; /* per mille of the spread of the relevance */
+    struct column *column;
+    uint32_t *value; /* of one row */
+    int64_t threshold[MOST_GRADES];
+    int64_t spread; /* of the relevance: upper minus lower quartile */
+};
+
+static uint32_t draw(struct random *random) {
+    return (uint32_t)((random_bits(random) >> 32) * UNIT >> 32);
+}
+
+static void make_columns(struct ltr *ltr, struct random *random) {
+    for (size_t k = 0; k < ltr->n_features; k++) {
+        struct column *c = &ltr->column[k];
+        uint64_t kind = random_below(random, 10);
+        c->shape = kind < 4 ? PLAIN : kind < 7 ? SKEWED : kind < 9 ? OFTEN_ZERO : OF_QUERY;
+        c->factor = (uint32_t)random_below(random, FACTORS);
+        c->share = 20 + (uint32_t)random_below(random, 75);
+        c->weight = (int32_t)random_below(random, 201) - 60; /* mostly positive */
+        c->partner = (uint32_t)random_below(random, ltr->n_features);
+        c->together = random_below(random, 4) == 0 ? (int32_t)random_below(random, 401) - 200 : 0;
+        c->saturate = 2000 + (uint32_t)random_below(random, UNIT - 2000);
+    }
+}
+
+/* Fills ltr->value and returns the relevance without noise. A draw of 64 bits serves four
+ * features. */
+static int64_t make_row(struct ltr *ltr, const uint32_t *of_query, struct random *random) {
+    uint32_t factor[FACTORS];
+    for (size_t f = 0; f < FACTORS; f++) {
+        factor[f] = draw(random);
+    }
+    uint64_t bits = 0;
+    for (size_t k = 0; k < ltr->n_features; k++) {
+        const struct column *c = &ltr->column[k];
+        bits = k % 4 == 0 ? random_bits(random) : bits >> 16;
+        uint32_t own = (uint32_t)((bits & 0xffff) * UNIT >> 16);
+        uint32_t v = (c->share * factor[c->factor] + (100 - c->share) * own) / 100;
+        switch (c->shape) {
+        case SKEWED:
+            v = v * v / UNIT * v / UNIT;
+            break;
+        case OFTEN_ZERO:
+            v = v < UNIT / 2 ? 0 : 2 * v - UNIT;
+            break;
+        case OF_QUERY:
+            v = of_query[c->factor];
+            break;
+        default:
+            break;
+        }
+        ltr->value[k] = v;
+    }
+    int64_t relevance = 0;
+    for (size_t k = 0; k < ltr->n_features; k++) {
+        const struct column *c = &ltr->column[k];
+        uint32_t v = ltr->value[k];
+        relevance += c->weight * (int64_t)(v < c->saturate ? v : c->saturate);
+        if (c->together != 0) {
+            relevance += c->together * (int64_t)v * ltr->value[c->partner] / UNIT;
+        }
+    }
+    return relevance;
+}
+
+/* Roughly normal, standard deviation about 0.58 of the spread at noise 1000. */
+static int64_t make_noise(const struct ltr *ltr, struct random *random) {
+    int64_t sum = 0;
+    for (int i = 0; i < 4; i++) {
+        sum += (int64_t)draw(random) - UNIT / 2;
+    }
+    return sum * (ltr->spread / UNIT) * ltr->noise / 1000;
+}
+
+static void make_query(uint32_t of_query[FACTORS], struct random *random) {
+    for (size_t f = 0; f < FACTORS; f++) {
+        of_query[f] = draw(random);
+    }
+}
+
+static int compare(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Thresholds of the grades, from the relevances of sample rows: each grade is two to three times
+ * rarer than the one below, as judges have it. */
+static int set_thresholds(struct ltr *ltr, uint64_t seed, struct error *err) {
+    struct random random;
+    random_start(&random, seed, 1);
+    int64_t *sample = memory_array(SAMPLE, sizeof *sample, "a sample of rows", err);
+    if (!sample) {
+        return -1;
+    }
+    for (int pass = 0; pass < 2; pass++) { /* the noise needs the spread, from a first pass */
+        for (size_t i = 0; i < SAMPLE; i++) {
+            uint32_t of_query[FACTORS];
+            make_query(of_query, &random);
+            sample[i] = make_row(ltr, of_query, &random);
+            sample[i] += pass == 0 ? 0 : make_noise(ltr, &random);
+        }
+        qsort(sample, SAMPLE, sizeof *sample, compare);
+        if (pass == 0) {
+            ltr->spread = sample[3 * SAMPLE / 4] - sample[SAMPLE / 4] + 1;
+        }
+    }
+    size_t above = SAMPLE;
+    for (size_t g = 1; g < ltr->n_grades; g++) {
+        above = above * 9 / 20; /* of the rows of a grade and more, 45% reach the next grade */
+        ltr->threshold[g] = sample[SAMPLE - 1 - above];
+    }
+    free(sample);
+    return 0;
+}
+
+static void write_row(const struct ltr *ltr, struct writer *out, int64_t relevance, size_t query) {
+    if (ltr->n_grades == 0) {
+        /* in units of 1/1000 of the spread */
+        writer_decimal(out, relevance / (ltr->spread / 1000 + 1), 3);
+    } else {
+        uint64_t grade = 0;
+        while (grade + 1 < ltr->n_grades && relevance > ltr->threshold[grade + 1]) {
+            grade++;
+        }
+        writer_count(out, grade);
+    }
+    if (ltr->n_queries > 0) {
+        writer_text(out, " qid:");
+        writer_count(out, query + 1);
+    }
+    for (size_t k = 0; k < ltr->n_features; k++) {
+        writer_text(out, " ");
+        writer_count(out, k + 1);
+        writer_text(out, ":");
+        writer_decimal(out, ltr->value[k], 4);
+    }
+    writer_text(out, "\n");
+}
+
+static int write_rows(struct ltr *ltr, uint64_t seed, const char *path, struct error *err) {
+    struct writer out;
+    if (set_thresholds(ltr, seed, err) || writer_open(&out, path, err)) {
+        return -1;
+    }
+    struct random random;
+    random_start(&random, seed, 2);
+    uint32_t of_query[FACTORS];
+    make_query(of_query, &random);
+    size_t query = 0, share = 0; /* row i is of query floor(i n_queries / n_rows) */
+    for (size_t i = 0; i < ltr->n_rows && !out.failed; i++) {
+        if (share >= ltr->n_rows) {
+            query += share / ltr->n_rows;
+            share %= ltr->n_rows;
+            make_query(of_query, &random);
+        }
+        share += ltr->n_queries;
+        int64_t relevance = make_row(ltr, of_query, &random);
+        write_row(ltr, &out, relevance + make_noise(ltr, &random), query);
+    }
+    return writer_close(&out, err);
+}
+
+static int generate(const struct options *options, struct error *err) {
+    uint64_t seed = (uint64_t)options_number(options, "seed");
+    struct ltr ltr = {.n_rows = (size_t)options_number(options, "rows"),
+                      .n_features = (size_t)options_number(options, "features"),
+                      .n_queries = (size_t)options_number(options, "queries"),
+                      .n_grades = (size_t)options_number(options, "grades"),
+                      .noise = (int64_t)(1000 * options_number(options, "noise"))};
+    struct random random;
+    random_start(&random, seed, 0);
+    int status = -1;
+    ltr.column = memory_array(ltr.n_features, sizeof *ltr.column, "columns", err);
+    ltr.value = ltr.column ? memory_array(ltr.n_features, sizeof *ltr.value, "a row", err) : NULL;
+    if (ltr.value) {
+        make_columns(&ltr, &random);
+        status = write_rows(&ltr, seed, options_text(options, "output"), err);
+    }
+    free(ltr.column);
+    free(ltr.value);
+    return status;
+}
+
+static const struct option_spec specs[] = {
+    {.name = "rows", .kind = OPTION_COUNT, .initial = "10000", .low = 1, .high = 1e12},
+    {.name = "features", .kind = OPTION_COUNT, .initial = "136", .low = 1, .high = 1e6},
+    {.name = "queries", .kind = OPTION_COUNT, .initial = "100", .low = 0, .high = 1e12},
+    {.name = "grades", .kind = OPTION_COUNT, .initial = "5", .low = 0, .high = MOST_GRADES},
+    {.name = "noise", .kind = OPTION_NUMBER, .initial = "0.5", .low = 0, .high = 100},
+    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
+    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
+};
+
+const struct family family_ltr = {
+    .name = "ltr",
+    .help = "  dense rows for learning to rank\n"
+            "  --rows N (10000)  --features N (136)  --queries N (100; 0: no qid)\n"
+            "  --grades N (5; 0: a continuous target)  --noise S (0.5)  --seed N (1)\n"
+            "  --output FILE (- for standard output)\n",
+    .specs = specs,
+    .n_specs = sizeof specs / sizeof *specs,
+    .generate = generate,
+};

@@ -1,0 +1,325 @@
+/* Retention times of small molecules on several chromatographic systems.
+ *
+ * Molecules are assembled from fragments: a fragment adds to the counts of a handful of features,
+ * some fragments are frequent and most are rare, and general features (atoms, bonds, rings) count
+ * in many fragments. So counts are sparse, correlated in blocks, and have heavy tails.
+ *
+ * A molecule's retention on a system is a sum over features of weight * count / (count + half),
+ * which saturates, and of effects of fragments that meet in one molecule. Weights are shared by
+ * the systems up to a part of their own. The retention time is a dead time plus an increasing,
+ * curved function of retention plus noise; what would come before the dead time comes with it, so
+ * there are ties. Each system has measured its own part of the molecules.
+ *
+ * Only +, -, *, / and comparisons on doubles, and no fused operations: the same text on every
+ * machine. */
+#include "common/memory.h"
+#include "common/random.h"
+#include "datasets/family.h"
+#include "datasets/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTS = 8, MOST_FRAGMENTS = 12, MEETINGS = 40 };
+
+struct fragment {
+    uint32_t feature[PARTS];
+    uint32_t count[PARTS];
+    uint32_t n_parts;
+};
+
+struct system {
+    double dead_time, length; /* minutes */
+    double curve;             /* 0: straight, 1: strongly curved */
+    double share;             /* of the molecules measured */
+    double *weight;           /* (n_features) */
+};
+
+struct meeting {
+    uint32_t a, b; /* fragments */
+    double effect;
+};
+
+struct set {
+    size_t n_systems, n_molecules, n_features, n_fragments;
+    double noise, test_share;
+    struct fragment *fragment; /* (n_fragments) */
+    struct system *system;     /* (n_systems) */
+    double *half;              /* (n_features): the count of half the effect */
+    uint32_t *count;           /* (n_molecules, n_features) row-major */
+    unsigned char *in_test;    /* (n_molecules) */
+    double *shared;            /* (n_molecules): effect of meetings */
+    double *retention;         /* (n_molecules), of one system */
+    struct meeting meeting[MEETINGS];
+};
+
+/* Roughly standard normal: a sum of uniform numbers needs no function of libm. */
+static double normal(struct random *random) {
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        sum += random_unit(random);
+    }
+    return sum;
+}
+
+/* 1, 2, ... with falling probability: heavy-tailed counts. */
+static uint32_t heavy(struct random *random, uint32_t most) {
+    double u = random_unit(random);
+    double x = 1 / (1 - u * 0.98);
+    return x < (double)most ? (uint32_t)x : most;
+}
+
+/* A number of 0..n-1, small ones more often (cube of a uniform number). */
+static uint32_t popular(struct random *random, size_t n) {
+    double u = random_unit(random);
+    return (uint32_t)(u * u * u * (double)n);
+}
+
+/* Every fifth feature or so is general. */
+static uint32_t general(struct random *random, size_t n_features) {
+    return (uint32_t)random_below(random, n_features / 5 + 1);
+}
+
+static void make_fragments(struct set *set, struct random *random) {
+    for (size_t f = 0; f < set->n_fragments; f++) {
+        struct fragment *fragment = &set->fragment[f];
+        fragment->n_parts = 3 + (uint32_t)random_below(random, PARTS - 2);
+        for (uint32_t p = 0; p < fragment->n_parts; p++) {
+            bool is_general = p < 2;
+            fragment->feature[p] = is_general ? general(random, set->n_features)
+                                              : (uint32_t)random_below(random, set->n_features);
+            fragment->count[p] = is_general ? heavy(random, 6) : 1;
+        }
+    }
+    for (size_t m = 0; m < MEETINGS; m++) {
+        set->meeting[m] = (struct meeting){popular(random, set->n_fragments),
+                                           popular(random, set->n_fragments), normal(random)};
+    }
+}
+
+static void make_systems(struct set *set, struct random *random) {
+    double *shared = set->retention; /* not in use yet; n_features <= its length, see allocate */
+    for (size_t k = 0; k < set->n_features; k++) {
+        shared[k] = normal(random);
+        set->half[k] = 0.5 + 3 * random_unit(random);
+    }
+    for (size_t s = 0; s < set->n_systems; s++) {
+        struct system *system = &set->system[s];
+        system->dead_time = 0.4 + 1.6 * random_unit(random);
+        system->length = 6 + 30 * random_unit(random);
+        system->curve = random_unit(random);
+        system->share = 0.25 + 0.4 * random_unit(random);
+        for (size_t k = 0; k < set->n_features; k++) {
+            system->weight[k] = shared[k] + 0.2 * normal(random);
+        }
+    }
+}
+
+static void make_molecules(struct set *set, struct random *random) {
+    for (size_t m = 0; m < set->n_molecules; m++) {
+        uint32_t *count = set->count + m * set->n_features;
+        uint32_t chosen[MOST_FRAGMENTS];
+        size_t n = 2 + (size_t)random_below(random, 4) + heavy(random, MOST_FRAGMENTS - 5);
+        set->shared[m] = 0;
+        for (size_t i = 0; i < n; i++) {
+            chosen[i] = popular(random, set->n_fragments);
+            const struct fragment *fragment = &set->fragment[chosen[i]];
+            uint32_t times = heavy(random, 8);
+            for (uint32_t p = 0; p < fragment->n_parts; p++) {
+                count[fragment->feature[p]] += times * fragment->count[p];
+            }
+        }
+        for (size_t e = 0; e < MEETINGS; e++) {
+            bool a = false, b = false;
+            for (size_t i = 0; i < n; i++) {
+                a = a || chosen[i] == set->meeting[e].a;
+                b = b || chosen[i] == set->meeting[e].b;
+            }
+            set->shared[m] += a && b ? set->meeting[e].effect : 0;
+        }
+        set->in_test[m] = random_unit(random) < set->test_share;
+    }
+}
+
+/* Retention of all molecules on a system, shifted and scaled to mean 0 and mean absolute value 1
+ * (no square root is needed for that). */
+static void compute_retention(const struct set *set, const struct system *system) {
+    double n = (double)set->n_molecules, mean = 0, size = 0;
+    for (size_t m = 0; m < set->n_molecules; m++) {
+        const uint32_t *count = set->count + m * set->n_features;
+        double sum = set->shared[m];
+        for (size_t k = 0; k < set->n_features; k++) {
+            if (count[k] > 0) {
+                sum += system->weight[k] * count[k] / (count[k] + set->half[k]);
+            }
+        }
+        set->retention[m] = sum;
+        mean += sum / n;
+    }
+    for (size_t m = 0; m < set->n_molecules; m++) {
+        set->retention[m] -= mean;
+        size += (set->retention[m] < 0 ? -set->retention[m] : set->retention[m]) / n;
+    }
+    for (size_t m = 0; m < set->n_molecules; m++) {
+        set->retention[m] /= size > 0 ? size : 1;
+    }
+}
+
+/* Minutes in hundredths. x is of size 1; what is below -1.6 elutes with the dead time. */
+static int64_t retention_time(const struct system *system, double x) {
+    double reach = x + 1.6;
+    if (reach < 0) {
+        reach = 0;
+    }
+    double straight = reach / 4, bent = reach / (reach + 1.6);
+    double share = (1 - system->curve) * straight + system->curve * bent;
+    return (int64_t)(100 * (system->dead_time + system->length * share) + 0.5);
+}
+
+static void write_system(const struct set *set, size_t s, bool test_side, bool split,
+                         struct writer *out, struct random random) {
+    const struct system *system = &set->system[s];
+    for (size_t m = 0; m < set->n_molecules; m++) {
+        bool measured = random_unit(&random) < system->share;
+        double noise = set->noise * normal(&random);
+        if (!measured || (split && set->in_test[m] != test_side)) {
+            continue;
+        }
+        writer_decimal(out, retention_time(system, set->retention[m] + noise), 2);
+        writer_text(out, " qid:");
+        writer_count(out, s + 1);
+        const uint32_t *count = set->count + m * set->n_features;
+        for (size_t k = 0; k < set->n_features; k++) {
+            if (count[k] > 0) {
+                writer_text(out, " ");
+                writer_count(out, k + 1);
+                writer_text(out, ":");
+                writer_count(out, count[k]);
+            }
+        }
+        writer_text(out, " # system-");
+        writer_count(out, s + 1);
+        writer_text(out, " molecule-");
+        writer_count(out, m + 1);
+        writer_text(out, "\n");
+    }
+}
+
+static int write_file(const struct set *set, uint64_t seed, const char *path, bool test_side,
+                      bool split, struct error *err) {
+    struct writer out;
+    if (writer_open(&out, path, err)) {
+        return -1;
+    }
+    for (size_t s = 0; s < set->n_systems; s++) {
+        struct random random; /* the same for both sides of a split */
+        random_start(&random, seed, 11 + s);
+        compute_retention(set, &set->system[s]);
+        write_system(set, s, test_side, split, &out, random);
+    }
+    return writer_close(&out, err);
+}
+
+static int write_files(const struct set *set, uint64_t seed, const char *output,
+                       struct error *err) {
+    if (set->test_share == 0) {
+        return write_file(set, seed, output, false, false, err);
+    }
+    size_t bytes = strlen(output) + sizeof ".train";
+    char *path = memory_array(bytes, 1, "a file name", err);
+    if (!path) {
+        return -1;
+    }
+    snprintf(path, bytes, "%s.train", output);
+    int status = write_file(set, seed, path, false, true, err);
+    if (status == 0) {
+        snprintf(path, bytes, "%s.test", output);
+        status = write_file(set, seed, path, true, true, err);
+    }
+    free(path);
+    return status;
+}
+
+/* On failure the caller still calls release. */
+static int allocate(struct set *set, struct error *err) {
+    size_t n = set->n_molecules, d = set->n_features;
+    size_t longer = n > d ? n : d; /* retention first holds the shared weights */
+    set->fragment = memory_zeros(set->n_fragments, sizeof *set->fragment, "fragments", err);
+    set->system = memory_zeros(set->n_systems, sizeof *set->system, "systems", err);
+    set->half = memory_array(d, sizeof *set->half, "weights", err);
+    set->count = memory_zeros(n, d * sizeof *set->count, "molecules", err); /* d <= 10^6 */
+    set->in_test = memory_array(n, 1, "molecules", err);
+    set->shared = memory_array(n, sizeof *set->shared, "molecules", err);
+    set->retention = memory_array(longer, sizeof *set->retention, "retention times", err);
+    if (!set->fragment || !set->system || !set->half || !set->count || !set->in_test ||
+        !set->shared || !set->retention) {
+        return -1;
+    }
+    for (size_t s = 0; s < set->n_systems; s++) {
+        set->system[s].weight = memory_array(d, sizeof(double), "weights", err);
+        if (!set->system[s].weight) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void release(struct set *set) {
+    for (size_t s = 0; set->system && s < set->n_systems; s++) {
+        free(set->system[s].weight);
+    }
+    free(set->fragment);
+    free(set->system);
+    free(set->half);
+    free(set->count);
+    free(set->in_test);
+    free(set->shared);
+    free(set->retention);
+}
+
+static int generate(const struct options *options, struct error *err) {
+    uint64_t seed = (uint64_t)options_number(options, "seed");
+    const char *output = options_text(options, "output");
+    struct set set = {.n_systems = (size_t)options_number(options, "systems"),
+                      .n_molecules = (size_t)options_number(options, "molecules"),
+                      .n_features = (size_t)options_number(options, "features"),
+                      .noise = options_number(options, "noise"),
+                      .test_share = options_number(options, "test")};
+    if (set.test_share > 0 && strcmp(output, "-") == 0) {
+        return error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
+    }
+    set.n_fragments = set.n_features / 4 + 4;
+    int status = allocate(&set, err);
+    if (status == 0) {
+        struct random random;
+        random_start(&random, seed, 10);
+        make_fragments(&set, &random);
+        make_systems(&set, &random);
+        make_molecules(&set, &random);
+        status = write_files(&set, seed, output, err);
+    }
+    release(&set);
+    return status;
+}
+
+static const struct option_spec specs[] = {
+    {.name = "systems", .kind = OPTION_COUNT, .initial = "5", .low = 1, .high = 1e6},
+    {.name = "molecules", .kind = OPTION_COUNT, .initial = "400", .low = 1, .high = 1e9},
+    {.name = "features", .kind = OPTION_COUNT, .initial = "300", .low = 1, .high = 1e6},
+    {.name = "noise", .kind = OPTION_NUMBER, .initial = "0.1", .low = 0, .high = 100},
+    {.name = "test", .kind = OPTION_NUMBER, .initial = "0", .low = 0, .high = 0.99},
+    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
+    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
+};
+
+const struct family family_rank = {
+    .name = "rank",
+    .help = "  retention times of molecules on chromatographic systems\n"
+            "  --systems N (5)  --molecules N (400)  --features N (300)  --noise S (0.1)\n"
+            "  --test SHARE (0; else that share of the molecules goes to OUTPUT.test, the others\n"
+            "  to OUTPUT.train)  --seed N (1)  --output FILE (- for standard output)\n",
+    .specs = specs,
+    .n_specs = sizeof specs / sizeof *specs,
+    .generate = generate,
+};

@@ -1,0 +1,112 @@
+/* Sparse rows, as text gives them: columns drawn by a power law, increasing within a row, weights
+ * of four digits, and a target that depends on some of the columns. Integers only, as in ltr.c. */
+#include "common/memory.h"
+#include "common/random.h"
+#include "datasets/family.h"
+#include "datasets/writer.h"
+
+#include <stdlib.h>
+
+struct sparse {
+    size_t n_rows, n_features, n_queries, n_values; /* n_values: of a row, on average */
+    int32_t *weight;                                /* (n_features) */
+    uint32_t *column;                               /* of one row, room for 2 n_values */
+};
+
+static int compare(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Draws the columns of a row, increasing, without repeats; returns how many. Column ranks follow
+ * the cube of a uniform number: small ones are frequent. A multiplication scatters the ranks over
+ * the columns. */
+static size_t draw_columns(const struct sparse *set, struct random *random) {
+    size_t n = 1 + (size_t)random_below(random, 2 * set->n_values - 1), kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t u = random_bits(random) >> 32;
+        uint64_t cube = ((u * u >> 32) * u) >> 32;
+        uint64_t rank = cube * set->n_features >> 32;
+        set->column[i] = (uint32_t)(rank * 2654435761u % set->n_features);
+    }
+    qsort(set->column, n, sizeof *set->column, compare);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || set->column[i] != set->column[kept - 1]) {
+            set->column[kept++] = set->column[i];
+        }
+    }
+    return kept;
+}
+
+static int write_rows(const struct sparse *set, uint64_t seed, const char *path,
+                      struct error *err) {
+    struct writer out;
+    if (writer_open(&out, path, err)) {
+        return -1;
+    }
+    struct random random;
+    random_start(&random, seed, 4);
+    for (size_t i = 0; i < set->n_rows && !out.failed; i++) {
+        size_t n = draw_columns(set, &random);
+        int64_t target = 0;
+        for (size_t k = 0; k < n; k++) {
+            target += set->weight[set->column[k]];
+        }
+        target += (int64_t)random_below(&random, 401) - 200;
+        writer_decimal(&out, target, 2);
+        if (set->n_queries > 0) {
+            writer_text(&out, " qid:");
+            writer_count(&out, 1 + random_below(&random, set->n_queries));
+        }
+        for (size_t k = 0; k < n; k++) {
+            writer_text(&out, " ");
+            writer_count(&out, (uint64_t)set->column[k] + 1);
+            writer_text(&out, ":");
+            writer_decimal(&out, 1 + (int64_t)random_below(&random, 9999), 4);
+        }
+        writer_text(&out, "\n");
+    }
+    return writer_close(&out, err);
+}
+
+static int generate(const struct options *options, struct error *err) {
+    uint64_t seed = (uint64_t)options_number(options, "seed");
+    struct sparse set = {.n_rows = (size_t)options_number(options, "rows"),
+                         .n_features = (size_t)options_number(options, "features"),
+                         .n_queries = (size_t)options_number(options, "queries"),
+                         .n_values = (size_t)options_number(options, "values")};
+    struct random random;
+    random_start(&random, seed, 3);
+    int status = -1;
+    set.weight = memory_array(set.n_features, sizeof *set.weight, "weights", err);
+    set.column =
+        set.weight ? memory_array(2 * set.n_values, sizeof *set.column, "a row", err) : NULL;
+    if (set.column) {
+        for (size_t k = 0; k < set.n_features; k++) {
+            set.weight[k] = (int32_t)random_below(&random, 201) - 100;
+        }
+        status = write_rows(&set, seed, options_text(options, "output"), err);
+    }
+    free(set.weight);
+    free(set.column);
+    return status;
+}
+
+static const struct option_spec specs[] = {
+    {.name = "rows", .kind = OPTION_COUNT, .initial = "10000", .low = 1, .high = 1e12},
+    {.name = "features", .kind = OPTION_COUNT, .initial = "50000", .low = 1, .high = 4e9},
+    {.name = "values", .kind = OPTION_COUNT, .initial = "80", .low = 1, .high = 1e6},
+    {.name = "queries", .kind = OPTION_COUNT, .initial = "0", .low = 0, .high = 1e12},
+    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
+    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
+};
+
+const struct family family_sparse = {
+    .name = "sparse",
+    .help = "  sparse rows, as text gives them\n"
+            "  --rows N (10000)  --features N (50000)  --values N (80, of a row on average)\n"
+            "  --queries N (0: no qid)  --seed N (1)  --output FILE (- for standard output)\n",
+    .specs = specs,
+    .n_specs = sizeof specs / sizeof *specs,
+    .generate = generate,
+};

@@ -1,0 +1,86 @@
+# Sourced by the rows of the bench, each of which is a script of its own:
+#
+#     . "$(dirname "$0")/lib.sh"
+#     need_data rank/eccb2018.fold1.train       # sets $file, or skips the row
+#     compare 'what is done' ours.model OURS... ::: PEER...
+#
+# BENCH_RUNS is the number of paired runs (3); medians are shown. DUALSVM_DATA is the folder of the
+# real data sets; a row whose data is not there, or whose peer is not, says so.
+# shellcheck shell=sh
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+bin=${DUALSVM_BIN:-build}
+case $bin in /*) ;; *) bin=$root/$bin ;; esac
+data=${DUALSVM_DATA:-$root/../shared/data}
+runs=${BENCH_RUNS:-3}
+work=$bin/bench
+mkdir -p "$work"
+PATH=$bin:$bin/datasets:$PATH
+cd "$work"
+
+say() {
+    printf '%-46s %s\n' "$1" "$2"
+}
+
+# need_data NAME: $file is the real set NAME, unpacked (peers do not read gzip).
+need_data() {
+    file=$work/$(basename "$1").svm
+    [ -f "$file" ] && return
+    if [ ! -f "$data/$1.svm.gz" ]; then
+        say "$1" 'skipped: no such real data (set DUALSVM_DATA)'
+        exit 0
+    fi
+    gzip -dc "$data/$1.svm.gz" >"$file.part"
+    mv "$file.part" "$file"
+}
+
+# need_generated NAME OPTIONS: $file is a generated set, made once.
+need_generated() {
+    file=$work/$1.svm
+    shift
+    [ -f "$file" ] || generate "$@" --output "$file.part"
+    [ -f "$file" ] || mv "$file.part" "$file"
+}
+
+# gap_of MODEL: its certified relative gap, or - where there is none.
+gap_of() {
+    [ -f "$1" ] && awk '$1 == "gap" { print $2; found = 1; exit } END { if (!found) print "-" }' \
+        "$1" || echo -
+}
+
+# compare WHAT MODEL OURS... [::: PEER...]: runs both in turn and prints the line of the table.
+# MODEL is what ours writes (- for none). A peer whose name is empty is left out.
+compare() {
+    what=$1
+    model=$2
+    shift 2
+    name=-
+    previous=
+    for word in "$@"; do
+        [ "$previous" != ::: ] || name=$(basename "$word")
+        previous=$word
+    done
+    rm -f "$model"
+    measure_lines=$("$bin/tests/bench/measure" "$runs" "$work" "$@")
+    echo "$measure_lines" | awk -v what="$what" -v gap="$(gap_of "$model")" -v peer="$name" '
+        { wall[NR] = $1; user[NR] = $2; peak[NR] = $3; status[NR] = $4 }
+        END {
+            printf "%-46s %8.2f %8.2f %8.0f %9s  ", what, wall[1], user[1], peak[1], gap
+            if (NR < 2) printf "-\n"
+            else if (status[2] != 0) printf "%s failed (status %d)\n", peer, status[2]
+            else printf "%-16s %8.2f %8.2f %8.0f %7.1f x\n", peer, wall[2], user[2], peak[2], \
+                (wall[1] > 0 ? wall[2] / wall[1] : 0)
+            exit status[1] != 0
+        }' || {
+        echo "$what: our run failed:" >&2
+        tail -n 5 "$work/1.out" >&2
+        exit 1
+    }
+}
+
+# peer_named VARIABLE: $peer is the program that an environment variable names, or empty: then
+# compare shows ours only.
+peer_named() {
+    peer=$(printenv "$1" || true)
+    [ -n "$peer" ] || echo "# no peer for the next lines: set $1 to its program"
+}

@@ -1,0 +1,19 @@
+# Kernels, kernel matrix, linear operators and scaling, below the programs.
+
+load helper
+
+@test "kernel: blocks in float and double agree with the definitions, dense, sparse and wide" {
+    unit kernel
+}
+
+@test "gram: products agree with plain sums whatever is kept, to the bit for any threads" {
+    unit gram
+}
+
+@test "linear: scores and transposed products agree with plain sums, to the bit for any threads" {
+    unit linear
+}
+
+@test "scale: training rows come out standardised, other rows get the same map" {
+    unit scale
+}

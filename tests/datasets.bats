@@ -1,0 +1,75 @@
+# The generator of data sets, and the samples that come with the sources.
+
+# shellcheck disable=SC2154,SC2094 # tmp, bin, root are helper's; a file and an option share a name
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    PATH=$bin/datasets:$PATH
+}
+
+@test "generate: the bytes are the same on every machine, known by their checksums" {
+    assert_equal "$(generate rank | cksum)" '107082746 182379'
+    assert_equal "$(generate ltr --rows 1000 | cksum)" '1787380235 1311609'
+    assert_equal "$(generate sparse --rows 1000 | cksum)" '1234489223 999518'
+}
+
+@test "generate: another seed gives other rows, a name of a file the same rows" {
+    for family in rank ltr sparse; do
+        generate $family --output file
+        generate $family | cmp - file
+        generate $family --seed 2 >other
+        run -1 cmp -s file other
+    done
+}
+
+@test "generate: the samples in datasets are what its README says" {
+    local command
+    command=$(grep -o 'generate rank --systems 3 .* --output rank$' "$root/datasets/README")
+    $command
+    cmp rank.train "$root/datasets/rank.train"
+    cmp rank.test "$root/datasets/rank.test"
+}
+
+@test "generate: retention times have ties at each system's dead time, and no molecule on both sides" {
+    generate rank --molecules 300 --test 0.3 --output set
+    grep -o 'molecule-[0-9]*' set.train | sort -u >train.names
+    grep -o 'molecule-[0-9]*' set.test | sort -u >test.names
+    [ -s test.names ]
+    [ -z "$(comm -12 train.names test.names)" ]
+    cat set.train set.test | awk '{ if (!($2 in low) || $1 + 0 < low[$2]) { low[$2] = $1 + 0; n[$2] = 0 }
+            n[$2] += $1 + 0 == low[$2] }
+        END { for (q in n) { systems++; if (n[q] < 2) { print q ": " n[q]; exit 1 } }
+              exit systems != 5 }'
+}
+
+@test "generate: rows are what was asked for, and their indices increase" {
+    generate ltr --rows 500 --features 20 --queries 50 --grades 4 >ltr
+    awk '{ if (NF != 22 || $1 !~ /^[0-3]$/) { print; exit 1 }; rows[$2]++; grades[$1]++
+           for (i = 3; i <= NF; i++) { split($i, v, ":")
+               if (v[1] != i - 2 || v[2] < 0 || v[2] >= 1) { print; exit 1 } } }
+        END { for (q in rows) { queries++; if (rows[q] != 10) exit 1 }
+              for (g in grades) levels++
+              exit !(NR == 500 && queries == 50 && levels == 4) }' ltr
+    generate sparse --rows 300 --features 1000 --values 9 --queries 7 >sparse
+    awk '{ last = 0
+           for (i = 3; i <= NF; i++) { split($i, v, ":"); values++
+               if (v[1] <= last || v[1] > 1000 || v[2] <= 0) { print; exit 1 }
+               last = v[1] } }
+        END { exit !(NR == 300 && values / NR > 7 && values / NR <= 9.5) }' sparse
+}
+
+@test "generate: mistakes are told in a line, with exit 2, and a full disk with exit 1" {
+    for arguments in 'rank --systems 0' 'rank --test 0.2' 'ltr --rows x' 'sparse surplus' \
+        'ltr --grades 33'; do
+        # shellcheck disable=SC2086
+        run -2 generate $arguments
+        assert_equal "${#lines[@]}" 1
+    done
+    run -2 generate
+    run -2 generate unknown
+    run -0 generate --help
+    run -1 generate rank --output missing/file
+    [ -c /dev/full ] || skip 'no /dev/full'
+    run -1 generate ltr --output /dev/full
+}

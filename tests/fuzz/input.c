@@ -1,0 +1,69 @@
+/* Fuzz target: rows of any bytes are read or refused with a message, whole and block by block
+ * alike; the first byte chooses how labels are read. */
+#define _GNU_SOURCE /* memfd_create */
+#include "common/input.h"
+#include "tests/fuzz/file.h"
+
+#include <math.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void demand(bool condition) {
+    if (!condition) {
+        abort();
+    }
+}
+
+/* What every reader of data relies on. */
+static void check(const struct data *data) {
+    for (size_t i = 0; i < data->n_rows; i++) {
+        if (!data->row_start) {
+            continue;
+        }
+        demand(data->row_start[i] <= data->row_start[i + 1]);
+        for (uint64_t k = data->row_start[i]; k < data->row_start[i + 1]; k++) {
+            demand(data->column[k] < data->n_features);
+            demand(k == data->row_start[i] || data->column[k] > data->column[k - 1]);
+        }
+    }
+    for (size_t k = 0; k < data_values(data); k++) {
+        demand(isfinite(data->value[k]));
+    }
+    for (size_t i = 0; data->target && i < data->n_rows; i++) {
+        demand(!isinf(data->target[i]));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    if (size == 0) {
+        return 0;
+    }
+    const struct input_format format = {.labels = (enum data_labels)(bytes[0] % 3),
+                                        .label_optional = (bytes[0] & 4) != 0,
+                                        .precomputed = (bytes[0] & 8) != 0};
+    char path[64];
+    fuzz_file(bytes + 1, size - 1, path);
+    struct error err = {.kind = ERROR_NONE, .text = ""};
+    struct data data = {0};
+    int whole = input_read(&data, path, &format, NULL, &err);
+    demand(whole == 0 || (err.kind == ERROR_RUNTIME && err.text[0] != '\0'));
+    if (whole == 0) {
+        check(&data);
+    }
+
+    struct input *input = NULL;
+    struct data block = {0};
+    size_t rows = 0;
+    int blocks = input_open(&input, path, &format, NULL, &err);
+    while (blocks == 0 && (blocks = input_next(input, &block, &err)) == 0 && block.n_rows > 0) {
+        check(&block);
+        rows += block.n_rows;
+    }
+    input_close(input);
+    demand((whole == 0) == (blocks == 0 && rows > 0));
+    demand(whole != 0 || rows == data.n_rows);
+    data_free(&block);
+    data_free(&data);
+    return 0;
+}

@@ -1,0 +1,535 @@
+# Bad input gets one clear line and a non-zero exit: never a crash, a hang, or a file.
+
+load helper
+load rank_tools
+
+setup() {
+    cd "$tmp" || exit 1
+    mkdir empty
+    printf '3 qid:1 1:1 2:.5\n1 qid:1 1:.25 3:2\n2 qid:1 2:1\n' >good
+    cat >sane.svm <<'END'
+3 qid:1 1:1 2:0.5
+1 qid:1 1:0.25 3:2
+2 qid:1 2:1
+5 qid:2 1:0.5 3:1
+4 qid:2 2:1.5
+END
+}
+
+# refuses LINE TEXT: a training file that is TEXT (printf format) is refused at that line, and no
+# model is left.
+refuses() {
+    # shellcheck disable=SC2059 # a format on purpose: \0 and \r
+    printf "$2" >bad.svm
+    refused svm-rank-train -q bad.svm empty/model
+    [[ "$(<err)" == "svm-rank-train: bad.svm:$1:"[1-9]*": "?* ]] ||
+        fail "no file, line $1 and column: $(<err)"
+    holds empty
+}
+
+# accepts TEXT: it trains, to the same model as sane.svm.
+accepts() {
+    # shellcheck disable=SC2059
+    printf "$1" >variant.svm
+    train variant.svm variant.model
+    [ -e sane.model ] || train sane.svm sane.model
+    cmp variant.model sane.model || fail "another model from: $1"
+}
+
+# ---- rows ----
+
+@test "hostile: labels that are no finite numbers are refused at their line and column 1" {
+    for label in 1e400 -1e400 nan NaN inf -inf infinity x 0x10 1e 1e+ . - + -- 1.2.3 1,2 1x '1 2'; do
+        refuses 1 "$label 1:1\n2 1:2\n"
+    done
+    for label in 1e400 nan x 0x10 1x; do
+        refuses 1 "$label 1:1\n2 1:2\n"
+        [[ "$(<err)" == *bad.svm:1:[1-4]:* ]] || fail "column of the label: $(<err)"
+    done
+}
+
+@test "hostile: values that are no finite numbers are refused" {
+    for value in nan inf -inf 1e400 -1e400 0x1p3 1e 1e- . - x 1x 1,5 1..2 1e5e5 '' ' 1' :1 1:2; do
+        refuses 1 "1 1:$value\n2 1:2\n"
+    done
+}
+
+@test "hostile: a value beyond single precision is refused, not turned into an infinity" {
+    for value in 1e39 -1e39 3.5e38 1e308; do
+        refuses 1 "1 1:$value\n2 1:2\n"
+    done
+}
+
+@test "hostile: an index of 0, a negative one, and one that does not increase are refused" {
+    refuses 1 '1 0:1 1:1\n2 1:2\n'
+    refuses 1 '1 -1:1\n2 1:2\n'
+    refuses 1 '1 +1:1\n2 1:2\n'
+    refuses 1 '1 1.5:1\n2 1:2\n'
+    refuses 1 '1 1e2:1\n2 1:2\n'
+    refuses 1 '1 a:1\n2 1:2\n'
+    refuses 1 '1 1\n2 1:2\n'
+    refuses 1 '1 1:2 :1\n2 1:2\n'
+    refuses 1 '1 2:1 2:1\n2 1:2\n'
+    [[ "$(<err)" == *bad.svm:1:[7-9]:* ]] || fail "column of the second 2: $(<err)"
+    refuses 1 '1 2:1 1:1\n2 1:2\n'
+    refuses 1 '1 1:1 3:1 2:1\n2 1:2\n'
+}
+
+@test "hostile: an index of 2^32 and more is refused, not wrapped around" {
+    for index in 4294967296 4294967297 18446744073709551615 18446744073709551616 \
+        18446744073709551617 99999999999999999999999999; do
+        refuses 2 "1 1:1\n2 $index:1\n"
+    done
+}
+
+@test "hostile: the largest index ends in a model or in one line, whatever memory there is" {
+    sanitized && skip 'limits on memory do not go with the sanitizer'
+    printf '1 1:1\n2 4294967295:1\n' >wide.svm
+    local status=0
+    (ulimit -v 4000000 && exec timeout 60 svm-rank-train -q -j 1 wide.svm empty/model) \
+        >out 2>err || status=$?
+    [ "$status" -le 1 ] || fail "exit $status: $(<err)"
+    if [ "$status" = 1 ]; then
+        assert_equal "$(wc -l <err)" 1
+        holds empty
+    fi
+}
+
+@test "hostile: a qid that is no whole number below 2^64, doubled or misplaced is refused" {
+    for qid in '' -1 x 1.5 1e3 18446744073709551616 1x ' 1' +1; do
+        refuses 1 "1 qid:$qid 1:1\n2 qid:1 1:2\n"
+    done
+    refuses 1 '1 qid:1 qid:1 1:1\n2 qid:1 1:2\n'
+    refuses 1 '1 1:1 qid:1\n2 qid:1 1:2\n'
+}
+
+@test "hostile: the largest qid, 2^64 - 1, is a qid" {
+    printf '1 qid:18446744073709551615 1:1\n2 qid:18446744073709551615 1:2\n' >large.svm
+    train large.svm large.model
+}
+
+@test "hostile: a training row without a target is refused" {
+    refuses 2 '1 qid:1 1:1\nqid:1 1:2\n'
+    refuses 2 '1 1:1\n 1:2\n'
+    refuses 2 '1 1:1\n1:2\n'
+}
+
+@test "hostile: lines are counted through comments, blank lines and CRLF" {
+    refuses 6 '# one\n\n1 1:1 # three\r\n\r\n \t \n2 1:x\n3 1:1\n'
+    refuses 3 '1 1:1\n2 1:2\n3 1:x'
+    refuses 100001 "$(yes '1 1:1' | head -100000 | sed 's/$/\\n/' | tr -d '\n')2 1:1 1:2\n"
+}
+
+@test "hostile: NUL bytes are refused wherever they stand" {
+    refuses 1 '1 1:1\0\n2 1:2\n'
+    refuses 1 '\0001 1:1\n2 1:2\n'
+    refuses 2 '1 1:1\n2 1:\0002\n'
+    refuses 2 '1 1:1\n\0'
+}
+
+@test "hostile: control bytes of the input never reach the terminal" {
+    refuses 1 '1 1:\033[31mred\n2 1:2\n'
+    refuses 1 '1 1:1\233\001\n2 1:2\n'
+    if LC_ALL=C grep -q '[^ -~]' err; then
+        fail 'bytes that are not printable in the diagnosis'
+    fi
+}
+
+# ---- files ----
+
+@test "hostile: no row at all is an error that names the file" {
+    for text in '' '\n' '# only a comment\n' '\n\r\n \t\n# end'; do
+        # shellcheck disable=SC2059
+        printf "$text" >bad.svm
+        refused svm-rank-train -q bad.svm empty/model
+        [[ "$(<err)" == *bad.svm* ]] || fail "does not name the file: $(<err)"
+        holds empty
+    done
+    printf '' | gzip >bad.svm
+    refused svm-rank-train -q bad.svm empty/model
+    holds empty
+}
+
+@test "hostile: one row, equal targets, and groups of one row are refused as having no pair" {
+    for text in '1 1:1\n' '1 1:1\n1 1:2\n' '1 qid:1 1:1\n2 qid:2 1:2\n' '1 1:1'; do
+        # shellcheck disable=SC2059
+        printf "$text" >bad.svm
+        refused svm-rank-train -q bad.svm empty/model
+        [[ "$(<err)" == *pair* ]] || fail "does not speak of pairs: $(<err)"
+        holds empty
+    done
+    refused svm-rank-train -q --rank-gap 7:9 sane.svm empty/model
+    [[ "$(<err)" == *pair* ]] || fail "does not speak of pairs: $(<err)"
+}
+
+@test "hostile: a file that is missing, a folder, or not to be opened is refused by its name" {
+    for file in missing.svm empty good/below ''; do
+        refused svm-rank-train -q "$file" empty/model
+        [[ -z $file || "$(<err)" == *"$file"* ]] || fail "does not name $file: $(<err)"
+        holds empty
+    done
+    train sane.svm sane.model
+    refused svm-rank-predict -q missing.svm sane.model empty/scores
+    refused svm-rank-predict -q sane.svm missing.model empty/scores
+    refused svm-rank-predict -q empty sane.model empty/scores
+    refused svm-rank-predict -q sane.svm empty empty/scores
+    holds empty
+}
+
+@test "hostile: a gzip file cut anywhere is refused" {
+    rows 40 2 4 1 | gzip -9 >whole.gz
+    local size n
+    size=$(wc -c <whole.gz)
+    for ((n = 1; n < size; n += size / 40 + 1)); do
+        head -c "$n" whole.gz >bad.svm
+        refused svm-rank-train -q bad.svm empty/model
+        holds empty
+    done
+    for n in 1 4 7 8; do # within the checksum and the length at the end
+        head -c $((size - n)) whole.gz >bad.svm
+        refused svm-rank-train -q bad.svm empty/model
+    done
+}
+
+@test "hostile: a gzip file with a changed byte, or with junk behind it, is never taken for good" {
+    rows 40 2 4 1 >plain.svm
+    gzip -9n <plain.svm >whole.gz
+    train plain.svm plain.model
+    local size n
+    size=$(wc -c <whole.gz)
+    for ((n = 10; n < size; n += size / 25 + 1)); do
+        {
+            head -c "$n" whole.gz
+            tail -c +$((n + 1)) whole.gz | head -c 1 | tr '\000-\377' '\001-\377\000'
+            tail -c +$((n + 2)) whole.gz
+        } >bad.svm
+        refused svm-rank-train -q bad.svm empty/model
+        holds empty
+    done
+    { cat whole.gz; echo junk; } >bad.svm
+    refused svm-rank-train -q bad.svm empty/model
+    cat whole.gz whole.gz >twice.gz # members in a row are one file, as for zcat
+    cat plain.svm plain.svm >twice.svm
+    train twice.gz twice.gz.model
+    train twice.svm twice.svm.model
+    cmp twice.gz.model twice.svm.model
+}
+
+@test "hostile: lines of five megabytes are read, or refused, in one line" {
+    { printf '1 qid:1'; awk 'BEGIN { for (i = 1; i <= 500000; i++) printf " %d:1", i }'
+      printf '\n2 qid:1 3:1 700000:2\n'; } >wide.svm
+    [ "$(head -1 wide.svm | wc -c)" -gt 4000000 ]
+    train wide.svm wide.model
+    { printf '1 1:1\n2 1:2 # '; head -c 5000000 /dev/zero | tr '\0' x; } >comment.svm
+    train comment.svm comment.model
+    { printf '1 1:1\n2 1:0.'; head -c 5000000 /dev/zero | tr '\0' 3; echo; } >digits.svm
+    train digits.svm digits.model
+    { printf '1 1:1\n2 1:2 '; head -c 5000000 /dev/zero | tr '\0' ' '; echo '2:3'; } >blanks.svm
+    train blanks.svm blanks.model
+    head -c 5000000 /dev/zero | tr '\0' x >bad.svm
+    refused svm-rank-train -q bad.svm empty/model
+    [ "$(wc -c <err)" -lt 1100 ] || fail "a diagnosis of $(wc -c <err) bytes"
+    head -c 5000000 /dev/zero >bad.svm
+    refused svm-rank-train -q bad.svm empty/model
+    holds empty
+}
+
+@test "hostile: binary noise is refused" {
+    for seed in 1 2 3 4 5 6 7 8; do
+        awk -v seed=$seed 'BEGIN { for (i = 0; i < 4000; i++) {
+            seed = (seed * 16807) % 2147483647; printf "%c", 1 + seed % 255 } }' >bad.svm
+        refused svm-rank-train -q bad.svm empty/model
+    done
+    refused svm-rank-train -q "$bin/svm-rank-train" empty/model
+    holds empty
+}
+
+@test "hostile: line ends, blanks, comments and a missing last newline change nothing" {
+    accepts '3 qid:1 1:1 2:0.5\r\n1 qid:1 1:0.25 3:2\r\n2 qid:1 2:1\r\n5 qid:2 1:0.5 3:1\r\n4 qid:2 2:1.5\r\n'
+    accepts '3 qid:1 1:1 2:0.5\n1 qid:1 1:0.25 3:2\n2 qid:1 2:1\n5 qid:2 1:0.5 3:1\n4 qid:2 2:1.5'
+    accepts '# head\n\n3\tqid:1  1:1\t\t2:0.5 \t \n1 qid:1 1:0.25 3:2 # note 9:9\n\n2 qid:1 2:1#x\n   \n5 qid:2 1:0.5 3:1\n# mid\n4 qid:2 2:1.5 # end'
+    accepts '+3 qid:1 1:+1 2:.5\n1. qid:1 1:2.5e-1 3:2.0\n2e0 qid:01 2:10E-1\n5 qid:2 01:0.50 3:1.\n4.00 qid:2 2:1.5\n'
+}
+
+# ---- models ----
+
+@test "hostile: every kind of model file that is none is refused" {
+    for text in '' '\n' 'junk\n' 'svm_type c_svc\n' '\0\0\0\0' "$(<sane.svm)"; do
+        # shellcheck disable=SC2059
+        printf "$text" >bad.model
+        refused svm-rank-predict -q sane.svm bad.model empty/scores
+        [[ "$(<err)" == *bad.model* ]] || fail "does not name the model: $(<err)"
+    done
+    refused svm-rank-predict -q sane.svm sane.svm empty/scores
+    head -c 3000000 /dev/zero | tr '\0' x >bad.model
+    refused svm-rank-predict -q sane.svm bad.model empty/scores
+    refused svm-rank-predict -q sane.svm /dev/null empty/scores
+    holds empty
+}
+
+@test "hostile: a model cut at any byte, or with any byte changed, is refused, a false count harmless" {
+    TMPDIR=$tmp unit model_tamper
+}
+
+@test "hostile: a model cut at a byte is refused by the program" {
+    train -t 2 -g .5 sane.svm sane.model
+    local size n
+    size=$(wc -c <sane.model)
+    for ((n = 0; n < size - 1; n += 1 + size / 60)); do
+        head -c "$n" sane.model >bad.model
+        refused svm-rank-predict -q sane.svm bad.model empty/scores
+    done
+    for n in 2 3 5 9 11; do
+        head -c $((size - n)) sane.model >bad.model
+        refused svm-rank-predict -q sane.svm bad.model empty/scores
+    done
+    holds empty
+}
+
+@test "hostile: a model with a byte changed, added or taken out is refused by the program" {
+    train -t 2 -g .5 sane.svm sane.model
+    local size n
+    size=$(wc -c <sane.model)
+    for ((n = 0; n < size - 1; n += 1 + size / 40)); do
+        { head -c "$n" sane.model
+          tail -c +$((n + 1)) sane.model | head -c 1 | tr '\000-\377' '\001-\377\000'
+          tail -c +$((n + 2)) sane.model; } >bad.model
+        refused svm-rank-predict -q sane.svm bad.model empty/scores
+        { head -c "$n" sane.model; printf 1; tail -c +$((n + 1)) sane.model; } >bad.model
+        cmp -s bad.model sane.model || refused svm-rank-predict -q sane.svm bad.model empty/scores
+        { head -c "$n" sane.model; tail -c +$((n + 2)) sane.model; } >bad.model
+        refused svm-rank-predict -q sane.svm bad.model empty/scores
+    done
+    { cat sane.model; echo more; } >bad.model
+    refused svm-rank-predict -q sane.svm bad.model empty/scores
+    cat sane.model sane.model >bad.model
+    refused svm-rank-predict -q sane.svm bad.model empty/scores
+    holds empty
+}
+
+@test "hostile: a gzipped model is a model, and a cut one is refused" {
+    train -t 2 -g .5 sane.svm sane.model
+    predict sane.svm sane.model >plain.scores
+    gzip <sane.model >zipped.model
+    predict sane.svm zipped.model >zipped.scores
+    cmp plain.scores zipped.scores
+    head -c -6 zipped.model >bad.model
+    refused svm-rank-predict -q sane.svm bad.model empty/scores
+    holds empty
+}
+
+# ---- prediction ----
+
+@test "hostile: a bad test row is refused at its line, and the old predictions stay" {
+    train sane.svm sane.model
+    echo old >scores
+    { rows 3000 3 4 5; echo '1 1:1 1:1'; } >test.svm
+    refused svm-rank-predict -q test.svm sane.model scores
+    [[ "$(<err)" == *test.svm:3001:[1-9]* ]] || fail "$(<err)"
+    assert_equal "$(<scores)" old
+    : >none.svm
+    local status=0 # a test file without a row: an error or no prediction, but not a crash
+    svm-rank-predict -q none.svm sane.model scores 2>err || status=$?
+    [ "$status" -le 1 ]
+}
+
+@test "hostile: test rows may have features that the model has not, and no label" {
+    train sane.svm sane.model
+    predict sane.svm sane.model >plain
+    sed 's/$/ 100:5 4000000000:7/' sane.svm >more.svm
+    predict more.svm sane.model >more
+    cmp plain more
+    cut -d' ' -f2- sane.svm >unlabelled.svm
+    predict unlabelled.svm sane.model >unlabelled
+    cmp plain unlabelled
+}
+
+# ---- the command line ----
+
+@test "hostile: unknown options and missing arguments are misuse" {
+    for options in '--nosuch' '-Z' '--cost' '-c' '-e' '--kernel=' '-c=' '--quiet=3' '-qZ' '--' \
+        '-t' '--pairs' '--log' 'sane.svm m extra' 'sane.svm m extra more'; do
+        # shellcheck disable=SC2086
+        misused svm-rank-train $options
+    done
+    misused svm-rank-train
+    misused svm-rank-train -q
+    misused svm-rank-predict
+    misused svm-rank-predict sane.svm
+    misused svm-rank-predict sane.svm sane.model a b
+    misused svm-rank-predict --nosuch sane.svm sane.model
+    misused svm-rank-predict -Z sane.svm sane.model
+    holds . empty err good out sane.svm
+}
+
+@test "hostile: values are read whole and checked against their range" {
+    while read -r options; do
+        # shellcheck disable=SC2086
+        misused svm-rank-train $options sane.svm empty/model
+        holds empty
+    done <<'END'
+-e 1x
+-e x
+-e -1
+-e nan
+-e inf
+-e 1e400
+-e 0x1p-3
+-e ,
+-c 0
+-c -1
+-c 1x
+-c nan
+-c inf
+-c 1e999
+-c 1:2
+-c 1:2:0
+-c 1:2:x0
+-c 1:2:x1
+-c 1:2:x-2
+-c 1:2:+0
+-c 1:2:+-1
+-c 2:1:x2
+-c 1:1e300:+1e-300
+-c 1,
+-c ,1
+-c 1,,2
+-c 2^
+-c ^2
+-c 2^x
+-c 2^1^1
+-t 7
+-t -1
+-t 2x
+-t nosuch
+-t 1.5
+-s nosuch
+-s 9
+-l nosuch
+-l 2
+-d -1
+-d 1.5
+-d 1x
+-g -1
+-g x
+-r x
+-r inf
+-m 0
+-m -1
+-m x
+-j -1
+-j x
+-j 1.5
+-v 1
+-v 0
+-v -3
+-v 2.5
+-v x
+-h 2
+-b 2
+-b x
+--scale nosuch
+--seed -1
+--seed x
+--seed 1.5
+--seed 18446744073709551616
+--max-iter -1
+--max-iter x
+--max-time -1
+--max-time x
+--solver nosuch
+--step nosuch
+--stop nosuch
+--rank-gap 3:2
+--rank-gap 2
+--rank-gap 0:0
+--rank-gap x:2
+--rank-gap 1:x
+--rank-gap -1:2
+--pairs 0
+--pairs -1
+--pairs 1.5
+--pairs nosuch
+--cost-per nosuch
+--pair-features nosuch
+-w 1
+-w 1:
+-w :1
+-w 1:x
+-w 1:-1
+-w x:1
+END
+}
+
+@test "hostile: combinations that mean nothing are misuse" {
+    while read -r options; do
+        # shellcheck disable=SC2086
+        misused svm-rank-train $options sane.svm empty/model
+        holds empty
+    done <<'END'
+--solver fw -l squared-hinge
+--solver newton -t 2
+--pair-features exterior --solver newton
+-v 3 --fold-file sane.svm
+-c 1,2
+END
+}
+
+@test "hostile: predictions of a kind that the model cannot give are refused" {
+    train sane.svm sane.model
+    local status=0 # --metrics without labels to measure by
+    cut -d' ' -f2- sane.svm >unlabelled.svm
+    timeout 20 svm-rank-predict -q --metrics unlabelled.svm sane.model scores >out 2>err || status=$?
+    [ "$status" -le 2 ]
+    grep -qi nan out && fail 'a measure of NaN'
+    misused svm-rank-predict --nosuch sane.svm sane.model
+    misused svm-rank-predict --metrics=x sane.svm sane.model scores
+}
+
+@test "hostile: minmax wants values that are not negative, and a precomputed row its serial" {
+    printf '1 1:1\n2 1:-1\n3 1:2\n' >negative.svm
+    refused svm-rank-train -q -t minmax negative.svm empty/model
+    refused svm-rank-train -q -t 4 sane.svm empty/model
+    printf '1 0:1 1:1 2:.5\n2 0:2 1:.5 2:1\n' >precomputed.svm
+    train -t 4 precomputed.svm precomputed.model
+    printf '1 0:1 1:1 2:.5\n2 0:9 1:.5 2:1\n' >bad.svm # no column 9
+    local status=0
+    timeout 20 svm-rank-train -q -t 4 bad.svm empty/model >out 2>err || status=$?
+    [ "$status" -le 1 ]
+    for serial in -1 0 1.5 x 1e30; do
+        printf '1 0:%s 1:1 2:.5\n2 0:2 1:.5 2:1\n' "$serial" >bad.svm
+        refused svm-rank-train -q -t 4 bad.svm empty/model
+    done
+}
+
+@test "hostile: rows that are all equal, all zero, or huge end in finite numbers or one line" {
+    printf '1 1:2\n2 1:2\n3 1:2\n' >equal.svm
+    printf '1\n2\n3\n' >zero.svm
+    printf '1 1:3e38\n2 1:-3e38\n3 1:1e-38\n' >huge.svm
+    printf '1e300 1:1\n-1e300 1:2\n0 1:3\n' >targets.svm
+    for file in equal zero huge targets; do
+        for options in '-t 0' '-t 0 -l squared-hinge' '-t 2' '-t 1' '-t 5' '-t 3' \
+            '--scale std' '--scale l2' '--scale minmax' '-t 2 -l squared-hinge'; do
+            rm -f model
+            local status=0
+            # shellcheck disable=SC2086
+            timeout 30 svm-rank-train -q $options $file.svm model >out 2>err || status=$?
+            [ "$status" -le 1 ] || fail "$file $options: exit $status $(<err)"
+            if [ "$status" = 1 ]; then
+                assert_equal "$(wc -l <err)" 1
+                [ ! -e model ]
+            else
+                if grep -Eqi 'nan|inf' model; then
+                    fail "$file $options: $(grep -Ei 'nan|inf' model | head -2)"
+                fi
+                predict $file.svm model >scores
+                if grep -Eqi 'nan|inf' scores; then
+                    fail "$file $options: scores $(<scores)"
+                fi
+            fi
+        done
+    done
+    train -c 2 equal.svm model # f = 0 is the best there is: C times the number of pairs
+    assert_equal "$(header primal model)" 6
+    assert_equal "$(header gap model)" 0
+}

@@ -1,0 +1,313 @@
+# svmlight text as a user meets it: what is accepted, and what each mistake is called and where.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+}
+
+# reads TEXT EXPECTED [DUMP-ARGUMENTS]: TEXT (printf format) is read as the lines EXPECTED.
+reads() {
+    # shellcheck disable=SC2059 # a format on purpose: \t and \r
+    printf "$1" >file.svm
+    local expected=$2
+    shift 2
+    run -0 "$bin/tests/unit/input" dump file.svm "${@:-number}"
+    assert_output "$expected"
+}
+
+# refuses TEXT MESSAGE [DUMP-ARGUMENTS]: TEXT is refused with exactly "file.svm:MESSAGE", by one
+# thread and by three.
+refuses() {
+    # shellcheck disable=SC2059
+    printf "$1" >file.svm
+    local message=$2
+    shift 2
+    for threads in 1 3; do
+        run -1 "$bin/tests/unit/input" dump file.svm "${@:-number}" threads=$threads
+        assert_output "file.svm:$message"
+    done
+}
+
+@test "number: parsing equals strtod, formatting is the shortest" {
+    unit number
+}
+
+@test "number: the table of powers of ten is what its generator writes" {
+    run -0 "$bin/tests/unit/number" powers
+    assert_equal "$output" "$(<"$root/common/powers.inc")"
+}
+
+@test "data: dense in place, subsets, names" {
+    unit data
+}
+
+@test "input: generated files, right and wrong ones, are read as a plain reference reads them" {
+    TMPDIR=$tmp unit input
+}
+
+@test "input: blanks, tabs, CRLF, comments, blank lines, a missing last newline" {
+    reads '# top\n\n1 1:2 3:4\n' $'1 rows, 3 features, sparse\n1 1:2 3:4'
+    reads '\t 1\t 1:2 \t 3:4 \r\n \r\n  # c\n-2 # 5:6\n' \
+        $'2 rows, 3 features, sparse\n1 1:2 3:4\n-2'
+    reads '1 2:3#c 4:5' $'1 rows, 2 features, sparse\n1 2:3'
+    reads '1 2:3\r' $'1 rows, 2 features, sparse\n1 2:3'
+    reads '1' $'1 rows, 0 features, sparse\n1'
+}
+
+@test "input: numbers with signs, points and exponents" {
+    reads '+1e1 1:-.5 2:+5. 3:1E-2 4:2.5e+3 5:3.4028235e38 6:1e-46 7:0012\n' \
+        $'1 rows, 7 features, dense\n10 1:-0.5 2:5 3:0.01 4:2500 5:3.4028235e+38 6:0 7:12'
+    reads '1 1:0.100000000000000005551115123125782702118158340454101562500000000000000001 3:1\n' \
+        $'1 rows, 3 features, sparse\n1 1:0.1 3:1'
+}
+
+@test "input: zeros count as features and are not stored in sparse rows" {
+    reads '1 1:0 3:2\n2 2:1 9:0\n3 1:0 5:-0.0\n' \
+        $'3 rows, 9 features, sparse\n1 3:2\n2 2:1\n3'
+}
+
+@test "input: rows that all have the columns 1 to d are dense" {
+    reads '1 1:5 2:0\n2 1:6 2:7\n' $'2 rows, 2 features, dense\n1 1:5 2:0\n2 1:6 2:7'
+    reads '1 1:5 2:6\n2 1:7 2:8\n3 1:9\n' \
+        $'3 rows, 2 features, sparse\n1 1:5 2:6\n2 1:7 2:8\n3 1:9'
+    reads '1 1:5 2:6\n2 1:7 2:8\n3 1:9 3:1\n' \
+        $'3 rows, 3 features, sparse\n1 1:5 2:6\n2 1:7 2:8\n3 1:9 3:1'
+}
+
+@test "input: qid, from 0 to 2^64 - 1; rows without one beside others are of query 0" {
+    reads '1 qid:18446744073709551615 1:1\n2 qid:0 1:2\n' \
+        $'2 rows, 1 features, dense\n1 qid:18446744073709551615 1:1\n2 qid:0 1:2'
+    reads '1 1:1\n2 qid:7 1:2\n' $'2 rows, 1 features, dense\n1 qid:0 1:1\n2 qid:7 1:2'
+}
+
+@test "input: names as labels are kept as written" {
+    reads '+1 1:1\nC# 1:2\n\303\244 1:3\n+1 1:4\n1 1:5\n' \
+        $'5 rows, 1 features, dense\n+1 1:1\nC# 1:2\n\303\244 1:3\n+1 1:4\n1 1:5' name
+}
+
+@test "input: sets of labels, perhaps empty" {
+    reads 'a,b 1:1\n 1:2\n1:3\nqid:4 1:4\nb\n' \
+        $'5 rows, 1 features, sparse\n{a,b} qid:0 1:1\n{} qid:0 1:2\n{} qid:0 1:3\n{} qid:4 1:4\n{b} qid:0' \
+        set
+}
+
+@test "input: rows without labels where they are optional" {
+    reads '1:1\nqid:2 1:2\n3 1:3\n' \
+        $'3 rows, 1 features, dense\nnone qid:0 1:1\nnone qid:2 1:2\n3 qid:0 1:3' number optional
+    reads '1:1\nx 1:3\n' $'2 rows, 1 features, dense\nnone 1:1\nx 1:3' name optional
+}
+
+@test "input: precomputed rows begin with 0:serial" {
+    reads '1 0:3 1:5 2:6\n2 qid:1 0:4 1:7 2:8\n' \
+        $'2 rows, 2 features, dense\n1 qid:0 0:3 1:5 2:6\n2 qid:1 0:4 1:7 2:8' number precomputed
+    refuses '1 1:5\n' "1:3: row does not begin with 0:serial (precomputed kernel): '1:5'" \
+        number precomputed
+    refuses '1 0:1\n1\n' \
+        '2:2: row does not begin with 0:serial (precomputed kernel): end of the row' \
+        number precomputed
+    refuses '1 0:x 1:5\n' "1:5: serial number is not a whole number: 'x'" number precomputed
+    refuses '1 0:1 0:2\n' "1:7: index is 0 (indices count from 1): '0:2'" number precomputed
+}
+
+@test "input: labels that are wrong" {
+    refuses 'x 1:1\n' "1:1: label is not a number: 'x'"
+    refuses '1\n\n1x 1:1\n' "3:2: junk after the label: 'x'"
+    refuses '  1,2 1:1\n' "1:4: junk after the label: ',2'"
+    refuses 'nan 1:1\n' "1:1: label is not finite: 'nan'"
+    refuses -- '-Inf 1:1\n' "1:1: label is not finite: '-Inf'" 2>/dev/null ||
+        refuses ' -Inf 1:1\n' "1:2: label is not finite: '-Inf'"
+    refuses '1e400 1:1\n' "1:1: label is too large: '1e400'"
+    refuses '0x10 1:1\n' "1:2: junk after the label: 'x10'"
+    refuses '1:1\n' "1:1: label is missing: '1:1'"
+    refuses '1 1:1\n qid:1 1:1\n' "2:2: label is missing: 'qid:1'"
+    refuses '1:1\n' "1:1: label is missing: '1:1'" name
+    refuses 'a,b 1:1\n' "1:2: comma in the label: one label is expected: ',b'" name
+    refuses 'a,,b 1:1\n' "1:3: label is empty: ',b'" set
+    refuses ',a 1:1\n' "1:1: label is empty: ',a'" set
+    refuses 'a, 1:1\n' "1:3: label is empty: ' 1:1'" set
+    refuses 'a,b,a 1:1\n' "1:5: label is given twice: 'a'" set
+}
+
+@test "input: a qid that is wrong" {
+    refuses '1 qid:x 1:1\n' "1:7: qid is not a whole number: 'x'"
+    refuses '1 qid:-1 1:1\n' "1:7: qid is not a whole number: '-1'"
+    refuses '1 qid:1.5 1:1\n' "1:7: qid is not a whole number: '1.5'"
+    refuses '1 qid:\n' '1:7: qid is not a whole number: end of the row'
+    refuses '1 qid:18446744073709551616\n' \
+        "1:7: qid is over 18446744073709551615: '18446744073709551616'"
+    refuses '1 qid:1 qid:1 1:1\n' "1:9: qid is given twice: 'qid:1'"
+    refuses '1 1:1 qid:1\n' "1:7: qid stands behind a feature: 'qid:1'"
+}
+
+@test "input: an index that is wrong" {
+    refuses '1 0:1\n' "1:3: index is 0 (indices count from 1): '0:1'"
+    refuses '1 -1:1\n' "1:3: index is negative: '-1:1'"
+    refuses '1 2:1 2:1\n' "1:7: index is not above the one before: '2:1'"
+    refuses '1 2:1 1:1\n' "1:7: index is not above the one before: '1:1'"
+    refuses '1 4294967295:1\n' "1:3: index is over 4294967294: '4294967295:1'"
+    refuses '1 18446744073709551617:1\n' \
+        "1:3: index is over 4294967294: '18446744073709551617:1'"
+    refuses '1 1.5:1\n' "1:3: index is not a whole number: '1.5:1'"
+    refuses '1 x:1\n' "1:3: index:value is expected: 'x:1'"
+    refuses '1 7\n' "1:3: no colon behind the index: '7'"
+    reads '1 4294967294:1\n' $'1 rows, 4294967294 features, sparse\n1 4294967294:1'
+}
+
+@test "input: a value that is wrong" {
+    refuses '1 1:\n' '1:5: value is missing: end of the row'
+    refuses '1 1: 2\n' "1:5: value is missing: ' 2'"
+    refuses '1 1:x\n' "1:5: value is not a number: 'x'"
+    refuses '1 1:nan\n' "1:5: value is not finite: 'nan'"
+    refuses '1 1:-INF\n' "1:5: value is not finite: '-INF'"
+    refuses '1 1:2x\n' "1:6: junk after the value: 'x'"
+    refuses '1 1:1e\n' "1:6: junk after the value: 'e'"
+    refuses '1 1:1:2\n' "1:6: junk after the value: ':2'"
+    refuses '1 1:1\r2:1\n' "1:6: junk after the value: '\\x0d2:1'"
+    refuses '1 1:3.5e38\n' "1:5: value is too large for single precision: '3.5e38'"
+    refuses '1 1:1e400\n' "1:5: value is too large for single precision: '1e400'"
+}
+
+@test "input: NUL bytes are refused, in comments too; what is not printable is shown in hex" {
+    refuses '1 1:1\0\n' "1:6: junk after the value: '\\x00'"
+    refuses '1 \0001:1\n' "1:3: NUL byte: '\\x001:1'"
+    refuses '1 1:1 # a\0b\n' "1:10: NUL byte: '\\x00b'"
+    refuses 'a\0b 1:1\n' "1:2: NUL byte: '\\x00b'" name
+    refuses '1 1:\0337m\n' "1:5: value is not a number: '\\x1b7m'"
+}
+
+@test "input: what is found is cut to 30 bytes" {
+    refuses '1 1:abcdefghijklmnopqrstuvwxyzabcdefghij 2:3\n' \
+        "1:5: value is not a number: 'abcdefghijklmnopqrstuvwxyzabcd'..."
+}
+
+@test "input: the first of several mistakes is reported, with its line of the whole file" {
+    yes '1 1:1 2:0.25 3:1e-3 # comment' | head -60000 >good
+    { cat good; echo '1 1:bad'; cat good; echo '1 0:1'; cat good; } >file.svm
+    for threads in 1 2 3; do
+        run -1 "$bin/tests/unit/input" dump file.svm number threads=$threads
+        assert_output "file.svm:60001:5: value is not a number: 'bad'"
+        run -1 "$bin/tests/unit/input" dump file.svm number stream threads=$threads
+        assert_line "file.svm:60001:5: value is not a number: 'bad'"
+    done
+}
+
+@test "input: no rows are an error" {
+    for text in '' '\n' '# only a comment' '\n \r\n\t\n'; do
+        # shellcheck disable=SC2059
+        printf "$text" >file.svm
+        run -1 "$bin/tests/unit/input" dump file.svm number
+        assert_output 'file.svm: no rows'
+    done
+}
+
+@test "input: one line of 30 MB is a row, and a mistake at its end is found" {
+    awk 'BEGIN { printf "1"; for (i = 1; i <= 2500000; i++) printf " %d:0.5", i * 2; print "" }' \
+        >file.svm
+    run -0 "$bin/tests/unit/input" time file.svm 2
+    assert_output --partial '1 rows, 2500000 values, sparse'
+    truncate -s -1 file.svm
+    echo x >>file.svm
+    run -1 "$bin/tests/unit/input" dump file.svm number threads=2
+    assert_output "file.svm:1:$(($(wc -c <file.svm) - 1)): junk after the value: 'x'"
+}
+
+# the same, whichever way it comes
+same() {
+    run -0 "$bin/tests/unit/input" dump "$@"
+    assert_equal "$(sha256sum <<<"$output")" "$(<sum)"
+}
+
+@test "input: file = standard input = pipe = gzip = gzip of many members, whole and streamed" {
+    awk 'BEGIN { srand(3); for (i = 0; i < 20000; i++) { printf "%d qid:%d", i % 7, i % 50
+         for (j = 1; j < 30; j += 1 + int(3 * rand())) printf " %d:%.7g", j, rand() - 0.5
+         print "" } }' >plain
+    "$bin/tests/unit/input" dump plain number | sha256sum >sum
+    gzip <plain >whole.gz
+    { head -5000 plain | gzip; printf '' | gzip; tail -n +5001 plain | gzip; } >many.gz
+    { cat whole.gz; head -c 1000 /dev/zero; } >padded.gz
+    for threads in 1 2 5; do
+        for file in plain whole.gz many.gz padded.gz; do
+            same $file number threads=$threads
+            same - number threads=$threads <$file
+            same <(cat $file) number threads=$threads
+        done
+    done
+    "$bin/tests/unit/input" dump plain number stream | sha256sum >sum
+    same many.gz number stream threads=1
+    same - number stream threads=2 <plain
+}
+
+@test "input: gzip data that is truncated, damaged or followed by junk is refused" {
+    awk 'BEGIN { srand(1); for (i = 0; i < 3000; i++) print i, "1:" rand() }' | gzip >whole.gz
+    size=$(wc -c <whole.gz)
+    for cut in 3 9 10 11 100 $((size / 2)) $((size - 8)) $((size - 1)); do
+        head -c "$cut" whole.gz >bad.gz
+        run -1 "$bin/tests/unit/input" dump bad.gz number
+        assert_output 'bad.gz: truncated gzip data'
+        run -1 "$bin/tests/unit/input" dump - number threads=2 <bad.gz
+        assert_output '<stdin>: truncated gzip data'
+    done
+    for at in 2 200 $((size / 2)) $((size - 6)) $((size - 2)); do # header, data, checksum, length
+        cp whole.gz bad.gz
+        printf '\377\377' | dd of=bad.gz bs=1 seek=$at conv=notrunc status=none
+        run -1 "$bin/tests/unit/input" dump bad.gz number
+        assert_output --regexp '^bad.gz(: corrupt gzip data|: truncated gzip data|:[0-9]+:[0-9]+: )'
+    done
+    { cat whole.gz; echo junk; } >bad.gz
+    run -1 "$bin/tests/unit/input" dump bad.gz number
+    assert_output 'bad.gz: corrupt gzip data: junk behind the end'
+}
+
+@test "input: files that cannot be read are named" {
+    run -1 "$bin/tests/unit/input" dump nowhere.svm number
+    assert_output 'nowhere.svm: No such file or directory'
+    run -1 "$bin/tests/unit/input" dump . number
+    assert_output '.: Is a directory'
+    run -1 "$bin/tests/unit/input" dump - number <.
+    assert_output '<stdin>: Is a directory'
+    run -1 "$bin/tests/unit/input" dump - number <&-
+    assert_output '<stdin>: Bad file descriptor'
+}
+
+@test "input: an unreadable file is named" {
+    [ "$(id -u)" != 0 ] || skip 'root reads everything'
+    echo '1 1:1' >file.svm
+    chmod 000 file.svm
+    run -1 "$bin/tests/unit/input" dump file.svm number
+    assert_output 'file.svm: Permission denied'
+}
+
+@test "input: a mistake ends reading from a pipe that stays open" {
+    mkfifo pipe
+    sleep 30 >pipe &
+    local sleeper=$!
+    { yes '1 1:1 2:2' | head -1000000; echo '1 1:x'; yes '1 1:1' | head -3000000; sleep 30; } \
+        2>/dev/null >pipe &
+    local writer=$!
+    run -1 timeout 20 "$bin/tests/unit/input" dump pipe number threads=2
+    assert_output "pipe:1000001:5: value is not a number: 'x'"
+    kill "$sleeper" "$writer"
+}
+
+@test "input: a stream of any length takes the same memory" {
+    sanitized && skip 'the sanitizer needs memory of its own'
+    peak() {
+        awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) print i % 9, "1:0.5 3:0.25 7:1e-3" }' |
+            { /usr/bin/env bash -c 'ulimit -v 200000; exec "$@"' _ \
+                "$bin/tests/unit/input" dump - number stream; } | tail -1
+    }
+    assert_equal "$(peak 4000000)" '6 1:0.5 3:0.25 7:0.001'
+}
+
+@test "input: real data of every family is read" {
+    real rank/eccb2018.svm.gz
+    run -0 "$bin/tests/unit/input" dump "$real" number
+    assert_line --index 0 '1081 rows, 307 features, sparse'
+    real ml/yeast.train.svm.gz
+    run -0 "$bin/tests/unit/input" dump "$real" set threads=2
+    assert_line --index 0 --regexp '^1500 rows, 103 features, '
+    real mc/letter.train.svm.gz
+    run -0 "$bin/tests/unit/input" dump "$real" name
+    assert_line --index 0 --regexp '^15000 rows, 16 features, '
+}

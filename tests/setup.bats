@@ -1,0 +1,131 @@
+# What the two commands of the README need on a fresh machine, and what ends a run of the tests.
+
+# shellcheck disable=SC2154,SC2016,SC2030,SC2031 # tmp, root are helper's; fakes are scripts in quotes
+load helper
+
+# A machine with little: only these tools are found.
+setup() {
+    cd "$tmp" || exit 1
+    mkdir tools
+    for tool in sh env printf cat make awk dirname tr; do
+        ln -s "$(command -v $tool)" tools
+    done
+    # a compiler that knows the headers named in $tmp/headers
+    fake cc 'header=$(sed -n "s/#include <\(.*\)>/\1/p"); grep -q "^$header$" headers'
+    ln -s "$(command -v sed)" "$(command -v grep)" "$(command -v touch)" tools
+    fake id 'cat id'
+    echo 0 >id
+    printf '%s\n' stdio.h cblas.h zlib.h >headers
+    fake bats ':'
+    for library in bats-support bats-assert bats-file; do
+        mkdir -p lib/$library
+        touch lib/$library/load.bash
+    done
+}
+
+fake() {
+    printf '#!/bin/sh\n%s\n' "$2" >"tools/$1"
+    chmod +x "tools/$1"
+}
+
+set_up() {
+    PATH=$tmp/tools BATS_LIB_PATH=$tmp/lib CC=cc CFLAGS='' LDFLAGS='' run "$root/tools/setup" "$@"
+}
+
+@test "setup: where nothing is missing, nothing is said and nothing installed" {
+    fake apt-get 'echo called >>apt.log'
+    set_up build
+    assert_success
+    refute_output
+    set_up test
+    assert_success
+    refute_output
+    assert_file_not_exist apt.log
+}
+
+@test "setup: what is missing is installed by apt-get, with the reasons" {
+    echo stdio.h >headers
+    fake apt-get 'echo "$*" >>apt.log; [ "$1" = update ] || printf "cblas.h\nzlib.h\n" >>headers'
+    set_up build
+    assert_success
+    assert_output --partial 'libopenblas-dev: matrix products'
+    assert_output --partial 'zlib1g-dev: reads and writes gzip'
+    assert_file_contains apt.log 'install .* libopenblas-dev zlib1g-dev$'
+}
+
+@test "setup: an installation that fails, or changes nothing, stops the run" {
+    echo stdio.h >headers
+    fake apt-get '[ "$1" = update ]'
+    set_up build
+    assert_failure 1
+    fake apt-get ':'
+    set_up build
+    assert_failure 1
+}
+
+@test "setup: without apt-get the packages are named, and that is all" {
+    rm tools/bats
+    set_up test
+    assert_failure 1
+    assert_output --partial 'bats: runs the tests'
+    assert_output --partial 'by hand'
+    set_up build
+    assert_success
+}
+
+@test "setup: without root it asks sudo, and without sudo an administrator" {
+    echo 1000 >id
+    rm tools/bats
+    fake apt-get 'echo "$*" >>apt.log; printf "#!/bin/sh\n" >tools/bats; [ "$1" = update ] || \
+        /bin/chmod +x tools/bats'
+    set_up test
+    assert_failure 1
+    assert_output --partial 'apt-get install bats'
+    assert_file_not_exist apt.log
+    fake sudo 'echo "$*" >>sudo.log; exec "$@"'
+    set_up test
+    assert_success
+    assert_file_contains sudo.log 'apt-get install .* bats$'
+}
+
+@test "setup: plain make says what is missing, and installs nothing" {
+    echo stdio.h >headers
+    fake apt-get 'echo called >>apt.log'
+    set_up --check build
+    assert_failure 1
+    assert_output --partial 'libopenblas-dev'
+    assert_output --partial 'make demo'
+    assert_file_not_exist apt.log
+}
+
+# ---- the closing line ----
+
+# A run of its own, which must not see this one's variables and folders.
+run_suite() {
+    run env -i PATH=/usr/local/bin:/usr/bin:/bin TMPDIR="$tmp" "$root/tests/run" "$tmp/suite.bats"
+}
+
+closing() {
+    run_suite
+    echo "${lines[-1]}"
+}
+
+@test "run: the closing line counts what passed, failed and was skipped" {
+    printf '@test "a" {\n true\n}\n@test "b" {\n skip no\n}\n' >suite.bats
+    assert_equal "$(closing)" '1 passed, 0 failed, 1 skipped'
+    printf '@test "c" {\n false\n}\n' >>suite.bats
+    assert_equal "$(closing)" '1 passed, 1 failed, 1 skipped'
+    run_suite
+    assert_failure
+    printf '@test "a" {\n true\n}\n' >suite.bats
+    assert_equal "$(closing)" '1 passed, 0 failed'
+    run_suite
+    assert_success
+}
+
+@test "run: a file that Bats cannot run counts as failed" {
+    printf '@test "a" {\n true\n}\n}\n' >suite.bats
+    run_suite
+    assert_failure
+    assert_line --regexp '^[0-9]+ passed, [1-9][0-9]* failed$'
+}

@@ -1,0 +1,242 @@
+/* Rows in memory: sparse to dense in place, subsets, single rows; and sets of names. */
+#include "common/data.h"
+#include "common/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAIL(...)                                                                                  \
+    do {                                                                                           \
+        printf("FAIL %s:%d: ", __FILE__, __LINE__);                                                \
+        printf(__VA_ARGS__);                                                                       \
+        putchar('\n');                                                                             \
+        exit(1);                                                                                   \
+    } while (0)
+
+static uint64_t state = 88172645463325252u;
+
+static size_t random_below(size_t n) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (size_t)(state * 2685821657736338717u >> 11) % n;
+}
+
+static void *allocate(size_t n, size_t size) {
+    struct error err;
+    void *block = memory_zeros(n, size, "a test", &err);
+    if (!block) {
+        FAIL("%s", err.text);
+    }
+    return block;
+}
+
+/* Sparse rows with about percent/100 of the values, and the same as a matrix of doubles. */
+static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
+                                 enum data_labels labels, double **matrix) {
+    struct data data = {.n_rows = n_rows, .labels = labels};
+    size_t n = 0, n_labels = 0;
+    data.row_start = allocate(n_rows + 1, sizeof *data.row_start);
+    data.column = allocate(n_rows * width, sizeof *data.column);
+    data.value = allocate(n_rows * width, sizeof *data.value);
+    data.query = allocate(n_rows, sizeof *data.query);
+    data.serial = allocate(n_rows, sizeof *data.serial);
+    *matrix = allocate(n_rows * width, sizeof **matrix);
+    if (labels == DATA_NUMBER) {
+        data.target = allocate(n_rows, sizeof *data.target);
+    } else {
+        data.label = allocate(4 * n_rows, sizeof *data.label);
+        data.label_start = labels == DATA_SET ? allocate(n_rows + 1, sizeof(uint64_t)) : NULL;
+    }
+    for (size_t i = 0; i < n_rows; i++) {
+        for (uint32_t j = 0; j < width; j++) {
+            if (random_below(100) < percent) {
+                float value = (float)random_below(1000) + 1;
+                data.column[n] = j;
+                data.value[n++] = value;
+                (*matrix)[i * width + j] = (double)value;
+                data.n_features = data.n_features > j + 1 ? data.n_features : j + 1;
+            }
+        }
+        data.row_start[i + 1] = n;
+        data.query[i] = 100 + i;
+        data.serial[i] = 200 + i;
+        if (labels == DATA_NUMBER) {
+            data.target[i] = (double)i / 2;
+        } else if (labels == DATA_NAME) {
+            data.label[i] = (uint32_t)(i % 3);
+        } else {
+            for (size_t k = 0; k < i % 4; k++) {
+                data.label[n_labels++] = (uint32_t)((i + k) % 5);
+            }
+            data.label_start[i + 1] = n_labels;
+        }
+    }
+    struct error err;
+    for (int i = 0; i < 5; i++) {
+        char name[2] = {(char)('a' + i), '\0'};
+        uint32_t number;
+        if (labels != DATA_NUMBER && names_add(&data.names, name, 1, &number, &err) != 0) {
+            FAIL("%s", err.text);
+        }
+    }
+    return data;
+}
+
+/* All rows of data, or those chosen, against the matrix. */
+static void check_rows(const struct data *data, const double *matrix, uint32_t width,
+                       const uint32_t *rows) {
+    size_t wide = (size_t)width + 7;
+    double *row = allocate(wide, sizeof *row);
+    for (size_t i = 0; i < data->n_rows; i++) {
+        const double *expected = matrix + (rows ? rows[i] : i) * width;
+        for (size_t w = width > 3 ? (size_t)width - 3 : 0; w <= wide; w++) {
+            memset(row, 0xff, wide * sizeof *row);
+            data_row_dense(data, i, w, row);
+            for (size_t j = 0; j < wide; j++) {
+                if (j < w ? row[j] != (j < width ? expected[j] : 0) : !isnan(row[j])) {
+                    FAIL("row %zu, column %zu of %zu: %g", i, j, w, row[j]);
+                }
+            }
+        }
+    }
+    free(row);
+}
+
+static void check_make_dense(void) {
+    struct error err;
+    for (int i = 0; i < 3000; i++) {
+        size_t n_rows = random_below(12);
+        uint32_t width = (uint32_t)random_below(20) + 1, wider = (uint32_t)random_below(30);
+        double *matrix;
+        struct data data = random_sparse(n_rows, width, random_below(101), DATA_NUMBER, &matrix);
+        bool force = random_below(2);
+        uint32_t result = wider > data.n_features ? wider : data.n_features;
+        bool smaller = 2 * data_values(&data) > n_rows * result;
+        /* a block of exactly the values, so that the sanitizers see a step beyond it */
+        float *value = memory_resize(data.value, data_values(&data), sizeof *value, "", &err);
+        data.value = value ? value : data.value;
+        if (data_make_dense(&data, wider, force, &err) != 0) {
+            FAIL("%s", err.text);
+        }
+        bool dense = force || smaller;
+        if ((data.row_start == NULL) != dense || (data.column == NULL) != dense ||
+            data.n_features != result) {
+            FAIL("%d: %s, %u features, not %u", i, data.row_start ? "sparse" : "dense",
+                 data.n_features, result);
+        }
+        check_rows(&data, matrix, width, NULL);
+        uint32_t widest = result + (uint32_t)random_below(4); /* dense rows are widened, too */
+        if (dense) {
+            if (data_make_dense(&data, widest, force, &err) != 0 || data.n_features != widest ||
+                data_values(&data) != n_rows * widest) {
+                FAIL("dense rows made wider");
+            }
+            check_rows(&data, matrix, width, NULL);
+        }
+        data_free(&data);
+        free(matrix);
+    }
+    puts("ok: sparse rows made dense in place, dense rows made wider");
+}
+
+static void check_subset(void) {
+    struct error err;
+    for (int i = 0; i < 600; i++) {
+        size_t n_rows = random_below(30) + 1, n = 0;
+        uint32_t width = (uint32_t)random_below(10) + 1;
+        enum data_labels labels = (enum data_labels)(i % 3);
+        double *matrix;
+        struct data data = random_sparse(n_rows, width, 50, labels, &matrix);
+        uint32_t *rows = allocate(n_rows, sizeof *rows);
+        for (uint32_t r = 0; r < n_rows; r++) {
+            if (random_below(2)) { /* kept, at a random place */
+                size_t place = random_below(++n);
+                rows[n - 1] = rows[place];
+                rows[place] = r;
+            }
+        }
+        if (i % 2 && data_make_dense(&data, 0, true, &err) != 0) {
+            FAIL("%s", err.text);
+        }
+        struct data subset;
+        if (data_subset(&data, rows, n, &subset, &err) != 0) {
+            FAIL("%s", err.text);
+        }
+        if (subset.n_rows != n || subset.n_features != data.n_features ||
+            subset.names.n != data.names.n || (subset.row_start == NULL) != (i % 2)) {
+            FAIL("shape of a subset");
+        }
+        check_rows(&subset, matrix, width, rows);
+        for (size_t k = 0; k < n; k++) {
+            size_t r = rows[k];
+            bool same = subset.query[k] == data.query[r] && subset.serial[k] == data.serial[r];
+            if (labels == DATA_NUMBER) {
+                same &= subset.target[k] == data.target[r];
+            } else if (labels == DATA_NAME) {
+                same &= subset.label[k] == data.label[r];
+            } else {
+                size_t count = (size_t)(data.label_start[r + 1] - data.label_start[r]);
+                same &= subset.label_start[k + 1] - subset.label_start[k] == count;
+                same = same && memcmp(subset.label + subset.label_start[k],
+                                      data.label + data.label_start[r],
+                                      count * sizeof *data.label) == 0;
+            }
+            if (!same) {
+                FAIL("row %zu of a subset", k);
+            }
+        }
+        if (labels != DATA_NUMBER && strcmp(subset.names.name[4], "e") != 0) {
+            FAIL("names of a subset");
+        }
+        data_free(&subset);
+        data_free(&data);
+        free(rows);
+        free(matrix);
+    }
+    puts("ok: subsets have their rows, labels, queries and names");
+}
+
+static void check_names(void) {
+    struct names names = {0};
+    struct error err;
+    enum { N = 20000 };
+    char text[32];
+    uint32_t number;
+    if (names_find(&names, "x", 1) != UINT32_MAX) {
+        FAIL("a name in the empty set");
+    }
+    for (int round = 0; round < 2; round++) { /* the second finds what the first added */
+        for (uint32_t i = 0; i < N; i++) {
+            int length = snprintf(text, sizeof text, "%x", i * 7919u);
+            if (names_add(&names, text, (size_t)length, &number, &err) != 0 || number != i) {
+                FAIL("name %u has number %u", i, number);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < N; i++) {
+        int length = snprintf(text, sizeof text, "%xyz", i * 7919u);
+        if (names_find(&names, text, (size_t)length - 2) != i || /* text goes on behind the name */
+            names_find(&names, text, (size_t)length) != UINT32_MAX || names.n != N) {
+            FAIL("name %u is not found", i);
+        }
+    }
+    if (names_find(&names, "", 0) != UINT32_MAX || names_add(&names, "", 0, &number, &err) != 0 ||
+        names_find(&names, "", 0) != N) {
+        FAIL("the empty name");
+    }
+    names_free(&names);
+    if (names.n != 0 || names.name || names.bucket) {
+        FAIL("names_free leaves something");
+    }
+    puts("ok: names keep their numbers");
+}
+
+int main(void) {
+    check_make_dense();
+    check_subset();
+    check_names();
+    return 0;
+}

@@ -1,0 +1,187 @@
+/* The kernel matrix and its products against the plain sums, whatever is kept of it. */
+#include "common/gram.h"
+#include "tests/unit/compute.h"
+
+#include <cblas.h>
+
+static const struct kernel kernels[] = {{KERNEL_LINEAR, 0, 0, 0},
+                                        {KERNEL_RBF, 0, .05, 0},
+                                        {KERNEL_TANIMOTO, 0, 0, 0},
+                                        {KERNEL_MINMAX, 0, 0, 0}};
+
+/* b with no, few, blocks of, or only non-zero values. */
+static void fill(double *b, size_t n, int pattern, struct random *random) {
+    for (size_t i = 0; i < n; i++) {
+        bool on = pattern == 0   ? true
+                  : pattern == 1 ? i % 3 == 1
+                  : pattern == 2 ? i >= n / 2
+                  : pattern == 3 ? i / 200 % 2 == 0
+                  : pattern == 4 ? i == n / 3
+                                 : false;
+        b[i] = on ? random_unit(random) - .4 : 0;
+    }
+}
+
+/* Relative error of an entry: sums of counts are exact, but exp's argument, up to 87, is rounded
+ * three times (gamma, its product with the distance, the reduction): 87 * 3 units, and a few. */
+static double entry_error(bool wide) {
+    return 300 * (wide ? 0x1p-53 : 0x1p-24);
+}
+
+/* Sizes around groups of rows, tasks and tiles; `part` of the matrix is kept. */
+static void test_products(size_t n, bool sparse, bool wide, double part,
+                          const struct kernel *kernel, struct threads **pool) {
+    struct error err;
+    struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, sparse, true, n);
+    struct gram *gram;
+    size_t bytes = (size_t)(part * (double)((n + 16) * (n + 16)) / 2 * (wide ? 8 : 4));
+    CHECK(gram_create(&gram, kernel, &data, bytes, wide, pool[0], &err) == 0, "%s", err.text);
+    CHECK(gram_size(gram) == n, "size");
+    const struct kernel_rows *rows = gram_rows(gram);
+    double *k = sample_array(n * n, sizeof *k), *b = sample_array(n, sizeof *b);
+    double *out = sample_array(n, sizeof *out), *again = sample_array(n, sizeof *again);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            k[i * n + j] = k[j * n + i] = kernel_value(rows, i, rows, j);
+        }
+    }
+    struct random random;
+    random_start(&random, 3, n);
+    for (int pattern = 0; pattern < 6; pattern++) {
+        fill(b, n, pattern, &random);
+        for (size_t i = 0; i < n; i++) {
+            out[i] = again[i] = NAN;
+        }
+        CHECK(gram_product(gram, b, out, NULL, &err) == 0, "%s", err.text);
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0, size = 0;
+            for (size_t j = 0; j < n; j++) {
+                sum += k[i * n + j] * b[j];
+                size += fabs(k[i * n + j] * b[j]);
+            }
+            CHECK(fabs(out[i] - sum) <= entry_error(wide) * size,
+                  "n %zu kernel %d pattern %d row %zu: %.17g, should be %.17g", n, kernel->type,
+                  pattern, i, out[i], sum);
+        }
+        for (int p = 0; p < 3; p++) {
+            CHECK(gram_product(gram, b, again, pool[p], &err) == 0, "%s", err.text);
+            CHECK(memcmp(out, again, n * sizeof *out) == 0,
+                  "n %zu kernel %d pattern %d: the product depends on the number of threads", n,
+                  kernel->type, pattern);
+        }
+    }
+    uint32_t i[9], j[7];
+    double block[63];
+    for (uint32_t r = 0; r < 9; r++) {
+        i[r] = (uint32_t)((r * 31 + 5) % n);
+        j[r % 7] = (uint32_t)((r * 17 + n - 1) % n);
+    }
+    CHECK(gram_block(gram, i, 9, j, 7, block, &err) == 0, "%s", err.text);
+    for (size_t e = 0; e < 63; e++) {
+        double value = k[i[e / 7] * n + j[e % 7]];
+        CHECK(fabs(block[e] - value) <= entry_error(wide) * fabs(value),
+              "entry (%u,%u): %.17g, should be %.17g", i[e / 7], j[e % 7], block[e], value);
+    }
+    free(k);
+    free(b);
+    free(out);
+    free(again);
+    gram_free(gram);
+    data_free(&data);
+}
+
+/* A pool's tasks each ask for products of one gram. */
+struct many {
+    const struct gram *gram;
+    double *b, *out;
+    size_t n;
+    int failures[64];
+};
+
+static void many_task(void *argument, size_t task, size_t worker) {
+    struct many *many = argument;
+    struct error err;
+    (void)worker;
+    many->failures[task] = gram_product(many->gram, many->b + task % 8 * many->n,
+                                        many->out + task * many->n, NULL, &err);
+}
+
+static void test_many(struct threads *pool) {
+    struct error err;
+    size_t n = 500;
+    struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, true, true, 2);
+    struct gram *gram;
+    CHECK(gram_create(&gram, &kernels[1], &data, 200000, false, NULL, &err) == 0, "%s", err.text);
+    struct many many = {.gram = gram, .n = n};
+    many.b = sample_array(8 * n, sizeof *many.b);
+    many.out = sample_array(64 * n, sizeof *many.out);
+    double *out = sample_array(n, sizeof *out);
+    struct random random;
+    random_start(&random, 3, n);
+    for (int k = 0; k < 8; k++) {
+        fill(many.b + (size_t)k * n, n, k % 4, &random);
+    }
+    threads_run(pool, 64, many_task, &many);
+    for (size_t t = 0; t < 64; t++) {
+        CHECK(many.failures[t] == 0, "product %zu failed", t);
+        CHECK(gram_product(gram, many.b + t % 8 * n, out, NULL, &err) == 0, "%s", err.text);
+        CHECK(memcmp(out, many.out + t * n, n * sizeof *out) == 0, "product %zu is different", t);
+    }
+    gram_free(gram);
+    data_free(&data);
+    free(many.b);
+    free(many.out);
+    free(out);
+    printf("ok: products of one matrix from several threads at once\n");
+}
+
+static void test_precomputed(void) {
+    static const struct kernel kernel = {KERNEL_PRECOMPUTED, 0, 0, 0};
+    struct error err;
+    float k[] = {2, .5F, 9, .5F, 3, 9, 0, 0, 9}; /* rows with serials 1, 2; column 3 not used */
+    uint64_t serial[] = {1, 2};
+    struct data data = {.n_rows = 2, .n_features = 3, .value = k, .serial = serial};
+    struct gram *gram;
+    CHECK(gram_create(&gram, &kernel, &data, 1 << 20, false, NULL, &err) == 0, "%s", err.text);
+    double b[] = {1, 10}, out[2];
+    CHECK(gram_product(gram, b, out, NULL, &err) == 0, "%s", err.text);
+    CHECK(out[0] == 7 && out[1] == 30.5, "product %g %g", out[0], out[1]);
+    gram_free(gram);
+    k[1] = .6F;
+    CHECK(gram_create(&gram, &kernel, &data, 1 << 20, false, NULL, &err) == -1 &&
+              strstr(err.text, "not symmetric"),
+          "a matrix that is not symmetric was taken");
+    serial[1] = 4;
+    CHECK(gram_create(&gram, &kernel, &data, 1 << 20, false, NULL, &err) == -1 &&
+              strstr(err.text, "row 2: serial number 4"),
+          "a serial number beyond the columns was taken");
+    printf("ok: precomputed: products, serial numbers and symmetry\n");
+}
+
+int main(void) {
+    openblas_set_num_threads(1);
+    struct error err;
+    struct threads *pool[3];
+    for (size_t t = 0; t < 3; t++) {
+        CHECK(threads_create(&pool[t], t == 2 ? 16 : t + 1, &err) == 0, "%s", err.text);
+    }
+    static const size_t sizes[] = {1, 2, 5, 16, 17, 63, 259, 770};
+    static const double parts[] = {0, .3, 1.5};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        for (int p = 0; p < 3; p++) {
+            for (int k = 0; k < 4; k++) {
+                test_products(sizes[s], (s + (size_t)k) % 2, k == 1 ? p == 1 : (k + p) % 2,
+                              parts[p], &kernels[k], pool);
+            }
+        }
+    }
+    test_products(1301, true, false, .5, &kernels[1], pool);
+    test_products(1301, false, false, .5, &kernels[1], pool);
+    printf("ok: products equal plain sums, bit-equal for 1, 2 and 16 threads\n");
+    test_many(pool[2]);
+    test_precomputed();
+    for (size_t t = 0; t < 3; t++) {
+        threads_free(pool[t]);
+    }
+    return 0;
+}

@@ -1,0 +1,412 @@
+/* Kernel blocks in both precisions against kernel_value, and kernel_value against formulas. */
+#include "common/kernel.h"
+#include "common/threads.h"
+#include "tests/unit/compute.h"
+
+#include <cblas.h>
+#include <float.h>
+
+static const struct kernel kernels[] = {
+    {KERNEL_LINEAR, 0, 0, 0},     {KERNEL_POLYNOMIAL, 3, .1, 1},  {KERNEL_POLYNOMIAL, 1, .5, -1},
+    {KERNEL_POLYNOMIAL, 0, 1, 1}, {KERNEL_POLYNOMIAL, 6, .2, .5}, {KERNEL_RBF, 0, .05, 0},
+    {KERNEL_RBF, 0, 1e-4, 0},     {KERNEL_SIGMOID, 0, .02, -.1},  {KERNEL_SIGMOID, 0, 2, .1},
+    {KERNEL_TANIMOTO, 0, 0, 0},   {KERNEL_MINMAX, 0, 0, 0},
+};
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+/* How far an entry may be from kernel_value when sums of k products are rounded to `unit`: k units
+ * of sum |x_i z_i| <= |x||z| (rounding analysis of a sum in any order), carried through the
+ * kernel's function by its largest slope nearby, and 8 units for the function itself. */
+static double tolerance(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
+                        size_t j, double value, double unit, size_t k) {
+    const struct kernel *kernel = x->kernel;
+    double norms = sqrt(x->norm[i] * z->norm[j]), sum = (double)(k + 4) * unit;
+    double product = sum * norms, function = 8 * unit * fabs(value);
+    switch (kernel->type) {
+    case KERNEL_LINEAR:
+        return product + function;
+    case KERNEL_POLYNOMIAL: {
+        double base = fabs(kernel->gamma) * norms + fabs(kernel->coef0);
+        double slope = kernel->degree * pow(base, kernel->degree - 1);
+        return slope * (kernel->gamma * product + 4 * unit * base) * 1.01 + function;
+    }
+    case KERNEL_RBF:
+        return kernel->gamma * sum * (x->norm[i] + z->norm[j]) * 1.01 + function + DBL_MIN +
+               (unit > DBL_EPSILON ? (double)FLT_MIN : 0);
+    case KERNEL_SIGMOID:
+        return kernel->gamma * product + 4 * unit * (kernel->gamma * norms + fabs(kernel->coef0)) +
+               function;
+    case KERNEL_TANIMOTO:
+    case KERNEL_MINMAX:
+        return 4 * sum;
+    case KERNEL_PRECOMPUTED:
+        break;
+    }
+    return 0;
+}
+
+static void compare(const struct data *a, const struct data *b, const struct kernel *kernel,
+                    struct kernel_scratch *scratch, const char *what) {
+    struct error err;
+    struct kernel_rows x, z;
+    CHECK(kernel_rows_create(&x, kernel, a, &err) == 0, "%s", err.text);
+    CHECK(kernel_rows_create(&z, kernel, b, &err) == 0, "%s", err.text);
+    const struct kernel_rows *other = a == b ? &x : &z;
+    /* rows and columns that begin inside, a stride with room that must stay as it was */
+    size_t x_first = a->n_rows / 5, n_x = a->n_rows - x_first;
+    size_t z_first = b->n_rows / 7, n_z = b->n_rows - z_first, stride = n_z + 3;
+    float *narrow = sample_array(n_x * stride, sizeof *narrow);
+    double *wide = sample_array(n_x * stride, sizeof *wide);
+    CHECK(kernel_block_float(&x, x_first, n_x, other, z_first, n_z, narrow, stride, scratch,
+                             &err) == 0,
+          "%s", err.text);
+    CHECK(kernel_block_double(&x, x_first, n_x, other, z_first, n_z, wide, stride, scratch, &err) ==
+              0,
+          "%s", err.text);
+    size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;
+    for (size_t r = 0; r < n_x; r++) {
+        for (size_t c = 0; c < stride; c++) {
+            double f = (double)narrow[r * stride + c], d = wide[r * stride + c];
+            if (c >= n_z) {
+                CHECK(f == 0 && d == 0, "%s: kernel %d wrote behind row %zu", what, kernel->type,
+                      r);
+                continue;
+            }
+            size_t i = x_first + r, j = z_first + c;
+            double value = kernel_value(&x, i, other, j);
+            double tol = tolerance(&x, i, other, j, value, 0x1p-24, k);
+            CHECK(fabs(f - value) <= tol, "%s: kernel %d float (%zu,%zu): %.9g, should be %.9g",
+                  what, kernel->type, i, j, f, value);
+            tol = tolerance(&x, i, other, j, value, 0x1p-53, k);
+            CHECK(fabs(d - value) <= tol, "%s: kernel %d double (%zu,%zu): %.17g, should be %.17g",
+                  what, kernel->type, i, j, d, value);
+            bool same = i == j || (i + 1 == j && j % 7 == 5) || (j + 1 == i && i % 7 == 5);
+            if (a == b && same && kernel->type == KERNEL_RBF) {
+                CHECK(f == 1 && d == 1, "%s: rbf of identical rows %zu and %zu is %.9g, %.17g",
+                      what, i, j, f, d);
+            }
+            if (a == b && i == j && kernel->type >= KERNEL_TANIMOTO) {
+                CHECK(f == 1 && d == 1, "%s: kernel %d of row %zu and itself is not 1", what,
+                      kernel->type, i);
+            }
+        }
+    }
+    free(narrow);
+    free(wide);
+    kernel_rows_free(&x);
+    kernel_rows_free(&z);
+}
+
+static void test_blocks(void) {
+    static const struct shape {
+        const char *what;
+        size_t n;
+        uint32_t width, width_b;
+        double density;
+        enum sample_values values;
+    } shapes[] = {
+        {"small", 40, 17, 23, .5, SAMPLE_COUNTS},
+        {"full rows", 300, 60, 60, 1, SAMPLE_COUNTS},
+        {"more rows than a tile", 530, 40, 31, .2, SAMPLE_COUNTS},
+        {"more features than a packed panel", 30, 2100, 2300, .3, SAMPLE_COUNTS},
+        {"signed values", 70, 130, 130, .4, SAMPLE_SIGNED},
+        {"values far from the origin", 70, 20, 20, 1, SAMPLE_NEAR},
+        {"one feature", 20, 1, 5, 1, SAMPLE_COUNTS},
+    };
+    struct error err;
+    struct kernel_scratch *scratch;
+    CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        const struct shape *shape = &shapes[s];
+        for (int forms = 0; forms < 4; forms++) {
+            struct data a = sample_data(shape->n, shape->width, shape->density, shape->values,
+                                        forms & 1, true, 10 + s);
+            struct data b = sample_data(shape->n + 9, shape->width_b, shape->density, shape->values,
+                                        forms & 2, true, 20 + s);
+            for (int k = 0; k < KERNELS; k++) {
+                if (kernels[k].type != KERNEL_MINMAX || shape->values != SAMPLE_SIGNED) {
+                    compare(&a, &b, &kernels[k], scratch, shape->what);
+                    compare(&a, &a, &kernels[k], scratch, shape->what);
+                }
+            }
+            data_free(&a);
+            data_free(&b);
+        }
+    }
+    printf("ok: blocks of dense and sparse rows, float and double, equal kernel_value\n");
+
+    /* Many more features than the table of slots has places; rows so long that a panel must take
+     * them in parts; and nearly 2^32 features. */
+    struct data wide = sample_data(150, 3000000, 1e-4, SAMPLE_COUNTS, true, true, 30);
+    struct data longer = sample_data(70, 40000, .3, SAMPLE_COUNTS, true, true, 31);
+    struct data widest = sample_data(60, UINT32_MAX, 2e-8, SAMPLE_COUNTS, true, true, 32);
+    for (int k = 0; k < KERNELS; k++) {
+        if (kernels[k].type != KERNEL_POLYNOMIAL) {
+            compare(&wide, &wide, &kernels[k], scratch, "wide");
+            compare(&widest, &widest, &kernels[k], scratch, "widest");
+            compare(&widest, &wide, &kernels[k], scratch, "widest against wide");
+        }
+    }
+    compare(&longer, &longer, &kernels[0], scratch, "long rows");
+    compare(&wide, &longer, &kernels[0], scratch, "wide against long");
+    compare(&longer, &longer, &kernels[KERNELS - 1], scratch, "long rows");
+    data_free(&wide);
+    data_free(&longer);
+    data_free(&widest);
+    printf("ok: blocks of very wide and of very long rows equal kernel_value\n");
+    kernel_scratch_free(scratch);
+}
+
+/* Rows of one value each: arguments of exp and tanh are then exact, so that the error seen is
+ * that of the functions. */
+static void test_functions(void) {
+    enum { N = 4096 };
+    struct error err;
+    struct kernel_scratch *scratch;
+    CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
+    struct data x = sample_data(N, 1, 1, SAMPLE_SIGNED, false, false, 1);
+    struct data z = sample_data(1, 1, 1, SAMPLE_SIGNED, false, false, 1);
+    static const struct kernel rbf = {KERNEL_RBF, 0, 1, 0}, sigmoid = {KERNEL_SIGMOID, 0, 1, 0};
+    float *narrow = sample_array(N, sizeof *narrow);
+    double *wide = sample_array(N, sizeof *wide);
+    double worst[4] = {0};
+    for (int function = 0; function < 2; function++) {
+        struct kernel_rows xs, zs;
+        z.value[0] = function ? 1 : 0;
+        for (int i = 0; i < N; i++) { /* squares of 11 bits; -30..30 and near 0 */
+            double t = (i - N / 2) / (double)(N / 2);
+            x.value[i] = function ? (float)(i % 2 ? 30 * t : t * t * t * t * t)
+                                  : (float)((i % 2 ? 1 : 3) * i) / (float)(1 << 9);
+        }
+        CHECK(kernel_rows_create(&xs, function ? &sigmoid : &rbf, &x, &err) == 0, "%s", err.text);
+        CHECK(kernel_rows_create(&zs, function ? &sigmoid : &rbf, &z, &err) == 0, "%s", err.text);
+        CHECK(kernel_block_float(&xs, 0, N, &zs, 0, 1, narrow, 1, scratch, &err) == 0, "float");
+        CHECK(kernel_block_double(&xs, 0, N, &zs, 0, 1, wide, 1, scratch, &err) == 0, "double");
+        for (int i = 0; i < N; i++) {
+            double u = (double)x.value[i], value = function ? tanh(u) : exp(-u * u);
+            if (fabs(value) >= (double)FLT_MIN * 1.01) {
+                double ulp = ldexp(1, ilogb(value) - 23);
+                double off = fabs((double)narrow[i] - value) / ulp;
+                /* the float kernel rounds u * u, which is exact here only up to 24 bits */
+                bool exact = function || (double)(float)(u * u) == u * u;
+                CHECK(!exact || off <= 2, "function %d float at %.9g: %g ulp", function, u, off);
+                worst[function] = exact && off > worst[function] ? off : worst[function];
+            } else if (!function) {
+                CHECK(narrow[i] >= 0 && narrow[i] <= 1.2e-38F, "exp float at %g: %g", -u * u,
+                      (double)narrow[i]);
+            }
+            if (fabs(value) >= DBL_MIN * 1.01) {
+                double off = fabs(wide[i] - value) / ldexp(1, ilogb(value) - 52);
+                CHECK(off <= 4, "function %d double at %.17g: %g ulp", function, u, off);
+                worst[2 + function] = off > worst[2 + function] ? off : worst[2 + function];
+            } else if (!function) {
+                CHECK(wide[i] >= 0 && wide[i] <= 2.3e-308, "exp double at %g: %g", -u * u, wide[i]);
+            }
+        }
+        kernel_rows_free(&xs);
+        kernel_rows_free(&zs);
+    }
+    printf("ok: exp and tanh within ulps, float %.2f and %.2f, double %.2f and %.2f\n", worst[0],
+           worst[1], worst[2], worst[3]);
+    data_free(&x);
+    data_free(&z);
+    free(narrow);
+    free(wide);
+    kernel_scratch_free(scratch);
+}
+
+static void test_formulas(void) {
+    struct error err;
+    float a[] = {1, 0, 2, 0, 0, 0}, b[] = {0, 3, 1, 1};
+    struct data x = {.n_rows = 2, .n_features = 3, .value = a};
+    struct data z = {.n_rows = 1, .n_features = 4, .value = b};
+    const double want[] = {2, 1.728, 0, 1, 0.6561, 0, 0, 0, 0, 2 / 14., 1 / 7.};
+    for (int k = 0; k < KERNELS; k++) {
+        struct kernel_rows xs, zs;
+        CHECK(kernel_rows_create(&xs, &kernels[k], &x, &err) == 0, "%s", err.text);
+        CHECK(kernel_rows_create(&zs, &kernels[k], &z, &err) == 0, "%s", err.text);
+        double value = kernel_value(&xs, 0, &zs, 0), zero = kernel_value(&xs, 1, &zs, 0);
+        double gamma = kernels[k].gamma, coef0 = kernels[k].coef0, expected = want[k];
+        if (kernels[k].type == KERNEL_RBF) {
+            expected = exp(-gamma * 12);
+        } else if (kernels[k].type == KERNEL_SIGMOID) {
+            expected = tanh(gamma * 2 + coef0);
+        } else if (k == 4) {
+            expected = pow(.2 * 2 + .5, 6);
+        }
+        CHECK(fabs(value - expected) <= 1e-14, "kernel %d: %.17g", k, value);
+        if (kernels[k].type >= KERNEL_TANIMOTO) {
+            CHECK(zero == 0, "a zero row and another: %g", zero);
+            CHECK(kernel_value(&xs, 1, &xs, 1) == 1, "two zero rows are not alike");
+        }
+        kernel_rows_free(&xs);
+        kernel_rows_free(&zs);
+    }
+    float negative[] = {1, -1e-30F};
+    struct data bad = {.n_rows = 2, .n_features = 1, .value = negative};
+    struct kernel_rows rows;
+    CHECK(kernel_rows_create(&rows, &kernels[KERNELS - 1], &bad, &err) == -1 &&
+              strstr(err.text, "row 2"),
+          "minmax took a negative value");
+    printf("ok: kernel_value by hand; minmax refuses negative values\n");
+}
+
+static void test_precomputed(void) {
+    struct error err;
+    static const struct kernel kernel = {KERNEL_PRECOMPUTED, 0, 0, 0};
+    for (int sparse = 0; sparse < 2; sparse++) {
+        struct data x = sample_data(30, 40, .5, SAMPLE_SIGNED, sparse, false, 7);
+        struct data z = sample_data(5, 3, .5, SAMPLE_SIGNED, sparse, false, 8);
+        uint64_t serial[] = {40, 1, 17, 41, UINT64_MAX}, unused[30] = {0};
+        struct kernel_rows xs, zs;
+        CHECK(kernel_rows_create(&xs, &kernel, &x, &err) == -1, "rows without serial were taken");
+        x.serial = unused;
+        z.serial = serial;
+        CHECK(kernel_rows_create(&xs, &kernel, &x, &err) == 0, "%s", err.text);
+        CHECK(kernel_rows_create(&zs, &kernel, &z, &err) == 0, "%s", err.text);
+        struct kernel_scratch *scratch;
+        CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
+        float narrow[150];
+        double wide[150], row[40];
+        CHECK(kernel_block_float(&xs, 0, 30, &zs, 0, 5, narrow, 5, scratch, &err) == 0, "float");
+        CHECK(kernel_block_double(&xs, 0, 30, &zs, 0, 5, wide, 5, scratch, &err) == 0, "double");
+        for (size_t i = 0; i < 30; i++) {
+            data_row_dense(&x, i, 40, row);
+            for (size_t j = 0; j < 5; j++) {
+                double value = serial[j] <= 40 ? row[serial[j] - 1] : 0;
+                CHECK(wide[i * 5 + j] == value && (double)narrow[i * 5 + j] == value,
+                      "(%zu,%zu): %g, should be %g", i, j, wide[i * 5 + j], value);
+            }
+        }
+        kernel_scratch_free(scratch);
+        kernel_rows_free(&xs);
+        kernel_rows_free(&zs);
+        x.serial = z.serial = NULL;
+        data_free(&x);
+        data_free(&z);
+    }
+    printf("ok: precomputed values are found by serial, dense and sparse\n");
+}
+
+/* Squares that overflow float but not double. */
+static void test_overflow(void) {
+    struct error err;
+    float values[] = {1e30F, 1, 1e30F, 2, 3e38F, 0};
+    struct data data = {.n_rows = 3, .n_features = 2, .value = values};
+    static const struct kernel cases[] = {{KERNEL_RBF, 0, 1, 0},      {KERNEL_RBF, 0, 1e-60, 0},
+                                          {KERNEL_TANIMOTO, 0, 0, 0}, {KERNEL_MINMAX, 0, 0, 0},
+                                          {KERNEL_SIGMOID, 0, 1, 0},  {KERNEL_LINEAR, 0, 0, 0}};
+    struct kernel_scratch *scratch;
+    CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct kernel_rows rows;
+        CHECK(kernel_rows_create(&rows, &cases[k], &data, &err) == 0, "%s", err.text);
+        float narrow[9];
+        double wide[9];
+        CHECK(kernel_block_float(&rows, 0, 3, &rows, 0, 3, narrow, 3, scratch, &err) == 0, "float");
+        CHECK(kernel_block_double(&rows, 0, 3, &rows, 0, 3, wide, 3, scratch, &err) == 0, "double");
+        for (size_t i = 0; i < 9; i++) {
+            double value = kernel_value(&rows, i / 3, &rows, i % 3);
+            CHECK(fabs(wide[i] - value) <= 1e-14 * fabs(value), "case %zu double: %g, not %g", k,
+                  wide[i], value);
+            CHECK(narrow[i] == (float)value ||
+                      fabs((double)narrow[i] - value) <= 1e-6 * fabs(value),
+                  "case %zu float: %g, not %g", k, (double)narrow[i], value);
+        }
+        kernel_rows_free(&rows);
+    }
+    kernel_scratch_free(scratch);
+    printf("ok: values whose squares overflow float\n");
+}
+
+/* scores = K C against the plain sums; zero coefficients; threads; rows one by one. */
+static void test_scores(void) {
+    struct error err;
+    struct threads *pool[3];
+    for (size_t t = 0; t < 3; t++) {
+        CHECK(threads_create(&pool[t], t == 2 ? 16 : t + 1, &err) == 0, "%s", err.text);
+    }
+    for (int form = 0; form < 8; form++) {
+        bool sparse = form & 1, same = form & 2;
+        size_t n_outputs = form & 4 ? 3 : 1, n = 700, m = same ? n : 410;
+        struct data a = sample_data(n, 50, .3, SAMPLE_COUNTS, sparse, true, 40);
+        struct data b = sample_data(m, 50, .3, SAMPLE_COUNTS, sparse, true, 41);
+        for (int k = 0; k < KERNELS; k++) {
+            struct kernel_rows x, z;
+            CHECK(kernel_rows_create(&x, &kernels[k], &a, &err) == 0, "%s", err.text);
+            CHECK(kernel_rows_create(&z, &kernels[k], &b, &err) == 0, "%s", err.text);
+            const struct kernel_rows *other = same ? &x : &z;
+            double *c = sample_array(m * n_outputs, sizeof *c);
+            struct random random;
+            random_start(&random, 5, 5);
+            for (size_t j = 0; j < m * n_outputs; j++) {
+                bool zero = k % 3 == 1 ? j / n_outputs % 3 != 0 : k % 3 == 2 && j % 2 == 0;
+                c[j] = zero ? 0 : random_unit(&random) - .5;
+            }
+            double *s = sample_array(n * n_outputs, sizeof *s);
+            CHECK(kernel_scores(&x, other, c, n_outputs, s, NULL, &err) == 0, "%s", err.text);
+            for (size_t i = 0; i < n; i += 3) {
+                for (size_t o = 0; o < n_outputs; o++) {
+                    double sum = 0, size = 0;
+                    for (size_t j = 0; j < m; j++) {
+                        double term = c[j * n_outputs + o] * kernel_value(&x, i, other, j);
+                        sum += term;
+                        size += fabs(term);
+                    }
+                    /* hundreds of roundings, conditioned by the kernel as in `tolerance` */
+                    CHECK(fabs(s[i * n_outputs + o] - sum) <= 1e-11 * size,
+                          "kernel %d scores (%zu,%zu): %.17g, should be %.17g", k, i, o,
+                          s[i * n_outputs + o], sum);
+                }
+            }
+            double *t = sample_array(n * n_outputs, sizeof *t);
+            for (int p = 0; p < 3; p++) {
+                CHECK(kernel_scores(&x, other, c, n_outputs, t, pool[p], &err) == 0, "%s",
+                      err.text);
+                CHECK(memcmp(s, t, n * n_outputs * sizeof *s) == 0,
+                      "kernel %d: scores depend on the number of threads", k);
+            }
+            if (!same) { /* any subset of the rows gets the same bits */
+                for (size_t i = 0; i < n; i += 37) {
+                    uint32_t rows[5] = {(uint32_t)i, (uint32_t)(i + 2) % 700, (uint32_t)(699 - i)};
+                    size_t count = 1 + i % 3;
+                    struct data part;
+                    CHECK(data_subset(&a, rows, count, &part, &err) == 0, "%s", err.text);
+                    struct kernel_rows few;
+                    CHECK(kernel_rows_create(&few, &kernels[k], &part, &err) == 0, "few");
+                    CHECK(kernel_scores(&few, other, c, n_outputs, t, NULL, &err) == 0, "few");
+                    for (size_t r = 0; r < count; r++) {
+                        CHECK(memcmp(t + r * n_outputs, s + rows[r] * n_outputs,
+                                     n_outputs * sizeof *t) == 0,
+                              "kernel %d: the score of row %u depends on its neighbours", k,
+                              rows[r]);
+                    }
+                    kernel_rows_free(&few);
+                    data_free(&part);
+                }
+            }
+            free(c);
+            free(s);
+            free(t);
+            kernel_rows_free(&x);
+            kernel_rows_free(&z);
+        }
+        data_free(&a);
+        data_free(&b);
+    }
+    for (size_t t = 0; t < 3; t++) {
+        threads_free(pool[t]);
+    }
+    printf("ok: scores equal plain sums, whatever the threads and the other rows\n");
+}
+
+int main(void) {
+    openblas_set_num_threads(1);
+    test_formulas();
+    test_functions();
+    test_blocks();
+    test_precomputed();
+    test_overflow();
+    test_scores();
+    return 0;
+}

@@ -1,0 +1,551 @@
+/* number_parse against strtod bit for bit, number_format against the shortest that printf finds.
+ *
+ * `number powers` prints common/powers.inc, the table of powers of ten, from integers of its own;
+ * the same integers check the table. */
+#include "common/number.h"
+
+#include "common/digits.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAIL(...)                                                                                  \
+    do {                                                                                           \
+        printf("FAIL %s:%d: ", __FILE__, __LINE__);                                                \
+        printf(__VA_ARGS__);                                                                       \
+        putchar('\n');                                                                             \
+        exit(1);                                                                                   \
+    } while (0)
+
+enum { ROUNDS = 400000 };
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t random_bits(void) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state * 2685821657736338717u;
+}
+
+static size_t random_below(size_t n) {
+    return (size_t)(random_bits() >> 11) % n;
+}
+
+static double random_double(void) {
+    for (;;) {
+        uint64_t bits = random_bits();
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (isfinite(value)) {
+            return value;
+        }
+    }
+}
+
+static uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Compares with strtod; the text is parsed in a block of exactly its length, so that the sanitizers
+ * see a read beyond it. */
+static void check_parse(const char *text) {
+    size_t length = strlen(text);
+    char *exact = malloc(length ? length : 1);
+    if (!exact) {
+        FAIL("out of memory");
+    }
+    memcpy(exact, text, length);
+    char *strtod_end;
+    double expected = strtod(text, &strtod_end), value = 0;
+    const char *end = number_parse(exact, exact + length, &value);
+    if (end != exact + (strtod_end - text) || bits_of(value) != bits_of(expected)) {
+        FAIL("'%.60s' (%zu bytes): %a, not %a", text, length, value, expected);
+    }
+    free(exact);
+}
+
+static void check_bit_patterns(void) {
+    char text[64];
+    for (int i = 0; i < ROUNDS; i++) {
+        double value = random_double();
+        snprintf(text, sizeof text, "%.17g", value);
+        check_parse(text);
+        snprintf(text, sizeof text, "%.9g", value);
+        check_parse(text);
+        snprintf(text, sizeof text, "%.*e", (int)random_below(24), value);
+        check_parse(text);
+        value = ldexp(value, -1000); /* mostly subnormal */
+        snprintf(text, sizeof text, "%.*e", (int)random_below(24), value);
+        check_parse(text);
+    }
+    puts("ok: parse equals strtod on random bit patterns");
+}
+
+static void check_short_decimals(void) {
+    char text[64];
+    for (int i = 0; i < ROUNDS; i++) {
+        snprintf(text, sizeof text, "%.*f", (int)random_below(19),
+                 ldexp((double)(random_bits() >> 11), -53) * pow(10, (int)random_below(7)));
+        check_parse(text);
+        snprintf(text, sizeof text, "%s%" PRIu64 ".%0*" PRIu64 "e%d", i % 3 ? "" : "-",
+                 random_bits() >> random_below(64), (int)random_below(9) + 1,
+                 random_bits() >> (40 + random_below(24)), (int)random_below(60) - 30);
+        check_parse(text);
+    }
+    puts("ok: parse equals strtod on short decimals");
+}
+
+/* Digit by digit, with leading and trailing zeros, points anywhere, and wild exponents. */
+static void check_random_text(void) {
+    char text[2200];
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = 0, digits = random_below(i % 64 == 0 ? 2000 : 40) + 1;
+        size_t point = random_below(digits + 1);
+        bool zeros = false;
+        for (size_t k = 0; k < digits; k++) {
+            if (k == point) {
+                text[n++] = '.';
+            }
+            if (random_below(12) == 0) {
+                zeros = !zeros;
+            }
+            text[n++] = zeros ? '0' : (char)('0' + random_below(10));
+        }
+        text[n] = '\0';
+        if (i % 2) {
+            int spread = i % 8 == 1 ? 700 : 40;
+            snprintf(text + n, 16, "%c%s%d", i % 3 ? 'e' : 'E', i % 5 ? "" : "+",
+                     i % 5 ? (int)random_below((size_t)(2 * spread)) - spread
+                           : (int)random_below((size_t)spread));
+        }
+        check_parse(text);
+    }
+    puts("ok: parse equals strtod on random digit strings");
+}
+
+/* The exact middle of two doubles, and a digit more or less far behind. */
+static void check_halfway(void) {
+    char text[2400];
+    for (int i = 0; i < ROUNDS / 40; i++) {
+        uint64_t significand = (random_bits() >> (11 + (i % 4 == 0 ? random_below(50) : 0))) | 1;
+        int exponent = (int)random_below(i % 2 ? 2040 : 140) - (i % 2 ? 1075 : 70);
+        /* (2m+1) 2^e in a long double has 64 bits and the range; exact when printed in full */
+        long double middle = ldexpl((long double)significand + 0.5L, exponent);
+        if (LDBL_MANT_DIG < 64 || middle > DBL_MAX) {
+            continue;
+        }
+        int n = snprintf(text, 1200, "%.*Le", 780, middle);
+        check_parse(text);
+        char *e = memchr(text, 'e', (size_t)n);
+        char tail[16];
+        snprintf(tail, sizeof tail, "%s", e);
+        char *last = e - 1;
+        while (*last == '0') {
+            last--;
+        }
+        char saved = *last; /* one less in the last digit that counts: below the middle */
+        if (*last != '.') {
+            (*last)--;
+            check_parse(text);
+            *last = saved;
+        }
+        memset(e, '0', 900); /* and a 1 far behind: above */
+        size_t far = random_below(900);
+        e[far] = '1';
+        snprintf(e + 900, 16, "%s", tail);
+        check_parse(text);
+    }
+    for (uint64_t i = 0; i < 3000; i++) { /* integers around middles that fit into 64 bits */
+        uint64_t middle = (UINT64_C(1) << 53) * 2 + 1 + 4 * random_below(1000000);
+        for (int d = -1; d <= 1; d++) {
+            snprintf(text, sizeof text, "%" PRIu64, middle + (uint64_t)d);
+            check_parse(text);
+            snprintf(text, sizeof text, "%" PRIu64 ".%0*d%d", middle - 1 + (d > 0), 30, 0, d != 0);
+            check_parse(text);
+            snprintf(text, sizeof text, "%" PRIu64 "e-%d", middle * 5, 1);
+            check_parse(text);
+        }
+    }
+    puts("ok: parse equals strtod at and around the middle of two doubles");
+}
+
+static void check_special_text(void) {
+    static const char *const texts[] = {
+        "0", "-0", "0.0", "+0", "0e5", "-0.0e-400", "0e99999999999999999999", "00000000000000001",
+        "1", "+1", "-1", "1.", ".5", "-.5e1", "1e5", "1E+5", "1e-5", "1e", "1e+", "1e-", "1.e2",
+        "1e400", "-1e400", "1e-400", "1e99999999999999999999", "1e-99999999999999999999",
+        "179769313486231580793728971405301e276", "1.7976931348623158e308",
+        "1.7976931348623159e308", "2.4703282292062327e-324", "2.4703282292062328e-324",
+        "4.9406564584124654e-324", "2.2250738585072011e-308", "2.2250738585072014e-308",
+        "9007199254740993", "9007199254740992.99999999999999999999999999", "1e22", "1e23", "1e-22",
+        "8.5e22", "0.000000000000000000000000000000000000000000000000000000000000000000000001e70",
+        "123456789012345678901234567890e-30", "18446744073709551615", "18446744073709551616",
+        "9223372036854775808e-1", "0.1", "0.25000000000000000000000000", "1 2", "1:2", "1x", "1.5.2",
+        "3.4028235677973366e38", "6929495644600919.5", "1.00000000000000011102230246251565404"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        check_parse(texts[i]);
+    }
+    static const char *const none[] = {"", "+", "-", ".", "-.", "e5", ".e5", "x", "nan", "inf",
+                                       "-inf", "infinity", " 1", "+-1", "--1"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        double value;
+        if (number_parse(none[i], none[i] + strlen(none[i]), &value) != NULL) {
+            FAIL("'%s' is taken for a number", none[i]);
+        }
+    }
+    const char *hex = "0x10";
+    double value = 1;
+    if (number_parse(hex, hex + 4, &value) != hex + 1 || value != 0) {
+        FAIL("hexadecimal");
+    }
+    puts("ok: parse: signs, points, exponents, ends of the range, what is no number");
+}
+
+static void check_long_text(void) {
+    enum { LENGTH = 1000000 };
+    char *text = malloc(LENGTH + 32);
+    if (!text) {
+        FAIL("out of memory");
+    }
+    memset(text, '7', LENGTH);
+    text[0] = '0';
+    text[1] = '.';
+    text[LENGTH] = '\0';
+    check_parse(text);
+    memset(text, '0', LENGTH); /* 0000...01e999999 */
+    snprintf(text + LENGTH - 1, 32, "1");
+    check_parse(text);
+    text[1] = '.';
+    snprintf(text + LENGTH, 32, "e999998");
+    check_parse(text);
+    memset(text, '9', LENGTH);
+    snprintf(text + LENGTH, 32, "e-999990");
+    check_parse(text);
+    free(text);
+    puts("ok: parse equals strtod on a million digits");
+}
+
+static void check_scale(void) {
+    char text[64];
+    for (int i = 0; i < ROUNDS; i++) {
+        uint64_t digits = random_bits() >> random_below(64);
+        int exponent = (int)random_below(i % 2 ? 750 : 60) - (i % 2 ? 380 : 40);
+        snprintf(text, sizeof text, "%" PRIu64 "e%d", digits, exponent);
+        if (bits_of(number_scale(digits, exponent)) != bits_of(strtod(text, NULL))) {
+            FAIL("number_scale: %s", text);
+        }
+    }
+    puts("ok: scale equals strtod");
+}
+
+static void check_digits(void) {
+    char text[9];
+    for (int i = 0; i < ROUNDS; i++) {
+        unsigned n = 0;
+        uint64_t value = 0;
+        bool run = true;
+        for (int k = 0; k < 8; k++) {
+            bool digit = random_below(9) != 0;
+            text[k] = digit ? (char)('0' + random_below(10)) : (char)random_below(256);
+            run = run && text[k] >= '0' && text[k] <= '9';
+            if (run) {
+                n++;
+                value = value * 10 + (uint64_t)(text[k] - '0');
+            }
+        }
+        uint64_t word = digits_load(text);
+        if (digits_count(word) != n || digits_value(word, n) != value) {
+            FAIL("digits in a word: %u, %" PRIu64, n, value);
+        }
+    }
+    puts("ok: runs of digits in a word");
+}
+
+static void check_unsigned(void) {
+    static const struct {
+        const char *text;
+        int length; /* -1: none */
+        uint64_t value;
+    } cases[] = {{"0", 1, 0},
+                 {"12:", 2, 12},
+                 {"007", 3, 7},
+                 {"18446744073709551615", 20, UINT64_MAX},
+                 {"18446744073709551616", -1, 0},
+                 {"99999999999999999999999", -1, 0},
+                 {"", -1, 0},
+                 {"-1", -1, 0},
+                 {"+1", -1, 0},
+                 {"x", -1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t value = 0;
+        const char *text = cases[i].text;
+        const char *end = number_parse_unsigned(text, text + strlen(text), &value);
+        int length = end ? (int)(end - text) : -1;
+        if (length != cases[i].length || (end && value != cases[i].value)) {
+            FAIL("unsigned '%s'", text);
+        }
+    }
+    puts("ok: unsigned integers and their overflow");
+}
+
+static void check_whole(void) {
+    double value = 7;
+    if (!number_parse_whole("1e-3", &value) || value != 1e-3) {
+        FAIL("1e-3");
+    }
+    static const char *const bad[] = {"", "1x", "1 ", " 1", "1e400", "nan", "inf", "0x1", "1,5"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (number_parse_whole(bad[i], &value)) {
+            FAIL("'%s'", bad[i]);
+        }
+    }
+    puts("ok: whole numbers only");
+}
+
+/* Counts the digits that matter: without sign, point, exponent, leading and trailing zeros. */
+static int significant(const char *text) {
+    int count = 0, last = 0;
+    for (; *text && *text != 'e'; text++) {
+        if (*text >= '0' && *text <= '9' && (count > 0 || *text != '0')) {
+            count++;
+            last = *text != '0' ? count : last;
+        }
+    }
+    return last;
+}
+
+static void check_format(double value) {
+    char text[NUMBER_LENGTH], printed[64];
+    size_t length = number_format(value, text);
+    if (length != strlen(text) || length >= NUMBER_LENGTH ||
+        bits_of(strtod(text, NULL)) != bits_of(value)) {
+        FAIL("format %a: '%s'", value, text);
+    }
+    int precision = 0;
+    do {
+        snprintf(printed, sizeof printed, "%.*e", precision, value);
+    } while (strtod(printed, NULL) != value && ++precision < 17);
+    int digits = significant(text), shortest = significant(printed);
+    if (digits > shortest) {
+        FAIL("format %a: '%s' is longer than '%s'", value, text, printed);
+    }
+    if (digits == shortest) { /* and the nearest of that length */
+        char normal[64];
+        snprintf(normal, sizeof normal, "%.*e", precision, strtod(text, NULL));
+        if (strcmp(normal, printed) != 0) {
+            FAIL("format %a: '%s', nearest is '%s'", value, text, printed);
+        }
+    }
+    if (value == trunc(value) && fabs(value) < 9007199254740992.0) {
+        snprintf(printed, sizeof printed, "%.0f", value);
+        if (strcmp(text, printed) != 0) {
+            FAIL("format of the integer %s: '%s'", printed, text);
+        }
+    }
+}
+
+static void check_format_float(float value) {
+    char text[NUMBER_LENGTH], printed[64];
+    size_t length = number_format_float(value, text);
+    double parsed;
+    if (length != strlen(text) || !number_parse_whole(text, &parsed) || (float)parsed != value ||
+        signbit((float)parsed) != signbit(value)) {
+        FAIL("format float %a: '%s'", (double)value, text);
+    }
+    int precision = 0;
+    do {
+        snprintf(printed, sizeof printed, "%.*e", precision, (double)value);
+    } while ((float)strtod(printed, NULL) != value && ++precision < 9);
+    if (significant(text) > significant(printed)) {
+        FAIL("format float %a: '%s' is longer than '%s'", (double)value, text, printed);
+    }
+}
+
+static void check_formats(void) {
+    static const double values[] = {0.0,  -0.0, 1,     -1,     0.1,    0.3,   1e15,    1e16,   1e17,
+                                    1e22, 1e23, 1e100, 1e-4,   1e-5,   1e-6,  1.5e-5,  5e-324, 1e-323,
+                                    123456789012345680.0,      1.0 / 3, 100,   DBL_MAX, DBL_MIN,
+                                    9007199254740991.0,        9007199254740992.0,      9007199254740994.0,
+                                    -4503599627370496.5,       2e-3};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        check_format(values[i]);
+    }
+    for (int e = -1074; e < 1024; e++) {
+        double power = ldexp(1, e);
+        check_format(power);
+        check_format(nextafter(power, 0));
+        check_format(nextafter(power, DBL_MAX));
+        if (e >= -149 && e < 128) {
+            check_format_float((float)power);
+            check_format_float(nextafterf((float)power, 0));
+        }
+    }
+    for (int i = 0; i < ROUNDS / 2; i++) {
+        check_format(random_double());
+        check_format((double)(random_bits() >> random_below(64)));
+        char text[64];
+        snprintf(text, sizeof text, "%.*g", (int)random_below(16) + 1, random_double());
+        check_format(isfinite(strtod(text, NULL)) ? strtod(text, NULL) : 1);
+        check_format_float((float)((double)(random_bits() >> 11) * 0x1p-53 *
+                                   pow(10, (int)random_below(20) - 10)));
+    }
+    puts("ok: format reads back to the same bits, is the shortest and the nearest such");
+}
+
+/* A changed LC_NUMERIC must not matter. Locales with a decimal comma are not everywhere. */
+static void check_locale(void) {
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (setlocale(LC_ALL, names[i])) {
+            break;
+        }
+    }
+    char text[NUMBER_LENGTH];
+    double value = 0;
+    /* the last goes through the exact comparison */
+    if (!number_parse_whole("1.5", &value) || value != 1.5 ||
+        !number_parse_whole("9007199254740992.99999999999999999999999999", &value) ||
+        value != 9007199254740992.0 || number_format(0.5, text) != 3 || strcmp(text, "0.5") != 0) {
+        FAIL("locale %s", setlocale(LC_NUMERIC, NULL));
+    }
+    setlocale(LC_ALL, "C");
+    puts("ok: the locale does not matter");
+}
+
+/* ---- The table of powers, by long multiplication and division --------------------------------- */
+
+enum { FIRST = -342, LAST = 324, LIMBS = 48 };
+
+struct natural { /* 32-bit limbs, lowest first, n of them */
+    uint32_t limb[LIMBS];
+    int n;
+};
+
+static void natural_multiply(struct natural *number, uint32_t factor) {
+    uint64_t carry = 0;
+    for (int i = 0; i < number->n; i++) {
+        carry += (uint64_t)number->limb[i] * factor;
+        number->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    if (carry) {
+        number->limb[number->n++] = (uint32_t)carry;
+    }
+}
+
+static int natural_bit(const struct natural *number, int bit) {
+    return bit >= 0 && bit / 32 < number->n ? (int)(number->limb[bit / 32] >> (bit % 32) & 1) : 0;
+}
+
+/* number = 2 number + bit; then, if it is not below the divisor, minus the divisor: true. */
+static bool natural_divide_step(struct natural *number, const struct natural *divisor, int bit) {
+    natural_multiply(number, 2);
+    if (number->n == 0) {
+        number->limb[0] = 0;
+        number->n = 1;
+    }
+    number->limb[0] |= (uint32_t)bit;
+    int order = number->n - divisor->n;
+    for (int i = divisor->n - 1; i >= 0 && order == 0; i--) {
+        order = number->limb[i] < divisor->limb[i] ? -1 : number->limb[i] > divisor->limb[i];
+    }
+    if (order < 0) {
+        return false;
+    }
+    int64_t borrow = 0;
+    for (int i = 0; i < number->n; i++) {
+        int64_t difference =
+            (int64_t)number->limb[i] - (i < divisor->n ? divisor->limb[i] : 0) + borrow;
+        number->limb[i] = (uint32_t)difference;
+        borrow = difference < 0 ? -1 : 0;
+    }
+    while (number->n > 0 && number->limb[number->n - 1] == 0) {
+        number->n--;
+    }
+    return true;
+}
+
+/* The leading 128 bits of 10^q = 2^q 5^q: of 5^q, or of 2^something / 5^-q. */
+static void leading_bits(int q, uint64_t words[2]) {
+    struct natural five = {.limb = {1}, .n = 1};
+    for (int i = 0; i < (q < 0 ? -q : q); i++) {
+        natural_multiply(&five, 5);
+    }
+    words[0] = words[1] = 0;
+    if (q >= 0) {
+        int top = 32 * five.n - 1;
+        while (!natural_bit(&five, top)) {
+            top--;
+        }
+        for (int i = 0; i < 128; i++) {
+            words[i / 64] = words[i / 64] << 1 | (uint64_t)natural_bit(&five, top - i);
+        }
+        return;
+    }
+    struct natural rest = {.n = 0};
+    int bits = 0;
+    for (int one = 1; bits < 128; one = 0) { /* 1.000... / five, from its first bit that is set */
+        bool bit = natural_divide_step(&rest, &five, one);
+        if (bits > 0 || bit) {
+            words[bits / 64] = words[bits / 64] << 1 | bit;
+            bits++;
+        }
+    }
+}
+
+static void print_powers(void) {
+    puts("/* The leading 128 bits of 10^q, cut: written by `tests/unit/number powers`, which also "
+         "checks it. */");
+    for (int q = FIRST; q <= LAST; q++) {
+        uint64_t words[2];
+        leading_bits(q, words);
+        printf("    {0x%016" PRIx64 ", 0x%016" PRIx64 "}, /* %d */\n", words[0], words[1], q);
+    }
+}
+
+static void check_powers(void) {
+    static const uint64_t table[][2] = {
+#include "common/powers.inc"
+    };
+    if (sizeof table / sizeof *table != LAST - FIRST + 1) {
+        FAIL("length of the table of powers");
+    }
+    for (int q = FIRST; q <= LAST; q++) {
+        uint64_t words[2];
+        leading_bits(q, words);
+        if (words[0] != table[q - FIRST][0] || words[1] != table[q - FIRST][1]) {
+            FAIL("10^%d in the table of powers", q);
+        }
+    }
+    puts("ok: the table of powers of ten");
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "powers") == 0) {
+        print_powers();
+        return 0;
+    }
+    check_powers();
+    check_digits();
+    check_special_text();
+    check_short_decimals();
+    check_bit_patterns();
+    check_random_text();
+    check_halfway();
+    check_long_text();
+    check_scale();
+    check_unsigned();
+    check_whole();
+    check_formats();
+    check_locale();
+    return 0;
+}

@@ -1,0 +1,305 @@
+/* The test's own RankSVM, to hold the programs against: see rank_reference.h.
+ *
+ *   rank_oracle FILE [-t K] [-d N] [-g G] [-r R] [-c C] [-l hinge|squared-hinge] [-e GAP]
+ *               [--rank-gap LO:HI] [--cost-per query] [-w QID:W] [--exterior]
+ *       prints "pairs", "primal", "dual" of the optimum over explicit pairs
+ *   rank_oracle --metrics FILE SCORES [--min-group N] [--at K]
+ *       prints the measures of the scores (one a line) by their definitions
+ *   rank_oracle
+ *       checks the reference against cases solved on paper */
+#define _GNU_SOURCE
+#include "tests/unit/rank_reference.h"
+
+static void die(const char *what, const char *found) {
+    fprintf(stderr, "rank_oracle: %s: %s\n", what, found);
+    exit(2);
+}
+
+/* Reads small, clean svmlight text; anything else is not for this program. */
+static void read_rows(struct reference_data *data, const char *path) {
+    enum { MAX_ROWS = 4000, MAX_WIDTH = 1000 };
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t capacity = 0;
+    memset(data, 0, sizeof *data);
+    if (!file) {
+        die("cannot open", path);
+    }
+    data->width = MAX_WIDTH;
+    data->x = reference_alloc((size_t)MAX_ROWS * MAX_WIDTH, sizeof(double));
+    data->t = reference_alloc(MAX_ROWS, sizeof(double));
+    data->query = reference_alloc(MAX_ROWS, sizeof(unsigned long));
+    size_t widest = 0;
+    while (getline(&line, &capacity, file) > 0) {
+        line[strcspn(line, "#\r\n")] = 0;
+        char *text = line, *end;
+        double target = strtod(text, &end);
+        if (end == text) {
+            continue;
+        }
+        if (data->n == MAX_ROWS) {
+            die("too many rows", path);
+        }
+        data->t[data->n] = target;
+        for (text = end; *(text += strspn(text, " \t"));) {
+            if (strncmp(text, "qid:", 4) == 0) {
+                data->query[data->n] = strtoul(text + 4, &end, 10);
+            } else {
+                unsigned long index = strtoul(text, &end, 10);
+                if (end == text || *end != ':' || index >= MAX_WIDTH) {
+                    die("bad feature", text);
+                }
+                text = end + 1;
+                double value = strtod(text, &end);
+                data->x[data->n * MAX_WIDTH + index] = (double)(float)value;
+                widest = index > widest ? index : widest;
+            }
+            text = end;
+        }
+        data->n++;
+    }
+    free(line);
+    fclose(file);
+    data->width = widest + 1;
+    for (size_t i = 0; i < data->n; i++) { /* close the rows up, in ascending order */
+        memmove(data->x + i * data->width, data->x + i * MAX_WIDTH, data->width * sizeof(double));
+    }
+}
+
+static bool in_group(const struct reference_data *data, size_t i, unsigned long query) {
+    return data->query[i] == query;
+}
+
+/* Mean position of row i in its group by `key`, ascending from 1, ties sharing their mean. */
+static double mean_rank(const struct reference_data *data, const double *key, size_t i) {
+    double below = 0, equal = 0;
+    for (size_t j = 0; j < data->n; j++) {
+        if (in_group(data, j, data->query[i])) {
+            below += key[j] < key[i];
+            equal += key[j] == key[i];
+        }
+    }
+    return below + (equal + 1) / 2;
+}
+
+/* Position of row i in its group by descending key, from 1; equal keys keep the file's order. */
+static size_t position(const struct reference_data *data, const double *key, size_t i) {
+    size_t before = 1;
+    for (size_t j = 0; j < data->n; j++) {
+        if (in_group(data, j, data->query[i])) {
+            before += key[j] > key[i] || (key[j] == key[i] && j < i);
+        }
+    }
+    return before;
+}
+
+struct measures {
+    double pairwise, kendall, spearman, ndcg, map, mrr;
+};
+
+static struct measures group_measures(const struct reference_data *data, const double *score,
+                                      unsigned long query, size_t at) {
+    double good = 0, pairs = 0, concordant = 0, tied_t = 0, tied_s = 0, all = 0;
+    double sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0, size = 0;
+    double dcg = 0, ideal = 0, precision = 0, relevant = 0, first = 0;
+    for (size_t i = 0; i < data->n; i++) {
+        if (!in_group(data, i, query)) {
+            continue;
+        }
+        double x = mean_rank(data, data->t, i), y = mean_rank(data, score, i);
+        sx += x, sy += y, sxx += x * x, syy += y * y, sxy += x * y, size++;
+        size_t place = position(data, score, i), best = position(data, data->t, i);
+        double gain = pow(2, data->t[i]) - 1;
+        dcg += place <= at ? gain / log2(1 + (double)place) : 0;
+        ideal += best <= at ? gain / log2(1 + (double)best) : 0;
+        if (data->t[i] > 0) {
+            double ahead = 0;
+            for (size_t j = 0; j < data->n; j++) {
+                ahead +=
+                    in_group(data, j, query) && data->t[j] > 0 && position(data, score, j) <= place;
+            }
+            precision += ahead / (double)place;
+            relevant++;
+            first = 1 / (double)place > first ? 1 / (double)place : first;
+        }
+        for (size_t j = 0; j < data->n; j++) {
+            if (!in_group(data, j, query) || j == i) {
+                continue;
+            }
+            if (data->t[i] > data->t[j]) {
+                pairs++;
+                good += score[i] > score[j] ? 1 : score[i] == score[j] ? .5 : 0;
+                concordant += score[i] > score[j] ? 1 : score[i] == score[j] ? 0 : -1;
+            }
+            if (j < i) {
+                all++;
+                tied_t += data->t[i] == data->t[j];
+                tied_s += score[i] == score[j];
+            }
+        }
+    }
+    struct measures result;
+    result.pairwise = good / pairs;
+    result.kendall = concordant / sqrt((all - tied_t) * (all - tied_s));
+    result.spearman =
+        (sxy - sx * sy / size) / sqrt((sxx - sx * sx / size) * (syy - sy * sy / size));
+    result.ndcg = dcg / ideal;
+    result.map = precision / relevant;
+    result.mrr = first;
+    return result;
+}
+
+static int print_measures(int argc, char **argv) {
+    struct reference_data data;
+    size_t min_group = 5, at = 10;
+    if (argc < 4) {
+        die("usage", "--metrics FILE SCORES");
+    }
+    read_rows(&data, argv[2]);
+    for (int a = 4; a + 1 < argc; a += 2) {
+        size_t value = strtoul(argv[a + 1], NULL, 10);
+        if (strcmp(argv[a], "--min-group") == 0) {
+            min_group = value;
+        } else if (strcmp(argv[a], "--at") == 0) {
+            at = value;
+        } else {
+            die("unknown option", argv[a]);
+        }
+    }
+    double *score = reference_alloc(data.n, sizeof(double));
+    FILE *file = fopen(argv[3], "r");
+    for (size_t i = 0; i < data.n; i++) {
+        if (!file || fscanf(file, "%lf", &score[i]) != 1) {
+            die("cannot read a score a row from", argv[3]);
+        }
+    }
+    fclose(file);
+    struct measures sum = {0};
+    double groups = 0;
+    for (size_t i = 0; i < data.n; i++) {
+        size_t size = 0, earlier = 0;
+        bool differs = false;
+        for (size_t j = 0; j < data.n; j++) {
+            if (in_group(&data, j, data.query[i])) {
+                size++;
+                earlier += j < i;
+                differs |= data.t[j] != data.t[i];
+            }
+        }
+        if (earlier == 0 && size >= min_group && differs) {
+            struct measures one = group_measures(&data, score, data.query[i], at);
+            sum.pairwise += one.pairwise, sum.kendall += one.kendall;
+            sum.spearman += one.spearman, sum.ndcg += one.ndcg;
+            sum.map += one.map, sum.mrr += one.mrr, groups++;
+        }
+    }
+    printf("pairwise-accuracy %.12g\nkendall-tau %.12g\nspearman %.12g\nndcg@%zu %.12g\n"
+           "map %.12g\nmrr %.12g\n",
+           sum.pairwise / groups, sum.kendall / groups, sum.spearman / groups, at,
+           sum.ndcg / groups, sum.map / groups, sum.mrr / groups);
+    free(score);
+    reference_data_free(&data);
+    return 0;
+}
+
+static int print_optimum(int argc, char **argv) {
+    enum { MAX_WEIGHTS = 100 };
+    struct reference_data data;
+    struct reference_kernel kernel = {0, 3, 0, 0};
+    struct reference_pairs pairs;
+    bool squared = false, exterior = false, per_query = false;
+    double cost = 1, gap = 1e-10, weight[MAX_WEIGHTS];
+    unsigned long weight_query[MAX_WEIGHTS];
+    size_t low = 1, high = SIZE_MAX, n_weights = 0;
+    read_rows(&data, argv[1]);
+    kernel.gamma = 1 / (double)(data.width - 1);
+    for (int a = 2; a < argc; a++) {
+        const char *name = argv[a];
+        char *end;
+        if (strcmp(name, "--exterior") == 0) {
+            exterior = true;
+            continue;
+        }
+        const char *value = a + 1 < argc ? argv[++a] : "";
+        if (strcmp(name, "-t") == 0) {
+            kernel.type = (int)strtol(value, &end, 10);
+        } else if (strcmp(name, "-d") == 0) {
+            kernel.degree = (int)strtol(value, &end, 10);
+        } else if (strcmp(name, "-g") == 0) {
+            kernel.gamma = strtod(value, &end);
+        } else if (strcmp(name, "-r") == 0) {
+            kernel.coef0 = strtod(value, &end);
+        } else if (strcmp(name, "-c") == 0) {
+            cost = strtod(value, &end);
+        } else if (strcmp(name, "-e") == 0) {
+            gap = strtod(value, &end);
+        } else if (strcmp(name, "-l") == 0) {
+            squared = strcmp(value, "squared-hinge") == 0;
+        } else if (strcmp(name, "--cost-per") == 0) {
+            per_query = strcmp(value, "query") == 0;
+        } else if (strcmp(name, "--rank-gap") == 0) {
+            low = strtoul(value, &end, 10);
+            high = strcmp(end, ":inf") == 0 ? SIZE_MAX : strtoul(end + 1, NULL, 10);
+        } else if (strcmp(name, "-w") == 0 && n_weights < MAX_WEIGHTS) {
+            weight_query[n_weights] = strtoul(value, &end, 10);
+            weight[n_weights++] = strtod(end + 1, NULL);
+        } else {
+            die("unknown option", name);
+        }
+    }
+    reference_pairs_list(&pairs, &data, low, high, cost, per_query);
+    for (size_t p = 0; p < pairs.m; p++) {
+        for (size_t w = 0; w < n_weights; w++) {
+            pairs.cost[p] *= data.query[pairs.i[p]] == weight_query[w] ? weight[w] : 1;
+        }
+    }
+    double primal, dual;
+    bool reached =
+        reference_optimum(&data, &kernel, &pairs, exterior, squared, gap, &primal, &dual);
+    printf("pairs %zu\nprimal %.17g\ndual %.17g\n", pairs.m, primal, dual);
+    if (!reached) {
+        fprintf(stderr, "rank_oracle: gap %g reached, not %g\n", (primal - dual) / primal, gap);
+    }
+    reference_pairs_free(&pairs);
+    reference_data_free(&data);
+    return reached ? 0 : 1;
+}
+
+static bool near(double found, double expected) {
+    return fabs(found - expected) <= 1e-9 * (1 + fabs(expected));
+}
+
+/* One pair with x_i - x_j = 2 in one dimension: hinge alpha = min(C, 1/4), squared hinge
+ * alpha = 1 / (4 + 1/(2C)); both optima are alpha / 2 while alpha is below C. */
+static int check_itself(void) {
+    double x[] = {0, 3, 0, 1}, t[] = {1, 0};
+    unsigned long query[] = {7, 7};
+    struct reference_data data = {.n = 2, .width = 2, .x = x, .t = t, .query = query};
+    struct reference_kernel linear = {0, 3, 1, 0};
+    for (int power = -3; power <= 3; power++) {
+        double cost = pow(10, power), primal, dual;
+        double hinge = cost < .25 ? cost - 2 * cost * cost : .125;
+        struct reference_pairs pairs;
+        reference_pairs_list(&pairs, &data, 1, SIZE_MAX, cost, false);
+        bool ok = pairs.m == 1 && pairs.i[0] == 0;
+        ok = ok && reference_optimum(&data, &linear, &pairs, false, false, 1e-12, &primal, &dual) &&
+             near(primal, hinge) && near(dual, hinge);
+        ok = ok && reference_optimum(&data, &linear, &pairs, false, true, 1e-12, &primal, &dual) &&
+             near(primal, .5 / (4 + 1 / (2 * cost))) && near(dual, primal);
+        reference_pairs_free(&pairs);
+        if (!ok) {
+            printf("FAIL %s:%d: one pair at C = %g\n", __FILE__, __LINE__, cost);
+            return 1;
+        }
+    }
+    printf("ok: the reference solves one pair as paper does\n");
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        return check_itself();
+    }
+    return strcmp(argv[1], "--metrics") == 0 ? print_measures(argc, argv)
+                                             : print_optimum(argc, argv);
+}

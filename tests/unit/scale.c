@@ -1,0 +1,168 @@
+/* Scaling: columns after it are what they should be, training rows and others. */
+#include "common/scale.h"
+#include "tests/unit/compute.h"
+
+#include <float.h>
+
+static void copy(const struct data *data, struct data *target) {
+    struct error err;
+    uint32_t *rows = sample_array(data->n_rows, sizeof *rows);
+    for (uint32_t i = 0; i < data->n_rows; i++) {
+        rows[i] = i;
+    }
+    CHECK(data_subset(data, rows, data->n_rows, target, &err) == 0, "%s", err.text);
+    free(rows);
+}
+
+/* Column 0 gets the constant 3.7, column 1 is 0. */
+static struct data training(bool sparse) {
+    struct data data = sample_data(400, 12, .6, SAMPLE_COUNTS, false, true, 1);
+    for (size_t i = 0; i < data.n_rows; i++) {
+        data.value[i * 12] = 3.7F;
+        data.value[i * 12 + 1] = 0;
+    }
+    if (sparse) {
+        size_t at = 0;
+        data.row_start = sample_array(data.n_rows + 1, sizeof *data.row_start);
+        data.column = sample_array(data.n_rows * 12, sizeof *data.column);
+        for (size_t i = 0; i < data.n_rows; i++) {
+            for (uint32_t c = 0; c < 12; c++) {
+                float value = data.value[i * 12 + c];
+                if (value != 0) {
+                    data.column[at] = c;
+                    data.value[at++] = value;
+                }
+            }
+            data.row_start[i + 1] = at;
+        }
+    }
+    return data;
+}
+
+static void fit_apply(enum scale_kind kind, const struct data *train, struct data *data,
+                      struct scale *scale) {
+    struct error err;
+    CHECK(scale_fit(scale, kind, train, &err) == 0, "%s", err.text);
+    copy(train, data);
+    CHECK(scale_apply(scale, data, &err) == 0, "%s", err.text);
+}
+
+static void test_columns(enum scale_kind kind, bool sparse) {
+    struct data train = training(sparse), data;
+    struct scale scale;
+    fit_apply(kind, &train, &data, &scale);
+    bool centred = kind == SCALE_STD_CENTER || (kind == SCALE_STD && !sparse);
+    bool stays_sparse = sparse && (kind == SCALE_STD || kind == SCALE_L2);
+    CHECK((data.row_start != NULL) == stays_sparse, "%s: sparse %d", scale_names[kind], sparse);
+    size_t n = data.n_rows;
+    double row[12], before[12];
+    for (uint32_t c = 0; c < 12; c++) {
+        double sum = 0, squares = 0, low = INFINITY, high = -INFINITY, low0 = INFINITY;
+        for (size_t i = 0; i < n; i++) {
+            data_row_dense(&data, i, 12, row);
+            data_row_dense(&train, i, 12, before);
+            sum += row[c] / (double)n;
+            squares += row[c] * row[c] / (double)n;
+            low = fmin(low, row[c]);
+            high = fmax(high, row[c]);
+            low0 = fmin(low0, before[c]);
+        }
+        double sd = sqrt(fmax(0, squares - sum * sum));
+        if (kind == SCALE_MINMAX) {
+            CHECK(c < 2 ? low == 0 && high == 0 : low == -1 && high == 1,
+                  "minmax column %u: %g to %g", c, low, high);
+        } else if (centred) { /* values of a few units rounded to float */
+            CHECK(fabs(sum) < 1e-6 && fabs(sd - (c > 1)) < 1e-6, "%s column %u: mean %g, sd %g",
+                  scale_names[kind], c, sum, sd);
+        } else {
+            CHECK(c < 2 ? low == low0 && high == low : fabs(sd - 1) < 1e-6,
+                  "std of sparse rows, column %u: %g to %g, sd %g", c, low, high, sd);
+        }
+    }
+    scale_free(&scale);
+    CHECK(scale.kind == SCALE_NONE && !scale.factor, "scale_free");
+    data_free(&data);
+    data_free(&train);
+}
+
+/* What the arrays say is what is done, whichever form the rows have and however many features. */
+static void test_other_rows(enum scale_kind kind, bool train_sparse) {
+    struct data train = training(train_sparse), done;
+    struct scale scale;
+    struct error err;
+    fit_apply(kind, &train, &done, &scale);
+    for (int form = 0; form < 6; form++) {
+        uint32_t width = form / 2 == 0 ? 12 : form / 2 == 1 ? 5 : 20;
+        struct data data = sample_data(50, width, .5, SAMPLE_SIGNED, form % 2, true, 2), scaled;
+        copy(&data, &scaled);
+        CHECK(scale_apply(&scale, &scaled, &err) == 0, "%s", err.text);
+        double before[20] = {0}, row[20];
+        for (size_t i = 0; i < 50; i++) {
+            data_row_dense(&data, i, 20, before);
+            data_row_dense(&scaled, i, 20, row);
+            for (uint32_t c = 0; c < 20; c++) {
+                double shift = scale.shift && c < scale.n ? scale.shift[c] : 0;
+                double expected = c < 12 ? (before[c] - shift) * scale.factor[c] : 0;
+                CHECK(row[c] == (double)(float)expected, "%s form %d row %zu column %u: %g, not %g",
+                      scale_names[kind], form, i, c, row[c], expected);
+            }
+        }
+        data_free(&data);
+        data_free(&scaled);
+    }
+    scale_free(&scale);
+    data_free(&done);
+    data_free(&train);
+}
+
+static void test_rows(void) {
+    struct error err;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        struct data train = sample_data(30, 9, .5, SAMPLE_SIGNED, sparse, true, 3), data;
+        struct scale scale;
+        fit_apply(SCALE_L2, &train, &data, &scale);
+        CHECK(scale.n == 0 && !scale.shift && !scale.factor, "l2 has arrays");
+        for (size_t i = 0; i < 30; i++) {
+            double row[9], before[9], squares = 0, was = 0;
+            data_row_dense(&data, i, 9, row);
+            data_row_dense(&train, i, 9, before);
+            for (size_t c = 0; c < 9; c++) {
+                squares += row[c] * row[c];
+                was += before[c] * before[c];
+            }
+            for (size_t c = 0; c < 9; c++) {
+                CHECK(row[c] == (was > 0 ? (double)(float)(before[c] / sqrt(was)) : 0),
+                      "l2 row %zu column %zu", i, c);
+            }
+            CHECK(was == 0 || fabs(squares - 1) < 1e-6, "l2 row %zu: length %g", i, squares);
+        }
+        data_free(&data);
+        fit_apply(SCALE_NONE, &train, &data, &scale);
+        CHECK(memcmp(train.value, data.value, data_values(&train) * sizeof *data.value) == 0,
+              "none changed values");
+        data_free(&data);
+        data_free(&train);
+    }
+    float values[] = {1, 1e-30F, 2, 3e-30F};
+    float far[] = {1, 1e10F};
+    struct data train = {.n_rows = 2, .n_features = 2, .value = values};
+    struct data data = {.n_rows = 1, .n_features = 2, .value = far};
+    struct scale scale;
+    CHECK(scale_fit(&scale, SCALE_STD, &train, &err) == 0, "%s", err.text);
+    CHECK(scale_apply(&scale, &data, &err) == -1 && strstr(err.text, "row 1: feature 2"),
+          "a scaled value over float's range was taken");
+    scale_free(&scale);
+}
+
+int main(void) {
+    for (int sparse = 0; sparse < 2; sparse++) {
+        for (enum scale_kind kind = SCALE_STD; kind <= SCALE_MINMAX; kind++) {
+            test_columns(kind, sparse);
+            test_other_rows(kind, sparse);
+        }
+    }
+    printf("ok: columns after std, std-center and minmax, of training rows and of others\n");
+    test_rows();
+    printf("ok: l2, none, and values that do not fit\n");
+    return 0;
+}

@@ -1,0 +1,145 @@
+/* The slope of probabilities: against a search of the plain objective that uses no derivative, and
+ * the derivative that is zero at it by finite differences. */
+#include "common/sigmoid.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int failures;
+
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("FAIL %s:%d: ", __FILE__, __LINE__);                                            \
+            printf(__VA_ARGS__);                                                                   \
+            putchar('\n');                                                                         \
+            failures++;                                                                            \
+        }                                                                                          \
+    } while (0)
+
+static double uniform(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Platt's objective as he states it: both classes listed, smoothed targets, long double. */
+static long double plain(const double *m, size_t n, long double a) {
+    long double positive = ((long double)n + 1) / ((long double)n + 2);
+    long double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (int side = 0; side < 2; side++) {
+            long double z = (side ? -a : a) * (long double)m[i];
+            long double t = side ? 1 - positive : positive;
+            /* -t log p - (1-t) log(1-p), p = 1 / (1 + exp(-z)) */
+            long double log_p = -(log1pl(expl(-fabsl(z))) + (z < 0 ? -z : 0));
+            long double log_q = -(log1pl(expl(-fabsl(z))) + (z > 0 ? z : 0));
+            sum += -t * log_p - (1 - t) * log_q;
+        }
+    }
+    return sum;
+}
+
+/* Minimum of plain by golden section. */
+static double search(const double *m, size_t n, long double low, long double high) {
+    const long double g = 0.6180339887498948482L;
+    for (int i = 0; i < 300; i++) {
+        long double a = high - g * (high - low), b = low + g * (high - low);
+        if (plain(m, n, a) < plain(m, n, b)) {
+            high = b;
+        } else {
+            low = a;
+        }
+    }
+    return (double)((low + high) / 2);
+}
+
+static void check_search(void) {
+    static double m[400];
+    uint64_t state = 1;
+    for (int set = 0; set < 40; set++) {
+        size_t n = 1 + (size_t)(uniform(&state) * 399);
+        double shift = 3 * uniform(&state) - 1, spread = exp(8 * uniform(&state) - 4);
+        for (size_t i = 0; i < n; i++) {
+            m[i] = spread * (shift + 2 * uniform(&state) - 1);
+        }
+        struct error err;
+        double slope;
+        CHECK(sigmoid_fit(&slope, m, n, &err) == 0, "set %d: %s", set, err.text);
+        double bound = 400 / spread;
+        double found = search(m, n, -bound, bound);
+        /* golden section sees F to its last bit, hence a to the square root of that */
+        CHECK(fabs(slope - found) <= 1e-6 * fabs(found) + 1e-7 / spread,
+              "set %d, n = %zu: slope %.10g, search %.10g", set, n, slope, found);
+        long double h = 1e-5L / (long double)spread;
+        long double derivative =
+            (plain(m, n, (long double)slope + h) - plain(m, n, (long double)slope - h)) / (2 * h);
+        CHECK(fabsl(derivative) <= 1e-7L * (long double)n * (long double)spread,
+              "set %d: derivative %Lg at the slope", set, derivative);
+    }
+    printf("ok: the slope is that of a plain search\n");
+}
+
+static void check_scale(void) {
+    double m[5] = {1, 2, -0.5, 3, 0.25}, scaled[5];
+    struct error err;
+    double slope, other;
+    CHECK(sigmoid_fit(&slope, m, 5, &err) == 0 && slope > 0, "slope %g", slope);
+    for (double scale = 1e-200; scale < 1e201; scale *= 1e100) {
+        for (int i = 0; i < 5; i++) {
+            scaled[i] = m[i] * scale;
+        }
+        CHECK(sigmoid_fit(&other, scaled, 5, &err) == 0, "%s", err.text);
+        CHECK(fabs(other * scale - slope) <= 1e-10 * slope, "scale %g: %.17g for %.17g", scale,
+              other * scale, slope);
+    }
+    for (int i = 0; i < 5; i++) {
+        scaled[i] = -m[i];
+    }
+    CHECK(sigmoid_fit(&other, scaled, 5, &err) == 0 && fabs(other + slope) <= 1e-10 * slope,
+          "mirrored margins: %g for %g", other, -slope);
+    printf("ok: slopes scale with the margins\n");
+}
+
+static void check_edges(void) {
+    struct error err;
+    double slope;
+    double zeros[3] = {0, 0, 0};
+    CHECK(sigmoid_fit(&slope, zeros, 3, &err) == 0 && slope == 0, "zeros: slope %g", slope);
+    double separable[3] = {1, 1, 1};
+    CHECK(sigmoid_fit(&slope, separable, 3, &err) == 0, "%s", err.text);
+    /* all margins 1: P must be the smoothed target, (3+1)/(3+2) */
+    CHECK(fabs(sigmoid_probability(slope, 1) - 0.8) < 1e-12, "separable: P = %.15g",
+          sigmoid_probability(slope, 1));
+    double outlier[4] = {1e-9, 1e-9, 1e-9, 1};
+    CHECK(sigmoid_fit(&slope, outlier, 4, &err) == 0 && isfinite(slope), "outlier: %g", slope);
+    double found = search(outlier, 4, 0, 100);
+    CHECK(fabs(slope - found) <= 1e-6 * found, "outlier: slope %.10g, search %.10g", slope, found);
+    CHECK(sigmoid_fit(&slope, zeros, 0, &err) == -1, "no margin is accepted");
+    double bad[2] = {1, NAN};
+    CHECK(sigmoid_fit(&slope, bad, 2, &err) == -1, "NaN is accepted");
+    bad[1] = INFINITY;
+    CHECK(sigmoid_fit(&slope, bad, 2, &err) == -1, "infinity is accepted");
+    double tiny[1] = {1e-310};
+    CHECK(sigmoid_fit(&slope, tiny, 1, &err) == -1, "a margin of 1e-310 is accepted");
+    printf("ok: degenerate margins\n");
+}
+
+static void check_probability(void) {
+    for (double m = -800; m <= 800; m += 12.5) {
+        double p = sigmoid_probability(1, m), q = sigmoid_probability(1, -m);
+        CHECK(p >= 0 && p <= 1 && fabs(p + q - 1) < 1e-15, "margin %g: %g and %g", m, p, q);
+    }
+    CHECK(fabs(sigmoid_probability(2, 0.5) - 0.7310585786300049) < 1e-15, "P(1) = %.17g",
+          sigmoid_probability(2, 0.5));
+    printf("ok: probabilities of both orders add up to 1\n");
+}
+
+int main(void) {
+    check_search();
+    check_scale();
+    check_edges();
+    check_probability();
+    return failures > 0;
+}
