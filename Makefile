@@ -23,8 +23,8 @@ FUZZ_SECONDS ?= 60
 
 # Debian has cblas.h in the compiler's path, Fedora in a folder of its own.
 INCLUDES = -I. $(addprefix -I,$(wildcard /usr/include/openblas))
-ALL_CFLAGS = -std=c11 $(OPTIMIZE) $(ARCH) $(WARN) $(CFLAGS) -ffp-contract=$(CONTRACT) $(INCLUDES) \
-             -pthread $(SANITIZE)
+ALL_CFLAGS = -std=c11 $(OPTIMIZE) $(ARCH) $(WARN) $(CFLAGS) -ffp-contract=$(CONTRACT) \
+             -fopenmp-simd $(INCLUDES) -pthread $(SANITIZE)
 ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE)
 LIBS = -lopenblas -lz -lm -pthread
 

@@ -97,8 +97,8 @@ static int keep_rows(struct lines *lines, const struct data *rows, const double 
             return -1;
         }
         lines->row = row;
-        double *grown = memory_resize(lines->scores, 2 * n, n_scores * sizeof *grown,
-                                      "predictions", err);
+        double *grown =
+            memory_resize(lines->scores, 2 * n, n_scores * sizeof *grown, "predictions", err);
         if (!grown) {
             return -1;
         }
@@ -164,8 +164,8 @@ static int write_pairs(const struct lines *lines, const struct row *row, size_t 
         const double *scores_i = lines->scores + row[i].number * n_scores;
         for (size_t j = i + 1; j < n; j++) {
             const double *scores_j = lines->scores + row[j].number * n_scores;
-            double margin = n_scores == 1 ? *scores_i - *scores_j
-                                          : model_margin(scores_i, scores_j, n_scores);
+            double margin =
+                n_scores == 1 ? *scores_i - *scores_j : model_margin(scores_i, scores_j, n_scores);
             output_format(output, "%zu %zu ", row[i].number + 1, row[j].number + 1);
             output_number(output, margin);
             if (lines->calibrated) {

@@ -72,8 +72,9 @@ static int check(const struct options *options, struct error *err) {
         squared |= loss->number[i] == RANK_SQUARED_HINGE;
     }
     if (exterior && linear) {
-        return error_set(err, ERROR_USAGE, "--pair-features exterior wants a kernel that is not "
-                                           "linear");
+        return error_set(err, ERROR_USAGE,
+                         "--pair-features exterior wants a kernel that is not "
+                         "linear");
     }
     if (exterior && (options_given(options, "libsvm") || options_given(options, "liblinear"))) {
         return error_set(err, ERROR_USAGE, "no other program knows pair features");
@@ -122,16 +123,16 @@ static int open_problem(void **state, const struct problem *problem, struct poin
             number_parse_unsigned(given->key, given->key + given->key_length, &query[i]);
             weight[i] = given->weight;
         }
-        struct rank_preferences preferences = {
-            .gap_low = window_end(window->number[0]),
-            .gap_high = window_end(window->number[1]),
-            .fraction = point_number(point, "pairs"),
-            .seed = (uint64_t)point_number(point, "seed"),
-            .per_query = point_choice(point, "cost-per") == 1,
-            .exterior = point_choice(point, "pair-features") == 1,
-            .n_weights = n,
-            .weight_query = query,
-            .weight = weight};
+        struct rank_preferences preferences = {.gap_low = window_end(window->number[0]),
+                                               .gap_high = window_end(window->number[1]),
+                                               .fraction = point_number(point, "pairs"),
+                                               .seed = (uint64_t)point_number(point, "seed"),
+                                               .per_query = point_choice(point, "cost-per") == 1,
+                                               .exterior =
+                                                   point_choice(point, "pair-features") == 1,
+                                               .n_weights = n,
+                                               .weight_query = query,
+                                               .weight = weight};
         struct rank *rank;
         status = rank_open(&rank, problem, &preferences, err);
         if (status == 0) {
@@ -191,8 +192,8 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
                      struct model *model, struct error *err) {
     double slope;
     char text[NUMBER_LENGTH];
-    if (rank_probability_slope(&slope, folds, n_folds, (uint64_t)point_number(point, "seed"),
-                               err) < 0) {
+    if (rank_probability_slope(&slope, folds, n_folds, (uint64_t)point_number(point, "seed"), err) <
+        0) {
         return -1;
     }
     number_format(slope, text);

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In double a matrix of more rows takes too long to compute, for a gap that it would allow. */
-enum { MOST_WIDE_ROWS = 8192 };
+/* A small matrix costs little more in double, and kernels with large values need it; a larger one is
+ * worth it for tight gaps, up to where computing it takes too long. */
+enum { ALWAYS_WIDE_ROWS = 3000, MOST_WIDE_ROWS = 8192 };
 static const double WIDE_EPSILON = 1e-4;
 
 /* ---- shared with a single fit ---- */
@@ -27,7 +28,8 @@ int crossval_gram(struct gram **gram, struct point point, const struct kernel *k
                   const struct data *data, size_t cache_bytes, struct threads *threads,
                   struct error *err) {
     double n = (double)data->n_rows;
-    bool wide = point_number(point, "epsilon") < WIDE_EPSILON && n <= MOST_WIDE_ROWS &&
+    bool tight = point_number(point, "epsilon") < WIDE_EPSILON;
+    bool wide = n <= (tight ? MOST_WIDE_ROWS : ALWAYS_WIDE_ROWS) &&
                 n * n / 2 * sizeof(double) <= (double)cache_bytes;
     return gram_create(gram, kernel, data, cache_bytes, wide, threads, err);
 }
@@ -187,7 +189,8 @@ static int shared_scores(struct fold *fold, const struct round *round,
             return -1;
         }
         for (size_t i = 0; i < fold->n_held; i++) {
-            fold->scores[i * n_outputs + k] = fold->product[fold->rows[i]];
+            double bias = solution->bias ? solution->bias[k] : 0;
+            fold->scores[i * n_outputs + k] = fold->product[fold->rows[i]] + bias;
         }
     }
     return 0;
@@ -324,7 +327,7 @@ static int run_round(const struct crossval *crossval, size_t first_point, size_t
     if (outer) {
         round.cache_bytes /= threads_count(crossval->threads);
     }
-    if (round.kernel.type != KERNEL_LINEAR && !crossval->scale_folds &&
+    if (round.kernel.type != KERNEL_LINEAR && !crossval->copy_folds &&
         crossval_gram(&round.gram, point, &round.kernel, crossval->data, crossval->cache_bytes,
                       crossval->threads, err) < 0) {
         return -1;

@@ -22,6 +22,7 @@ struct crossval {
     const struct options *options;
     const struct data *data;
     bool scale_folds; /* each fold fits the scaling to its training rows; data are not scaled */
+    bool copy_folds;  /* no kernel matrix of all rows: each fold makes that of its training rows */
     uint32_t n_features; /* of the training file: the default of gamma */
     const struct folds *folds;
     size_t first_point, n_points;

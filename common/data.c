@@ -124,8 +124,8 @@ static int copy_features(const struct data *data, const uint32_t *rows, size_t n
         if (!subset->row_start) {
             return -1;
         }
-        subset->column = copy_parts(data->column, data->row_start, subset->row_start, rows, n,
-                                    "columns", err);
+        subset->column =
+            copy_parts(data->column, data->row_start, subset->row_start, rows, n, "columns", err);
         subset->value =
             copy_parts(data->value, data->row_start, subset->row_start, rows, n, "values", err);
         return subset->column && subset->value ? 0 : -1;
@@ -142,8 +142,8 @@ static int copy_features(const struct data *data, const uint32_t *rows, size_t n
     return 0;
 }
 
-static int copy_labels(const struct data *data, const uint32_t *rows, size_t n,
-                       struct data *subset, struct error *err) {
+static int copy_labels(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
+                       struct error *err) {
     if (data->labels != DATA_SET) {
         return copy_items(data->label, rows, n, sizeof *data->label, &subset->label, err);
     }

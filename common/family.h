@@ -53,7 +53,8 @@ enum {
     FAMILY_LOSS = 1,        /* -l */
     FAMILY_PROBABILITY = 2, /* -b */
     FAMILY_WEIGHT = 4,      /* -w */
-    FAMILY_EXPORT = 8       /* --libsvm, --liblinear */
+    FAMILY_EXPORT = 8,      /* --libsvm, --liblinear */
+    FAMILY_BIAS = 16        /* -B */
 };
 
 /* Out-of-fold scores, for calibration: rows[0..n) of data, held out by one fold. */
@@ -68,7 +69,6 @@ struct held_out {
 struct family {
     const char *name;    /* "rank" */
     const char *summary; /* one line for --help */
-    const char *example; /* arguments for --help */
     unsigned has;
     enum data_labels labels;
     bool folds_by_query;                              /* else by row, stratified by label */
@@ -100,7 +100,7 @@ struct family {
                      struct model *model, struct error *err);
 };
 
-/* Runs the trainer; returns the exit code. */
+/* Runs the trainer, all of main; returns the exit code. */
 int train_main(int argc, char **argv, const struct family *family);
 
 /* ---- the predictor ---- */
@@ -128,7 +128,7 @@ struct predictor {
     void (*close)(void *state);
 };
 
-/* Runs the predictor; returns the exit code. */
+/* Runs the predictor, all of main; returns the exit code. */
 int predict_main(int argc, char **argv, const struct predictor *predictor);
 
 #endif

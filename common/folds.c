@@ -276,13 +276,54 @@ static int join_values(struct data *data, const struct data *held, struct error 
     return 0;
 }
 
-static int join_labels(struct data *data, const struct data *held, struct error *err) {
-    size_t n = data->n_rows, m = held->n_rows;
-    double *target = joined(data->target, n, held->target, m, sizeof *target, err);
+static int join_targets(struct data *data, const struct data *held, struct error *err) {
+    double *target =
+        joined(data->target, data->n_rows, held->target, held->n_rows, sizeof *target, err);
     if (!target) {
         return -1;
     }
     data->target = target;
+    return 0;
+}
+
+/* Labels with names: those of held get the numbers of data's names. */
+static int join_names(struct data *data, const struct data *held, struct error *err) {
+    size_t n = data->n_rows, m = held->n_rows;
+    bool sets = data->labels == DATA_SET;
+    size_t n_labels = sets ? (size_t)data->label_start[n] : n;
+    size_t m_labels = sets ? (size_t)held->label_start[m] : m;
+    uint32_t *label =
+        joined(data->label, n_labels, held->label, m_labels, sizeof *label, err);
+    if (!label) {
+        return -1;
+    }
+    data->label = label;
+    for (size_t i = n_labels; i < n_labels + m_labels; i++) {
+        const char *name = label[i] == UINT32_MAX ? NULL : held->names.name[label[i]];
+        if (name && names_add(&data->names, name, strlen(name), &label[i], err) < 0) {
+            return -1;
+        }
+    }
+    if (!sets) {
+        return 0;
+    }
+    uint64_t *start =
+        joined(data->label_start, n + 1, held->label_start + 1, m, sizeof *start, err);
+    if (!start) {
+        return -1;
+    }
+    data->label_start = start;
+    for (size_t i = n + 1; i < n + m + 1; i++) {
+        start[i] += n_labels;
+    }
+    return 0;
+}
+
+static int join_labels(struct data *data, const struct data *held, struct error *err) {
+    size_t n = data->n_rows, m = held->n_rows;
+    if ((data->labels == DATA_NUMBER ? join_targets : join_names)(data, held, err) < 0) {
+        return -1;
+    }
     if (data->query) {
         uint64_t *query = joined(data->query, n, held->query, m, sizeof *query, err);
         if (!query) {
@@ -294,10 +335,6 @@ static int join_labels(struct data *data, const struct data *held, struct error 
         uint64_t *serial = joined(data->serial, n, held->serial, m, sizeof *serial, err);
         if (!serial) {
             return -1;
-        }
-        /* held-out rows only stand on the left of the kernel: their own columns are not there */
-        for (size_t i = n; i < n + m; i++) {
-            serial[i] = serial[0];
         }
         data->serial = serial;
     }

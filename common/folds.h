@@ -34,7 +34,7 @@ size_t folds_count_queries(const struct data *data, struct error *err);
  * with the same number are held out together, in ascending order of the numbers. */
 int folds_read(struct folds *folds, const char *path, size_t n_rows, struct error *err);
 
-/* Appends the rows of `held` to data (both numbers as labels), and makes them the one fold. */
+/* Appends the rows of `held` to data (labels of the same kind), and makes them the one fold. */
 int folds_join(struct folds *folds, struct data *data, const struct data *held, struct error *err);
 
 /* Writes the row numbers that fold `fold` holds out, or those it trains on; returns how many. */

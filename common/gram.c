@@ -15,9 +15,10 @@ enum {
     GROUP = 16,
     TILE_ROWS = 1024, /* most rows of a tile computed at once: it stays in the second-level cache */
     TILE_COLUMNS = 256,
-    RUN = 512,              /* b is searched for zeros in pieces of this length */
-    TASK_ENTRIES = 1 << 16, /* a product is cut into tasks of at least so many entries, */
-    TASKS = 32              /* at most this many; both are fixed so that sums are */
+    RUN = 512,               /* b is searched for zeros in pieces of this length */
+    TASK_ENTRIES = 1 << 16,  /* a product is cut into tasks of at least so many entries, */
+    TASKS = 32,              /* at most this many; both are fixed so that sums are */
+    SERIAL_ENTRIES = 1 << 19 /* below, waking other threads takes longer than it saves */
 };
 
 /* Columns first..end, in which b is or is not zero. */
@@ -273,6 +274,10 @@ size_t gram_size(const struct gram *gram) {
     return gram->rows.data->n_rows;
 }
 
+bool gram_is_wide(const struct gram *gram) {
+    return gram->wide;
+}
+
 const struct kernel_rows *gram_rows(const struct gram *gram) {
     return &gram->rows;
 }
@@ -378,7 +383,7 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
                  struct error *err) {
     struct gram *g = (struct gram *)gram;
     size_t n = gram_size(gram), workers = threads_count(threads);
-    bool serial = workers == 1 || gram->n_tasks == 1;
+    bool serial = workers == 1 || (n * n / 2 < SERIAL_ENTRIES && gram->kept == n);
     struct workspace *workspace =
         workspace_get(g, serial ? 1 : gram->n_tasks, gram->kept < n ? workers : 0, err);
     if (!workspace) {
@@ -457,4 +462,17 @@ int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uin
         }
     }
     return 0;
+}
+
+bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {
+    if (gram->kept < gram_size(gram)) {
+        return false;
+    }
+    const float *entries = gram->entries;
+    const double *wide = gram->entries;
+    for (size_t c = 0; c < n; c++) {
+        size_t at = row_offset(larger(i, j[c])) + smaller(i, j[c]);
+        row[c] = gram->wide ? (float)wide[at] : entries[at];
+    }
+    return true;
 }

@@ -18,7 +18,9 @@
 struct gram;
 
 /* Builds the matrix of `data`'s rows (borrowed, with kernel, for the life of the gram). cache_bytes
- * bounds what is kept; wide asks for double instead of float entries. The caller frees. */
+ * bounds what is kept; wide asks for double instead of float entries. A precomputed kernel must
+ * have serial numbers 1..n_features and be symmetric up to the rounding of its text; the later
+ * row's value is used. The caller frees. */
 int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
                 size_t cache_bytes, bool wide, struct threads *threads, struct error *err);
 void gram_free(struct gram *gram);
@@ -27,13 +29,21 @@ void gram_free(struct gram *gram);
 size_t gram_size(const struct gram *gram);
 const struct kernel_rows *gram_rows(const struct gram *gram);
 
+/* True if the entries are double: gram_product is then as exact as kernel_scores. */
+bool gram_is_wide(const struct gram *gram);
+
 /* out = K b, both of length gram_size, summed in double. Rows where b is zero are not read for
  * their part of the sum. The result does not depend on the number of threads. May be called from
  * several threads at once, with threads = NULL. */
 int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
                  struct error *err);
 
-/* block (n_i, n_j) row-major in double = K at rows i[0..n_i) and columns j[0..n_j). */
+/* row[c] = K at row i and columns j[0..n) as float, if the whole matrix is kept; else returns
+ * false. */
+bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row);
+
+/* block (n_i, n_j) row-major in double = K at rows i[0..n_i) and columns j[0..n_j), as kept;
+ * computed in double where it is not. */
 int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
                size_t n_j, double *block, struct error *err);
 

@@ -49,7 +49,8 @@ struct input {
     size_t values_capacity, labels_capacity;
 };
 
-/* ---- Room in the data ------------------------------------------------------------------------- */
+/* ---- Room in the data -------------------------------------------------------------------------
+ */
 
 /* Makes *array, of `capacity` items so far, hold `wanted` items. */
 static int resize(void *array, size_t capacity, size_t wanted, size_t size, const char *what,
@@ -102,8 +103,7 @@ static int reserve_rows(struct input *input, size_t n, struct error *err) {
          resize(&data->label_start, old, wanted + 1, sizeof *data->label_start, what, err) != 0) ||
         (input->format.precomputed &&
          resize(&data->serial, old, wanted, sizeof *data->serial, what, err) != 0) ||
-        (data->query &&
-         resize(&data->query, old, wanted, sizeof *data->query, what, err) != 0) ||
+        (data->query && resize(&data->query, old, wanted, sizeof *data->query, what, err) != 0) ||
         (!input->dense &&
          resize(&data->row_start, old, wanted + 1, sizeof *data->row_start, what, err) != 0)) {
         return -1;
@@ -199,14 +199,15 @@ static void shrink_all(struct input *input) {
     shrink(&data->serial, n, sizeof *data->serial);
 }
 
-/* ---- One batch -------------------------------------------------------------------------------- */
+/* ---- One batch --------------------------------------------------------------------------------
+ */
 
 static void parse_block(void *argument, size_t task, size_t worker) {
     (void)worker;
     struct input *input = argument;
     struct block *block = &input->blocks[task];
-    block->failed = svmlight_parse(&block->rows, block->text, block->end, &input->format,
-                                   &block->fault) != 0;
+    block->failed =
+        svmlight_parse(&block->rows, block->text, block->end, &input->format, &block->fault) != 0;
 }
 
 /* Cuts the batch into blocks at line ends. */
@@ -250,8 +251,8 @@ static int number_names(struct input *input, struct block *block, struct error *
         block->names_capacity = names->capacity;
     }
     for (size_t i = 0; i < names->n; i++) {
-        if (names_add(&input->data->names, names->name[i], strlen(names->name[i]),
-                      &block->names[i], err) != 0) {
+        if (names_add(&input->data->names, names->name[i], strlen(names->name[i]), &block->names[i],
+                      err) != 0) {
             return -1;
         }
     }
@@ -425,7 +426,8 @@ static void begin_data(struct input *input, struct data *data) {
     input->rows_capacity = input->values_capacity = input->labels_capacity = 0;
 }
 
-/* ---- Whole files and streams ------------------------------------------------------------------ */
+/* ---- Whole files and streams ------------------------------------------------------------------
+ */
 
 int input_open(struct input **input, const char *path, const struct input_format *format,
                struct threads *threads, struct error *err) {

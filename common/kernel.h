@@ -29,8 +29,9 @@ enum kernel_type { /* LIBSVM's numbers, then ours */
 
 struct kernel {
     enum kernel_type type;
-    int degree;
-    double gamma, coef0;
+    int degree;   /* >= 0 */
+    double gamma; /* >= 0 for rbf */
+    double coef0;
 };
 
 /* The names of the types, in order, NULL at the end. */
@@ -54,8 +55,10 @@ void kernel_rows_free(struct kernel_rows *rows);
 double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j);
 
 /* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or
- * in double precision. The two sides may have different numbers of features. `scratch` belongs to
- * the calling thread and is made by kernel_scratch_create; NULL scratch is not allowed. */
+ * in double precision. The two sides may have different numbers of features. rbf is exactly 1 for
+ * identical rows, and 0 where it is below the smallest normal number; tanimoto and minmax are
+ * exactly 1 for a row and itself. Entries whose sums overflow float are done in double. `scratch`
+ * belongs to the calling thread and is made by kernel_scratch_create; NULL is not allowed. */
 struct kernel_scratch;
 int kernel_scratch_create(struct kernel_scratch **scratch, struct error *err);
 void kernel_scratch_free(struct kernel_scratch *scratch);
@@ -68,7 +71,9 @@ int kernel_block_double(const struct kernel_rows *x, size_t x_first, size_t n_x,
 
 /* scores (n_x, n_outputs) row-major = K coefficients, K = k(x_i, z_j) evaluated in double and not
  * kept, coefficients (z's rows, n_outputs) row-major. When x and z are the same rows object each
- * block is used for both of its halves. The result does not depend on the number of threads. */
+ * block is used for both of its halves. The result does not depend on the number of threads. Rows
+ * of z whose coefficients are all 0 are left out; when x and z are different objects, the scores of
+ * a row depend, to the bit, on that row and the rows with coefficients only. */
 int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err);

@@ -10,19 +10,18 @@
  * 3. Entries that came out infinite, undefined or (rbf) mostly cancelled are done again, exactly,
  *    by kernel_value: zero rows, identical rows, values whose squares overflow REAL. */
 
-#include "common/dispatch.h"
+#include "common/kernel_functions.h"
 #include "common/memory.h"
 #include "common/vector.h"
 
 #include <cblas.h>
-#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
 enum {
-    X_TILE = 256,              /* rows of x and of z in one tile of sums */
-    Z_TILE = 256,              /* a multiple of LANES */
+    X_TILE = 256,              /* rows of x in one tile of sums, */
+    Z_TILE = FUNCTION_VALUES,  /* and of z: a multiple of LANES */
     PACK_ROWS = 16,            /* packed rows of x are filled up to a multiple of this */
     PACK_COLUMNS = 1024,       /* and hold so many features at a time */
     RANGE = 1 << 18,           /* features that have a place in the table of slots at once */
@@ -45,101 +44,6 @@ static size_t smaller(size_t a, size_t b) {
 }
 
 /* ---- functions of the sums ---- */
-
-static inline BITS bits_of(REAL value) {
-    BITS bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline REAL from_bits(BITS bits) {
-    REAL value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* exp(u) = 2^n (1 + *rest) for u within the exponents' range; returns 2^n. The sum with ROUND
- * leaves round(u / ln 2) in the low bits of the mantissa. */
-static inline REAL exp_parts(REAL u, REAL *rest) {
-    REAL shifted = u * LOG2_E + ROUND;
-    REAL n = shifted - ROUND;
-    REAL r = (u - n * LN2_HIGH) - n * LN2_LOW;
-    *rest = r + r * r * (EXP_TAIL(r));
-    return from_bits((BITS)((bits_of(shifted) + EXPONENT_BIAS) << MANTISSA_BITS));
-}
-
-/* v = exp(factor v), factor v <= 0; 0 where that is below the smallest normal number, since
- * arithmetic on subnormal numbers is slow. NaN stays. */
-DISPATCH static void exp_row(REAL *v, size_t n, REAL factor) {
-    for (size_t i = 0; i < n; i++) {
-        REAL u = factor * v[i], rest;
-        u = u < EXP_LOWEST ? EXP_LOWEST : u;
-        REAL scale = exp_parts(u, &rest);
-        REAL e = scale + scale * rest;
-        v[i] = e <= EXP_LEAST ? 0 : e;
-    }
-}
-
-/* tanh(|u|) = m / (m + 2), m = exp(2|u|) - 1 = (scale - 1) + scale rest. */
-DISPATCH static void tanh_row(const REAL *dot, size_t n, REAL gamma, REAL coef0,
-                              REAL *restrict out) {
-    for (size_t i = 0; i < n; i++) {
-        REAL u = gamma * dot[i] + coef0, rest;
-        REAL twice = 2 * (u < 0 ? -u : u);
-        twice = twice > TANH_END ? TANH_END : twice;
-        REAL scale = exp_parts(twice, &rest);
-        REAL m = (scale - 1) + scale * rest;
-        REAL t = m / (m + 2);
-        out[i] = u < 0 ? -t : t;
-    }
-}
-
-DISPATCH static void power_row(const REAL *dot, size_t n, REAL gamma, REAL coef0, int degree,
-                               REAL *restrict out) {
-    REAL base[Z_TILE];
-    for (size_t i = 0; i < n; i++) {
-        base[i] = gamma * dot[i] + coef0;
-        out[i] = 1;
-    }
-    for (int d = degree; d > 0; d >>= 1) {
-        if (d & 1) {
-            for (size_t i = 0; i < n; i++) {
-                out[i] *= base[i];
-            }
-        }
-        if (d > 1) {
-            for (size_t i = 0; i < n; i++) {
-                base[i] *= base[i];
-            }
-        }
-    }
-}
-
-/* |x - z|^2 from the norms, NaN where it is too small a part of them to be trusted. */
-DISPATCH static void distance_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
-                                  REAL *restrict out) {
-    for (size_t i = 0; i < n; i++) {
-        REAL norms = x_norm + z_norm[i];
-        REAL square = norms - 2 * dot[i];
-        out[i] = square > NEAR * norms ? square : (REAL)NAN;
-    }
-}
-
-/* tanimoto of products, minmax of minima. Two zero rows give NaN here. */
-DISPATCH static void share_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
-                               REAL *restrict out) {
-    for (size_t i = 0; i < n; i++) {
-        out[i] = dot[i] / (x_norm + z_norm[i] - dot[i]);
-    }
-}
-
-DISPATCH static bool all_finite(const REAL *v, size_t n) {
-    BITS bad = 0;
-    for (size_t i = 0; i < n; i++) {
-        bad += !((v[i] < 0 ? -v[i] : v[i]) <= REAL_MAX);
-    }
-    return bad == 0;
-}
 
 /* Entry (r, c) of the tile belongs to one row twice. */
 static bool same_row(const struct kernel_tile *tile, size_t r, size_t c) {
@@ -184,7 +88,7 @@ static void finish_row(const struct work *work, size_t r, size_t first, size_t n
     }
     if (!all_finite(out, n)) {
         for (size_t c = 0; c < n; c++) {
-            if (!(fabs((double)out[c]) <= (double)REAL_MAX)) {
+            if (!isfinite(out[c])) {
                 out[c] = (REAL)kernel_value(tile->x.rows, row, tile->z.rows,
                                             kernel_side_row(&tile->z, first + c));
             }

@@ -9,7 +9,8 @@
 #define VECTOR vector_double
 #define HIT struct vector_hit_double
 #define LANES VECTOR_DOUBLES
-#define REAL_MAX DBL_MAX
+#define ABS fabs
+#define COPY_SIGN copysign
 #define PACK_ALWAYS true
 
 /* |x - z|^2 below this part of |x|^2 + |z|^2 has lost 33 of 53 bits. */

@@ -9,7 +9,8 @@
 #define VECTOR vector_float
 #define HIT struct vector_hit_float
 #define LANES VECTOR_FLOATS
-#define REAL_MAX FLT_MAX
+#define ABS fabsf
+#define COPY_SIGN copysignf
 #define PACK_ALWAYS false
 
 /* |x - z|^2 below this part of |x|^2 + |z|^2 has lost 14 of 24 bits. */

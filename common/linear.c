@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    TASK_ROWS = 1024,      /* rows of a task of scores */
-    OUTPUTS = 8,           /* scores of a row that are summed side by side */
+    TASK_ROWS = 256, /* rows of a task of scores: with COLUMNS, in cache for all outputs */
+    COLUMNS = 512,
     CHUNKS = 64,           /* most parts of the adjoint's sum */
     CHUNK_VALUES = 1 << 15 /* and fewest stored values of each */
 };
@@ -27,34 +27,43 @@ struct scores {
     double *scores;
 };
 
-/* One output, dense rows. The last rows of a block are filled up with copies of its first, so that
- * every row is summed in the same order whatever its neighbours. */
-static void dense_score(const struct scores *s, size_t first, size_t end) {
-    size_t width = s->x->n_features, n = smaller(width, s->n_weights);
+/* scores[i * stride] += columns first..first + n of dense row i, times w (n), for the task's rows.
+ * The last rows of a block are filled up with copies of its first, so that every row is summed in
+ * the same order whatever its neighbours. */
+static void dense_block(const struct scores *s, size_t begin, size_t end, size_t first, size_t n,
+                        const double *w, double *scores, size_t stride) {
     const struct vector_float *vector = vector_float();
-    for (size_t i = first; i < end; i += VECTOR_ROWS) {
+    for (size_t i = begin; i < end; i += VECTOR_ROWS) {
         const float *row[VECTOR_ROWS];
         double dot[VECTOR_ROWS] = {0};
         size_t rows = smaller(VECTOR_ROWS, end - i);
         for (size_t k = 0; k < VECTOR_ROWS; k++) {
-            row[k] = s->x->value + (i + (k < rows ? k : 0)) * width;
+            row[k] = s->x->value + (i + (k < rows ? k : 0)) * s->x->n_features + first;
         }
-        vector->dot(row, n, s->w, dot);
-        memcpy(s->scores + i, dot, rows * sizeof *dot);
+        vector->dot(row, n, w, dot);
+        for (size_t k = 0; k < rows; k++) {
+            scores[(i + k) * stride] += dot[k];
+        }
     }
 }
 
-/* out (OUTPUTS) = sum over c of row[c] w[c][0..OUTPUTS), w's rows n_outputs apart. */
-DISPATCH static void dense_outputs(const float *row, size_t n, const double *w, size_t n_outputs,
-                                   double *restrict out) {
-    double sum[OUTPUTS] = {0};
-    for (size_t c = 0; c < n; c++) {
-        double value = (double)row[c];
-        for (size_t o = 0; o < OUTPUTS; o++) {
-            sum[o] += value * w[c * n_outputs + o];
+static void dense_scores(const struct scores *s, size_t begin, size_t end) {
+    size_t n = smaller(s->x->n_features, s->n_weights), m = s->n_outputs;
+    memset(s->scores + begin * m, 0, (end - begin) * m * sizeof *s->scores);
+    if (m == 1) {
+        dense_block(s, begin, end, 0, n, s->w, s->scores, 1);
+        return;
+    }
+    double w[COLUMNS]; /* of one output */
+    for (size_t c = 0; c < n; c += COLUMNS) {
+        size_t columns = smaller(COLUMNS, n - c);
+        for (size_t o = 0; o < m; o++) {
+            for (size_t k = 0; k < columns; k++) {
+                w[k] = s->w[(c + k) * m + o];
+            }
+            dense_block(s, begin, end, c, columns, w, s->scores + o, m);
         }
     }
-    memcpy(out, sum, sizeof sum);
 }
 
 /* out (n_outputs) += value * w (n_outputs) */
@@ -62,26 +71,6 @@ DISPATCH static void add_weights(double value, const double *w, size_t n_outputs
                                  double *restrict out) {
     for (size_t o = 0; o < n_outputs; o++) {
         out[o] += value * w[o];
-    }
-}
-
-static void dense_scores(const struct scores *s, size_t first, size_t end) {
-    size_t width = s->x->n_features, n = smaller(width, s->n_weights);
-    for (size_t i = first; i < end; i++) {
-        const float *row = s->x->value + i * width;
-        double *out = s->scores + i * s->n_outputs;
-        size_t o = 0;
-        for (; o + OUTPUTS <= s->n_outputs; o += OUTPUTS) {
-            dense_outputs(row, n, s->w + o, s->n_outputs, out + o);
-        }
-        if (o < s->n_outputs) {
-            memset(out + o, 0, (s->n_outputs - o) * sizeof *out);
-            for (size_t c = 0; c < n; c++) {
-                for (size_t k = o; k < s->n_outputs; k++) {
-                    out[k] += (double)row[c] * s->w[c * s->n_outputs + k];
-                }
-            }
-        }
     }
 }
 
@@ -119,8 +108,6 @@ static void scores_task(void *argument, size_t task, size_t worker) {
     (void)worker;
     if (s->x->row_start) {
         sparse_scores(s, first, end);
-    } else if (s->n_outputs == 1) {
-        dense_score(s, first, end);
     } else {
         dense_scores(s, first, end);
     }

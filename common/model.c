@@ -15,6 +15,7 @@ void model_free(struct model *model) {
     free(model->formulation);
     free(model->loss);
     scale_free(&model->scale);
+    free(model->bias);
     for (size_t i = 0; i < model->n_entries; i++) {
         free(model->entry[i].key);
         free(model->entry[i].value);
@@ -94,6 +95,13 @@ int model_set_solution(struct model *model, const struct problem *problem,
     model->dual = solution->dual;
     model->iterations = solution->iterations;
     model->n_outputs = solution->weights ? solution->n_outputs : 0;
+    if (solution->bias) {
+        model->bias = memory_array(solution->n_outputs, sizeof(double), "bias", err);
+        if (!model->bias) {
+            return -1;
+        }
+        memcpy(model->bias, solution->bias, solution->n_outputs * sizeof(double));
+    }
     if (model->kernel.type == KERNEL_LINEAR) {
         size_t n = (size_t)problem->data->n_features * solution->n_outputs;
         model->weights = memory_array(n, sizeof(double), "weights", err);
@@ -211,6 +219,14 @@ static int pair_scores(const struct model *model, const struct kernel_rows *x, d
     return status;
 }
 
+static void add_bias(const double *bias, size_t n_outputs, size_t n_rows, double *scores) {
+    for (size_t i = 0; bias && i < n_rows; i++) {
+        for (size_t k = 0; k < n_outputs; k++) {
+            scores[i * n_outputs + k] += bias[k];
+        }
+    }
+}
+
 static int check_finite(const double *scores, size_t n, struct error *err) {
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(scores[i])) {
@@ -226,6 +242,7 @@ int model_scores(const struct model *model, const struct data *rows, double *sco
     size_t n_scores = model_n_scores(model);
     if (model->weights) {
         linear_scores(rows, model->weights, model->n_features, model->n_outputs, scores, threads);
+        add_bias(model->bias, model->n_outputs, rows->n_rows, scores);
         return check_finite(scores, rows->n_rows * n_scores, err);
     }
     struct kernel_rows x;
@@ -236,6 +253,9 @@ int model_scores(const struct model *model, const struct data *rows, double *sco
                               : kernel_scores(&x, &model->vector_rows, model->coefficients,
                                               model->n_outputs, scores, threads, err);
     kernel_rows_free(&x);
+    if (status == 0) {
+        add_bias(model->bias, model->n_outputs, rows->n_rows, scores);
+    }
     return status < 0 ? -1 : check_finite(scores, rows->n_rows * n_scores, err);
 }
 

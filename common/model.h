@@ -35,6 +35,7 @@ struct model {
     uint64_t iterations;
     struct scale scale;
     size_t n_outputs; /* scores a row; 0 for a model of pairs */
+    double *bias;     /* (n_outputs) added to the scores; NULL: nothing is */
 
     /* the family's own keys, in the order of the file */
     struct model_entry *entry;

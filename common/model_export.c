@@ -57,7 +57,9 @@ int model_write_libsvm(const struct model *model, struct output *output, struct 
         output_number(output, kernel->coef0);
         output_format(output, "\n");
     }
-    output_format(output, "nr_class 2\ntotal_sv %zu\nrho 0\nSV\n", n);
+    output_format(output, "nr_class 2\ntotal_sv %zu\nrho ", n);
+    output_number(output, model->bias ? -model->bias[0] : 0);
+    output_format(output, "\nSV\n");
     if (model->weights) { /* one support vector, w itself */
         output_format(output, "1");
         for (size_t j = 0; j < model->n_features; j++) {
@@ -76,10 +78,14 @@ int model_write_libsvm(const struct model *model, struct output *output, struct 
 }
 
 int model_write_liblinear(const struct model *model, struct output *output, struct error *err) {
-    output_format(output, "solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature %u\nbias -1\nw\n",
-                  model->n_features);
+    output_format(output, "solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature %u\nbias %d\nw\n",
+                  model->n_features, model->bias ? 1 : -1);
     for (size_t j = 0; j < model->n_features; j++) {
         output_number(output, model->weights[j * model->n_outputs]);
+        output_format(output, " \n");
+    }
+    if (model->bias) { /* the weight of a last feature of value 1 */
+        output_number(output, model->bias[0]);
         output_format(output, " \n");
     }
     return output_flush(output, err);

@@ -31,8 +31,7 @@ int model_lines_fail(const struct model_lines *lines, const char *what, const ch
 }
 
 /* Up to a block of bytes; 0 at the end. */
-static ssize_t read_some(const struct model_lines *lines, unsigned char *bytes,
-                         struct error *err) {
+static ssize_t read_some(const struct model_lines *lines, unsigned char *bytes, struct error *err) {
     for (;;) {
         ssize_t n = read(lines->source->fd, bytes, BLOCK_BYTES);
         if (n >= 0) {

@@ -42,6 +42,40 @@ static int copy_value(char **copy, const char *text, struct error *err) {
     return 0;
 }
 
+/* The array of n items with room for one more (capacities are powers of two); NULL leaves it. */
+static void *grow(void *array, size_t n, size_t size, struct error *err) {
+    return n & (n - 1) ? array : memory_resize(array, n ? 2 * n : 1, size, "the model", err);
+}
+
+static int append_number(double **array, size_t n, double value, struct error *err) {
+    double *grown = grow(*array, n, sizeof value, err);
+    if (!grown) {
+        return -1;
+    }
+    grown[n] = value;
+    *array = grown;
+    return 0;
+}
+
+/* The numbers of a value, with one blank between. */
+static int parse_list(const struct model_lines *in, const char *text, double **list, size_t *n,
+                      struct error *err) {
+    const char *at = text, *end = in->line + in->length;
+    for (*n = 0;; at++) {
+        double value = 0;
+        at = number_parse(at, end, &value);
+        if (!at || !isfinite(value)) {
+            return model_lines_fail(in, "not a list of numbers", text, err);
+        }
+        if (append_number(list, (*n)++, value, err) < 0) {
+            return -1;
+        }
+        if (*at != ' ') {
+            return at == end ? 0 : model_lines_fail(in, "not a list of numbers", at, err);
+        }
+    }
+}
+
 static int parse_kernel(const struct model_lines *in, const char *text, struct kernel *kernel,
                         struct error *err) {
     for (size_t i = 0; kernel_names[i]; i++) {
@@ -92,8 +126,14 @@ static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << 
                                  1U << KEY_ROWS | 1U << KEY_FEATURES | 1U << KEY_PRIMAL |
                                  1U << KEY_DUAL | 1U << KEY_GAP | 1U << KEY_ITERATIONS;
 
-static int parse_common(const struct model_lines *in, struct model *model, enum key key,
-                        const char *text, struct error *err) {
+/* What the header has given so far. */
+struct header {
+    unsigned seen; /* keys */
+    size_t n_bias; /* numbers in the model's bias */
+};
+
+static int parse_common(const struct model_lines *in, struct model *model, struct header *header,
+                        enum key key, const char *text, struct error *err) {
     double value = 0;
     int status = 0;
     switch (key) {
@@ -116,7 +156,7 @@ static int parse_common(const struct model_lines *in, struct model *model, enum 
     case KEY_GAP:
         return parse_double(in, text, &value, err);
     case KEY_BIAS:
-        return parse_whole(in, text, 0, &value, err);
+        return parse_list(in, text, &model->bias, &header->n_bias, err);
     case KEY_DEGREE:
         status = parse_whole(in, text, MOST_DEGREE, &value, err);
         model->kernel.degree = (int)value;
@@ -147,7 +187,7 @@ static int parse_common(const struct model_lines *in, struct model *model, enum 
 
 /* One `key value` line, which it takes apart in place. */
 static int parse_header_line(struct model_lines *in, struct model *model, const char *const *own,
-                             unsigned *seen, struct error *err) {
+                             struct header *header, struct error *err) {
     char *value = strchr(in->line, ' ');
     if (!value) {
         return model_lines_fail(in, "not a line 'key value'", in->line, err);
@@ -158,9 +198,10 @@ static int parse_header_line(struct model_lines *in, struct model *model, const 
     for (size_t i = 0; i < N_KEYS && !found; i++) {
         if (strcmp(keys[i], in->line) == 0) {
             found = true;
-            status = *seen >> i & 1 ? model_lines_fail(in, "given twice", in->line, err)
-                                    : parse_common(in, model, (enum key)i, value + 1, err);
-            *seen |= 1U << i;
+            status = header->seen >> i & 1
+                         ? model_lines_fail(in, "given twice", in->line, err)
+                         : parse_common(in, model, header, (enum key)i, value + 1, err);
+            header->seen |= 1U << i;
         }
     }
     for (size_t i = 0; own && own[i] && !found; i++) {
@@ -178,6 +219,19 @@ static int parse_header_line(struct model_lines *in, struct model *model, const 
     return status;
 }
 
+/* A single 0 says that there is none. */
+static int check_bias(const struct model_lines *in, struct model *model,
+                      const struct header *header, struct error *err) {
+    bool none = header->n_bias == 0 || (header->n_bias == 1 && model->bias[0] == 0);
+    if (none || strcmp(in->line, "SV pairs") == 0) {
+        free(model->bias);
+        model->bias = NULL;
+    }
+    return none || (model->bias && header->n_bias == model->n_outputs)
+               ? 0
+               : model_lines_fail(in, "the bias does not fit the number of outputs", NULL, err);
+}
+
 static int read_header(struct model_lines *in, struct model *model, const char *family,
                        const char *const *own, struct error *err) {
     if (model_lines_next(in, err) < 0) {
@@ -191,7 +245,7 @@ static int read_header(struct model_lines *in, struct model *model, const char *
         return model_lines_fail(in, what, in->line, err);
     }
     model->n_outputs = 1;
-    unsigned seen = 0;
+    struct header header = {0};
     for (;;) {
         if (model_lines_next(in, err) < 0) {
             return -1;
@@ -200,35 +254,23 @@ static int read_header(struct model_lines *in, struct model *model, const char *
             strcmp(in->line, "SV") == 0 || strcmp(in->line, "SV pairs") == 0) {
             break;
         }
-        if (parse_header_line(in, model, own, &seen, err) < 0) {
+        if (parse_header_line(in, model, own, &header, err) < 0) {
             return -1;
         }
     }
     for (size_t i = 0; i < N_KEYS; i++) {
         bool wanted = required >> i & 1;
-        if (wanted && !(seen >> i & 1)) {
+        if (wanted && !(header.seen >> i & 1)) {
             return model_lines_fail(in, "the header lacks the key", keys[i], err);
         }
     }
-    return model->n_outputs > 0 ? 0 : model_lines_fail(in, "a model without outputs", NULL, err);
+    if (model->n_outputs == 0) {
+        return model_lines_fail(in, "a model without outputs", NULL, err);
+    }
+    return check_bias(in, model, &header, err);
 }
 
 /* ---- the body ---- */
-
-/* The array of n items with room for one more (capacities are powers of two); NULL leaves it. */
-static void *grow(void *array, size_t n, size_t size, struct error *err) {
-    return n & (n - 1) ? array : memory_resize(array, n ? 2 * n : 1, size, "the model", err);
-}
-
-static int append_number(double **array, size_t n, double value, struct error *err) {
-    double *grown = grow(*array, n, sizeof value, err);
-    if (!grown) {
-        return -1;
-    }
-    grown[n] = value;
-    *array = grown;
-    return 0;
-}
 
 static int append_whole(uint64_t **array, size_t n, uint64_t value, struct error *err) {
     uint64_t *grown = grow(*array, n, sizeof value, err);

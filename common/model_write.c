@@ -114,6 +114,23 @@ static void put_row(struct writer *writer, const struct data *data, size_t row, 
     }
 }
 
+/* One line of n numbers. */
+static void put_numbers(struct writer *writer, const double *number, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) {
+            put(writer, " ", 1);
+        }
+        put_number(writer, number[i]);
+    }
+}
+
+static void put_bias(struct writer *writer, const struct model *model) {
+    const double none = 0;
+    put_text(writer, "bias ");
+    put_numbers(writer, model->bias ? model->bias : &none, model->bias ? model->n_outputs : 1);
+    put(writer, "\n", 1);
+}
+
 static void put_header(struct writer *writer, const struct model *model, const char *family) {
     const struct kernel *kernel = &model->kernel;
     put_text(writer, "dualsvm ");
@@ -135,7 +152,7 @@ static void put_header(struct writer *writer, const struct model *model, const c
     if (parameters & MODEL_COEF0) {
         put_number_line(writer, "coef0", kernel->coef0);
     }
-    put_line(writer, "bias", "0");
+    put_bias(writer, model);
     put_number_line(writer, "rows", (double)model->n_rows);
     put_number_line(writer, "features", (double)model->n_features);
     put_number_line(writer, "primal", model->primal);
@@ -150,16 +167,6 @@ static void put_header(struct writer *writer, const struct model *model, const c
     }
     for (size_t i = 0; i < model->n_entries; i++) {
         put_line(writer, model->entry[i].key, model->entry[i].value);
-    }
-}
-
-/* One line of n numbers. */
-static void put_numbers(struct writer *writer, const double *number, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0) {
-            put(writer, " ", 1);
-        }
-        put_number(writer, number[i]);
     }
 }
 

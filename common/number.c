@@ -19,7 +19,8 @@ static int floor_log2_power(int q) {
     return (q * 217706) >> 16; /* 217706 / 65536 = 3.321930 > log2 10, right for |q| <= 342 */
 }
 
-/* ---- Products of two words -------------------------------------------------------------------- */
+/* ---- Products of two words --------------------------------------------------------------------
+ */
 
 /* Returns the low word of a b, *high gets the high one. */
 static inline uint64_t multiply(uint64_t a, uint64_t b, uint64_t *high) {
@@ -38,7 +39,8 @@ static inline uint64_t multiply(uint64_t a, uint64_t b, uint64_t *high) {
 #endif
 }
 
-/* ---- Exact comparison of a decimal with a binary number --------------------------------------- */
+/* ---- Exact comparison of a decimal with a binary number ---------------------------------------
+ */
 
 /* A natural number in 32-bit limbs, the lowest first. 800 digits and a power 5^1124 or 2^1140 are
  * the largest that parsing makes: below 3,800 bits. */
@@ -128,7 +130,8 @@ static double round_exactly(struct big *digits, int64_t exponent, uint64_t bits)
     return from_bits(bits + (order > 0 || (order == 0 && (bits & 1))));
 }
 
-/* ---- Decimal to double ------------------------------------------------------------------------ */
+/* ---- Decimal to double ------------------------------------------------------------------------
+ */
 
 /* Brackets digits * 10^exponent (digits > 0): *below gets the bits of the largest double that is
  * not above it. Returns -1 if it rounds there, 1 if to the next double, 0 if 128 bits of the power
@@ -177,13 +180,9 @@ static inline int bracket(uint64_t digits, int64_t exponent, uint64_t *below) {
                       (q < 0 || q > POWER_EXACT);
         return unsure ? 0 : tail > half ? 1 : -1;
     }
-    if (middle > 0) {
-        return 1;
-    }
-    if (q >= 0 && q <= POWER_EXACT) {
-        return low > 0 || (*below & 1) ? 1 : -1;
-    }
-    return *below & 1 ? 1 : 0; /* not below the middle: at it or above, odd goes up */
+    /* at the middle, or above: surely above where the power was cut */
+    bool exact = q >= 0 && q <= POWER_EXACT;
+    return middle > 0 || low > 0 || !exact || (*below & 1) ? 1 : -1;
 }
 
 double number_scale(uint64_t digits, int64_t exponent) {
@@ -360,7 +359,8 @@ bool number_parse_whole(const char *text, double *value) {
     return true;
 }
 
-/* ---- Double to shortest decimal --------------------------------------------------------------- */
+/* ---- Double to shortest decimal ---------------------------------------------------------------
+ */
 
 /* product of factor and the power's 128 bits, its top word, the lowest bit set if anything is
  * below it: enough to compare with integers. The power is cut and then raised by one unit, for

@@ -32,6 +32,24 @@ DISPATCH void operator_add(double *restrict y, double factor, const double *rest
     }
 }
 
+int operator_each(const struct operator *operator, const double *weights, size_t n_outputs,
+                  double *s, struct error *err) {
+    size_t n = operator->n, d = operator->dimension;
+    double *column = memory_array(n + d, sizeof *column, "scores", err);
+    int status = column ? 0 : -1;
+    for (size_t k = 0; status == 0 && k < n_outputs; k++) {
+        for (size_t j = 0; j < d; j++) {
+            column[j] = weights[j * n_outputs + k];
+        }
+        status = operator->scores(operator, column, column + d, err);
+        for (size_t i = 0; status == 0 && i < n; i++) {
+            s[i * n_outputs + k] = column[d + i];
+        }
+    }
+    free(column);
+    return status;
+}
+
 static int linear_operator_scores(const struct operator *operator, const double *weights,
                                   double *s, struct error *err) {
     (void)err;
@@ -97,6 +115,9 @@ static int gram_operator_exact(const struct operator *operator, const double *we
                                size_t n_outputs, double *s, struct error *err) {
     const struct gram_view *view = operator->context;
     const struct problem *problem = view->problem;
+    if (gram_is_wide(problem->gram)) {
+        return operator_each(operator, weights, n_outputs, s, err);
+    }
     const struct kernel_rows *all = gram_rows(problem->gram);
     if (!problem->rows) {
         return kernel_scores(all, all, weights, n_outputs, s, operator->threads, err);

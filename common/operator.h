@@ -41,6 +41,11 @@ struct operator {
 int operator_create(struct operator *operator, const struct problem *problem, struct error *err);
 void operator_free(struct operator *operator);
 
+/* s (n, n_outputs) row-major = A weights (dimension, n_outputs) by `scores`, output by output: the
+ * `exact` of operators whose scores are in double anyway. */
+int operator_each(const struct operator *operator, const double *weights, size_t n_outputs,
+                  double *s, struct error *err);
+
 /* a'b over n entries, summed in a fixed order. */
 double operator_dot(const double *a, const double *b, size_t n);
 

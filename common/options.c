@@ -13,8 +13,8 @@ static const double MOST_POINTS = 1e4;
 
 int options_add(struct options *options, const struct option_spec *specs, size_t n, unsigned has,
                 struct error *err) {
-    struct option *grown = memory_resize(options->option, options->n + n,
-                                         sizeof options->option[0], "options", err);
+    struct option *grown =
+        memory_resize(options->option, options->n + n, sizeof options->option[0], "options", err);
     if (!grown) {
         return -1;
     }
@@ -134,8 +134,8 @@ static int out_of_bounds(const struct option *option, const char *text, size_t l
     const struct option_spec *spec = &option->spec;
     char what[100];
     if (spec->high == INFINITY) {
-        snprintf(what, sizeof what, "must be %s %g", spec->low_excluded ? "greater than" : "at least",
-                 spec->low);
+        snprintf(what, sizeof what, "must be %s %g",
+                 spec->low_excluded ? "greater than" : "at least", spec->low);
     } else {
         snprintf(what, sizeof what, "must be %s %g and at most %g",
                  spec->low_excluded ? "greater than" : "at least", spec->low, spec->high);
@@ -274,7 +274,7 @@ static int parse_list(struct option *option, const char *text, struct error *err
     for (const char *item = text;; item++) {
         size_t length = list ? strcspn(item, ",") : strlen(item);
         if ((option->spec.kind == OPTION_CHOICE ? parse_choice : parse_number)(option, item, length,
-                                                                              err) < 0) {
+                                                                               err) < 0) {
             return -1;
         }
         item += length;
@@ -392,9 +392,9 @@ static int scan_long(struct scan *scan, const char *name, struct error *err) {
     }
     option->given = true;
     if (option->spec.kind == OPTION_FLAG) {
-        return name[length] ? error_set(err, ERROR_USAGE, "option --%s: takes no value",
-                                        option->spec.name)
-                            : take(option, "1", err);
+        return name[length]
+                   ? error_set(err, ERROR_USAGE, "option --%s: takes no value", option->spec.name)
+                   : take(option, "1", err);
     }
     const char *value =
         name[length] ? name + length + 1 : next_value(scan, scan->argv[scan->at], err);

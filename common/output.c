@@ -31,16 +31,6 @@ struct output {
     char buffer[BUFFER_BYTES];
 };
 
-void output_start(void) {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0) {
-            /* the wrong way round: reading standard input, writing the others fails */
-            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-        }
-    }
-    signal(SIGPIPE, SIG_DFL);
-}
-
 static int fail(const struct output *output, int number, struct error *err) {
     return error_set(err, ERROR_RUNTIME, "%s: cannot write: %s",
                      strcmp(output->path, "-") == 0 ? "<stdout>" : output->path, strerror(number));
@@ -92,7 +82,7 @@ static char *resolve(const struct output *output, struct error *err) {
 }
 
 static int open_target(struct output *output, struct error *err) {
-    if (strcmp(output->path, "-") == 0) {
+    if (strcmp(output->path, "-") == 0 || strcmp(output->path, "/dev/stdout") == 0) {
         output->fd = STDOUT_FILENO;
         return 0;
     }
@@ -105,7 +95,7 @@ static int open_target(struct output *output, struct error *err) {
     if (!*output->path || (there && S_ISDIR(status.st_mode))) {
         return fail(output, *output->path ? EISDIR : ENOENT, err);
     }
-    /* /dev/stdout may be a link to a regular file, whose owner expects it to be written in place */
+    /* such a name may be a link to a regular file, whose owner expects it to be written in place */
     if (there && (!S_ISREG(status.st_mode) || strncmp(output->path, "/dev/", 5) == 0 ||
                   strncmp(output->path, "/proc/", 6) == 0)) {
         output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
@@ -150,6 +140,10 @@ int output_open(struct output **output, const char *path, struct error *err) {
 
 const char *output_path(const struct output *output) {
     return output->path;
+}
+
+bool output_is_stdout(const struct output *output) {
+    return output->fd == STDOUT_FILENO;
 }
 
 /* Writes all of it; returns 0 or errno. */

@@ -9,16 +9,13 @@
 
 #include "common/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct output;
 
 /* The path of standard error, which need not be a file that can be opened. */
 #define OUTPUT_STDERR "/dev/stderr"
-
-/* To be called first in a program: a standard stream that is closed becomes one that fails, lest
- * the next file to be opened take its number; and a reader that goes away ends the program. */
-void output_start(void);
 
 /* Opens `path` (borrowed) for writing: fails at once if the folder is missing or not writable, if
  * path is a folder, or an existing file that may not be written. Symbolic links are followed, an
@@ -27,6 +24,9 @@ int output_open(struct output **output, const char *path, struct error *err);
 
 /* The path as it was given to output_open. */
 const char *output_path(const struct output *output);
+
+/* True if it writes to standard output, whatever it is called. */
+bool output_is_stdout(const struct output *output);
 
 /* Adds bytes, or formatted text. The first failure is kept, and reported by output_flush or
  * output_commit. */

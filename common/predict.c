@@ -6,9 +6,9 @@
 #include "common/input.h"
 #include "common/memory.h"
 #include "common/output.h"
+#include "common/program.h"
 #include "common/scale.h"
 #include "common/threads.h"
-#include "common/version.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -297,7 +297,7 @@ static void show_text(const struct prediction *prediction) {
                    prediction->standard);
     } else {
         output_format(prediction->standard, "%s (dualsvm) %s\n", prediction->program,
-                      DUALSVM_VERSION);
+                      PROGRAM_VERSION);
     }
 }
 
@@ -320,7 +320,7 @@ static int start(struct prediction *prediction, int argc, char **argv, struct er
 }
 
 int predict_main(int argc, char **argv, const struct predictor *predictor) {
-    output_start();
+    program_start();
     struct prediction prediction = {.predictor = predictor};
     struct error err = {0};
     snprintf(prediction.program, sizeof prediction.program, "svm-%s-predict", predictor->name);
@@ -333,9 +333,7 @@ int predict_main(int argc, char **argv, const struct predictor *predictor) {
     free(prediction.measure);
     options_free(&prediction.options);
     if (status < 0) {
-        fprintf(stderr, "%s: %s%s\n", prediction.program, err.text,
-                err.kind == ERROR_USAGE ? ": try --help" : "");
-        return (int)err.kind;
+        return program_failed(prediction.program, &err);
     }
     return 0;
 }

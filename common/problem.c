@@ -5,6 +5,7 @@
 
 void solution_free(struct solution *solution) {
     free(solution->weights);
+    free(solution->bias);
     free(solution->pairs);
     *solution = (struct solution){0};
 }

@@ -19,6 +19,7 @@ struct problem {
     const uint32_t *rows; /* (n) row numbers of data; NULL: all, n = data->n_rows */
     size_t n;
     struct threads *threads;
+    size_t cache_bytes; /* that the solver may use for rows of the kernel matrix */
 };
 
 /* One coefficient of a product of two training rows (pair features): value of rows u < v. */
@@ -31,12 +32,14 @@ struct pair_coefficient {
 struct solution {
     size_t n_outputs;
     double *weights; /* linear: (n_features, n_outputs); kernel: (n, n_outputs), by problem row */
+    double *bias;    /* (n_outputs) added to the scores; NULL: nothing is */
     struct pair_coefficient *pairs; /* pair features, by problem row: then weights is NULL */
     size_t n_pairs;
     double primal, dual;
     uint64_t iterations;
     bool converged;     /* (primal - dual) / primal <= epsilon, or the stop rule asked for */
     const char *reason; /* when not converged: a phrase, static */
+    bool uncertified;   /* the problem is not convex: dual bounds nothing, there is no gap */
 };
 
 /* Releases what the solution owns and makes it empty. */

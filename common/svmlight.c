@@ -16,12 +16,12 @@ struct parser {
     const struct input_format *format;
     struct svmlight_fault *fault;
     const char *end;
-    const char *line;   /* beginning of the line */
-    size_t n_values;    /* all so far */
-    size_t row_first;   /* n_values where the row began */
-    uint32_t last;      /* the row's index before this one, 0: none */
-    bool has_serial;    /* the row's parts so far */
-    bool has_query;     /* (of this row) */
+    const char *line; /* beginning of the line */
+    size_t n_values;  /* all so far */
+    size_t row_first; /* n_values where the row began */
+    uint32_t last;    /* the row's index before this one, 0: none */
+    bool has_serial;  /* the row's parts so far */
+    bool has_query;   /* (of this row) */
     uint64_t query, serial;
 };
 
@@ -37,7 +37,8 @@ static int fail_memory(struct parser *parser) {
     return fail(parser, NULL, parser->line);
 }
 
-/* ---- Parts of a line -------------------------------------------------------------------------- */
+/* ---- Parts of a line --------------------------------------------------------------------------
+ */
 
 static inline bool is_blank(char c) {
     return c == ' ' || c == '\t';
@@ -100,7 +101,8 @@ static int skip_comment(struct parser *parser, const char **p) {
     return 0;
 }
 
-/* ---- Labels ----------------------------------------------------------------------------------- */
+/* ---- Labels -----------------------------------------------------------------------------------
+ */
 
 /* Numbers one label; of a set, each label may be given once. */
 static int add_label(struct parser *parser, const char *text, const char *end) {
@@ -111,8 +113,8 @@ static int add_label(struct parser *parser, const char *text, const char *end) {
     }
     if (rows->n_labels == rows->label_capacity) {
         size_t capacity = rows->label_capacity ? 2 * rows->label_capacity : 1024;
-        uint32_t *label = memory_resize(rows->label, capacity, sizeof *label, "labels",
-                                        &parser->fault->memory);
+        uint32_t *label =
+            memory_resize(rows->label, capacity, sizeof *label, "labels", &parser->fault->memory);
         if (!label) {
             return fail_memory(parser);
         }
@@ -126,13 +128,12 @@ static int add_label(struct parser *parser, const char *text, const char *end) {
     if (parser->format->labels == DATA_SET) {
         if (number >= rows->seen_capacity) {
             size_t capacity = rows->names.capacity;
-            uint64_t *seen = memory_resize(rows->seen, capacity, sizeof *seen, "labels",
-                                           &parser->fault->memory);
+            uint64_t *seen =
+                memory_resize(rows->seen, capacity, sizeof *seen, "labels", &parser->fault->memory);
             if (!seen) {
                 return fail_memory(parser);
             }
-            memset(seen + rows->seen_capacity, 0,
-                   (capacity - rows->seen_capacity) * sizeof *seen);
+            memset(seen + rows->seen_capacity, 0, (capacity - rows->seen_capacity) * sizeof *seen);
             rows->seen = seen;
             rows->seen_capacity = capacity;
         }
@@ -214,7 +215,8 @@ static int parse_set_label(struct parser *parser, const char **p) {
     }
 }
 
-/* ---- qid and features ------------------------------------------------------------------------- */
+/* ---- qid and features -------------------------------------------------------------------------
+ */
 
 static const char MISSING_SERIAL[] = "row does not begin with 0:serial (precomputed kernel)";
 
@@ -260,9 +262,9 @@ static int parse_index(struct parser *parser, const char *p, uint64_t *index, co
                     p);
     }
     if (**after != ':') {
-        return fail(parser,
-                    is_part_end(*after) ? "no colon behind the index" : "index is not a whole number",
-                    p);
+        return fail(
+            parser,
+            is_part_end(*after) ? "no colon behind the index" : "index is not a whole number", p);
     }
     return *index > INDEX_MOST ? fail(parser, "index is over 4294967294", p) : 0;
 }
@@ -272,7 +274,7 @@ static int parse_value(struct parser *parser, const char **p, float *value) {
     const char *after = number_parse(*p, parser->end, &wide);
     if (!after) {
         return fail(parser,
-                    is_part_end(*p)      ? "value is missing"
+                    is_part_end(*p)     ? "value is missing"
                     : is_not_finite(*p) ? "value is not finite"
                                         : "value is not a number",
                     *p);
@@ -429,7 +431,8 @@ static int parse_features(struct parser *parser, const char **text) {
     return 0;
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------- */
+/* ---- Rows -------------------------------------------------------------------------------------
+ */
 
 /* Makes room for one more row, and once for the values: each needs at least four bytes. */
 static int reserve_row(struct parser *parser) {
@@ -458,8 +461,7 @@ static int reserve_values(struct parser *parser, size_t bytes) {
     free(rows->column);
     free(rows->value);
     rows->value_capacity = 0;
-    rows->column =
-        memory_array(capacity, sizeof *rows->column, "columns", &parser->fault->memory);
+    rows->column = memory_array(capacity, sizeof *rows->column, "columns", &parser->fault->memory);
     rows->value = memory_array(capacity, sizeof *rows->value, "values", &parser->fault->memory);
     if (!rows->column || !rows->value) {
         return fail_memory(parser);
@@ -494,8 +496,8 @@ static int parse_row(struct parser *parser, const char **p) {
     rows->has_query |= parser->has_query;
     /* increasing indices from 1 whose last is their number leave nothing out */
     uint32_t width = rows->n_rows > 0 ? rows->n_features : parser->last;
-    rows->uniform &= parser->last == parser->n_values - parser->row_first &&
-                     parser->last == width && width > 0;
+    rows->uniform &=
+        parser->last == parser->n_values - parser->row_first && parser->last == width && width > 0;
     if (rows->n_features < parser->last) {
         rows->n_features = parser->last;
     }
@@ -505,7 +507,8 @@ static int parse_row(struct parser *parser, const char **p) {
 
 int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
                    const struct input_format *format, struct svmlight_fault *fault) {
-    struct parser parser = {.rows = rows, .format = format, .fault = fault, .end = end, .line = text};
+    struct parser parser = {
+        .rows = rows, .format = format, .fault = fault, .end = end, .line = text};
     rows->n_rows = rows->n_values = rows->n_zeros = rows->n_labels = 0;
     rows->n_features = 0;
     rows->n_lines = 0;

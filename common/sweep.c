@@ -163,23 +163,21 @@ static int choose(struct sweep *sweep, struct error *err) {
         }
     }
     return isnan(best) ? error_set(err, ERROR_RUNTIME,
-                                   "the held-out rows have nothing to measure %s by",
-                                   measure->name)
+                                   "the held-out rows have nothing to measure %s by", measure->name)
                        : 0;
 }
 
 static int allocate(struct results *results, struct error *err) {
     struct sweep *sweep = results->sweep;
     size_t fold_cells = results->crossval->folds->n * sweep->n_measures;
-    sweep->value = memory_array(sweep->n_points, sweep->n_measures * sizeof(double),
-                                "measures", err);
+    sweep->value =
+        memory_array(sweep->n_points, sweep->n_measures * sizeof(double), "measures", err);
     sweep->gap = memory_zeros(sweep->n_points, sizeof(double), "gaps", err);
     results->value = memory_array(sweep->n_points, fold_cells * sizeof(double), "measures", err);
     results->weight = memory_array(sweep->n_points, fold_cells * sizeof(double), "measures", err);
     results->n_folds = memory_zeros(sweep->n_points, sizeof(size_t), "measures", err);
-    return sweep->value && sweep->gap && results->value && results->weight && results->n_folds
-               ? 0
-               : -1;
+    return sweep->value && sweep->gap && results->value && results->weight && results->n_folds ? 0
+                                                                                               : -1;
 }
 
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, struct output *table,

@@ -8,12 +8,13 @@
 #include "common/memory.h"
 #include "common/monitor.h"
 #include "common/number.h"
+#include "common/program.h"
 #include "common/progress.h"
 #include "common/scale.h"
 #include "common/sweep.h"
-#include "common/version.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,7 @@ static int open_outputs(struct training *training, struct error *err) {
         }
     }
     /* a model on standard output has it for itself */
-    bool taken = training->model_file && strcmp(output_path(training->model_file), "-") == 0;
+    bool taken = training->model_file && output_is_stdout(training->model_file);
     return output_open(&training->results, taken ? OUTPUT_STDERR : "-", err);
 }
 
@@ -207,10 +208,16 @@ static int read_all(struct training *training, struct error *err) {
 /* ---- cross-validation, sweep, calibration ---- */
 
 static struct crossval make_crossval(struct training *training) {
+    const struct options *options = &training->options;
+    bool scale_folds = scale_looks(options);
+    /* validation rows have the kernel with training rows only */
+    bool precomputed = options_given(options, "validate") &&
+                       options_choice(options, "kernel") == KERNEL_PRECOMPUTED;
     return (struct crossval){.family = training->family,
-                             .options = &training->options,
+                             .options = options,
                              .data = &training->data,
-                             .scale_folds = scale_looks(&training->options),
+                             .scale_folds = scale_folds,
+                             .copy_folds = scale_folds || precomputed,
                              .n_features = training->n_features,
                              .folds = &training->folds,
                              .n_points = 1,
@@ -225,6 +232,9 @@ static void report_measures(const struct training *training) {
     const char *how =
         options_given(&training->options, "validate") ? "Validation" : "Cross Validation";
     for (size_t k = 0; k < sweep->n_measures; k++) {
+        if (isnan(sweep->value[k])) {
+            continue; /* nothing to measure */
+        }
         if (sweep->measure[k].accuracy) {
             output_format(training->results, "%s Accuracy = %g%%\n", how, 100 * sweep->value[k]);
         } else {
@@ -519,13 +529,14 @@ static int show_text(struct training *training, struct error *err) {
         help_write(&training->options, training->program, "training_file [model_file]",
                    training->family->summary, training->results);
     } else {
-        output_format(training->results, "%s (dualsvm) %s\n", training->program, DUALSVM_VERSION);
+        output_format(training->results, "%s (dualsvm) %s\n", training->program,
+                      PROGRAM_VERSION);
     }
     return 0;
 }
 
 int train_main(int argc, char **argv, const struct family *family) {
-    output_start();
+    program_start();
     struct training training = {.family = family, .converged = true};
     struct error err = {0};
     snprintf(training.program, sizeof training.program, "svm-%s-train", family->name);
@@ -543,9 +554,7 @@ int train_main(int argc, char **argv, const struct family *family) {
     bool strict = status == 0 && options_given(&training.options, "strict");
     release(&training);
     if (status < 0) {
-        fprintf(stderr, "%s: %s%s\n", training.program, err.text,
-                err.kind == ERROR_USAGE ? ": try --help" : "");
-        return (int)err.kind;
+        return program_failed(training.program, &err);
     }
     return strict && !training.converged ? EXIT_NOT_CONVERGED : EXIT_DONE;
 }

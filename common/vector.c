@@ -11,6 +11,7 @@
 #define BYTES 64
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl")))
 #define MINIMUM(a, b) _mm512_min_ps(a, b)
+#define WIDEN(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
 #define NAME(x) float64_##x
 #include "common/vector_loops.h"
 
@@ -20,6 +21,7 @@
 #define BYTES 64
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl")))
 #define MINIMUM(a, b) _mm512_min_pd(a, b)
+#define WIDEN(p) _mm512_loadu_pd(p)
 #define NAME(x) double64_##x
 #include "common/vector_loops.h"
 
@@ -29,6 +31,7 @@
 #define BYTES 32
 #define TARGET __attribute__((target("avx2,fma")))
 #define MINIMUM(a, b) _mm256_min_ps(a, b)
+#define WIDEN(p) _mm256_cvtps_pd(_mm_loadu_ps(p))
 #define NAME(x) float32_##x
 #include "common/vector_loops.h"
 
@@ -38,6 +41,7 @@
 #define BYTES 32
 #define TARGET __attribute__((target("avx2,fma")))
 #define MINIMUM(a, b) _mm256_min_pd(a, b)
+#define WIDEN(p) _mm256_loadu_pd(p)
 #define NAME(x) double32_##x
 #include "common/vector_loops.h"
 
@@ -59,6 +63,7 @@ typedef int64_t double16_bits __attribute__((vector_size(16)));
 #define BYTES 16
 #define TARGET
 #define MINIMUM(a, b) MINIMUM_FLOAT(a, b)
+#define WIDEN(p) ((float16_doubles){(double)(p)[0], (double)(p)[1]})
 #define NAME(x) float16_##x
 #include "common/vector_loops.h"
 
@@ -68,6 +73,7 @@ typedef int64_t double16_bits __attribute__((vector_size(16)));
 #define BYTES 16
 #define TARGET
 #define MINIMUM(a, b) MINIMUM_DOUBLE(a, b)
+#define WIDEN(p) ((double16_doubles){(p)[0], (p)[1]})
 #define NAME(x) double16_##x
 #include "common/vector_loops.h"
 

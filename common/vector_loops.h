@@ -1,12 +1,11 @@
 /* Included by vector.c once for each type and vector length, with these defined: REAL, HIT and
  * TABLE (type of the values, of the hits, of the table), BYTES (of a vector), TARGET (attribute of
- * the functions), MINIMUM(a, b) of two vectors, NAME(x). Not a header for anybody else. */
+ * the functions), MINIMUM(a, b) of two vectors, WIDEN(p): the values from p on as a vector of
+ * doubles, NAME(x). Not a header for anybody else. */
 
 typedef REAL NAME(lanes) __attribute__((vector_size(BYTES), may_alias));
 typedef double NAME(doubles) __attribute__((vector_size(BYTES)));
 typedef double NAME(loose) __attribute__((vector_size(BYTES), may_alias, aligned(8)));
-typedef REAL NAME(part)
-    __attribute__((vector_size(BYTES / 8 * sizeof(REAL)), may_alias, aligned(sizeof(REAL))));
 
 enum {
     NAME(LANES) = VECTOR_PANEL_BYTES / sizeof(REAL), /* of a panel */
@@ -58,81 +57,79 @@ TARGET static void NAME(minimum)(const HIT *hits, size_t n, const REAL *panel, s
     }
 }
 
-TARGET static void NAME(dot)(const REAL *const *row, size_t n, const double *b, double *dot) {
-    NAME(doubles) s[VECTOR_ROWS] = {{0}};
-    size_t c = 0;
-    for (; c + NAME(DOUBLES) <= n; c += NAME(DOUBLES)) {
-        NAME(doubles) factor = *(const NAME(loose) *)(b + c);
-        for (int k = 0; k < VECTOR_ROWS; k++) {
-            s[k] +=
-                factor * __builtin_convertvector(*(const NAME(part) *)(row[k] + c), NAME(doubles));
-        }
-    }
+/* What is left when the vectors of doubles are done: their lanes' sums, and columns first..n. */
+
+TARGET static void NAME(finish_dot)(const NAME(doubles) * sums, const REAL *const *row,
+                                    size_t first, size_t n, const double *b, double *dot) {
     for (int k = 0; k < VECTOR_ROWS; k++) {
         double total = 0;
         for (int l = 0; l < NAME(DOUBLES); l++) {
-            total += s[k][l];
+            total += sums[k][l];
         }
-        for (size_t rest = c; rest < n; rest++) {
-            total += b[rest] * (double)row[k][rest];
+        for (size_t c = first; c < n; c++) {
+            total += b[c] * (double)row[k][c];
         }
         dot[k] += total;
     }
 }
 
+TARGET static void NAME(finish_axpy)(const REAL *const *row, size_t first, size_t n,
+                                     const double *weight, double *out) {
+    for (size_t c = first; c < n; c++) {
+        for (int k = 0; k < VECTOR_ROWS; k++) {
+            out[c] += weight[k] * (double)row[k][c];
+        }
+    }
+}
+
+/* Pointers and weights are copied: a store to `out` might else change them, for all the compiler
+ * knows, and they would be loaded again at each step. */
+
+TARGET static void NAME(dot)(const REAL *const *row, size_t n, const double *b, double *dot) {
+    const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
+    NAME(doubles) s[VECTOR_ROWS] = {{0}};
+    size_t c = 0;
+    for (; c + NAME(DOUBLES) <= n; c += NAME(DOUBLES)) {
+        NAME(doubles) factor = *(const NAME(loose) *)(b + c);
+        s[0] += factor * WIDEN(r0 + c);
+        s[1] += factor * WIDEN(r1 + c);
+        s[2] += factor * WIDEN(r2 + c);
+        s[3] += factor * WIDEN(r3 + c);
+    }
+    NAME(finish_dot)(s, row, c, n, b, dot);
+}
+
 TARGET static void NAME(axpy)(const REAL *const *row, size_t n, const double *weight, double *out) {
+    const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
+    double w0 = weight[0], w1 = weight[1], w2 = weight[2], w3 = weight[3];
     size_t c = 0;
     for (; c + NAME(DOUBLES) <= n; c += NAME(DOUBLES)) {
         NAME(loose) *target = (NAME(loose) *)(out + c);
-        NAME(doubles) s = *target;
-        for (int k = 0; k < VECTOR_ROWS; k++) {
-            s += weight[k] *
-                 __builtin_convertvector(*(const NAME(part) *)(row[k] + c), NAME(doubles));
-        }
-        *target = s;
+        *target = ((*target + w0 * WIDEN(r0 + c)) + w1 * WIDEN(r1 + c)) +
+                  (w2 * WIDEN(r2 + c) + w3 * WIDEN(r3 + c));
     }
-    for (; c < n; c++) {
-        double s = out[c];
-        for (int k = 0; k < VECTOR_ROWS; k++) {
-            s += weight[k] * (double)row[k][c];
-        }
-        out[c] = s;
-    }
+    NAME(finish_axpy)(row, c, n, weight, out);
 }
 
 TARGET static void NAME(both)(const REAL *const *row, size_t n, const double *b,
                               const double *weight, double *dot, double *out) {
+    const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
+    double w0 = weight[0], w1 = weight[1], w2 = weight[2], w3 = weight[3];
     NAME(doubles) s[VECTOR_ROWS] = {{0}};
     size_t c = 0;
     for (; c + NAME(DOUBLES) <= n; c += NAME(DOUBLES)) {
         NAME(doubles) factor = *(const NAME(loose) *)(b + c);
+        NAME(doubles) v0 = WIDEN(r0 + c), v1 = WIDEN(r1 + c);
+        NAME(doubles) v2 = WIDEN(r2 + c), v3 = WIDEN(r3 + c);
         NAME(loose) *target = (NAME(loose) *)(out + c);
-        NAME(doubles) t = *target;
-        for (int k = 0; k < VECTOR_ROWS; k++) {
-            NAME(doubles)
-            value = __builtin_convertvector(*(const NAME(part) *)(row[k] + c), NAME(doubles));
-            s[k] += factor * value;
-            t += weight[k] * value;
-        }
-        *target = t;
+        s[0] += factor * v0;
+        s[1] += factor * v1;
+        s[2] += factor * v2;
+        s[3] += factor * v3;
+        *target = ((*target + w0 * v0) + w1 * v1) + (w2 * v2 + w3 * v3);
     }
-    for (int k = 0; k < VECTOR_ROWS; k++) {
-        double total = 0;
-        for (int l = 0; l < NAME(DOUBLES); l++) {
-            total += s[k][l];
-        }
-        for (size_t rest = c; rest < n; rest++) {
-            total += b[rest] * (double)row[k][rest];
-        }
-        dot[k] += total;
-    }
-    for (; c < n; c++) {
-        double t = out[c];
-        for (int k = 0; k < VECTOR_ROWS; k++) {
-            t += weight[k] * (double)row[k][c];
-        }
-        out[c] = t;
-    }
+    NAME(finish_dot)(s, row, c, n, b, dot);
+    NAME(finish_axpy)(row, c, n, weight, out);
 }
 
 static const TABLE NAME(table) = {NAME(product), NAME(minimum), NAME(dot), NAME(axpy), NAME(both)};
@@ -143,4 +140,5 @@ static const TABLE NAME(table) = {NAME(product), NAME(minimum), NAME(dot), NAME(
 #undef BYTES
 #undef TARGET
 #undef MINIMUM
+#undef WIDEN
 #undef NAME

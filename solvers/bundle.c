@@ -174,6 +174,19 @@ int bundle_create(struct bundle **bundle, const struct operator *operator, const
     return 0;
 }
 
+int bundle_start(struct bundle *bundle, const double *weights, struct error *err) {
+    const struct operator *operator = bundle->operator;
+    double offset;
+    memcpy(bundle->best_weights, weights, operator->dimension * sizeof *weights);
+    if (operator->scores(operator, weights, bundle->best_s, err)) {
+        return -1;
+    }
+    bundle->best_risk =
+        bundle->risk->cut(bundle->risk->context, bundle->best_s, bundle->best_g, &offset);
+    bundle->best_norm = norm(bundle, bundle->best_weights, bundle->best_s);
+    return add_plane(bundle, bundle->best_g, offset, err);
+}
+
 void bundle_free(struct bundle *bundle) {
     if (!bundle) {
         return;
@@ -322,6 +335,7 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
             break;
         }
         if (monitor_check(monitor, fit->iterations, primal, dual)) {
+            fit->limited = true;
             fit->reason = "stopped at a limit";
             break;
         }

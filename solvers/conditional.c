@@ -34,6 +34,7 @@ static int iterate(const struct operator *operator, const struct risk *risk,
         }
         fit->iterations++;
         if (monitor_check(monitor, fit->iterations, fit->primal, fit->dual)) {
+            fit->limited = true;
             fit->reason = "stopped at a limit";
             return 0;
         }

@@ -181,26 +181,6 @@ static int exterior_adjoint(const struct operator *operator, const double *r, do
     return 0;
 }
 
-static int exterior_exact(const struct operator *operator, const double *weights, size_t n_outputs,
-                          double *s, struct error *err) {
-    size_t n = operator->n;
-    double *column = memory_array(n, 2 * sizeof *column, "margins", err);
-    if (!column) {
-        return -1;
-    }
-    for (size_t k = 0; k < n_outputs; k++) {
-        for (size_t p = 0; p < n; p++) {
-            column[p] = weights[p * n_outputs + k];
-        }
-        (void)exterior_scores(operator, column, column + n, err);
-        for (size_t p = 0; p < n; p++) {
-            s[p * n_outputs + k] = column[n + p];
-        }
-    }
-    free(column);
-    return 0;
-}
-
 struct operator exterior_operator(struct exterior *exterior) {
     return (struct operator){
         .n = exterior->n_pairs,
@@ -210,7 +190,7 @@ struct operator exterior_operator(struct exterior *exterior) {
         .threads = exterior->problem->threads,
         .scores = exterior_scores,
         .adjoint = exterior_adjoint,
-        .exact = exterior_exact,
+        .exact = operator_each,
         .release = NULL,
     };
 }

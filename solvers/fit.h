@@ -13,7 +13,8 @@ struct fit {
     double primal, dual;
     uint64_t iterations;
     bool converged;
-    const char *reason; /* when not */
+    bool limited;       /* the monitor asked to stop */
+    const char *reason; /* when not converged */
 };
 
 /* Releases what the fit owns and makes it empty. */

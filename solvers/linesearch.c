@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MOST_STEPS = 60 };
+enum { MOST_STEPS = 100 };
+
+static const double GAIN = 1e-3; /* what is left to gain, relative to what is gained */
 
 struct point {
     double theta, value, slope, offset; /* of R */
@@ -67,6 +69,7 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
         return (struct linesearch_result){0, best.value, best.offset};
     }
     struct point high = {.theta = INFINITY};
+    double start = primal(search, &low);
     double theta = search->first;
     for (int step = 0; step < MOST_STEPS; step++) {
         last = evaluate(search, theta);
@@ -84,7 +87,8 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
         }
         double bound;
         double kink = model_minimum(search, &low, &high, &bound);
-        if (primal(search, &best) - bound <= tolerance || high.theta - low.theta <= 0) {
+        double gained = start - primal(search, &best), left = primal(search, &best) - bound;
+        if (left <= fmax(tolerance, GAIN * gained) || high.theta - low.theta <= 0) {
             break;
         }
         /* the secant of the slope serves smooth stretches, the tangents' model serves kinks: take

@@ -26,8 +26,8 @@ struct linesearch_result {
 /* Brackets the minimum between two points, and shrinks the bracket. Below, R is bounded by its
  * tangents at the two ends, which meet at a kink: when R does reach that bound the minimum is found
  * exactly, for no breakpoint is left in between. Otherwise the slope's secant, kept off the ends,
- * gives the next point. Ends also when the bound shows that less than `tolerance` of the primal
- * is left to gain. theta = 0 if nothing is. */
+ * gives the next point. Ends also when the bound shows that no more is left to gain than
+ * `tolerance`, or than a thousandth of what is gained. theta = 0 if nothing is. */
 struct linesearch_result linesearch_minimise(const struct linesearch *search, double tolerance);
 
 #endif

@@ -109,39 +109,76 @@ static int check(const struct rank *rank, const struct rank_parameters *paramete
     return 0;
 }
 
+static int run_newton(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
+                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+    double **last = &rank->last[parameters->loss];
+    size_t d = rank->operator.dimension;
+    if (rank_newton_solve(rank->problem, &rank->operator, &rank->pairs, parameters->loss,
+                          parameters->cost, epsilon, *last, monitor, fit, err)) {
+        return -1;
+    }
+    *last = *last ? *last : memory_array(d, sizeof **last, "weights", err);
+    if (!*last) {
+        fit_free(fit);
+        return -1;
+    }
+    memcpy(*last, fit->weights, d * sizeof **last);
+    return 0;
+}
+
+/* Cutting planes, from `start` if it is not NULL. */
+static int run_bundle(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
+                      const double *start, const struct monitor *monitor, struct fit *fit,
+                      struct error *err) {
+    struct bundle **bundle = &rank->bundle[parameters->loss];
+    if (!*bundle &&
+        bundle_create(bundle, &rank->operator, &rank->risk[parameters->loss], err)) {
+        return -1;
+    }
+    if (start && bundle_start(*bundle, start, err)) {
+        return -1;
+    }
+    return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
+}
+
+/* What Newton's method leaves to rounding, cutting planes may still finish. */
+static int finish_by_planes(struct rank *rank, const struct rank_parameters *parameters,
+                            double epsilon, const struct monitor *monitor, struct fit *fit,
+                            struct error *err) {
+    struct fit finish;
+    int status = run_bundle(rank, parameters, epsilon, fit->weights, monitor, &finish, err);
+    if (status == 0) {
+        finish.iterations += fit->iterations;
+        fit_free(fit);
+        *fit = finish;
+    }
+    return status;
+}
+
 static int run_engine(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
                       const struct monitor *monitor, struct fit *fit, struct error *err) {
-    enum rank_loss loss = parameters->loss;
+    struct conditional how = {.cost = parameters->cost,
+                              .epsilon = epsilon,
+                              .diminishing = parameters->step == RANK_DIMINISHING,
+                              .decay = parameters->stop == RANK_DECAY};
     switch (choose(rank, parameters)) {
-    case RANK_NEWTON: {
-        if (rank_newton_solve(rank->problem, &rank->operator, &rank->pairs, loss, parameters->cost,
-                              epsilon, rank->last[loss], monitor, fit, err)) {
+    case RANK_NEWTON:
+        if (run_newton(rank, parameters, epsilon, monitor, fit, err)) {
             return -1;
         }
-        size_t d = rank->operator.dimension;
-        if (!rank->last[loss]) {
-            rank->last[loss] = memory_array(d, sizeof(double), "weights", err);
+        if (fit->converged || fit->limited || parameters->loss != RANK_HINGE) {
+            return 0;
         }
-        if (!rank->last[loss]) {
+        if (finish_by_planes(rank, parameters, epsilon, monitor, fit, err)) {
             fit_free(fit);
             return -1;
         }
-        memcpy(rank->last[loss], fit->weights, d * sizeof(double));
         return 0;
-    }
-    case RANK_FW: {
-        struct conditional how = {.cost = parameters->cost,
-                                  .epsilon = epsilon,
-                                  .diminishing = parameters->step == RANK_DIMINISHING,
-                                  .decay = parameters->stop == RANK_DECAY};
-        return conditional_solve(&rank->operator, &rank->risk[loss], &how, monitor, fit, err);
-    }
+    case RANK_FW:
+        return conditional_solve(&rank->operator, &rank->risk[parameters->loss], &how, monitor,
+                                 fit, err);
     default:
-        if (!rank->bundle[loss] &&
-            bundle_create(&rank->bundle[loss], &rank->operator, &rank->risk[loss], err)) {
-            return -1;
-        }
-        return bundle_solve(rank->bundle[loss], parameters->cost, epsilon, monitor, fit, err);
+        return run_bundle(rank, parameters, epsilon, NULL, monitor, fit, err);
     }
 }
 

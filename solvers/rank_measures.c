@@ -39,8 +39,7 @@ struct state {
     size_t n_scores;
 };
 
-static int read_places(const struct options *options, uint32_t **at, size_t *n,
-                       struct error *err) {
+static int read_places(const struct options *options, uint32_t **at, size_t *n, struct error *err) {
     const struct option *option = options_find(options, "ndcg");
     *n = option->n;
     *at = memory_array(option->n, sizeof **at, "places", err);
@@ -235,7 +234,11 @@ static int values(void *opened, double *value, double *weight, struct error *err
     return (state->pairs ? values_by_margins : values_by_scores)(state, value, weight, err);
 }
 
-const struct measures rank_measures = {
-    .options = measure_options,
-    .n_options = sizeof measure_options / sizeof measure_options[0],
-    .list = list, .open = open_state, .add = add, .values = values, .close = close_state};
+const struct measures rank_measures = {.options = measure_options,
+                                       .n_options =
+                                           sizeof measure_options / sizeof measure_options[0],
+                                       .list = list,
+                                       .open = open_state,
+                                       .add = add,
+                                       .values = values,
+                                       .close = close_state};

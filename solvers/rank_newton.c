@@ -18,10 +18,12 @@ enum {
     LANDMARKS = 1024
 };
 
-static const double MU_FIRST = 1, MU_FACTOR = 0.3;
+/* The smoothing: where it starts, how far it goes down in one step at the least and at the most (the
+ * latter when the last step down needed no correction), and where rounding of u / mu ends it. */
+static const double MU_FIRST = 1, MU_CAREFUL = 0.3, MU_BOLD = 0.01, MU_LEAST = 1e-7;
 static const double FORCING = 0.1;  /* residual of CG relative to the gradient */
 static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
-static const double LINE = 1e-4;    /* accuracy of the line search, relative to the last decrease */
+static const double LINE = 1e-3;    /* accuracy of the line search, relative to that of the step */
 
 struct newton {
     const struct problem *problem;
@@ -47,12 +49,7 @@ static double inner(const struct newton *newton, const double *x, const double *
     return operator_dot(x, operator->primal ? y : y_scores, operator->dimension);
 }
 
-/* The curvature that goes with the smooth risk at s. */
-static void set_band(struct newton *newton) {
-    double low = newton->huber ? 1 - newton->risk.mu : -INFINITY;
-    rank_laplacian_set(&newton->laplacian, newton->s, low, 1);
-}
-
+/* The factor of the Laplacian in the Hessian. */
 static double band_factor(const struct newton *newton) {
     return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
@@ -215,6 +212,7 @@ static int evaluate(struct newton *newton, double *primal, double *dual, double 
     return 0;
 }
 
+/* Goes along the step to the minimum. */
 static int line(struct newton *newton, double tolerance, struct error *err) {
     const struct operator *operator = newton->operator;
     size_t n = operator->n, d = operator->dimension;
@@ -237,13 +235,61 @@ static int line(struct newton *newton, double tolerance, struct error *err) {
     return operator->scores(operator, newton->w, newton->s, err);
 }
 
+/* Keeps the better of the bounds, each with the point that it belongs to. */
+static void keep_best(const struct newton *newton, double primal, double dual, double offset,
+                      struct fit *fit) {
+    size_t d = newton->operator->dimension;
+    if (primal < fit->primal) {
+        fit->primal = primal;
+        memcpy(fit->weights, newton->w, d * sizeof *newton->w);
+    }
+    if (dual > fit->dual) {
+        fit->dual = dual;
+        fit->dual_offset = offset;
+        memcpy(fit->dual_weights, newton->dual, d * sizeof *newton->dual);
+    }
+}
+
+/* Lowers mu, to what the gap that is asked for needs and by at most `factor`. The minimum moves with
+ * mu along a line as long as the band keeps its pairs: the gradient becomes that of the new mu
+ * with the band of the old one, so that one Newton step follows. */
+static int lower_mu(struct newton *newton, double factor, double gap, double primal,
+                    struct error *err) {
+    const struct operator *operator = newton->operator;
+    double band = newton->risk.mu, smoothing = gap - newton->residual, offset;
+    double enough = 0.3 * newton->epsilon * primal / smoothing;
+    newton->risk.mu = fmax(band * fmin(fmax(factor, enough), MU_CAREFUL), MU_LEAST);
+    rank_risk_follow(&newton->risk, newton->s, band, newton->g);
+    if (operator->adjoint(operator, newton->g, newton->gradient, err)) {
+        return -1;
+    }
+    for (size_t k = 0; k < operator->dimension; k++) {
+        newton->gradient[k] = newton->w[k] + newton->cost * newton->gradient[k];
+    }
+    double square;
+    if (inner_square(newton, newton->gradient, newton->gradient_s, &square, err)) {
+        return -1;
+    }
+    newton->residual = 0.5 * square;
+    newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
+    return 0;
+}
+
+static int step(struct newton *newton, double band, double enough, struct error *err) {
+    rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
+    if (newton->H ? direct_step(newton, err) : cg_step(newton, enough, err)) {
+        return -1;
+    }
+    return line(newton, LINE * enough, err);
+}
+
 static int iterate(struct newton *newton, const struct monitor *monitor, struct fit *fit,
                    struct error *err) {
-    size_t d = newton->operator->dimension;
-    double best_gap = INFINITY, before = INFINITY;
+    double best_gap = INFINITY, factor = MU_CAREFUL;
     int stalled = 0;
+    bool lowered = false;
     fit->primal = INFINITY;
-    fit->dual = -INFINITY;
+    fit->dual = 0; /* of alpha = 0 */
     for (;;) {
         double primal, dual, offset;
         if (evaluate(newton, &primal, &dual, &offset, err)) {
@@ -252,50 +298,34 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
         if (!isfinite(primal) || !isfinite(dual)) {
             return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
         }
-        if (primal < fit->primal) {
-            fit->primal = primal;
-            memcpy(fit->weights, newton->w, d * sizeof *newton->w);
-        }
-        if (dual > fit->dual) {
-            fit->dual = dual;
-            fit->dual_offset = offset;
-            memcpy(fit->dual_weights, newton->dual, d * sizeof *newton->dual);
-        }
+        keep_best(newton, primal, dual, offset, fit);
         double gap = fit->primal - fit->dual;
         if (gap <= newton->epsilon * fit->primal) {
             fit->converged = true;
             return 0;
         }
-        if (newton->huber && newton->residual < 0.5 * (primal - dual)) {
-            newton->risk.mu *= MU_FACTOR; /* the smoothing is the larger part of the gap */
-            before = INFINITY;
-            if (newton->risk.mu < 1e-14) {
-                fit->reason = "rounding stops progress";
-                return 0;
-            }
-            continue;
-        }
         fit->iterations++;
         if (monitor_check(monitor, fit->iterations, fit->primal, fit->dual)) {
+            fit->limited = true;
             fit->reason = "stopped at a limit";
             return 0;
         }
         stalled = gap < best_gap * (1 - 1e-4) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
-        if (stalled >= STALL_STEPS) {
+        double band = newton->risk.mu;
+        bool smooth_enough = newton->huber && newton->residual < 0.5 * (primal - dual);
+        if (stalled >= STALL_STEPS || (smooth_enough && band <= MU_LEAST)) {
             fit->reason = "rounding stops progress";
             return 0;
         }
-        set_band(newton);
-        if (newton->H ? direct_step(newton, err)
-                      : cg_step(newton, 0.1 * newton->epsilon * fit->primal, err)) {
-            return -1;
+        if (smooth_enough) {
+            factor = lowered ? fmax(factor * MU_CAREFUL, MU_BOLD) : MU_CAREFUL;
+            if (lower_mu(newton, factor, primal - dual, primal, err)) {
+                return -1;
+            }
         }
-        double smooth = 0.5 * newton->norm + newton->cost * newton->value;
-        double tolerance = LINE * fmin(isfinite(before) ? fmax(before - smooth, 0) : newton->residual,
-                                       newton->residual);
-        before = smooth;
-        if (line(newton, tolerance, err)) {
+        lowered = smooth_enough;
+        if (step(newton, band, 0.1 * newton->epsilon * fit->primal, err)) {
             return -1;
         }
     }
@@ -329,7 +359,7 @@ int rank_newton_solve(const struct problem *problem, const struct operator *oper
     newton.trial = memory_array(n, sizeof(double), "scores", err);
     newton.gradient_s = memory_array(n, sizeof(double), "scores", err);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
-    fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
+    fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
     newton.H = direct ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
     newton.cg = direct ? NULL : memory_array(5 * d + 3 * n, sizeof(double), "weights", err);
     int status = -1;

@@ -13,8 +13,8 @@ struct row {
     size_t fold;
     uint64_t query;
     double target, score;
-    uint64_t below;  /* pairs of all rows before this one with rows preferred to them */
-    size_t first;    /* row of its group in its fold */
+    uint64_t below; /* pairs of all rows before this one with rows preferred to them */
+    size_t first;   /* row of its group in its fold */
 };
 
 static int compare_rows(const void *a, const void *b) {

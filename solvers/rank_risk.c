@@ -3,6 +3,7 @@
 #include "common/memory.h"
 #include "common/operator.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,13 +28,14 @@ void rank_risk_free(struct rank_risk *risk) {
 }
 
 /* Sums of (delta - m)_+ and of its square over all pairs, and in `moment` half the square's
- * gradient, negated. */
-static void square_sums(struct rank_risk *risk, const double *s, double delta, double *moment,
-                        double *first, double *second) {
+ * gradient, negated. Returns the weight of the active pairs. */
+static double square_sums(struct rank_risk *risk, const double *s, double delta, double *moment,
+                          double *first, double *second) {
     size_t n = risk->pairs->n;
     double active = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
     *first = fmax(0, delta * active - operator_dot(risk->count, s, n));
     *second = fmax(0, delta * *first - operator_dot(moment, s, n));
+    return active;
 }
 
 double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset) {
@@ -50,7 +52,7 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
         return value;
     }
     double first, second;
-    square_sums(risk, s, 1, risk->moment, &first, &second);
+    double active = square_sums(risk, s, 1, risk->moment, &first, &second);
     if (risk->type == RANK_RISK_SQUARE) {
         for (size_t i = 0; i < n; i++) {
             g[i] = -2 * risk->moment[i];
@@ -68,9 +70,25 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
         g[i] = (risk->inner[i] - risk->moment[i]) / mu;
     }
     *offset = value - operator_dot(g, s, n);
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest = fmax(largest, fabs(s[i]));
+    }
     risk->true_value = first;
-    risk->dual_offset = (first - inner_first) / mu;
+    risk->dual_offset = (first - inner_first - DBL_EPSILON * (1 + largest) * active) / mu;
     return value;
+}
+
+void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g) {
+    size_t n = risk->pairs->n;
+    double *inner_count = g;
+    rank_pairs_sums(risk->pairs, s, 1, risk->count, risk->moment);
+    rank_pairs_sums(risk->pairs, s, 1 - band, inner_count, risk->inner);
+    for (size_t i = 0; i < n; i++) {
+        /* moments of u over the band, then 1 for each pair above it */
+        double in_band = risk->moment[i] - risk->inner[i] - band * inner_count[i];
+        g[i] = -in_band / risk->mu - inner_count[i];
+    }
 }
 
 static double table_cut(void *context, const double *s, double *g, double *offset) {

@@ -20,7 +20,8 @@ struct rank_risk {
     /* left by the last cut */
     double true_value;  /* the loss without smoothing: RANK_RISK_HUBER gives the hinge's */
     double dual_offset; /* sum of the duals' linear terms over C, for that loss: of
-                           alpha_p = C clip(u/mu, 0, 1) this is sum alpha_p / C */
+                           alpha_p = C clip(u/mu, 0, 1) this is sum alpha_p / C, less what
+                           rounding of u / mu may have added to it: a bound must not be too high */
 };
 
 /* Borrows pairs. The caller calls rank_risk_free. */
@@ -30,6 +31,10 @@ void rank_risk_free(struct rank_risk *risk);
 
 /* Returns the risk at s (n); g (n) gets a (sub)gradient, *offset = risk - g's. */
 double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset);
+
+/* g (n) gets the gradient at s of the quadratic that RANK_RISK_HUBER would be with the present mu if
+ * the pairs 0 < u < band were its band, band >= mu: sum over them of u^2 / (2 mu), and of u above. */
+void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g);
 
 /* The same as a table, for the engines. */
 struct risk rank_risk_table(struct rank_risk *risk);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ridge on the reduced matrix, relative to its diagonal: planes that depend affinely on each other
- * then move together. The step is a correction of the exact slopes, so the ridge bends the way to
- * the optimum, not the optimum. */
-static const double RIDGE = 1e-12;
+/* Ridge on the reduced matrix, relative to the planes' own squares, since rounding of their
+ * differences is: planes that depend affinely on each other then move together. The step is a
+ * correction of the exact slopes, so the ridge bends the way to the optimum, not the optimum. */
+static const double RIDGE = 1e-13, RIDGE_MOST = 1e-2, RIDGE_FACTOR = 100;
 
 struct search {
     size_t p, stride;
@@ -22,6 +22,7 @@ struct search {
     size_t *free; /* the free entries but the base, then the base */
     size_t n_free;
     double *reduced, *step;
+    double scale; /* the largest linear term: of planes without any square of their own */
 };
 
 static void slopes(struct search *search) {
@@ -55,20 +56,23 @@ static void list_free(struct search *search) {
 static int newton_step(struct search *search) {
     size_t m = search->n_free, base = search->free[m];
     const double *G = search->G, *base_row = G + base * search->stride;
-    for (size_t i = 0; i < m; i++) {
-        size_t u = search->free[i];
-        const double *row = G + u * search->stride;
-        for (size_t j = 0; j <= i; j++) {
-            size_t v = search->free[j];
-            search->reduced[i * m + j] = row[v] - base_row[u] - base_row[v] + base_row[base];
+    double ridge = RIDGE;
+    do {
+        if (ridge > RIDGE_MOST) {
+            return -1;
         }
-        search->reduced[i * m + i] *= 1 + RIDGE;
-        search->reduced[i * m + i] += RIDGE * base_row[base];
-        search->step[i] = search->slope[u] - search->slope[base];
-    }
-    if (cholesky_factor(search->reduced, m)) {
-        return -1;
-    }
+        for (size_t i = 0; i < m; i++) {
+            size_t u = search->free[i];
+            const double *row = G + u * search->stride;
+            for (size_t j = 0; j <= i; j++) {
+                size_t v = search->free[j];
+                search->reduced[i * m + j] = row[v] - base_row[u] - base_row[v] + base_row[base];
+            }
+            search->reduced[i * m + i] += ridge * (row[u] + base_row[base] + search->scale);
+            search->step[i] = search->slope[u] - search->slope[base];
+        }
+        ridge *= RIDGE_FACTOR;
+    } while (cholesky_factor(search->reduced, m));
     cholesky_solve(search->reduced, m, search->step);
     double sum = 0;
     for (size_t i = 0; i < m; i++) {
@@ -110,6 +114,7 @@ static void run(struct search *search, double tolerance) {
     size_t p = search->p;
     for (size_t t = 0; t < p; t++) {
         search->is_free[t] = search->mu[t] > 0;
+        search->scale = fmax(search->scale, fabs(search->linear[t]));
     }
     slopes(search);
     size_t most_steps = 20 * p + 100; /* a bound against cycling in rounding; 2 to 5 are usual */

@@ -115,8 +115,7 @@ refuses() {
     refuses '1\n\n1x 1:1\n' "3:2: junk after the label: 'x'"
     refuses '  1,2 1:1\n' "1:4: junk after the label: ',2'"
     refuses 'nan 1:1\n' "1:1: label is not finite: 'nan'"
-    refuses -- '-Inf 1:1\n' "1:1: label is not finite: '-Inf'" 2>/dev/null ||
-        refuses ' -Inf 1:1\n' "1:2: label is not finite: '-Inf'"
+    refuses ' -Inf 1:1\n' "1:2: label is not finite: '-Inf'"
     refuses '1e400 1:1\n' "1:1: label is too large: '1e400'"
     refuses '0x10 1:1\n' "1:2: junk after the label: 'x10'"
     refuses '1:1\n' "1:1: label is missing: '1:1'"
@@ -266,7 +265,8 @@ same() {
     assert_output '.: Is a directory'
     run -1 "$bin/tests/unit/input" dump - number <.
     assert_output '<stdin>: Is a directory'
-    run -1 "$bin/tests/unit/input" dump - number <&-
+    # in a shell of its own: run would put a pipe of its own where the standard input was
+    run -1 bash -c '"$1" dump - number <&-' _ "$bin/tests/unit/input"
     assert_output '<stdin>: Bad file descriptor'
 }
 
@@ -278,26 +278,26 @@ same() {
     assert_output 'file.svm: Permission denied'
 }
 
-@test "input: a mistake ends reading from a pipe that stays open" {
+@test "input: a mistake ends reading from a pipe that stays open and silent" {
     mkfifo pipe
-    sleep 30 >pipe &
+    sleep 60 3>&- <>pipe & # keeps the pipe open, for reading too, so that nobody waits for anybody
     local sleeper=$!
-    { yes '1 1:1 2:2' | head -1000000; echo '1 1:x'; yes '1 1:1' | head -3000000; sleep 30; } \
-        2>/dev/null >pipe &
-    local writer=$!
+    { yes '1 1:1 2:2' | head -1000000; echo '1 1:x'; yes '1 1:1' | head -3000000; } \
+        2>/dev/null 3>&- >pipe &
     run -1 timeout 20 "$bin/tests/unit/input" dump pipe number threads=2
+    kill "$sleeper"
     assert_output "pipe:1000001:5: value is not a number: 'x'"
-    kill "$sleeper" "$writer"
 }
 
 @test "input: a stream of any length takes the same memory" {
-    sanitized && skip 'the sanitizer needs memory of its own'
-    peak() {
-        awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) print i % 9, "1:0.5 3:0.25 7:1e-3" }' |
-            { /usr/bin/env bash -c 'ulimit -v 200000; exec "$@"' _ \
-                "$bin/tests/unit/input" dump - number stream; } | tail -1
+    sanitized && skip 'limits on memory do not go with the sanitizer'
+    limited() {
+        awk 'BEGIN { for (i = 0; i < 3000000; i++) print i, "1:0.5 3:0.25 7:1e-3" }' 2>/dev/null |
+            (ulimit -v 80000 && exec "$bin/tests/unit/input" dump - number "$@")
     }
-    assert_equal "$(peak 4000000)" '6 1:0.5 3:0.25 7:0.001'
+    assert_equal "$(limited stream | tail -1)" '2999999 1:0.5 3:0.25 7:0.001'
+    run -1 limited
+    assert_output --partial 'out of memory'
 }
 
 @test "input: real data of every family is read" {

@@ -118,5 +118,6 @@ ended_with() {
 holds() {
     local folder=$1
     shift
-    assert_equal "$(ls -A "$folder" | tr '\n' ' ')" "$(printf '%s\n' "$@" | sort | tr '\n' ' ')"
+    assert_equal "$(ls -A "$folder" | tr '\n' ' ')" \
+        "$([ $# -eq 0 ] || printf '%s\n' "$@" | sort | tr '\n' ' ')"
 }

@@ -65,6 +65,7 @@ compare() {
     echo "$measure_lines" | awk -v what="$what" -v gap="$(gap_of "$model")" -v peer="$name" '
         { wall[NR] = $1; user[NR] = $2; peak[NR] = $3; status[NR] = $4 }
         END {
+            if (gap != "-") gap = sprintf("%.1e", gap)
             printf "%-46s %8.2f %8.2f %8.0f %9s  ", what, wall[1], user[1], peak[1], gap
             if (NR < 2) printf "-\n"
             else if (status[2] != 0) printf "%s failed (status %d)\n", peer, status[2]

@@ -180,9 +180,9 @@ static void check_subset(void) {
             } else {
                 size_t count = (size_t)(data.label_start[r + 1] - data.label_start[r]);
                 same &= subset.label_start[k + 1] - subset.label_start[k] == count;
-                same = same && memcmp(subset.label + subset.label_start[k],
-                                      data.label + data.label_start[r],
-                                      count * sizeof *data.label) == 0;
+                same = same &&
+                       memcmp(subset.label + subset.label_start[k],
+                              data.label + data.label_start[r], count * sizeof *data.label) == 0;
             }
             if (!same) {
                 FAIL("row %zu of a subset", k);

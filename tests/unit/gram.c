@@ -177,6 +177,7 @@ int main(void) {
     }
     test_products(1301, true, false, .5, &kernels[1], pool);
     test_products(1301, false, false, .5, &kernels[1], pool);
+    test_products(1301, true, false, 1.5, &kernels[3], pool); /* large enough for threads */
     printf("ok: products equal plain sums, bit-equal for 1, 2 and 16 threads\n");
     test_many(pool[2]);
     test_precomputed();

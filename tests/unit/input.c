@@ -6,10 +6,11 @@
 #define _GNU_SOURCE /* mkstemp */
 #include "common/input.h"
 #include "common/number.h"
+#include "tests/unit/input_reference.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FAIL(...)                                                                                  \
-    do {                                                                                           \
-        printf("FAIL %s:%d: ", __FILE__, __LINE__);                                                \
-        printf(__VA_ARGS__);                                                                       \
-        putchar('\n');                                                                             \
-        exit(1);                                                                                   \
-    } while (0)
-
-/* ---- dump ------------------------------------------------------------------------------------- */
+/* ---- dump -------------------------------------------------------------------------------------
+ */
 
 static void dump_rows(const struct data *data) {
     for (size_t i = 0; i < data->n_rows; i++) {
@@ -120,7 +114,8 @@ static int dump(int argc, char **argv, struct error *err) {
     return status;
 }
 
-/* ---- time ------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------------
+ */
 
 static double seconds(void) {
     struct timespec now;
@@ -154,288 +149,8 @@ static int measure(char **argv, struct error *err) {
     return status;
 }
 
-/* ---- Text that grows -------------------------------------------------------------------------- */
-
-struct text {
-    char *bytes;
-    size_t length, capacity;
-};
-
-static void text_bytes(struct text *text, const void *bytes, size_t n) {
-    if (text->length + n + 1 > text->capacity) {
-        text->capacity = 2 * (text->length + n + 1);
-        text->bytes = realloc(text->bytes, text->capacity);
-        if (!text->bytes) {
-            FAIL("out of memory");
-        }
-    }
-    memcpy(text->bytes + text->length, bytes, n);
-    text->length += n;
-    text->bytes[text->length] = '\0';
-}
-
-static void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void text_add(struct text *text, const char *format, ...) {
-    char line[512];
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    text_bytes(text, line, (size_t)n);
-}
-
-/* ---- A plain reference ------------------------------------------------------------------------ */
-
-/* What a file is to the reference: its rows in words (values as the bits of their floats, zeros
- * left out), or where it is wrong. */
-struct reference {
-    struct text rows;
-    size_t n_rows;
-    bool any_query;
-    size_t error_line, error_column; /* 0: none */
-};
-
-struct line {
-    char text[4096]; /* without the line's end, a NUL behind */
-    size_t length;
-};
-
-static bool ref_blank(const struct line *line, size_t i) {
-    return line->text[i] == ' ' || line->text[i] == '\t';
-}
-
-static bool ref_part_end(const struct line *line, size_t i) {
-    return i == line->length || ref_blank(line, i) || line->text[i] == '#';
-}
-
-static bool ref_digit(const struct line *line, size_t i) {
-    return i < line->length && line->text[i] >= '0' && line->text[i] <= '9';
-}
-
-/* Length of the number at i, 0 if there is none, and its value by strtod. */
-static size_t ref_number(const struct line *line, size_t i, double *value) {
-    size_t j = i, digits = 0;
-    j += j < line->length && (line->text[j] == '-' || line->text[j] == '+');
-    for (; ref_digit(line, j); j++) {
-        digits++;
-    }
-    if (line->text[j] == '.') {
-        for (j++; ref_digit(line, j); j++) {
-            digits++;
-        }
-    }
-    if (digits == 0) {
-        return 0;
-    }
-    if (line->text[j] == 'e' || line->text[j] == 'E') {
-        size_t k = j + 1;
-        k += line->text[k] == '-' || line->text[k] == '+';
-        if (ref_digit(line, k)) {
-            for (j = k; ref_digit(line, j); j++) {
-            }
-        }
-    }
-    char copy[4096];
-    memcpy(copy, line->text + i, j - i);
-    copy[j - i] = '\0';
-    *value = strtod(copy, NULL);
-    return j - i;
-}
-
-/* Length of the run of digits at i, 0 if there is none or it is over most. */
-static size_t ref_integer(const struct line *line, size_t i, uint64_t most, uint64_t *value) {
-    size_t j = i;
-    *value = 0;
-    for (; ref_digit(line, j); j++) {
-        uint64_t digit = (uint64_t)(line->text[j] - '0');
-        if (*value > (UINT64_MAX - digit) / 10 || *value * 10 + digit > most) {
-            return 0;
-        }
-        *value = *value * 10 + digit;
-    }
-    return j - i;
-}
-
-/* Appends the label part of the row's words. Returns 0, or the column (from 1) of what is wrong. */
-static size_t ref_label(const struct line *line, const struct input_format *format, size_t *at,
-                        struct text *words) {
-    size_t end = *at;
-    while (end < line->length && !ref_blank(line, end)) {
-        end++;
-    }
-    const char *token = line->text + *at;
-    size_t length = end - *at;
-    bool none = memchr(token, ':', length) != NULL;
-    if (format->labels == DATA_NUMBER) {
-        double value;
-        size_t n = ref_number(line, *at, &value);
-        if (n > 0 && ref_part_end(line, *at + n) && isfinite(value)) {
-            text_add(words, "%a", value);
-            *at += n;
-            return 0;
-        }
-        if (none && format->label_optional) {
-            text_add(words, "none");
-            return 0;
-        }
-        return n > 0 && !none && !ref_part_end(line, *at + n) ? *at + n + 1 : *at + 1;
-    }
-    if (format->labels == DATA_NAME) {
-        if (none) {
-            text_add(words, "none");
-            return format->label_optional ? 0 : *at + 1;
-        }
-        const char *comma = memchr(token, ',', length), *nul = memchr(token, '\0', length);
-        if (comma || nul) {
-            return (size_t)((comma ? comma : nul) - line->text) + 1;
-        }
-        text_add(words, "%.*s", (int)length, token);
-        *at = end;
-        return 0;
-    }
-    if (*at > 0 || none) {
-        return 0;
-    }
-    for (size_t first = 0; first <= end;) {
-        size_t last = first;
-        for (; last < end && line->text[last] != ','; last++) {
-            if (line->text[last] == '\0') {
-                return last + 1;
-            }
-        }
-        if (last == first) {
-            return first + 1;
-        }
-        for (size_t other = 0; other < first;) { /* the labels before this one */
-            size_t other_end = other;
-            while (line->text[other_end] != ',') {
-                other_end++;
-            }
-            if (other_end - other == last - first &&
-                memcmp(line->text + other, line->text + first, last - first) == 0) {
-                return first + 1;
-            }
-            other = other_end + 1;
-        }
-        text_add(words, "%.*s,", (int)(last - first), line->text + first);
-        first = last + 1;
-    }
-    *at = end;
-    return 0;
-}
-
-/* One line: *row tells if it is a row. Returns 0, or the column of what is wrong. */
-static size_t ref_line(const struct line *line, const struct input_format *format, bool *row,
-                       bool *any_query, struct text *words) {
-    size_t i = 0;
-    while (ref_blank(line, i)) {
-        i++;
-    }
-    *row = i < line->length && line->text[i] != '#';
-    size_t wrong = *row ? ref_label(line, format, &i, words) : 0;
-    uint64_t query = 0, serial = 0, last = 0;
-    bool has_query = false, has_serial = false;
-    struct text features = {0};
-    text_add(&features, "%s", "");
-    while (wrong == 0) {
-        while (ref_blank(line, i)) {
-            i++;
-        }
-        if (i == line->length || line->text[i] == '#') {
-            const char *nul = memchr(line->text + i, '\0', line->length - i);
-            wrong = *row && format->precomputed && !has_serial ? i + 1
-                    : nul                                      ? (size_t)(nul - line->text) + 1
-                                                               : 0;
-            break;
-        }
-        uint64_t index;
-        size_t n;
-        double value;
-        if (strncmp(line->text + i, "qid:", 4) == 0) {
-            n = ref_integer(line, i + 4, UINT64_MAX, &query);
-            if (has_query || has_serial || last > 0) {
-                wrong = i + 1;
-            } else if (n == 0 || !ref_part_end(line, i + 4 + n)) {
-                wrong = i + 5;
-            }
-            has_query = true;
-            i += 4 + n;
-            continue;
-        }
-        n = ref_integer(line, i, UINT32_MAX - 1, &index);
-        if (n == 0 || line->text[i + n] != ':') {
-            wrong = i + 1;
-            break;
-        }
-        size_t at = i + n + 1;
-        if (format->precomputed && !has_serial) {
-            n = ref_integer(line, at, UINT64_MAX, &serial);
-            if (index != 0 || n == 0 || !ref_part_end(line, at + n)) {
-                wrong = index != 0 ? i + 1 : at + 1;
-            }
-            has_serial = true;
-            i = at + n;
-            continue;
-        }
-        if (index <= last) {
-            wrong = i + 1;
-            break;
-        }
-        n = ref_number(line, at, &value);
-        if (n == 0) {
-            wrong = at + 1;
-        } else if (!ref_part_end(line, at + n)) {
-            wrong = at + n + 1;
-        } else if (isinf((float)value)) {
-            wrong = at + 1;
-        }
-        last = index;
-        i = at + n;
-        if (wrong == 0 && (float)value != 0) {
-            text_add(&features, " %" PRIu64 ":%a", index, (double)(float)value);
-        }
-    }
-    if (wrong == 0 && *row) {
-        text_add(words, " qid %" PRIu64 " serial %" PRIu64, query, serial);
-        text_bytes(words, features.bytes, features.length);
-        text_add(words, "\n");
-        *any_query |= has_query;
-    }
-    free(features.bytes);
-    return wrong;
-}
-
-static struct reference ref_read(const struct text *text, const struct input_format *format) {
-    struct reference reference = {0};
-    text_add(&reference.rows, "%s", "");
-    size_t line_number = 0;
-    static struct line line;
-    for (size_t first = 0; first < text->length && reference.error_line == 0;) {
-        const char *newline = memchr(text->bytes + first, '\n', text->length - first);
-        size_t last = newline ? (size_t)(newline - text->bytes) : text->length;
-        line.length = last - first;
-        if (line.length >= sizeof line.text) {
-            FAIL("a line of the test is too long");
-        }
-        memcpy(line.text, text->bytes + first, line.length);
-        if (line.length > 0 && line.text[line.length - 1] == '\r') {
-            line.length--;
-        }
-        line.text[line.length] = '\0';
-        line_number++;
-        bool row;
-        size_t column = ref_line(&line, format, &row, &reference.any_query, &reference.rows);
-        if (column > 0) {
-            reference.error_line = line_number;
-            reference.error_column = column;
-        }
-        reference.n_rows += row;
-        first = last + 1;
-    }
-    return reference;
-}
-
-/* ---- What was read, in the reference's words -------------------------------------------------- */
+/* ---- What was read, in the reference's words --------------------------------------------------
+ */
 
 static void describe_rows(const struct data *data, struct text *words) {
     for (size_t i = 0; i < data->n_rows; i++) {
@@ -532,7 +247,8 @@ static void compare(const struct text *text, const struct input_format *format, 
     free(reference.rows.bytes);
 }
 
-/* ---- Generated files -------------------------------------------------------------------------- */
+/* ---- Generated files --------------------------------------------------------------------------
+ */
 
 static uint64_t state = 88172645463325252u;
 
@@ -698,43 +414,60 @@ static void check_generated(const char *path) {
     threads_free(threads);
 }
 
-/* Rows that are dense up to the last, in a later block than the first: columns and row starts are
- * made late, zeros dropped. */
-static void check_late_sparse(const char *path) {
+/* Rows that are dense up to a later block than the first: columns and row starts are then made
+ * late, zeros dropped; and rows before the first that has a qid, of query 0. */
+static void check_late_changes(const char *path) {
+    enum { ROWS = 100000 };
+    static const struct {
+        const char *row; /* behind the dense ones */
+        int times;
+        uint32_t n_features;
+        size_t n_values; /* of each */
+    } ends[] = {{"1 1:0 2:0 3:0 4:0 5:0\n", 1, 5, 5},
+                {"1 2:3\n", 1, 5, 1},
+                {"1 1:1 2:1 3:1 4:1 5:1 6:1\n", 1, 6, 6},
+                {"1 1:1 2:1 3:1 4:1\n", ROWS, 5, 4},
+                {"1 qid:3 1:1 2:1 3:1 4:1\n", 1, 5, 4}};
     struct input_format format = {.labels = DATA_NUMBER};
     struct error err;
-    for (int last = 0; last < 3; last++) {
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
         FILE *file = fopen(path, "wb");
-        enum { ROWS = 100000 };
         for (int i = 0; file && i < ROWS; i++) {
             fprintf(file, "%d 1:%d 2:0 3:0.5 4:-0 5:7\n", i, i % 3);
         }
-        if (!file || fputs(last == 1 ? "1 2:3\n" : last == 2 ? "1 1:1 2:1 3:1 4:1 5:1 6:1\n" : "",
-                           file) < 0 ||
-            fclose(file) != 0) {
+        for (int i = 0; file && i < ends[e].times; i++) {
+            fputs(ends[e].row, file);
+        }
+        if (!file || fclose(file) != 0) {
             FAIL("cannot write %s", path);
         }
         struct data data;
         if (input_read(&data, path, &format, NULL, &err) != 0) {
             FAIL("%s", err.text);
         }
-        size_t kept = 2 * ROWS + 2 * (ROWS / 3);
-        if ((data.row_start == NULL) != (last == 0) || (data.column == NULL) != (last == 0) ||
-            data.n_rows != (last == 0 ? ROWS : ROWS + 1) || data.n_features != (last == 2 ? 6 : 5) ||
-            data_values(&data) != (last == 0 ? (size_t)5 * ROWS : kept + (last == 1 ? 1 : 6))) {
-            FAIL("last row %d: %zu rows, %zu values", last, data.n_rows, data_values(&data));
+        bool dense = e == 0;
+        size_t last = (size_t)ends[e].times;
+        size_t kept = dense ? (size_t)5 * ROWS : 2 * ROWS + 2 * (ROWS / 3);
+        if ((data.row_start == NULL) != dense || (data.column == NULL) != dense ||
+            data.n_rows != ROWS + last || data.n_features != ends[e].n_features ||
+            data_values(&data) != kept + last * ends[e].n_values) {
+            FAIL("end %zu: %zu rows, %zu values", e, data.n_rows, data_values(&data));
+        }
+        if ((data.query != NULL) != (e == 4) || (data.query && data.query[ROWS] != 3)) {
+            FAIL("end %zu: qid", e);
         }
         for (size_t i = 0; i < ROWS; i++) {
             double row[6];
             data_row_dense(&data, i, 6, row);
             if (row[0] != (double)(i % 3) || row[1] != 0 || row[2] != 0.5 || row[3] != 0 ||
-                row[4] != 7 || row[5] != 0 || data.target[i] != (double)i) {
-                FAIL("row %zu", i);
+                row[4] != 7 || row[5] != 0 || data.target[i] != (double)i ||
+                (data.query && data.query[i] != 0)) {
+                FAIL("end %zu: row %zu", e, i);
             }
         }
         data_free(&data);
     }
-    puts("ok: rows are dense until one is not");
+    puts("ok: rows are dense until one is not, of query 0 before the first qid");
 }
 
 int main(int argc, char **argv) {
@@ -767,7 +500,7 @@ int main(int argc, char **argv) {
     }
     close(file);
     check_generated(path);
-    check_late_sparse(path);
+    check_late_changes(path);
     remove(path);
     return 0;
 }

@@ -89,7 +89,7 @@ static void write_model(enum kind kind, const char *path) {
         solution.weights[1] = -2.5e-7;
         solution.weights[2] = 12;
     }
-    struct problem problem = {&data, NULL, NULL, 2, NULL};
+    struct problem problem = {.data = &data, .n = 2};
     bool written =
         model_set_solution(&model, &problem, &solution, &err) == 0 &&
         model_add(&model, &err, "groups", "%d", 1) == 0 && output_open(&output, path, &err) == 0 &&

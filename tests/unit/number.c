@@ -136,9 +136,13 @@ static void check_random_text(void) {
 static void check_halfway(void) {
     char text[2400];
     for (int i = 0; i < ROUNDS / 40; i++) {
-        uint64_t significand = (random_bits() >> (11 + (i % 4 == 0 ? random_below(50) : 0))) | 1;
-        int exponent = (int)random_below(i % 2 ? 2040 : 140) - (i % 2 ? 1075 : 70);
-        /* (2m+1) 2^e in a long double has 64 bits and the range; exact when printed in full */
+        bool subnormal = i % 4 == 0;
+        uint64_t significand = subnormal ? random_bits() >> (12 + random_below(50))
+                                         : random_bits() >> 11 | UINT64_C(1) << 52;
+        int exponent = subnormal    ? -1074
+                       : i % 2 == 0 ? (int)random_below(140) - 70
+                                    : (int)random_below(2040) - 1074;
+        /* a long double of 64 bits has it, and it is exact when printed in full */
         long double middle = ldexpl((long double)significand + 0.5L, exponent);
         if (LDBL_MANT_DIG < 64 || middle > DBL_MAX) {
             continue;
@@ -180,22 +184,65 @@ static void check_halfway(void) {
 
 static void check_special_text(void) {
     static const char *const texts[] = {
-        "0", "-0", "0.0", "+0", "0e5", "-0.0e-400", "0e99999999999999999999", "00000000000000001",
-        "1", "+1", "-1", "1.", ".5", "-.5e1", "1e5", "1E+5", "1e-5", "1e", "1e+", "1e-", "1.e2",
-        "1e400", "-1e400", "1e-400", "1e99999999999999999999", "1e-99999999999999999999",
-        "179769313486231580793728971405301e276", "1.7976931348623158e308",
-        "1.7976931348623159e308", "2.4703282292062327e-324", "2.4703282292062328e-324",
-        "4.9406564584124654e-324", "2.2250738585072011e-308", "2.2250738585072014e-308",
-        "9007199254740993", "9007199254740992.99999999999999999999999999", "1e22", "1e23", "1e-22",
-        "8.5e22", "0.000000000000000000000000000000000000000000000000000000000000000000000001e70",
-        "123456789012345678901234567890e-30", "18446744073709551615", "18446744073709551616",
-        "9223372036854775808e-1", "0.1", "0.25000000000000000000000000", "1 2", "1:2", "1x", "1.5.2",
-        "3.4028235677973366e38", "6929495644600919.5", "1.00000000000000011102230246251565404"};
+        "0",
+        "-0",
+        "0.0",
+        "+0",
+        "0e5",
+        "-0.0e-400",
+        "0e99999999999999999999",
+        "00000000000000001",
+        "1",
+        "+1",
+        "-1",
+        "1.",
+        ".5",
+        "-.5e1",
+        "1e5",
+        "1E+5",
+        "1e-5",
+        "1e",
+        "1e+",
+        "1e-",
+        "1.e2",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "1e99999999999999999999",
+        "1e-99999999999999999999",
+        "179769313486231580793728971405301e276",
+        "1.7976931348623158e308",
+        "1.7976931348623159e308",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324",
+        "4.9406564584124654e-324",
+        "2.2250738585072011e-308",
+        "2.2250738585072014e-308",
+        "9007199254740993",
+        "9007199254740992.99999999999999999999999999",
+        "1e22",
+        "1e23",
+        "1e-22",
+        "8.5e22",
+        "0.000000000000000000000000000000000000000000000000000000000000000000000001e70",
+        "123456789012345678901234567890e-30",
+        "18446744073709551615",
+        "18446744073709551616",
+        "9223372036854775808e-1",
+        "0.1",
+        "0.25000000000000000000000000",
+        "1 2",
+        "1:2",
+        "1x",
+        "1.5.2",
+        "3.4028235677973366e38",
+        "6929495644600919.5",
+        "1.00000000000000011102230246251565404"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         check_parse(texts[i]);
     }
-    static const char *const none[] = {"", "+", "-", ".", "-.", "e5", ".e5", "x", "nan", "inf",
-                                       "-inf", "infinity", " 1", "+-1", "--1"};
+    static const char *const none[] = {"",    "+",   "-",    ".",        "-.", "e5",  ".e5", "x",
+                                       "nan", "inf", "-inf", "infinity", " 1", "+-1", "--1"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         double value;
         if (number_parse(none[i], none[i] + strlen(none[i]), &value) != NULL) {
@@ -371,11 +418,34 @@ static void check_format_float(float value) {
 }
 
 static void check_formats(void) {
-    static const double values[] = {0.0,  -0.0, 1,     -1,     0.1,    0.3,   1e15,    1e16,   1e17,
-                                    1e22, 1e23, 1e100, 1e-4,   1e-5,   1e-6,  1.5e-5,  5e-324, 1e-323,
-                                    123456789012345680.0,      1.0 / 3, 100,   DBL_MAX, DBL_MIN,
-                                    9007199254740991.0,        9007199254740992.0,      9007199254740994.0,
-                                    -4503599627370496.5,       2e-3};
+    static const double values[] = {0.0,
+                                    -0.0,
+                                    1,
+                                    -1,
+                                    0.1,
+                                    0.3,
+                                    1e15,
+                                    1e16,
+                                    1e17,
+                                    1e22,
+                                    1e23,
+                                    1e100,
+                                    1e-4,
+                                    1e-5,
+                                    1e-6,
+                                    1.5e-5,
+                                    5e-324,
+                                    1e-323,
+                                    123456789012345680.0,
+                                    1.0 / 3,
+                                    100,
+                                    DBL_MAX,
+                                    DBL_MIN,
+                                    9007199254740991.0,
+                                    9007199254740992.0,
+                                    9007199254740994.0,
+                                    -4503599627370496.5,
+                                    2e-3};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         check_format(values[i]);
     }
@@ -395,8 +465,8 @@ static void check_formats(void) {
         char text[64];
         snprintf(text, sizeof text, "%.*g", (int)random_below(16) + 1, random_double());
         check_format(isfinite(strtod(text, NULL)) ? strtod(text, NULL) : 1);
-        check_format_float((float)((double)(random_bits() >> 11) * 0x1p-53 *
-                                   pow(10, (int)random_below(20) - 10)));
+        check_format_float(
+            (float)((double)(random_bits() >> 11) * 0x1p-53 * pow(10, (int)random_below(20) - 10)));
     }
     puts("ok: format reads back to the same bits, is the shortest and the nearest such");
 }
@@ -421,7 +491,8 @@ static void check_locale(void) {
     puts("ok: the locale does not matter");
 }
 
-/* ---- The table of powers, by long multiplication and division --------------------------------- */
+/* ---- The table of powers, by long multiplication and division ---------------------------------
+ */
 
 enum { FIRST = -342, LAST = 324, LIMBS = 48 };
 

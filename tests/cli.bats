@@ -1,0 +1,229 @@
+# The command line and what the programs print, in detail.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    awk 'BEGIN { seed = 7
+        for (i = 0; i < 90; i++) {
+            line = ""; sum = 0
+            for (f = 1; f <= 4; f++) {
+                seed = (seed * 16807) % 2147483647; v = int(seed / 2147483647 * 16) / 8
+                sum += (f - 2) * v; line = line " " f ":" v }
+            seed = (seed * 16807) % 2147483647
+            print int(100 * (sum + 2 * seed / 2147483647)) / 100 " qid:" 10 + i % 6 line } }' >set.svm
+    head -60 set.svm >train.svm
+    tail -30 set.svm >test.svm
+}
+
+@test "cli: the scanner, values, lists and points" {
+    unit options
+}
+
+@test "cli: outputs are there whole or not at all" {
+    TMPDIR=$tmp unit output
+}
+
+@test "cli: options stand anywhere, cut short, attached or with an equals sign" {
+    svm-rank-train -q -c 4 -t 2 --gamma 0.5 train.svm a
+    svm-rank-train train.svm -qc4 --kern=rbf b --ga=.5
+    svm-rank-train --cost 2^2 -t rbf -g0.5 -q -- train.svm c
+    cmp a b
+    cmp a c
+}
+
+@test "cli: one line of diagnosis says what was found" {
+    run svm-rank-train -e 1x train.svm
+    assert_failure 2
+    assert_output "svm-rank-train: option --epsilon: not a number: '1x': try --help"
+    run svm-rank-train --co 1 train.svm
+    assert_failure 2
+    assert_output "svm-rank-train: option --co: could be --cost or --coef0: try --help"
+    run svm-rank-train -c 1,2 train.svm
+    assert_failure 2
+    assert_output --partial 'want --folds, --fold-file or --validate'
+    run svm-rank-predict test.svm
+    assert_failure 2
+    assert_output 'svm-rank-predict: no test file and model file: try --help'
+}
+
+@test "cli: --help has every option of the table with its default" {
+    run svm-rank-train --help
+    assert_success
+    assert_line --partial 'usage: svm-rank-train [options] training_file [model_file]'
+    assert_line --regexp '^  -c, --cost C .*\(default 1\)$'
+    assert_line --regexp '^      --rank-gap LOW:HIGH .*\(default 1:inf\)$'
+    refute_output --partial shrinking
+    run svm-rank-predict --help
+    assert_success
+    assert_line --regexp '^      --order '
+}
+
+@test "cli: the report is lines of name = value, with seconds unless quiet" {
+    svm-rank-train -q -t rbf train.svm m >out
+    assert_equal "$(cut -d= -f1 out | tr -d '\n')" \
+        'groups pairs iterations primal dual gap support-vectors '
+    svm-rank-train train.svm m 2>/dev/null >out
+    assert_equal "$(cut -d= -f1 out | tr -d '\n')" \
+        'groups pairs iterations primal dual gap read-seconds kernel-seconds solve-seconds '
+    assert_equal "$(sed -n 's/^gap = //p' out)" "$(awk '$1 == "gap" { print $2 }' m)"
+}
+
+@test "cli: a cross-validation prints every measure, the accuracy as LIBSVM does" {
+    svm-rank-train -q -v 3 --ndcg 1,3 train.svm >out
+    assert_equal "$(sed 's/ = .*//' out)" 'Cross Validation Accuracy
+Cross Validation kendall-tau
+Cross Validation spearman
+Cross Validation map
+Cross Validation mrr
+Cross Validation ndcg@1
+Cross Validation ndcg@3'
+    grep -Eqx 'Cross Validation Accuracy = [0-9.]+%' out
+}
+
+@test "cli: a sweep prints a table, cost ascending and fastest, and names the best" {
+    svm-rank-train -q -v 3 -t rbf -g 1,.1 -c 4,1 train.svm >out
+    assert_equal "$(cut -f1,2 out | head -5)" 'cost	gamma
+1	1
+4	1
+1	0.1
+4	0.1'
+    head -1 out | grep -qx 'cost	gamma	pairwise-accuracy	kendall-tau	.*	gap'
+    best=$(sed '1d;$d' out | sort -t "$(printf '\t')" -k3,3 -gr | head -1 | cut -f3)
+    tail -1 out | grep -Eqx "# best: cost=[14] gamma=[0.1]+ pairwise-accuracy=$best"
+}
+
+@test "cli: --select chooses by another measure, and knows their names" {
+    svm-rank-train -q -v 3 -c .01,100 --select kendall-tau train.svm >out
+    tail -1 out | grep -q kendall-tau=
+    run svm-rank-train -q -v 3 --select auc train.svm
+    assert_failure 2
+    assert_output --partial 'must be one of pairwise-accuracy, kendall-tau'
+}
+
+@test "cli: --validate measures what predict measures on that file" {
+    for options in '-c 1' '-t rbf -g .3' '--scale std-center' '-t minmax --scale l2'; do
+        # shellcheck disable=SC2086
+        {
+            svm-rank-train -q $options --validate test.svm train.svm >out
+            svm-rank-train -q $options train.svm m >/dev/null
+        }
+        svm-rank-predict --metrics test.svm m >metrics
+        assert_equal "$(sed -n 's/^Validation spearman = //p' out | cut -c1-6)" \
+            "$(metric spearman metrics | cut -c1-6)"
+    done
+}
+
+@test "cli: the model of a sweep with --validate is that of the training rows alone" {
+    svm-rank-train -q -c 1 -t rbf train.svm alone >/dev/null
+    svm-rank-train -q -c 1e-9,1 -t rbf --select spearman --validate train.svm train.svm m >out
+    tail -1 out >/dev/null
+    cmp alone m
+}
+
+@test "cli: a fold file is checked line by line" {
+    awk '{ print NR % 3 }' train.svm >folds
+    svm-rank-train -q --fold-file folds train.svm >/dev/null
+    sed '5s/.*/x/' folds >bad
+    run svm-rank-train -q --fold-file bad train.svm
+    assert_failure 1
+    assert_output "svm-rank-train: bad:5:1: not a fold number: 'x'"
+    head -59 folds >bad
+    run svm-rank-train -q --fold-file bad train.svm
+    assert_failure 1
+    assert_output --partial '59 lines for 60 training rows'
+    { cat folds; echo 1; } >bad
+    run svm-rank-train -q --fold-file bad train.svm
+    assert_failure 1
+    assert_output --partial 'bad:61: more lines than the 60 training rows'
+}
+
+@test "cli: too few queries for the folds name the way out" {
+    run svm-rank-train -q -v 7 train.svm
+    assert_failure 1
+    assert_output --partial '6 queries cannot make 7 folds'
+    assert_output --partial '--fold-file'
+}
+
+@test "cli: --order and --pairs print rows by their number in the file" {
+    svm-rank-train -q -b 1 train.svm m >/dev/null
+    svm-rank-predict -q test.svm m scores
+    svm-rank-predict -q --order test.svm m order
+    assert_equal "$(cut -d' ' -f1 order | tr '\n' ' ')" 'qid:10 qid:11 qid:12 qid:13 qid:14 qid:15 '
+    first=$(paste -d' ' scores test.svm | awk '$3 == "qid:10" { print $1, NR }' | sort -g |
+        cut -d' ' -f2 | tr '\n' ' ')
+    assert_equal "$(head -1 order | cut -d' ' -f2-) " "$first"
+    svm-rank-predict -q --pairs test.svm m pairs
+    assert_equal "$(wc -l <pairs)" 60 # 6 queries of 5 rows
+    assert_equal "$(head -1 pairs | cut -d' ' -f1,2)" '1 7'
+    awk 'NR == FNR { s[NR] = $1; next }
+         { d = s[$1] - s[$2] - $3; if (d > 1e-12 || d < -1e-12 || NF != 4) exit 1 }' scores pairs
+    sed 's/ qid:[0-9]*//' test.svm | svm-rank-predict -q --order - m >order
+    assert_equal "$(wc -w <order) $(wc -l <order)" '30 1'
+}
+
+@test "cli: a model of pair features predicts pairs, and says so" {
+    svm-rank-train -q -t rbf --pair-features exterior train.svm m >/dev/null
+    run svm-rank-predict test.svm m
+    assert_failure 1
+    assert_output 'svm-rank-predict: the model has pair features: it only predicts --pairs'
+    svm-rank-predict -q --pairs test.svm m >pairs
+    svm-rank-predict --metrics test.svm m >metrics
+    awk 'NR == FNR { t[NR] = $1; next } t[$1] != t[$2] { n++; right += ($3 > 0) == (t[$1] > t[$2]) }
+         END { print right / n }' test.svm pairs >share # all queries have the same size
+    within "$(metric pairwise-accuracy metrics)" "$(awk '{ print $1 - .02 }' share)" \
+        "$(awk '{ print $1 + .02 }' share)"
+    assert_equal "$(wc -l <metrics)" 1
+}
+
+@test "cli: measures go to stderr, or with --metrics to stdout, and need labels" {
+    svm-rank-train -q train.svm m >/dev/null
+    svm-rank-predict test.svm m >scores 2>measures
+    grep -Eqx 'pairwise-accuracy = [0-9.]+' measures
+    svm-rank-predict --metrics test.svm m named >stdout 2>stderr
+    cmp named scores
+    [ ! -s stderr ]
+    grep -Eqx 'pairwise-accuracy [0-9.]+' stdout
+    cut -d' ' -f2- test.svm >unlabelled
+    svm-rank-predict unlabelled m >other 2>stderr
+    cmp other scores
+    [ ! -s stderr ]
+    run svm-rank-predict --metrics unlabelled m
+    assert_failure 1
+    assert_output 'svm-rank-predict: unlabelled: its rows have nothing to measure by'
+}
+
+@test "cli: --batch writes a file for each test file into the current folder" {
+    svm-rank-train -q train.svm m >/dev/null
+    mkdir far && cp test.svm far/one && cp train.svm far/two
+    svm-rank-predict -q --batch m far/one far/two
+    cmp one.predict <(svm-rank-predict -q test.svm m)
+    cmp two.predict <(svm-rank-predict -q train.svm m)
+    svm-rank-predict --batch --metrics m far/one far/two >out
+    assert_equal "$(grep -c '^pairwise-accuracy ' out)" 2
+    assert_equal "$(grep '^file ' out | tr '\n' ' ')" 'file far/one file far/two '
+}
+
+@test "cli: a precomputed kernel can be cross-validated and validated" {
+    kernel() { # the linear kernel of every row of $1 with the 60 training rows
+        awk 'NR == FNR { for (f = 3; f <= NF; f++) { split($f, p, ":"); x[NR, p[1]] = p[2] }; n = NR
+                         next }
+             { for (f = 3; f <= NF; f++) { split($f, p, ":"); z[p[1]] = p[2] }
+               line = $1 " " $2 " 0:" FNR
+               for (i = 1; i <= n; i++) { s = 0; for (f = 1; f <= 4; f++) s += x[i, f] * z[f]
+                                          line = line " " i ":" s }
+               print line }' train.svm "$1"
+    }
+    kernel train.svm >train.pre
+    kernel test.svm >test.pre
+    agree_with() { # the accuracies that two commands print differ by a pair at most
+        paste "$1" "$2" | head -1 | tr -d % |
+            awk '{ d = $5 - $NF; exit !(d < .7 && d > -.7) }' || fail "$(head -1 "$1" "$2")"
+    }
+    svm-rank-train -q -e 1e-5 -v 3 train.svm >linear
+    svm-rank-train -q -e 1e-5 -v 3 -t 4 train.pre >precomputed
+    agree_with linear precomputed
+    svm-rank-train -q -e 1e-5 --validate test.svm train.svm | sed 's/^/with /' >linear
+    svm-rank-train -q -e 1e-5 --validate test.pre -t 4 train.pre >precomputed
+    agree_with linear precomputed
+}

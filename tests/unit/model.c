@@ -1,0 +1,186 @@
+/* Models: written and read back they are the same to the bit, and score the same. Damage is
+ * tried in model_tamper. */
+#define _GNU_SOURCE
+#include "common/model.h"
+
+#include "tests/unit/compute.h"
+
+#include <unistd.h>
+
+static const char *const own_keys[] = {"labels", "threshold", NULL};
+
+static char path[600];
+
+/* Makes the header of a model by hand. */
+static void fill(struct model *model, enum kernel_type type, const struct data *data) {
+    *model = (struct model){.cost = 0.1,
+                            .kernel = {type, 3, 1.0 / 3, -0.25},
+                            .n_rows = data->n_rows,
+                            .n_features = data->n_features};
+    model->formulation = strdup("plain");
+    model->loss = strdup("hinge");
+}
+
+/* A solution of random weights, some of them zero. */
+static struct solution random_solution(size_t n, size_t n_outputs, uint64_t seed) {
+    struct random random;
+    random_start(&random, seed, 0);
+    struct solution solution = {.n_outputs = n_outputs,
+                                .primal = 1e5 / 3,
+                                .dual = 1e5 / 3 - 1.0 / 7,
+                                .iterations = 12345678901};
+    solution.weights = sample_array(n * n_outputs, sizeof(double));
+    for (size_t i = 0; i < n * n_outputs; i++) {
+        double size = exp2((double)random_below(&random, 120) - 60);
+        solution.weights[i] = i / n_outputs % 5 == 1 ? 0 : (random_unit(&random) - .5) * size;
+    }
+    return solution;
+}
+
+static bool same_bits(const double *a, const double *b, size_t n) {
+    return n == 0 || memcmp(a, b, n * sizeof *a) == 0;
+}
+
+static void write_and_read(const struct model *model, struct model *back) {
+    struct error err;
+    struct output *output = NULL;
+    CHECK(output_open(&output, path, &err) == 0, "%s", err.text);
+    CHECK(model_write(model, "test", output, &err) == 0, "%s", err.text);
+    CHECK(output_commit(output, &err) == 0, "%s", err.text);
+    CHECK(model_read(back, "test", own_keys, path, &err) == 0, "%s", err.text);
+}
+
+static void check_header(const struct model *model, const struct model *back) {
+    const struct kernel *a = &model->kernel, *b = &back->kernel;
+    unsigned used = a->type == KERNEL_POLYNOMIAL ? 7U : a->type == KERNEL_RBF ? 2U : 0;
+    CHECK(strcmp(back->formulation, "plain") == 0 && strcmp(back->loss, "hinge") == 0, "names");
+    CHECK(back->cost == model->cost && back->n_rows == model->n_rows, "figures");
+    CHECK(back->n_features == model->n_features && back->n_outputs == model->n_outputs, "sizes");
+    CHECK(back->primal == model->primal && back->dual == model->dual, "bounds");
+    CHECK(back->iterations == model->iterations, "iterations");
+    CHECK(a->type == b->type, "kernel");
+    CHECK(!(used & 1) || a->degree == b->degree, "degree");
+    CHECK(!(used & 2) || a->gamma == b->gamma, "gamma");
+    CHECK(!(used & 4) || a->coef0 == b->coef0, "coef0");
+    CHECK(back->n_entries == 2 && strcmp(model_value(back, "labels"), "a b  c") == 0, "labels");
+    double threshold;
+    struct error err;
+    CHECK(model_number(back, "threshold", 0, &threshold, &err) == 0 && threshold == -0.5, "number");
+    CHECK(model_number(back, "shape", 7, &threshold, &err) == 0 && threshold == 7, "missing");
+    CHECK(model_number(back, "labels", 7, &threshold, &err) == -1, "text as number");
+}
+
+/* The model of a random solution goes out and in. */
+static void check_round_trip(enum kernel_type type, size_t n_outputs, bool sparse,
+                             enum scale_kind scaling, const char *name) {
+    struct error err;
+    struct data data = sample_data(60, 7, sparse ? .3 : 1, SAMPLE_COUNTS, sparse, true, 5);
+    struct data test = sample_data(20, 9, sparse ? .3 : 1, SAMPLE_COUNTS, sparse, true, 6);
+    struct model model, back;
+    fill(&model, type, &data);
+    CHECK(scale_fit(&model.scale, scaling, &data, &err) == 0, "%s", err.text);
+    CHECK(scale_apply(&model.scale, &data, &err) == 0, "%s", err.text);
+    size_t n = type == KERNEL_LINEAR ? data.n_features : data.n_rows;
+    struct solution solution = random_solution(n, n_outputs, 3);
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    CHECK(model_set_solution(&model, &problem, &solution, &err) == 0, "%s", err.text);
+    CHECK(model_add(&model, &err, "labels", "%s", "a b  c") == 0, "%s", err.text);
+    CHECK(model_add(&model, &err, "threshold", "%s", "-0.5") == 0, "%s", err.text);
+    write_and_read(&model, &back);
+    check_header(&model, &back);
+    if (type == KERNEL_LINEAR) {
+        CHECK(same_bits(model.weights, back.weights, n * n_outputs), "weights");
+    } else {
+        CHECK(model.vectors.n_rows == 48 && back.vectors.n_rows == 48, "support vectors");
+        CHECK(same_bits(model.coefficients, back.coefficients, 48 * n_outputs), "coefficients");
+        for (size_t i = 0; i < 48; i++) {
+            double a[9], b[9];
+            data_row_dense(&model.vectors, i, 9, a);
+            data_row_dense(&back.vectors, i, 9, b);
+            CHECK(same_bits(a, b, 9), "support vector %zu", i);
+        }
+    }
+    CHECK(scale_apply(&back.scale, &test, &err) == 0, "%s", err.text);
+    double *a = sample_array(test.n_rows * n_outputs, sizeof *a);
+    double *b = sample_array(test.n_rows * n_outputs, sizeof *b);
+    CHECK(model_n_scores(&back) == n_outputs, "scores");
+    CHECK(model_scores(&model, &test, a, NULL, &err) == 0, "%s", err.text);
+    CHECK(model_scores(&back, &test, b, NULL, &err) == 0, "%s", err.text);
+    CHECK(same_bits(a, b, test.n_rows * n_outputs), "scores");
+    free(a);
+    free(b);
+    model_free(&model);
+    model_free(&back);
+    solution_free(&solution);
+    data_free(&data);
+    data_free(&test);
+    printf("ok: %s\n", name);
+}
+
+/* margin (i,j) = sum over pairs of b (2 (K_iu K_jv - K_iv K_ju)), against the scores' products. */
+static void check_pairs(void) {
+    struct error err;
+    struct data data = sample_data(30, 6, .6, SAMPLE_COUNTS, false, true, 8);
+    struct data test = sample_data(8, 6, .6, SAMPLE_COUNTS, false, true, 9);
+    struct model model, back;
+    fill(&model, KERNEL_RBF, &data);
+    struct solution solution = {.n_pairs = 40};
+    solution.pairs = sample_array(40, sizeof solution.pairs[0]);
+    for (uint32_t p = 0; p < 40; p++) {
+        solution.pairs[p] = (struct pair_coefficient){p % 7, 8 + p % 13, p % 4 ? .1 * p - 2 : 0};
+    }
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    CHECK(model_set_solution(&model, &problem, &solution, &err) == 0, "%s", err.text);
+    CHECK(model.n_pairs == 30, "pairs with value 0 are left out");
+    write_and_read(&model, &back);
+    CHECK(back.n_pairs == 30 && back.n_outputs == 0 && !back.coefficients, "shape");
+
+    size_t n_scores = model_n_scores(&back);
+    double *scores = sample_array(test.n_rows * n_scores, sizeof *scores);
+    CHECK(model_scores(&back, &test, scores, NULL, &err) == 0, "%s", err.text);
+    struct kernel_rows x, z;
+    CHECK(kernel_rows_create(&x, &model.kernel, &test, &err) == 0, "%s", err.text);
+    CHECK(kernel_rows_create(&z, &model.kernel, &data, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < test.n_rows; i++) {
+        for (size_t j = 0; j < test.n_rows; j++) {
+            double margin = 0;
+            for (size_t p = 0; p < solution.n_pairs; p++) {
+                uint32_t u = solution.pairs[p].u, v = solution.pairs[p].v;
+                margin += 2 * solution.pairs[p].value *
+                          (kernel_value(&x, i, &z, u) * kernel_value(&x, j, &z, v) -
+                           kernel_value(&x, i, &z, v) * kernel_value(&x, j, &z, u));
+            }
+            double found = model_margin(scores + i * n_scores, scores + j * n_scores, n_scores);
+            double mirrored = model_margin(scores + j * n_scores, scores + i * n_scores, n_scores);
+            CHECK(fabs(found - margin) <= 1e-12 * (1 + fabs(margin)), "%g %g", found, margin);
+            CHECK(found == -mirrored, "%g %g", found, mirrored);
+        }
+    }
+    free(scores);
+    kernel_rows_free(&x);
+    kernel_rows_free(&z);
+    model_free(&model);
+    model_free(&back);
+    solution_free(&solution);
+    data_free(&data);
+    data_free(&test);
+    printf("ok: pairs, and their margins\n");
+}
+
+int main(void) {
+    const char *temporary = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/dualsvm-model-%ld", temporary ? temporary : "/tmp",
+             (long)getpid());
+    check_round_trip(KERNEL_LINEAR, 1, false, SCALE_NONE, "linear");
+    check_round_trip(KERNEL_LINEAR, 4, true, SCALE_STD, "linear, four outputs, scaled");
+    check_round_trip(KERNEL_RBF, 1, false, SCALE_MINMAX, "rbf, scaled to a range");
+    check_round_trip(KERNEL_POLYNOMIAL, 3, true, SCALE_L2, "polynomial, sparse, three outputs");
+    check_round_trip(KERNEL_MINMAX, 1, true, SCALE_NONE, "minmax, sparse");
+    check_pairs();
+    remove(path);
+    size_t length = strlen(path);
+    snprintf(path + length, sizeof path - length, ".gz");
+    check_round_trip(KERNEL_TANIMOTO, 2, false, SCALE_STD_CENTER, "tanimoto, gzip");
+    remove(path);
+    return 0;
+}
