@@ -60,21 +60,18 @@ static const struct option_spec own_options[] = {
      .choices = stops,
      .help = "what --epsilon bounds, with --solver fw: the gap, or its\nratio to the first one"}};
 
+static bool exterior_features(const struct options *options) {
+    return options_choice(options, "pair-features") == 1;
+}
+
 static int check(const struct options *options, struct error *err) {
     struct point point = {options, 0};
     enum rank_method method = (enum rank_method)point_choice(point, "solver");
     const struct option *loss = options_find(options, "loss");
-    bool linear = point_choice(point, "kernel") == KERNEL_LINEAR;
-    bool exterior = point_choice(point, "pair-features") != 0;
-    bool hinge = false, squared = false;
+    bool exterior = exterior_features(options);
+    bool squared = false;
     for (size_t i = 0; i < loss->n; i++) {
-        hinge |= loss->number[i] == RANK_HINGE;
         squared |= loss->number[i] == RANK_SQUARED_HINGE;
-    }
-    if (exterior && linear) {
-        return error_set(err, ERROR_USAGE,
-                         "--pair-features exterior wants a kernel that is not "
-                         "linear");
     }
     if (exterior && (options_given(options, "libsvm") || options_given(options, "liblinear"))) {
         return error_set(err, ERROR_USAGE, "no other program knows pair features");
@@ -85,10 +82,8 @@ static int check(const struct options *options, struct error *err) {
     if (method == RANK_FW && squared) {
         return error_set(err, ERROR_USAGE, "--solver fw is for the hinge loss");
     }
-    if (method == RANK_NEWTON && ((hinge && !linear) || exterior)) {
-        return error_set(err, ERROR_USAGE,
-                         "--solver newton is for the linear kernel or the squared hinge, without "
-                         "pair features");
+    if (method == RANK_NEWTON && exterior) {
+        return error_set(err, ERROR_USAGE, "--solver newton is not for pair features");
     }
     if (method != RANK_FW && (options_given(options, "step") || options_given(options, "stop"))) {
         return error_set(err, ERROR_USAGE, "--step and --stop are for --solver fw");
@@ -128,8 +123,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                                                .fraction = point_number(point, "pairs"),
                                                .seed = (uint64_t)point_number(point, "seed"),
                                                .per_query = point_choice(point, "cost-per") == 1,
-                                               .exterior =
-                                                   point_choice(point, "pair-features") == 1,
+                                               .exterior = exterior_features(point.options),
                                                .n_weights = n,
                                                .weight_query = query,
                                                .weight = weight};
@@ -169,7 +163,7 @@ static int header(const void *state, struct point point, const struct solution *
         model_add(model, err, "pairs", "%s", pairs) < 0) {
         return -1;
     }
-    return point_choice(point, "pair-features") == 1
+    return exterior_features(point.options)
                ? model_add(model, err, "pair-features", "exterior")
                : 0;
 }
@@ -215,6 +209,7 @@ int main(int argc, char **argv) {
         .n_options = sizeof own_options / sizeof own_options[0],
         .measures = &rank_measures,
         .check = check,
+        .linear_gram = exterior_features,
         .open = open_problem,
         .solve = solve,
         .close = close_problem,

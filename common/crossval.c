@@ -24,10 +24,18 @@ struct kernel crossval_kernel(struct point point, uint32_t n_features) {
         .coef0 = point_number(point, "coef0")};
 }
 
-int crossval_gram(struct gram **gram, struct point point, const struct kernel *kernel,
-                  const struct data *data, size_t cache_bytes, struct threads *threads,
-                  struct error *err) {
+bool crossval_wants_gram(const struct family *family, const struct options *options,
+                         const struct kernel *kernel) {
+    return kernel->type != KERNEL_LINEAR || (family->linear_gram && family->linear_gram(options));
+}
+
+int crossval_gram(struct gram **gram, const struct family *family, struct point point,
+                  const struct kernel *kernel, const struct data *data, size_t cache_bytes,
+                  struct threads *threads, struct error *err) {
     double n = (double)data->n_rows;
+    if (family->by_rows && n * (n + 16) / 2 * sizeof(float) > (double)cache_bytes) {
+        return gram_create(gram, kernel, data, 0, false, threads, err);
+    }
     bool tight = point_number(point, "epsilon") < WIDE_EPSILON;
     bool wide = n <= (tight ? MOST_WIDE_ROWS : ALWAYS_WIDE_ROWS) &&
                 n * n / 2 * sizeof(double) <= (double)cache_bytes;
@@ -78,7 +86,7 @@ struct round {
     struct kernel kernel;
     struct gram *gram;     /* of all rows, shared; NULL: each fold has its own data */
     struct threads *inner; /* for the work within a fold */
-    size_t cache_bytes;    /* for the matrix of one fold */
+    size_t cache_bytes;    /* for the matrix of one fold, or what the shared one leaves of it */
 
     pthread_mutex_t mutex; /* guards what follows, and progress */
     size_t n_done;         /* fits, of this round */
@@ -143,25 +151,27 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
         folds_rows(crossval->folds, fold->number, false, fold->rows + fold->n_held);
     fold->problem.n = fold->n_train;
     fold->problem.threads = round->inner;
+    fold->problem.cache_bytes = round->cache_bytes;
     if (round->gram) {
         fold->problem.data = crossval->data;
         fold->problem.gram = round->gram;
         fold->problem.rows = fold->rows + fold->n_held;
         fold->coefficient = memory_array(n_rows, 2 * sizeof(double), "scores", err);
-        fold->product = fold->coefficient + n_rows;
+        fold->product = fold->coefficient ? fold->coefficient + n_rows : NULL;
         return fold->coefficient ? 0 : -1;
     }
     if (take_data(fold, round, err) < 0) {
         return -1;
     }
     fold->problem.data = &fold->train;
-    if (round->kernel.type != KERNEL_LINEAR) {
+    if (crossval_wants_gram(crossval->family, crossval->options, &round->kernel)) {
         struct point point = {crossval->options, round->first_point};
-        if (crossval_gram(&fold->gram, point, &round->kernel, &fold->train, round->cache_bytes,
-                          round->inner, err) < 0) {
+        if (crossval_gram(&fold->gram, crossval->family, point, &round->kernel, &fold->train,
+                          round->cache_bytes, round->inner, err) < 0) {
             return -1;
         }
         fold->problem.gram = fold->gram;
+        fold->problem.cache_bytes -= gram_kept_bytes(fold->gram);
     }
     return 0;
 }
@@ -324,13 +334,16 @@ static int run_round(const struct crossval *crossval, size_t first_point, size_t
                           .kernel = crossval_kernel(point, crossval->n_features),
                           .inner = outer ? NULL : crossval->threads,
                           .cache_bytes = crossval->cache_bytes};
+    if (!crossval->copy_folds &&
+        crossval_wants_gram(crossval->family, crossval->options, &round.kernel)) {
+        if (crossval_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data,
+                          crossval->cache_bytes, crossval->threads, err) < 0) {
+            return -1;
+        }
+        round.cache_bytes -= gram_kept_bytes(round.gram);
+    }
     if (outer) {
         round.cache_bytes /= threads_count(crossval->threads);
-    }
-    if (round.kernel.type != KERNEL_LINEAR && !crossval->copy_folds &&
-        crossval_gram(&round.gram, point, &round.kernel, crossval->data, crossval->cache_bytes,
-                      crossval->threads, err) < 0) {
-        return -1;
     }
     pthread_mutex_init(&round.mutex, NULL);
     threads_run(outer ? crossval->threads : NULL, crossval->folds->n, fold_task, &round);

@@ -46,10 +46,16 @@ int crossval_run(const struct crossval *crossval, struct error *err);
 /* The kernel of a point; its default gamma is 1 / n_features. */
 struct kernel crossval_kernel(struct point point, uint32_t n_features);
 
-/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it. */
-int crossval_gram(struct gram **gram, struct point point, const struct kernel *kernel,
-                  const struct data *data, size_t cache_bytes, struct threads *threads,
-                  struct error *err);
+/* True if the problem is one of a kernel matrix, not of features. */
+bool crossval_wants_gram(const struct family *family, const struct options *options,
+                         const struct kernel *kernel);
+
+/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it. Where
+ * the family's solvers take it by rows it is kept whole or not at all: what remains of cache_bytes
+ * is for the rows. */
+int crossval_gram(struct gram **gram, const struct family *family, struct point point,
+                  const struct kernel *kernel, const struct data *data, size_t cache_bytes,
+                  struct threads *threads, struct error *err);
 
 /* Fills the header of the model of a solution: what all families have, and the family's lines. The
  * scale is the caller's. */

@@ -163,6 +163,7 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
         copy_labels(data, rows, n, subset, err) != 0 ||
         copy_items(data->target, rows, n, sizeof *data->target, &subset->target, err) != 0 ||
         copy_items(data->query, rows, n, sizeof *data->query, &subset->query, err) != 0 ||
+        copy_items(data->weight, rows, n, sizeof *data->weight, &subset->weight, err) != 0 ||
         copy_items(data->serial, rows, n, sizeof *data->serial, &subset->serial, err) != 0 ||
         copy_names(&data->names, &subset->names, err) != 0) {
         data_free(subset);
@@ -197,6 +198,7 @@ void data_free(struct data *data) {
     free(data->label);
     free(data->label_start);
     free(data->query);
+    free(data->weight);
     free(data->serial);
     names_free(&data->names);
     *data = (struct data){0};

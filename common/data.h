@@ -33,6 +33,7 @@ struct data {
     uint64_t *label_start; /* DATA_SET: (n_rows + 1); else NULL */
     struct names names;    /* DATA_NAME, DATA_SET: the tokens as written */
 
+    double *weight;   /* (n_rows) given beside the file; NULL: all 1 */
     uint64_t *query;  /* (n_rows) qid; NULL if no row has one */
     uint64_t *serial; /* (n_rows) value of index 0, precomputed kernels only; else NULL */
 };

@@ -54,7 +54,8 @@ enum {
     FAMILY_PROBABILITY = 2, /* -b */
     FAMILY_WEIGHT = 4,      /* -w */
     FAMILY_EXPORT = 8,      /* --libsvm, --liblinear */
-    FAMILY_BIAS = 16        /* -B */
+    FAMILY_BIAS = 16,       /* -B */
+    FAMILY_ROW_WEIGHTS = 64 /* --row-weights */
 };
 
 /* Out-of-fold scores, for calibration: rows[0..n) of data, held out by one fold. */
@@ -72,6 +73,7 @@ struct family {
     unsigned has;
     enum data_labels labels;
     bool folds_by_query;                              /* else by row, stratified by label */
+    bool by_rows; /* solvers take the kernel matrix row by row: it is kept whole or not at all */
     const char *const *formulations, *const *losses;  /* names, ended by NULL; losses may be NULL */
     const char *const *solvers;                       /* "auto" first */
     const struct option_spec *options;                /* its own */
@@ -80,6 +82,9 @@ struct family {
 
     /* Refuses combinations of options (ERROR_USAGE), before anything is read. May be NULL. */
     int (*check)(const struct options *options, struct error *err);
+    /* True if the linear kernel is to be had as a matrix too, for pair features. May be NULL:
+     * never. */
+    bool (*linear_gram)(const struct options *options);
 
     /* A problem made ready, solved at points that differ in options of level OPTION_SOLVE only,
      * each time from the last solution, and closed. */
@@ -95,7 +100,9 @@ struct family {
     /* Writes the family's own `name = value` lines of the report. May be NULL. */
     void (*report)(const void *state, struct point point, const struct solution *solution,
                    struct output *output);
-    /* Adds to the model what -b 1 asks for, from the out-of-fold scores of n_folds folds. */
+    /* Adds to the model what -b 1, or the option of the family that calibrate_option names, asks
+     * for, from the out-of-fold scores of n_folds folds. */
+    const char *calibrate_option;
     int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err);
 };

@@ -464,6 +464,10 @@ int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uin
     return 0;
 }
 
+size_t gram_kept_bytes(const struct gram *gram) {
+    return row_offset(gram->kept) * (gram->wide ? sizeof(double) : sizeof(float));
+}
+
 bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {
     if (gram->kept < gram_size(gram)) {
         return false;

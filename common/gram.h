@@ -32,6 +32,9 @@ const struct kernel_rows *gram_rows(const struct gram *gram);
 /* True if the entries are double: gram_product is then as exact as kernel_scores. */
 bool gram_is_wide(const struct gram *gram);
 
+/* Bytes of the entries that are kept. */
+size_t gram_kept_bytes(const struct gram *gram);
+
 /* out = K b, both of length gram_size, summed in double. Rows where b is zero are not read for
  * their part of the sum. The result does not depend on the number of threads. May be called from
  * several threads at once, with threads = NULL. */
@@ -41,6 +44,13 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
 /* row[c] = K at row i and columns j[0..n) as float, if the whole matrix is kept; else returns
  * false. */
 bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row);
+
+/* out = K B with K the matrix at rows[0..n) of the whole one (NULL: all of them), B and out (n, k)
+ * row-major. One pass over the matrix serves all k columns; sums are in float over some hundred
+ * entries, unless the matrix is in double, and beyond in double. The result does not depend on the
+ * number of threads. */
+int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
+                  size_t k, double *out, struct threads *threads, struct error *err);
 
 /* block (n_i, n_j) row-major in double = K at rows i[0..n_i) and columns j[0..n_j), as kept;
  * computed in double where it is not. */

@@ -49,8 +49,7 @@ struct input {
     size_t values_capacity, labels_capacity;
 };
 
-/* ---- Room in the data -------------------------------------------------------------------------
- */
+/* ---- Room in the data ----------------------------------------------------------------------- */
 
 /* Makes *array, of `capacity` items so far, hold `wanted` items. */
 static int resize(void *array, size_t capacity, size_t wanted, size_t size, const char *what,
@@ -199,8 +198,7 @@ static void shrink_all(struct input *input) {
     shrink(&data->serial, n, sizeof *data->serial);
 }
 
-/* ---- One batch --------------------------------------------------------------------------------
- */
+/* ---- One batch ------------------------------------------------------------------------------ */
 
 static void parse_block(void *argument, size_t task, size_t worker) {
     (void)worker;
@@ -426,8 +424,7 @@ static void begin_data(struct input *input, struct data *data) {
     input->rows_capacity = input->values_capacity = input->labels_capacity = 0;
 }
 
-/* ---- Whole files and streams ------------------------------------------------------------------
- */
+/* ---- Whole files and streams ---------------------------------------------------------------- */
 
 int input_open(struct input **input, const char *path, const struct input_format *format,
                struct threads *threads, struct error *err) {

@@ -102,7 +102,7 @@ int model_set_solution(struct model *model, const struct problem *problem,
         }
         memcpy(model->bias, solution->bias, solution->n_outputs * sizeof(double));
     }
-    if (model->kernel.type == KERNEL_LINEAR) {
+    if (model->kernel.type == KERNEL_LINEAR && !solution->pairs) {
         size_t n = (size_t)problem->data->n_features * solution->n_outputs;
         model->weights = memory_array(n, sizeof(double), "weights", err);
         if (!model->weights) {

@@ -42,8 +42,8 @@ struct model {
     size_t n_entries;
 
     /* the body: one of the two */
-    double *weights;     /* linear: (n_features, n_outputs) row-major */
-    struct data vectors; /* kernels: the support vectors, scaled */
+    double *weights;     /* linear, not pairs: (n_features, n_outputs) row-major; or ... */
+    struct data vectors; /* the support vectors, scaled */
     double *coefficients;           /* (vectors.n_rows, n_outputs) row-major; or ... */
     struct pair_coefficient *pairs; /* (n_pairs) pair features: u < v number support vectors */
     size_t n_pairs;
@@ -57,8 +57,6 @@ void model_free(struct model *model);
  * does not keep). The other fields are the caller's. */
 int model_set_solution(struct model *model, const struct problem *problem,
                        const struct solution *solution, struct error *err);
-
-/* The kernel of the model says whether the solution is linear. */
 
 /* Adds a line of the family's own (printf format). The key is a word of letters, digits and `-`;
  * the value has no newline. */

@@ -24,12 +24,16 @@ static int parse_double(const struct model_lines *in, const char *text, double *
 
 static int parse_whole(const struct model_lines *in, const char *text, double most, double *value,
                        struct error *err) {
-    if (parse_double(in, text, value, err) < 0) {
+    double number = 0;
+    *value = 0; /* what callers convert to an integer, whether this fails or not */
+    if (parse_double(in, text, &number, err) < 0) {
         return -1;
     }
-    return *value >= 0 && *value <= most && *value == floor(*value)
-               ? 0
-               : model_lines_fail(in, "not a whole number in range", text, err);
+    if (!(number >= 0 && number <= most && number == floor(number))) {
+        return model_lines_fail(in, "not a whole number in range", text, err);
+    }
+    *value = number;
+    return 0;
 }
 
 static int copy_value(char **copy, const char *text, struct error *err) {
@@ -403,9 +407,6 @@ static int read_scaling(struct model_lines *in, struct scale *scale, uint64_t *l
 static int read_weights(struct model_lines *in, struct model *model, uint64_t *lines,
                         struct error *err) {
     uint64_t n = 0;
-    if (strcmp(in->line, "w") != 0) {
-        return model_lines_fail(in, "a linear model has weights", in->line, err);
-    }
     if (read_table(in, model->n_outputs, &model->weights, &n, err) < 0) {
         return -1;
     }
@@ -499,12 +500,8 @@ static int read_vectors(struct model_lines *in, struct model *model, bool pairs,
     return 0;
 }
 
-static int read_kernel_body(struct model_lines *in, struct model *model, uint64_t *lines,
-                            struct error *err) {
-    bool pairs = strcmp(in->line, "SV pairs") == 0;
-    if (!pairs && strcmp(in->line, "SV") != 0) {
-        return model_lines_fail(in, "a kernel model has support vectors", in->line, err);
-    }
+static int read_kernel_body(struct model_lines *in, struct model *model, bool pairs,
+                            uint64_t *lines, struct error *err) {
     if (read_vectors(in, model, pairs, lines, err) < 0) {
         return -1;
     }
@@ -532,6 +529,19 @@ static int read_kernel_body(struct model_lines *in, struct model *model, uint64_
     return data_make_dense(&model->vectors, model->n_features, false, err);
 }
 
+/* The body that the line announces. Pairs of rows have support vectors with every kernel. */
+static int read_body(struct model_lines *in, struct model *model, uint64_t *lines,
+                     struct error *err) {
+    bool linear = model->kernel.type == KERNEL_LINEAR, pairs = strcmp(in->line, "SV pairs") == 0;
+    if (!pairs && strcmp(in->line, linear ? "w" : "SV") != 0) {
+        return model_lines_fail(in, linear ? "a linear model has weights"
+                                           : "a kernel model has support vectors",
+                                in->line, err);
+    }
+    return linear && !pairs ? read_weights(in, model, lines, err)
+                            : read_kernel_body(in, model, pairs, lines, err);
+}
+
 /* Checks the last line, and that nothing follows it. */
 static int check_end(struct model_lines *in, uint64_t lines, struct error *err) {
     char end[64];
@@ -550,9 +560,7 @@ static int read_all(struct model_lines *in, struct model *model, const char *fam
         read_scaling(in, &model->scale, &lines, err) < 0) {
         return -1;
     }
-    int status = model->kernel.type == KERNEL_LINEAR ? read_weights(in, model, &lines, err)
-                                                     : read_kernel_body(in, model, &lines, err);
-    return status < 0 ? -1 : check_end(in, lines, err);
+    return read_body(in, model, &lines, err) < 0 ? -1 : check_end(in, lines, err);
 }
 
 int model_read(struct model *model, const char *family, const char *const *own_keys,

@@ -19,8 +19,7 @@ static int floor_log2_power(int q) {
     return (q * 217706) >> 16; /* 217706 / 65536 = 3.321930 > log2 10, right for |q| <= 342 */
 }
 
-/* ---- Products of two words --------------------------------------------------------------------
- */
+/* ---- Products of two words ------------------------------------------------------------------ */
 
 /* Returns the low word of a b, *high gets the high one. */
 static inline uint64_t multiply(uint64_t a, uint64_t b, uint64_t *high) {
@@ -39,8 +38,7 @@ static inline uint64_t multiply(uint64_t a, uint64_t b, uint64_t *high) {
 #endif
 }
 
-/* ---- Exact comparison of a decimal with a binary number ---------------------------------------
- */
+/* ---- Exact comparison of a decimal with a binary number ------------------------------------- */
 
 /* A natural number in 32-bit limbs, the lowest first. 800 digits and a power 5^1124 or 2^1140 are
  * the largest that parsing makes: below 3,800 bits. */
@@ -130,8 +128,7 @@ static double round_exactly(struct big *digits, int64_t exponent, uint64_t bits)
     return from_bits(bits + (order > 0 || (order == 0 && (bits & 1))));
 }
 
-/* ---- Decimal to double ------------------------------------------------------------------------
- */
+/* ---- Decimal to double ---------------------------------------------------------------------- */
 
 /* Brackets digits * 10^exponent (digits > 0): *below gets the bits of the largest double that is
  * not above it. Returns -1 if it rounds there, 1 if to the next double, 0 if 128 bits of the power
@@ -359,8 +356,7 @@ bool number_parse_whole(const char *text, double *value) {
     return true;
 }
 
-/* ---- Double to shortest decimal ---------------------------------------------------------------
- */
+/* ---- Double to shortest decimal ------------------------------------------------------------- */
 
 /* product of factor and the power's 128 bits, its top word, the lowest bit set if anything is
  * below it: enough to compare with integers. The power is cut and then raised by one unit, for

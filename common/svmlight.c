@@ -37,8 +37,7 @@ static int fail_memory(struct parser *parser) {
     return fail(parser, NULL, parser->line);
 }
 
-/* ---- Parts of a line --------------------------------------------------------------------------
- */
+/* ---- Parts of a line ------------------------------------------------------------------------ */
 
 static inline bool is_blank(char c) {
     return c == ' ' || c == '\t';
@@ -101,8 +100,7 @@ static int skip_comment(struct parser *parser, const char **p) {
     return 0;
 }
 
-/* ---- Labels -----------------------------------------------------------------------------------
- */
+/* ---- Labels --------------------------------------------------------------------------------- */
 
 /* Numbers one label; of a set, each label may be given once. */
 static int add_label(struct parser *parser, const char *text, const char *end) {
@@ -215,8 +213,7 @@ static int parse_set_label(struct parser *parser, const char **p) {
     }
 }
 
-/* ---- qid and features -------------------------------------------------------------------------
- */
+/* ---- qid and features ----------------------------------------------------------------------- */
 
 static const char MISSING_SERIAL[] = "row does not begin with 0:serial (precomputed kernel)";
 
@@ -431,8 +428,7 @@ static int parse_features(struct parser *parser, const char **text) {
     return 0;
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------
- */
+/* ---- Rows ----------------------------------------------------------------------------------- */
 
 /* Makes room for one more row, and once for the values: each needs at least four bytes. */
 static int reserve_row(struct parser *parser) {

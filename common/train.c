@@ -12,6 +12,7 @@
 #include "common/progress.h"
 #include "common/scale.h"
 #include "common/sweep.h"
+#include "common/weights.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -182,6 +183,21 @@ static int scale_data(struct training *training, struct scale *scale, struct err
                : scale_apply(scale, &training->data, err);
 }
 
+/* Weights of the training rows, a number a line; validation rows weigh 1. */
+static int read_row_weights(struct training *training, const char *path, struct error *err) {
+    size_t n = training->data.n_rows;
+    double *weight = memory_array(n, sizeof *weight, "weights of rows", err);
+    if (!weight || weights_read(path, weight, training->n_rows, err) < 0) {
+        free(weight);
+        return -1;
+    }
+    for (size_t i = training->n_rows; i < n; i++) {
+        weight[i] = 1;
+    }
+    training->data.weight = weight;
+    return 0;
+}
+
 static int read_all(struct training *training, struct error *err) {
     double start = progress_clock();
     if (threads_create(&training->threads,
@@ -196,6 +212,11 @@ static int read_all(struct training *training, struct error *err) {
     training->n_rows = training->data.n_rows;
     training->n_features = training->data.n_features;
     if (training->crossing && make_folds(training, err) < 0) {
+        return -1;
+    }
+    if ((training->family->has & FAMILY_ROW_WEIGHTS) != 0 &&
+        options_given(&training->options, "row-weights") &&
+        read_row_weights(training, options_text(&training->options, "row-weights"), err) < 0) {
         return -1;
     }
     if (data_make_dense(&training->data, 0, false, err) < 0) {
@@ -297,7 +318,15 @@ static int keep_scores(void *context, struct point point, size_t fold, const str
     return 0;
 }
 
-/* Out-of-fold scores for -b 1, at the point that is going to be fitted. */
+static bool wants_calibration(const struct training *training) {
+    const struct family *family = training->family;
+    bool probability = (family->has & FAMILY_PROBABILITY) != 0 &&
+                       options_number(&training->options, "probability") != 0;
+    return probability || (family->calibrate_option &&
+                           options_given(&training->options, family->calibrate_option));
+}
+
+/* Out-of-fold scores for calibration, at the point that is going to be fitted. */
 static int score_out_of_fold(struct training *training, struct point point, struct error *err) {
     size_t n_queries = folds_count_queries(&training->data, err);
     if (n_queries == 0) {
@@ -331,11 +360,15 @@ static void report_fit(const struct training *training, const void *state, struc
     }
     output_format(results, "iterations = %" PRIu64 "\nprimal = ", solution->iterations);
     output_number(results, solution->primal);
-    output_format(results, "\ndual = ");
-    output_number(results, solution->dual);
-    output_format(results, "\ngap = ");
-    output_number(results, monitor_gap(solution->primal, solution->dual));
-    output_format(results, "\n");
+    if (solution->uncertified) {
+        output_format(results, "\ngap = none (not a convex problem: nothing bounds its optimum)\n");
+    } else {
+        output_format(results, "\ndual = ");
+        output_number(results, solution->dual);
+        output_format(results, "\ngap = ");
+        output_number(results, monitor_gap(solution->primal, solution->dual));
+        output_format(results, "\n");
+    }
     if (!model->weights) {
         output_format(results, "support-vectors = %zu\n", model->vectors.n_rows);
     }
@@ -416,9 +449,12 @@ static int solve(struct training *training, void *state, struct point point,
     training->converged = solution.converged;
     if (status == 0 && !solution.converged) {
         const char *reason = watch.stopped ? watch.stopped : solution.reason;
-        fprintf(stderr, "%s: warning: not converged: %s: gap %.3g\n", training->program,
-                reason ? reason : "the solver stopped",
-                monitor_gap(solution.primal, solution.dual));
+        fprintf(stderr, "%s: warning: not converged: %s", training->program,
+                reason ? reason : "the solver stopped");
+        if (!solution.uncertified) {
+            fprintf(stderr, ": gap %.3g", monitor_gap(solution.primal, solution.dual));
+        }
+        fprintf(stderr, "\n");
     }
     solution_free(&solution);
     return status;
@@ -438,14 +474,18 @@ static int fit(struct training *training, struct point point, struct error *err)
                            data, err);
     }
     double start = progress_clock();
-    if (status == 0 && kernel.type != KERNEL_LINEAR) {
-        status = crossval_gram(&gram, point, &kernel, data, training->cache_bytes,
-                               training->threads, err);
+    if (status == 0 && crossval_wants_gram(training->family, &training->options, &kernel)) {
+        status = crossval_gram(&gram, training->family, point, &kernel, data,
+                               training->cache_bytes, training->threads, err);
         training->kernel_seconds = progress_clock() - start;
     }
     if (status == 0) {
         struct problem problem = {
-            .data = data, .gram = gram, .n = data->n_rows, .threads = training->threads};
+            .data = data,
+            .gram = gram,
+            .n = data->n_rows,
+            .threads = training->threads,
+            .cache_bytes = training->cache_bytes - (gram ? gram_kept_bytes(gram) : 0)};
         void *state = NULL;
         start = progress_clock();
         status = training->family->open(&state, &problem, point, err);
@@ -493,9 +533,7 @@ static int run(struct training *training, struct error *err) {
     }
     training->data.n_rows = training->n_rows; /* validation rows have served */
     struct point point = {options, training->sweep.best};
-    if ((training->family->has & FAMILY_PROBABILITY) != 0 &&
-        options_number(options, "probability") != 0 &&
-        score_out_of_fold(training, point, err) < 0) {
+    if (wants_calibration(training) && score_out_of_fold(training, point, err) < 0) {
         return -1;
     }
     return fit(training, point, err);

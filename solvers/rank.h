@@ -19,7 +19,8 @@ enum rank_loss { RANK_HINGE, RANK_SQUARED_HINGE };
 enum rank_method {
     RANK_AUTO,
     RANK_OCAS,   /* cutting planes with an exact line search */
-    RANK_NEWTON, /* exact Hessian (linear, few features), else conjugate gradients */
+    RANK_NEWTON, /* exact Hessian (linear, few features), else conjugate gradients; what rounding
+                    leaves of the hinge's gap is left to cutting planes */
     RANK_FW      /* conditional gradient */
 };
 
@@ -64,8 +65,8 @@ void rank_close(struct rank *rank);
 struct rank_counts rank_counts(const struct rank *rank);
 
 /* Solves. The caller calls solution_free. Fails only for lack of memory, for a method that the
- * problem does not admit (RANK_FW with the squared hinge; RANK_NEWTON with the hinge and a kernel,
- * or with exterior features), or when scores overflow. */
+ * problem does not admit (RANK_FW with the squared hinge; RANK_NEWTON with exterior features), or
+ * when scores overflow. */
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
                const struct monitor *monitor, struct solution *solution, struct error *err);
 

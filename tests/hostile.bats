@@ -469,7 +469,6 @@ END
         holds empty
     done <<'END'
 --solver fw -l squared-hinge
---solver newton -t 2
 --pair-features exterior --solver newton
 -v 3 --fold-file sane.svm
 -c 1,2

@@ -238,7 +238,7 @@ precomputed() {
 @test "rank: exterior-product features meet the optimum over explicit products" {
     rows 18 2 3 4 >small.svm
     for cost in 1e-2 .3 10; do
-        for kernel in '-t 1 -d 1 -g 1' '-t 2 -g .5' '-t 6'; do
+        for kernel in '-t 0' '-t 1 -d 1 -g 1' '-t 2 -g .5' '-t 6'; do
             # shellcheck disable=SC2086
             { oracle small.svm -c $cost $kernel --exterior
               train --pair-features exterior -c $cost -e 1e-4 $kernel small.svm model; }

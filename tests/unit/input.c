@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- dump -------------------------------------------------------------------------------------
- */
+/* ---- dump ----------------------------------------------------------------------------------- */
 
 static void dump_rows(const struct data *data) {
     for (size_t i = 0; i < data->n_rows; i++) {
@@ -114,8 +112,7 @@ static int dump(int argc, char **argv, struct error *err) {
     return status;
 }
 
-/* ---- time -------------------------------------------------------------------------------------
- */
+/* ---- time ----------------------------------------------------------------------------------- */
 
 static double seconds(void) {
     struct timespec now;
@@ -149,8 +146,7 @@ static int measure(char **argv, struct error *err) {
     return status;
 }
 
-/* ---- What was read, in the reference's words --------------------------------------------------
- */
+/* ---- What was read, in the reference's words ------------------------------------------------ */
 
 static void describe_rows(const struct data *data, struct text *words) {
     for (size_t i = 0; i < data->n_rows; i++) {
@@ -247,8 +243,7 @@ static void compare(const struct text *text, const struct input_format *format, 
     free(reference.rows.bytes);
 }
 
-/* ---- Generated files --------------------------------------------------------------------------
- */
+/* ---- Generated files ------------------------------------------------------------------------ */
 
 static uint64_t state = 88172645463325252u;
 
@@ -470,6 +465,37 @@ static void check_late_changes(const char *path) {
     puts("ok: rows are dense until one is not, of query 0 before the first qid");
 }
 
+/* Rows that change where one block ends and the next begins: each is uniform in itself. */
+static void check_block_edge(const char *path) {
+    static const char two[] = "1 1:0.50 2:0.25\n", one[] = "1 1:0.500000000\n";
+    enum { ROW = sizeof one - 1, ROWS = (1 << 18) / ROW };
+    _Static_assert(sizeof two == sizeof one && ROWS * ROW == 1 << 18, "rows that fill a block");
+    struct input_format format = {.labels = DATA_NUMBER};
+    struct error err;
+    for (int order = 0; order < 2; order++) {
+        FILE *file = fopen(path, "wb");
+        for (int i = 0; file && i < 2 * ROWS; i++) {
+            fputs((i < ROWS) == (order == 0) ? two : one, file);
+        }
+        struct data data;
+        if (!file || fclose(file) != 0 || input_read(&data, path, &format, NULL, &err) != 0) {
+            FAIL("%s: %s", path, err.text);
+        }
+        if (!data.row_start || data_values(&data) != 3 * ROWS || data.n_features != 2) {
+            FAIL("order %d: %zu values", order, data_values(&data));
+        }
+        for (size_t i = 0; i < data.n_rows; i++) {
+            double row[2];
+            data_row_dense(&data, i, 2, row);
+            if (row[0] != 0.5 || row[1] != ((i < ROWS) == (order == 0) ? 0.25 : 0)) {
+                FAIL("order %d: row %zu", order, i);
+            }
+        }
+        data_free(&data);
+    }
+    puts("ok: rows that change between blocks");
+}
+
 int main(int argc, char **argv) {
     struct error err;
     if (argc >= 4 && strcmp(argv[1], "dump") == 0) {
@@ -501,6 +527,7 @@ int main(int argc, char **argv) {
     close(file);
     check_generated(path);
     check_late_changes(path);
+    check_block_edge(path);
     remove(path);
     return 0;
 }

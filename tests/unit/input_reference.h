@@ -19,8 +19,7 @@
         exit(1);                                                                                   \
     } while (0)
 
-/* ---- Text that grows --------------------------------------------------------------------------
- */
+/* ---- Text that grows ------------------------------------------------------------------------ */
 
 struct text {
     char *bytes;
@@ -51,8 +50,7 @@ static void text_add(struct text *text, const char *format, ...) {
     text_bytes(text, line, (size_t)n);
 }
 
-/* ---- A plain reference ------------------------------------------------------------------------
- */
+/* ---- A plain reference ---------------------------------------------------------------------- */
 
 /* What a file is to the reference: its rows in words (values as the bits of their floats, zeros
  * left out), or where it is wrong. */

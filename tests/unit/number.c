@@ -491,8 +491,7 @@ static void check_locale(void) {
     puts("ok: the locale does not matter");
 }
 
-/* ---- The table of powers, by long multiplication and division ---------------------------------
- */
+/* ---- The table of powers, by long multiplication and division ------------------------------- */
 
 enum { FIRST = -342, LAST = 324, LIMBS = 48 };
 

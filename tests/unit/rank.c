@@ -875,20 +875,6 @@ static void check_refusals(void) {
     rank_close(rank);
     rank = NULL;
 
-    struct kernel kernel = {KERNEL_RBF, 3, 1, 0};
-    struct gram *gram = NULL;
-    CHECK(gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err) == 0, "%s", err.text);
-    problem.gram = gram;
-    CHECK(rank_open(&rank, &problem, &preferences, &err) == 0, "%s", err.text);
-    parameters.loss = RANK_HINGE;
-    parameters.method = RANK_NEWTON;
-    memset(&err, 0, sizeof err);
-    memset(&solution, 0, sizeof solution);
-    CHECK(rank_solve(rank, &parameters, NULL, &solution, &err) == -1 && err.text[0],
-          "newton took the hinge with a kernel");
-    solution_free(&solution);
-    rank_close(rank);
-    gram_free(gram);
     data_free(&data);
 
     for (size_t i = 0; i < rows.n; i++) { /* scores near or beyond what numbers hold */

@@ -1,0 +1,13 @@
+/* Weights of rows, from a file beside the data. */
+#ifndef COMMON_WEIGHTS_H
+#define COMMON_WEIGHTS_H
+
+#include "common/error.h"
+
+#include <stddef.h>
+
+/* Reads weight[0..n) from a text file (plain or gzip, "-": standard input), a number a line. Fails
+ * unless there are n lines, each a finite number that is not negative. */
+int weights_read(const char *path, double *weight, size_t n, struct error *err);
+
+#endif
