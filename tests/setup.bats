@@ -17,6 +17,9 @@ setup() {
     echo 0 >id
     printf '%s\n' stdio.h cblas.h zlib.h >headers
     fake bats ':'
+    fake svm-predict ':'
+    fake liblinear-predict ':'
+    fake gnuplot ':'
     for library in bats-support bats-assert bats-file; do
         mkdir -p lib/$library
         touch lib/$library/load.bash
