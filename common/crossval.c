@@ -42,14 +42,9 @@ int crossval_gram(struct gram **gram, const struct family *family, struct point 
     return gram_create(gram, kernel, data, cache_bytes, wide, threads, err);
 }
 
-static int copy_text(char **copy, const char *text, struct error *err) {
-    size_t size = strlen(text) + 1;
-    *copy = memory_array(size, 1, "a name", err);
-    if (!*copy) {
-        return -1;
-    }
-    memcpy(*copy, text, size);
-    return 0;
+static int copy_name(char **copy, const char *name, struct error *err) {
+    *copy = memory_text(name, strlen(name), "a name", err);
+    return *copy ? 0 : -1;
 }
 
 int crossval_header(const struct family *family, const void *state, struct point point,
@@ -60,10 +55,10 @@ int crossval_header(const struct family *family, const void *state, struct point
                             .n_rows = problem->n,
                             .n_features = problem->data->n_features,
                             .n_outputs = solution->weights ? solution->n_outputs : 0};
-    if (copy_text(&model->formulation,
+    if (copy_name(&model->formulation,
                   family->formulations[point_choice(point, "formulation")], err) < 0 ||
         (family->losses &&
-         copy_text(&model->loss, family->losses[point_choice(point, "loss")], err) < 0) ||
+         copy_name(&model->loss, family->losses[point_choice(point, "loss")], err) < 0) ||
         (family->header && family->header(state, point, solution, model, err) < 0)) {
         model_free(model);
         return -1;
@@ -260,8 +255,10 @@ static int run_point(struct fold *fold, struct round *round, void *state, struct
         return -1;
     }
     int status = score_point(fold, round, state, point, &solution, err);
+    bool converged = solution.converged;
     solution_free(&solution);
     pthread_mutex_lock(&round->mutex);
+    *crossval->n_unconverged += !converged;
     size_t before = (round->first_point - crossval->first_point) * crossval->folds->n;
     round->n_done++;
     if (crossval->progress) {

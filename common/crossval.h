@@ -29,6 +29,7 @@ struct crossval {
     struct threads *threads;
     size_t cache_bytes;
     struct progress *progress; /* NULL: not shown */
+    size_t *n_unconverged;     /* counts the fits that did not converge */
 
     /* Takes the scores (n, n_scores) of the rows that a fold holds out; the model has only its
      * header. Called once for each fold and point, from several threads at once. */

@@ -62,6 +62,16 @@ int data_make_dense(struct data *data, uint32_t width, bool force, struct error 
     return 0;
 }
 
+void data_cut(struct data *data, size_t n_rows, uint32_t n_features) {
+    size_t width = data->n_features;
+    for (size_t i = 1; !data->row_start && n_features < width && i < n_rows; i++) {
+        memmove(data->value + i * n_features, data->value + i * width,
+                n_features * sizeof *data->value);
+    }
+    data->n_rows = n_rows;
+    data->n_features = n_features;
+}
+
 static int copy_names(const struct names *names, struct names *copy, struct error *err) {
     for (size_t i = 0; i < names->n; i++) {
         uint32_t number;
@@ -169,6 +179,7 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
         data_free(subset);
         return -1;
     }
+    memcpy(subset->comment, data->comment, sizeof subset->comment);
     return 0;
 }
 

@@ -19,6 +19,8 @@ enum data_labels {
     DATA_SET     /* comma-separated tokens, perhaps none: label[label_start[i] .. label_start[i+1]) */
 };
 
+enum { DATA_COMMENT = 64 };
+
 struct data {
     size_t n_rows;
     uint32_t n_features; /* the largest index seen */
@@ -34,8 +36,11 @@ struct data {
     struct names names;    /* DATA_NAME, DATA_SET: the tokens as written */
 
     double *weight;   /* (n_rows) given beside the file; NULL: all 1 */
-    uint64_t *query;  /* (n_rows) qid; NULL if no row has one */
+    uint64_t *query;  /* (n_rows) qid, 0 for a row without; NULL if no row has one */
     uint64_t *serial; /* (n_rows) value of index 0, precomputed kernels only; else NULL */
+
+    /* The file's first line if it is a comment, cut if it is long; else empty. */
+    char comment[DATA_COMMENT];
 };
 
 /* Number of stored values (dense: n_rows * n_features). */
@@ -45,6 +50,9 @@ size_t data_values(const struct data *data);
  * place: no second copy of the values is made. n_features becomes max(n_features, width).
  * `force` makes it dense whatever it takes. */
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err);
+
+/* Keeps the first n_rows rows and n_features columns, beyond which these rows must have no value. */
+void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
 
 /* Copies rows[0..n) of `data` (any order, no repeats) into *subset, which the caller frees.
  * n_features and names are those of `data`. */

@@ -53,8 +53,10 @@ enum {
     FAMILY_LOSS = 1,        /* -l */
     FAMILY_PROBABILITY = 2, /* -b */
     FAMILY_WEIGHT = 4,      /* -w */
-    FAMILY_EXPORT = 8,      /* --libsvm, --liblinear */
+    FAMILY_LIBSVM = 8,      /* --libsvm */
     FAMILY_BIAS = 16,       /* -B */
+    FAMILY_LIBLINEAR = 32,  /* --liblinear */
+    FAMILY_EXPORT = FAMILY_LIBSVM | FAMILY_LIBLINEAR,
     FAMILY_ROW_WEIGHTS = 64 /* --row-weights */
 };
 
@@ -86,6 +88,11 @@ struct family {
      * never. */
     bool (*linear_gram)(const struct options *options);
 
+    /* Refuses data of the wrong shape, or sets *width to the number of features that rows have at
+     * least, also where the file has fewer. May be NULL: what the file has. */
+    int (*width)(const struct options *options, const struct data *data, uint32_t *width,
+                 struct error *err);
+
     /* A problem made ready, solved at points that differ in options of level OPTION_SOLVE only,
      * each time from the last solution, and closed. */
     int (*open)(void **state, const struct problem *problem, struct point point,
@@ -100,6 +107,11 @@ struct family {
     /* Writes the family's own `name = value` lines of the report. May be NULL. */
     void (*report)(const void *state, struct point point, const struct solution *solution,
                    struct output *output);
+    /* Writes the file that an option of the family names: the option, and what writes. NULL: there
+     * is none. */
+    const char *extra_option;
+    int (*write_extra)(const void *state, const struct solution *solution, struct output *output,
+                       struct error *err);
     /* Adds to the model what -b 1, or the option of the family that calibrate_option names, asks
      * for, from the out-of-fold scores of n_folds folds. */
     const char *calibrate_option;
@@ -120,6 +132,8 @@ struct predictor {
     size_t n_options;
     const struct measures *measures;
     const char *const *model_keys; /* of the family's own lines, ended by NULL */
+    bool imports;   /* also reads LIBLINEAR's models of classes, see model_read_classes */
+    bool no_output; /* open, add and finish are called without output too (NULL) */
 
     /* Refuses what the model cannot give. May be NULL. */
     int (*check)(const struct options *options, const struct model *model, struct error *err);

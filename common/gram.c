@@ -4,6 +4,7 @@
 #include "common/memory.h"
 #include "common/vector.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,10 +16,12 @@ enum {
     GROUP = 16,
     TILE_ROWS = 1024, /* most rows of a tile computed at once: it stays in the second-level cache */
     TILE_COLUMNS = 256,
+    PRODUCT_COLUMNS = 512, /* of a piece of a many-column product, summed in the entries' type */
     RUN = 512,               /* b is searched for zeros in pieces of this length */
     TASK_ENTRIES = 1 << 16,  /* a product is cut into tasks of at least so many entries, */
     TASKS = 32,              /* at most this many; both are fixed so that sums are */
-    SERIAL_ENTRIES = 1 << 19 /* below, waking other threads takes longer than it saves */
+    SERIAL_ENTRIES = 1 << 19, /* below, waking other threads takes longer than it saves */
+    PRODUCT_CELLS = 1 << 23   /* of the partial sums of a many-column product */
 };
 
 /* Columns first..end, in which b is or is not zero. */
@@ -65,6 +68,19 @@ struct product {
     atomic_bool failed;
 };
 
+/* A many-column product at work. */
+struct products {
+    const struct gram *gram;
+    size_t k;
+    void *b;       /* (n, k) in the entries' type */
+    bool *used;    /* (groups of rows) whether b is not zero there */
+    size_t n_tasks;
+    size_t start[TASKS + 1];
+    double *partial; /* (n_tasks, n, k) */
+    struct helper *helper; /* (workers) */
+    atomic_bool failed;
+};
+
 /* Computing the rows that are kept. */
 struct build {
     const struct gram *gram;
@@ -103,12 +119,14 @@ static bool any_nonzero(const double *b, size_t first, size_t end) {
 #define REAL float
 #define TILE kernel_tile_float
 #define VECTOR vector_float
+#define GEMM cblas_sgemm
 #define NAME(x) float_##x
 #include "common/gram_rows.h"
 
 #define REAL double
 #define TILE kernel_tile_double
 #define VECTOR vector_double
+#define GEMM cblas_dgemm
 #define NAME(x) double_##x
 #include "common/gram_rows.h"
 
@@ -416,6 +434,109 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
         }
     }
     workspace_put(g, workspace);
+    return status;
+}
+
+/* ---- many columns at once ---- */
+
+static void products_task(void *argument, size_t task, size_t worker) {
+    struct products *products = argument;
+    size_t cells = products->start[task + 1] * products->k;
+    double *partial = products->partial;
+    if (products->n_tasks > 1) {
+        partial += task * gram_size(products->gram) * products->k;
+    }
+    memset(partial, 0, cells * sizeof *partial);
+    if (atomic_load(&products->failed)) {
+        return;
+    }
+    int status = products->gram->wide ? double_multiply_task(products, task, worker, partial)
+                                      : float_multiply_task(products, task, worker, partial);
+    if (status != 0) {
+        atomic_store(&products->failed, true);
+    }
+}
+
+/* Tasks of a gram_product, as many together as make the partial sums fit; at least groups of rows
+ * stay whole. Depends on the sizes only. */
+static void plan_products(struct products *products) {
+    const struct gram *gram = products->gram;
+    size_t fit = PRODUCT_CELLS / (gram_size(gram) * products->k + 1);
+    size_t n = smaller(larger(fit, 1), gram->n_tasks);
+    products->n_tasks = n;
+    for (size_t t = 0; t <= n; t++) {
+        products->start[t] = gram->start[t * gram->n_tasks / n];
+    }
+}
+
+/* Fills b and used from the rows' B. */
+static void take_columns(struct products *products, const uint32_t *rows, size_t n,
+                         const double *b) {
+    size_t k = products->k;
+    for (size_t i = 0; i < n; i++) {
+        size_t row = rows ? rows[i] : i;
+        for (size_t o = 0; o < k; o++) {
+            if (products->gram->wide) {
+                ((double *)products->b)[row * k + o] = b[i * k + o];
+            } else {
+                ((float *)products->b)[row * k + o] = (float)b[i * k + o];
+            }
+            products->used[row / GROUP] = products->used[row / GROUP] || b[i * k + o] != 0;
+        }
+    }
+}
+
+static void gather_products(const struct products *products, const uint32_t *rows, size_t n,
+                            double *out) {
+    size_t k = products->k, cells = gram_size(products->gram) * k;
+    for (size_t i = 0; i < n; i++) {
+        size_t row = rows ? rows[i] : i;
+        for (size_t o = 0; o < k; o++) {
+            double sum = 0;
+            for (size_t t = 0; t < products->n_tasks; t++) {
+                sum += row < products->start[t + 1] ? products->partial[t * cells + row * k + o]
+                                                    : 0;
+            }
+            out[i * k + o] = sum;
+        }
+    }
+}
+
+int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
+                  size_t k, double *out, struct threads *threads, struct error *err) {
+    size_t size = gram_size(gram), workers = threads_count(threads);
+    size_t groups = (size + GROUP - 1) / GROUP;
+    struct products products = {.gram = gram, .k = k};
+    plan_products(&products);
+    products.b = memory_zeros(groups * GROUP * k, gram->wide ? sizeof(double) : sizeof(float),
+                              "products", err);
+    products.used = memory_zeros(groups, sizeof(bool), "products", err);
+    products.partial =
+        memory_array(products.n_tasks * size, k * sizeof(double), "partial products", err);
+    products.helper = memory_zeros(workers, sizeof *products.helper, "workspace", err);
+    int status = -1;
+    if (products.b && products.used && products.partial && products.helper) {
+        take_columns(&products, rows, n, b);
+        threads_run(threads, products.n_tasks, products_task, &products);
+        status = 0;
+        for (size_t w = 0; w < workers; w++) {
+            if (products.helper[w].error.kind != ERROR_NONE) {
+                *err = products.helper[w].error;
+                status = -1;
+            }
+        }
+    }
+    if (status == 0) {
+        gather_products(&products, rows, n, out);
+    }
+    for (size_t w = 0; products.helper && w < workers; w++) {
+        kernel_scratch_free(products.helper[w].scratch);
+        free(products.helper[w].tile);
+    }
+    free(products.b);
+    free(products.used);
+    free(products.partial);
+    free(products.helper);
     return status;
 }
 

@@ -113,6 +113,89 @@ static int NAME(multiply_computed)(const struct gram *gram, const struct product
     return 0;
 }
 
+/* What columns first..end of `n` rows from r on give to the products; the rows lie `stride` apart
+ * from `tile` on, which holds column `first`. Row numbers beyond the tile's own columns are below
+ * the diagonal, but for the last GROUP columns of a group. */
+static void NAME(multiply_tile)(const struct products *products, size_t r, size_t n,
+                                const REAL *tile, size_t stride, size_t first, size_t end,
+                                double *partial, REAL *work) {
+    size_t k = products->k, before = smaller(end, r);
+    const REAL *b = products->b;
+    REAL *rows = work, *columns = work + GROUP * k;
+    bool by_rows = products->used[r / GROUP];
+    for (size_t c = first; c < before; c += PRODUCT_COLUMNS) {
+        size_t m = smaller(before - c, PRODUCT_COLUMNS);
+        bool by_columns = false;
+        for (size_t g = c / GROUP; g <= (c + m - 1) / GROUP; g++) {
+            by_columns = by_columns || products->used[g];
+        }
+        if (by_columns) {
+            GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)k, (int)m, 1,
+                 tile + (c - first), (int)stride, b + c * k, (int)k, 0, rows, (int)k);
+            for (size_t j = 0; j < n * k; j++) {
+                partial[r * k + j] += (double)rows[j];
+            }
+        }
+        if (by_rows) {
+            GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)k, (int)n, 1,
+                 tile + (c - first), (int)stride, b + r * k, (int)k, 0, columns, (int)k);
+            for (size_t j = 0; j < m * k; j++) {
+                partial[c * k + j] += (double)columns[j];
+            }
+        }
+    }
+    for (size_t i = 0; by_rows && i < n; i++) { /* the triangle at the diagonal */
+        for (size_t c = larger(first, r); c <= r + i && c < end; c++) {
+            double value = (double)tile[i * stride + c - first];
+            for (size_t o = 0; o < k; o++) {
+                partial[(r + i) * k + o] += value * (double)b[c * k + o];
+                partial[c * k + o] += c < r + i ? value * (double)b[(r + i) * k + o] : 0;
+            }
+        }
+    }
+}
+
+static int NAME(multiply_task)(struct products *products, size_t task, size_t worker,
+                               double *partial) {
+    const struct gram *gram = products->gram;
+    struct helper *helper = &products->helper[worker];
+    size_t n_rows = gram->rows.data->n_rows;
+    size_t start = products->start[task], stop = products->start[task + 1];
+    size_t middle = larger(start, smaller(stop, gram->kept));
+    if (!helper->tile) {
+        size_t work = (GROUP + PRODUCT_COLUMNS) * products->k;
+        helper->tile = memory_array((size_t)TILE_ROWS * TILE_COLUMNS + work, sizeof(REAL),
+                                    "kernel tile", &helper->error);
+        if (!helper->tile || kernel_scratch_create(&helper->scratch, &helper->error) != 0) {
+            return -1;
+        }
+    }
+    REAL *tile = helper->tile, *work = tile + (size_t)TILE_ROWS * TILE_COLUMNS;
+    for (size_t r = start; r < middle; r += GROUP) {
+        NAME(multiply_tile)(products, r, smaller(n_rows - r, GROUP), NAME(row)(gram, r),
+                            r / GROUP * GROUP + GROUP, 0, r + GROUP, partial, work);
+    }
+    REAL *out[TILE_ROWS];
+    for (size_t i = 0; i < TILE_ROWS; i++) {
+        out[i] = tile + i * TILE_COLUMNS;
+    }
+    for (size_t first = middle; first < stop; first += TILE_ROWS) {
+        size_t end = smaller(stop, first + TILE_ROWS);
+        for (size_t c = 0; c < end; c += TILE_COLUMNS) {
+            size_t m = smaller(end - c, TILE_COLUMNS);
+            if (NAME(compute)(gram, first, end - first, c, m, out, helper->scratch,
+                              &helper->error) != 0) {
+                return -1;
+            }
+            for (size_t r = first; r < end; r += GROUP) {
+                NAME(multiply_tile)(products, r, smaller(end - r, GROUP), out[r - first],
+                                    TILE_COLUMNS, c, smaller(c + m, r + GROUP), partial, work);
+            }
+        }
+    }
+    return 0;
+}
+
 /* Computes one tile of the rows that are kept. */
 static void NAME(build_task)(void *argument, size_t task, size_t worker) {
     struct build *build = argument;
@@ -136,4 +219,5 @@ static void NAME(build_task)(void *argument, size_t task, size_t worker) {
 #undef REAL
 #undef TILE
 #undef VECTOR
+#undef GEMM
 #undef NAME

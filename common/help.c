@@ -35,8 +35,8 @@ static void write_option(const struct option *option, struct output *output) {
                 output_format(output, "\n%*s", HELP_COLUMN, "");
                 column = HELP_COLUMN;
             }
-            output_format(output, "%zu %s%s", i, spec->choices[i],
-                          spec->choices[i + 1] ? ", " : "");
+            output_format(output, "%s%zu %s%s", column > HELP_COLUMN ? " " : "", i,
+                          spec->choices[i], spec->choices[i + 1] ? "," : "");
             column += length;
         }
     }

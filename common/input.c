@@ -385,6 +385,17 @@ static int append_blocks(struct input *input, struct error *err) {
     return 0;
 }
 
+/* Keeps the file's first line, if it is a comment: it may say what the rows are. */
+static void keep_comment(struct input *input, const char *text) {
+    size_t length = 0;
+    while (*text == '#' && text[length] != '\n' && text[length] != '\r' &&
+           length < DATA_COMMENT - 1) {
+        length++;
+    }
+    memcpy(input->data->comment, text, length);
+    input->data->comment[length] = '\0';
+}
+
 /* Reads, parses and appends a batch. *end: there was none. */
 static int read_batch(struct input *input, bool *end, struct error *err) {
     const char *text;
@@ -395,6 +406,9 @@ static int read_batch(struct input *input, bool *end, struct error *err) {
     *end = length == 0;
     if (*end) {
         return 0;
+    }
+    if (input->n_bytes == 0) {
+        keep_comment(input, text);
     }
     input->n_bytes += length;
     if (cut_blocks(input, text, length, err) != 0) {

@@ -20,7 +20,8 @@ struct input_format {
 /* Reads the whole of `path` ("-": standard input). The caller frees *data with data_free. Errors
  * read "PATH:LINE:COLUMN: what is wrong: what was found" (PATH is "<stdin>" for "-"); a file with
  * no row is an error. Memory stays below 8 bytes a stored value (4 if every row stores exactly the
- * columns 1..n_features, which is then dense at once), some tens of bytes a row, and a few MiB. */
+ * columns 1..n_features, which is then dense at once), some tens of bytes a row, and 8 MiB a
+ * thread. */
 int input_read(struct data *data, const char *path, const struct input_format *format,
                struct threads *threads, struct error *err);
 

@@ -132,7 +132,8 @@ int labels_write(const struct labels *labels, struct model *model, struct error 
     return status;
 }
 
-int labels_read(struct labels *labels, const struct model *model, struct error *err) {
+static int read_number(struct labels *labels, const struct model *model, size_t expected,
+                       struct error *err) {
     *labels = (struct labels){0};
     const char *at = model_value(model, LABELS_KEY);
     bool whole = at != NULL;
@@ -150,9 +151,17 @@ int labels_read(struct labels *labels, const struct model *model, struct error *
             at++;
         }
     }
-    if (!whole || labels->names.n != model->n_outputs) {
+    if (!whole || labels->names.n != expected) {
         labels_free(labels);
         return error_set(err, ERROR_RUNTIME, "the model does not have a label for each score");
     }
     return 0;
+}
+
+int labels_read(struct labels *labels, const struct model *model, struct error *err) {
+    return read_number(labels, model, model->n_outputs, err);
+}
+
+int labels_read_pair(struct labels *labels, const struct model *model, struct error *err) {
+    return read_number(labels, model, model->n_outputs == 1 ? 2 : model->n_outputs, err);
 }

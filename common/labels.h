@@ -38,6 +38,9 @@ int labels_write(const struct labels *labels, struct model *model, struct error 
  * labels_free. */
 int labels_read(struct labels *labels, const struct model *model, struct error *err);
 
+/* The same for models that have two labels in one score, as well as one in each. */
+int labels_read_pair(struct labels *labels, const struct model *model, struct error *err);
+
 void labels_free(struct labels *labels);
 
 #endif

@@ -52,6 +52,18 @@ void *memory_resize(void *block, size_t count, size_t size, const char *what, st
     return resized ? resized : fail(count, size, what, err);
 }
 
+char *memory_text(const char *text, size_t length, const char *what, struct error *err) {
+    if (length == SIZE_MAX) {
+        return fail(length, 1, what, err);
+    }
+    char *copy = memory_array(length + 1, 1, what, err);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
 size_t memory_physical(void) {
     const size_t least = (size_t)1 << 30;
     long pages = sysconf(_SC_PHYS_PAGES);

@@ -19,6 +19,9 @@ void *memory_zeros(size_t count, size_t size, const char *what, struct error *er
  * `size` bytes. NULL with err set on failure, the old block then stays valid. */
 void *memory_resize(void *block, size_t count, size_t size, const char *what, struct error *err);
 
+/* A copy of `length` bytes of text with a NUL behind them. */
+char *memory_text(const char *text, size_t length, const char *what, struct error *err);
+
 /* Bytes of physical memory of this machine, at least 1 GiB. */
 size_t memory_physical(void);
 

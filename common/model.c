@@ -134,14 +134,13 @@ int model_add(struct model *model, struct error *err, const char *key, const cha
         return -1;
     }
     model->entry = grown;
-    struct model_entry entry = {memory_array(strlen(key) + 1, 1, "a model line", err),
+    struct model_entry entry = {memory_text(key, strlen(key), "a model line", err),
                                 memory_array((size_t)length + 1, 1, "a model line", err)};
     if (!entry.key || !entry.value) {
         free(entry.key);
         free(entry.value);
         return -1;
     }
-    memcpy(entry.key, key, strlen(key) + 1);
     va_start(arguments, format);
     vsnprintf(entry.value, (size_t)length + 1, format, arguments);
     va_end(arguments);

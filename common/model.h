@@ -81,6 +81,11 @@ int model_write(const struct model *model, const char *family, struct output *ou
 int model_read(struct model *model, const char *family, const char *const *own_keys,
                const char *path, struct error *err);
 
+/* The same, but a model of LIBLINEAR's solver MCSVM_CS (-s 4) is read too: the classes are its
+ * outputs, in its order, and go to the key `labels`. */
+int model_read_classes(struct model *model, const char *family, const char *const *own_keys,
+                       const char *path, struct error *err);
+
 /* How many scores model_scores gives a row: n_outputs; for a model of pairs twice the number of
  * its support vectors: k_i = (k(x_i, support vectors)) and then S k_i, where the margin of the
  * pair (i,j) is 2 k_i'S k_j, see model_margin. */
@@ -98,7 +103,9 @@ double model_margin(const double *scores_i, const double *scores_j, size_t n_sco
 int model_export_check(const struct kernel *kernel, bool scaled, bool libsvm, struct error *err);
 
 /* ... and writes the first output as LIBSVM's epsilon_svr or LIBLINEAR's L2R_L2LOSS_SVR, with which
- * svm-predict and liblinear-predict print our scores. */
+ * svm-predict and liblinear-predict print our scores. A linear model of several outputs with
+ * `labels`, all of them whole numbers that fit an int, becomes LIBLINEAR's MCSVM_CS, with which
+ * liblinear-predict prints the label of the largest score. */
 int model_write_libsvm(const struct model *model, struct output *output, struct error *err);
 int model_write_liblinear(const struct model *model, struct output *output, struct error *err);
 

@@ -77,7 +77,34 @@ int model_write_libsvm(const struct model *model, struct output *output, struct 
     return output_flush(output, err);
 }
 
+/* A line of weights of all classes. */
+static void put_classes(struct output *output, const double *weight, size_t n) {
+    for (size_t c = 0; c < n; c++) {
+        output_number(output, weight[c]);
+        output_write(output, " ", 1);
+    }
+    output_write(output, "\n", 1);
+}
+
+static int write_classes(const struct model *model, struct output *output, struct error *err) {
+    size_t n = model->n_outputs;
+    output_format(output, "solver_type MCSVM_CS\nnr_class %zu\nlabel %s \n", n,
+                  model_value(model, "labels"));
+    output_format(output, "nr_feature %u\nbias %d\nw\n", model->n_features,
+                  model->bias ? 1 : -1);
+    for (size_t j = 0; j < model->n_features; j++) {
+        put_classes(output, model->weights + j * n, n);
+    }
+    if (model->bias) { /* the weights of a last feature of value 1 */
+        put_classes(output, model->bias, n);
+    }
+    return output_flush(output, err);
+}
+
 int model_write_liblinear(const struct model *model, struct output *output, struct error *err) {
+    if (model->n_outputs > 1 && model_value(model, "labels")) {
+        return write_classes(model, output, err);
+    }
     output_format(output, "solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature %u\nbias %d\nw\n",
                   model->n_features, model->bias ? 1 : -1);
     for (size_t j = 0; j < model->n_features; j++) {

@@ -4,6 +4,7 @@
 
 #include "common/memory.h"
 #include "common/model_format.h"
+#include "common/model_import.h"
 #include "common/model_lines.h"
 #include "common/number.h"
 
@@ -37,13 +38,8 @@ static int parse_whole(const struct model_lines *in, const char *text, double mo
 }
 
 static int copy_value(char **copy, const char *text, struct error *err) {
-    size_t size = strlen(text) + 1;
-    *copy = memory_array(size, 1, "a model line", err);
-    if (!*copy) {
-        return -1;
-    }
-    memcpy(*copy, text, size);
-    return 0;
+    *copy = memory_text(text, strlen(text), "a model line", err);
+    return *copy ? 0 : -1;
 }
 
 /* The array of n items with room for one more (capacities are powers of two); NULL leaves it. */
@@ -238,9 +234,6 @@ static int check_bias(const struct model_lines *in, struct model *model,
 
 static int read_header(struct model_lines *in, struct model *model, const char *family,
                        const char *const *own, struct error *err) {
-    if (model_lines_next(in, err) < 0) {
-        return -1;
-    }
     char first[64];
     snprintf(first, sizeof first, "dualsvm %s 1", family);
     if (strcmp(in->line, first) != 0) {
@@ -508,7 +501,13 @@ static int read_kernel_body(struct model_lines *in, struct model *model, bool pa
     if (pairs ? strcmp(in->line, "pairs") != 0 : !at_end(in)) {
         return model_lines_fail(in, "not what follows the support vectors", in->line, err);
     }
-    model->n_outputs = pairs ? 0 : model->n_outputs;
+    if (pairs) {
+        model->n_outputs = 0;
+        model->pairs = grow(NULL, 0, sizeof *model->pairs, err); /* not NULL even without a pair */
+        if (!model->pairs) {
+            return -1;
+        }
+    }
     while (!at_end(in)) {
         if (model_lines_next(in, err) < 0) {
             return -1;
@@ -519,9 +518,6 @@ static int read_kernel_body(struct model_lines *in, struct model *model, bool pa
             }
             ++*lines;
         }
-    }
-    if (pairs && !model->pairs) {
-        return model_lines_fail(in, "no pairs", NULL, err);
     }
     if (model->vectors.serial) {
         return 0;
@@ -563,16 +559,30 @@ static int read_all(struct model_lines *in, struct model *model, const char *fam
     return read_body(in, model, &lines, err) < 0 ? -1 : check_end(in, lines, err);
 }
 
-int model_read(struct model *model, const char *family, const char *const *own_keys,
-               const char *path, struct error *err) {
+static int read_file(struct model *model, const char *family, const char *const *own_keys,
+                     bool classes, const char *path, struct error *err) {
     *model = (struct model){0};
     struct model_lines in;
     int status = model_lines_open(&in, path, err);
-    status = status < 0 ? -1 : read_all(&in, model, family, own_keys, err);
+    status = status < 0 ? -1 : model_lines_next(&in, err);
+    if (status == 0) {
+        status = classes && model_import_is(&in) ? model_import(&in, model, err)
+                                                 : read_all(&in, model, family, own_keys, err);
+    }
     model_lines_close(&in);
     status = status < 0 ? -1 : model_prepare(model, err);
     if (status < 0) {
         model_free(model);
     }
     return status;
+}
+
+int model_read(struct model *model, const char *family, const char *const *own_keys,
+               const char *path, struct error *err) {
+    return read_file(model, family, own_keys, false, path, err);
+}
+
+int model_read_classes(struct model *model, const char *family, const char *const *own_keys,
+                       const char *path, struct error *err) {
+    return read_file(model, family, own_keys, true, path, err);
 }

@@ -73,6 +73,11 @@ static void put_number(struct writer *writer, double value) {
     put(writer, text, number_format(value, text));
 }
 
+static void put_float(struct writer *writer, float value) {
+    char text[NUMBER_LENGTH];
+    put(writer, text, number_format_float(value, text));
+}
+
 static void put_unsigned(struct writer *writer, uint64_t value) {
     char text[32];
     put(writer, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
@@ -110,7 +115,7 @@ static void put_row(struct writer *writer, const struct data *data, size_t row, 
         empty = false;
         put_unsigned(writer, (data->row_start ? data->column[i] : i - first) + (uint64_t)1);
         put(writer, ":", 1);
-        put_number(writer, (double)data->value[i]);
+        put_float(writer, data->value[i]);
     }
 }
 

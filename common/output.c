@@ -36,27 +36,18 @@ static int fail(const struct output *output, int number, struct error *err) {
                      strcmp(output->path, "-") == 0 ? "<stdout>" : output->path, strerror(number));
 }
 
-static char *copy_text(const char *text, size_t length, struct error *err) {
-    char *copy = memory_array(length + 1, 1, "a file name", err);
-    if (copy) {
-        memcpy(copy, text, length);
-        copy[length] = '\0';
-    }
-    return copy;
-}
-
 /* The folder of a path: "." or all before the last slash, "/" included if that is the root. */
 static char *folder_of(const char *path, struct error *err) {
     const char *slash = strrchr(path, '/');
     if (!slash) {
-        return copy_text(".", 1, err);
+        return memory_text(".", 1, "a file name", err);
     }
-    return copy_text(path, slash == path ? 1 : (size_t)(slash - path), err);
+    return memory_text(path, slash == path ? 1 : (size_t)(slash - path), "a file name", err);
 }
 
 /* Follows symbolic links from path to a name that is none, whether or not a file is there. */
 static char *resolve(const struct output *output, struct error *err) {
-    char *path = copy_text(output->path, strlen(output->path), err);
+    char *path = memory_text(output->path, strlen(output->path), "a file name", err);
     char link[4096];
     for (int i = 0; path && i < MOST_LINKS; i++) {
         ssize_t length = readlink(path, link, sizeof link);

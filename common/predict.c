@@ -103,13 +103,14 @@ static int take_block(struct test *test, struct error *err) {
                                              model_n_scores(&prediction->model), err) < 0) {
         return -1;
     }
-    if (!test->output) {
+    if (!test->lines) {
         return 0;
     }
     return prediction->predictor->add(test->lines, &test->block, test->scores, test->output, err) <
                    0
                ? -1
-               : output_flush(test->output, err);
+           : test->output ? output_flush(test->output, err)
+                          : 0;
 }
 
 static int open_test(struct test *test, bool measured, struct error *err) {
@@ -119,7 +120,7 @@ static int open_test(struct test *test, bool measured, struct error *err) {
         .labels = predictor->labels,
         .label_optional = true,
         .precomputed = prediction->model.kernel.type == KERNEL_PRECOMPUTED};
-    if (test->output &&
+    if ((test->output || predictor->no_output) &&
         predictor->open(&test->lines, &prediction->options, &prediction->model, err) < 0) {
         return -1;
     }
@@ -143,7 +144,7 @@ static int run_test(struct test *test, struct error *err) {
         }
     }
     const struct predictor *predictor = test->prediction->predictor;
-    return test->output && predictor->finish ? predictor->finish(test->lines, test->output, err)
+    return test->lines && predictor->finish ? predictor->finish(test->lines, test->output, err)
                                              : 0;
 }
 
@@ -223,13 +224,17 @@ static int predict_one(struct prediction *prediction, struct error *err) {
     return output ? commit(output, status, err) : status;
 }
 
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* model_file test_file... */
 static int predict_batch(struct prediction *prediction, struct error *err) {
     const struct options *options = &prediction->options;
     for (size_t i = 1; i < options->n_operands; i++) {
         const char *path = options->operand[i];
-        const char *slash = strrchr(path, '/');
-        const char *name = slash ? slash + 1 : path;
+        const char *name = base_name(path);
         size_t size = strlen(name) + sizeof ".predict";
         char *target = memory_array(size, 1, "a file name", err);
         if (!target) {
@@ -258,6 +263,15 @@ static int check_operands(const struct options *options, bool batch, struct erro
     if (batch && options->n_operands < 2) {
         return error_set(err, ERROR_USAGE, "--batch wants a model file and test files");
     }
+    for (size_t i = 2; batch && i < options->n_operands; i++) {
+        for (size_t j = 1; j < i; j++) {
+            if (strcmp(base_name(options->operand[i]), base_name(options->operand[j])) == 0) {
+                return error_set(err, ERROR_USAGE,
+                                 "--batch: '%.200s' and '%.200s' would be predicted to one file",
+                                 options->operand[j], options->operand[i]);
+            }
+        }
+    }
     if (batch) {
         return 0;
     }
@@ -280,8 +294,9 @@ static int run(struct prediction *prediction, struct error *err) {
             0 ||
         threads_create(&prediction->threads, (size_t)options_number(options, "threads"), err) <
             0 ||
-        model_read(&prediction->model, predictor->name, predictor->model_keys,
-                   options->operand[batch ? 0 : 1], err) < 0) {
+        (predictor->imports ? model_read_classes : model_read)(
+            &prediction->model, predictor->name, predictor->model_keys,
+            options->operand[batch ? 0 : 1], err) < 0) {
         return -1;
     }
     if (predictor->check && predictor->check(options, &prediction->model, err) < 0) {

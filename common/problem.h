@@ -39,7 +39,8 @@ struct solution {
     uint64_t iterations;
     bool converged;     /* (primal - dual) / primal <= epsilon, or the stop rule asked for */
     const char *reason; /* when not converged: a phrase, static */
-    bool uncertified;   /* the problem is not convex: dual bounds nothing, there is no gap */
+    bool uncertified;   /* the problem is not convex: dual, if it is not 0, is a lower bound that no
+                           solution need come near, and there is no gap */
 };
 
 /* Releases what the solution owns and makes it empty. */

@@ -94,12 +94,10 @@ static int open_file(struct source *source, const char *path, struct error *err)
         source->file = STDIN_FILENO;
         source->name = "<stdin>";
     } else {
-        size_t length = strlen(path) + 1;
-        source->path = memory_resize(NULL, length, 1, "a file name", err);
+        source->path = memory_text(path, strlen(path), "a file name", err);
         if (!source->path) {
             return -1;
         }
-        memcpy(source->path, path, length);
         source->name = source->path;
         source->file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     }

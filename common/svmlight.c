@@ -4,6 +4,7 @@
 #include "common/memory.h"
 #include "common/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,9 +373,10 @@ static inline const char *parse_usual_value(const char *p, float *value) {
             fraction += n;
         }
         p += fraction;
-        /* a quotient of exact numbers is rounded once */
-        wide = digits <= UINT64_C(1) << 53 ? (double)(int64_t)digits / power[fraction]
-                                           : number_scale(digits, -(int64_t)fraction);
+        /* a quotient of exact numbers is rounded once, as in number_scale */
+        wide = FLT_EVAL_METHOD == 0 && digits <= UINT64_C(1) << 53
+                   ? (double)(int64_t)digits / power[fraction]
+                   : number_scale(digits, -(int64_t)fraction);
     } else {
         wide = (double)(int64_t)digits;
     }

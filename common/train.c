@@ -32,6 +32,7 @@ struct training {
     bool fitting;        /* a model is wanted */
 
     struct output *results, *model_file, *log, *libsvm, *liblinear; /* NULL: not wanted */
+    struct output *extra;
     struct progress progress;
     struct threads *threads;
     size_t cache_bytes;
@@ -42,7 +43,7 @@ struct training {
     struct sweep sweep;
     struct held_out held_out[CALIBRATION_FOLDS];
     double read_seconds, kernel_seconds, solve_seconds;
-    bool converged;
+    size_t n_unconverged; /* fits, with those of folds */
 };
 
 /* ---- before reading ---- */
@@ -108,6 +109,27 @@ static int open_wanted(struct output **output, const struct options *options, co
     return options_given(options, name) ? output_open(output, options_text(options, name), err) : 0;
 }
 
+/* Two outputs to one file would leave only the last of them, or a mixture. */
+static int check_distinct(const struct options *options, const char *model_path,
+                          const char *extra_option, struct error *err) {
+    const char *const names[] = {"log", "libsvm", "liblinear", extra_option};
+    const char *path[1 + sizeof names / sizeof names[0]] = {model_path};
+    size_t n = 1;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (names[i] && options_given(options, names[i])) {
+            path[n++] = options_text(options, names[i]);
+        }
+    }
+    for (size_t i = 1; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(path[i], path[j]) == 0) {
+                return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", path[i]);
+            }
+        }
+    }
+    return 0;
+}
+
 /* Opens all outputs, so that what cannot be written is known before hours of work. */
 static int open_outputs(struct training *training, struct error *err) {
     const struct options *options = &training->options;
@@ -117,8 +139,13 @@ static int open_outputs(struct training *training, struct error *err) {
         }
         const char *path =
             options->n_operands > 1 ? options->operand[1] : training->default_model;
-        if (output_open(&training->model_file, path, err) < 0 ||
+        if (check_distinct(options, path, training->family->extra_option, err) < 0 ||
+            output_open(&training->model_file, path, err) < 0 ||
             open_wanted(&training->log, options, "log", err) < 0) {
+            return -1;
+        }
+        if (training->family->extra_option &&
+            open_wanted(&training->extra, options, training->family->extra_option, err) < 0) {
             return -1;
         }
         if ((training->family->has & FAMILY_EXPORT) != 0 &&
@@ -219,7 +246,10 @@ static int read_all(struct training *training, struct error *err) {
         read_row_weights(training, options_text(&training->options, "row-weights"), err) < 0) {
         return -1;
     }
-    if (data_make_dense(&training->data, 0, false, err) < 0) {
+    uint32_t width = 0;
+    if ((training->family->width &&
+         training->family->width(&training->options, &training->data, &width, err) < 0) ||
+        data_make_dense(&training->data, width, false, err) < 0) {
         return -1;
     }
     training->read_seconds = progress_clock() - start;
@@ -244,7 +274,17 @@ static struct crossval make_crossval(struct training *training) {
                              .n_points = 1,
                              .threads = training->threads,
                              .cache_bytes = training->cache_bytes,
-                             .progress = &training->progress};
+                             .progress = &training->progress,
+                             .n_unconverged = &training->n_unconverged};
+}
+
+/* Of the last n_fits, before which `before` had not converged. */
+static void warn_of_folds(struct training *training, size_t before, size_t n_fits) {
+    progress_clear(&training->progress);
+    if (training->n_unconverged > before) {
+        fprintf(stderr, "%s: warning: not converged: %zu of %zu fits to folds\n",
+                training->program, training->n_unconverged - before, n_fits);
+    }
 }
 
 /* A single point's measures in LIBSVM's words. */
@@ -288,7 +328,7 @@ static int cross(struct training *training, struct error *err) {
     if (sweep_run(&training->sweep, &crossval, table ? training->results : NULL, err) < 0) {
         return -1;
     }
-    progress_clear(&training->progress);
+    warn_of_folds(training, 0, training->sweep.n_points * training->folds.n);
     if (table) {
         report_best(training);
     } else {
@@ -339,12 +379,14 @@ static int score_out_of_fold(struct training *training, struct point point, stru
                      ? folds_by_query(&folds, &training->data, CALIBRATION_FOLDS, seed, err)
                      : folds_by_row(&folds, &training->data, CALIBRATION_FOLDS, seed, err);
     if (status == 0) {
+        size_t before = training->n_unconverged;
         struct crossval crossval = make_crossval(training);
         crossval.folds = &folds;
         crossval.first_point = point.number;
         crossval.scored = keep_scores;
         crossval.context = training;
         status = crossval_run(&crossval, err);
+        warn_of_folds(training, before, CALIBRATION_FOLDS);
     }
     folds_free(&folds);
     return status;
@@ -360,14 +402,15 @@ static void report_fit(const struct training *training, const void *state, struc
     }
     output_format(results, "iterations = %" PRIu64 "\nprimal = ", solution->iterations);
     output_number(results, solution->primal);
-    if (solution->uncertified) {
+    if (solution->uncertified && solution->dual == 0) {
         output_format(results, "\ngap = none (not a convex problem: nothing bounds its optimum)\n");
     } else {
         output_format(results, "\ndual = ");
         output_number(results, solution->dual);
         output_format(results, "\ngap = ");
         output_number(results, monitor_gap(solution->primal, solution->dual));
-        output_format(results, "\n");
+        output_format(results, "%s\n",
+                      solution->uncertified ? " (no certificate: not a convex problem)" : "");
     }
     if (!model->weights) {
         output_format(results, "support-vectors = %zu\n", model->vectors.n_rows);
@@ -404,6 +447,7 @@ static int write_model(struct training *training, const struct model *model, str
     status = commit(&training->libsvm, status, err);
     status = commit(&training->liblinear, status, err);
     status = commit(&training->log, status, err);
+    status = commit(&training->extra, status, err);
     return commit(&training->model_file, status, err);
 }
 
@@ -424,7 +468,10 @@ static int finish(struct training *training, const void *state, struct point poi
     }
     if (status == 0) {
         report_fit(training, state, point, solution, &model);
-        status = write_model(training, &model, err);
+        if (training->extra) {
+            status = training->family->write_extra(state, solution, training->extra, err);
+        }
+        status = status < 0 ? -1 : write_model(training, &model, err);
     }
     model_free(&model);
     return status;
@@ -446,7 +493,7 @@ static int solve(struct training *training, void *state, struct point point,
     training->solve_seconds += progress_clock() - start;
     progress_clear(&training->progress);
     int status = finish(training, state, point, problem, kernel, &solution, scale, err);
-    training->converged = solution.converged;
+    training->n_unconverged += !solution.converged;
     if (status == 0 && !solution.converged) {
         const char *reason = watch.stopped ? watch.stopped : solution.reason;
         fprintf(stderr, "%s: warning: not converged: %s", training->program,
@@ -531,7 +578,11 @@ static int run(struct training *training, struct error *err) {
     if (!training->fitting) {
         return 0;
     }
-    training->data.n_rows = training->n_rows; /* validation rows have served */
+    /* validation rows have served */
+    data_cut(&training->data, training->n_rows, training->n_features);
+    if (data_make_dense(&training->data, 0, false, err) < 0) {
+        return -1;
+    }
     struct point point = {options, training->sweep.best};
     if (wants_calibration(training) && score_out_of_fold(training, point, err) < 0) {
         return -1;
@@ -542,6 +593,7 @@ static int run(struct training *training, struct error *err) {
 static void release(struct training *training) {
     output_discard(training->model_file);
     output_discard(training->log);
+    output_discard(training->extra);
     output_discard(training->libsvm);
     output_discard(training->liblinear);
     output_discard(training->results);
@@ -575,7 +627,7 @@ static int show_text(struct training *training, struct error *err) {
 
 int train_main(int argc, char **argv, const struct family *family) {
     program_start();
-    struct training training = {.family = family, .converged = true};
+    struct training training = {.family = family};
     struct error err = {0};
     snprintf(training.program, sizeof training.program, "svm-%s-train", family->name);
     progress_start(&training.progress, training.program, false);
@@ -594,5 +646,5 @@ int train_main(int argc, char **argv, const struct family *family) {
     if (status < 0) {
         return program_failed(training.program, &err);
     }
-    return strict && !training.converged ? EXIT_NOT_CONVERGED : EXIT_DONE;
+    return strict && training.n_unconverged > 0 ? EXIT_NOT_CONVERGED : EXIT_DONE;
 }

@@ -27,16 +27,16 @@ struct plane {
 };
 
 struct bundle {
-    const struct operator *operator;
+    const struct operator* operator;
     const struct risk *risk;
     struct plane *plane;
     size_t n_planes, capacity;
-    double *G;      /* (capacity, capacity) inner products of planes */
-    double *scaled; /* (capacity, capacity) C^2 G */
+    double *G;           /* (capacity, capacity) inner products of planes */
+    double *scaled;      /* (capacity, capacity) C^2 G */
     double *linear, *mu; /* (capacity) */
-    uint64_t round;  /* over all solves */
+    uint64_t round;      /* over all solves */
     /* the best point so far, the master's point, and work */
-    double *best_weights, *master_weights;      /* (dimension) */
+    double *best_weights, *master_weights;                      /* (dimension) */
     double *best_s, *best_g, *master_s, *direction, *trial, *g; /* (n) */
     double best_risk, best_norm;
 };
@@ -87,7 +87,7 @@ static int grow(struct bundle *bundle, struct error *err) {
 
 /* Adds the plane g, offset, with weight 0. */
 static int add_plane(struct bundle *bundle, const double *g, double offset, struct error *err) {
-    const struct operator *operator = bundle->operator;
+    const struct operator* operator= bundle->operator;
     if (bundle->n_planes == bundle->capacity && grow(bundle, err)) {
         return -1;
     }
@@ -96,8 +96,8 @@ static int add_plane(struct bundle *bundle, const double *g, double offset, stru
     plane.q = plane.a && !operator->primal
                   ? memory_array(operator->n, sizeof *plane.q, "a plane", err)
                   : NULL;
-    if (!plane.a || (!plane.q && !operator->primal) ||
-        operator->adjoint(operator, g, plane.a, err) ||
+    if (!plane.a ||
+        (!plane.q && !operator->primal) || operator->adjoint(operator, g, plane.a, err) ||
         (plane.q && operator->scores(operator, plane.a, plane.q, err))) {
         free(plane.a);
         free(plane.q);
@@ -137,13 +137,13 @@ static void drop_idle_planes(struct bundle *bundle) {
     bundle->n_planes = kept;
 }
 
-int bundle_create(struct bundle **bundle, const struct operator *operator, const struct risk *risk,
+int bundle_create(struct bundle **bundle, const struct operator* operator, const struct risk * risk,
                   struct error *err) {
     struct bundle *made = memory_zeros(1, sizeof *made, "cutting planes", err);
     if (!made) {
         return -1;
     }
-    made->operator = operator;
+    made->operator= operator;
     made->risk = risk;
     made->best_weights = memory_zeros(operator->dimension, sizeof(double), "weights", err);
     made->master_weights = memory_zeros(operator->dimension, sizeof(double), "weights", err);
@@ -175,9 +175,9 @@ int bundle_create(struct bundle **bundle, const struct operator *operator, const
 }
 
 int bundle_start(struct bundle *bundle, const double *weights, struct error *err) {
-    const struct operator *operator = bundle->operator;
+    const struct operator* operator= bundle->operator;
     double offset;
-    memcpy(bundle->best_weights, weights, operator->dimension * sizeof *weights);
+    memcpy(bundle->best_weights, weights, operator->dimension * sizeof * weights);
     if (operator->scores(operator, weights, bundle->best_s, err)) {
         return -1;
     }
@@ -222,11 +222,11 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
                 cost * cost * bundle->G[t * bundle->capacity + u];
         }
     }
-    if (simplex_maximise(p, bundle->scaled, bundle->capacity, bundle->linear, tolerance,
-                         bundle->mu, err)) {
+    if (simplex_maximise(p, bundle->scaled, bundle->capacity, bundle->linear, tolerance, bundle->mu,
+                         err)) {
         return -1;
     }
-    const struct operator *operator = bundle->operator;
+    const struct operator* operator= bundle->operator;
     memset(bundle->master_weights, 0, operator->dimension * sizeof(double));
     if (!operator->primal) {
         memset(bundle->master_s, 0, operator->n * sizeof(double));
@@ -237,15 +237,15 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
         if (mu > 0) {
             bundle->plane[t].used = bundle->round;
             offset += mu * bundle->linear[t];
-            operator_add(bundle->master_weights, -cost * mu, bundle->plane[t].a,
-                         operator->dimension);
+            operator_add(bundle->master_weights, -cost * mu,
+                         bundle->plane[t].a, operator->dimension);
             if (!operator->primal) {
                 operator_add(bundle->master_s, -cost * mu, bundle->plane[t].q, operator->n);
             }
         }
     }
-    if (operator->primal &&
-        operator->scores(operator, bundle->master_weights, bundle->master_s, err)) {
+    if (operator->primal && operator->scores(operator, bundle->master_weights, bundle->master_s,
+                                             err)) {
         return -1;
     }
     *dual = offset - 0.5 * norm(bundle, bundle->master_weights, bundle->master_s);
@@ -254,14 +254,14 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
 
 /* Moves the best point by theta towards the master's and cuts the next plane between them. */
 static int step_and_cut(struct bundle *bundle, double cost, double tolerance, struct error *err) {
-    const struct operator *operator = bundle->operator;
+    const struct operator* operator= bundle->operator;
     size_t n = operator->n;
     for (size_t i = 0; i < n; i++) {
         bundle->direction[i] = bundle->master_s[i] - bundle->best_s[i];
     }
-    double cross = operator_dot(bundle->best_weights,
-                                operator->primal ? bundle->master_weights : bundle->master_s,
-                                operator->dimension);
+    double cross = operator_dot(
+        bundle->best_weights, operator->primal ? bundle->master_weights : bundle->master_s,
+                              operator->dimension);
     double far = norm(bundle, bundle->master_weights, bundle->master_s);
     struct linesearch search = {
         .risk = bundle->risk,
@@ -328,7 +328,8 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
         }
         primal = 0.5 * bundle->best_norm + cost * bundle->best_risk;
         if (!isfinite(primal) || !isfinite(dual)) {
-            return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+            return error_set(err, ERROR_RUNTIME,
+                             "scores overflow: scale the data or lower the cost");
         }
         if (primal - dual <= epsilon * primal) {
             fit->converged = true;

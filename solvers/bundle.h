@@ -17,7 +17,7 @@
 struct bundle;
 
 /* Starts with no plane but the zero one. Borrows operator and risk; risk->n = operator->n. */
-int bundle_create(struct bundle **bundle, const struct operator *operator, const struct risk *risk,
+int bundle_create(struct bundle **bundle, const struct operator* operator, const struct risk * risk,
                   struct error *err);
 void bundle_free(struct bundle *bundle);
 

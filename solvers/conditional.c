@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Exact steps that do not raise D, one after the other: rounding has the last word. */
+enum { STALL_STEPS = 100 };
+
 struct state {
     double *weights, *vertex; /* (dimension) */
     double *s, *vertex_s, *g; /* (n) */
@@ -15,7 +18,8 @@ static int iterate(const struct operator *operator, const struct risk *risk,
                    const struct conditional *how, const struct monitor *monitor,
                    struct state *state, struct fit *fit, struct error *err) {
     size_t n = operator->n, d = operator->dimension;
-    double e = 0, first = 0, norm = 0;
+    double e = 0, first = 0, norm = 0, best = -INFINITY;
+    int stalled = 0;
     for (;;) {
         double offset;
         double value = risk->cut(risk->context, state->s, state->g, &offset);
@@ -36,6 +40,12 @@ static int iterate(const struct operator *operator, const struct risk *risk,
         if (monitor_check(monitor, fit->iterations, fit->primal, fit->dual)) {
             fit->limited = true;
             fit->reason = "stopped at a limit";
+            return 0;
+        }
+        stalled = fit->dual > best ? 0 : stalled + 1;
+        best = fmax(best, fit->dual);
+        if (!how->diminishing && stalled >= STALL_STEPS) {
+            fit->reason = "rounding stops progress";
             return 0;
         }
         /* the vertex: every active pair at C, every other at 0 */

@@ -1,5 +1,6 @@
 /* Conditional gradient (Frank & Wolfe 1956; Jaggi, ICML 2013) on the dual of
- * min 1/2 |f|^2 + C R(s), R a sum of hinges, in score space: the linear oracle's vertex is a plane of R.
+ * min 1/2 |f|^2 + C R(s), R a sum of hinges, in score space: the linear oracle's vertex is a plane
+ * of R.
  *
  * The dual point is kept as its weights f and its offset e; with the plane (g, o) cut at its scores
  * the step's gain h = C o - e + ... equals P(f) - D exactly. Slow, plain, and independent of the
@@ -23,8 +24,8 @@ struct conditional {
 };
 
 /* Solves from f = 0. The caller calls fit_free. */
-int conditional_solve(const struct operator *operator, const struct risk *risk,
-                      const struct conditional *how, const struct monitor *monitor,
-                      struct fit *fit, struct error *err);
+int conditional_solve(const struct operator* operator, const struct risk * risk,
+                      const struct conditional *how, const struct monitor *monitor, struct fit *fit,
+                      struct error *err);
 
 #endif

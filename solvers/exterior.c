@@ -123,7 +123,8 @@ void exterior_free(struct exterior *exterior) {
     }
 }
 
-/* ---- F = 2 K S K ------------------------------------------------------------------------------- */
+/* ---- F = 2 K S K -------------------------------------------------------------------------------
+ */
 
 struct margins_task {
     struct exterior *exterior;
@@ -164,7 +165,7 @@ static void multiply_right(void *argument, size_t g, size_t worker) {
     memset(F, 0, m * m * sizeof *F);
 }
 
-static int exterior_scores(const struct operator *operator, const double *weights, double *s,
+static int exterior_scores(const struct operator* operator, const double * weights, double *s,
                            struct error *err) {
     (void)err;
     struct margins_task task = {operator->context, weights, s};
@@ -174,10 +175,10 @@ static int exterior_scores(const struct operator *operator, const double *weight
     return 0;
 }
 
-static int exterior_adjoint(const struct operator *operator, const double *r, double *weights,
+static int exterior_adjoint(const struct operator* operator, const double * r, double *weights,
                             struct error *err) {
     (void)err;
-    memcpy(weights, r, operator->n * sizeof *weights);
+    memcpy(weights, r, operator->n * sizeof * weights);
     return 0;
 }
 
@@ -195,7 +196,8 @@ struct operator exterior_operator(struct exterior *exterior) {
     };
 }
 
-/* ---- risk -------------------------------------------------------------------------------------- */
+/* ---- risk --------------------------------------------------------------------------------------
+ */
 
 static double hinge_cut(void *context, const double *s, double *g, double *offset) {
     const struct exterior *exterior = context;
@@ -230,9 +232,8 @@ static double square_cut(void *context, const double *s, double *g, double *offs
 }
 
 struct risk exterior_risk(struct exterior *exterior, bool squared) {
-    return (struct risk){.n = exterior->n_pairs,
-                         .context = exterior,
-                         .cut = squared ? square_cut : hinge_cut};
+    return (struct risk){
+        .n = exterior->n_pairs, .context = exterior, .cut = squared ? square_cut : hinge_cut};
 }
 
 int exterior_coefficients(const struct exterior *exterior, const double *b,

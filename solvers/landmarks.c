@@ -43,7 +43,7 @@ static void append_column(struct landmarks *landmarks, size_t n, size_t width, u
     landmarks->pivot[landmarks->m++] = pivot;
 }
 
-static int choose(struct landmarks *landmarks, const struct operator *operator, size_t most,
+static int choose(struct landmarks *landmarks, const struct operator* operator, size_t most,
                   double *column, double *left, struct error *err) {
     size_t n = operator->n;
     if (operator->diagonal(operator, left, err)) {
@@ -63,7 +63,7 @@ static int choose(struct landmarks *landmarks, const struct operator *operator, 
         if (!(rest > UNEXPLAINED * total)) {
             break;
         }
-        if (operator->column(operator, (uint32_t)pivot, column, err)) {
+        if (operator->column(operator,(uint32_t) pivot, column, err)) {
             return -1;
         }
         append_column(landmarks, n, most, (uint32_t)pivot, column, left);
@@ -82,16 +82,15 @@ static void settle(struct landmarks *landmarks, size_t n, size_t most) {
     landmarks->psi.n_features = (uint32_t)m;
     for (size_t j = 0; j < m; j++) {
         for (size_t k = 0; k < m; k++) {
-            landmarks->T[j * m + k] =
-                k <= j ? (double)psi[(size_t)landmarks->pivot[j] * m + k] : 0;
+            landmarks->T[j * m + k] = k <= j ? (double)psi[(size_t)landmarks->pivot[j] * m + k] : 0;
         }
     }
 }
 
-int landmarks_create(struct landmarks *landmarks, const struct operator *operator, size_t most,
+int landmarks_create(struct landmarks *landmarks, const struct operator* operator, size_t most,
                      struct error *err) {
     size_t n = operator->n;
-    *landmarks = (struct landmarks){.threads = operator->threads};
+    *landmarks = (struct landmarks){.threads = operator->threads };
     most = most < n ? most : n;
     landmarks->psi.value = memory_array(n, most * sizeof(float), "a preconditioner", err);
     landmarks->pivot = memory_array(most, sizeof *landmarks->pivot, "a preconditioner", err);

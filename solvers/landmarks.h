@@ -29,7 +29,7 @@ struct landmarks {
 
 /* Chooses at most `most` landmarks of the operator's rows, fewer when they leave less than 1e-5 of
  * the diagonal unexplained. The operator must have `column`. The caller calls landmarks_free. */
-int landmarks_create(struct landmarks *landmarks, const struct operator *operator, size_t most,
+int landmarks_create(struct landmarks *landmarks, const struct operator* operator, size_t most,
                      struct error *err);
 void landmarks_free(struct landmarks *landmarks);
 

@@ -43,8 +43,8 @@ static double model_minimum(const struct linesearch *search, const struct point 
     double rise = high->slope - low->slope;
     double kink = low->theta;
     if (rise > 0) {
-        kink = (low->value - high->value + high->slope * high->theta - low->slope * low->theta) /
-               rise;
+        kink =
+            (low->value - high->value + high->slope * high->theta - low->slope * low->theta) / rise;
         kink = fmin(fmax(kink, low->theta), high->theta);
     }
     double theta = kink;

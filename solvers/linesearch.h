@@ -10,11 +10,11 @@
 struct linesearch {
     const struct risk *risk;
     double cost;
-    const double *s, *d;             /* (n) scores at 0 and their direction */
-    double norm, mixed, curvature;   /* |f|^2, <f, h>, |h|^2 */
-    double value, slope;             /* R and R' = g'd at theta = 0, known on entry */
-    double first;                    /* where to look first, > 0 */
-    double *trial, *g;               /* (n) work; on return scores and subgradient at theta */
+    const double *s, *d;           /* (n) scores at 0 and their direction */
+    double norm, mixed, curvature; /* |f|^2, <f, h>, |h|^2 */
+    double value, slope;           /* R and R' = g'd at theta = 0, known on entry */
+    double first;                  /* where to look first, > 0 */
+    double *trial, *g;             /* (n) work; on return scores and subgradient at theta */
 };
 
 struct linesearch_result {

@@ -16,6 +16,15 @@
 /* How often a fit that looked converged, but is not when recomputed in double, is taken further. */
 enum { POLISH_ROUNDS = 3 };
 
+/* A square this much below 0, of its terms, or a dual above the primal, of both, is no rounding. */
+static const double INDEFINITE = 1e-9;
+
+/* A monitor that sees iterations counted on where another engine has stopped. */
+struct relay {
+    const struct monitor *monitor;
+    uint64_t before;
+};
+
 struct rank {
     const struct problem *problem;
     struct rank_pairs pairs;
@@ -141,12 +150,23 @@ static int run_bundle(struct rank *rank, const struct rank_parameters *parameter
     return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
 }
 
+static bool relay_check(void *context, uint64_t iteration, double primal, double dual) {
+    const struct relay *relay = context;
+    return monitor_check(relay->monitor, relay->before + iteration, primal, dual);
+}
+
+static struct monitor relay_monitor(struct relay *relay) {
+    return (struct monitor){.context = relay, .check = relay_check};
+}
+
 /* What Newton's method leaves to rounding, cutting planes may still finish. */
 static int finish_by_planes(struct rank *rank, const struct rank_parameters *parameters,
                             double epsilon, const struct monitor *monitor, struct fit *fit,
                             struct error *err) {
     struct fit finish;
-    int status = run_bundle(rank, parameters, epsilon, fit->weights, monitor, &finish, err);
+    struct relay relay = {monitor, fit->iterations};
+    struct monitor onward = relay_monitor(&relay);
+    int status = run_bundle(rank, parameters, epsilon, fit->weights, &onward, &finish, err);
     if (status == 0) {
         finish.iterations += fit->iterations;
         fit_free(fit);
@@ -182,9 +202,10 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
     }
 }
 
-/* Recomputes both bounds in double from the weights. */
+/* Recomputes both bounds in double from the weights. *indefinite: they show that the kernel is not
+ * positive semidefinite. */
 static int certify(struct rank *rank, const struct rank_parameters *parameters, struct fit *fit,
-                   struct error *err) {
+                   bool *indefinite, struct error *err) {
     const struct operator *operator = &rank->operator;
     size_t n = operator->n, d = operator->dimension;
     double *both = memory_array(d, 2 * sizeof *both, "a certificate", err);
@@ -199,10 +220,14 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
         status = operator->exact(operator, both, 2, scores, err);
     }
     if (status == 0) {
-        double norm = 0, dual_norm = 0, offset;
+        double norm = 0, dual_norm = 0, terms = 0, dual_terms = 0, offset;
         for (size_t k = 0; k < d; k++) {
-            norm += both[2 * k] * (operator->primal ? both : scores)[2 * k];
-            dual_norm += both[2 * k + 1] * (operator->primal ? both : scores)[2 * k + 1];
+            double term = both[2 * k] * (operator->primal ? both : scores)[2 * k];
+            double dual_term = both[2 * k + 1] * (operator->primal ? both : scores)[2 * k + 1];
+            norm += term;
+            terms += fabs(term);
+            dual_norm += dual_term;
+            dual_terms += fabs(dual_term);
         }
         for (size_t i = 0; i < n; i++) {
             s[i] = scores[2 * i];
@@ -210,6 +235,9 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
         const struct risk *risk = &rank->risk[parameters->loss];
         fit->primal = 0.5 * norm + parameters->cost * risk->cut(risk->context, s, s + n, &offset);
         fit->dual = fit->dual_offset - 0.5 * dual_norm;
+        *indefinite = norm < -INDEFINITE * terms || dual_norm < -INDEFINITE * dual_terms ||
+                      fit->dual - fit->primal >
+                          INDEFINITE * (fabs(fit->dual) + fabs(fit->primal));
         if (!isfinite(fit->primal) || !isfinite(fit->dual)) {
             status = error_set(err, ERROR_RUNTIME,
                                "scores overflow: scale the data or lower the cost");
@@ -222,8 +250,8 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
 }
 
 static int fill_solution(struct rank *rank, const struct rank_parameters *parameters,
-                         struct fit *fit, uint64_t iterations, struct solution *solution,
-                         struct error *err) {
+                         struct fit *fit, uint64_t iterations, bool indefinite,
+                         struct solution *solution, struct error *err) {
     *solution = (struct solution){.n_outputs = 1,
                                   .primal = fit->primal,
                                   .dual = fit->dual,
@@ -236,6 +264,12 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
         if (!solution->converged && !solution->reason) {
             solution->reason = "the precision of the kernel matrix stops progress";
         }
+    }
+    if (indefinite) {
+        solution->dual = fit->primal - fabs(fit->primal); /* says nothing: a gap of 1 */
+        solution->uncertified = true;
+        solution->converged = false;
+        solution->reason = "the kernel is not positive semidefinite";
     }
     if (rank->exterior) {
         return exterior_coefficients(rank->exterior, fit->weights, &solution->pairs,
@@ -255,23 +289,26 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     double epsilon = parameters->epsilon;
     uint64_t iterations = 0;
     struct fit fit;
+    bool indefinite = false;
     for (int round = 0;; round++) {
-        if (run_engine(rank, parameters, epsilon, monitor, &fit, err)) {
+        struct relay relay = {monitor, iterations};
+        struct monitor onward = relay_monitor(&relay);
+        if (run_engine(rank, parameters, epsilon, &onward, &fit, err)) {
             return -1;
         }
         iterations += fit.iterations;
-        if (certify(rank, parameters, &fit, err)) {
+        if (certify(rank, parameters, &fit, &indefinite, err)) {
             fit_free(&fit);
             return -1;
         }
         bool stays = !fit.converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
-        if (stays || monitor_gap(fit.primal, fit.dual) <= parameters->epsilon) {
+        if (stays || indefinite || monitor_gap(fit.primal, fit.dual) <= parameters->epsilon) {
             break;
         }
         fit_free(&fit);
         epsilon /= 2;
     }
-    int status = fill_solution(rank, parameters, &fit, iterations, solution, err);
+    int status = fill_solution(rank, parameters, &fit, iterations, indefinite, solution, err);
     fit_free(&fit);
     return status;
 }

@@ -10,10 +10,10 @@
 #include <string.h>
 
 enum {
-    CHUNK_ROWS = 256,        /* rows of one matrix product */
-    GRAM_TASKS = 16,         /* tasks wanted, whatever the number of threads */
-    TREE_BYTES = 1 << 20,    /* of vector nodes: what a second-level cache holds */
-    PANEL_LEAST = 8          /* columns: one cache line of doubles */
+    CHUNK_ROWS = 256,     /* rows of one matrix product */
+    GRAM_TASKS = 16,      /* tasks wanted, whatever the number of threads */
+    TREE_BYTES = 1 << 20, /* of vector nodes: what a second-level cache holds */
+    PANEL_LEAST = 8       /* columns: one cache line of doubles */
 };
 static const size_t ACCUMULATOR_BYTES = (size_t)128 << 20;
 
@@ -124,7 +124,8 @@ static void sweep(const struct group_view *view, double weight, const double *v,
     }
 }
 
-/* ---- the band ---------------------------------------------------------------------------------- */
+/* ---- the band ----------------------------------------------------------------------------------
+ */
 
 struct set_task {
     struct rank_laplacian *laplacian;
@@ -184,7 +185,8 @@ static void set_run(void *argument, size_t t, size_t worker) {
         }
         if (pairs->partner_start) {
             for (size_t k = base; k < base + m; k++) {
-                laplacian->order[k] = (struct rank_place){task->s[pairs->row[k]], (uint32_t)(k - base)};
+                laplacian->order[k] =
+                    (struct rank_place){task->s[pairs->row[k]], (uint32_t)(k - base)};
             }
             FOR_LISTED(laplacian, g, base, k, other) {
                 laplacian->degree[pairs->row[k]] += pairs->weight[g];
@@ -210,7 +212,8 @@ void rank_laplacian_set(struct rank_laplacian *laplacian, const double *s, doubl
     threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, set_run, &task);
 }
 
-/* ---- product with a vector --------------------------------------------------------------------- */
+/* ---- product with a vector ---------------------------------------------------------------------
+ */
 
 struct apply_task {
     const struct rank_laplacian *laplacian;
@@ -260,7 +263,7 @@ struct gram_task {
     const struct data *data;
     const uint32_t *rows;
     size_t d, width, n_panels;
-    const size_t *chunk; /* first group of each chunk of groups */
+    const size_t *chunk;  /* first group of each chunk of groups */
     double *accumulators; /* (n_chunks, d, d) */
     double *scratch;      /* per worker */
     size_t stride;
@@ -330,13 +333,15 @@ static void gram_group(const struct gram_task *task, size_t g, size_t first, siz
         }
         for (; inserted < view.end[q]; inserted++) {
             row_panel(task, view_row(&view, inserted), first, width, panel);
-            for (uint32_t k = view_level(&view, inserted) + 1; k <= view.n_levels; k += k & (0 - k)) {
+            for (uint32_t k = view_level(&view, inserted) + 1; k <= view.n_levels;
+                 k += k & (0 - k)) {
                 operator_add(tree + k * width, 1, panel, width);
             }
         }
         for (; removed < view.first[q]; removed++) {
             row_panel(task, view_row(&view, removed), first, width, panel);
-            for (uint32_t k = view_level(&view, removed) + 1; k <= view.n_levels; k += k & (0 - k)) {
+            for (uint32_t k = view_level(&view, removed) + 1; k <= view.n_levels;
+                 k += k & (0 - k)) {
                 operator_add(tree + k * width, -1, panel, width);
             }
         }
@@ -413,13 +418,12 @@ int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct dat
     width = least(width, (d + n_panels - 1) / n_panels);
     width = (width / PANEL_LEAST + 1) * PANEL_LEAST;
     n_panels = (d + width - 1) / width;
-    size_t stride = CHUNK_ROWS * (d + width) + width +
-                    ((size_t)pairs->most_levels + 1) * width;
+    size_t stride = CHUNK_ROWS * (d + width) + width + ((size_t)pairs->most_levels + 1) * width;
     size_t chunk[GRAM_TASKS + 1];
     struct gram_task task = {laplacian, data, rows, d, width, n_panels, chunk, NULL, NULL, stride};
     task.accumulators = memory_zeros(n_chunks, matrix * sizeof(double), "Hessian", err);
-    task.scratch = memory_array(threads_count(pairs->threads), stride * sizeof(double),
-                                "Hessian", err);
+    task.scratch =
+        memory_array(threads_count(pairs->threads), stride * sizeof(double), "Hessian", err);
     if (!task.accumulators || !task.scratch) {
         free(task.accumulators);
         free(task.scratch);
@@ -448,7 +452,8 @@ int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct dat
     return 0;
 }
 
-/* ---- the diagonal ------------------------------------------------------------------------------ */
+/* ---- the diagonal ------------------------------------------------------------------------------
+ */
 
 int rank_laplacian_diagonal(const struct rank_laplacian *laplacian, const struct data *data,
                             double *diagonal, struct error *err) {
@@ -461,7 +466,8 @@ int rank_laplacian_diagonal(const struct rank_laplacian *laplacian, const struct
     memset(diagonal, 0, d * sizeof *diagonal);
     for (size_t g = 0; g < pairs->n_groups; g++) {
         double total = 0;
-        for (int pass = 0; pass < 2; pass++) { /* gather the group's sums, then use and clear them */
+        for (int pass = 0; pass < 2;
+             pass++) { /* gather the group's sums, then use and clear them */
             for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
                 size_t row = pairs->row[k];
                 double degree = laplacian->degree[row];

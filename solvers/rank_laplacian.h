@@ -14,11 +14,11 @@
  * v'Lv = sum over these pairs of weight (v_i - v_j)^2. Holds no pair. */
 struct rank_laplacian {
     struct rank_pairs *pairs;
-    struct rank_place *order; /* the groups in score order at s */
-    uint32_t *up_first, *up_end;     /* per place in order: run of partners that it is preferred to */
+    struct rank_place *order;    /* the groups in score order at s */
+    uint32_t *up_first, *up_end; /* per place in order: run of partners that it is preferred to */
     uint32_t *down_first, *down_end; /* and of partners preferred to it */
-    double low, high;         /* the band of margins */
-    double *degree;           /* (n) weights of the pairs that touch a row */
+    double low, high;                /* the band of margins */
+    double *degree;                  /* (n) weights of the pairs that touch a row */
 };
 
 int rank_laplacian_create(struct rank_laplacian *laplacian, struct rank_pairs *pairs,

@@ -12,40 +12,41 @@
 #include <string.h>
 
 enum {
-    STALL_STEPS = 25,    /* Newton steps without a better gap: rounding has the last word */
-    CG_MOST = 2000,      /* conjugate gradient steps for one Newton step */
-    CG_PLAIN = 40,       /* after so many a preconditioner pays */
+    STALL_STEPS = 25, /* Newton steps without a better gap: rounding has the last word */
+    CG_MOST = 2000,   /* conjugate gradient steps for one Newton step */
+    CG_PLAIN = 40,    /* after so many a preconditioner pays */
     LANDMARKS = 1024
 };
 
-/* The smoothing: where it starts, how far it goes down in one step at the least and at the most (the
- * latter when the last step down needed no correction), and where rounding of u / mu ends it. */
+/* The smoothing: where it starts, how far it goes down in one step at the least and at the most
+ * (the latter when the last step down needed no correction), and where rounding of u / mu ends it.
+ */
 static const double MU_FIRST = 1, MU_CAREFUL = 0.3, MU_BOLD = 0.01, MU_LEAST = 1e-7;
-static const double FORCING = 0.1;  /* residual of CG relative to the gradient */
+static const double FORCING = 0.1;    /* residual of CG relative to the gradient */
 static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
-static const double LINE = 1e-3;    /* accuracy of the line search, relative to that of the step */
+static const double LINE = 1e-3; /* accuracy of the line search, relative to that of the step */
 
 struct newton {
     const struct problem *problem;
-    const struct operator *operator;
+    const struct operator* operator;
     struct rank_risk risk; /* the smooth one that is minimised */
     struct rank_laplacian laplacian;
     struct risk table;
     bool huber;
     double cost, epsilon;
-    double *w, *gradient, *step; /* (dimension) */
-    double *dual;                /* (dimension) A'(-C g) */
-    double *s, *g, *q, *trial;   /* (n) */
-    double *gradient_s;          /* (n) A gradient; kernels only */
-    double *H;                   /* (dimension, dimension): direct; else NULL */
-    double *cg;                  /* work of conjugate gradients; else NULL */
-    struct landmarks landmarks;  /* kernels: the preconditioner, once plain steps were too many */
+    double *w, *gradient, *step;  /* (dimension) */
+    double *dual;                 /* (dimension) A'(-C g) */
+    double *s, *g, *q, *trial;    /* (n) */
+    double *gradient_s;           /* (n) A gradient; kernels only */
+    double *H;                    /* (dimension, dimension): direct; else NULL */
+    double *cg;                   /* work of conjugate gradients; else NULL */
+    struct landmarks landmarks;   /* kernels: the preconditioner, once plain steps were too many */
     double norm, value, residual; /* |w|^2, the smooth risk, half of |gradient|^2 */
 };
 
 static double inner(const struct newton *newton, const double *x, const double *y,
                     const double *y_scores) {
-    const struct operator *operator = newton->operator;
+    const struct operator* operator= newton->operator;
     return operator_dot(x, operator->primal ? y : y_scores, operator->dimension);
 }
 
@@ -79,7 +80,7 @@ static int direct_step(struct newton *newton, struct error *err) {
  * landmarks for kernels. *square = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
                         double *z, double *z_s, double *square, struct error *err) {
-    const struct operator *operator = newton->operator;
+    const struct operator* operator= newton->operator;
     size_t d = operator->dimension;
     if (newton->landmarks.m > 0) {
         if (landmarks_apply(&newton->landmarks, residual, z, err)) {
@@ -100,7 +101,7 @@ static int precondition(struct newton *newton, const double *residual, const dou
 /* *square = |x|^2 of weights x; s (n) is work. */
 static int inner_square(struct newton *newton, const double *x, double *s, double *square,
                         struct error *err) {
-    const struct operator *operator = newton->operator;
+    const struct operator* operator= newton->operator;
     if (!operator->primal && operator->scores(operator, x, s, err)) {
         return -1;
     }
@@ -112,7 +113,7 @@ static int inner_square(struct newton *newton, const double *x, double *s, doubl
  * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
  * FORCING |gradient|, preconditioned, or when what is left to gain is below `enough`. */
 static int cg_step(struct newton *newton, double enough, struct error *err) {
-    const struct operator *operator = newton->operator;
+    const struct operator* operator= newton->operator;
     size_t n = operator->n, d = operator->dimension;
     double factor = band_factor(newton);
     double *residual = newton->cg, *z = residual + d, *p = z + d, *Tp = p + d, *scale = Tp + d;
@@ -184,7 +185,7 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
 /* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
 static int evaluate(struct newton *newton, double *primal, double *dual, double *dual_offset,
                     struct error *err) {
-    const struct operator *operator = newton->operator;
+    const struct operator* operator= newton->operator;
     size_t d = operator->dimension;
     double offset;
     newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
@@ -195,7 +196,8 @@ static int evaluate(struct newton *newton, double *primal, double *dual, double 
         newton->dual[k] *= -newton->cost;
         newton->gradient[k] = newton->w[k] - newton->dual[k];
     }
-    if (!operator->primal && operator->scores(operator, newton->gradient, newton->gradient_s, err)) {
+    if (!operator->primal && operator->scores(operator, newton->gradient, newton->gradient_s,
+                                              err)) {
         return -1;
     }
     newton->norm = inner(newton, newton->w, newton->w, newton->s);
@@ -214,7 +216,7 @@ static int evaluate(struct newton *newton, double *primal, double *dual, double 
 
 /* Goes along the step to the minimum. */
 static int line(struct newton *newton, double tolerance, struct error *err) {
-    const struct operator *operator = newton->operator;
+    const struct operator* operator= newton->operator;
     size_t n = operator->n, d = operator->dimension;
     struct linesearch search = {
         .risk = &newton->table,
@@ -250,12 +252,12 @@ static void keep_best(const struct newton *newton, double primal, double dual, d
     }
 }
 
-/* Lowers mu, to what the gap that is asked for needs and by at most `factor`. The minimum moves with
- * mu along a line as long as the band keeps its pairs: the gradient becomes that of the new mu
+/* Lowers mu, to what the gap that is asked for needs and by at most `factor`. The minimum moves
+ * with mu along a line as long as the band keeps its pairs: the gradient becomes that of the new mu
  * with the band of the old one, so that one Newton step follows. */
 static int lower_mu(struct newton *newton, double factor, double gap, double primal,
                     struct error *err) {
-    const struct operator *operator = newton->operator;
+    const struct operator* operator= newton->operator;
     double band = newton->risk.mu, smoothing = gap - newton->residual, offset;
     double enough = 0.3 * newton->epsilon * primal / smoothing;
     newton->risk.mu = fmax(band * fmin(fmax(factor, enough), MU_CAREFUL), MU_LEAST);
@@ -296,7 +298,8 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
             return -1;
         }
         if (!isfinite(primal) || !isfinite(dual)) {
-            return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+            return error_set(err, ERROR_RUNTIME,
+                             "scores overflow: scale the data or lower the cost");
         }
         keep_best(newton, primal, dual, offset, fit);
         double gap = fit->primal - fit->dual;
@@ -331,19 +334,19 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
     }
 }
 
-int rank_newton_solve(const struct problem *problem, const struct operator *operator,
-                      struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
+int rank_newton_solve(const struct problem *problem, const struct operator* operator,
+                      struct rank_pairs * pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, const struct monitor *monitor, struct fit *fit,
                       struct error *err) {
     size_t n = operator->n, d = operator->dimension;
     *fit = (struct fit){0};
     struct newton newton = {.problem = problem,
-                            .operator = operator,
+                            .operator= operator,
                             .huber = loss == RANK_HINGE,
                             .cost = cost,
                             .epsilon = epsilon};
-    if (rank_risk_create(&newton.risk, pairs, loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE,
-                         err)) {
+    if (rank_risk_create(&newton.risk, pairs,
+                         loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE, err)) {
         return -1;
     }
     newton.risk.mu = MU_FIRST;

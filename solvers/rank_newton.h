@@ -23,8 +23,8 @@ enum { RANK_NEWTON_DIRECT = 2048 };
 
 /* Solves to primal - dual <= epsilon * primal from `start` (dimension; NULL: from 0). The caller
  * calls fit_free. */
-int rank_newton_solve(const struct problem *problem, const struct operator *operator,
-                      struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
+int rank_newton_solve(const struct problem *problem, const struct operator* operator,
+                      struct rank_pairs * pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, const struct monitor *monitor, struct fit *fit,
                       struct error *err);
 

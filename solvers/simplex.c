@@ -4,6 +4,7 @@
 #include "common/memory.h"
 #include "common/operator.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@
  * differences is: planes that depend affinely on each other then move together. The step is a
  * correction of the exact slopes, so the ridge bends the way to the optimum, not the optimum. */
 static const double RIDGE = 1e-13, RIDGE_MOST = 1e-2, RIDGE_FACTOR = 100;
+
+/* Slopes are differences of numbers as large as the linear terms: what they cannot tell apart. */
+static const double ROUNDING = 4 * DBL_EPSILON;
 
 struct search {
     size_t p, stride;
@@ -116,6 +120,7 @@ static void run(struct search *search, double tolerance) {
         search->is_free[t] = search->mu[t] > 0;
         search->scale = fmax(search->scale, fabs(search->linear[t]));
     }
+    tolerance = fmax(tolerance, ROUNDING * search->scale);
     slopes(search);
     size_t most_steps = 20 * p + 100; /* a bound against cycling in rounding; 2 to 5 are usual */
     for (size_t k = 0; k < most_steps; k++) {

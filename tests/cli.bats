@@ -117,8 +117,16 @@ Cross Validation ndcg@3'
 @test "cli: the model of a sweep with --validate is that of the training rows alone" {
     svm-rank-train -q -c 1 -t rbf train.svm alone >/dev/null
     svm-rank-train -q -c 1e-9,1 -t rbf --select spearman --validate train.svm train.svm m >out
-    tail -1 out >/dev/null
     cmp alone m
+    sed 's/$/ 9:1/' test.svm >wide.svm
+    for options in '-t linear' '-t linear --scale std' '-t minmax'; do
+        # shellcheck disable=SC2086 # options are words
+        svm-rank-train -q -c 1,1e-9 $options --validate wide.svm train.svm m >out
+        cost=$(awk '$1 == "cost" { print $2 }' m)
+        # shellcheck disable=SC2086
+        svm-rank-train -q -c "$cost" $options train.svm alone >/dev/null
+        cmp alone m
+    done
 }
 
 @test "cli: a fold file is checked line by line" {
@@ -226,4 +234,44 @@ Cross Validation ndcg@3'
     svm-rank-train -q -e 1e-5 --validate test.svm train.svm | sed 's/^/with /' >linear
     svm-rank-train -q -e 1e-5 --validate test.pre -t 4 train.pre >precomputed
     agree_with linear precomputed
+}
+
+@test "cli: two outputs cannot go to one file" {
+    for outputs in 'm --log m' '- --log -' 'm --libsvm x --log x'; do
+        set -- $outputs
+        run svm-rank-train -q train.svm "$@"
+        assert_failure 2
+        assert_output --partial 'two outputs to one file'
+    done
+    assert_not_exists m
+    svm-rank-train -q train.svm m >/dev/null
+    mkdir one two
+    cp test.svm one/set
+    cp test.svm two/set
+    run svm-rank-predict --batch m one/set two/set
+    assert_failure 2
+    assert_output --partial "'one/set' and 'two/set' would be predicted to one file"
+    assert_not_exists set.predict
+}
+
+@test "cli: fits to folds that did not converge are counted, and --strict minds them" {
+    run svm-rank-train -q -v 3 --max-iter 1 -e 1e-6 -c 1,10 --strict train.svm
+    assert_failure 3
+    assert_output --partial 'svm-rank-train: warning: not converged: 6 of 6 fits to folds'
+    run svm-rank-train -q -b 1 --max-iter 1 -e 1e-6 train.svm m
+    assert_success
+    assert_output --partial 'not converged: 5 of 5 fits to folds'
+    run svm-rank-train -q -v 3 --strict train.svm
+    assert_success
+    refute_output --partial warning
+}
+
+@test "cli: a limit of iterations counts through all engines and rounds" {
+    for limit in 3 10 30; do
+        svm-rank-train -q -t rbf --solver newton -c 1e9 -e 1e-12 --max-iter $limit --log log \
+            train.svm m >out 2>err
+        assert_equal "$(sed -n 's/^iterations = //p' out)" $limit
+        cut -f1 log | tail -n +2 >numbers
+        seq $limit | cmp - numbers
+    done
 }

@@ -64,6 +64,12 @@ SV"
     run svm-rank-predict tiny.svm other
     assert_failure 1
     assert_output --partial "an unknown key: colour"
+    for line in 'rows -1' 'rows 1e300' 'rows 1.5' 'features 4294967296' 'iterations 1e17'; do
+        sed "s/^${line%% *} .*/$line/" m >other
+        run svm-rank-predict tiny.svm other
+        assert_failure 1
+        assert_output --partial "not a whole number in range: ${line#* }"
+    done
     sed 's/^bias 0/bias 1/' m >other
     run svm-rank-predict tiny.svm other
     assert_failure 1

@@ -136,6 +136,24 @@ precomputed() {
     train -t 3 -g .1 graded.svm model
 }
 
+@test "rank: where the dual shows that the kernel is not one, no gap is claimed" {
+    rows 60 3 6 5 >plain.svm
+    run svm-rank-train -q -t 3 -g .2 -r -1 -l squared-hinge -c 1 --strict plain.svm model
+    assert_failure 3
+    assert_output --partial 'not converged: the kernel is not positive semidefinite'
+    assert_output --partial 'gap = none'
+    assert_equal "$(header gap model)" 1
+    predict plain.svm model >scores
+    assert_equal "$(wc -l <scores)" 60
+}
+
+@test "rank: a gap below rounding is tried for in the time that rounding leaves sense to" {
+    rows 90 3 12 6 >plain.svm
+    run timeout 60 svm-rank-train -q -t 6 --pair-features exterior -e 1e-14 plain.svm model
+    assert_success
+    within "$(header gap model)" 0 1e-12
+}
+
 @test "rank: ocas, newton and the default meet the same optimum" {
     for cost in 1e-3 1 100; do
         every $cost hinge 1e-6 --solver ocas
@@ -159,6 +177,9 @@ precomputed() {
     oracle graded.svm -c 10
     train --solver fw --stop decay -e 1e-2 -c 10 graded.svm model
     brackets model 1
+    within "$(header gap model)" .02 1 # relative to the first gap says little about the optimum
+    train --solver fw --stop gap -e 1e-2 -c 10 graded.svm model
+    brackets model 1e-2
 }
 
 @test "rank: with one query and with none the same problem is solved" {
@@ -434,8 +455,13 @@ precomputed() {
 
 @test "rank: margins by exterior features are antisymmetric, and those of explicit products" {
     rows 20 2 3 4 >small.svm
+    train --pair-features exterior -t 0 -c .5 -e 1e-3 small.svm linear.model
     train --pair-features exterior -t 1 -d 1 -g 1 -c .5 -e 1e-3 small.svm model
     predict --pairs small.svm model >pairs
+    predict --pairs small.svm linear.model >linear.pairs
+    cut -d' ' -f3 pairs >margins
+    cut -d' ' -f3 linear.pairs >linear.margins
+    agree margins linear.margins 1e-6
     awk '{ print 21 - NR "\t" $0 }' small.svm | sort -n | cut -f2 >reversed.svm
     predict --pairs reversed.svm model >backwards
     awk 'NR == FNR { m[$1, $2] = $3; n++; next }
