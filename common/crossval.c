@@ -210,7 +210,7 @@ static int predicted_scores(struct fold *fold, const struct round *round,
         data_subset(crossval->data, fold->rows, fold->n_held, &fold->held, err) < 0) {
         return -1;
     }
-    if (model_set_solution(model, &fold->problem, solution, err) < 0 ||
+    if (model_lend_solution(model, &fold->problem, solution, err) < 0 ||
         make_room(fold, fold->n_held * model_n_scores(model), err) < 0) {
         return -1;
     }

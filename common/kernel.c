@@ -57,7 +57,7 @@ static int row_norm(const struct kernel_rows *rows, size_t row, double *norm, st
 int kernel_rows_create(struct kernel_rows *rows, const struct kernel *kernel,
                        const struct data *data, struct error *err) {
     *rows = (struct kernel_rows){.kernel = kernel, .data = data};
-    if (kernel->type == KERNEL_PRECOMPUTED && !data->serial) {
+    if (kernel->type == KERNEL_PRECOMPUTED && !data->serial && data->n_rows > 0) {
         return error_set(err, ERROR_RUNTIME, "precomputed kernel: rows must begin with 0:serial");
     }
     rows->norm = memory_array(data->n_rows, sizeof *rows->norm, "norms of rows", err);

@@ -21,7 +21,9 @@ void model_free(struct model *model) {
         free(model->entry[i].value);
     }
     free(model->entry);
-    free(model->weights);
+    if (!model->lent) {
+        free(model->weights);
+    }
     kernel_rows_free(&model->vector_rows);
     data_free(&model->vectors);
     free(model->coefficients);
@@ -89,8 +91,8 @@ static int take_vectors(struct model *model, const struct problem *problem,
     return 0;
 }
 
-int model_set_solution(struct model *model, const struct problem *problem,
-                       const struct solution *solution, struct error *err) {
+int model_lend_solution(struct model *model, const struct problem *problem,
+                        const struct solution *solution, struct error *err) {
     model->primal = solution->primal;
     model->dual = solution->dual;
     model->iterations = solution->iterations;
@@ -103,12 +105,8 @@ int model_set_solution(struct model *model, const struct problem *problem,
         memcpy(model->bias, solution->bias, solution->n_outputs * sizeof(double));
     }
     if (model->kernel.type == KERNEL_LINEAR && !solution->pairs) {
-        size_t n = (size_t)problem->data->n_features * solution->n_outputs;
-        model->weights = memory_array(n, sizeof(double), "weights", err);
-        if (!model->weights) {
-            return -1;
-        }
-        memcpy(model->weights, solution->weights, n * sizeof(double));
+        model->weights = solution->weights;
+        model->lent = true;
         return 0;
     }
     uint32_t *number = memory_zeros(problem->n, 2 * sizeof *number, "support vectors", err);
@@ -119,6 +117,22 @@ int model_set_solution(struct model *model, const struct problem *problem,
     int status = take_vectors(model, problem, solution, number, number + problem->n, err);
     free(number);
     return status < 0 ? -1 : model_prepare(model, err);
+}
+
+int model_set_solution(struct model *model, const struct problem *problem,
+                       const struct solution *solution, struct error *err) {
+    int status = model_lend_solution(model, problem, solution, err);
+    if (status < 0 || !model->lent) {
+        return status;
+    }
+    size_t n = (size_t)problem->data->n_features * solution->n_outputs;
+    model->lent = false;
+    model->weights = memory_array(n, sizeof(double), "weights", err);
+    if (!model->weights) {
+        return -1;
+    }
+    memcpy(model->weights, solution->weights, n * sizeof(double));
+    return 0;
 }
 
 /* ---- the family's own lines ---- */

@@ -462,7 +462,7 @@ static int finish(struct training *training, const void *state, struct point poi
     }
     model.scale = *scale;
     *scale = (struct scale){0};
-    int status = model_set_solution(&model, problem, solution, err);
+    int status = model_lend_solution(&model, problem, solution, err);
     if (status == 0 && training->held_out[0].rows) {
         status = family->calibrate(training->held_out, CALIBRATION_FOLDS, point, &model, err);
     }
@@ -556,10 +556,6 @@ static int run(struct training *training, struct error *err) {
         open_outputs(training, err) < 0) {
         return -1;
     }
-    if (training->crossing && !training->fitting && options->n_operands > 1) {
-        fprintf(stderr, "%s: warning: no model is written: cross-validation of a single point\n",
-                training->program);
-    }
     training->cache_bytes = cache_bytes(options);
     if (read_all(training, err) < 0) {
         return -1;
@@ -574,6 +570,10 @@ static int run(struct training *training, struct error *err) {
     }
     if (training->crossing && cross(training, err) < 0) {
         return -1;
+    }
+    if (training->crossing && !training->fitting && options->n_operands > 1) {
+        fprintf(stderr, "%s: warning: no model is written: cross-validation of a single point\n",
+                training->program);
     }
     if (!training->fitting) {
         return 0;

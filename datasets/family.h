@@ -18,5 +18,9 @@ struct family {
 extern const struct family family_rank;   /* retention times: datasets/rank.c */
 extern const struct family family_ltr;    /* dense learning to rank: datasets/ltr.c */
 extern const struct family family_sparse; /* sparse rows: datasets/sparse.c */
+extern const struct family family_top;    /* imbalanced rows: datasets/top.c */
+extern const struct family family_ml;     /* documents with several labels: datasets/ml.c */
+extern const struct family family_smm;    /* matrices of two classes: datasets/smm.c */
+extern const struct family family_mc;     /* rows of several classes: datasets/mc.c */
 
 #endif

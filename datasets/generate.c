@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct family *const families[] = {&family_rank, &family_ltr, &family_sparse};
+static const struct family *const families[] = {
+    &family_rank, &family_ltr, &family_sparse, &family_top, &family_ml, &family_smm,
+    &family_mc};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static int usage(FILE *out) {

@@ -1,0 +1,140 @@
+/* Rows of several classes, sparse as text gives them or dense: see datasets/README. Integers only,
+ * as in ltr.c, but for one square root, which every machine rounds in the same way. */
+#include "common/memory.h"
+#include "common/random.h"
+#include "datasets/family.h"
+#include "datasets/writer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    UNIT = 10000,   /* of a value: four digits */
+    BELL = 12,      /* uniform numbers in a sum that is nearly normal, of variance 1 */
+    VOCABULARY = 64 /* columns that a class has of its own */
+};
+
+struct mc {
+    size_t n_rows, n_features, n_classes, n_values; /* n_values: of a row on average; 0: dense */
+    int64_t spread;                                 /* of the classes' centres, in units */
+    uint64_t seed;
+    uint32_t *column; /* of one row, room for 2 n_values */
+};
+
+static int compare(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A number that belongs to a class and an index, without a table of them. */
+static uint64_t scatter(const struct mc *mc, size_t class, size_t index) {
+    struct random random;
+    random_start(&random, mc->seed + class * UINT64_C(0x9e3779b97f4a7c15) + index, 7);
+    return random_bits(&random);
+}
+
+/* The cube of a uniform number, times n: small ones are frequent. */
+static uint64_t power_law(struct random *random, uint64_t n) {
+    uint64_t u = random_bits(random) >> 32;
+    return ((((u * u >> 32) * u) >> 32) * n) >> 32;
+}
+
+/* Draws the columns of a row, increasing, without repeats; returns how many. One in three is of the
+ * class's own vocabulary, one in six of its neighbour's, the others are anybody's. */
+static size_t draw_columns(const struct mc *mc, size_t class, struct random *random) {
+    size_t n = 1 + (size_t)random_below(random, 2 * mc->n_values - 1), kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t kind = random_below(random, 6);
+        size_t owner = kind < 2 ? class : class ^ 1;
+        mc->column[i] = (uint32_t)((kind < 3 ? scatter(mc, owner, power_law(random, VOCABULARY))
+                                             : power_law(random, mc->n_features) * 2654435761u) %
+                                   mc->n_features);
+    }
+    qsort(mc->column, n, sizeof *mc->column, compare);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || mc->column[i] != mc->column[kept - 1]) {
+            mc->column[kept++] = mc->column[i];
+        }
+    }
+    return kept;
+}
+
+static void write_value(struct writer *out, uint64_t column, int64_t value) {
+    writer_text(out, " ");
+    writer_count(out, column + 1);
+    writer_text(out, ":");
+    writer_decimal(out, value, 4);
+}
+
+/* Values that make the row about as long as 1. */
+static void write_sparse(const struct mc *mc, size_t class, struct random *random,
+                         struct writer *out) {
+    size_t n = draw_columns(mc, class, random);
+    int64_t size = (int64_t)(UNIT / sqrt((double)n));
+    for (size_t k = 0; k < n; k++) {
+        write_value(out, mc->column[k],
+                    1 + size / 2 + (int64_t)random_below(random, (uint64_t)size + 1));
+    }
+}
+
+/* A nearly normal cloud about the class's centre, whose coordinates are uniform. */
+static void write_dense(const struct mc *mc, size_t class, struct random *random,
+                        struct writer *out) {
+    for (size_t k = 0; k < mc->n_features; k++) {
+        int64_t centre = (int64_t)(scatter(mc, class, k) % (2 * UNIT + 1)) - UNIT, bell = 0;
+        for (int i = 0; i < BELL; i++) {
+            bell += (int64_t)random_below(random, UNIT) - UNIT / 2;
+        }
+        write_value(out, k, centre * mc->spread / UNIT + bell);
+    }
+}
+
+static int write_rows(const struct mc *mc, const char *path, struct error *err) {
+    struct writer out;
+    struct random random;
+    if (writer_open(&out, path, err)) {
+        return -1;
+    }
+    random_start(&random, mc->seed, 8);
+    for (size_t i = 0; i < mc->n_rows && !out.failed; i++) {
+        size_t class = (size_t)random_below(&random, mc->n_classes);
+        writer_count(&out, class + 1);
+        (mc->n_values > 0 ? write_sparse : write_dense)(mc, class, &random, &out);
+        writer_text(&out, "\n");
+    }
+    return writer_close(&out, err);
+}
+
+static int generate(const struct options *options, struct error *err) {
+    struct mc mc = {.n_rows = (size_t)options_number(options, "rows"),
+                    .n_features = (size_t)options_number(options, "features"),
+                    .n_classes = (size_t)options_number(options, "classes"),
+                    .n_values = (size_t)options_number(options, "values"),
+                    .spread = (int64_t)(options_number(options, "spread") * UNIT),
+                    .seed = (uint64_t)options_number(options, "seed")};
+    mc.column = memory_array(2 * mc.n_values, sizeof *mc.column, "a row", err);
+    int status = mc.column ? write_rows(&mc, options_text(options, "output"), err) : -1;
+    free(mc.column);
+    return status;
+}
+
+static const struct option_spec specs[] = {
+    {.name = "rows", .kind = OPTION_COUNT, .initial = "10000", .low = 1, .high = 1e12},
+    {.name = "features", .kind = OPTION_COUNT, .initial = "50000", .low = 1, .high = 4e9},
+    {.name = "classes", .kind = OPTION_COUNT, .initial = "20", .low = 2, .high = 1e6},
+    {.name = "values", .kind = OPTION_COUNT, .initial = "80", .low = 0, .high = 1e6},
+    {.name = "spread", .kind = OPTION_NUMBER, .initial = "0.5", .low = 0, .high = 1000},
+    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
+    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
+};
+
+const struct family family_mc = {
+    .name = "mc",
+    .help = "  rows of several classes, with words of their own, or dense clouds\n"
+            "  --rows N (10000)  --features N (50000)  --classes N (20)\n"
+            "  --values N (80, of a row on average; 0: dense)  --spread S (0.5, of dense classes)\n"
+            "  --seed N (1)  --output FILE (- for standard output)\n",
+    .specs = specs,
+    .n_specs = sizeof specs / sizeof *specs,
+    .generate = generate,
+};

@@ -1,0 +1,232 @@
+/* Documents with several labels each, as text collections have them.
+ *
+ * Labels are grouped by topics and stand in a tree: label k has the parent k / 4, and a document
+ * that gets a label mostly gets its parent too. A few labels are frequent and most are rare. A
+ * document has one to three topics, takes labels of each, and its words come from the vocabularies
+ * of its labels and topics and from words of general use. So labels are correlated with one another
+ * and with the features, and can be told from these up to noise.
+ *
+ * Only +, -, *, / and comparisons on doubles, and no fused operations: the same text on every
+ * machine. */
+#include "common/memory.h"
+#include "common/random.h"
+#include "datasets/family.h"
+#include "datasets/writer.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOPIC_LABELS = 6, VOCABULARY = 24, TREE = 4 };
+
+struct topic {
+    uint32_t label[TOPIC_LABELS];
+    double share[TOPIC_LABELS]; /* of the documents of the topic that have the label */
+    uint32_t word[VOCABULARY];
+};
+
+struct set {
+    size_t n_rows, n_features, n_labels, n_values, n_topics;
+    double noise, test_share;
+    struct topic *topic;                  /* (n_topics) */
+    uint32_t *vocabulary;                 /* (n_labels, VOCABULARY) */
+    unsigned char *has_label;             /* (n_labels) of the document at hand */
+    uint32_t *own, *word;                 /* (n_labels), (2 n_values) of the document at hand */
+};
+
+static int compare(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A number of 0..n-1, small ones more often (square of a uniform number). */
+static uint32_t popular(struct random *random, size_t n) {
+    double u = random_unit(random);
+    return (uint32_t)(u * u * (double)n);
+}
+
+static void make_vocabulary(const struct set *set, struct random *random, uint32_t *word) {
+    for (uint32_t v = 0; v < VOCABULARY; v++) {
+        word[v] = popular(random, set->n_features);
+    }
+}
+
+static void make_topics(const struct set *set, struct random *random) {
+    for (size_t k = 0; k < set->n_labels; k++) {
+        make_vocabulary(set, random, set->vocabulary + k * VOCABULARY);
+    }
+    for (size_t t = 0; t < set->n_topics; t++) {
+        struct topic *topic = &set->topic[t];
+        for (uint32_t l = 0; l < TOPIC_LABELS; l++) {
+            topic->label[l] = popular(random, set->n_labels);
+            topic->share[l] = 0.05 + 0.75 * random_unit(random);
+        }
+        make_vocabulary(set, random, topic->word);
+    }
+}
+
+/* Marks and lists the document's labels; returns how many. */
+static size_t draw_labels(const struct set *set, const uint32_t *topics, size_t n_topics,
+                          struct random *random) {
+    size_t n = 0;
+    memset(set->has_label, 0, set->n_labels);
+    for (size_t i = 0; i < n_topics; i++) {
+        const struct topic *topic = &set->topic[topics[i]];
+        for (uint32_t l = 0; l < TOPIC_LABELS; l++) {
+            uint32_t label = topic->label[l];
+            bool has = random_unit(random) < topic->share[l];
+            while (has && !set->has_label[label]) {
+                set->has_label[label] = 1;
+                set->own[n++] = label;
+                label /= TREE;
+                has = random_unit(random) < 0.7;
+            }
+        }
+    }
+    return n;
+}
+
+/* Draws the words, sorted, with repeats; returns how many. */
+static size_t draw_words(const struct set *set, const uint32_t *topics, size_t n_topics,
+                         size_t n_own, struct random *random) {
+    size_t n = 1 + (size_t)random_below(random, 2 * set->n_values - 1);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = popular(random, VOCABULARY);
+        if (random_unit(random) < set->noise) {
+            set->word[i] = popular(random, set->n_features);
+        } else if (n_own > 0 && random_below(random, 4) > 0) {
+            uint32_t label = set->own[random_below(random, n_own)];
+            set->word[i] = set->vocabulary[(size_t)label * VOCABULARY + at];
+        } else {
+            set->word[i] = set->topic[topics[random_below(random, n_topics)]].word[at];
+        }
+    }
+    qsort(set->word, n, sizeof *set->word, compare);
+    return n;
+}
+
+static void write_row(const struct set *set, size_t n_words, struct writer *out,
+                      struct random *random) {
+    const char *between = "";
+    for (size_t k = 0; k < set->n_labels; k++) {
+        if (set->has_label[k]) {
+            writer_text(out, between);
+            writer_count(out, k + 1);
+            between = ",";
+        }
+    }
+    for (size_t first = 0, end; first < n_words; first = end) {
+        for (end = first; end < n_words && set->word[end] == set->word[first];) {
+            end++;
+        }
+        writer_text(out, " ");
+        writer_count(out, (uint64_t)set->word[first] + 1);
+        writer_text(out, ":");
+        writer_decimal(out, (int64_t)((end - first) * (300 + random_below(random, 700))), 4);
+    }
+    writer_text(out, "\n");
+}
+
+static int write_file(const struct set *set, uint64_t seed, const char *path, bool test_side,
+                      struct error *err) {
+    struct writer out;
+    if (writer_open(&out, path, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < set->n_rows && !out.failed; i++) {
+        struct random random; /* a stream for each document: both sides see the same ones */
+        uint32_t topics[3];
+        random_start(&random, seed, 100 + i);
+        bool in_test = random_unit(&random) < set->test_share;
+        if (in_test != test_side) {
+            continue;
+        }
+        double u = random_unit(&random);
+        size_t n_topics = u < 0.6 ? 1 : u < 0.9 ? 2 : 3;
+        for (size_t t = 0; t < n_topics; t++) {
+            topics[t] = popular(&random, set->n_topics);
+        }
+        size_t n_own = draw_labels(set, topics, n_topics, &random);
+        size_t n_words = draw_words(set, topics, n_topics, n_own, &random);
+        write_row(set, n_words, &out, &random);
+    }
+    return writer_close(&out, err);
+}
+
+static int write_files(const struct set *set, uint64_t seed, const char *output,
+                       struct error *err) {
+    if (set->test_share == 0) {
+        return write_file(set, seed, output, false, err);
+    }
+    size_t bytes = strlen(output) + sizeof ".train";
+    char *path = memory_array(bytes, 1, "a file name", err);
+    if (!path) {
+        return -1;
+    }
+    snprintf(path, bytes, "%s.train", output);
+    int status = write_file(set, seed, path, false, err);
+    if (status == 0) {
+        snprintf(path, bytes, "%s.test", output);
+        status = write_file(set, seed, path, true, err);
+    }
+    free(path);
+    return status;
+}
+
+static int generate(const struct options *options, struct error *err) {
+    uint64_t seed = (uint64_t)options_number(options, "seed");
+    const char *output = options_text(options, "output");
+    struct set set = {.n_rows = (size_t)options_number(options, "rows"),
+                      .n_features = (size_t)options_number(options, "features"),
+                      .n_labels = (size_t)options_number(options, "labels"),
+                      .n_values = (size_t)options_number(options, "values"),
+                      .noise = options_number(options, "noise"),
+                      .test_share = options_number(options, "test")};
+    if (set.test_share > 0 && strcmp(output, "-") == 0) {
+        return error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
+    }
+    set.n_topics = set.n_labels / 2 + 2;
+    set.topic = memory_array(set.n_topics, sizeof *set.topic, "topics", err);
+    set.vocabulary =
+        memory_array(set.n_labels, VOCABULARY * sizeof *set.vocabulary, "vocabularies", err);
+    set.has_label = memory_array(set.n_labels, 1, "labels", err);
+    set.own = memory_array(set.n_labels, sizeof *set.own, "labels", err);
+    set.word = memory_array(2 * set.n_values, sizeof *set.word, "words", err);
+    int status = -1;
+    if (set.topic && set.vocabulary && set.has_label && set.own && set.word) {
+        struct random random;
+        random_start(&random, seed, 20);
+        make_topics(&set, &random);
+        status = write_files(&set, seed, output, err);
+    }
+    free(set.topic);
+    free(set.vocabulary);
+    free(set.has_label);
+    free(set.own);
+    free(set.word);
+    return status;
+}
+
+static const struct option_spec specs[] = {
+    {.name = "rows", .kind = OPTION_COUNT, .initial = "1000", .low = 1, .high = 1e12},
+    {.name = "features", .kind = OPTION_COUNT, .initial = "2000", .low = 1, .high = 4e9},
+    {.name = "labels", .kind = OPTION_COUNT, .initial = "30", .low = 2, .high = 1e6},
+    {.name = "values", .kind = OPTION_COUNT, .initial = "40", .low = 1, .high = 1e6},
+    {.name = "noise", .kind = OPTION_NUMBER, .initial = "0.3", .low = 0, .high = 1},
+    {.name = "test", .kind = OPTION_NUMBER, .initial = "0", .low = 0, .high = 0.99},
+    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
+    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
+};
+
+const struct family family_ml = {
+    .name = "ml",
+    .help = "  documents with several labels\n"
+            "  --rows N (1000)  --features N (2000)  --labels N (30)  --values N (40, words of a\n"
+            "  row on average)  --noise SHARE (0.3, of words of general use)  --test SHARE (0; else\n"
+            "  that share of the rows goes to OUTPUT.test, the others to OUTPUT.train)  --seed N (1)\n"
+            "  --output FILE (- for standard output)\n",
+    .specs = specs,
+    .n_specs = sizeof specs / sizeof *specs,
+    .generate = generate,
+};

@@ -1,0 +1,186 @@
+/* Matrices of two classes: the two simulations of the literature on support matrix machines.
+ *
+ *   1  entries of X, and of the factors of B = U V' (height x rank, width x rank), uniform on (-1, 1);
+ *      label = sign(<B, X> + bias)
+ *   2  label +1 or -1, half and half; X = u v' + noise with a u and v for each label, standard
+ *      normal entries, and normal noise of standard deviation --noise
+ *
+ * Values have four decimals, and labels are those of the values as written. Normal numbers are sums
+ * of twelve uniform ones. Only +, -, * and comparisons on doubles, and no fused operations: the same
+ * text on every machine. */
+#include "common/memory.h"
+#include "common/random.h"
+#include "datasets/family.h"
+#include "datasets/writer.h"
+
+#include <stdlib.h>
+
+enum { DIGITS = 4, UNITS = 10000 };
+
+struct set {
+    size_t n, height, width, rank;
+    int simulation;
+    double bias, noise;
+    double *mean[2]; /* (height, width), by label -1, +1; simulation 1: B is mean[1] */
+    double *factor;  /* (height + width, rank) */
+    int64_t *row;    /* (height, width) in units */
+};
+
+static double normal(struct random *random) {
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        sum += random_unit(random);
+    }
+    return sum;
+}
+
+static int64_t rounded(double value) {
+    return (int64_t)(value * UNITS + (value < 0 ? -0.5 : 0.5));
+}
+
+/* matrix = U V' of new factors, uniform or normal. */
+static void draw_matrix(const struct set *set, size_t rank, bool uniform, struct random *random,
+                        double *matrix) {
+    for (size_t j = 0; j < (set->height + set->width) * rank; j++) {
+        set->factor[j] = uniform ? 2 * random_unit(random) - 1 : normal(random);
+    }
+    const double *V = set->factor + set->height * rank;
+    for (size_t a = 0; a < set->height; a++) {
+        for (size_t c = 0; c < set->width; c++) {
+            double sum = 0;
+            for (size_t k = 0; k < rank; k++) {
+                sum += set->factor[a * rank + k] * V[c * rank + k];
+            }
+            matrix[a * set->width + c] = sum;
+        }
+    }
+}
+
+/* Draws a row and returns its label, as 0 or 1. */
+static int draw_row(const struct set *set, struct random *random) {
+    size_t cells = set->height * set->width;
+    if (set->simulation == 2) {
+        int label = (int)random_below(random, 2);
+        for (size_t j = 0; j < cells; j++) {
+            set->row[j] = rounded(set->mean[label][j] + set->noise * normal(random));
+        }
+        return label;
+    }
+    double score = set->bias;
+    for (size_t j = 0; j < cells; j++) {
+        set->row[j] = rounded(2 * random_unit(random) - 1);
+        score += set->mean[1][j] * ((double)set->row[j] / UNITS);
+    }
+    return score >= 0;
+}
+
+static int write_rows(const struct set *set, struct random *random, const char *path,
+                      struct error *err) {
+    struct writer out;
+    if (writer_open(&out, path, err)) {
+        return -1;
+    }
+    writer_text(&out, "# matrix ");
+    writer_count(&out, set->height);
+    writer_text(&out, " ");
+    writer_count(&out, set->width);
+    writer_text(&out, " row-major\n");
+    for (size_t i = 0; i < set->n; i++) {
+        writer_text(&out, draw_row(set, random) ? "+1" : "-1");
+        for (size_t j = 0; j < set->height * set->width; j++) {
+            writer_text(&out, " ");
+            writer_count(&out, j + 1);
+            writer_text(&out, ":");
+            writer_decimal(&out, set->row[j], DIGITS);
+        }
+        writer_text(&out, "\n");
+    }
+    return writer_close(&out, err);
+}
+
+/* B, or the difference of the two means, in six decimals. */
+static int write_truth(const struct set *set, const char *path, struct error *err) {
+    struct writer out;
+    if (writer_open(&out, path, err)) {
+        return -1;
+    }
+    for (size_t a = 0; a < set->height; a++) {
+        for (size_t c = 0; c < set->width; c++) {
+            size_t at = a * set->width + c;
+            double value = set->mean[1][at] - (set->simulation == 2 ? set->mean[0][at] : 0);
+            writer_text(&out, c > 0 ? " " : "");
+            writer_decimal(&out, (int64_t)(value * 1e6 + (value < 0 ? -0.5 : 0.5)), 6);
+        }
+        writer_text(&out, "\n");
+    }
+    return writer_close(&out, err);
+}
+
+static int draw_set(struct set *set, const struct options *options, struct error *err) {
+    size_t cells = set->height * set->width;
+    uint64_t seed = (uint64_t)options_number(options, "seed");
+    struct random random;
+    set->mean[0] = memory_zeros(2 * cells, sizeof(double), "means", err);
+    set->factor =
+        memory_zeros((set->height + set->width) * set->rank, sizeof(double), "factors", err);
+    set->row = memory_zeros(cells, sizeof *set->row, "a row", err);
+    if (!set->mean[0] || !set->factor || !set->row) {
+        return -1;
+    }
+    set->mean[1] = set->mean[0] + cells;
+    random_start(&random, seed, 40);
+    if (set->simulation == 2) {
+        draw_matrix(set, 1, false, &random, set->mean[0]);
+        draw_matrix(set, 1, false, &random, set->mean[1]);
+    } else {
+        draw_matrix(set, set->rank, true, &random, set->mean[1]);
+    }
+    /* rows of their own stream: more of them leave the first ones alone */
+    random_start(&random, seed, 41 + (uint64_t)options_number(options, "part"));
+    const char *truth = options_text(options, "truth");
+    return (truth && write_truth(set, truth, err) < 0) ||
+                   write_rows(set, &random, options_text(options, "output"), err) < 0
+               ? -1
+               : 0;
+}
+
+static int generate(const struct options *options, struct error *err) {
+    struct set set = {.n = (size_t)options_number(options, "rows"),
+                      .height = (size_t)options_number(options, "height"),
+                      .width = (size_t)options_number(options, "width"),
+                      .rank = (size_t)options_number(options, "rank"),
+                      .simulation = (int)options_number(options, "simulation"),
+                      .bias = options_number(options, "bias"),
+                      .noise = options_number(options, "noise")};
+    int status = draw_set(&set, options, err);
+    free(set.mean[0]);
+    free(set.factor);
+    free(set.row);
+    return status;
+}
+
+static const struct option_spec specs[] = {
+    {.name = "simulation", .kind = OPTION_COUNT, .initial = "1", .low = 1, .high = 2},
+    {.name = "rows", .kind = OPTION_COUNT, .initial = "400", .low = 1, .high = 1e9},
+    {.name = "height", .kind = OPTION_COUNT, .initial = "10", .low = 1, .high = 1e4},
+    {.name = "width", .kind = OPTION_COUNT, .initial = "8", .low = 1, .high = 1e4},
+    {.name = "rank", .kind = OPTION_COUNT, .initial = "5", .low = 1, .high = 1e4},
+    {.name = "bias", .kind = OPTION_NUMBER, .initial = "0.1", .low = -1e3, .high = 1e3},
+    {.name = "noise", .kind = OPTION_NUMBER, .initial = "4", .low = 0, .high = 1e3},
+    {.name = "part", .kind = OPTION_COUNT, .initial = "0", .low = 0, .high = 1e6},
+    {.name = "truth", .kind = OPTION_TEXT},
+    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
+    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
+};
+
+const struct family family_smm = {
+    .name = "smm",
+    .help = "  matrices of two classes, for support matrix machines\n"
+            "  --simulation 1|2 (1: sign(<B,X> + bias); 2: two rank-one means with noise)\n"
+            "  --rows N (400)  --height R (10)  --width C (8)  --rank K (5)  --bias B (0.1)\n"
+            "  --noise S (4)  --part N (0; other rows of the same B or means)\n"
+            "  --truth FILE (B, or the difference of the means)  --seed N (1)  --output FILE (-)\n",
+    .specs = specs,
+    .n_specs = sizeof specs / sizeof *specs,
+    .generate = generate,
+};

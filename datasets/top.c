@@ -1,0 +1,87 @@
+/* Imbalanced rows where the top differs from the whole: see datasets/README. Integers only, as in
+ * ltr.c. */
+#include "common/random.h"
+#include "datasets/family.h"
+#include "datasets/writer.h"
+
+enum {
+    UNIT = 10000, /* of a value: four digits */
+    BELL = 12,    /* uniform numbers in a sum that is nearly normal, of variance 1 */
+    SHAPES = 2    /* features that tell the classes apart */
+};
+
+/* A cloud's centre in the features that tell, in tenths. */
+struct cloud {
+    int centre[SHAPES];
+    const char *label;
+};
+
+static const struct cloud bulk = {{0, 0}, "-1"}, hard = {{40, -10}, "-1"},
+                          positive = {{20, 15}, "+1"};
+
+struct top {
+    size_t n_rows, n_features;
+    double positives, hard; /* shares of the rows, and of the negatives */
+};
+
+/* A nearly normal number, in units. */
+static int64_t bell(struct random *random) {
+    int64_t sum = 0;
+    for (int i = 0; i < BELL; i++) {
+        sum += (int64_t)random_below(random, UNIT) - UNIT / 2;
+    }
+    return sum;
+}
+
+static void write_row(const struct top *top, const struct cloud *cloud, struct random *random,
+                      struct writer *out) {
+    writer_text(out, cloud->label);
+    for (size_t k = 0; k < top->n_features; k++) {
+        int64_t value = bell(random) + (k < SHAPES ? cloud->centre[k] * (UNIT / 10) : 0);
+        writer_text(out, " ");
+        writer_count(out, k + 1);
+        writer_text(out, ":");
+        writer_decimal(out, value, 4);
+    }
+    writer_text(out, "\n");
+}
+
+static int generate(const struct options *options, struct error *err) {
+    struct top top = {.n_rows = (size_t)options_number(options, "rows"),
+                      .n_features = (size_t)options_number(options, "features"),
+                      .positives = options_number(options, "positives"),
+                      .hard = options_number(options, "hard")};
+    struct random random;
+    random_start(&random, (uint64_t)options_number(options, "seed"), 5);
+    struct writer out;
+    if (writer_open(&out, options_text(options, "output"), err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < top.n_rows && !out.failed; i++) {
+        bool is_positive = random_unit(&random) < top.positives;
+        bool is_hard = random_unit(&random) < top.hard;
+        write_row(&top, is_positive ? &positive : is_hard ? &hard : &bulk, &random, &out);
+    }
+    return writer_close(&out, err);
+}
+
+static const struct option_spec specs[] = {
+    {.name = "rows", .kind = OPTION_COUNT, .initial = "5000", .low = 1, .high = 1e12},
+    {.name = "features", .kind = OPTION_COUNT, .initial = "20", .low = SHAPES, .high = 1e6},
+    {.name = "positives", .kind = OPTION_NUMBER, .initial = "0.1", .low = 0, .high = 1},
+    {.name = "hard", .kind = OPTION_NUMBER, .initial = "0.03", .low = 0, .high = 1},
+    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
+    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
+};
+
+const struct family family_top = {
+    .name = "top",
+    .help = "  few positives, and negatives that score higher than these along what tells them\n"
+            "  from all others\n"
+            "  --rows N (5000)  --features N (20)  --positives SHARE (0.1)\n"
+            "  --hard SHARE (0.03, of the negatives)  --seed N (1)\n"
+            "  --output FILE (- for standard output)\n",
+    .specs = specs,
+    .n_specs = sizeof specs / sizeof *specs,
+    .generate = generate,
+};

@@ -1,0 +1,446 @@
+#include "solvers/mc_kernel.h"
+
+#include "common/dispatch.h"
+#include "common/memory.h"
+#include "common/operator.h"
+#include "solvers/mc_alpha.h"
+#include "solvers/mc_risk.h"
+#include "solvers/mc_sampling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MC_MOST_PASSES = 60,  /* of a root */
+    FIRST_SET = 1024,     /* rows of the first working set */
+    MOST_SET = 14000,     /* and of the largest: its matrix has 784 MB */
+    BLOCK_ROWS = 64,      /* of the matrix that are taken at once */
+    MOST_SWEEPS = 200,    /* of a working set, */
+    MOST_STEPS = 1 << 20, /* or more, of so many steps in all */
+    PATIENCE = 8,         /* working sets that were solved without PROGRESS of the gap ... */
+    SOLVED = 8            /* ... and how many left unsolved count as much as one of them */
+};
+
+static const double PROGRESS = 0.05;
+static const double GROWTH = 1.6;  /* of the working set */
+/* A working set is done when its part of the gap is this part of the gap that there was, or of the
+ * one that is wanted. */
+static const double INNER = 0.05, ENOUGH = 0.5;
+
+#define REAL double
+#define SIGNED int64_t
+#define NAME(x) double_##x
+static const double double_TINY = 4e-16, double_HUGE = 1e300;
+#include "solvers/mc_step_real.h"
+#undef REAL
+#undef SIGNED
+#undef NAME
+
+struct mc_kernel {
+    const struct mc_task *task;
+    struct operator operator, exact; /* mc's; the problem's, for the certificate */
+    size_t n, k;
+    double *q;      /* (n) K_ii + bias^2 */
+    double *cap;    /* (k) */
+    double *F, *B;  /* (n, k) scores and coefficients */
+    double cost;    /* alpha is for; 0 before the first solve */
+    double primal, dual;
+    struct mc_alpha alpha;
+    struct double_blocks blocks;
+    double *s, *row, *u; /* (width) */
+    struct gain {
+        double gain;
+        uint32_t row;
+    } * gain; /* (n) */
+    uint32_t *set; /* (n) the working set, ascending */
+};
+
+/* ---- steps ---- */
+
+DISPATCH static double trial(struct mc_kernel *kernel, size_t y, double q, const double *s,
+                             double *alpha, double *u) {
+    return double_step(&kernel->blocks, y, kernel->cap[y], q, s, alpha, u);
+}
+
+/* out (n) += factor * row (n) */
+DISPATCH static void add_scaled(double *restrict out, double factor, const float *restrict row,
+                                size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        out[i] += factor * (double)row[i];
+    }
+}
+
+/* ---- one working set ---- */
+
+struct inner {
+    size_t m;
+    float *K;    /* (m, m) K_SS + bias^2 */
+    double *F;   /* (k, m) */
+    struct mc_sampling sampling;
+};
+
+static void inner_free(struct inner *inner) {
+    free(inner->K);
+    free(inner->F);
+    mc_sampling_free(&inner->sampling);
+}
+
+static int inner_create(struct inner *inner, const struct mc_kernel *kernel, size_t m,
+                        struct error *err) {
+    const struct problem *problem = kernel->task->problem;
+    size_t k = kernel->k;
+    double square = kernel->task->bias * kernel->task->bias;
+    *inner = (struct inner){.m = m};
+    inner->K = memory_array(m * m, sizeof(float), "a working set", err);
+    inner->F = memory_array(m, k * sizeof(double), "a working set", err);
+    double *block = memory_array(BLOCK_ROWS, m * sizeof *block, "a working set", err);
+    uint32_t *rows = memory_array(m, sizeof *rows, "a working set", err);
+    int status = inner->K && inner->F && block && rows
+                     ? mc_sampling_create(&inner->sampling, m, kernel->task->seed, err)
+                     : -1;
+    for (size_t i = 0; status == 0 && i < m; i++) {
+        rows[i] = problem->rows ? problem->rows[kernel->set[i]] : kernel->set[i];
+        for (size_t c = 0; c < k; c++) {
+            inner->F[c * m + i] = kernel->F[kernel->set[i] * k + c];
+        }
+    }
+    for (size_t first = 0; status == 0 && first < m; first += BLOCK_ROWS) {
+        size_t n = BLOCK_ROWS < m - first ? BLOCK_ROWS : m - first;
+        status = gram_block(problem->gram, rows + first, n, rows, m, block, err);
+        for (size_t j = 0; status == 0 && j < n * m; j++) {
+            inner->K[first * m + j] = (float)(block[j] + square);
+        }
+    }
+    free(block);
+    free(rows);
+    return status;
+}
+
+/* What row i of class y adds to the gap at scores s: C L + u's - sum alpha, never below 0 and 0 at
+ * the optimum. row and u are work. */
+static double row_gap(const struct mc_kernel *kernel, size_t i, const double *s) {
+    const struct mc_task *task = kernel->task;
+    size_t y = task->y[i], k = kernel->k;
+    double mean = 0;
+    mc_alpha_load(&kernel->alpha, i, kernel->row);
+    mc_coefficients(&task->shape, y, kernel->row, kernel->u);
+    double gap = kernel->cap[y] * mc_loss(&task->shape, y, s);
+    for (size_t c = 0; task->shape.form->centred && c < k; c++) {
+        mean += s[c] / (double)k;
+    }
+    for (size_t c = 0; c < k; c++) {
+        gap += kernel->u[c] * (s[c] - mean) - kernel->row[c];
+    }
+    return gap;
+}
+
+static double inner_gap(const struct inner *inner, const struct mc_kernel *kernel) {
+    double gap = 0;
+    for (size_t a = 0; a < inner->m; a++) {
+        for (size_t c = 0; c < kernel->k; c++) {
+            kernel->s[c] = inner->F[c * inner->m + a];
+        }
+        gap += row_gap(kernel, kernel->set[a], kernel->s);
+    }
+    return gap;
+}
+
+static int inner_sweep(struct inner *inner, struct mc_kernel *kernel, struct error *err) {
+    size_t m = inner->m, k = kernel->k, n = mc_sampling_sweep(&inner->sampling);
+    double margin = kernel->task->shape.margin;
+    for (size_t t = 0; t < n; t++) {
+        size_t a = inner->sampling.order[t], i = kernel->set[a], y = kernel->task->y[i];
+        for (size_t c = 0; c < k; c++) {
+            kernel->s[c] = inner->F[c * m + a];
+        }
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        double gain = trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row,
+                            kernel->u);
+        mc_sampling_gain(&inner->sampling, a, gain);
+        if (!(gain > 0)) {
+            continue; /* nothing, or rounding */
+        }
+        for (size_t c = 0; c < k; c++) {
+            if (kernel->u[c] != 0) {
+                add_scaled(inner->F + c * m, kernel->u[c], inner->K + a * m, m);
+            }
+        }
+        if (mc_alpha_store(&kernel->alpha, i, kernel->row, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* *solved becomes false when it was left before it was done. */
+static int descend(struct mc_kernel *kernel, size_t m, double wanted, bool *solved,
+                   struct error *err) {
+    struct inner inner;
+    int status = inner_create(&inner, kernel, m, err);
+    double target = fmax(INNER * (kernel->primal - kernel->dual), ENOUGH * wanted);
+    size_t most = MOST_STEPS / m > MOST_SWEEPS ? MOST_STEPS / m : MOST_SWEEPS;
+    *solved = false;
+    for (size_t sweep = 0; status == 0 && !*solved && sweep < most; sweep++) {
+        status = inner_sweep(&inner, kernel, err);
+        *solved = inner_gap(&inner, kernel) <= target;
+    }
+    inner_free(&inner);
+    return status;
+}
+
+/* ---- all rows ---- */
+
+static int compare_gains(const void *a, const void *b) {
+    const struct gain *x = a, *y = b;
+    if (x->gain != y->gain) {
+        return x->gain > y->gain ? -1 : 1;
+    }
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static int compare_rows(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Fills set with the up to `most` rows that would gain most, and returns how many would. Rows
+ * whose alpha is inside its bounds are worth a place even if they gain nothing now. */
+static size_t choose(struct mc_kernel *kernel, size_t most) {
+    const struct mc_task *task = kernel->task;
+    size_t k = kernel->k, n = 0;
+    double margin = task->shape.margin;
+    for (size_t i = 0; i < kernel->n; i++) {
+        size_t y = task->y[i];
+        if (!(kernel->q[i] > 0)) {
+            continue;
+        }
+        memcpy(kernel->s, kernel->F + i * k, k * sizeof *kernel->s);
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        bool free = false;
+        double sum = 0;
+        for (size_t c = 0; c < k; c++) {
+            sum += kernel->row[c];
+            free = free || (kernel->row[c] > 0 && kernel->row[c] < kernel->cap[y]);
+        }
+        double gain = trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row,
+                            kernel->u);
+        if (gain > 0 || free) {
+            kernel->gain[n++] = (struct gain){free ? fmax(gain, 0) + 1e-300 : gain, (uint32_t)i};
+        }
+    }
+    qsort(kernel->gain, n, sizeof *kernel->gain, compare_gains);
+    n = n < most ? n : most;
+    for (size_t i = 0; i < n; i++) {
+        kernel->set[i] = kernel->gain[i].row;
+    }
+    qsort(kernel->set, n, sizeof *kernel->set, compare_rows);
+    return n;
+}
+
+/* B = the coefficients of alpha, with the means taken off. */
+static void fill_coefficients(struct mc_kernel *kernel) {
+    const struct mc_task *task = kernel->task;
+    size_t k = kernel->k;
+    for (size_t i = 0; i < kernel->n; i++) {
+        double *b = kernel->B + i * k, mean = 0;
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        mc_coefficients(&task->shape, task->y[i], kernel->row, b);
+        for (size_t c = 0; task->shape.form->centred && c < k; c++) {
+            mean += b[c] / (double)k;
+        }
+        for (size_t c = 0; c < k; c++) {
+            b[c] -= mean;
+        }
+    }
+}
+
+/* Both bounds from F = K B. */
+static int bounds(struct mc_kernel *kernel, struct error *err) {
+    const struct mc_task *task = kernel->task;
+    size_t k = kernel->k;
+    double norm = 0, loss = 0, sum = 0;
+    for (size_t i = 0; i < kernel->n; i++) {
+        size_t y = task->y[i];
+        norm += operator_dot(kernel->B + i * k, kernel->F + i * k, k);
+        loss += task->share[y] * mc_loss(&task->shape, y, kernel->F + i * k);
+        sum += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
+                                : kernel->cap[y] * mc_most(&task->shape);
+    }
+    kernel->primal = norm / 2 + kernel->cost * loss;
+    kernel->dual = sum - norm / 2;
+    return isfinite(kernel->primal)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+static int refresh(struct mc_kernel *kernel, struct error *err) {
+    fill_coefficients(kernel);
+    return kernel->operator.scores(&kernel->operator, kernel->B, kernel->F, err) < 0
+               ? -1
+               : bounds(kernel, err);
+}
+
+/* Both bounds in double and from the data, with B as it will stand in the model. */
+static int certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error *err) {
+    const struct mc_task *task = kernel->task;
+    size_t n = kernel->n, k = kernel->k;
+    fill_coefficients(kernel);
+    fit->weights = memory_array(n, k * sizeof(double), "coefficients", err);
+    fit->bias = task->bias > 0 ? memory_zeros(k, sizeof(double), "bias", err) : NULL;
+    if (!fit->weights || (task->bias > 0 && !fit->bias) ||
+        kernel->exact.exact(&kernel->exact, kernel->B, k, kernel->F, err) < 0) {
+        return -1;
+    }
+    memcpy(fit->weights, kernel->B, n * k * sizeof(double));
+    for (size_t j = 0; fit->bias && j < n * k; j++) {
+        fit->bias[j % k] += task->bias * task->bias * kernel->B[j];
+    }
+    for (size_t j = 0; fit->bias && j < n * k; j++) {
+        kernel->F[j] += fit->bias[j % k];
+    }
+    if (bounds(kernel, err) < 0) {
+        return -1;
+    }
+    fit->primal = kernel->primal;
+    fit->dual = kernel->dual;
+    return 0;
+}
+
+/* Working sets until the bounds, as the kernel matrix has them, are within aim of one another. */
+static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *goal,
+                   const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    size_t most = FIRST_SET;
+    double best = INFINITY;
+    int waiting = 0;
+    bool solved = true;
+    for (;;) {
+        if (refresh(kernel, err) < 0) {
+            return -1;
+        }
+        double gap = monitor_gap(kernel->primal, kernel->dual);
+        if (gap <= aim) {
+            return 0;
+        }
+        fit->iterations++;
+        if (monitor_check(monitor, goal->iterations + fit->iterations, kernel->primal,
+                          kernel->dual)) {
+            fit->reason = "stopped at a limit";
+            return 0;
+        }
+        waiting = gap < best * (1 - PROGRESS) ? 0 : waiting + (solved ? SOLVED : 1);
+        best = fmin(best, gap);
+        size_t m = waiting < PATIENCE * SOLVED ? choose(kernel, most) : 0;
+        if (m == 0) {
+            fit->reason = "the precision of the kernel matrix stops progress";
+            return 0;
+        }
+        if (descend(kernel, m, aim * kernel->primal, &solved, err) < 0) {
+            return -1;
+        }
+        double next = GROWTH * (double)most;
+        most = next < MOST_SET ? (size_t)next : MOST_SET;
+    }
+}
+
+int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    *fit = (struct mc_fit){0};
+    for (size_t i = 0; kernel->cost > 0 && kernel->cost != goal->cost && i < kernel->n; i++) {
+        mc_alpha_scale(&kernel->alpha, i, goal->cost / kernel->cost);
+    }
+    for (size_t c = 0; c < kernel->k; c++) {
+        kernel->cap[c] = goal->cost * kernel->task->share[c];
+    }
+    if (kernel->cost > 0 && !kernel->task->shape.form->maximum) {
+        mc_alpha_clip(&kernel->alpha, kernel->task->y, kernel->cap);
+    }
+    kernel->cost = goal->cost;
+    double aim = goal->epsilon;
+    for (;;) {
+        int status = iterate(kernel, aim, goal, monitor, fit, err);
+        if (status < 0 || certify(kernel, fit, err) < 0) {
+            mc_fit_free(fit);
+            return -1;
+        }
+        /* what looked reached may not be, in double */
+        if (fit->reason || monitor_gap(fit->primal, fit->dual) <= goal->epsilon) {
+            return 0;
+        }
+        uint64_t iterations = fit->iterations;
+        mc_fit_free(fit);
+        fit->iterations = iterations;
+        aim /= 2;
+    }
+}
+
+static int allocate(struct mc_kernel *kernel, struct error *err) {
+    size_t n = kernel->n, k = kernel->k;
+    size_t width = (k + double_LANES - 1) / double_LANES * double_LANES;
+    const struct mc_form *form = kernel->task->shape.form;
+    kernel->blocks = (struct double_blocks){.relative = form->relative,
+                                            .centred = form->centred,
+                                            .others = form->others,
+                                            .own = form->own,
+                                            .maximum = form->maximum,
+                                            .k = k,
+                                            .width = width,
+                                            .margin = kernel->task->shape.margin,
+                                            .kappa = kernel->task->shape.kappa};
+    kernel->blocks.v = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->s = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->row = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->u = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->cap = memory_zeros(k, sizeof(double), "costs", err);
+    kernel->q = memory_array(n, sizeof(double), "norms", err);
+    kernel->F = memory_array(n, k * sizeof(double), "scores", err);
+    kernel->B = memory_array(n, k * sizeof(double), "coefficients", err);
+    kernel->gain = memory_array(n, sizeof *kernel->gain, "gains", err);
+    kernel->set = memory_array(n, sizeof *kernel->set, "a working set", err);
+    return kernel->blocks.v && kernel->s && kernel->row && kernel->u && kernel->cap && kernel->q &&
+                   kernel->F && kernel->B && kernel->gain && kernel->set
+               ? 0
+               : -1;
+}
+
+int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct error *err) {
+    struct mc_kernel *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->task = task;
+    made->n = task->n;
+    made->k = task->shape.k;
+    if (allocate(made, err) < 0 || mc_alpha_create(&made->alpha, made->n, made->k, err) < 0 ||
+        mc_operator_create(&made->operator, task, err) < 0 ||
+        operator_create(&made->exact, task->problem, err) < 0 ||
+        made->exact.diagonal(&made->exact, made->q, err) < 0) {
+        mc_kernel_close(made);
+        return -1;
+    }
+    for (size_t i = 0; i < made->n; i++) {
+        made->q[i] += task->bias * task->bias;
+    }
+    *kernel = made;
+    return 0;
+}
+
+void mc_kernel_close(struct mc_kernel *kernel) {
+    if (!kernel) {
+        return;
+    }
+    operator_free(&kernel->operator);
+    operator_free(&kernel->exact);
+    mc_alpha_free(&kernel->alpha);
+    free(kernel->blocks.v);
+    free(kernel->s);
+    free(kernel->row);
+    free(kernel->u);
+    free(kernel->cap);
+    free(kernel->q);
+    free(kernel->F);
+    free(kernel->B);
+    free(kernel->gain);
+    free(kernel->set);
+    free(kernel);
+}

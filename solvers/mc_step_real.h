@@ -1,0 +1,227 @@
+/* The block step of mc_form.c in vectors, included once for each type with REAL, SIGNED (the
+ * integer of its size) and NAME(x) defined. Not a header for anybody else.
+ *
+ * Arrays over classes have `width` entries, a whole number of vectors, and are aligned to them;
+ * entries at and beyond k are padding: scores 0 and alpha 0. */
+
+typedef REAL NAME(vector) __attribute__((vector_size(64), may_alias));
+typedef SIGNED NAME(lanes) __attribute__((vector_size(64), may_alias));
+
+enum { NAME(LANES) = 64 / sizeof(REAL) };
+
+static inline __attribute__((always_inline)) REAL NAME(total)(NAME(vector) x) {
+    REAL sum = 0;
+    for (size_t l = 0; l < NAME(LANES); l++) {
+        sum += x[l];
+    }
+    return sum;
+}
+
+/* min(max(x, 0), cap) */
+static inline __attribute__((always_inline)) NAME(vector)
+    NAME(clip)(NAME(vector) x, NAME(vector) cap) {
+    NAME(lanes) below = x < cap;
+    NAME(lanes) bits = (below & (NAME(lanes))x) | (~below & (NAME(lanes))cap);
+    return (NAME(vector))(bits & (x > (NAME(vector)){0}));
+}
+
+static inline REAL NAME(clip_one)(REAL x, REAL cap) {
+    return x < 0 ? 0 : x > cap ? cap : x;
+}
+
+/* Returns sum over the others of clip(v - theta), *middle of them strictly between the bounds. */
+static inline __attribute__((always_inline)) REAL NAME(clipped)(const REAL *v, size_t width,
+                                                               REAL theta, REAL cap,
+                                                               REAL *middle) {
+    NAME(vector) sum = {0}, caps = cap - (NAME(vector)){0}, zero = {0};
+    NAME(lanes) count = {0};
+    for (size_t c = 0; c < width; c += NAME(LANES)) {
+        NAME(vector) x = *(const NAME(vector) *)(v + c) - theta;
+        sum += NAME(clip)(x, caps);
+        count -= (x > zero) & (x < caps);
+    }
+    SIGNED n = 0;
+    for (size_t l = 0; l < NAME(LANES); l++) {
+        n += count[l];
+    }
+    *middle = (REAL)n;
+    return NAME(total)(sum);
+}
+
+/* What a step needs beside the row. */
+struct NAME(blocks) {
+    bool relative, centred, others, own, maximum;
+    size_t k, width;
+    REAL margin, kappa;
+    REAL *v; /* (width) work */
+};
+
+/* theta with theta = kappa (sum of the others - own): Newton on an increasing function that is
+ * linear between its kinks, kept in a bracket; from `theta`. */
+static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NAME(blocks) *blocks,
+                                                                REAL v_own, REAL cap, REAL theta) {
+    REAL kappa = blocks->kappa, most = (REAL)blocks->k * cap;
+    REAL low = kappa > 0 ? -cap : 2 * kappa * most, high = kappa > 0 ? 2 * most : -2 * kappa * cap;
+    for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
+        REAL middle = 0;
+        REAL sum = blocks->others
+                       ? NAME(clipped)(blocks->v, blocks->width, theta, cap, &middle)
+                       : 0;
+        if (blocks->own) {
+            REAL own = v_own + theta;
+            sum -= NAME(clip_one)(own, cap);
+            middle += own > 0 && own < cap ? 1 : 0;
+        }
+        REAL value = theta - kappa * sum, slope = 1 + kappa * middle;
+        REAL size = theta < 0 ? -theta : theta;
+        if ((value < 0 ? -value : value) <= NAME(TINY) * size) {
+            break;
+        }
+        if (value > 0) {
+            high = theta;
+        } else {
+            low = theta;
+        }
+        REAL next = slope > NAME(TINY) ? theta - value / slope : low;
+        next = next > low && next < high ? next : (low + high) / 2;
+        if (next == theta) {
+            break;
+        }
+        theta = next;
+    }
+    return theta;
+}
+
+/* theta with sum of the others = cap, where the sum at `theta` is more. */
+static inline __attribute__((always_inline)) REAL
+    NAME(simplex_root)(const struct NAME(blocks) *blocks, REAL cap, REAL theta) {
+    const REAL none = NAME(HUGE);
+    for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
+        REAL middle;
+        REAL over = NAME(clipped)(blocks->v, blocks->width, theta, none, &middle) - cap;
+        if (over <= NAME(TINY) * cap || middle == 0) {
+            break; /* from the left Newton on a convex function never goes too far */
+        }
+        theta += over / middle;
+    }
+    return theta;
+}
+
+/* The same with an own term: *theta for the others, *eta for it. */
+static inline void NAME(total_root)(const struct NAME(blocks) *blocks, REAL v_own, REAL cap,
+                                    REAL *theta, REAL *eta) {
+    const REAL none = NAME(HUGE);
+    REAL kappa = blocks->kappa, low = 0, high = cap, a = 0;
+    for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
+        REAL middle;
+        *theta = v_own - a + 2 * kappa * (cap - 2 * a);
+        *eta = v_own - a;
+        REAL value = NAME(clipped)(blocks->v, blocks->width, *theta, none, &middle) - (cap - a);
+        REAL slope = 1 + middle * (1 + 4 * kappa);
+        if ((value < 0 ? -value : value) <= NAME(TINY) * cap || (a == cap && value <= 0)) {
+            return;
+        }
+        if (value > 0 && a == 0) {
+            break; /* no own term: the others alone make up the cap */
+        }
+        if (value > 0) {
+            high = a;
+        } else {
+            low = a;
+        }
+        REAL next = slope > NAME(TINY) ? a - value / slope : cap;
+        if (pass == 0 && next >= cap) {
+            next = cap;
+        } else if (!(next > low && next < high)) {
+            next = (low + high) / 2;
+        }
+        if (next == a) {
+            return;
+        }
+        a = next;
+    }
+    *theta = NAME(simplex_root)(blocks, cap, *theta);
+    *eta = *theta - 2 * kappa * cap;
+}
+
+/* One exact step of a row of class y: q = M^2 |x|^2 > 0, s its scores, which may be off by a
+ * constant where margins are relative or centred. alpha gets its new value, u the change of the
+ * row's coefficients (the mean is not taken off). Returns the gain of the dual; 0 with u = 0 when
+ * nothing changes. */
+static inline __attribute__((always_inline)) REAL
+    NAME(step)(const struct NAME(blocks) *blocks, size_t y, REAL cap, REAL q, const REAL *s,
+               REAL *alpha, REAL *u) {
+    size_t width = blocks->width;
+    REAL kappa = blocks->kappa, margin = blocks->margin, scale = 1 / q, centre = 0;
+    NAME(vector) sums = {0}, score_sums = {0};
+    for (size_t c = 0; c < width; c += NAME(LANES)) {
+        sums += *(const NAME(vector) *)(alpha + c);
+        score_sums += *(const NAME(vector) *)(s + c);
+    }
+    REAL own_old = alpha[y], s_own = s[y];
+    REAL others_old = NAME(total)(sums) - own_old;
+    if (blocks->centred) {
+        centre = NAME(total)(score_sums) / (REAL)blocks->k;
+    }
+    REAL shift = kappa * (others_old - own_old);
+    REAL v_own = own_old + (1 - s_own + centre) * scale - shift;
+    REAL base = (blocks->relative ? 1 - margin * s_own : 1 - centre) * scale + shift;
+    REAL *v = blocks->v;
+    if (blocks->others) {
+        for (size_t c = 0; c < width; c += NAME(LANES)) {
+            *(NAME(vector) *)(v + c) = *(const NAME(vector) *)(alpha + c) +
+                                       *(const NAME(vector) *)(s + c) * (margin * scale) + base;
+        }
+        v[y] = -NAME(HUGE);
+        for (size_t c = blocks->k; c < width; c++) {
+            v[c] = -NAME(HUGE);
+        }
+    }
+    REAL theta = kappa != 0 ? NAME(box_root)(blocks, v_own, cap, shift) : 0, eta = -theta;
+    if (blocks->maximum) {
+        REAL middle;
+        REAL sum = NAME(clipped)(v, width, theta, cap, &middle);
+        sum += blocks->own ? NAME(clip_one)(v_own - eta, cap) : 0;
+        if (sum > cap && blocks->own) {
+            NAME(total_root)(blocks, v_own, cap, &theta, &eta);
+        } else if (sum > cap) {
+            theta = NAME(simplex_root)(blocks, cap, theta);
+        }
+    }
+    /* the new alpha; its change, against which the scores are summed up */
+    NAME(vector) change_sums = {0}, linear = {0}, square = {0}, zero = {0}, caps = cap + zero;
+    if (blocks->others) {
+        for (size_t c = 0; c < width; c += NAME(LANES)) {
+            NAME(vector) *at = (NAME(vector) *)(alpha + c);
+            NAME(vector) now = NAME(clip)(*(const NAME(vector) *)(v + c) - theta, caps);
+            NAME(vector) change = now - *at;
+            *at = now;
+            *(NAME(vector) *)(u + c) = zero - margin * change;
+            change_sums += change;
+            linear += change * *(const NAME(vector) *)(s + c);
+            square += change * change;
+        }
+        /* the own class went along as if it were one of the others, from own_old to 0 */
+        change_sums[0] += own_old;
+        linear[0] += own_old * s_own;
+        square[0] -= own_old * own_old;
+    } else {
+        for (size_t c = 0; c < width; c += NAME(LANES)) {
+            *(NAME(vector) *)(u + c) = zero;
+        }
+    }
+    REAL own_new = blocks->own ? NAME(clip_one)(v_own - eta, cap) : 0;
+    REAL own_change = own_new - own_old, changes = NAME(total)(change_sums);
+    alpha[y] = own_new;
+    u[y] = blocks->relative ? margin * changes : own_change;
+    REAL squares = NAME(total)(square) + own_change * own_change;
+    if (squares == 0) {
+        return 0;
+    }
+    REAL slope = blocks->relative
+                     ? changes * (1 - margin * s_own) + margin * NAME(total)(linear)
+                     : changes * (1 - centre) + NAME(total)(linear) +
+                           own_change * (1 - s_own + centre);
+    REAL along = changes - own_change;
+    return slope - q * (squares + kappa * along * along) / 2;
+}

@@ -1,0 +1,15 @@
+/* A stable sort of numbers with an index, descending: insertion in short runs, then merges. */
+#ifndef SOLVERS_ML_SORT_H
+#define SOLVERS_ML_SORT_H
+
+#include <stdint.h>
+
+struct ml_sort {
+    double key;
+    uint32_t index;
+};
+
+/* Sorts list[0..n); merge (n) is work. */
+void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge);
+
+#endif

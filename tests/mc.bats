@@ -1,0 +1,399 @@
+# Multi-class SVMs as the design states them, seen through the programs.
+
+# shellcheck disable=SC2154 # tmp, bin, real are helper's
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    rows 90 3 4 1 >three.svm
+    rows 60 2 4 2 >two.svm
+}
+
+# rows N CLASSES FEATURES SEED [PREFIX]: N rows of svmlight text, labels PREFIX1 .. PREFIXk.
+rows() {
+    awk -v n="$1" -v k="$2" -v features="$3" -v seed="$4" -v prefix="${5-}" '
+        function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        BEGIN {
+            for (i = 0; i < 20; i++) uniform()
+            for (i = 0; i < n; i++) {
+                y = i % k + 1
+                line = prefix y
+                for (f = 1; f <= features; f++) {
+                    v = int((uniform() + (f % k + 1 == y) * .6) * 16) / 8
+                    if (v > 0) line = line " " f ":" v
+                }
+                print line
+            }
+        }'
+}
+
+# train ARGUMENTS: svm-mc-train, quiet; shows what it said when it fails.
+train() {
+    local status=0
+    svm-mc-train -q "$@" >train.out 2>train.err || status=$?
+    [ "$status" = 0 ] || fail "svm-mc-train -q $*: exit $status: $(cat train.err)"
+}
+
+# predict ARGUMENTS: svm-mc-predict, in the same way; prints what it printed.
+predict() {
+    local status=0
+    svm-mc-predict -q "$@" 2>predict.err || status=$?
+    [ "$status" = 0 ] || fail "svm-mc-predict -q $*: exit $status: $(cat predict.err)"
+}
+
+# header KEY MODEL: what a header line says.
+header() {
+    awk -v key="$1" '$1 == key { sub(/^[^ ]* /, ""); print; found = 1; exit }
+        END { exit !found }' "$2"
+}
+
+# near A B TOLERANCE: |A - B| <= TOLERANCE |B|.
+near() {
+    awk -v a="$1" -v b="$2" -v e="$3" 'BEGIN { d = a - b; d = d < 0 ? -d : d
+        b = b < 0 ? -b : b; exit !(a != "" && d <= e * b) }' || fail "$1 is not $2 to $3"
+}
+
+# overlap MODEL MODEL: the bounds of two fits of one problem hold one another's optimum.
+overlap() {
+    awk -v p="$(header primal "$1")" -v d="$(header dual "$1")" -v q="$(header primal "$2")" \
+        -v e="$(header dual "$2")" 'BEGIN { exit !(p >= e * (1 - 1e-9) && q >= d * (1 - 1e-9)) }' ||
+        fail "$1 and $2 do not agree"
+}
+
+formulations='ww cs llw adm atm ats mmr ova'
+
+# ---- units ----
+
+@test "mc: blocks, bounds and solvers agree with the definition" {
+    unit mc
+}
+
+# ---- the optimum ----
+
+@test "mc: the anchors: the optimum of Weston and Watkins on real data, to 1e-6" {
+    for anchor in 'letter 30671.83' 'news20bydate 1915.0151' 'mnist10k 888.5887'; do
+        read -r name optimum <<<"$anchor"
+        if quick && [ "$name" != letter ]; then
+            continue
+        fi
+        real "mc/$name.train.svm.gz"
+        train -e 1e-6 "$real" "$name.model"
+        near "$(header primal "$name.model")" "$optimum" 1.1e-6
+        near "$(header dual "$name.model")" "$optimum" 1.1e-6
+        within "$(header gap "$name.model")" 0 1e-6
+    done
+}
+
+@test "mc: every formulation's solvers hold one another's optimum" {
+    for s in $formulations; do
+        for bias in 0 1; do
+            train -s "$s" -B $bias -e 1e-6 --solver bcd three.svm bcd
+            train -s "$s" -B $bias -e 1e-6 --solver newton three.svm newton
+            train -s "$s" -B $bias -e 1e-2 --solver fw three.svm fw
+            overlap bcd newton
+            overlap bcd fw
+            within "$(header gap bcd)" 0 1e-6
+            within "$(header gap newton)" 0 1e-6
+            within "$(header gap fw)" 0 1e-2
+        done
+    done
+}
+
+@test "mc: with the linear kernel as a kernel the fit is the same" {
+    # a polynomial of degree 1 with gamma 1 is the linear kernel
+    for s in $formulations; do
+        train -s "$s" -B 0.5 -e 1e-7 three.svm linear
+        train -s "$s" -B 0.5 -e 1e-7 -t polynomial -d 1 -g 1 three.svm kernel
+        overlap linear kernel
+        near "$(header primal kernel)" "$(header primal linear)" 1e-6
+        predict three.svm linear >a
+        predict three.svm kernel >b
+        # scores are those of W to the square root of the gap: labels may differ in ties only
+        [ "$(cmp -l a b | wc -l)" -le 2 ]
+    done
+}
+
+@test "mc: margins at half the scale are those at a quarter of the cost" {
+    train -e 1e-8 -c 4 --margin-scale 0.5 three.svm half
+    train -e 1e-8 -c 1 three.svm one
+    near "$(header primal half)" "$(awk -v p="$(header primal one)" 'BEGIN { printf "%.17g", 4 * p }')" 1e-7
+    assert_equal "$(header margin-scale half)" 0.5
+    run -2 svm-mc-train --margin-scale 0.7 three.svm m
+    run -2 svm-mc-train --margin-scale 0.5 -s cs three.svm m
+}
+
+@test "mc: weights of classes are weights of their cost" {
+    train -e 1e-8 -w 1:2 -w 2:2 -w 3:2 three.svm weighted
+    train -e 1e-8 -c 2 three.svm doubled
+    near "$(header primal weighted)" "$(header primal doubled)" 1e-7
+    train -e 1e-8 -w2 5 three.svm one
+    awk '{ print; if ($1 == 2) for (i = 0; i < 4; i++) print }' three.svm >repeated.svm
+    train -e 1e-8 repeated.svm repeated
+    near "$(header primal one)" "$(header primal repeated)" 1e-7
+    run -2 svm-mc-train -q -w 9:2 three.svm m
+    assert_output --partial "no training row has the label '9'"
+}
+
+@test "mc: equal rows in another order, and other names in another order, give the same optimum" {
+    train -e 1e-8 three.svm a
+    sort -R --random-source=<(yes) three.svm >shuffled.svm
+    train -e 1e-8 shuffled.svm b
+    near "$(header primal a)" "$(header primal b)" 1e-7
+    sed 's/^1 /z /; s/^2 /y /; s/^3 /x /' three.svm >renamed.svm
+    train -e 1e-8 renamed.svm c
+    near "$(header primal a)" "$(header primal c)" 1e-7
+    assert_equal "$(header labels c)" 'x y z'
+    predict three.svm a | sed 's/1/z/; s/2/y/; s/3/x/' >a.out
+    predict renamed.svm c >c.out
+    cmp a.out c.out
+}
+
+# ---- the defects of others ----
+
+@test "mc: an empty row costs a constant and disturbs nothing" {
+    train -e 1e-8 three.svm a
+    { echo 2; cat three.svm; echo 1; } >empty.svm
+    train -e 1e-8 empty.svm b
+    near "$(header primal b)" "$(awk -v p="$(header primal a)" 'BEGIN { printf "%.17g", p + 4 }')" 1e-7
+    printf '1\n2\n3\n' >nothing.svm
+    train nothing.svm c
+    assert_equal "$(header primal c) $(header gap c)" '6 0'
+}
+
+@test "mc: one class is an error, two are no special case" {
+    sed 's/^[^ ]*/7/' three.svm >one.svm
+    run -1 svm-mc-train -q one.svm m
+    assert_output --partial "all training rows have the label '7'"
+    assert_file_not_exist m
+    train two.svm m
+    assert_equal "$(header labels m)" '1 2'
+    assert_equal "$(predict two.svm m | sort -u | tr '\n' ' ')" '1 2 '
+}
+
+@test "mc: four thousand classes stay within the memory of W" {
+    sanitized && skip 'the sanitizer has its own memory'
+    awk 'BEGIN { for (i = 1; i <= 8000; i++) {
+        c = (i - 1) % 4000 + 1; print c, c % 97 + 1 ":1", c % 89 + 98 ":1", c % 83 + 187 ":" 1 + i % 3 } }' >many.svm
+    # n k doubles alone would be 256 MB
+    ulimit -v 220000
+    train -j 1 many.svm m
+    assert_equal "$(header labels m | wc -w)" 4000
+    within "$(header gap m)" 0 1e-3
+    predict -j 1 many.svm m >out
+    assert_equal "$(wc -l <out)" 8000
+}
+
+@test "mc: without a limit on iterations the gap is reached, with one it is told" {
+    run -0 svm-mc-train -q --max-iter 2 -e 1e-9 --solver bcd three.svm m
+    assert_output --partial 'warning: not converged'
+    run -3 svm-mc-train -q --strict --max-iter 2 -e 1e-9 --solver bcd three.svm m
+    for c in 1e-6 1e4; do
+        for s in $formulations; do
+            train -s "$s" -c $c three.svm m
+            within "$(header gap m)" 0 1e-3
+        done
+    done
+}
+
+@test "mc: a class that a fold leaves without rows is left out there" {
+    { cat three.svm; echo '4 1:1 2:3'; } >single.svm
+    run -0 svm-mc-train -q -v 3 single.svm
+    assert_line --partial 'Cross Validation Accuracy = '
+    for t in linear rbf; do
+        train -t $t -b 1 single.svm m
+        predict -b 1 single.svm m >out
+        assert_equal "$(wc -l <out)" 91
+    done
+}
+
+# ---- labels ----
+
+@test "mc: labels sort by value when all are whole numbers, else byte by byte" {
+    sed 's/^1 /10 /; s/^3 /-3 /' three.svm >whole.svm
+    train whole.svm m
+    assert_equal "$(header labels m)" '-3 2 10'
+    sed 's/^1 /10 /; s/^3 /b /' three.svm >words.svm
+    train words.svm m
+    assert_equal "$(header labels m)" '10 2 b'
+}
+
+@test "mc: a label that training did not have is an error, and in the table of confusions" {
+    train three.svm m
+    { head -n 9 three.svm; echo '77 1:1'; echo '1:1 2:2'; } >test.svm
+    predict --metrics --confusion table test.svm m out >metrics
+    right=$(paste -d' ' <(head -n 9 three.svm | cut -d' ' -f1) <(head -n 9 out) |
+        awk '$1 == $2 { n++ } END { print n + 0 }')
+    near "$(metric accuracy metrics)" "$(awk -v n="$right" 'BEGIN { printf "%.17g", n / 10 }')" 1e-12
+    assert_equal "$(head -n 1 table)" $'label\t1\t2\t3'
+    assert_equal "$(tail -n 1 table | cut -f1)" 77
+    assert_equal "$(awk 'NR > 1 { for (i = 2; i <= NF; i++) n += $i } END { print n }' table)" 10
+    run -0 svm-mc-predict -q --metrics --confusion table2 test.svm m
+    cmp table table2
+    run -1 svm-mc-predict -q --confusion missing/table test.svm m out
+}
+
+@test "mc: the measures are what a count by hand gives" {
+    train three.svm m
+    predict --metrics three.svm m out >metrics
+    paste -d' ' <(cut -d' ' -f1 three.svm) out | awk '
+        { rows[$1]++; predicted[$2]++; if ($1 == $2) { right[$1]++; n++ } }
+        END { for (c in rows) { recall += right[c] / rows[c]; k++
+                  f += 2 * right[c] / (rows[c] + predicted[c]) }
+              printf "%.12g %.12g %.12g\n", n / NR, recall / k, f / k }' >by_hand
+    read -r accuracy balanced f1 <by_hand
+    near "$(metric accuracy metrics)" "$accuracy" 1e-10
+    near "$(metric balanced-accuracy metrics)" "$balanced" 1e-10
+    near "$(metric macro-f1 metrics)" "$f1" 1e-10
+    run ! grep log-loss metrics
+}
+
+# ---- probabilities and scores ----
+
+@test "mc: probabilities sum to one, and the predicted label has the largest" {
+    for t in linear rbf; do
+        train -b 1 -t $t -g 0.5 three.svm m
+        predict -b 1 three.svm m >out
+        predict three.svm m | cmp - <(cut -d' ' -f1 out)
+        awk '{ sum = 0; best = 2
+               for (i = 2; i <= NF; i++) { sum += $i; if ($i > $best) best = i }
+               if (NF != 4 || sum < 1 - 1e-9 || sum > 1 + 1e-9 || $1 != best - 1) { print; exit 1 } }' out
+        predict --metrics three.svm m out2 >metrics
+        loss=$(paste -d' ' <(cut -d' ' -f1 three.svm) out |
+            awk '{ loss -= log($($1 + 2)) } END { printf "%.12g", loss / NR }')
+        near "$(metric log-loss metrics)" "$loss" 1e-9
+    done
+    train three.svm m
+    run -1 svm-mc-predict -b 1 three.svm m
+    assert_output --partial 'train it with -b 1'
+    run -2 svm-mc-predict -b 1 --scores three.svm m
+}
+
+@test "mc: scores are W'x, and the largest gives the label" {
+    train -B 2 three.svm m
+    predict --scores three.svm m >out
+    awk '$1 == "bias" { for (c = 1; c <= 3; c++) b[c] = $(c + 1) }
+         $1 == "end" { body = 0 } body { f++; for (c = 1; c <= 3; c++) w[f, c] = $c }
+         $1 == "w" { body = 1 }
+         FNR != NR { label = ""; for (c = 1; c <= 3; c++) { s = b[c]
+                 for (i = 2; i <= NF; i++) { split($i, v, ":"); s += w[v[1], c] * v[2] }
+                 if (label == "" || s > best) { best = s; label = c }
+                 line[c] = s }
+             printf "%s %.9f %.9f %.9f\n", label, line[1], line[2], line[3] }' m three.svm >by_hand
+    awk '{ printf "%s %.9f %.9f %.9f\n", $1, $2, $3, $4 }' out | cmp - by_hand
+}
+
+# ---- other programs' models ----
+
+# peer NAME: skips the test without LIBLINEAR's program.
+peer() {
+    command -v "$1" >/dev/null || skip "no $1 (package liblinear-tools)"
+}
+
+@test "mc: liblinear-predict gives our labels, and we give the labels of its models" {
+    peer liblinear-predict
+    peer liblinear-train
+    for bias in 0 1; do
+        train -B $bias --liblinear exported three.svm m
+        liblinear-predict three.svm exported theirs >/dev/null
+        predict three.svm m ours
+        cmp ours theirs
+        predict three.svm exported again
+        cmp ours again
+        liblinear-train -q -s 4 -B $((2 * bias - 1)) three.svm trained >/dev/null
+        liblinear-predict three.svm trained theirs >/dev/null
+        predict three.svm trained ours
+        cmp ours theirs
+    done
+}
+
+@test "mc: the same on every row of a real test set" {
+    peer liblinear-predict
+    peer liblinear-train
+    real mc/letter.train.svm.gz
+    zcat "$real" >train.svm
+    zcat "${real/train/test}" >test.svm
+    train --liblinear exported train.svm m
+    liblinear-predict test.svm exported theirs >/dev/null
+    predict test.svm m ours
+    cmp ours theirs
+    liblinear-train -q -s 4 train.svm trained >/dev/null
+    liblinear-predict test.svm trained theirs >/dev/null
+    predict test.svm trained ours
+    cmp ours theirs
+}
+
+@test "mc: what cannot be exported or imported is told" {
+    sed 's/^1 /a /' three.svm >words.svm
+    run -2 svm-mc-train -q --liblinear exported words.svm m
+    assert_output --partial "labels must be whole numbers: 'a'"
+    run -2 svm-mc-train -q --liblinear exported -t rbf three.svm m
+    run -2 svm-mc-train -q --libsvm exported three.svm m
+    train --liblinear exported three.svm m
+    sed 's/MCSVM_CS/L2R_LR/' exported >other
+    run -1 svm-mc-predict three.svm other
+    assert_output --partial 'not of MCSVM_CS'
+    lines=$(wc -l <exported)
+    for n in $(seq 1 $((lines - 1))); do
+        head -n "$n" exported >cut
+        run -1 svm-mc-predict -q three.svm cut
+    done
+    for edit in 's/^nr_class 3/nr_class 4/' 's/^nr_class 3/nr_class 1/' 's/^nr_feature 4/nr_feature 3/' \
+        's/^label.*/label 1 2/' 's/^bias.*/bias x/' '$s/^[^ ]*/nan/' '$a1 2 3'; do
+        sed "$edit" exported >wrong
+        run -1 svm-mc-predict -q three.svm wrong
+        assert_equal "${#lines[@]}" 1
+    done
+}
+
+@test "mc: cs has the objective of LIBLINEAR -s 4" {
+    peer liblinear-train
+    liblinear-train -s 4 -e 1e-5 three.svm trained >log
+    objective=$(awk '/Objective value/ { print -$NF }' log)
+    train -s cs -e 1e-7 three.svm m
+    near "$objective" "$(header dual m)" 1e-4
+}
+
+# ---- the house ----
+
+@test "mc: cross-validation equals the folds by hand, linear and kernel" {
+    awk '{ print NR % 4 }' three.svm >folds
+    for t in linear rbf; do
+        for s in ww ova; do
+            right=0
+            for fold in 0 1 2 3; do
+                awk -v f=$fold 'NR % 4 != f' three.svm >training.svm
+                awk -v f=$fold 'NR % 4 == f' three.svm >test.svm
+                train -s $s -t $t -g 0.5 -B 1 -e 1e-6 training.svm m
+                predict test.svm m >out
+                n=$(paste -d' ' <(cut -d' ' -f1 test.svm) out | awk '$1 == $2 { n++ } END { print n + 0 }')
+                right=$((right + n))
+            done
+            run -0 svm-mc-train -q -s $s -t $t -g 0.5 -B 1 -e 1e-6 --fold-file folds three.svm
+            assert_line "Cross Validation Accuracy = $(awk -v n=$right 'BEGIN { print 100 * n / 90 }')%"
+        done
+    done
+}
+
+@test "mc: a sweep's points are single runs, on one thread as on two" {
+    svm-mc-train -q -v 3 -c 0.1,1,10 -s ww,cs -j 1 three.svm >one
+    svm-mc-train -q -v 3 -c 0.1,1,10 -s ww,cs -j 2 three.svm >two
+    cmp one two
+    assert_equal "$(wc -l <one)" 8
+    for t in linear rbf; do
+        train -t $t -j 1 three.svm a
+        train -t $t -j 2 three.svm b
+        cmp a b
+    done
+}
+
+@test "mc: the sets that the generator makes are learnt" {
+    PATH=$bin/datasets:$PATH
+    generate mc --rows 2000 --features 3000 --classes 50 >sparse.svm
+    train sparse.svm m
+    predict --metrics sparse.svm m out >metrics
+    within "$(metric accuracy metrics)" 0.95 1
+    generate mc --rows 1000 --features 20 --classes 10 --values 0 >dense.svm
+    train -t rbf -g 0.05 -c 10 dense.svm m
+    predict --metrics dense.svm m out >metrics
+    within "$(metric accuracy metrics)" 0.6 1
+}

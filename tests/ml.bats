@@ -1,0 +1,343 @@
+# Multi-label Rank-SVM, through the programs: optima and measures on the real sets, label sets of
+# every kind, cross-validation against the same by hand, and bad input.
+
+# shellcheck disable=SC2154 # tmp, bin, data, real are helper's
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    PATH=$bin/datasets:$PATH
+}
+
+# train ARGUMENTS: svm-ml-train, quiet; shows what it said when it fails.
+train() {
+    svm-ml-train -q "$@" >"$tmp/train.out" 2>"$tmp/train.err" ||
+        fail "svm-ml-train -q $*: exit $?: $(cat "$tmp/train.err")"
+}
+
+# measure ARGUMENTS: measures of predictions, into `measures`.
+measure() {
+    svm-ml-predict --metrics "$@" >measures 2>predict.err ||
+        fail "svm-ml-predict --metrics $*: exit $?: $(cat predict.err)"
+}
+
+# header KEY MODEL: what follows the key of a header line.
+header() {
+    awk -v key="$1" '$1 == key { sub(/^[^ ]* /, ""); print; found = 1; exit } END { exit !found }' "$2"
+}
+
+# near NAME VALUE TOLERANCE: the measure is within the tolerance.
+near() {
+    within "$(metric "$1" measures)" \
+        "$(awk "BEGIN { printf \"%.12g\", $2 - $3 }")" "$(awk "BEGIN { printf \"%.12g\", $2 + $3 }")"
+}
+
+# anchored SET P OPTIONS: trains on a real set; the optimum P is bracketed by primal and dual, to
+# the gap and the digits of P.
+anchored() {
+    local set=$1 optimum=$2
+    shift 2
+    real "ml/$set.train.svm.gz"
+    train "$@" "$real" model
+    within "$(header gap model)" 0 1e-3
+    within "$(header primal model)" "$(awk "BEGIN { print .999 * $optimum }")" \
+        "$(awk "BEGIN { print 1.001 * $optimum }")"
+    real "ml/$set.test.svm.gz"
+    measure "$real" model
+}
+
+# Six rows of three labels, one without any and one with all.
+few() {
+    cat <<'END'
+1 1:1 2:.5
+2 2:1 3:.25
+1,3 1:1 3:1
+ 1:.5 2:.5
+1,2,3 3:1
+3 1:-1 3:2
+END
+}
+
+# ---- units ----
+
+@test "ml: losses, vertices and blocks of single rows" {
+    unit ml_block
+}
+
+@test "ml: the solver's optima, by every step, loss, bias and both solvers" {
+    unit ml
+}
+
+@test "ml: measures are scikit-learn's, and thresholds the best there are" {
+    unit ml_metrics
+}
+
+# ---- real sets ----
+
+@test "ml: emotions, rbf" {
+    anchored emotions 142.61 --scale std -t rbf -c 1
+    near hamming-loss .194 .003
+    near ranking-loss .158 .003
+    anchored emotions 403.63 --scale std -t rbf -c 10
+}
+
+@test "ml: yeast and scene, rbf" {
+    anchored yeast 1328.1 --scale std -t rbf -c 3
+    near ranking-loss .160 .003
+    near average-precision .770 .003
+    anchored scene 566.34 --scale std -t rbf -c 10
+}
+
+@test "ml: enron, linear with bias, where a row of all labels adds one that no other row has" {
+    real ml/enron.train.svm.gz
+    { gzip -dc "$real"; seq -s, 1 53; } >enron.svm
+    train -B 1 -c .1 enron.svm model
+    assert_equal "$(header outputs model)" 53
+    within "$(header primal model)" 19.815 19.855
+    anchored enron 20.0 -B 1 -c .1
+    assert_equal "$(header outputs model)" 52
+}
+
+@test "ml: the solvers agree on real sets, and by far not at the same speed" {
+    real ml/emotions.train.svm.gz
+    train --scale std -t rbf -c 1 "$real" bcd.model
+    train --scale std -t rbf -c 1 --solver fw "$real" fw.model
+    within "$(header primal fw.model)" "$(header dual bcd.model)" \
+        "$(awk -v p="$(header dual bcd.model)" 'BEGIN { print p * 1.002 }')"
+    within "$(header iterations fw.model)" \
+        "$(awk -v n="$(header iterations bcd.model)" 'BEGIN { print 8 * n }')" 1e9
+}
+
+# ---- labels ----
+
+@test "ml: labels are words as written, sorted by bytes, or by value where all are integers" {
+    printf '%s\n' 'b,B 1:1' 'a 2:1' '10 3:1' 'B,10 1:1 3:1' >words
+    train words model
+    assert_equal "$(header labels model)" '10 B a b'
+    printf '%s\n' '10 1:1' '9,-2 2:1' '-10 3:1' '+3,10 1:1 3:1' '007 4:1' >integers
+    train integers model
+    assert_equal "$(header labels model)" '-10 -2 +3 007 9 10'
+}
+
+@test "ml: renaming labels renames predictions" {
+    generate ml --rows 300 --features 100 --labels 8 --output set
+    awk '{ if ($1 !~ /:/) { n = split($1, l, ","); $1 = ""; s = ""
+           for (i = 1; i <= n; i++) s = s (i > 1 ? "," : "") sprintf("%c", 105 - l[i]); $0 = s $0 }
+           print }' set >renamed
+    train -e 1e-6 set model
+    train -e 1e-6 renamed renamed.model
+    svm-ml-predict -q set model | awk '{ n = split($1, l, ","); s = ""
+        for (i = n; i >= 1; i--) s = s (i < n ? "," : "") sprintf("%c", 105 - l[i]); print s }' >expected
+    svm-ml-predict -q renamed renamed.model >got
+    header labels model |
+        awk '{ for (i = NF; i >= 1; i--) printf "%c%s", 105 - $i, (i > 1 ? " " : "\n") }' >labels
+    header labels renamed.model | cmp - labels
+    within "$(diff expected got | grep -c '^<')" 0 1
+}
+
+@test "ml: rows without labels and with all are counted, and carry no loss" {
+    few >few.svm
+    train few.svm model
+    assert grep -qx 'rows-without-labels = 1' train.out
+    assert grep -qx 'rows-with-all-labels = 1' train.out
+    grep -v '^ \|^1,2,3' few.svm >without
+    train without other.model
+    assert_equal "$(header primal model)" "$(header primal other.model)"
+    printf ' 1:1\n 2:1\n' >none
+    run -1 --separate-stderr svm-ml-train none model
+    assert_equal "$stderr" 'svm-ml-train: no row has some of the labels and lacks others: there is nothing to learn'
+    printf '1 1:1\n1 2:1\n' >one
+    run -1 svm-ml-train one model
+}
+
+@test "ml: labels that training has not seen are missed, and no more" {
+    few >few.svm
+    train few.svm model
+    measure few.svm model
+    cp measures before
+    sed 's/^1 /1,new /' few.svm >unseen
+    measure unseen model
+    for name in ranking-loss one-error coverage average-precision; do
+        assert_equal "$(metric $name measures)" "$(metric $name before)"
+    done
+    # six rows of four labels now, of which one more is wrong
+    near hamming-loss "($(metric hamming-loss before) * 18 + 1) / 24" 1e-6
+}
+
+@test "ml: a thousand labels" {
+    generate ml --rows 400 --labels 1000 --output set
+    train set model
+    within "$(header outputs model)" 500 1000
+    within "$(header gap model)" 0 1e-3
+    svm-ml-predict set model out
+    assert_equal "$(wc -l <out)" 400
+}
+
+# ---- thresholds ----
+
+@test "ml: every threshold is kept in the model and gives its sets" {
+    generate ml --rows 500 --features 200 --labels 10 --test 0.4 --output set
+    for threshold in ew global scut zero top:3; do
+        train --threshold $threshold set.train model
+        assert_equal "$(header threshold model | cut -d' ' -f1)" "${threshold%:*}"
+        svm-ml-predict -q set.test model $threshold.out
+        measure set.test model
+        near micro-f1 .6 .3
+    done
+    run -0 awk '{ if (split($1, l, ",") != 3) { print; exit 1 } }' top:3.out
+    # ew, from the scores and the line of the model, by hand
+    train set.train model
+    svm-ml-predict -q --scores set.test model | awk -v line="$(header threshold model)" '
+        BEGIN { q = split(line, t, " ") - 2 }
+        NR == 1 { for (k = 1; k <= q; k++) name[k] = $(k + 1); next }
+        { first = NF - q; level = t[q + 2]; s = ""
+          for (k = 1; k <= q; k++) level += t[k + 1] * $(first + k)
+          for (k = 1; k <= q; k++) if ($(first + k) > level) s = s (s == "" ? "" : ",") name[k]
+          print s }' >by_hand
+    cmp by_hand ew.out
+}
+
+@test "ml: --at-least-one fills empty sets only" {
+    generate ml --rows 400 --features 200 --labels 10 --output set
+    train -c 1e-4 --threshold zero set model
+    svm-ml-predict -q set model without
+    train -c 1e-4 --threshold zero --at-least-one set model
+    svm-ml-predict -q set model with
+    refute grep -qx '' with
+    run -0 awk 'NR == FNR { a[FNR] = $0; next } a[FNR] != "" && a[FNR] != $0 { exit 1 }' without with
+    assert_equal "$(header at-least-one model)" 1
+    train --threshold global set model
+    run -1 header at-least-one model
+}
+
+# ---- sweeps and folds ----
+
+@test "ml: cross-validation gives what training and predicting by hand give, scaling included" {
+    generate ml --rows 300 --features 60 --labels 12 --output set
+    awk '{ print NR % 3 }' set >folds
+    awk 'NR % 3 == 0' set >held
+    awk 'NR % 3 != 0' set >kept
+    awk '{ print NR % 3 == 0 ? 0 : 1 }' set >two
+    for options in '' '-t rbf -g .1' '--scale minmax -t rbf -g .01' '-B 1' '--free-bias'; do
+        # shellcheck disable=SC2086 # lists of options
+        svm-ml-train -q $options --validate held kept >validated
+        # shellcheck disable=SC2086
+        train $options kept model
+        measure held model
+        while read -r _ name _ value; do
+            within "$value" "$(awk -v x="$(metric "$name" measures)" 'BEGIN { print x - 2e-3 }')" \
+                "$(awk -v x="$(metric "$name" measures)" 'BEGIN { print x + 2e-3 }')"
+        done <validated
+        assert_equal "$(wc -l <validated)" 9
+    done
+    svm-ml-train -q --fold-file folds set >crossed
+    assert_equal "$(wc -l <crossed)" 9
+}
+
+@test "ml: a sweep chooses by any measure, in its direction" {
+    generate ml --rows 300 --features 60 --labels 12 --output set
+    for name in hamming-loss ranking-loss one-error coverage average-precision subset-accuracy \
+        micro-f1 macro-f1 example-f1; do
+        svm-ml-train -q -v 3 -c 1e-3,1e-1,10 --select $name set best.model >table
+        awk -F'\t' -v name=$name '
+            NR == 1 { for (k = 1; k <= NF; k++) if ($k == name) column = k
+                      sign = name ~ /loss|error|coverage/ ? -1 : 1; next }
+            /^# best/ { split($0, w, "cost="); given = w[2] + 0; exit best_at + 0 != given }
+            { if (best == "" || sign * $column > best) { best = sign * $column; best_at = $1 } }' table ||
+            fail "$name: $(cat table)"
+        assert_equal "$(header cost best.model)" \
+            "$(awk '/^# best/ { split($3, w, "="); print w[2] }' table)"
+    done
+    run -2 --separate-stderr svm-ml-train -v 3 --select accuracy set
+    assert_equal "${stderr%%:*}" svm-ml-train
+}
+
+@test "ml: threads change nothing" {
+    generate ml --rows 700 --features 60 --labels 12 --output set
+    for options in '' '-t rbf -g .1' '--free-bias' '--solver fw -e .1'; do
+        # shellcheck disable=SC2086 # lists of options
+        train $options -j1 set one.model
+        # shellcheck disable=SC2086
+        train $options -j3 set three.model
+        cmp one.model three.model
+    done
+}
+
+# ---- bad input ----
+
+@test "ml: options that do not go together are refused before anything is read" {
+    local options
+    while read -r options; do
+        # shellcheck disable=SC2086 # lists of options
+        run -2 --separate-stderr svm-ml-train $options no_such_file
+        assert_equal "${#stderr_lines[@]}" 1
+    done <<'END'
+--solver fw -l squared-hinge
+--solver fw -l hinge,squared-hinge -v 5
+--solver fw --free-bias
+--free-bias -B 1
+--threshold median
+--threshold top:0
+--threshold top:
+-B -1
+-h 2
+-l absolute
+END
+}
+
+@test "ml: bad rows have their line and column" {
+    while IFS='|' read -r row place; do
+        printf '1 1:1\n%s\n' "$row" >bad
+        run -1 --separate-stderr svm-ml-train bad model
+        [[ $stderr == "svm-ml-train: bad:2:$place"* ]] || fail "$row: $stderr"
+        assert_equal "${#stderr_lines[@]}" 1
+    done <<'END'
+1,,2 1:1|3: label is empty
+1, 1:1|3: label is empty
+1,1 1:1|3: label is given twice
+END
+}
+
+@test "ml: a model cut or changed anywhere is refused" {
+    few >few.svm
+    train --at-least-one few.svm model
+    local size bytes
+    size=$(wc -c <model)
+    for ((bytes = 0; bytes < size; bytes += 7)); do
+        head -c "$bytes" model >cut
+        run -1 svm-ml-predict few.svm cut
+    done
+    for line in 'labels 1 2' 'labels 1 2 2' 'labels 1  2' 'threshold ew 1 2' 'threshold up' 'at-least-one 2'; do
+        awk -v line="$line" -v key="${line%% *}" '$1 == key { $0 = line } { print }' model >changed
+        run -1 svm-ml-predict few.svm changed
+    done
+}
+
+@test "ml: limits end a fit with a warning and its true gap" {
+    generate ml --rows 300 --features 60 --labels 12 --output set
+    for options in '' '--solver fw' '--free-bias'; do
+        # shellcheck disable=SC2086 # lists of options
+        run -3 --separate-stderr svm-ml-train -q $options -e 1e-9 --max-iter 2 --strict set model
+        [[ $stderr == 'svm-ml-train: warning: not converged: '* ]]
+        assert_equal "$(header iterations model)" 2
+        within "$(header gap model)" 1e-9 1
+    done
+}
+
+# ---- speed, in seconds of one processor, with room for slow machines ----
+
+# seconds COMMAND...: user time.
+seconds() {
+    local TIMEFORMAT=%U
+    { time "$@" >/dev/null 2>&1; } 2>&1
+}
+
+@test "ml: real sets take parts of a second" {
+    quick && skip 'timings are for the optimised build'
+    real ml/yeast.train.svm.gz
+    within "$(seconds svm-ml-train -q -j1 --scale std -t rbf -c 10 "$real" model)" 0 1.5
+    real ml/emotions.train.svm.gz
+    within "$(seconds svm-ml-train -q -j1 --scale std -t rbf -c 100 "$real" model)" 0 1
+    real ml/enron.train.svm.gz
+    within "$(seconds svm-ml-train -q -j1 -B 1 -c .1 "$real" model)" 0 1
+}
