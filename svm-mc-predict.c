@@ -44,8 +44,7 @@ static int check(const struct options *options, const struct model *model, struc
     }
     labels_free(&labels);
     return probability && !calibrated
-               ? error_set(err, ERROR_RUNTIME,
-                           "the model has no probabilities: train it with -b 1")
+               ? error_set(err, ERROR_RUNTIME, "the model has no probabilities: train it with -b 1")
                : 0;
 }
 
@@ -53,7 +52,7 @@ struct lines {
     struct mc_counts counts;
     bool scores, probability;
     double scale;
-    double *p; /* (k) */
+    double *p;                /* (k) */
     struct output *confusion; /* NULL: not wanted */
 };
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formulations[] = {"ww",  "cs",  "llw", "adm",
-                                           "atm", "ats", "mmr", "ova", NULL};
+static const char *const formulations[] = {"ww",  "cs",  "llw", "adm", "atm",
+                                           "ats", "mmr", "ova", NULL};
 static const char *const solvers[] = {"auto", "bcd", "newton", "fw", NULL};
 
 static const struct option_spec own_options[] = {
@@ -46,8 +46,7 @@ static int check(const struct options *options, struct error *err) {
 }
 
 /* A weight for a label that no row has is a mistake. */
-static int check_weights(const struct option *weights, const struct data *data,
-                         struct error *err) {
+static int check_weights(const struct option *weights, const struct data *data, struct error *err) {
     for (size_t e = 0; e < weights->n_weights; e++) {
         const struct option_weight *given = &weights->weights[e];
         if (names_find(&data->names, given->key, given->key_length) == UINT32_MAX) {
@@ -68,8 +67,8 @@ static int check_export(const struct options *options, const struct labels *labe
         size_t digits = strspn(name + (*name == '-'), "0123456789");
         if (name[digits + (*name == '-')] != '\0' || !number_parse_whole(name, &value) ||
             value < INT_MIN || value > INT_MAX) {
-            return error_set(err, ERROR_USAGE,
-                             "--liblinear: labels must be whole numbers: '%s'", name);
+            return error_set(err, ERROR_USAGE, "--liblinear: labels must be whole numbers: '%s'",
+                             name);
         }
     }
     return 0;
@@ -94,14 +93,14 @@ static int open_problem(void **state, const struct problem *problem, struct poin
             at += weights->weights[e].key_length + 1;
             weight[e] = weights->weights[e].weight;
         }
-        struct mc_setup setup = {
-            .formulation = (enum mc_formulation)point_choice(point, "formulation"),
-            .margin_scale = point_number(point, "margin-scale"),
-            .bias = point_number(point, "bias"),
-            .seed = (uint64_t)point_number(point, "seed"),
-            .n_weights = n,
-            .weight_label = label,
-            .weight = weight};
+        struct mc_setup setup = {.formulation =
+                                     (enum mc_formulation)point_choice(point, "formulation"),
+                                 .margin_scale = point_number(point, "margin-scale"),
+                                 .bias = point_number(point, "bias"),
+                                 .seed = (uint64_t)point_number(point, "seed"),
+                                 .n_weights = n,
+                                 .weight_label = label,
+                                 .weight = weight};
         status = mc_open(&mc, problem, &setup, err);
     }
     if (status == 0 && check_export(point.options, mc_get_labels(mc), err) < 0) {
@@ -133,7 +132,8 @@ static int header(const void *state, struct point point, const struct solution *
     if (labels_write(mc_get_labels(state), model, err) < 0) {
         return -1;
     }
-    return point_number(point, "margin-scale") == 1 ? 0 : model_add(model, err, "margin-scale", "0.5");
+    return point_number(point, "margin-scale") == 1 ? 0
+                                                    : model_add(model, err, "margin-scale", "0.5");
 }
 
 static void report(const void *state, struct point point, const struct solution *solution,

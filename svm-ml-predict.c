@@ -10,15 +10,15 @@
 static const struct option_spec own_options[] = {
     {.name = "scores",
      .kind = OPTION_FLAG,
-     .help = "write the scores too: a first line `labels` with their order,\n"
-             "and behind the labels of each row its scores"}};
+     .help = "behind the labels of each row write the scores of all labels,\n"
+             "in the order of the model's line `labels`"}};
 
 static const char *const model_keys[] = {LABELS_KEY, ML_THRESHOLD_KEY, ML_AT_LEAST_ONE_KEY, NULL};
 
 struct lines {
     struct labels labels;
     struct ml_threshold threshold;
-    bool scores, begun;
+    bool scores;
     bool *chosen; /* (q) */
 };
 
@@ -47,23 +47,11 @@ static int open_lines(void **state, const struct options *options, const struct 
     return 0;
 }
 
-static void write_names(const struct lines *lines, struct output *output) {
-    output_format(output, "labels");
-    for (size_t k = 0; k < lines->labels.names.n; k++) {
-        output_format(output, " %s", lines->labels.names.name[k]);
-    }
-    output_write(output, "\n", 1);
-}
-
 static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
     const struct names *names = &lines->labels.names;
     (void)err;
-    if (lines->scores && !lines->begun) {
-        write_names(lines, output);
-        lines->begun = true;
-    }
     for (size_t i = 0; i < rows->n_rows; i++) {
         const double *s = scores + i * names->n;
         ml_threshold_apply(&lines->threshold, s, lines->chosen);

@@ -13,8 +13,8 @@ static const struct option_spec own_options[] = {
      .help = "write a table: how many rows of each label are predicted as\n"
              "each, tabs between"}};
 
-static const char *const model_keys[] = {"labels", "shape",        "rank",
-                                         "tau",    "stationarity", "certified", NULL};
+static const char *const model_keys[] = {"labels",       "shape",     "rank", "tau",
+                                         "stationarity", "certified", NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {
     if (options_given(options, "confusion") && options_given(options, "batch")) {

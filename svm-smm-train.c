@@ -91,8 +91,7 @@ static int check(const struct options *options, struct error *err) {
     }
     for (size_t i = 0; i < sizeof lowrank_only / sizeof lowrank_only[0]; i++) {
         if (!uses(options, SMM_LOWRANK) && options_given(options, lowrank_only[i])) {
-            return error_set(err, ERROR_USAGE, "--%s is for formulation lowrank",
-                             lowrank_only[i]);
+            return error_set(err, ERROR_USAGE, "--%s is for formulation lowrank", lowrank_only[i]);
         }
     }
     if (!uses(options, SMM_NUCLEAR) && options_given(options, "tau")) {
@@ -130,9 +129,8 @@ static int find_width(const struct options *options, const struct data *data, ui
         return -1;
     }
     if (data->n_features > rows * columns) {
-        return error_set(err, ERROR_RUNTIME,
-                         "index %u is outside of matrices of %llu x %llu", data->n_features,
-                         (unsigned long long)rows, (unsigned long long)columns);
+        return error_set(err, ERROR_RUNTIME, "index %u is outside of matrices of %llu x %llu",
+                         data->n_features, (unsigned long long)rows, (unsigned long long)columns);
     }
     *width = (uint32_t)(rows * columns);
     return 0;
@@ -309,8 +307,8 @@ static void write_machine(const struct smm_machine *machine, size_t height, size
     }
 }
 
-static int write_weights(const void *state, const struct solution *solution,
-                         struct output *output, struct error *err) {
+static int write_weights(const void *state, const struct solution *solution, struct output *output,
+                         struct error *err) {
     (void)solution;
     (void)err;
     const struct smm *smm = state;

@@ -183,6 +183,25 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
     return 0;
 }
 
+struct data data_part(const struct data *data, size_t first, size_t n) {
+    struct data part = *data;
+    part.n_rows = n;
+    if (data->row_start) {
+        part.row_start = data->row_start + first;
+    } else {
+        part.value = data->value + first * data->n_features;
+    }
+    part.target = data->target ? data->target + first : NULL;
+    if (data->label_start) {
+        part.label_start = data->label_start + first;
+    } else {
+        part.label = data->label ? data->label + first : NULL;
+    }
+    part.query = data->query ? data->query + first : NULL;
+    part.serial = data->serial ? data->serial + first : NULL;
+    return part;
+}
+
 void data_row_dense(const struct data *data, size_t row, size_t width, double *dense) {
     if (data->row_start) {
         memset(dense, 0, width * sizeof *dense);

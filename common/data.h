@@ -59,6 +59,9 @@ void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
 int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
                 struct error *err);
 
+/* Rows first .. first + n of data, which owns what the part points to: not to be freed. */
+struct data data_part(const struct data *data, size_t first, size_t n);
+
 /* Writes row `row` as doubles into dense[0..width): zeros where nothing is stored; columns at or
  * beyond width are left out. */
 void data_row_dense(const struct data *data, size_t row, size_t width, double *dense);

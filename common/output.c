@@ -181,11 +181,20 @@ void output_format(struct output *output, const char *format, ...) {
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (length < 0 || (size_t)length >= sizeof text) {
-        output->failure = output->failure ? output->failure : EOVERFLOW;
+    if (length >= 0 && (size_t)length < sizeof text) {
+        output_write(output, text, (size_t)length);
         return;
     }
-    output_write(output, text, (size_t)length);
+    char *longer = length < 0 ? NULL : malloc((size_t)length + 1); /* labels may be that long */
+    if (longer) {
+        va_start(arguments, format);
+        vsnprintf(longer, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+        output_write(output, longer, (size_t)length);
+        free(longer);
+    } else {
+        output->failure = output->failure ? output->failure : length < 0 ? EOVERFLOW : ENOMEM;
+    }
 }
 
 void output_number(struct output *output, double value) {

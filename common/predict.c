@@ -36,6 +36,8 @@ static const struct option_spec common_options[] = {
 
 enum { N_COMMON = sizeof common_options / sizeof common_options[0] };
 
+enum { SCORES = 1 << 19 }; /* most that are held at once, when a row has fewer */
+
 /* One run of the program. */
 struct prediction {
     const struct predictor *predictor;
@@ -75,9 +77,10 @@ static void test_free(struct test *test) {
     free(test->scores);
 }
 
-static int score_block(struct test *test, struct error *err) {
+/* Scores some rows and hands them on. */
+static int take_rows(struct test *test, const struct data *rows, struct error *err) {
     const struct prediction *prediction = test->prediction;
-    size_t n = test->block.n_rows * model_n_scores(&prediction->model);
+    size_t n_scores = model_n_scores(&prediction->model), n = rows->n_rows * n_scores;
     if (n > test->n_room) {
         free(test->scores);
         test->scores = memory_array(n, sizeof(double), "scores", err);
@@ -86,31 +89,33 @@ static int score_block(struct test *test, struct error *err) {
             return -1;
         }
     }
-    return scale_apply(&prediction->model.scale, &test->block, err) < 0
-               ? -1
-               : model_scores(&prediction->model, &test->block, test->scores, prediction->threads,
-                              err);
-}
-
-static int take_block(struct test *test, struct error *err) {
-    const struct prediction *prediction = test->prediction;
-    if (score_block(test, err) < 0) {
+    if (model_scores(&prediction->model, rows, test->scores, prediction->threads, err) < 0) {
         return -1;
     }
     if (test->measures &&
-        prediction->predictor->measures->add(test->measures, &test->block, NULL,
-                                             test->block.n_rows, test->scores,
-                                             model_n_scores(&prediction->model), err) < 0) {
+        prediction->predictor->measures->add(test->measures, rows, NULL, rows->n_rows,
+                                             test->scores, n_scores, err) < 0) {
         return -1;
     }
-    if (!test->lines) {
-        return 0;
+    return test->lines ? prediction->predictor->add(test->lines, rows, test->scores, test->output,
+                                                    err)
+                       : 0;
+}
+
+/* A block in parts of so many rows that their scores stay small, however many a row has. */
+static int take_block(struct test *test, struct error *err) {
+    const struct prediction *prediction = test->prediction;
+    size_t n = test->block.n_rows, step = 1 + SCORES / (model_n_scores(&prediction->model) + 1);
+    if (scale_apply(&prediction->model.scale, &test->block, err) < 0) {
+        return -1;
     }
-    return prediction->predictor->add(test->lines, &test->block, test->scores, test->output, err) <
-                   0
-               ? -1
-           : test->output ? output_flush(test->output, err)
-                          : 0;
+    for (size_t first = 0; first < n; first += step) {
+        struct data rows = data_part(&test->block, first, step < n - first ? step : n - first);
+        if (take_rows(test, &rows, err) < 0) {
+            return -1;
+        }
+    }
+    return test->output ? output_flush(test->output, err) : 0;
 }
 
 static int open_test(struct test *test, bool measured, struct error *err) {

@@ -10,8 +10,8 @@
 
 /* LAPACK, column-major: what it is given is A', whose left factor is our right one. */
 extern void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda,
-                    double *s, double *u, const int *ldu, double *vt, const int *ldvt,
-                    double *work, const int *lwork, int *iwork, int *info);
+                    double *s, double *u, const int *ldu, double *vt, const int *ldvt, double *work,
+                    const int *lwork, int *iwork, int *info);
 
 static int all_finite(const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -64,8 +64,8 @@ static void multiply(const double *A, const double *B, size_t m, size_t k, size_
 
 /* With L = U1 diag(s1) V1' and R = U2 diag(s2) V2' all that is left is the small matrix
  * diag(s1) V1' U2 diag(s2). */
-int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, size_t r,
-                double *U, double *s, double *Vt, struct error *err) {
+int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, size_t r, double *U,
+                double *s, double *Vt, struct error *err) {
     size_t a = m < k ? m : k, b = k < n ? k : n, c = a < b ? a : b;
     size_t total = m * a + a + a * k + k * b + b + b * n + a * b + a * c + c + c * b;
     double *work = memory_array(total, sizeof *work, "singular values", err);

@@ -13,7 +13,7 @@ int svd_thin(const double *A, size_t m, size_t n, double *U, double *s, double *
 
 /* The same for the r largest singular values of the product L (m, k) R (k, n), which is not
  * formed: U (m, r), s (r), Vt (r, n). r is at most min(m, k, n). */
-int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, size_t r,
-                double *U, double *s, double *Vt, struct error *err);
+int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, size_t r, double *U,
+                double *s, double *Vt, struct error *err);
 
 #endif

@@ -252,6 +252,7 @@ static int read_all(struct training *training, struct error *err) {
         data_make_dense(&training->data, width, false, err) < 0) {
         return -1;
     }
+    training->n_features = width > training->n_features ? width : training->n_features;
     training->read_seconds = progress_clock() - start;
     return 0;
 }

@@ -29,10 +29,10 @@ struct topic {
 struct set {
     size_t n_rows, n_features, n_labels, n_values, n_topics;
     double noise, test_share;
-    struct topic *topic;                  /* (n_topics) */
-    uint32_t *vocabulary;                 /* (n_labels, VOCABULARY) */
-    unsigned char *has_label;             /* (n_labels) of the document at hand */
-    uint32_t *own, *word;                 /* (n_labels), (2 n_values) of the document at hand */
+    struct topic *topic;      /* (n_topics) */
+    uint32_t *vocabulary;     /* (n_labels, VOCABULARY) */
+    unsigned char *has_label; /* (n_labels) of the document at hand */
+    uint32_t *own, *word;     /* (n_labels), (2 n_values) of the document at hand */
 };
 
 static int compare(const void *a, const void *b) {
@@ -221,11 +221,12 @@ static const struct option_spec specs[] = {
 
 const struct family family_ml = {
     .name = "ml",
-    .help = "  documents with several labels\n"
-            "  --rows N (1000)  --features N (2000)  --labels N (30)  --values N (40, words of a\n"
-            "  row on average)  --noise SHARE (0.3, of words of general use)  --test SHARE (0; else\n"
-            "  that share of the rows goes to OUTPUT.test, the others to OUTPUT.train)  --seed N (1)\n"
-            "  --output FILE (- for standard output)\n",
+    .help =
+        "  documents with several labels\n"
+        "  --rows N (1000)  --features N (2000)  --labels N (30)  --values N (40, words of a\n"
+        "  row on average)  --noise SHARE (0.3, of words of general use)  --test SHARE (0; else\n"
+        "  that share of the rows goes to OUTPUT.test, the others to OUTPUT.train)  --seed N (1)\n"
+        "  --output FILE (- for standard output)\n",
     .specs = specs,
     .n_specs = sizeof specs / sizeof *specs,
     .generate = generate,

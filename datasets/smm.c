@@ -1,13 +1,12 @@
 /* Matrices of two classes: the two simulations of the literature on support matrix machines.
  *
- *   1  entries of X, and of the factors of B = U V' (height x rank, width x rank), uniform on (-1, 1);
- *      label = sign(<B, X> + bias)
- *   2  label +1 or -1, half and half; X = u v' + noise with a u and v for each label, standard
- *      normal entries, and normal noise of standard deviation --noise
+ *   1  entries of X, and of the factors of B = U V' (height x rank, width x rank), uniform on (-1,
+ * 1); label = sign(<B, X> + bias) 2  label +1 or -1, half and half; X = u v' + noise with a u and v
+ * for each label, standard normal entries, and normal noise of standard deviation --noise
  *
  * Values have four decimals, and labels are those of the values as written. Normal numbers are sums
- * of twelve uniform ones. Only +, -, * and comparisons on doubles, and no fused operations: the same
- * text on every machine. */
+ * of twelve uniform ones. Only +, -, * and comparisons on doubles, and no fused operations: the
+ * same text on every machine. */
 #include "common/memory.h"
 #include "common/random.h"
 #include "datasets/family.h"

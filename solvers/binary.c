@@ -12,22 +12,23 @@
 #include <string.h>
 
 enum {
-    CORRECTIONS = 8,       /* Newton steps at one mu that should do */
-    STALL_STEPS = 40,      /* steps without a better gap: rounding has the last word */
+    CORRECTIONS = 8,  /* Newton steps at one mu that should do */
+    STALL_STEPS = 40, /* steps without a better gap: rounding has the last word */
     LINE_STEPS = 30,
     COEFFICIENT_ROWS = 3000, /* at most; the matrix of products then has 72 MB */
     WEIGHT_FEATURES = 3000   /* at most, for a Hessian that is factored */
 };
 
-/* The smoothing: where it starts, how far it goes down in one step at
- * the least and at the most (the latter when the last step down needed no correction), and where
- * rounding of u / mu ends it. */
+/* mu: where the path is looked for, first downwards from an earlier solution, then upwards from 0;
+ * how far a step goes down, usually, at the most (after steps that needed no halving) and at the
+ * least; how far it goes back up among kinks; where rounding of u / mu ends it; the shortest step.
+ */
 static const double MU_FIRST = 1, MU_TRIED_LEAST = 1e-6, MU_TRIED_MOST = 1e12;
 static const double MU_DOWN = 0.1, MU_UP = 10, MU_BACK = 5, MU_TIMID = 0.5;
 static const double MU_CAREFUL = 0.1, MU_BOLD = 0.01, MU_LEAST = 1e-10, MU_SHORTEST = 0.1;
 static const double NEAR = 0.3, FAR = 0.9; /* of the path: shares of the gap */
-static const double EXACT_GAP = 4;       /* of the gap wanted: worth the sorting of its own bias */
-static const double NEAR_GAP = 0.05;     /* at most, for a start to count as near */
+static const double EXACT_GAP = 4;    /* of the gap wanted: worth the sorting of its own bias */
+static const double NEAR_GAP = 0.05;  /* at most, for a start to count as near */
 static const double LINE_SLOPE = 0.1; /* what the line search leaves of the slope */
 
 /* ---- rows ---- */
@@ -41,8 +42,7 @@ void binary_scores(const struct binary_rows *rows, const double *w, double *s) {
     }
 }
 
-int binary_adjoint(const struct binary_rows *rows, const double *r, double *w,
-                   struct error *err) {
+int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, struct error *err) {
     if (!rows->z) {
         size_t stored = rows->data->n_features;
         memset(w + stored, 0, (rows->d - stored) * sizeof *w);
@@ -101,9 +101,9 @@ static enum binary_form choose_form(const struct binary_rows *rows) {
 static int allocate(struct binary *binary, struct error *err) {
     size_t n = binary->n, m = binary->dimension;
     size_t side = binary->form == BINARY_CONJUGATE ? 0 : m;
-    double **by_row[] = {&binary->s,       &binary->alpha,   &binary->signed_alpha,
-                         &binary->v_s,     &binary->q,       &binary->curvature,
-                         &binary->share,   &binary->trial_s, &binary->trial_alpha,
+    double **by_row[] = {&binary->s,         &binary->alpha,   &binary->signed_alpha,
+                         &binary->v_s,       &binary->q,       &binary->curvature,
+                         &binary->share,     &binary->trial_s, &binary->trial_alpha,
                          &binary->best_alpha};
     double **by_weight[] = {&binary->x,    &binary->v,    &binary->gradient,
                             &binary->step, &binary->mean, &binary->best_x};
@@ -152,12 +152,13 @@ void binary_close(struct binary *binary) {
     if (!binary) {
         return;
     }
-    double *arrays[] = {binary->K,          binary->x,       binary->s,        binary->alpha,
-                        binary->v,          binary->v_s,     binary->gradient, binary->step,
-                        binary->q,          binary->trial_s, binary->mean,     binary->matrix,
-                        binary->work,       binary->breaks,  binary->best_x,   binary->best_alpha,
-                        binary->best_w,     binary->share,   binary->curvature,
-                        binary->signed_alpha, binary->trial_alpha};
+    double *arrays[] = {
+        binary->K,          binary->x,       binary->s,         binary->alpha,
+        binary->v,          binary->v_s,     binary->gradient,  binary->step,
+        binary->q,          binary->trial_s, binary->mean,      binary->matrix,
+        binary->work,       binary->breaks,  binary->best_x,    binary->best_alpha,
+        binary->best_w,     binary->share,   binary->curvature, binary->signed_alpha,
+        binary->trial_alpha};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
         free(arrays[k]);
     }
@@ -205,8 +206,7 @@ static int evaluate(struct binary *binary, const struct binary_loss *loss, struc
                     struct error *err) {
     size_t n = binary->n;
     binary_form_scores(binary, binary->x, binary->s);
-    binary->b =
-        binary_smooth_bias(loss, binary->s, n, binary->mu, binary->b, binary->alpha);
+    binary->b = binary_smooth_bias(loss, binary->s, n, binary->mu, binary->b, binary->alpha);
     double linear = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
         double alpha = binary->alpha[i], u = fmax(argument_of(binary, loss, i), 0);
@@ -226,8 +226,7 @@ static int evaluate(struct binary *binary, const struct binary_loss *loss, struc
     at->dual = linear - 0.5 * dual_norm;
     return isfinite(at->primal) && isfinite(at->dual)
                ? 0
-               : error_set(err, ERROR_RUNTIME,
-                           "scores overflow: scale the data or lower the cost");
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
 /* The rows that bend the loss at this point, with their curvature. */
@@ -249,11 +248,11 @@ static void find_band(struct binary *binary, const struct binary_loss *loss) {
     }
 }
 
-/* Lowers mu. The minimum moves with mu along a line as long as the band keeps its rows: the gradient
- * becomes that of the new mu with the band of the old one, whose alphas may then be over C. *lack is
- * the slope in b that this leaves. */
-static int lower_mu(struct binary *binary, const struct binary_loss *loss, double mu,
-                    double *lack, struct error *err) {
+/* Lowers mu. The minimum moves with mu along a line as long as the band keeps its rows: the
+ * gradient becomes that of the new mu with the band of the old one, whose alphas may then be over
+ * C. *lack is the slope in b that this leaves. */
+static int lower_mu(struct binary *binary, const struct binary_loss *loss, double mu, double *lack,
+                    struct error *err) {
     double old = binary->mu;
     binary->mu = mu;
     *lack = 0;
@@ -296,11 +295,10 @@ static double line_slope(const struct line *line, double theta) {
 /* Goes along the step to where the slope is nearly 0, by false positions that keep a bracket.
  * Returns false if the step leads nowhere. */
 static bool line_search(struct binary *binary, const struct binary_loss *loss) {
-    struct line line = {
-        .binary = binary,
-        .loss = loss,
-        .mixed = binary_inner(binary, binary->step, binary->x, binary->s),
-        .square = binary_inner(binary, binary->step, binary->step, binary->q)};
+    struct line line = {.binary = binary,
+                        .loss = loss,
+                        .mixed = binary_inner(binary, binary->step, binary->x, binary->s),
+                        .square = binary_inner(binary, binary->step, binary->step, binary->q)};
     double low = 0, low_slope = line_slope(&line, 0), high = INFINITY, high_slope = 0;
     if (!(low_slope < 0)) {
         return false;
@@ -324,8 +322,8 @@ static bool line_search(struct binary *binary, const struct binary_loss *loss) {
             high = theta;
             high_slope = slope;
         }
-        theta = high == INFINITY ? 2 * low
-                                 : low - low_slope * (high - low) / (high_slope - low_slope);
+        theta =
+            high == INFINITY ? 2 * low : low - low_slope * (high - low) / (high_slope - low_slope);
     }
     operator_add(binary->x, theta, binary->step, binary->dimension);
     return true;
@@ -425,7 +423,7 @@ static int iterate(struct binary *binary, const struct binary_loss *loss, double
             continue;
         }
         if (!loss->squared && corrections > CORRECTIONS) { /* among kinks: back up, then in */
-            corrections = 0;                              /* shorter steps */
+            corrections = 0;                               /* shorter steps */
             boldest = factor = fmin(boldest * MU_BACK, MU_TIMID);
             binary->mu *= MU_BACK;
             if (look(binary, loss, epsilon, &at, fit, err)) {

@@ -4,8 +4,8 @@
  *   max over alpha of sum_i m_i alpha_i - 1/2 |sum_i alpha_i y_i z_i|^2 [- sum alpha_i^2/(4 C_i)],
  *                     y'alpha = 0, 0 <= alpha_i [<= C_i]
  *
- * by Newton's method with the bias minimised out exactly. For the hinge the loss is huberised, u^2 /
- * (2 mu) for 0 < u < mu and u - mu/2 above, and mu goes down: alpha_i = C_i clip(u_i/mu, 0, 1) is
+ * by Newton's method with the bias minimised out exactly. For the hinge the loss is huberised, u^2
+ * / (2 mu) for 0 < u < mu and u - mu/2 above, and mu goes down: alpha_i = C_i clip(u_i/mu, 0, 1) is
  * feasible for the dual of the hinge at every step, so its own gap is known all the time. Only the
  * rows of the band 0 < u < mu enter the Hessian: rows far from the margin drop out by themselves.
  *
@@ -43,7 +43,7 @@ struct binary_loss {
 struct binary_fit {
     const double *w;     /* (d) */
     const double *alpha; /* (n) of the dual bound */
-    double bias;         /* the exact minimum for this w, the middle of it where it is an interval */
+    double bias; /* the exact minimum for this w, the middle of it where it is an interval */
     double primal, dual;
     uint64_t iterations; /* Newton steps */
     bool converged;      /* (primal - dual) <= epsilon primal */

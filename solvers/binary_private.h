@@ -14,12 +14,12 @@ enum binary_form {
 struct binary {
     struct binary_rows rows;
     enum binary_form form;
-    size_t n, dimension;   /* rows; d, or n for coefficients */
-    double *K;             /* (n, n) z_i'z_j; coefficients only */
-    double *x;             /* (dimension) weights, where the solver is */
-    double *s;             /* (n) their scores */
+    size_t n, dimension; /* rows; d, or n for coefficients */
+    double *K;           /* (n, n) z_i'z_j; coefficients only */
+    double *x;           /* (dimension) weights, where the solver is */
+    double *s;           /* (n) their scores */
     double b, mu;
-    bool started;          /* x is from an earlier solve, or given */
+    bool started; /* x is from an earlier solve, or given */
 
     /* of the point */
     double *alpha;         /* (n) */
@@ -33,13 +33,13 @@ struct binary {
     size_t n_band;
     double *curvature, *share; /* (n_band), by place in band */
 
-    double *gradient, *step;   /* (dimension) */
-    double *q;                 /* (n) scores of step */
+    double *gradient, *step; /* (dimension) */
+    double *q;               /* (n) scores of step */
     double *trial_s, *trial_alpha;
-    double *mean;              /* (dimension) the band's mean row, weighted by shares */
-    double *matrix;            /* Hessian, (dimension, dimension) at most */
-    double *work;              /* see binary_step */
-    double *breaks;            /* (2 n) */
+    double *mean;   /* (dimension) the band's mean row, weighted by shares */
+    double *matrix; /* Hessian, (dimension, dimension) at most */
+    double *work;   /* see binary_step */
+    double *breaks; /* (2 n) */
 
     double *best_x, *best_alpha, *best_w;
 };

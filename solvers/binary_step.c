@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum {
-    BLOCK = 256,    /* rows gathered at once */
-    TILE = 256,     /* side of the Hessian's tiles, each a task */
+    BLOCK = 256, /* rows gathered at once */
+    TILE = 256,  /* side of the Hessian's tiles, each a task */
     CG_MOST = 3000
 };
 
@@ -124,7 +124,8 @@ static int coefficients_step(struct binary *binary, struct error *err) {
     size_t n = binary->n, m = binary->n_band;
     const uint32_t *band = binary->band;
     const double *share = binary->share;
-    double *M = binary->matrix, *scores = binary->work, *centre = scores + n, *solution = centre + n;
+    double *M = binary->matrix, *scores = binary->work, *centre = scores + n,
+           *solution = centre + n;
     binary_form_scores(binary, binary->gradient, scores);
     double mean = 0, mean_score = 0;
     for (size_t i = 0; i < m; i++) {
@@ -141,8 +142,8 @@ static int coefficients_step(struct binary *binary, struct error *err) {
     for (size_t i = 0; i < m; i++) {
         double scale = sqrt(binary->curvature[i]);
         for (size_t j = 0; j <= i; j++) {
-            M[i * m + j] = scale * sqrt(binary->curvature[j]) *
-                           (M[i * m + j] - centre[i] - centre[j] + mean);
+            M[i * m + j] =
+                scale * sqrt(binary->curvature[j]) * (M[i * m + j] - centre[i] - centre[j] + mean);
         }
         M[i * m + i] += 1;
         solution[i] = scale * (scores[band[i]] - mean_score);

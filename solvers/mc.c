@@ -212,10 +212,10 @@ static int run_conditional(struct mc *mc, const struct mc_parameters *parameters
     struct conditional how = {.cost = parameters->cost, .epsilon = parameters->epsilon};
     struct fit found = {0};
     *fit = (struct mc_fit){0};
-    if (mc_operator_create(&operator, &mc->task, err) < 0) {
+    if (mc_operator_create(&operator, & mc->task, err) < 0) {
         return -1;
     }
-    int status = conditional_solve(&operator, &risk, &how, monitor, &found, err);
+    int status = conditional_solve(&operator, & risk, &how, monitor, &found, err);
     operator_free(&operator);
     if (status == 0) {
         fit->weights = found.weights;
@@ -230,13 +230,14 @@ static int run_conditional(struct mc *mc, const struct mc_parameters *parameters
 
 /* ---- all ---- */
 
-static int run(struct mc *mc, const struct mc_parameters *parameters,
-               const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+static int run(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
+               struct mc_fit *fit, struct error *err) {
     if (parameters->method == MC_NEWTON &&
         (mc->problem->gram || n_weights(mc) > MC_NEWTON_WEIGHTS)) {
         return error_set(err, ERROR_USAGE,
                          "--solver newton is for the linear kernel, with at most %d weights "
-                         "(features times classes)", MC_NEWTON_WEIGHTS);
+                         "(features times classes)",
+                         MC_NEWTON_WEIGHTS);
     }
     if (parameters->method == MC_FW) {
         return run_conditional(mc, parameters, monitor, fit, err);

@@ -46,8 +46,7 @@ int mc_alpha_reserve(struct mc_alpha *alpha, size_t i, size_t n, struct error *e
     while (room < n) {
         room *= 2;
     }
-    struct mc_entry *grown =
-        memory_resize(list->entry, room, sizeof *grown, "dual variables", err);
+    struct mc_entry *grown = memory_resize(list->entry, room, sizeof *grown, "dual variables", err);
     if (!grown) {
         return -1;
     }

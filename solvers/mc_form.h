@@ -50,8 +50,7 @@ double mc_loss(const struct mc_shape *shape, size_t y, const double *s);
 double mc_most(const struct mc_shape *shape);
 
 /* alpha (k) = a vertex of a row's dual set that is best for scores s: the subgradient's. */
-void mc_vertex(const struct mc_shape *shape, size_t y, double cost, const double *s,
-               double *alpha);
+void mc_vertex(const struct mc_shape *shape, size_t y, double cost, const double *s, double *alpha);
 
 /* u (k) of alpha (k), whose entries that are no terms are 0; without taking off the mean. */
 void mc_coefficients(const struct mc_shape *shape, size_t y, const double *alpha, double *u);

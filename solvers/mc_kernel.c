@@ -23,7 +23,7 @@ enum {
 };
 
 static const double PROGRESS = 0.05;
-static const double GROWTH = 1.6;  /* of the working set */
+static const double GROWTH = 1.6; /* of the working set */
 /* A working set is done when its part of the gap is this part of the gap that there was, or of the
  * one that is wanted. */
 static const double INNER = 0.05, ENOUGH = 0.5;
@@ -41,10 +41,10 @@ struct mc_kernel {
     const struct mc_task *task;
     struct operator operator, exact; /* mc's; the problem's, for the certificate */
     size_t n, k;
-    double *q;      /* (n) K_ii + bias^2 */
-    double *cap;    /* (k) */
-    double *F, *B;  /* (n, k) scores and coefficients */
-    double cost;    /* alpha is for; 0 before the first solve */
+    double *q;     /* (n) K_ii + bias^2 */
+    double *cap;   /* (k) */
+    double *F, *B; /* (n, k) scores and coefficients */
+    double cost;   /* alpha is for; 0 before the first solve */
     double primal, dual;
     struct mc_alpha alpha;
     struct double_blocks blocks;
@@ -52,7 +52,7 @@ struct mc_kernel {
     struct gain {
         double gain;
         uint32_t row;
-    } * gain; /* (n) */
+    } * gain;      /* (n) */
     uint32_t *set; /* (n) the working set, ascending */
 };
 
@@ -75,8 +75,8 @@ DISPATCH static void add_scaled(double *restrict out, double factor, const float
 
 struct inner {
     size_t m;
-    float *K;    /* (m, m) K_SS + bias^2 */
-    double *F;   /* (k, m) */
+    float *K;  /* (m, m) K_SS + bias^2 */
+    double *F; /* (k, m) */
     struct mc_sampling sampling;
 };
 
@@ -155,8 +155,8 @@ static int inner_sweep(struct inner *inner, struct mc_kernel *kernel, struct err
             kernel->s[c] = inner->F[c * m + a];
         }
         mc_alpha_load(&kernel->alpha, i, kernel->row);
-        double gain = trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row,
-                            kernel->u);
+        double gain =
+            trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
         mc_sampling_gain(&inner->sampling, a, gain);
         if (!(gain > 0)) {
             continue; /* nothing, or rounding */
@@ -218,13 +218,11 @@ static size_t choose(struct mc_kernel *kernel, size_t most) {
         memcpy(kernel->s, kernel->F + i * k, k * sizeof *kernel->s);
         mc_alpha_load(&kernel->alpha, i, kernel->row);
         bool free = false;
-        double sum = 0;
         for (size_t c = 0; c < k; c++) {
-            sum += kernel->row[c];
             free = free || (kernel->row[c] > 0 && kernel->row[c] < kernel->cap[y]);
         }
-        double gain = trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row,
-                            kernel->u);
+        double gain =
+            trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
         if (gain > 0 || free) {
             kernel->gain[n++] = (struct gain){free ? fmax(gain, 0) + 1e-300 : gain, (uint32_t)i};
         }
@@ -328,8 +326,11 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
             fit->reason = "stopped at a limit";
             return 0;
         }
-        waiting = gap < best * (1 - PROGRESS) ? 0 : waiting + (solved ? SOLVED : 1);
-        best = fmin(best, gap);
+        waiting += solved ? SOLVED : 1;
+        if (gap < best * (1 - PROGRESS)) {
+            best = gap;
+            waiting = 0;
+        }
         size_t m = waiting < PATIENCE * SOLVED ? choose(kernel, most) : 0;
         if (m == 0) {
             fit->reason = "the precision of the kernel matrix stops progress";

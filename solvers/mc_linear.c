@@ -12,14 +12,14 @@
 #include <string.h>
 
 enum {
-    MC_MOST_PASSES = 60, /* of a root */
-    MC_TASK_ROWS = 512,  /* rows of a task of evaluation */
-    MC_FEW_CLASSES = 64, /* more are looked through for those that changed */
-    MC_TASK_SCORES = 1 << 20,
+    MC_MOST_PASSES = 60,      /* of a root */
+    MC_TASK_ROWS = 512,       /* rows of a task of evaluation */
+    MC_FEW_CLASSES = 64,      /* more are looked through for those that changed */
+    MC_TASK_SCORES = 1 << 17, /* of a task of the certificate */
     MC_AHEAD = 6,
     FEW_SWEEPS = 3,      /* over few classes, after each full one */
-    EVALUATIONS = 16, /* the next evaluation is at most this part of the sweeps so far away, */
-    FIRST_WAIT = 3,   /* but may be so many sweeps away */
+    EVALUATIONS = 16,    /* the next evaluation is at most this part of the sweeps so far away, */
+    FIRST_WAIT = 3,      /* but may be so many sweeps away */
     float_PATIENCE = 50, /* sweeps, and a quarter of those so far, without PROGRESS of the gap: */
     double_PATIENCE = 5000, /* float is left soon, for progress in double can be slow */
     MOST_ROUNDS = 8
@@ -54,7 +54,7 @@ struct mc_linear {
     double cost;        /* alpha is for; 0 before the first solve */
     struct mc_alpha alpha;
     struct mc_sampling sampling;
-    double aim;          /* gap to descend to */
+    double aim;                    /* gap to descend to */
     uint64_t sweeps, before, most; /* of this solve; before it; of this solve at the most */
     enum end end;
 };
@@ -237,8 +237,9 @@ static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *e
     fit->dual = mc_linear_sum(linear) - norm / 2;
     fit->iterations = linear->sweeps;
     return isfinite(fit->primal) ? 0
-                                 : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data "
-                                                                 "or lower the cost");
+                                 : error_set(err, ERROR_RUNTIME,
+                                             "scores overflow: scale the data "
+                                             "or lower the cost");
 }
 
 int mc_linear_loss(const struct mc_task *task, const double *W, const double *bias, double *loss,
@@ -252,13 +253,8 @@ int mc_linear_loss(const struct mc_task *task, const double *W, const double *bi
     }
     *loss = 0;
     for (size_t first = 0; first < task->n; first += step) {
-        struct data part = *data;
-        part.n_rows = step < task->n - first ? step : task->n - first;
-        if (data->row_start) {
-            part.row_start = data->row_start + first;
-        } else {
-            part.value = data->value + first * data->n_features;
-        }
+        size_t n = step < task->n - first ? step : task->n - first;
+        struct data part = data_part(data, first, n);
         linear_scores(&part, W, data->n_features, k, s, task->problem->threads);
         for (size_t i = 0; i < part.n_rows; i++) {
             size_t y = task->y[first + i];

@@ -5,15 +5,15 @@
 
 struct NAME(engine) {
     struct NAME(blocks) blocks;
-    REAL *W;            /* (n_features + 1, width): the last row is the constant feature's */
+    REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
     REAL *s, *alpha, *u; /* (width) of the row at hand */
-    double *row;        /* (k) */
+    double *row;         /* (k) */
 };
 
 /* s[0 .. vectors) += x'W there, with `chains` independent sums. */
-static inline __attribute__((always_inline)) void
-    NAME(gather)(const struct mc_row *row, const REAL *W, size_t width, REAL *s, size_t vectors,
-                 size_t chains) {
+static inline __attribute__((always_inline)) void NAME(gather)(const struct mc_row *row,
+                                                               const REAL *W, size_t width, REAL *s,
+                                                               size_t vectors, size_t chains) {
     NAME(vector) sum[8];
     for (size_t k = 0; k < vectors * chains; k++) {
         sum[k] = (NAME(vector)){0};
@@ -65,7 +65,7 @@ DISPATCH static void NAME(row_scores)(const struct mc_row *row, double bias, con
 }
 
 static inline __attribute__((always_inline)) void
-    NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
+NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
     NAME(vector) change[4];
     for (size_t k = 0; k < vectors; k++) {
         change[k] = ((const NAME(vector) *)u)[k];
@@ -100,9 +100,9 @@ DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REA
 }
 
 /* The same where only a few classes change. */
-static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W,
-                                 size_t n_features, size_t width, const REAL *u,
-                                 const uint32_t *changed, size_t n_changed) {
+static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
+                                 size_t width, const REAL *u, const uint32_t *changed,
+                                 size_t n_changed) {
     for (size_t e = 0; e < n_changed; e++) {
         W[n_features * width + changed[e]] += (REAL)bias * u[changed[e]];
     }
@@ -116,9 +116,8 @@ static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W,
 }
 
 /* The same with u (n) of the classes listed only. */
-static void NAME(row_update_part)(const struct mc_row *row, double bias, REAL *W,
-                                  size_t n_features, size_t width, const REAL *u,
-                                  const uint32_t *classes, size_t n) {
+static void NAME(row_update_part)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
+                                  size_t width, const REAL *u, const uint32_t *classes, size_t n) {
     for (size_t e = 0; e < n; e++) {
         W[n_features * width + classes[e]] += (REAL)bias * u[e];
     }
@@ -131,7 +130,7 @@ static void NAME(row_update_part)(const struct mc_row *row, double bias, REAL *W
     }
 }
 
-DISPATCH static REAL NAME(row_step)(const struct NAME(blocks) *blocks, size_t y, REAL cap, REAL q,
+DISPATCH static REAL NAME(row_step)(const struct NAME(blocks) * blocks, size_t y, REAL cap, REAL q,
                                     const REAL *s, REAL *alpha, REAL *u) {
     return NAME(step)(blocks, y, cap, q, s, alpha, u);
 }
@@ -142,7 +141,7 @@ static inline REAL NAME(at_most)(double value) {
     return (double)rounded <= value ? rounded : rounded * (1 - NAME(TINY));
 }
 
-static int NAME(engine_create)(struct NAME(engine) *engine, const struct mc_linear *linear,
+static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_linear *linear,
                                struct error *err) {
     const struct mc_shape *shape = &linear->shape;
     size_t width = (shape->k + NAME(LANES) - 1) / NAME(LANES) * NAME(LANES);
@@ -167,7 +166,7 @@ static int NAME(engine_create)(struct NAME(engine) *engine, const struct mc_line
                : -1;
 }
 
-static void NAME(engine_free)(struct NAME(engine) *engine) {
+static void NAME(engine_free)(struct NAME(engine) * engine) {
     free(engine->blocks.v);
     free(engine->W);
     free(engine->s);
@@ -177,7 +176,8 @@ static void NAME(engine_free)(struct NAME(engine) *engine) {
     *engine = (struct NAME(engine)){0};
 }
 
-static inline void NAME(load)(struct NAME(engine) *engine, const struct mc_alpha *alpha, size_t i) {
+static inline void NAME(load)(struct NAME(engine) * engine, const struct mc_alpha *alpha,
+                              size_t i) {
     size_t k = engine->blocks.k;
     const double *from = alpha->dense ? alpha->dense + i * k : engine->row;
     if (!alpha->dense) {
@@ -188,7 +188,7 @@ static inline void NAME(load)(struct NAME(engine) *engine, const struct mc_alpha
     }
 }
 
-static inline int NAME(store)(struct NAME(engine) *engine, struct mc_alpha *alpha, size_t i,
+static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alpha, size_t i,
                               struct error *err) {
     size_t k = engine->blocks.k;
     double *to = alpha->dense ? alpha->dense + i * k : engine->row;
@@ -199,7 +199,7 @@ static inline int NAME(store)(struct NAME(engine) *engine, struct mc_alpha *alph
 }
 
 /* W = W(alpha), without taking off means. */
-static void NAME(rebuild)(struct NAME(engine) *engine, const struct mc_linear *linear) {
+static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *linear) {
     size_t width = engine->blocks.width, k = linear->shape.k;
     memset(engine->W, 0, (linear->n_features + (size_t)1) * width * sizeof(REAL));
     for (size_t i = 0; i < linear->n; i++) {
@@ -216,13 +216,14 @@ static void NAME(rebuild)(struct NAME(engine) *engine, const struct mc_linear *l
             }
         }
         struct mc_row row = mc_linear_row(linear, i);
-        NAME(row_update_few)(&row, linear->bias, engine->W, linear->n_features, width, engine->u,
-                             linear->changed, n_changed);
+        NAME(row_update_few)
+        (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
+         n_changed);
     }
 }
 
 /* Steps at the rows order[0..n), one after the other; their gains go to the sampling. */
-static int NAME(sweep)(struct NAME(engine) *engine, struct mc_linear *linear,
+static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
                        const uint32_t *order, size_t n, struct error *err) {
     size_t width = engine->blocks.width, k = linear->shape.k;
     REAL margin = engine->blocks.margin;
@@ -235,8 +236,8 @@ static int NAME(sweep)(struct NAME(engine) *engine, struct mc_linear *linear,
         NAME(row_scores)(&row, linear->bias, engine->W, linear->n_features, width, engine->s);
         NAME(load)(engine, &linear->alpha, i);
         REAL gain = NAME(row_step)(&engine->blocks, y, NAME(at_most)(linear->cap[y]),
-                                   margin * margin * (REAL)linear->q[i], engine->s,
-                                   engine->alpha, engine->u);
+                                   margin * margin * (REAL)linear->q[i], engine->s, engine->alpha,
+                                   engine->u);
         mc_sampling_gain(&linear->sampling, i, (double)gain);
         if (gain == 0) {
             continue;
@@ -250,8 +251,9 @@ static int NAME(sweep)(struct NAME(engine) *engine, struct mc_linear *linear,
             }
         }
         if (n_changed * 8 < width) {
-            NAME(row_update_few)(&row, linear->bias, engine->W, linear->n_features, width,
-                                 engine->u, linear->changed, n_changed);
+            NAME(row_update_few)
+            (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
+             n_changed);
         } else {
             NAME(row_update)(&row, linear->bias, engine->W, linear->n_features, width, engine->u);
         }
@@ -264,8 +266,8 @@ static int NAME(sweep)(struct NAME(engine) *engine, struct mc_linear *linear,
 
 /* s (n) = x'W at some classes. */
 static void NAME(row_scores_few)(const struct mc_row *row, double bias, const REAL *W,
-                                 size_t n_features, size_t width, const uint32_t *classes,
-                                 size_t n, REAL *s) {
+                                 size_t n_features, size_t width, const uint32_t *classes, size_t n,
+                                 REAL *s) {
     for (size_t e = 0; e < n; e++) {
         s[e] = (REAL)bias * W[n_features * width + classes[e]];
     }
@@ -283,7 +285,7 @@ static void NAME(row_scores_few)(const struct mc_row *row, double bias, const RE
 
 /* The same for relative margins and the classes whose alpha is not 0: with many classes the others
  * stay at 0 most of the time, and are looked at again by the next full sweep. */
-static void NAME(sweep_few)(struct NAME(engine) *engine, struct mc_linear *linear,
+static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *linear,
                             const uint32_t *order, size_t n) {
     REAL margin = engine->blocks.margin;
     struct NAME(blocks) blocks = engine->blocks;
@@ -304,11 +306,12 @@ static void NAME(sweep_few)(struct NAME(engine) *engine, struct mc_linear *linea
             engine->alpha[e] = engine->s[e] = 0;
         }
         struct mc_row row = mc_linear_row(linear, i);
-        NAME(row_scores_few)(&row, linear->bias, engine->W, linear->n_features,
-                             engine->blocks.width, linear->changed, m + 1, engine->s);
+        NAME(row_scores_few)
+        (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, linear->changed,
+         m + 1, engine->s);
         REAL gain = NAME(row_step)(&blocks, m, NAME(at_most)(linear->cap[linear->y[i]]),
-                                   margin * margin * (REAL)linear->q[i], engine->s,
-                                   engine->alpha, engine->u);
+                                   margin * margin * (REAL)linear->q[i], engine->s, engine->alpha,
+                                   engine->u);
         mc_sampling_gain(&linear->sampling, i, (double)gain);
         if (gain == 0) {
             continue;
@@ -319,16 +322,17 @@ static void NAME(sweep_few)(struct NAME(engine) *engine, struct mc_linear *linea
             kept += engine->alpha[e] != 0;
         }
         linear->alpha.list[i].n = kept;
-        NAME(row_update_part)(&row, linear->bias, engine->W, linear->n_features,
-                              engine->blocks.width, engine->u, linear->changed, m + 1);
+        NAME(row_update_part)
+        (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, engine->u,
+         linear->changed, m + 1);
     }
 }
 
 struct NAME(evaluation) {
-    const struct NAME(engine) *engine;
+    const struct NAME(engine) * engine;
     const struct mc_linear *linear;
-    double *loss; /* (tasks) */
-    REAL *s;      /* (workers, width) */
+    double *loss;  /* (tasks) */
+    REAL *s;       /* (workers, width) */
     double *score; /* (workers, k) */
 };
 
@@ -352,7 +356,7 @@ static void NAME(evaluate_task)(void *argument, size_t task, size_t worker) {
 }
 
 /* |W|^2, means taken off where they count. */
-static double NAME(norm)(const struct NAME(engine) *engine, const struct mc_linear *linear) {
+static double NAME(norm)(const struct NAME(engine) * engine, const struct mc_linear *linear) {
     size_t width = engine->blocks.width, k = linear->shape.k;
     double norm = 0;
     for (size_t f = 0; f <= linear->n_features; f++) {
@@ -368,17 +372,17 @@ static double NAME(norm)(const struct NAME(engine) *engine, const struct mc_line
 }
 
 /* Both bounds at W, as good as its type is. */
-static int NAME(evaluate)(const struct NAME(engine) *engine, const struct mc_linear *linear,
+static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_linear *linear,
                           double *primal, double *dual, struct error *err) {
     struct threads *threads = linear->task->problem->threads;
     size_t tasks = (linear->n + MC_TASK_ROWS - 1) / MC_TASK_ROWS;
     size_t workers = threads_count(threads), width = engine->blocks.width, k = linear->shape.k;
-    struct NAME(evaluation) evaluation = {
-        .engine = engine,
-        .linear = linear,
-        .loss = memory_array(tasks, sizeof(double), "losses", err),
-        .s = memory_array(workers * width, sizeof(REAL), "scores", err),
-        .score = memory_array(workers * k, sizeof(double), "scores", err)};
+    struct NAME(evaluation)
+        evaluation = {.engine = engine,
+                      .linear = linear,
+                      .loss = memory_array(tasks, sizeof(double), "losses", err),
+                      .s = memory_array(workers * width, sizeof(REAL), "scores", err),
+                      .score = memory_array(workers * k, sizeof(double), "scores", err)};
     int status = -1;
     if (evaluation.loss && evaluation.s && evaluation.score) {
         threads_run(threads, tasks, NAME(evaluate_task), &evaluation);
@@ -439,12 +443,11 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
             break;
         }
         size_t n = mc_sampling_sweep(&linear->sampling);
-        status = status == 0
-                     ? NAME(sweep)(&engine, linear, linear->sampling.order, n, err)
-                     : -1;
+        status = status == 0 ? NAME(sweep)(&engine, linear, linear->sampling.order, n, err) : -1;
         linear->sweeps++;
-        for (int few = 0; status == 0 && few < FEW_SWEEPS && linear->shape.form->relative &&
-                          linear->alpha.list; few++) {
+        for (int few = 0;
+             status == 0 && few < FEW_SWEEPS && linear->shape.form->relative && linear->alpha.list;
+             few++) {
             n = mc_sampling_sweep(&linear->sampling);
             NAME(sweep_few)(&engine, linear, linear->sampling.order, n);
         }

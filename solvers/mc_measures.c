@@ -138,8 +138,8 @@ void mc_counts_add(struct mc_counts *counts, uint32_t label, size_t predicted) {
 
 enum { ACCURACY, BALANCED, MACRO_F1, LOG_LOSS, MEASURES };
 
-static const char *const names_of_measures[MEASURES] = {"accuracy", "balanced-accuracy",
-                                                        "macro-f1", "log-loss"};
+static const char *const names_of_measures[MEASURES] = {"accuracy", "balanced-accuracy", "macro-f1",
+                                                        "log-loss"};
 
 struct state {
     struct mc_counts counts;

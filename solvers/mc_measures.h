@@ -24,14 +24,14 @@ size_t mc_predict(const double *scores, size_t k);
 /* Rows counted by label and by predicted class. Labels of the file that the model does not know are
  * numbered behind its own, in order of arrival. */
 struct mc_counts {
-    struct labels labels;   /* the model's */
-    struct names others;    /* labels that are not */
-    uint32_t *number;       /* (n_numbers) by number of the file's names */
+    struct labels labels; /* the model's */
+    struct names others;  /* labels that are not */
+    uint32_t *number;     /* (n_numbers) by number of the file's names */
     size_t n_numbers;
     double *right, *actual; /* (n_labels) */
     double *predicted;      /* (k) */
     size_t room;            /* of right and actual */
-    double *cell;           /* (room, k) rows of each label predicted as each class; NULL: unwanted */
+    double *cell; /* (room, k) rows of each label predicted as each class; NULL: unwanted */
 };
 
 int mc_counts_open(struct mc_counts *counts, const struct model *model, bool cells,

@@ -27,7 +27,7 @@ struct newton {
     struct risk risk;
     struct operator operator;
     double cost, epsilon;
-    size_t n, k, d, size; /* rows, classes, features with the constant one, d k */
+    size_t n, k, d, size;               /* rows, classes, features with the constant one, d k */
     double *w, *gradient, *step, *dual; /* (d, k) */
     double *s, *g, *q, *trial;          /* (n, k) */
     double *H;                          /* (size, size), index class * d + feature; lower half */
@@ -91,8 +91,8 @@ static void centre_hessian(struct newton *newton) {
             for (size_t f = 0; f < d; f++) {
                 double sum = 0;
                 for (size_t c = 0; c < k; c++) {
-                    sum += side ? newton->H[(c * d + f) * size + i]
-                                : newton->H[i * size + c * d + f];
+                    sum +=
+                        side ? newton->H[(c * d + f) * size + i] : newton->H[i * size + c * d + f];
                 }
                 for (size_t c = 0; c < k; c++) {
                     size_t at = side ? (c * d + f) * size + i : i * size + c * d + f;
@@ -159,8 +159,9 @@ static int evaluate(struct newton *newton, double *primal, double *dual, struct 
     *primal = newton->norm / 2 + newton->cost * newton->smooth.loss;
     *dual = newton->cost * offset - operator_dot(newton->dual, newton->dual, newton->size) / 2;
     return isfinite(*primal) ? 0
-                             : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or "
-                                                             "lower the cost");
+                             : error_set(err, ERROR_RUNTIME,
+                                         "scores overflow: scale the data or "
+                                         "lower the cost");
 }
 
 /* Goes along the step to the minimum. */
@@ -182,7 +183,8 @@ static int line(struct newton *newton, double wanted, struct error *err) {
                                 .trial = newton->trial,
                                 .g = newton->g};
     double promise = -operator_dot(newton->gradient, newton->step, size) / 2;
-    struct linesearch_result found = linesearch_minimise(&search, fmin(LINE * promise, LINE_WANTED * wanted));
+    struct linesearch_result found =
+        linesearch_minimise(&search, fmin(LINE * promise, LINE_WANTED * wanted));
     operator_add(newton->w, found.theta, newton->step, size);
     return newton->operator.scores(&newton->operator, newton->w, newton->s, err);
 }
@@ -206,8 +208,8 @@ static int lower_mu(struct newton *newton, double factor, double gap, double wan
     return 0;
 }
 
-static int iterate(struct newton *newton, const struct mc_goal *goal,
-                   const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+static int iterate(struct newton *newton, const struct mc_goal *goal, const struct monitor *monitor,
+                   struct mc_fit *fit, struct error *err) {
     double best_dual = 0, best_gap = INFINITY, factor = MU_CAREFUL;
     int stalled = 0;
     bool lowered = false;
@@ -267,8 +269,8 @@ static int allocate(struct newton *newton, struct mc_fit *fit, struct error *err
     newton->x = memory_array(newton->d, sizeof(double), "a row", err);
     newton->term = memory_array(newton->k + 1, sizeof(size_t), "a row", err);
     fit->weights = memory_array(size, sizeof(double), "weights", err);
-    fit->bias = newton->task->bias > 0 ? memory_array(newton->k, sizeof(double), "bias", err)
-                                       : NULL;
+    fit->bias =
+        newton->task->bias > 0 ? memory_array(newton->k, sizeof(double), "bias", err) : NULL;
     bool all = newton->w && newton->gradient && newton->step && newton->dual && newton->right &&
                newton->s && newton->g && newton->q && newton->trial && newton->H && newton->x &&
                newton->term && fit->weights && (newton->task->bias <= 0 || fit->bias);

@@ -31,9 +31,9 @@ int mc_probability_read(const struct model *model, bool *calibrated, double *sca
     if (model_number(model, MC_PROBABILITY_KEY, 1, scale, err) < 0) {
         return -1;
     }
-    return *scale > 0 ? 0
-                      : error_set(err, ERROR_RUNTIME, "the model's %s is not above 0",
-                                  MC_PROBABILITY_KEY);
+    return *scale > 0
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "the model's %s is not above 0", MC_PROBABILITY_KEY);
 }
 
 /* ---- the fit ---- */
@@ -41,9 +41,9 @@ int mc_probability_read(const struct model *model, bool *calibrated, double *sca
 /* Rows with the class of their label among their scores. */
 struct rows {
     size_t n, k;
-    const double **scores; /* (n) */
+    const double **scores;    /* (n) */
     uint32_t *n_scores, *own; /* (n) */
-    double *p; /* (k) work */
+    double *p;                /* (k) work */
 };
 
 /* Slope and curvature of the log loss at the scale. */
@@ -142,8 +142,9 @@ int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_fol
             add_fold(&rows, &folds[fold], labels, map, held, present, column);
         }
         status = rows.n > 0 ? 0
-                            : error_set(err, ERROR_RUNTIME, "no class has two rows: nothing to "
-                                                            "fit probabilities to");
+                            : error_set(err, ERROR_RUNTIME,
+                                        "no class has two rows: nothing to "
+                                        "fit probabilities to");
         *scale = status == 0 ? minimise(&rows) : 1;
     }
     free(rows.scores);

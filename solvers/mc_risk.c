@@ -53,7 +53,7 @@ static void add_constant(const struct mc_task *task, const double *constant, dou
     }
 }
 
-static int linear_scores_of(const struct operator *operator, const double *weights, double *s,
+static int linear_scores_of(const struct operator* operator, const double * weights, double *s,
                             struct error *err) {
     (void)err;
     const struct mc_task *task = operator->context;
@@ -78,7 +78,7 @@ static void add_row(double value, const double *r, size_t k, double *w) {
     }
 }
 
-static int linear_adjoint_of(const struct operator *operator, const double *r, double *weights,
+static int linear_adjoint_of(const struct operator* operator, const double * r, double *weights,
                              struct error *err) {
     (void)err;
     const struct mc_task *task = operator->context;
@@ -114,14 +114,14 @@ static void sum_coefficients(const struct mc_task *task, const double *b, double
     }
 }
 
-static int kernel_scores_of(const struct operator *operator, const double *weights, double *s,
+static int kernel_scores_of(const struct operator* operator, const double * weights, double *s,
                             struct error *err) {
     const struct mc_task *task = operator->context;
     const struct problem *problem = task->problem;
     size_t k = task->shape.k;
     double *constant = memory_array(k, sizeof *constant, "scores", err);
-    if (!constant || gram_products(problem->gram, problem->rows, task->n, weights, k, s,
-                                   operator->threads, err) < 0) {
+    if (!constant || gram_products(problem->gram, problem->rows, task->n, weights, k,
+                                   s, operator->threads, err) < 0) {
         free(constant);
         return -1;
     }
@@ -133,22 +133,22 @@ static int kernel_scores_of(const struct operator *operator, const double *weigh
     return 0;
 }
 
-static int kernel_adjoint_of(const struct operator *operator, const double *r, double *weights,
+static int kernel_adjoint_of(const struct operator* operator, const double * r, double *weights,
                              struct error *err) {
     (void)err;
-    memcpy(weights, r, operator->n * sizeof *weights);
+    memcpy(weights, r, operator->n * sizeof * weights);
     return 0;
 }
 
-static void release(struct operator *operator) {
+static void release(struct operator* operator) {
     operator->context = NULL;
 }
 
-int mc_operator_create(struct operator *operator, const struct mc_task *task, struct error *err) {
+int mc_operator_create(struct operator* operator, const struct mc_task * task, struct error *err) {
     (void)err;
     size_t k = task->shape.k;
     bool linear = !task->problem->gram;
-    *operator = (struct operator){
+    *operator=(struct operator){
         .n = task->n * k,
         .dimension = linear ? ((size_t)task->problem->data->n_features + 1) * k : task->n * k,
         .primal = linear,

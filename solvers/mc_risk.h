@@ -13,6 +13,6 @@ struct risk mc_risk(const struct mc_task *task);
 
 /* Weights are W (n_features + 1, k) row-major, its last row that of the constant feature, or
  * coefficients (n, k). Borrows task; the caller releases it with operator_free. */
-int mc_operator_create(struct operator *operator, const struct mc_task *task, struct error *err);
+int mc_operator_create(struct operator* operator, const struct mc_task * task, struct error *err);
 
 #endif

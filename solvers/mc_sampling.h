@@ -12,12 +12,12 @@
 
 struct mc_sampling {
     size_t n;
-    float *preference;    /* (n) within bounds around 1 */
-    float *due;           /* (n) what is left of a row's visits */
-    double sum;           /* of preference */
-    double average;       /* gain of a step, recently */
+    float *preference; /* (n) within bounds around 1 */
+    float *due;        /* (n) what is left of a row's visits */
+    double sum;        /* of preference */
+    double average;    /* gain of a step, recently */
     struct random random;
-    uint32_t *order;      /* (2 n) */
+    uint32_t *order; /* (2 n) */
 };
 
 int mc_sampling_create(struct mc_sampling *sampling, size_t n, uint64_t seed, struct error *err);

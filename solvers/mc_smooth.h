@@ -12,7 +12,7 @@
 struct mc_smooth {
     const struct mc_task *task;
     double mu;
-    double loss; /* of the last cut: the true one */
+    double loss;      /* of the last cut: the true one */
     double *u, *near; /* (k) work */
 };
 

@@ -9,20 +9,20 @@ typedef SIGNED NAME(lanes) __attribute__((vector_size(64), may_alias));
 
 enum { NAME(LANES) = 64 / sizeof(REAL) };
 
-static inline __attribute__((always_inline)) REAL NAME(total)(NAME(vector) x) {
+static inline __attribute__((always_inline)) REAL NAME(total)(const NAME(vector) * x) {
     REAL sum = 0;
     for (size_t l = 0; l < NAME(LANES); l++) {
-        sum += x[l];
+        sum += (*x)[l];
     }
     return sum;
 }
 
-/* min(max(x, 0), cap) */
-static inline __attribute__((always_inline)) NAME(vector)
-    NAME(clip)(NAME(vector) x, NAME(vector) cap) {
-    NAME(lanes) below = x < cap;
-    NAME(lanes) bits = (below & (NAME(lanes))x) | (~below & (NAME(lanes))cap);
-    return (NAME(vector))(bits & (x > (NAME(vector)){0}));
+/* x = min(max(x, 0), cap) */
+static inline __attribute__((always_inline)) void NAME(clip)(NAME(vector) * x,
+                                                             const NAME(vector) * cap) {
+    NAME(lanes) below = *x < *cap;
+    NAME(lanes) bits = (below & (NAME(lanes)) * x) | (~below & (NAME(lanes)) * cap);
+    *x = (NAME(vector))(bits & (*x > (NAME(vector)){0}));
 }
 
 static inline REAL NAME(clip_one)(REAL x, REAL cap) {
@@ -30,22 +30,22 @@ static inline REAL NAME(clip_one)(REAL x, REAL cap) {
 }
 
 /* Returns sum over the others of clip(v - theta), *middle of them strictly between the bounds. */
-static inline __attribute__((always_inline)) REAL NAME(clipped)(const REAL *v, size_t width,
-                                                               REAL theta, REAL cap,
-                                                               REAL *middle) {
+static inline __attribute__((always_inline)) REAL
+NAME(clipped)(const REAL *v, size_t width, REAL theta, REAL cap, REAL *middle) {
     NAME(vector) sum = {0}, caps = cap - (NAME(vector)){0}, zero = {0};
     NAME(lanes) count = {0};
     for (size_t c = 0; c < width; c += NAME(LANES)) {
         NAME(vector) x = *(const NAME(vector) *)(v + c) - theta;
-        sum += NAME(clip)(x, caps);
         count -= (x > zero) & (x < caps);
+        NAME(clip)(&x, &caps);
+        sum += x;
     }
     SIGNED n = 0;
     for (size_t l = 0; l < NAME(LANES); l++) {
         n += count[l];
     }
     *middle = (REAL)n;
-    return NAME(total)(sum);
+    return NAME(total)(&sum);
 }
 
 /* What a step needs beside the row. */
@@ -58,15 +58,14 @@ struct NAME(blocks) {
 
 /* theta with theta = kappa (sum of the others - own): Newton on an increasing function that is
  * linear between its kinks, kept in a bracket; from `theta`. */
-static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NAME(blocks) *blocks,
-                                                                REAL v_own, REAL cap, REAL theta) {
+static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NAME(blocks) * blocks,
+                                                                 REAL v_own, REAL cap, REAL theta) {
     REAL kappa = blocks->kappa, most = (REAL)blocks->k * cap;
     REAL low = kappa > 0 ? -cap : 2 * kappa * most, high = kappa > 0 ? 2 * most : -2 * kappa * cap;
     for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
         REAL middle = 0;
-        REAL sum = blocks->others
-                       ? NAME(clipped)(blocks->v, blocks->width, theta, cap, &middle)
-                       : 0;
+        REAL sum =
+            blocks->others ? NAME(clipped)(blocks->v, blocks->width, theta, cap, &middle) : 0;
         if (blocks->own) {
             REAL own = v_own + theta;
             sum -= NAME(clip_one)(own, cap);
@@ -94,7 +93,7 @@ static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NA
 
 /* theta with sum of the others = cap, where the sum at `theta` is more. */
 static inline __attribute__((always_inline)) REAL
-    NAME(simplex_root)(const struct NAME(blocks) *blocks, REAL cap, REAL theta) {
+NAME(simplex_root)(const struct NAME(blocks) * blocks, REAL cap, REAL theta) {
     const REAL none = NAME(HUGE);
     for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
         REAL middle;
@@ -108,7 +107,7 @@ static inline __attribute__((always_inline)) REAL
 }
 
 /* The same with an own term: *theta for the others, *eta for it. */
-static inline void NAME(total_root)(const struct NAME(blocks) *blocks, REAL v_own, REAL cap,
+static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap,
                                     REAL *theta, REAL *eta) {
     const REAL none = NAME(HUGE);
     REAL kappa = blocks->kappa, low = 0, high = cap, a = 0;
@@ -148,9 +147,9 @@ static inline void NAME(total_root)(const struct NAME(blocks) *blocks, REAL v_ow
  * constant where margins are relative or centred. alpha gets its new value, u the change of the
  * row's coefficients (the mean is not taken off). Returns the gain of the dual; 0 with u = 0 when
  * nothing changes. */
-static inline __attribute__((always_inline)) REAL
-    NAME(step)(const struct NAME(blocks) *blocks, size_t y, REAL cap, REAL q, const REAL *s,
-               REAL *alpha, REAL *u) {
+static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(blocks) * blocks,
+                                                             size_t y, REAL cap, REAL q,
+                                                             const REAL *s, REAL *alpha, REAL *u) {
     size_t width = blocks->width;
     REAL kappa = blocks->kappa, margin = blocks->margin, scale = 1 / q, centre = 0;
     NAME(vector) sums = {0}, score_sums = {0};
@@ -159,9 +158,9 @@ static inline __attribute__((always_inline)) REAL
         score_sums += *(const NAME(vector) *)(s + c);
     }
     REAL own_old = alpha[y], s_own = s[y];
-    REAL others_old = NAME(total)(sums) - own_old;
+    REAL others_old = NAME(total)(&sums) - own_old;
     if (blocks->centred) {
-        centre = NAME(total)(score_sums) / (REAL)blocks->k;
+        centre = NAME(total)(&score_sums) / (REAL)blocks->k;
     }
     REAL shift = kappa * (others_old - own_old);
     REAL v_own = own_old + (1 - s_own + centre) * scale - shift;
@@ -193,7 +192,8 @@ static inline __attribute__((always_inline)) REAL
     if (blocks->others) {
         for (size_t c = 0; c < width; c += NAME(LANES)) {
             NAME(vector) *at = (NAME(vector) *)(alpha + c);
-            NAME(vector) now = NAME(clip)(*(const NAME(vector) *)(v + c) - theta, caps);
+            NAME(vector) now = *(const NAME(vector) *)(v + c) - theta;
+            NAME(clip)(&now, &caps);
             NAME(vector) change = now - *at;
             *at = now;
             *(NAME(vector) *)(u + c) = zero - margin * change;
@@ -211,17 +211,16 @@ static inline __attribute__((always_inline)) REAL
         }
     }
     REAL own_new = blocks->own ? NAME(clip_one)(v_own - eta, cap) : 0;
-    REAL own_change = own_new - own_old, changes = NAME(total)(change_sums);
+    REAL own_change = own_new - own_old, changes = NAME(total)(&change_sums);
     alpha[y] = own_new;
     u[y] = blocks->relative ? margin * changes : own_change;
-    REAL squares = NAME(total)(square) + own_change * own_change;
+    REAL squares = NAME(total)(&square) + own_change * own_change;
     if (squares == 0) {
         return 0;
     }
-    REAL slope = blocks->relative
-                     ? changes * (1 - margin * s_own) + margin * NAME(total)(linear)
-                     : changes * (1 - centre) + NAME(total)(linear) +
-                           own_change * (1 - s_own + centre);
+    REAL slope = blocks->relative ? changes * (1 - margin * s_own) + margin * NAME(total)(&linear)
+                                  : changes * (1 - centre) + NAME(total)(&linear) +
+                                        own_change * (1 - s_own + centre);
     REAL along = changes - own_change;
     return slope - q * (squares + kappa * along * along) / 2;
 }

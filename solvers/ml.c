@@ -23,6 +23,9 @@ struct ml {
     double *scores; /* (n_all, q) of the last certificate */
 };
 
+/* A norm or a gap that is negative by more than this part of its terms is not so by rounding. */
+static const double INDEFINITE = 1e-9;
+
 /* What is certified: weights with a dual point. */
 struct point {
     double *weights; /* linear: (n_features, q); kernel: (n_all, q) */
@@ -30,6 +33,7 @@ struct point {
     double norm;     /* of the bias, as far as the norm counts it */
     double gain;     /* the linear part of D */
     struct ml_bounds bounds;
+    bool indefinite; /* they show that the kernel is not positive semidefinite */
 };
 
 int ml_open(struct ml **ml, const struct problem *problem, const struct ml_setup *setup,
@@ -87,9 +91,9 @@ const double *ml_get_scores(const struct ml *ml) {
 
 static int point_create(struct point *point, const struct ml *ml, struct error *err) {
     size_t rows = ml->problem->gram ? ml->rows.n_all : ml->problem->data->n_features;
-    *point = (struct point){
-        .weights = memory_zeros(rows, ml->rows.q * sizeof(double), "weights", err),
-        .bias = memory_zeros(ml->rows.q, sizeof(double), "weights", err)};
+    *point =
+        (struct point){.weights = memory_zeros(rows, ml->rows.q * sizeof(double), "weights", err),
+                       .bias = memory_zeros(ml->rows.q, sizeof(double), "weights", err)};
     if (point->weights && point->bias) {
         return 0;
     }
@@ -123,8 +127,7 @@ static int set_weights(struct ml *ml, const double *beta, struct point *point, s
     if (ml_store_rebuild(store, beta, err) < 0) {
         return -1;
     }
-    unpad(store->W, store->width, NULL, ml->problem->data->n_features, ml->rows.q,
-          point->weights);
+    unpad(store->W, store->width, NULL, ml->problem->data->n_features, ml->rows.q, point->weights);
     return 0;
 }
 
@@ -139,22 +142,25 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
     size_t q = ml->rows.q, n_all = ml->rows.n_all;
     bool kernel = ml->problem->gram != NULL;
     size_t n_weights = (kernel ? n_all : ml->problem->data->n_features) * q;
-    double norm = point->norm + operator_dot(point->weights, kernel ? ml->scores : point->weights,
-                                             n_weights);
+    const double *other = kernel ? ml->scores : point->weights;
+    double norm = point->norm + operator_dot(point->weights, other, n_weights), terms = point->norm;
+    for (size_t k = 0; k < n_weights; k++) {
+        terms += fabs(point->weights[k] * other[k]);
+    }
     for (size_t i = 0; i < n_all; i++) {
         operator_add(ml->scores + i * q, 1, point->bias, q);
     }
     double loss = 0;
     for (size_t i = 0; i < ml->rows.n; i++) {
-        struct ml_block block =
-            ml_rows_block(&ml->rows, i, parameters->loss, parameters->cost);
+        struct ml_block block = ml_rows_block(&ml->rows, i, parameters->loss, parameters->cost);
         loss += ml_block_loss(&block, ml->scores + ml->rows.row[i] * q, ml->bcd.scratch[0]);
     }
     point->bounds = (struct ml_bounds){0.5 * norm + loss, point->gain - 0.5 * norm};
+    double excess = point->bounds.dual - point->bounds.primal;
+    point->indefinite = norm < -INDEFINITE * terms || excess > INDEFINITE * (terms + loss);
     return isfinite(point->bounds.primal) && isfinite(point->bounds.dual)
                ? 0
-               : error_set(err, ERROR_RUNTIME,
-                           "scores overflow: scale the data or lower the cost");
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
 static double gap(const struct ml_bounds *bounds) {
@@ -180,8 +186,7 @@ static void refresh(struct ml *ml) {
     struct ml_store *store = &ml->bcd.store;
     size_t q = ml->rows.q;
     for (size_t i = 0; store->S && i < ml->rows.n; i++) {
-        memcpy(store->S + i * store->width, ml->scores + ml->rows.row[i] * q,
-               q * sizeof(double));
+        memcpy(store->S + i * store->width, ml->scores + ml->rows.row[i] * q, q * sizeof(double));
     }
 }
 
@@ -210,7 +215,7 @@ static int solve_bcd(struct ml *ml, const struct ml_parameters *parameters, stru
         if (ml_bcd_run(&ml->bcd, run, err) < 0 || certify_bcd(ml, parameters, point, err) < 0) {
             return -1;
         }
-        if (run->stopped || gap(&point->bounds) <= parameters->epsilon) {
+        if (run->stopped || point->indefinite || gap(&point->bounds) <= parameters->epsilon) {
             break;
         }
         run->epsilon *= 0.7; /* the scores are exact now, and go on from there */
@@ -226,8 +231,8 @@ static int solve_fw(struct ml *ml, const struct ml_parameters *parameters, struc
     struct ml_store *store = &bcd->store;
     size_t q = ml->rows.q, n = ml->rows.n, width = store->width;
     struct fit fit;
-    if (ml_fw_solve(store, bcd->constant, parameters->cost, parameters->epsilon, run->monitor,
-                    &fit, err) < 0) {
+    if (ml_fw_solve(store, bcd->constant, parameters->cost, parameters->epsilon, run->monitor, &fit,
+                    err) < 0) {
         return -1;
     }
     bcd->cost = 0; /* the store is not bcd's any more */
@@ -391,6 +396,12 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
     if (!solution->converged) {
         solution->reason = run.stopped ? "stopped at a limit"
                                        : "the precision of the kernel matrix stops progress";
+    }
+    if (point.indefinite) {
+        solution->dual = point.bounds.primal - fabs(point.bounds.primal); /* says nothing */
+        solution->uncertified = true;
+        solution->converged = false;
+        solution->reason = "the kernel is not positive semidefinite";
     }
     if (ml->setup.bias > 0 || ml->setup.free_bias) {
         solution->bias = point.bias;

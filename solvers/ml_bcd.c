@@ -8,13 +8,13 @@
 #include <string.h>
 
 enum {
-    PASSES = 3,          /* of pair steps in a block */
-    MOST_PAIRS = 64,     /* of a block that is stepped in by pairs */
-    MOST_PAUSE = 8,      /* sweeps that a row is left out for */
-    LOOK_EVERY = 8,      /* sweeps between looks at every row */
-    SLICE_ROWS = 256,    /* of one task that looks */
-    MOST_STALLED = 10,   /* looks without progress before it is called stalled */
-    RANDOM_STREAM = 5    /* tells this use of the seed from others */
+    PASSES = 3,        /* of pair steps in a block */
+    MOST_PAIRS = 64,   /* of a block that is stepped in by pairs */
+    MOST_PAUSE = 8,    /* sweeps that a row is left out for */
+    LOOK_EVERY = 8,    /* sweeps between looks at every row */
+    SLICE_ROWS = 256,  /* of one task that looks */
+    MOST_STALLED = 10, /* looks without progress before it is called stalled */
+    RANDOM_STREAM = 5  /* tells this use of the seed from others */
 };
 
 /* A row adds next to nothing if its gap is below this part of what is allowed on average. */
@@ -77,9 +77,8 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
     bcd->order = memory_array(n, sizeof(uint32_t), "an order", err);
     bcd->s = memory_array(width, sizeof(double), "scores", err);
     bcd->old = memory_array(width, sizeof(double), "scores", err);
-    if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->offset || !bcd->gap ||
-        !bcd->pause || !bcd->absent || !bcd->order || !bcd->s || !bcd->old ||
-        (stands && !bcd->stand) ||
+    if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->offset || !bcd->gap || !bcd->pause ||
+        !bcd->absent || !bcd->order || !bcd->s || !bcd->old || (stands && !bcd->stand) ||
         create_alpha(bcd, step, err) < 0 || create_scratch(bcd, err) < 0) {
         ml_bcd_free(bcd);
         return -1;
@@ -163,11 +162,10 @@ static void look_task(void *argument, size_t task, size_t worker) {
 
 int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err) {
     size_t width = bcd->store.width, tasks = (bcd->rows->n + SLICE_ROWS - 1) / SLICE_ROWS;
-    struct look look = {
-        .bcd = bcd,
-        .s = memory_array(threads_count(bcd->problem->threads), width * sizeof(double),
-                          "scores", err),
-        .sums = memory_array(tasks, sizeof(struct sums), "bounds", err)};
+    struct look look = {.bcd = bcd,
+                        .s = memory_array(threads_count(bcd->problem->threads),
+                                          width * sizeof(double), "scores", err),
+                        .sums = memory_array(tasks, sizeof(struct sums), "bounds", err)};
     int status = -1;
     if (look.s && look.sums) {
         threads_run(bcd->problem->threads, tasks, look_task, &look);
@@ -306,10 +304,9 @@ static bool visit(void *context, size_t i, const double *scores, double *change)
     memcpy(bcd->old, beta, width * sizeof *beta);
     double k = bcd->store.diagonal[i] + bcd->constant;
     bool by_pairs = bcd->alpha_start[i + 1] > bcd->alpha_start[i];
-    double largest =
-        by_pairs ? ml_block_pairs(&block, k, s, bcd->alpha + bcd->alpha_start[i], PASSES, beta,
-                                  &bcd->conjugate[i], scratch)
-                 : ml_block_exact(&block, k, s, beta, &bcd->conjugate[i], scratch);
+    double largest = by_pairs ? ml_block_pairs(&block, k, s, bcd->alpha + bcd->alpha_start[i],
+                                               PASSES, beta, &bcd->conjugate[i], scratch)
+                              : ml_block_exact(&block, k, s, beta, &bcd->conjugate[i], scratch);
     if (largest == 0) {
         return false;
     }

@@ -36,18 +36,18 @@ struct ml_bcd {
     double cost;       /* beta is feasible for; 0 before the first solve */
     double *beta;      /* (n, width) */
     double *conjugate; /* (n) */
-    double *stand;     /* (n, width) scores whose slopes are a row's alpha, squared hinge; or NULL */
-    double *total;     /* (width) sum of beta over rows */
-    double *offset;    /* (width) added to the scores; zeros, or the free bias */
-    double *alpha;     /* of the rows stepped in by pairs, one behind the other */
+    double *stand;  /* (n, width) scores whose slopes are a row's alpha, squared hinge; or NULL */
+    double *total;  /* (width) sum of beta over rows */
+    double *offset; /* (width) added to the scores; zeros, or the free bias */
+    double *alpha;  /* of the rows stepped in by pairs, one behind the other */
     uint64_t *alpha_start; /* (n + 1) */
 
-    double *gap;           /* (n) what each row added to the gap when it was last looked at */
-    unsigned char *pause;  /* (n) sweeps to leave it out for the next time, */
-    unsigned char *absent; /* (n) and sweeps that it is still left out */
-    double small;          /* gaps below are next to nothing */
-    uint32_t *order;       /* (n) */
-    double *s, *old;       /* (width) of the row at hand */
+    double *gap;                 /* (n) what each row added to the gap when it was last looked at */
+    unsigned char *pause;        /* (n) sweeps to leave it out for the next time, */
+    unsigned char *absent;       /* (n) and sweeps that it is still left out */
+    double small;                /* gaps below are next to nothing */
+    uint32_t *order;             /* (n) */
+    double *s, *old;             /* (width) of the row at hand */
     struct ml_scratch **scratch; /* (workers) */
 };
 

@@ -132,8 +132,7 @@ static void row_alpha(const struct balance *balance, size_t i, const struct ml_b
             }
         }
     } else {
-        ml_block_spread(block, bcd->beta + i * bcd->store.width, balance->alpha,
-                        bcd->scratch[0]);
+        ml_block_spread(block, bcd->beta + i * bcd->store.width, balance->alpha, bcd->scratch[0]);
     }
 }
 
@@ -147,7 +146,8 @@ static void add_flow(const struct balance *balance, const struct ml_block *block
     }
 }
 
-/* beta of the row's alpha, each scaled by what is left of its flow; returns its linear part of D. */
+/* beta of the row's alpha, each scaled by what is left of its flow; returns its linear part of D.
+ */
 static double scaled_beta(const struct balance *balance, const struct ml_block *block,
                           const double *left, double *beta) {
     uint32_t n_others = block->q - block->n_relevant;
@@ -159,10 +159,10 @@ static double scaled_beta(const struct balance *balance, const struct ml_block *
             beta[block->relevant[p]] += x;
             beta[balance->other[r]] -= x;
             sum += x;
-            squares += x * x;
+            squares += x * (x / (4 * block->lambda));
         }
     }
-    return block->loss == ML_HINGE ? sum : sum - squares / (4 * block->lambda);
+    return block->loss == ML_HINGE ? sum : sum - squares;
 }
 
 static int balance_rows(const struct balance *balance, double *left, double *beta, double *gain,

@@ -34,9 +34,9 @@ void ml_scratch_free(struct ml_scratch *scratch);
 /* The loss at scores s (q). */
 double ml_block_loss(const struct ml_block *block, const double *s, struct ml_scratch *scratch);
 
-/* The same, with vertex (q) = minus a subgradient: the beta with the loss's own slopes at s, alpha =
- * lambda l'(1 - (s_p - s_r)). Hinge: a vertex of the block's polytope, 0 where a margin is exactly 1.
- * *conjugate is that of this alpha. */
+/* The same, with vertex (q) = minus a subgradient: the beta with the loss's own slopes at s, alpha
+ * = lambda l'(1 - (s_p - s_r)). Hinge: a vertex of the block's polytope, 0 where a margin is
+ * exactly 1. *conjugate is that of this alpha. */
 double ml_block_vertex(const struct ml_block *block, const double *s, double *vertex,
                        double *conjugate, struct ml_scratch *scratch);
 

@@ -40,7 +40,7 @@ static void scores_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-static int scores(const struct operator *operator, const double *weights, double *s,
+static int scores(const struct operator* operator, const double * weights, double *s,
                   struct error *err) {
     struct context *context = operator->context;
     struct ml_store *store = context->store;
@@ -63,13 +63,13 @@ static int scores(const struct operator *operator, const double *weights, double
     return 0;
 }
 
-static int adjoint(const struct operator *operator, const double *r, double *weights,
+static int adjoint(const struct operator* operator, const double * r, double *weights,
                    struct error *err) {
     struct context *context = operator->context;
     struct ml_store *store = context->store;
     size_t width = store->width, n = store->rows->n;
     if (!operator->primal) {
-        memcpy(weights, r, operator->dimension * sizeof *weights);
+        memcpy(weights, r, operator->dimension * sizeof * weights);
         return 0;
     }
     if (ml_store_rebuild(store, r, err) < 0) {
@@ -169,7 +169,7 @@ int ml_fw_solve(struct ml_store *store, double constant, double cost, double eps
     *fit = (struct fit){0};
     int status = create(&context, err);
     if (status == 0) {
-        status = conditional_solve(&operator, &risk, &how, monitor, fit, err);
+        status = conditional_solve(&operator, & risk, &how, monitor, fit, err);
     }
     release(&context);
     return status;

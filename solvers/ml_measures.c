@@ -23,8 +23,8 @@ static int list(const struct options *options, struct measure **measures, size_t
     *measures = memory_zeros(*n, sizeof **measures, "measures", err);
     for (size_t k = 0; *measures && k < *n; k++) {
         memcpy((*measures)[k].name, ml_metric_names[k], strlen(ml_metric_names[k]) + 1);
-        (*measures)[k].lower_is_better = k == ML_HAMMING_LOSS || k == ML_RANKING_LOSS ||
-                                         k == ML_ONE_ERROR || k == ML_COVERAGE;
+        (*measures)[k].lower_is_better =
+            k == ML_HAMMING_LOSS || k == ML_RANKING_LOSS || k == ML_ONE_ERROR || k == ML_COVERAGE;
     }
     return *measures ? 0 : -1;
 }

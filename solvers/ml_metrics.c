@@ -7,9 +7,8 @@
 #include <stdlib.h>
 
 const char *const ml_metric_names[ML_METRICS] = {
-    "hamming-loss",      "ranking-loss",    "one-error", "coverage",
-    "average-precision", "subset-accuracy", "micro-f1",  "macro-f1",
-    "example-f1"};
+    "hamming-loss",    "ranking-loss", "one-error", "coverage",  "average-precision",
+    "subset-accuracy", "micro-f1",     "macro-f1",  "example-f1"};
 
 int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err) {
     *metrics = (struct ml_metrics){.q = q};

@@ -41,13 +41,13 @@ struct ml_sort;
 
 struct ml_metrics {
     uint32_t q;
-    double sum[ML_METRICS];   /* hamming: wrong labels; micro and macro: not used */
-    double n_rows;            /* all, */
-    double n_labelled;        /* with a label, known or not, */
-    double n_ranked;          /* with a known one, */
-    double n_divided;         /* and without another known one */
-    double unknown;           /* relevant labels that the model does not know */
-    double *tp, *fp, *fn;     /* (q) */
+    double sum[ML_METRICS];       /* hamming: wrong labels; micro and macro: not used */
+    double n_rows;                /* all, */
+    double n_labelled;            /* with a label, known or not, */
+    double n_ranked;              /* with a known one, */
+    double n_divided;             /* and without another known one */
+    double unknown;               /* relevant labels that the model does not know */
+    double *tp, *fp, *fn;         /* (q) */
     struct ml_sort *list, *merge; /* (q) */
 };
 

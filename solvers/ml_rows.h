@@ -27,7 +27,6 @@ int ml_rows_create(struct ml_rows *rows, const struct problem *problem, struct e
 void ml_rows_free(struct ml_rows *rows);
 
 /* The block of the row number i of those with a loss, lambda = cost / (|Y| (q - |Y|)). */
-struct ml_block ml_rows_block(const struct ml_rows *rows, size_t i, enum ml_loss loss,
-                              double cost);
+struct ml_block ml_rows_block(const struct ml_rows *rows, size_t i, enum ml_loss loss, double cost);
 
 #endif

@@ -9,11 +9,11 @@
 #include <string.h>
 
 enum {
-    VECTOR = 8,           /* doubles: the widest there are */
-    GROUP = 16,           /* neighbours that stay together: their entries lie together in the gram */
-    CHUNK = 128,          /* rows whose steps are applied at once */
-    SLICE = 512,          /* rows of S that they are applied to at once: with K's in cache */
-    COLUMNS = 64,         /* columns of W that one task rebuilds */
+    VECTOR = 8,   /* doubles: the widest there are */
+    GROUP = 16,   /* neighbours that stay together: their entries lie together in the gram */
+    CHUNK = 128,  /* rows whose steps are applied at once */
+    SLICE = 512,  /* rows of S that they are applied to at once: with K's in cache */
+    COLUMNS = 64, /* columns of W that one task rebuilds */
     SERIAL_WORK = 1 << 18 /* products below, in entries of K, are not worth waking threads for */
 };
 
@@ -116,8 +116,8 @@ static int create_kernel(struct ml_store *store, struct error *err) {
     store->chunk_index = memory_array(CHUNK, sizeof(uint32_t), "a chunk of rows", err);
     store->slices =
         memory_array(workers, (size_t)CHUNK * SLICE * sizeof(double), "a chunk of rows", err);
-    if (!store->S || !store->chunk_s || !store->chunk_d || !store->chunk_k ||
-        !store->chunk_index || !store->slices) {
+    if (!store->S || !store->chunk_s || !store->chunk_d || !store->chunk_k || !store->chunk_index ||
+        !store->slices) {
         return -1;
     }
     const struct kernel_rows *rows = gram_rows(problem->gram);
@@ -190,7 +190,7 @@ struct product {
     struct ml_store *store;
     const uint32_t *rows; /* (n) of the gram */
     size_t n;
-    const double *D; /* (n, width) */
+    const double *D;     /* (n, width) */
     struct error *error; /* (workers) */
 };
 
@@ -201,8 +201,8 @@ static void product_task(void *argument, size_t task, size_t worker) {
     double *K = store->slices + worker * ((size_t)CHUNK * SLICE);
     if (gram_block(store->problem->gram, product->rows, product->n, store->index + first, n, K,
                    &product->error[worker]) == 0) {
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n, (int)width, (int)product->n,
-                    1, K, (int)n, product->D, (int)width, 1, store->S + first * width, (int)width);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n, (int)width, (int)product->n, 1,
+                    K, (int)n, product->D, (int)width, 1, store->S + first * width, (int)width);
     }
 }
 

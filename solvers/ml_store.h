@@ -42,8 +42,7 @@ void ml_store_free(struct ml_store *store);
 
 /* Puts the rows order[0..n), given in ascending order, into the order in which they are best
  * visited, at random. */
-void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n,
-                    struct random *random);
+void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n, struct random *random);
 
 /* Visits the rows order[0..n) one after the other: visit gets the row's scores s (width) and either
  * returns false, or puts into change (width) what its block has changed by. */

@@ -70,7 +70,8 @@ static double middle(const struct ml_sort *list, uint32_t n, uint32_t at) {
 }
 
 /* The scores' best cut: the number of those before it in descending order. wrong: minimises the
- * number of labels on the wrong side, else maximises F1. Of equals the last one, which is lowest. */
+ * number of labels on the wrong side, else maximises F1. Of equals the last one, which is lowest.
+ */
 static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const bool *is_relevant,
                          bool wrong) {
     double n_relevant = 0, true_positives = 0, best = -INFINITY;
@@ -107,7 +108,7 @@ double ml_threshold_target(const double *s, const bool *is_relevant, uint32_t q,
 struct work {
     const struct ml_rows *rows;
     const double *scores;
-    bool *is_relevant;           /* (n_all, q) */
+    bool *is_relevant;            /* (n_all, q) */
     struct ml_sort *list, *merge; /* (most) */
 };
 

@@ -22,13 +22,13 @@ struct smm {
     size_t cells;
     struct labels labels;
     size_t n_machines;
-    struct smm_machine *machine; /* (n_machines) */
-    double *unit;                /* (n) cost of a row, relative to C */
-    uint32_t *class;             /* (n) number of its label */
-    double *y, *cost;            /* (n) of the machine at work */
-    double *s, *breaks;          /* (n), (2n) work */
-    double *M;                   /* (cells) work */
-    struct binary *svm;          /* on the rows themselves */
+    struct smm_machine *machine;  /* (n_machines) */
+    double *unit;                 /* (n) cost of a row, relative to C */
+    uint32_t *class;              /* (n) number of its label */
+    double *y, *cost;             /* (n) of the machine at work */
+    double *s, *breaks;           /* (n), (2n) work */
+    double *M;                    /* (cells) work */
+    struct binary *svm;           /* on the rows themselves */
     struct smm_nuclear **nuclear; /* (n_machines) iterates; NULL before the first */
 };
 
@@ -65,8 +65,9 @@ static int take_labels(struct smm *smm, const double *weight, struct error *err)
         return -1;
     }
     if (smm->labels.names.n < 2) {
-        return error_set(err, ERROR_RUNTIME, "all rows have one label: there is nothing to tell "
-                                             "apart");
+        return error_set(err, ERROR_RUNTIME,
+                         "all rows have one label: there is nothing to tell "
+                         "apart");
     }
     uint32_t *map = memory_array(data->names.n, sizeof *map, "labels", err);
     if (!map) {
@@ -116,10 +117,8 @@ static int open_parts(struct smm *smm, const double *weight, struct error *err) 
     smm->cost = smm->y + n;
     smm->s = smm->cost + n;
     smm->breaks = smm->s + n;
-    const struct binary_rows rows = {.n = n,
-                                     .d = smm->cells,
-                                     .data = smm->problem->data,
-                                     .threads = smm->problem->threads};
+    const struct binary_rows rows = {
+        .n = n, .d = smm->cells, .data = smm->problem->data, .threads = smm->problem->threads};
     return take_labels(smm, weight, err) < 0 || open_machines(smm, err) < 0
                ? -1
                : binary_open(&smm->svm, &rows, err);
@@ -211,11 +210,11 @@ static int solve_svm(struct smm *smm, const struct binary_loss *loss, double eps
         return -1;
     }
     memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
-    *outcome = (struct outcome){.iterations = fit.iterations,
-                                .converged = monitor_gap(machine->primal, machine->dual) <= epsilon,
-                                .limited = fit.limited,
-                                .reason = fit.limited ? "stopped at a limit"
-                                                      : "rounding stops progress"};
+    *outcome =
+        (struct outcome){.iterations = fit.iterations,
+                         .converged = monitor_gap(machine->primal, machine->dual) <= epsilon,
+                         .limited = fit.limited,
+                         .reason = fit.limited ? "stopped at a limit" : "rounding stops progress"};
     return 0;
 }
 
@@ -226,8 +225,7 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
     if (parameters->tau == 0) {
         return solve_svm(smm, loss, parameters->epsilon, monitor, machine, outcome, err);
     }
-    if (!smm->nuclear[m] &&
-        smm_nuclear_open(&smm->nuclear[m], &smm->matrices, smm->svm, err) < 0) {
+    if (!smm->nuclear[m] && smm_nuclear_open(&smm->nuclear[m], &smm->matrices, smm->svm, err) < 0) {
         return -1;
     }
     if (smm->n_machines > 1) {
@@ -241,12 +239,11 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
     machine->bias = fit.bias;
     machine->primal = fit.primal;
     machine->dual = fit.dual;
-    *outcome =
-        (struct outcome){.iterations = fit.iterations,
-                         .converged = monitor_gap(fit.primal, fit.dual) <= parameters->epsilon,
-                         .limited = fit.limited,
-                         .reason = fit.limited ? "stopped at a limit"
-                                               : "ADMM makes too little progress"};
+    *outcome = (struct outcome){
+        .iterations = fit.iterations,
+        .converged = monitor_gap(fit.primal, fit.dual) <= parameters->epsilon,
+        .limited = fit.limited,
+        .reason = fit.limited ? "stopped at a limit" : "ADMM makes too little progress"};
     return 0;
 }
 
@@ -268,7 +265,7 @@ struct starts {
     size_t machine;
     const double *svd_Vt; /* (k, width) of the SVM's W */
     size_t n;
-    struct start *start;  /* (n) */
+    struct start *start; /* (n) */
 
     pthread_mutex_t mutex; /* guards the monitor */
     const struct monitor *monitor;
@@ -313,8 +310,7 @@ static void descend(void *argument, size_t task, size_t worker) {
     struct start *start = &starts->start[task];
     size_t r = starts->problem.rank;
     const struct smm_parameters *parameters = starts->parameters;
-    bool random =
-        task > 0 || parameters->random_start || parameters->method == SMM_ALTERNATE;
+    bool random = task > 0 || parameters->random_start || parameters->method == SMM_ALTERNATE;
     int status = smm_point_create(&start->point, &starts->matrices, r, &start->err);
     if (status == 0 && random) {
         status = draw_start(starts, task, start->point.Vt, &start->err);
@@ -322,8 +318,7 @@ static void descend(void *argument, size_t task, size_t worker) {
         memcpy(start->point.Vt, starts->svd_Vt, r * starts->matrices.width * sizeof(double));
     }
     if (status == 0) {
-        status =
-            smm_lowrank_descend(&starts->problem, &start->point, &start->trace, &start->err);
+        status = smm_lowrank_descend(&starts->problem, &start->point, &start->trace, &start->err);
     }
     start->failed = status < 0;
 }
@@ -357,9 +352,9 @@ static int take_best(struct smm *smm, const struct starts *starts, const struct 
     machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     machine->primal = 0.5 * operator_dot(machine->W, machine->W, smm->cells) + sum;
     double epsilon = starts->parameters->epsilon;
-    outcome->converged = !start->trace.limited &&
-                         (starts->problem.alternate ? start->trace.rests
-                                                    : machine->stationarity <= epsilon);
+    outcome->converged =
+        !start->trace.limited &&
+        (starts->problem.alternate ? start->trace.rests : machine->stationarity <= epsilon);
     outcome->reason = start->trace.limited ? "stopped at a limit"
                                            : "no step lowers the objective, though the point is "
                                              "not stationary to epsilon";
@@ -425,9 +420,8 @@ static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters 
         smm->y[i] = smm->class[i] == positive ? 1 : -1;
         smm->cost[i] = parameters->cost * smm->unit[i];
     }
-    const struct binary_loss loss = {.y = smm->y,
-                                     .cost = smm->cost,
-                                     .squared = parameters->loss == SMM_SQUARED_HINGE};
+    const struct binary_loss loss = {
+        .y = smm->y, .cost = smm->cost, .squared = parameters->loss == SMM_SQUARED_HINGE};
     *outcome = (struct outcome){0};
     int status;
     switch (parameters->formulation) {
@@ -450,8 +444,7 @@ static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters 
     }
     return isfinite(machine->primal) && isfinite(machine->dual)
                ? 0
-               : error_set(err, ERROR_RUNTIME,
-                           "scores overflow: scale the data or lower the cost");
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
 static int fill_weights(const struct smm *smm, struct solution *solution, struct error *err) {
@@ -473,8 +466,8 @@ static int fill_weights(const struct smm *smm, struct solution *solution, struct
 
 int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
-    size_t k = smm->matrices.height < smm->matrices.width ? smm->matrices.height
-                                                           : smm->matrices.width;
+    size_t k =
+        smm->matrices.height < smm->matrices.width ? smm->matrices.height : smm->matrices.width;
     *solution = (struct solution){.converged = true};
     bool limited = false;
     for (size_t m = 0; m < smm->n_machines; m++) {

@@ -1,12 +1,12 @@
-/* Support matrix machines: rows are matrices X_i (height x width), f(X) = <W, X> + b with a free bias
- * (doc/mathematics, "smm").
+/* Support matrix machines: rows are matrices X_i (height x width), f(X) = <W, X> + b with a free
+ * bias (doc/mathematics, "smm").
  *
  *   svm      min 1/2 |W|_F^2             + sum_i C_i l(1 - y_i f(X_i))
  *   lowrank  the same over W of rank k at most: not convex
  *   nuclear  min 1/2 |W|_F^2 + T |W|_*   + the same sum
  *
- * Two labels make one machine, whose positive label is the last in the order of labels; more make one
- * for each label against the rest. */
+ * Two labels make one machine, whose positive label is the last in the order of labels; more make
+ * one for each label against the rest. */
 #ifndef SOLVERS_SMM_H
 #define SOLVERS_SMM_H
 
@@ -32,24 +32,25 @@ struct smm_parameters {
     enum smm_loss loss;
     enum smm_method method;
     double cost, epsilon;
-    size_t rank;         /* lowrank: at least 1; more than a side counts as that side */
-    double tau;          /* nuclear: >= 0 */
-    bool random_start;   /* lowrank, SMM_AUTO: the first start is random too */
-    size_t restarts;     /* lowrank: random starts besides the first */
+    size_t rank;       /* lowrank: at least 1; more than a side counts as that side */
+    double tau;        /* nuclear: >= 0 */
+    bool random_start; /* lowrank, SMM_AUTO: the first start is random too */
+    size_t restarts;   /* lowrank: random starts besides the first */
     uint64_t seed;
 };
 
-/* One machine of the last solution: W = U diag(s) Vt, k = min(height, width) of them, s descending. */
+/* One machine of the last solution: W = U diag(s) Vt, k = min(height, width) of them, s descending.
+ */
 struct smm_machine {
     double *W;          /* (height, width) */
     double *U, *s, *Vt; /* (height, k), (k), (k, width) */
     double bias;
-    size_t rank;        /* singular values above rounding */
+    size_t rank; /* singular values above rounding */
     double primal, dual;
-    double stationarity;       /* lowrank: what a joint step can gain at most to first order,
-                                  relative to the primal */
-    double best, worst;        /* lowrank: primal over the starts */
-    size_t n_starts;           /* lowrank */
+    double stationarity; /* lowrank: what a joint step can gain at most to first order,
+                            relative to the primal */
+    double best, worst;  /* lowrank: primal over the starts */
+    size_t n_starts;     /* lowrank */
 };
 
 /* A problem made ready: rows of a linear problem with labels by name, and n_features = height *

@@ -9,18 +9,18 @@
 #include <string.h>
 
 enum {
-    FIRST_SWEEPS = 3,   /* alternations before the first joint step */
-    SWEEPS = 2,         /* and after each */
+    FIRST_SWEEPS = 3, /* alternations before the first joint step */
+    SWEEPS = 2,       /* and after each */
     MOST_ROUNDS = 1000,
-    MOST_SWEEPS = 2000  /* of the published method */
+    MOST_SWEEPS = 2000 /* of the published method */
 };
 
-static const double INNER = 0.02;        /* gap of the SVMs, relative to epsilon */
-static const double SWEEP_GAIN = 0.1;    /* relative to epsilon: less does not repeat a sweep */
-static const double PLAIN_GAIN = 1e-3;   /* the same for the published method, which creeps */
-static const double JAMMED = 1e-3;       /* the same of a round: no more will come */
-static const double SHORTEST = 1e-4;     /* joint step */
-static const double SUFFICIENT = 1e-3;   /* part of the gain foreseen that a step must bring */
+static const double INNER = 0.02;      /* gap of the SVMs, relative to epsilon */
+static const double SWEEP_GAIN = 0.1;  /* relative to epsilon: less does not repeat a sweep */
+static const double PLAIN_GAIN = 1e-3; /* the same for the published method, which creeps */
+static const double JAMMED = 1e-3;     /* the same of a round: no more will come */
+static const double SHORTEST = 1e-4;   /* joint step */
+static const double SUFFICIENT = 1e-3; /* part of the gain foreseen that a step must bring */
 
 /* ---- points ---- */
 
@@ -70,10 +70,8 @@ int smm_point_matrix(const struct smm_point *point, const struct smm_matrices *m
 /* Solves on features Z (n, d) from the weights start, NULL for none; w (d) gets the solution. */
 static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, const double *start,
                  double *w, struct binary_fit *fit, struct error *err) {
-    const struct binary_rows rows = {.n = problem->matrices->n,
-                                     .d = d,
-                                     .z = Z,
-                                     .threads = problem->matrices->threads};
+    const struct binary_rows rows = {
+        .n = problem->matrices->n, .d = d, .z = Z, .threads = problem->matrices->threads};
     struct binary *binary;
     if (binary_open(&binary, &rows, err)) {
         return -1;
@@ -147,7 +145,8 @@ int smm_lowrank_left(const struct smm_lowrank *problem, struct smm_point *point,
 
 /* ---- the joint step ---- */
 
-/* What the search along a joint step needs: W + t (Z - W) = [U K] [(1-t) diag(s) Vt + t M; t Vt]. */
+/* What the search along a joint step needs: W + t (Z - W) = [U K] [(1-t) diag(s) Vt + t M; t Vt].
+ */
 struct joint {
     const struct smm_lowrank *problem;
     const struct smm_point *from;
@@ -254,8 +253,8 @@ static int alternate(const struct smm_lowrank *problem, struct smm_point *point,
             return -1;
         }
         trace->iterations += 2;
-        trace->limited = monitor_check(problem->monitor, trace->iterations, point->objective,
-                                       problem->bound);
+        trace->limited =
+            monitor_check(problem->monitor, trace->iterations, point->objective, problem->bound);
         if (trace->limited || before - point->objective <= least * point->objective) {
             return 0;
         }

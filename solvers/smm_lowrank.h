@@ -2,12 +2,12 @@
  *
  *   min 1/2 |W|_F^2 + sum_i C_i l(1 - y_i (<W, X_i> + b))   over W of rank r at most, and b.
  *
- * With W = U V' and V orthonormal the best U is a binary SVM on the rows X_i V, and so for V on U'X_i:
- * alternation. Where the loss has kinks that may stop at points which are not even stationary, for
- * no move of U alone or V alone improves them: so a joint step, an SVM over the tangent space {U M +
- * K V'} of the matrices of rank r, follows; what it finds is cut back to rank r, and its length
- * halved until the objective falls. The tangent SVM's dual bounds what any joint move can gain to
- * first order: the measure of stationarity. */
+ * With W = U V' and V orthonormal the best U is a binary SVM on the rows X_i V, and so for V on
+ * U'X_i: alternation. Where the loss has kinks that may stop at points which are not even
+ * stationary, for no move of U alone or V alone improves them: so a joint step, an SVM over the
+ * tangent space {U M + K V'} of the matrices of rank r, follows; what it finds is cut back to rank
+ * r, and its length halved until the objective falls. The tangent SVM's dual bounds what any joint
+ * move can gain to first order: the measure of stationarity. */
 #ifndef SOLVERS_SMM_LOWRANK_H
 #define SOLVERS_SMM_LOWRANK_H
 
@@ -25,8 +25,8 @@ struct smm_lowrank {
     const struct binary_loss *loss; /* margin NULL */
     size_t rank;                    /* 1 .. min(height, width) */
     double epsilon;
-    bool alternate;                 /* only alternate: the published method */
-    double bound;                   /* a lower bound of the objective, for the monitor */
+    bool alternate; /* only alternate: the published method */
+    double bound;   /* a lower bound of the objective, for the monitor */
     const struct monitor *monitor;
 };
 
@@ -37,10 +37,10 @@ struct smm_point {
 };
 
 struct smm_trace {
-    uint64_t iterations;  /* SVMs that were solved */
-    double stationarity;  /* what the tangent SVM could gain at most, relative to the objective */
-    bool limited;         /* the monitor asked to stop */
-    bool rests;           /* ended because rounds gained next to nothing */
+    uint64_t iterations; /* SVMs that were solved */
+    double stationarity; /* what the tangent SVM could gain at most, relative to the objective */
+    bool limited;        /* the monitor asked to stop */
+    bool rests;          /* ended because rounds gained next to nothing */
 };
 
 /* Goes from point->Vt (U and s are not used: the first SVM finds them) downhill; the objective
@@ -55,8 +55,7 @@ int smm_lowrank_right(const struct smm_lowrank *problem, struct smm_point *point
                       struct error *err);
 
 /* The best V for point->U. */
-int smm_lowrank_left(const struct smm_lowrank *problem, struct smm_point *point,
-                     struct error *err);
+int smm_lowrank_left(const struct smm_lowrank *problem, struct smm_point *point, struct error *err);
 
 /* The joint step; *stationarity gets the measure before it, *moved whether the objective fell. */
 int smm_lowrank_joint(const struct smm_lowrank *problem, struct smm_point *point,

@@ -37,8 +37,7 @@ static void project_sparse(const struct projection *projection, size_t row, doub
     }
 }
 
-static void project_dense(const struct projection *projection, size_t row, double *x,
-                          double *out) {
+static void project_dense(const struct projection *projection, size_t row, double *x, double *out) {
     const struct smm_matrices *matrices = projection->matrices;
     int r = (int)projection->r, height = (int)matrices->height, width = (int)matrices->width;
     data_row_dense(matrices->data, row, matrices->height * matrices->width, x);
@@ -81,8 +80,7 @@ static void project_chunk(void *argument, size_t task, size_t worker) {
             project_sparse(projection, i, out);
         }
         if (projection->U && projection->Vt) {
-            remove_span(projection->U, matrices->height, projection->r,
-                        out + projection->right_at);
+            remove_span(projection->U, matrices->height, projection->r, out + projection->right_at);
         }
     }
 }
@@ -91,8 +89,8 @@ static int project(struct projection *projection, struct error *err) {
     const struct smm_matrices *matrices = projection->matrices;
     if (!matrices->data->row_start) {
         size_t cells = matrices->height * matrices->width;
-        projection->dense = memory_array(threads_count(matrices->threads),
-                                         cells * sizeof(double), "a dense row", err);
+        projection->dense = memory_array(threads_count(matrices->threads), cells * sizeof(double),
+                                         "a dense row", err);
         if (!projection->dense) {
             return -1;
         }

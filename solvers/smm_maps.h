@@ -1,5 +1,5 @@
-/* Rows that are matrices, and their products with thin matrices: what turns a support matrix machine
- * with one factor held still into an SVM on fewer features. */
+/* Rows that are matrices, and their products with thin matrices: what turns a support matrix
+ * machine with one factor held still into an SVM on fewer features. */
 #ifndef SOLVERS_SMM_MAPS_H
 #define SOLVERS_SMM_MAPS_H
 
@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* X_1 .. X_n, each (height, width) row-major in a row of data, whose n_features are at most height *
- * width. Borrowed. */
+/* X_1 .. X_n, each (height, width) row-major in a row of data, whose n_features are at most height
+ * * width. Borrowed. */
 struct smm_matrices {
     const struct data *data;
     size_t n, height, width;

@@ -76,9 +76,9 @@ enum {
     MEASURES
 };
 
-static const char *const measure_names[MEASURES] = {
-    "accuracy",        "balanced-accuracy", "true-positives",
-    "false-negatives", "false-positives",   "true-negatives"};
+static const char *const measure_names[MEASURES] = {"accuracy",        "balanced-accuracy",
+                                                    "true-positives",  "false-negatives",
+                                                    "false-positives", "true-negatives"};
 
 struct state {
     struct smm_counts counts;

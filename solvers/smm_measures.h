@@ -3,9 +3,9 @@
  *   accuracy           share of the rows whose label is predicted
  *   balanced-accuracy  mean over the labels that occur of the share of their rows that is right
  *   true-positives, false-negatives, false-positives, true-negatives
- *                      numbers of rows; with two labels only, of which the last in the model's order
- *                      is positive. Measures of the predictor, not of cross-validation
- * Rows without a label are left out. A label that the model does not know is never right. */
+ *                      numbers of rows; with two labels only, of which the last in the model's
+ * order is positive. Measures of the predictor, not of cross-validation Rows without a label are
+ * left out. A label that the model does not know is never right. */
 #ifndef SOLVERS_SMM_MEASURES_H
 #define SOLVERS_SMM_MEASURES_H
 

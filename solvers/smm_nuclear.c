@@ -14,19 +14,19 @@ static const double INNER = 0.05;     /* gap of the SVM, relative to the gap so 
 static const double INNER_GAP = 0.01; /* ... or this */
 static const double INNER_HALF = 20;  /* iterations after which it has halved */
 static const double INNER_LEAST = 1e-9;
-static const double RELAX = 1.6;      /* over-relaxation */
-static const double RHO_SHARE = 2;    /* threshold as a share of the mean singular value, inverse */
-static const double RHO_EMPTY = 3;    /* factor while W is 0 */
+static const double RELAX = 1.6;   /* over-relaxation */
+static const double RHO_SHARE = 2; /* threshold as a share of the mean singular value, inverse */
+static const double RHO_EMPTY = 3; /* factor while W is 0 */
 static const double RHO_LEAST = 1, RHO_MOST = 1e6;
 
 struct smm_nuclear {
     const struct smm_matrices *matrices;
     struct binary *svm;
     double rho;
-    double *S, *multiplier;             /* (cells) */
-    double *W, *M, *dual_W;             /* (cells) */
-    double *margin, *cost, *s, *signs;  /* (n) */
-    double *breaks;                     /* (2n) */
+    double *S, *multiplier;            /* (cells) */
+    double *W, *M, *dual_W;            /* (cells) */
+    double *margin, *cost, *s, *signs; /* (n) */
+    double *breaks;                    /* (2n) */
 };
 
 int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
@@ -117,8 +117,8 @@ static void offer(struct smm_nuclear *nuclear, const struct binary_loss *loss, d
     }
 }
 
-/* The W step: with W0 = (multiplier + rho S)/(1 + rho), W = W0 + w for the w of an SVM of cost C/(1 +
- * rho) and margins 1 - y <W0, X>. M becomes sum alpha y X, *linear the dual's other part. */
+/* The W step: with W0 = (multiplier + rho S)/(1 + rho), W = W0 + w for the w of an SVM of cost C/(1
+ * + rho) and margins 1 - y <W0, X>. M becomes sum alpha y X, *linear the dual's other part. */
 static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss, double epsilon,
                     double *linear, struct error *err) {
     const struct smm_matrices *matrices = nuclear->matrices;
@@ -150,9 +150,10 @@ static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss,
     return binary_adjoint(&rows, nuclear->signs, nuclear->M, err);
 }
 
-/* The threshold tau / rho should be of the size of W's singular values: much smaller ones change the
- * rank too slowly, much larger ones cut all away. (Balancing the two residuals, as is usual, took ten
- * times the iterations where tau is large.) Ever more rarely, so that the method converges. */
+/* The threshold tau / rho should be of the size of W's singular values: much smaller ones change
+ * the rank too slowly, much larger ones cut all away. (Balancing the two residuals, as is usual,
+ * took ten times the iterations where tau is large.) Ever more rarely, so that the method
+ * converges. */
 static void set_rho(struct smm_nuclear *nuclear, double tau, double norm, double square) {
     double rho = norm > 0 ? RHO_SHARE * tau * norm / square : RHO_EMPTY * nuclear->rho;
     nuclear->rho = fmin(fmax(rho, RHO_LEAST), RHO_MOST);
@@ -174,8 +175,7 @@ static int iterate(struct smm_nuclear *nuclear, const struct binary_loss *loss, 
         nuclear->W[j] = RELAX * nuclear->W[j] + (1 - RELAX) * nuclear->S[j];
         nuclear->S[j] = nuclear->W[j] - nuclear->multiplier[j] / rho;
     }
-    if (smm_nuclear_shrink(nuclear->S, height, width, tau / rho, nuclear->S, &norm, &square,
-                           err)) {
+    if (smm_nuclear_shrink(nuclear->S, height, width, tau / rho, nuclear->S, &norm, &square, err)) {
         return -1;
     }
     for (size_t j = 0; j < cells; j++) {

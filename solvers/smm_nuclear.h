@@ -3,9 +3,10 @@
  *   min over W, b of  1/2 |W|_F^2 + T |W|_* + sum_i C_i l(1 - y_i (<W, X_i> + b))
  *   max over alpha of sum_i alpha_i - 1/2 |SVT_T(M)|_F^2,   M = sum_i alpha_i y_i X_i,
  *
- * alpha as in the binary SVM, SVT_T the matrix with its singular values lowered by T and cut at 0; W =
- * SVT_T(M) at the optimum. ADMM on W = S: the W step is a binary SVM with margins moved by what the
- * multiplier and S say, and its alphas are feasible for the dual above: each iteration has a gap. */
+ * alpha as in the binary SVM, SVT_T the matrix with its singular values lowered by T and cut at 0;
+ * W = SVT_T(M) at the optimum. ADMM on W = S: the W step is a binary SVM with margins moved by what
+ * the multiplier and S say, and its alphas are feasible for the dual above: each iteration has a
+ * gap. */
 #ifndef SOLVERS_SMM_NUCLEAR_H
 #define SOLVERS_SMM_NUCLEAR_H
 

@@ -335,6 +335,22 @@ static int run_engine(struct top *top, const struct top_parameters *parameters, 
 
 /* ---- the certificate ---- */
 
+/* Adds what b'K b may have lost by rounding, where terms cancel: a part of (sum |b_i| |phi_i|)^2. */
+static int add_rounding(const struct operator *operator, const double *b, double *rounding,
+                        struct error *err) {
+    double *diagonal = memory_array(operator->n, sizeof *diagonal, "a certificate", err), sum = 0;
+    if (!diagonal || operator->diagonal(operator, diagonal, err)) {
+        free(diagonal);
+        return -1;
+    }
+    for (size_t i = 0; i < operator->n; i++) {
+        sum += fabs(b[i]) * sqrt(fabs(diagonal[i]));
+    }
+    free(diagonal);
+    *rounding += 1e-14 * sum * sum;
+    return 0;
+}
+
 /* Recomputes both bounds in double from the weights, and the threshold. *indefinite: they show
  * that the kernel is not positive semidefinite. */
 static int certify(struct top *top, const struct top_parameters *parameters, struct fit *fit,
@@ -370,9 +386,12 @@ static int certify(struct top *top, const struct top_parameters *parameters, str
         fit->primal = 0.5 * norm + parameters->cost * top_risk_cut(risk, s, s + n, &offset);
         fit->dual = fit->dual_offset - 0.5 * dual_norm;
         top->threshold = risk->threshold;
-        *indefinite = norm < -INDEFINITE * terms || dual_norm < -INDEFINITE * terms ||
-                      fit->dual - fit->primal > INDEFINITE * (fabs(fit->dual) + fabs(fit->primal));
-        if (!isfinite(fit->primal) || !isfinite(fit->dual)) {
+        double rounding = INDEFINITE * terms;
+        status = operator->primal ? 0 : add_rounding(operator, fit->dual_weights, &rounding, err);
+        *indefinite = norm < -rounding || dual_norm < -rounding ||
+                      fit->dual - fit->primal >
+                          INDEFINITE * (fabs(fit->dual) + fabs(fit->primal)) + rounding;
+        if (status == 0 && (!isfinite(fit->primal) || !isfinite(fit->dual))) {
             status = error_set(err, ERROR_RUNTIME,
                                "scores overflow: scale the data or lower the cost");
         }

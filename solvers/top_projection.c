@@ -1,7 +1,7 @@
 #include "solvers/top_projection.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <string.h>
 
 struct set {
     const double *alpha, *bound, *beta, *share;
@@ -95,8 +95,14 @@ static double mean_sum(const struct set *set, double m, double unused) {
 void top_projection_mean(double *alpha, const double *bound, double *beta, const double *share,
                          size_t n) {
     struct set set = {alpha, bound, beta, share, n, 0};
-    double high = extent(&set) * (double)n * 4;
-    double m = root(mean_sum, &set, 0, 0, high);
+    /* where the sum already falls at 0 the nearest point is 0, the tip of the cone */
+    double low = 1e-14 * extent(&set), high = extent(&set) * (double)n * 4;
+    if (mean_sum(&set, low, 0) <= 0) {
+        memset(alpha, 0, n * sizeof *alpha);
+        memset(beta, 0, n * sizeof *beta);
+        return;
+    }
+    double m = root(mean_sum, &set, 0, low, high);
     double lambda = lambda_of(&set, m), move = -lambda + cut_off(&set, lambda, m), sum = 0;
     for (size_t i = 0; i < n; i++) {
         alpha[i] = bound[i] > 0 ? clip(alpha[i] + move, 0, bound[i]) : 0;

@@ -237,9 +237,10 @@ struct risk top_risk_table(struct top_risk *risk) {
 
 double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s, double start,
                          double *work, double *primal) {
-    enum { ROUNDS = 12 };
+    enum { ROUNDS = 24, MOST = 1000000 };
     double *scaled = work, *g = work + risk->n;
     double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = start, best = start;
+    double factor = 1.25; /* to bracket the minimum: squared each time */
     *primal = INFINITY;
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < risk->n; i++) {
@@ -251,19 +252,20 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
             *primal = value;
             best = x;
         }
-        if (slope > 0) {
+        if (slope >= 0) {
             high = x;
             high_slope = slope;
         } else {
             low = x;
             low_slope = slope;
         }
-        if (!(high < INFINITY)) {
-            x *= 1.25;
-        } else if (low == 0) {
-            x *= 0.8;
-        } else if (high - low <= 1e-5 * high) {
+        bool bracketed = high < INFINITY && low > 0;
+        if (bracketed ? high - low <= 1e-4 * high : x > MOST * start || x * MOST < start) {
             break;
+        }
+        if (!bracketed) {
+            x = low > 0 ? x * factor : x / factor;
+            factor *= factor;
         } else { /* the secant, kept off the ends */
             double part = low_slope / (low_slope - high_slope);
             x = low + fmin(fmax(part, 0.05), 0.95) * (high - low);
@@ -274,7 +276,10 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
 
 double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
                      const double *beta) {
-    double value = 0, largest = 0, squares = 0, betas = 0;
+    double value = 0, largest = 0, squares = 0, betas = 0, unit = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        unit = risk->mass[i] > 0 ? fmax(unit, beta[i]) : unit;
+    }
     for (size_t i = 0; i < risk->n; i++) {
         if (risk->cost[i] > 0) {
             value += alpha[i];
@@ -283,18 +288,20 @@ double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
         if (risk->mass[i] > 0) {
             betas += beta[i];
             largest = fmax(largest, beta[i] / risk->mass[i]);
-            squares += beta[i] * beta[i] / risk->mass[i];
+            double part = unit > 0 ? beta[i] / unit : 0; /* the square of a small one would be 0 */
+            squares += part * part / risk->mass[i];
         }
     }
     switch (risk->kind) {
     case TOP_MEAN:
         break;
     case TOP_QUANTILE:
-        value += (betas - (risk->square ? sqrt(risk->budget * squares) : risk->budget * largest)) /
+        value += (betas - (risk->square ? unit * sqrt(risk->budget * squares)
+                                        : risk->budget * largest)) /
                  risk->theta;
         break;
     case TOP_NONE:
-        value += betas - (risk->square ? squares / (4 * C) : 0);
+        value += betas - (risk->square ? squares * unit * (unit / (4 * C)) : 0);
         break;
     }
     return value;

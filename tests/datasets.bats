@@ -12,10 +12,15 @@ setup() {
     assert_equal "$(generate rank | cksum)" '107082746 182379'
     assert_equal "$(generate ltr --rows 1000 | cksum)" '1787380235 1311609'
     assert_equal "$(generate sparse --rows 1000 | cksum)" '1234489223 999518'
+    assert_equal "$(generate smm --rows 50 | cksum)" '2732368462 41316'
+    assert_equal "$(generate smm --simulation 2 --rows 50 | cksum)" '3749593641 41372'
+    assert_equal "$(generate mc --rows 1000 | cksum)" '4014463196 845536'
+    assert_equal "$(generate mc --rows 1000 --values 0 --features 30 | cksum)" '2058067526 305344'
+    assert_equal "$(generate ml | cksum)" '999675956 372889'
 }
 
 @test "generate: another seed gives other rows, a name of a file the same rows" {
-    for family in rank ltr sparse; do
+    for family in rank ltr sparse mc ml smm; do
         generate $family --output file
         generate $family | cmp - file
         generate $family --seed 2 >other
@@ -59,6 +64,20 @@ setup() {
         END { exit !(NR == 300 && values / NR > 7 && values / NR <= 9.5) }' sparse
 }
 
+@test "generate: classes are as many as asked for, sparse rows are about as long as 1" {
+    generate mc --rows 3000 --features 2000 --classes 1000 --values 12 >sparse
+    awk '{ last = 0; sum = 0; if ($1 !~ /^[0-9]+$/ || $1 < 1 || $1 > 1000) { print; exit 1 }
+           classes[$1]
+           for (i = 2; i <= NF; i++) { split($i, v, ":"); values++
+               if (v[1] <= last || v[1] > 2000 || v[2] <= 0) { print; exit 1 }
+               last = v[1]; sum += v[2] * v[2] }
+           if (sum < .2 || sum > 2.3) { print; exit 1 } }
+        END { for (c in classes) k++
+              exit !(NR == 3000 && k > 900 && values / NR > 9 && values / NR <= 12.5) }' sparse
+    generate mc --rows 200 --features 9 --classes 3 --values 0 >dense
+    awk 'NF != 10 { print; exit 1 } END { exit NR != 200 }' dense
+}
+
 @test "generate: mistakes are told in a line, with exit 2, and a full disk with exit 1" {
     for arguments in 'rank --systems 0' 'rank --test 0.2' 'ltr --rows x' 'sparse surplus' \
         'ltr --grades 33'; do
@@ -72,4 +91,17 @@ setup() {
     run -1 generate rank --output missing/file
     [ -c /dev/full ] || skip 'no /dev/full'
     run -1 generate ltr --output /dev/full
+}
+
+@test "generate: labels of documents are correlated, and both sides of a split come from one set" {
+    generate ml --rows 3000 --labels 20 >whole
+    generate ml --rows 3000 --labels 20 --test 0.3 --output set
+    sort whole | cmp - <(sort set.train set.test)
+    # label 6 comes with its parent, 1, far more often than label 1 comes at all
+    awk '{ n = $1 ~ /:/ ? 0 : split($1, l, ","); for (k = 1; k <= 20; k++) has[k] = 0
+           for (i = 1; i <= n; i++) has[l[i]] = 1
+           empty += n == 0; labels += n; words += NF - (n > 0)
+           children += has[20]; both += has[20] && has[5]; parents += has[5] }
+        END { exit !(children > 20 && both / children > 2 * parents / NR && empty > 0 &&
+                     labels / NR > 2 && labels / NR < 10 && words / NR > 25 && words / NR <= 40) }' whole
 }

@@ -187,9 +187,9 @@ END
     run -0 awk '{ if (split($1, l, ",") != 3) { print; exit 1 } }' top:3.out
     # ew, from the scores and the line of the model, by hand
     train set.train model
-    svm-ml-predict -q --scores set.test model | awk -v line="$(header threshold model)" '
-        BEGIN { q = split(line, t, " ") - 2 }
-        NR == 1 { for (k = 1; k <= q; k++) name[k] = $(k + 1); next }
+    svm-ml-predict -q --scores set.test model | awk -v line="$(header threshold model)" \
+        -v labels="$(header labels model)" '
+        BEGIN { q = split(line, t, " ") - 2; split(labels, name, " ") }
         { first = NF - q; level = t[q + 2]; s = ""
           for (k = 1; k <= q; k++) level += t[k + 1] * $(first + k)
           for (k = 1; k <= q; k++) if ($(first + k) > level) s = s (s == "" ? "" : ",") name[k]

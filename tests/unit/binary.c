@@ -111,8 +111,8 @@ static double reference(const struct sample *sample, double C, bool squared) {
         }
         double bend = K[up * n + up] + K[down * n + down] - 2 * K[up * n + down];
         double length = slope / fmax(bend, 1e-12);
-        double room_up = sample->y[up] > 0 ? (squared ? INFINITY : C * sample->cost[up]) - alpha[up]
-                                           : alpha[up];
+        double room_up =
+            sample->y[up] > 0 ? (squared ? INFINITY : C * sample->cost[up]) - alpha[up] : alpha[up];
         double room_down = sample->y[down] > 0
                                ? alpha[down]
                                : (squared ? INFINITY : C * sample->cost[down]) - alpha[down];

@@ -70,6 +70,51 @@ static void test_products(size_t n, bool sparse, bool wide, double part,
                   kernel->type, pattern);
         }
     }
+    enum { COLUMNS = 3 };
+    uint32_t *some = sample_array(n, sizeof *some);
+    double *many = sample_array(n * COLUMNS, sizeof *many);
+    double *sums = sample_array(n * COLUMNS, sizeof *sums);
+    double *sums_again = sample_array(n * COLUMNS, sizeof *sums_again);
+    size_t n_some = 0;
+    for (size_t r = 0; r < n; r++) {
+        some[n_some] = (uint32_t)r;
+        n_some += r % 3 != 1;
+    }
+    for (int all = 0; all < 2; all++) { /* of some rows, and of all */
+        size_t m = all ? n : n_some;
+        for (size_t c = 0; c < COLUMNS; c++) {
+            fill(b, m, (int)c, &random);
+            for (size_t r = 0; r < m; r++) {
+                many[r * COLUMNS + c] = b[r];
+            }
+        }
+        const uint32_t *list = all ? NULL : some;
+        CHECK(gram_products(gram, list, m, many, COLUMNS, sums, NULL, &err) == 0, "%s", err.text);
+        for (size_t e = 0; e < m * COLUMNS; e++) {
+            double sum = 0, size = 0;
+            for (size_t c = 0; c < m; c++) {
+                size_t row = all ? e / COLUMNS : some[e / COLUMNS], column = all ? c : some[c];
+                double term = k[row * n + column] * many[c * COLUMNS + e % COLUMNS];
+                sum += term;
+                size += fabs(term);
+            }
+            /* coefficients are rounded too, and sums of 512 terms are in the entries' type */
+            CHECK(fabs(sums[e] - sum) <= 2 * entry_error(wide) * size,
+                  "n %zu kernel %d: product of many columns: %.17g, should be %.17g", n,
+                  kernel->type, sums[e], sum);
+        }
+        for (int p = 0; p < 3; p++) {
+            CHECK(gram_products(gram, list, m, many, COLUMNS, sums_again, pool[p], &err) == 0,
+                  "%s", err.text);
+            CHECK(memcmp(sums, sums_again, m * COLUMNS * sizeof *sums) == 0,
+                  "n %zu kernel %d: the product of many columns depends on the threads", n,
+                  kernel->type);
+        }
+    }
+    free(some);
+    free(many);
+    free(sums);
+    free(sums_again);
     uint32_t i[9], j[7];
     double block[63];
     for (uint32_t r = 0; r < 9; r++) {

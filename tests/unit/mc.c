@@ -119,8 +119,8 @@ static void check_block(const struct mc_shape *shape, size_t y, double cost, dou
                     bool inside = true;
                     for (size_t c = 0; c < k; c++) {
                         bool term = c == y ? shape->form->own : shape->form->others;
-                        inside = inside && other[c] >= 0 && other[c] <= cost &&
-                                 (term || other[c] == 0);
+                        inside =
+                            inside && other[c] >= 0 && other[c] <= cost && (term || other[c] == 0);
                         sum += other[c];
                     }
                     if (!inside || sum > limit) {
@@ -146,8 +146,7 @@ static void test_block(void) {
             double *s = sample_array(k, sizeof *s), *from = sample_array(k, sizeof *from);
             double *alpha = sample_array(k, sizeof *alpha);
             for (int trial = 0; trial < (k > 100 ? 4 : 60); trial++) {
-                struct mc_shape shape =
-                    mc_shape((enum mc_formulation)form, k, trial % 2 ? 1 : .5);
+                struct mc_shape shape = mc_shape((enum mc_formulation)form, k, trial % 2 ? 1 : .5);
                 size_t y = random_below(&random, k);
                 double cost = pow(10, 4 * random_unit(&random) - 2);
                 double q = pow(10, 4 * random_unit(&random) - 2);
@@ -191,30 +190,30 @@ static const double double_TINY = 4e-16, double_HUGE = 1e300;
 #undef NAME
 
 #define COMPARE_STEP(REAL_TYPE, PREFIX, TOLERANCE)                                                 \
-    static void PREFIX##compare(const struct mc_shape *shape, size_t y, double cost, double q,    \
-                                const double *s, const double *from, double *v) {                 \
-        size_t k = shape->k, width = (k + 15) / 16 * 16;                                          \
+    static void PREFIX##compare(const struct mc_shape *shape, size_t y, double cost, double q,     \
+                                const double *s, const double *from, double *v) {                  \
+        size_t k = shape->k, width = (k + 15) / 16 * 16;                                           \
         struct error err;                                                                          \
-        REAL_TYPE *work = memory_zeros(4 * width, sizeof *work, "", &err);                        \
-        double *plain = sample_array(k, sizeof *plain), *wide = sample_array(k, sizeof *wide);    \
+        REAL_TYPE *work = memory_zeros(4 * width, sizeof *work, "", &err);                         \
+        double *plain = sample_array(k, sizeof *plain), *wide = sample_array(k, sizeof *wide);     \
         CHECK(work, "%s", err.text);                                                               \
         for (size_t c = 0; c < k; c++) {                                                           \
             work[c] = (REAL_TYPE)s[c];                                                             \
             work[width + c] = (REAL_TYPE)from[c];                                                  \
         }                                                                                          \
-        struct PREFIX##blocks blocks = {.relative = shape->form->relative,                        \
-                                        .centred = shape->form->centred,                          \
-                                        .others = shape->form->others,                            \
-                                        .own = shape->form->own,                                  \
-                                        .maximum = shape->form->maximum,                          \
+        struct PREFIX##blocks blocks = {.relative = shape->form->relative,                         \
+                                        .centred = shape->form->centred,                           \
+                                        .others = shape->form->others,                             \
+                                        .own = shape->form->own,                                   \
+                                        .maximum = shape->form->maximum,                           \
                                         .k = k,                                                    \
                                         .width = width,                                            \
-                                        .margin = (REAL_TYPE)shape->margin,                       \
-                                        .kappa = (REAL_TYPE)shape->kappa,                         \
+                                        .margin = (REAL_TYPE)shape->margin,                        \
+                                        .kappa = (REAL_TYPE)shape->kappa,                          \
                                         .v = work + 3 * width};                                    \
-        double gain = (double)PREFIX##step(                                                        \
-            &blocks, y, (REAL_TYPE)cost, (REAL_TYPE)(shape->margin * shape->margin * q), work,    \
-            work + width, work + 2 * width);                                                       \
+        double gain = (double)PREFIX##step(&blocks, y, (REAL_TYPE)cost,                            \
+                                           (REAL_TYPE)(shape->margin * shape->margin * q), work,   \
+                                           work + width, work + 2 * width);                        \
         memcpy(plain, from, k * sizeof *plain);                                                    \
         mc_step(shape, y, cost, q, s, plain);                                                      \
         for (size_t c = 0; c < k; c++) {                                                           \
@@ -223,12 +222,12 @@ static const double double_TINY = 4e-16, double_HUGE = 1e300;
         }                                                                                          \
         double best = block_value(shape, y, q, s, from, plain);                                    \
         double value = block_value(shape, y, q, s, from, wide);                                    \
-        double size = (TOLERANCE) * (1 + cost * (double)k) * (1 + q * cost * (double)k);          \
-        size *= 1 + 1 / (q * shape->margin * shape->margin); /* v is about as large as that */    \
-        CHECK(fabs(best - value) <= size && fabs(gain - value) <= size,                           \
-              "%s k %zu: %.10g, gain %.10g, not %.10g", shape->form->name, k, value, gain, best); \
+        double size = (TOLERANCE) * (1 + cost * (double)k) * (1 + q * cost * (double)k);           \
+        size *= 1 + 1 / (q * shape->margin * shape->margin); /* v is about as large as that */     \
+        CHECK(fabs(best - value) <= size && fabs(gain - value) <= size,                            \
+              "%s k %zu: %.10g, gain %.10g, not %.10g", shape->form->name, k, value, gain, best);  \
         for (size_t c = k; c < width; c++) {                                                       \
-            CHECK(work[width + c] == 0 && work[2 * width + c] == 0, "padding is touched");        \
+            CHECK(work[width + c] == 0 && work[2 * width + c] == 0, "padding is touched");         \
         }                                                                                          \
         free(work);                                                                                \
         free(plain);                                                                               \
@@ -267,8 +266,7 @@ static void test_vector_step(void) {
             double *s = sample_array(k, sizeof *s), *from = sample_array(k, sizeof *from);
             double *change = sample_array(k, sizeof *change);
             for (int trial = 0; trial < (k > 100 ? 5 : 300); trial++) {
-                struct mc_shape shape =
-                    mc_shape((enum mc_formulation)form, k, trial % 2 ? 1 : .5);
+                struct mc_shape shape = mc_shape((enum mc_formulation)form, k, trial % 2 ? 1 : .5);
                 size_t y = random_below(&random, k);
                 double cost = (double)(float)pow(10, 4 * random_unit(&random) - 2);
                 double q = pow(10, 2 * random_unit(&random) - 1);
@@ -303,8 +301,10 @@ struct scene {
     double cost, bias, margin;
 };
 
-static const struct scene scenes[] = {{20, 4, 3, false, 1, 0, 1},    {24, 6, 4, true, .1, 1, 1},
-                                      {15, 3, 2, false, 10, 0, .5},  {30, 8, 5, true, 1, .5, .5},
+static const struct scene scenes[] = {{20, 4, 3, false, 1, 0, 1},
+                                      {24, 6, 4, true, .1, 1, 1},
+                                      {15, 3, 2, false, 10, 0, .5},
+                                      {30, 8, 5, true, 1, .5, .5},
                                       {12, 5, 3, false, .01, 0, 1}};
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
@@ -370,8 +370,9 @@ static void check_scene(const struct scene *scene, int form, uint64_t seed) {
         enum mc_method method;
         double epsilon;
         const char *what;
-    } ways[] = {{MC_BCD, 1e-3, "bcd"},    {MC_BCD, 1e-7, "bcd tight"}, {MC_NEWTON, 1e-3, "newton"},
-                {MC_NEWTON, 1e-7, "newton tight"}, {MC_AUTO, 1e-4, "auto"}, {MC_FW, 2e-2, "fw"}};
+    } ways[] = {{MC_BCD, 1e-3, "bcd"},       {MC_BCD, 1e-7, "bcd tight"},
+                {MC_NEWTON, 1e-3, "newton"}, {MC_NEWTON, 1e-7, "newton tight"},
+                {MC_AUTO, 1e-4, "auto"},     {MC_FW, 2e-2, "fw"}};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         struct solution solution =
             solve(&problem, &setup, ways[w].method, scene->cost, ways[w].epsilon);

@@ -25,12 +25,12 @@ static const struct mc_definition mc_definitions[] = {
 
 struct mc_reference {
     size_t n, d, k;
-    const double *x;      /* (n, d) */
-    const unsigned *y;    /* (n) */
-    const double *cost;   /* (n) */
-    double margin;        /* M */
+    const double *x;    /* (n, d) */
+    const unsigned *y;  /* (n) */
+    const double *cost; /* (n) */
+    double margin;      /* M */
     struct mc_definition definition;
-    double primal, dual;  /* found */
+    double primal, dual; /* found */
 };
 
 /* The margin of class c for a row of class y with scores s, whose mean is zero where it must be. */

@@ -1,7 +1,7 @@
 /* Losses, vertices and steps of single rows against plain loops, and against what makes them
  * optimal: a block is best exactly when its loss and its dual part meet (Fenchel). */
-#include "common/random.h"
 #include "solvers/ml_block.h"
+#include "common/random.h"
 #include "solvers/ml_sort.h"
 
 #include <math.h>
@@ -34,7 +34,8 @@ static double uniform(struct random *random, double low, double high) {
     return low + (high - low) * random_unit(random);
 }
 
-/* Scores of size `size`; with `ties`, whole multiples of 1/2 of it. beta belongs to a random alpha. */
+/* Scores of size `size`; with `ties`, whole multiples of 1/2 of it. beta belongs to a random alpha.
+ */
 static void make_row(struct row *row, struct random *random, enum ml_loss loss, uint32_t q,
                      double size, bool ties) {
     uint32_t n = 0, n_relevant = 1 + (uint32_t)random_below(random, q - 1);
@@ -94,7 +95,8 @@ static double plain_loss(const struct row *row, const double *s, double *vertex,
     return loss;
 }
 
-/* loss(s) + conjugate - <beta, y - s>: 0 at the optimum, never below. And what it is measured by. */
+/* loss(s) + conjugate - <beta, y - s>: 0 at the optimum, never below. And what it is measured by.
+ */
 static double fenchel(const struct row *row, const double *s, const double *beta, double conjugate,
                       double *size) {
     double vertex[MOST], other;
@@ -162,7 +164,8 @@ static void check_exact(const struct row *row, struct ml_scratch *scratch, doubl
         largest = fmax(largest, fabs(beta[k] - row->beta[k]));
         total += beta[k];
         double signed_beta = row->is_relevant[k] ? beta[k] : -beta[k]; /* >= 0 but for rounding */
-        CHECK(signed_beta >= -1e-12 * (row->block.lambda + fabs(row->s[k]) / (row->k + 1e-9)) * MOST,
+        CHECK(signed_beta >=
+                  -1e-12 * (row->block.lambda + fabs(row->s[k]) / (row->k + 1e-9)) * MOST,
               "label %u: %g", k, beta[k]);
     }
     CHECK(largest == change, "change %g, returned %g", largest, change);
@@ -211,8 +214,7 @@ static void check_pairs(const struct row *row, struct ml_scratch *scratch) {
     double gap = fenchel(row, s, beta, conjugate, &size);
     CHECK(fabs(gap) <= 1e-6 * size, "gap %g of %g", gap, size);
     for (uint32_t k = 0; k < row->block.q; k++) {
-        CHECK(fabs(beta[k] - exact[k]) <=
-                  1e-3 * (row->block.lambda + fabs(exact[k]) + 1 / row->k),
+        CHECK(fabs(beta[k] - exact[k]) <= 1e-3 * (row->block.lambda + fabs(exact[k]) + 1 / row->k),
               "label %u of %u: pairs %g, exact %g", k, row->block.q, beta[k], exact[k]);
     }
 }

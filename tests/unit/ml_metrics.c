@@ -3,8 +3,8 @@
  * The values were made with scikit-learn 1.2.1 on the rows below: hamming_loss, label_ranking_loss,
  * coverage_error - 1, label_ranking_average_precision_score, accuracy_score and f1_score (micro,
  * macro, samples; zero_division=0); one-error with numpy. Scores have many ties. */
-#include "common/random.h"
 #include "solvers/ml_metrics.h"
+#include "common/random.h"
 #include "solvers/ml_sort.h"
 #include "solvers/ml_threshold.h"
 
@@ -248,8 +248,8 @@ static void check_cuts(void) {
                 }
                 double f1 = all > 0 ? 2 * tp / all : 0;
                 double best_f1 = best_all > 0 ? 2 * best_tp / best_all : 0;
-                CHECK(best_f1 >= f1, "label %zu: %g at %g, %g at %g", k, best_f1, scut.value[k],
-                      f1, t);
+                CHECK(best_f1 >= f1, "label %zu: %g at %g, %g at %g", k, best_f1, scut.value[k], f1,
+                      t);
             }
         }
         ml_threshold_free(&global);
@@ -274,8 +274,8 @@ static void check_sets(void) {
     CHECK(ml_threshold_apply(&threshold, s, chosen) == 0, "zero");
     threshold.at_least_one = true;
     CHECK(ml_threshold_apply(&threshold, s, chosen) == 1 && chosen[0], "at least one");
-    const char *wrong[] = {"top", "top:", "top:0", "top:2x", "top:-1", "EW", "ew:1", "ewe", "", "zero ",
-                           "top:99999999999"};
+    const char *wrong[] = {"top",  "top:", "top:0", "top:2x", "top:-1",         "EW",
+                           "ew:1", "ewe",  "",      "zero ",  "top:99999999999"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK(ml_threshold_parse(&threshold, wrong[i], &err) < 0 && err.kind == ERROR_USAGE,
               "'%s' is taken", wrong[i]);
@@ -301,8 +301,8 @@ static void check_model(void) {
     CHECK(ml_threshold_read(&got, &model, 4, &err) < 0, "too few values");
     CHECK(ml_threshold_read(&got, &model, 2, &err) < 0, "too many values");
     model_free(&model);
-    const char *wrong[] = {"", "ew", "ew 1 2 3", "ew 1 2 3 x", "ew 1 2 3 inf", "global", "zero 1",
-                           "top", "top 0", "top 1 2", "scut 1 2", "median 1"};
+    const char *wrong[] = {"",       "ew",  "ew 1 2 3", "ew 1 2 3 x", "ew 1 2 3 inf", "global",
+                           "zero 1", "top", "top 0",    "top 1 2",    "scut 1 2",     "median 1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK(model_add(&model, &err, ML_THRESHOLD_KEY, "%s", wrong[i]) == 0, "%s", err.text);
         CHECK(ml_threshold_read(&got, &model, 3, &err) < 0, "'%s' is taken", wrong[i]);

@@ -333,10 +333,8 @@ static void check_full_rank(void) {
         double *W = numbers(30), *full = numbers(30);
         struct binary_fit fit;
         svm_of(&sample, 1e-9, full, &fit);
-        struct smm_lowrank problem = {.matrices = &sample.matrices,
-                                      .loss = &sample.loss,
-                                      .rank = 5,
-                                      .epsilon = 1e-8};
+        struct smm_lowrank problem = {
+            .matrices = &sample.matrices, .loss = &sample.loss, .rank = 5, .epsilon = 1e-8};
         struct smm_point point;
         struct smm_trace trace;
         CHECK(smm_point_create(&point, &sample.matrices, 5, &err) == 0, "%s", err.text);

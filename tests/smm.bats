@@ -1,0 +1,236 @@
+# Support matrix machines as the design states them, seen through the programs.
+
+# shellcheck disable=SC2154 # tmp, real, root are helper's
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    PATH=$bin/datasets:$PATH
+}
+
+# field NAME FILE: the value of a line `NAME = value` or `NAME value`.
+field() {
+    awk -v name="$1" '$1 == name { print $2 == "=" ? $3 : $2; found = 1; exit } END { exit !found }' "$2"
+}
+
+# near A B TOLERANCE: relative.
+near() {
+    awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; if (b < 0) b = -b
+        exit !(a != "" && d <= t * b) }' || fail "$1 is not near $2"
+}
+
+# first N: the first N rows of the real set, with its shape, as data.svm; and without, as plain.svm.
+first() {
+    real smm/seed1818_n800.svm.gz
+    zcat "$real" | head -n $(($1 + 1)) >data.svm
+    tail -n +2 data.svm >plain.svm
+}
+
+@test "smm: the binary SVM agrees with a plain solver of its dual" {
+    if quick; then unit binary quick; else unit binary; fi
+}
+
+@test "smm: maps, steps and limits are what they should be" {
+    unit smm
+}
+
+@test "smm: svm is LIBSVM's optimum to 1e-6" {
+    # obj of `svm-train -s 0 -t 0 -c 10 -e 1e-9` (LIBSVM 3.24) on the first rows
+    local n
+    for n in 100:3.144256 200:12.594906 400:49.279734 800:147.874990; do
+        first ${n%:*}
+        svm-smm-train -q -s svm -c 10 -e 1e-8 data.svm model
+        near "$(field primal model)" ${n#*:} 1e-6
+        near "$(field dual model)" ${n#*:} 1e-6
+        if command -v svm-train; then
+            near "$(field primal model)" "$(svm-train -s 0 -t 0 -c 10 -e 1e-9 plain.svm m |
+                sed -n 's/^obj = -\([0-9.]*\),.*/\1/p')" 1e-6
+        fi
+    done
+    first 400 # the same with -c .1 -w1 2
+    svm-smm-train -q -s svm -c .1 -w +1:2 -e 1e-8 data.svm model
+    near "$(field primal model)" 12.291480 1e-6
+}
+
+@test "smm: nuclear is the optimum of an accelerated projected gradient" {
+    # primal at a gap of 1e-7 of an independent solver (numpy, projected gradient on the dual)
+    local row
+    for row in 100:0.5:6.11177602 100:5:31.35890072 200:20:235.5637215; do
+        IFS=: read -r n tau value <<<"$row"
+        first "$n"
+        svm-smm-train -q -s nuclear -c 10 --tau "$tau" -e 1e-6 data.svm model
+        near "$(field primal model)" "$value" 2e-6
+        near "$(field dual model)" "$value" 2e-6
+    done
+}
+
+@test "smm: lowrank reaches the best objectives known, from its default start" {
+    local row
+    for row in 100:3.68 200:16.9 400:60.04 800:210.8; do
+        first ${row%:*}
+        svm-smm-train -q -k 5 -c 10 --weights weights data.svm model >report
+        within "$(field primal model)" 0 "${row#*:}"
+        within "$(field stationarity model)" 0 1e-3
+        grep 'no certificate' report
+    done
+    # cosine with the true matrix
+    real smm/seed1818_B.txt
+    awk '/^# B /{ on = 1; next } /^#/{ on = 0 } on' weights | paste -d ' ' - "$real" |
+        awk '{ for (i = 1; i <= 8; i++) { ab += $i * $(i + 8); aa += $i ^ 2; bb += $(i + 8) ^ 2 } }
+             END { c = ab / sqrt(aa * bb); print c; exit !(NR == 10 && c >= .993) }'
+}
+
+@test "smm: ten random starts agree in the objective to 1e-3" {
+    first 400
+    for seed in 1 2 3 4 5 6 7 8 9 10; do
+        svm-smm-train -q -k 5 -c 10 --start random --seed $seed data.svm model >/dev/null
+        field primal model >>objectives
+    done
+    sort -g objectives | awk 'NR == 1 { low = $1 } { high = $1 } END { exit !(NR == 10 && high <= low * 1.001) }'
+}
+
+@test "smm: the published alternation is dispersed, and ends where joint steps gain" {
+    first 400
+    svm-smm-train -q -k 5 -c 10 --solver alternate --restarts 9 data.svm model >report
+    [ "$(field starts report)" -eq 10 ]
+    awk -v a="$(field best-start report)" -v b="$(field worst-start report)" 'BEGIN { exit !(b > 1.02 * a) }'
+    within "$(field stationarity report)" 1e-2 1
+}
+
+@test "smm: full rank and tau 0 are the SVM, a large tau is 0" {
+    generate smm --rows 150 --height 5 --width 7 --rank 2 >data.svm
+    svm-smm-train -q -s svm -e 1e-8 --weights a data.svm model
+    svm-smm-train -q -k 5 -e 1e-8 --weights b data.svm full >report
+    svm-smm-train -q -s nuclear --tau 0 -e 1e-8 data.svm zero
+    run -1 grep certificate report
+    near "$(field primal full)" "$(field primal model)" 1e-7
+    near "$(field primal zero)" "$(field primal model)" 1e-7
+    paste -d ' ' <(awk '/^# B /{ on = 1; next } /^#/{ on = 0 } on' a) \
+        <(awk '/^# B /{ on = 1; next } /^#/{ on = 0 } on' b) |
+        awk '{ for (i = 1; i <= 7; i++) { ab += $i * $(i + 7); aa += $i ^ 2; bb += $(i + 7) ^ 2 } }
+             END { exit !(NR == 5 && ab / sqrt(aa * bb) >= 1 - 1e-8) }'
+    svm-smm-train -q -s nuclear --tau 1e7 data.svm none
+    [ "$(field rank none)" -eq 0 ]
+}
+
+@test "smm: the same seed gives the same bytes, whatever the threads" {
+    generate smm --rows 200 >data.svm
+    for threads in 1 2 3; do
+        svm-smm-train -q -k 3 --restarts 4 --seed 5 -j $threads data.svm model$threads >/dev/null
+    done
+    cmp model1 model2
+    cmp model1 model3
+    svm-smm-train -q -k 3 --start random --seed 6 data.svm other >/dev/null
+    run -1 cmp -s model1 other
+}
+
+@test "smm: weights are the model's, with their singular values and vectors" {
+    generate smm --rows 100 --height 4 --width 3 --rank 2 >data.svm
+    svm-smm-train -q -k 2 --weights weights data.svm model
+    awk '/^# B /{ on = 1; next } /^#/{ on = 0 } on' weights | tr ' ' '\n' >b
+    awk '/^w$/{ on = 1; next } /^end/{ on = 0 } on' model | cmp - b
+    grep -x '# positive +1' weights
+    awk '/^#/{ part = $2; row = 0; next } { row++ }
+         part == "B" { for (c = 1; c <= 3; c++) B[row, c] = $c }
+         part == "singular-values" { for (k = 1; k <= 2; k++) s[k] = $k }
+         part == "U" { for (k = 1; k <= 2; k++) U[row, k] = $k }
+         part == "V" { for (k = 1; k <= 2; k++) V[row, k] = $k }
+         END { for (a = 1; a <= 4; a++) for (c = 1; c <= 3; c++) {
+                   d = B[a, c] - U[a, 1] * s[1] * V[c, 1] - U[a, 2] * s[2] * V[c, 2]
+                   if (d > 1e-9 || d < -1e-9) exit 1 } }' weights
+}
+
+@test "smm: predictions are a label and a decision value, and are counted" {
+    generate smm --rows 300 >train.svm
+    generate smm --rows 100 --part 1 >test.svm
+    svm-smm-train -q -k 5 -c 10 train.svm model
+    svm-smm-predict -q test.svm model predictions
+    grep -v '^#' test.svm | cut -d ' ' -f 1 | paste -d ' ' - predictions | awk '
+        { if (($3 > 0) != ($2 == "+1")) exit 1; right += $1 == $2; n[$1 $2]++ }
+        END { print right / NR, n["+1+1"] + 0, n["+1-1"] + 0, n["-1+1"] + 0, n["-1-1"] + 0 }' >counted
+    svm-smm-predict --metrics --confusion table test.svm model >metrics
+    local name i=0
+    for name in accuracy true-positives false-negatives false-positives true-negatives; do
+        i=$((i + 1))
+        near "$(metric $name metrics)" "$(cut -d ' ' -f $i counted)" 1e-12
+    done
+    within "$(metric accuracy metrics)" 0.7 1
+    [ "$(awk '$1 == "+1" { print $3 }' table)" = "$(cut -d ' ' -f 2 counted)" ]
+}
+
+@test "smm: more labels are one against the rest each" {
+    generate smm --rows 240 --height 4 --width 4 --rank 2 | awk '/^#/ { print; next }
+        { $1 = $2 ~ /:-/ ? "red" : $1 == "+1" ? "green" : "blue"; print }' >data.svm
+    svm-smm-train -q -k 2 data.svm model >/dev/null
+    svm-smm-predict -q data.svm model predictions
+    sed 's/^red /+1 /; s/^green /-1 /; s/^blue /-1 /' data.svm >red.svm
+    svm-smm-train -q -k 2 red.svm red >/dev/null
+    svm-smm-predict -q red.svm red reds
+    grep '^labels blue green red$' model
+    cut -d ' ' -f 4 predictions | paste -d ' ' - reds |
+        awk '{ d = $1 - $3; if (d > 1e-3 || d < -1e-3) { print; exit 1 } }'
+    awk '{ best = $2 >= $3 && $2 >= $4 ? "blue" : $3 >= $4 ? "green" : "red"; if ($1 != best) exit 1 }' predictions
+}
+
+@test "smm: squared hinge is certified, in every formulation" {
+    generate smm --rows 150 >data.svm
+    svm-smm-train -q -s svm -l squared-hinge -e 1e-8 data.svm model
+    within "$(field gap model)" 0 1e-8
+    svm-smm-train -q -s nuclear --tau 2 -l squared-hinge data.svm model
+    within "$(field gap model)" 0 1e-3
+    svm-smm-train -q -k 2 -l squared-hinge data.svm model
+    within "$(field stationarity model)" 0 1e-3
+}
+
+@test "smm: a path of tau is what single runs are, and ranks fall" {
+    real smm/digits3v8.train.svm.gz
+    svm-smm-train -q -s nuclear --tau 2^-3:2^3:x2 -v 5 "$real" best.model >table
+    [ "$(wc -l <table)" -ge 9 ]
+    awk '$1 ~ /^[0-9.]+$/ && ($2 < .99 || $NF > 1e-3) { exit 1 }' table
+    svm-smm-train -q -s nuclear --tau 2 "$real" model >/dev/null
+    [ "$(field rank model)" -le 3 ]
+    svm-smm-predict --metrics "${real%train.svm.gz}test.svm.gz" model >metrics
+    [ "$(metric accuracy metrics)" = 1 ]
+}
+
+@test "smm: mistakes are told" {
+    generate smm --rows 40 --height 3 --width 4 --rank 1 >data.svm
+    grep -v '^#' data.svm >plain.svm
+    run -1 svm-smm-train plain.svm model
+    assert_output --partial 'no shape of the matrices'
+    svm-smm-train -q --shape 3x4 plain.svm model
+    svm-smm-train -q data.svm same
+    cmp model same
+    run -1 svm-smm-train --shape 2x4 plain.svm model
+    assert_output --partial 'index 12 is outside of matrices of 2 x 4'
+    run -2 svm-smm-train --shape 3,4 plain.svm model
+    assert_output --partial 'not ROWSxCOLUMNS'
+    run -2 svm-smm-train --shape 0x4 plain.svm model
+    run -2 svm-smm-train -t rbf data.svm model
+    run -2 svm-smm-train -s svm -k 2 data.svm model
+    run -2 svm-smm-train --tau 2 data.svm model
+    run -1 svm-smm-train -w other:2 data.svm model
+    assert_output --partial "no row has the label 'other'"
+    sed 's/^-1/+1/' data.svm >one.svm
+    run -1 svm-smm-train one.svm model
+    assert_output --partial 'all rows have one label'
+    printf '# matrix 3\n+1 1:1\n-1 2:1\n' >short.svm
+    run -1 svm-smm-train short.svm model
+    assert_output --partial 'no shape of matrices'
+}
+
+@test "smm: matrices with unseen last entries keep their shape, sparse and dense, in folds too" {
+    printf '# matrix 3 3\n+1 1:1 2:1\n-1 1:-1 3:.5\n+1 1:2\n-1 2:-1\n+1 1:1 3:1\n-1 1:-2\n' >data.svm
+    svm-smm-train -q -k 1 --weights weights data.svm model
+    grep -E '^features 9$' model
+    grep -x '# B 3 3' weights
+    svm-smm-train -q -k 1 -v 2 data.svm | grep -q 'Accuracy ='
+}
+
+@test "smm: limits are kept, said, and --strict exits with 3" {
+    generate smm --rows 200 >data.svm
+    run -0 svm-smm-train -q -k 3 --max-iter 4 data.svm model
+    assert_output --partial 'not converged'
+    run -3 svm-smm-train -q -s nuclear --max-iter 2 --strict data.svm model
+    within "$(field gap model)" 1e-3 1
+}
