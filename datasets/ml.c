@@ -1,10 +1,10 @@
 /* Documents with several labels each, as text collections have them.
  *
- * Labels are grouped by topics and stand in a tree: label k has the parent k / 4, and a document
- * that gets a label mostly gets its parent too. A few labels are frequent and most are rare. A
- * document has one to three topics, takes labels of each, and its words come from the vocabularies
- * of its labels and topics and from words of general use. So labels are correlated with one another
- * and with the features, and can be told from these up to noise.
+ * Labels are grouped by topics and stand in a tree: label k, from 0, has the parent k / 4, and a
+ * document that gets a label mostly gets its parent too. A few labels are frequent and most are
+ * rare. A document has one to three topics, takes labels of each, and its words come from the
+ * vocabularies of its labels and topics and from words of general use. So labels are correlated
+ * with one another and with the features, and can be told from these up to noise.
  *
  * Only +, -, *, / and comparisons on doubles, and no fused operations: the same text on every
  * machine. */

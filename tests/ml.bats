@@ -130,8 +130,8 @@ END
         for (i = n; i >= 1; i--) s = s (i < n ? "," : "") sprintf("%c", 105 - l[i]); print s }' >expected
     svm-ml-predict -q renamed renamed.model >got
     header labels model |
-        awk '{ for (i = NF; i >= 1; i--) printf "%c%s", 105 - $i, (i > 1 ? " " : "\n") }' >labels
-    header labels renamed.model | cmp - labels
+        awk '{ for (i = NF; i >= 1; i--) printf "%c%s", 105 - $i, (i > 1 ? " " : "\n") }' >in_order
+    header labels renamed.model | cmp - in_order
     within "$(diff expected got | grep -c '^<')" 0 1
 }
 
