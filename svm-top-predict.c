@@ -17,13 +17,22 @@ static const struct option_spec own_options[] = {
      .value = "T",
      .help = "rows that score above T are positive (default: the model's)"}};
 
-static const char *const model_keys[] = {"labels",    "positive",  "top-k",          "tau",
-                                         "theta",     "certified", "threshold",      "calibrated-tau",
-                                         "calibrated-threshold", NULL};
+static const char *const model_keys[] = {"labels",    "positive",       "top-k",
+                                         "tau",       "theta",          "certified",
+                                         "threshold", "calibrated-tau", "calibrated-threshold",
+                                         NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {
     if (options_given(options, "roc") && options_given(options, "batch")) {
         return error_set(err, ERROR_USAGE, "--roc is for one test file");
+    }
+    const char *roc = options_text(options, "roc");
+    const char *predictions = options->n_operands > 2              ? options->operand[2]
+                              : options_given(options, "metrics") ? NULL
+                                                                   : "-";
+    bool taken = predictions && roc && strcmp(roc, predictions) == 0;
+    if (taken || (roc && strcmp(roc, "-") == 0 && options_given(options, "metrics"))) {
+        return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", roc);
     }
     const char *labels = model_value(model, "labels");
     if (model->n_outputs != 1 || !labels || !strchr(labels, ' ')) {
@@ -48,8 +57,8 @@ static void close_lines(void *opened) {
     free(lines);
 }
 
-static int read_model(struct lines *lines, const struct options *options,
-                      const struct model *model, struct error *err) {
+static int read_model(struct lines *lines, const struct options *options, const struct model *model,
+                      struct error *err) {
     const char *labels = model_value(model, "labels");
     size_t size = strlen(labels) + 1;
     lines->names = memory_array(size, 1, "labels", err);
@@ -101,11 +110,11 @@ static void write_roc(struct output *output, const struct roc *roc) {
     output_format(output, "fpr\ttpr\tthreshold\n0\t0\tinf\n");
     for (size_t i = 0; i < roc->n_steps; i++) {
         const struct roc_step *step = &roc->step[i];
-        output_number(output, (double)(step->negatives_above + step->negatives) /
-                                  (double)roc->n_negative);
+        output_number(output,
+                      (double)(step->negatives_above + step->negatives) / (double)roc->n_negative);
         output_write(output, "\t", 1);
-        output_number(output, (double)(step->positives_above + step->positives) /
-                                  (double)roc->n_positive);
+        output_number(output,
+                      (double)(step->positives_above + step->positives) / (double)roc->n_positive);
         output_write(output, "\t", 1);
         output_number(output, step->score);
         output_write(output, "\n", 1);

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formulations[] = {"toppush",   "toppushk", "tau-fpl",  "topmeank", "patmat",
-                                           "patmat-np", "grill",    "grill-np", "svm",      NULL};
+static const char *const formulations[] = {"toppush", "toppushk",  "tau-fpl", "topmeank",
+                                           "patmat",  "patmat-np", "grill",   "grill-np",
+                                           "svm",     NULL};
 static const char *const losses[] = {"hinge", "squared-hinge", NULL};
 static const char *const solvers[] = {"auto", "smo", "bundle", "cd", NULL};
 
@@ -156,12 +157,12 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
     double *weight = memory_array(n, sizeof *weight, "labels", err);
     int status = -1;
     if (state && positive && weight) {
-        *state = (struct state){
-            .problem = problem,
-            .positive = options_text(point.options, "positive"),
-            .tau = point_number(point, "tau"),
-            .theta = point_number(point, "theta"),
-            .formulation = (enum top_formulation)point_choice(point, "formulation")};
+        *state =
+            (struct state){.problem = problem,
+                           .positive = options_text(point.options, "positive"),
+                           .tau = point_number(point, "tau"),
+                           .theta = point_number(point, "theta"),
+                           .formulation = (enum top_formulation)point_choice(point, "formulation")};
         struct top_setting setting = {.formulation = state->formulation,
                                       .positive = positive,
                                       .weight = weight,
@@ -266,7 +267,8 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     struct roc roc = {0};
     int status = 0;
     for (size_t i = 0; i < n_folds && status == 0; i++) {
-        status = top_rows_add(&rows, folds[i].data, folds[i].rows, folds[i].n, folds[i].scores, err);
+        status =
+            top_rows_add(&rows, folds[i].data, folds[i].rows, folds[i].n, folds[i].scores, err);
     }
     if (status == 0) {
         status = roc_create(&roc, rows.score, rows.is_positive, rows.n, err);

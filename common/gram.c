@@ -76,7 +76,9 @@ struct products {
     bool *used;    /* (groups of rows) whether b is not zero there */
     size_t n_tasks;
     size_t start[TASKS + 1];
-    double *partial; /* (n_tasks, n, k) */
+    bool serial;           /* one task after the other, in one place */
+    double *partial;       /* (n_tasks, n, k) */
+    double *total;         /* (n, k) */
     struct helper *helper; /* (workers) */
     atomic_bool failed;
 };
@@ -443,7 +445,7 @@ static void products_task(void *argument, size_t task, size_t worker) {
     struct products *products = argument;
     size_t cells = products->start[task + 1] * products->k;
     double *partial = products->partial;
-    if (products->n_tasks > 1) {
+    if (!products->serial) {
         partial += task * gram_size(products->gram) * products->k;
     }
     memset(partial, 0, cells * sizeof *partial);
@@ -486,19 +488,18 @@ static void take_columns(struct products *products, const uint32_t *rows, size_t
     }
 }
 
-static void gather_products(const struct products *products, const uint32_t *rows, size_t n,
-                            double *out) {
-    size_t k = products->k, cells = gram_size(products->gram) * k;
-    for (size_t i = 0; i < n; i++) {
-        size_t row = rows ? rows[i] : i;
-        for (size_t o = 0; o < k; o++) {
-            double sum = 0;
-            for (size_t t = 0; t < products->n_tasks; t++) {
-                sum += row < products->start[t + 1] ? products->partial[t * cells + row * k + o]
-                                                    : 0;
-            }
-            out[i * k + o] = sum;
+/* Runs the tasks and adds their sums in order, with or without threads. */
+static void run_products(struct products *products, struct threads *threads) {
+    size_t cells = gram_size(products->gram) * products->k;
+    if (!products->serial) {
+        threads_run(threads, products->n_tasks, products_task, products);
+    }
+    for (size_t t = 0; t < products->n_tasks; t++) {
+        if (products->serial) {
+            products_task(products, t, 0);
         }
+        add(products->total, products->partial + (products->serial ? 0 : t * cells),
+            products->start[t + 1] * products->k);
     }
 }
 
@@ -511,13 +512,15 @@ int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const
     products.b = memory_zeros(groups * GROUP * k, gram->wide ? sizeof(double) : sizeof(float),
                               "products", err);
     products.used = memory_zeros(groups, sizeof(bool), "products", err);
-    products.partial =
-        memory_array(products.n_tasks * size, k * sizeof(double), "partial products", err);
+    products.serial = workers == 1 || products.n_tasks == 1;
+    products.partial = memory_array((products.serial ? 1 : products.n_tasks) * size,
+                                    k * sizeof(double), "partial products", err);
+    products.total = memory_zeros(size, k * sizeof(double), "products", err);
     products.helper = memory_zeros(workers, sizeof *products.helper, "workspace", err);
     int status = -1;
-    if (products.b && products.used && products.partial && products.helper) {
+    if (products.b && products.used && products.partial && products.total && products.helper) {
         take_columns(&products, rows, n, b);
-        threads_run(threads, products.n_tasks, products_task, &products);
+        run_products(&products, threads);
         status = 0;
         for (size_t w = 0; w < workers; w++) {
             if (products.helper[w].error.kind != ERROR_NONE) {
@@ -526,8 +529,8 @@ int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const
             }
         }
     }
-    if (status == 0) {
-        gather_products(&products, rows, n, out);
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        memcpy(out + i * k, products.total + (rows ? rows[i] : i) * k, k * sizeof *out);
     }
     for (size_t w = 0; products.helper && w < workers; w++) {
         kernel_scratch_free(products.helper[w].scratch);
@@ -536,6 +539,7 @@ int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const
     free(products.b);
     free(products.used);
     free(products.partial);
+    free(products.total);
     free(products.helper);
     return status;
 }

@@ -77,8 +77,7 @@ static double share_above(const struct roc *roc, double t) {
     for (size_t i = 0; i < roc->n_steps && roc->step[i].score > t; i++) {
         above += roc->step[i].positives;
     }
-    return isnan(t) || roc->n_positive == 0 ? (double)NAN
-                                            : (double)above / (double)roc->n_positive;
+    return isnan(t) || roc->n_positive == 0 ? (double)NAN : (double)above / (double)roc->n_positive;
 }
 
 double roc_tpr_at_count(const struct roc *roc, size_t k) {

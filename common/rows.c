@@ -17,17 +17,17 @@ struct row {
 
 struct rows {
     const struct problem *problem;
-    struct kernel kernel;    /* of a linear problem */
-    struct kernel_rows own;  /* of a linear problem */
+    struct kernel kernel;   /* of a linear problem */
+    struct kernel_rows own; /* of a linear problem */
     const struct kernel_rows *source;
     size_t n;
-    uint32_t *order;     /* (n) row of the problem in each place */
-    uint32_t *data_row;  /* (n) row of the source in each place */
-    struct row *row;     /* (n) by row of the problem */
+    uint32_t *order;    /* (n) row of the problem in each place */
+    uint32_t *data_row; /* (n) row of the source in each place */
+    struct row *row;    /* (n) by row of the problem */
     uint32_t first, last;
-    size_t used, most;   /* values that are kept, and that may be */
+    size_t used, most; /* values that are kept, and that may be */
     size_t n_kept;
-    float *whole;        /* (rows of the source) work */
+    float *whole; /* (rows of the source) work */
     struct kernel_scratch *scratch;
     uint64_t computed;
 };

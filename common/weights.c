@@ -36,8 +36,9 @@ static int read_lines(struct lines *lines, double *weight, size_t n, struct erro
         for (const char *end = text + length; text < end; row++) {
             const char *newline = memchr(text, '\n', (size_t)(end - text));
             if (row == n) {
-                return error_set(err, ERROR_RUNTIME, "%s:%zu: more lines than the %zu training rows",
-                                 lines_name(lines), row + 1, n);
+                return error_set(err, ERROR_RUNTIME,
+                                 "%s:%zu: more lines than the %zu training rows", lines_name(lines),
+                                 row + 1, n);
             }
             if (read_line(lines, row + 1, text, (size_t)(newline - text), &weight[row], err) < 0) {
                 return -1;

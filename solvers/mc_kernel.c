@@ -54,6 +54,7 @@ struct mc_kernel {
         uint32_t row;
     } * gain;      /* (n) */
     uint32_t *set; /* (n) the working set, ascending */
+    float *K;      /* room for the matrix of the largest one: the system gives what is used */
 };
 
 /* ---- steps ---- */
@@ -75,13 +76,12 @@ DISPATCH static void add_scaled(double *restrict out, double factor, const float
 
 struct inner {
     size_t m;
-    float *K;  /* (m, m) K_SS + bias^2 */
+    float *K;  /* (m, m) K_SS + bias^2; borrowed */
     double *F; /* (k, m) */
     struct mc_sampling sampling;
 };
 
 static void inner_free(struct inner *inner) {
-    free(inner->K);
     free(inner->F);
     mc_sampling_free(&inner->sampling);
 }
@@ -92,7 +92,7 @@ static int inner_create(struct inner *inner, const struct mc_kernel *kernel, siz
     size_t k = kernel->k;
     double square = kernel->task->bias * kernel->task->bias;
     *inner = (struct inner){.m = m};
-    inner->K = memory_array(m * m, sizeof(float), "a working set", err);
+    inner->K = kernel->K;
     inner->F = memory_array(m, k * sizeof(double), "a working set", err);
     double *block = memory_array(BLOCK_ROWS, m * sizeof *block, "a working set", err);
     uint32_t *rows = memory_array(m, sizeof *rows, "a working set", err);
@@ -327,8 +327,9 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
             return 0;
         }
         waiting += solved ? SOLVED : 1;
-        if (gap < best * (1 - PROGRESS)) {
-            best = gap;
+        double distance = kernel->primal - kernel->dual; /* the gap may stay near 1 for long */
+        if (distance < best * (1 - PROGRESS)) {
+            best = distance;
             waiting = 0;
         }
         size_t m = waiting < PATIENCE * SOLVED ? choose(kernel, most) : 0;
@@ -341,6 +342,26 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
         }
         double next = GROWTH * (double)most;
         most = next < MOST_SET ? (size_t)next : MOST_SET;
+    }
+}
+
+/* Solves from alpha; what looked reached and is not, in double, is taken further. */
+static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struct monitor *monitor,
+               struct mc_fit *fit, struct error *err) {
+    double aim = goal->epsilon;
+    for (;;) {
+        int status = iterate(kernel, aim, goal, monitor, fit, err);
+        if (status < 0 || certify(kernel, fit, err) < 0) {
+            mc_fit_free(fit);
+            return -1;
+        }
+        if (fit->reason || monitor_gap(fit->primal, fit->dual) <= goal->epsilon) {
+            return 0;
+        }
+        uint64_t iterations = fit->iterations;
+        mc_fit_free(fit);
+        fit->iterations = iterations;
+        aim /= 2;
     }
 }
 
@@ -357,22 +378,12 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
         mc_alpha_clip(&kernel->alpha, kernel->task->y, kernel->cap);
     }
     kernel->cost = goal->cost;
-    double aim = goal->epsilon;
-    for (;;) {
-        int status = iterate(kernel, aim, goal, monitor, fit, err);
-        if (status < 0 || certify(kernel, fit, err) < 0) {
-            mc_fit_free(fit);
-            return -1;
-        }
-        /* what looked reached may not be, in double */
-        if (fit->reason || monitor_gap(fit->primal, fit->dual) <= goal->epsilon) {
-            return 0;
-        }
-        uint64_t iterations = fit->iterations;
-        mc_fit_free(fit);
-        fit->iterations = iterations;
-        aim /= 2;
-    }
+    size_t most = kernel->n < MOST_SET ? kernel->n : MOST_SET;
+    kernel->K = memory_array(most * most, sizeof(float), "a working set", err);
+    int status = kernel->K ? run(kernel, goal, monitor, fit, err) : -1;
+    free(kernel->K);
+    kernel->K = NULL;
+    return status;
 }
 
 static int allocate(struct mc_kernel *kernel, struct error *err) {

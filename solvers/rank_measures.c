@@ -133,8 +133,10 @@ static int add(void *opened, const struct data *data, const uint32_t *rows, size
         }
         state->target[state->n] = data->target[row];
         state->query[state->n] = data->query ? data->query[row] : 0;
-        memcpy(state->score + state->n * n_scores, scores + i * n_scores,
-               n_scores * sizeof *scores);
+        if (n_scores > 0) { /* a model of no pairs has none, and no array for them */
+            memcpy(state->score + state->n * n_scores, scores + i * n_scores,
+                   n_scores * sizeof *scores);
+        }
         state->n++;
     }
     return 0;

@@ -2,11 +2,9 @@
 
 #include "common/memory.h"
 #include "common/operator.h"
-#include "solvers/bundle.h"
-#include "solvers/top_cd.h"
+#include "solvers/top_engines.h"
 #include "solvers/top_grill.h"
 #include "solvers/top_risk.h"
-#include "solvers/top_smo.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,23 +20,14 @@ static const double INDEFINITE = 1e-9;
 /* w = 0 is called optimal when its own gap is as small as this. */
 static const double TRIVIAL = 1e-6;
 
-/* What is kept for a loss. */
-struct engines {
-    bool open;
-    struct top_risk risk;
-    struct risk table;
-    struct bundle *bundle;
-    struct top_smo *smo;
-};
-
 struct top {
     const struct problem *problem;
     struct top_setting setting;
     struct operator operator;
-    struct engines engines[2]; /* by enum top_loss */
-    double *cost;              /* (n) weights of positives, 0: no positive */
-    double *mass;              /* (n) weights in J */
-    double *negative;          /* (n) weights of negatives */
+    struct top_engines engines[2]; /* by enum top_loss; without operator: not open */
+    double *cost;                  /* (n) weights of positives, 0: no positive */
+    double *mass;                  /* (n) weights in J */
+    double *negative;              /* (n) weights of negatives */
     struct top_counts counts;
     double threshold;
     const char *trivial;
@@ -72,14 +61,14 @@ static void read_weights(struct top *top) {
     for (size_t i = 0; i < top->problem->n; i++) {
         uint32_t row = top->problem->rows ? top->problem->rows[i] : (uint32_t)i;
         uint32_t label = data->label[row];
-        double weight = (setting->weight ? setting->weight[label] : 1) *
-                        (data->weight ? data->weight[row] : 1);
+        double weight =
+            (setting->weight ? setting->weight[label] : 1) * (data->weight ? data->weight[row] : 1);
         bool positive = setting->positive[label];
         top->cost[i] = positive ? weight : 0;
         top->negative[i] = positive ? 0 : weight;
         top->mass[i] = positive && !all ? 0 : weight;
         /* the largest of equal scores is that of one of them */
-        if (setting->formulation == TOP_PUSH && top->mass[i] > 0) {
+        if (setting->formulation == TOP_PUSH &&top->mass[i] > 0) {
             top->mass[i] = 1;
         }
         struct top_counts *counts = &top->counts;
@@ -153,9 +142,7 @@ void top_close(struct top *top) {
         return;
     }
     for (int loss = 0; loss < 2; loss++) {
-        bundle_free(top->engines[loss].bundle);
-        top_smo_free(top->engines[loss].smo);
-        top_risk_free(&top->engines[loss].risk);
+        top_engines_free(&top->engines[loss]);
     }
     operator_free(&top->operator);
     free(top->cost);
@@ -177,10 +164,10 @@ const char *top_trivial(const struct top *top) {
 }
 
 static int open_engines(struct top *top, enum top_loss loss, struct error *err) {
-    struct engines *engines = &top->engines[loss];
+    struct top_engines *engines = &top->engines[loss];
     struct top_risk *risk = &engines->risk;
     size_t n = top->problem->n;
-    if (engines->open) {
+    if (engines->operator) {
         return 0;
     }
     if (top_risk_create(risk, n, err)) {
@@ -197,146 +184,16 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
         top_risk_free(risk);
         return -1;
     }
-    engines->table = top_risk_table(risk);
-    engines->open = true;
+    engines->problem = top->problem;
+    engines->operator = &top->operator;
     return 0;
-}
-
-/* ---- engines ---- */
-
-static int run_bundle(struct top *top, const struct top_parameters *parameters, double epsilon,
-                      const struct monitor *monitor, struct fit *fit, struct error *err) {
-    struct engines *engines = &top->engines[parameters->loss];
-    if (!engines->bundle &&
-        bundle_create(&engines->bundle, &top->operator, &engines->table, err)) {
-        return -1;
-    }
-    return bundle_solve(engines->bundle, parameters->cost, epsilon, monitor, fit, err);
-}
-
-static int run_smo(struct top *top, const struct top_parameters *parameters, double epsilon,
-                   const struct monitor *monitor, struct fit *fit, struct error *err) {
-    struct engines *engines = &top->engines[parameters->loss];
-    if (!engines->smo &&
-        top_smo_create(&engines->smo, top->problem, &top->operator, &engines->risk, err)) {
-        return -1;
-    }
-    const struct top_smo_settings settings = {
-        .cost = parameters->cost, .epsilon = epsilon, .shrink = parameters->shrink};
-    return top_smo_solve(engines->smo, &settings, monitor, fit, err);
-}
-
-static int run_one(struct top *top, enum top_method method,
-                   const struct top_parameters *parameters, double epsilon,
-                   const struct monitor *monitor, struct fit *fit, struct error *err) {
-    switch (method) {
-    case TOP_BUNDLE:
-        return run_bundle(top, parameters, epsilon, monitor, fit, err);
-    case TOP_CD:
-        return top_cd_solve(top->problem, &top->operator, &top->engines[parameters->loss].risk,
-                            parameters->cost, epsilon, parameters->seed, monitor, fit, err);
-    default:
-        return run_smo(top, parameters, epsilon, monitor, fit, err);
-    }
-}
-
-/* ---- two engines in turn ---- */
-
-/* A monitor that also ends a run after so many iterations, and sees them counted on. */
-struct turn {
-    const struct monitor *monitor;
-    uint64_t before, most;
-    bool ended; /* by the monitor behind it */
-};
-
-static bool turn_check(void *context, uint64_t iteration, double primal, double dual) {
-    struct turn *turn = context;
-    turn->ended = monitor_check(turn->monitor, turn->before + iteration, primal, dual);
-    return turn->ended || iteration >= turn->most;
-}
-
-/* Takes the better primal and the better dual of two fits into the first, frees the second. */
-static void join_fits(struct fit *fit, struct fit *other) {
-    double *spare;
-    if (other->primal < fit->primal) {
-        spare = fit->weights;
-        fit->weights = other->weights;
-        other->weights = spare;
-        fit->primal = other->primal;
-    }
-    if (other->dual > fit->dual) {
-        spare = fit->dual_weights;
-        fit->dual_weights = other->dual_weights;
-        other->dual_weights = spare;
-        fit->dual = other->dual;
-        fit->dual_offset = other->dual_offset;
-    }
-    fit_free(other);
-}
-
-/* Iterations of a first turn. A plane costs two products with the data or K, a step of smo one or
- * two rows of K that are mostly in the cache: turns are to take about as long. */
-static uint64_t first_turn(const struct top *top, enum top_method method) {
-    enum { PLANES = 256, STEPS = 20000 };
-    uint64_t n = top->problem->n;
-    if (method == TOP_BUNDLE) {
-        return PLANES;
-    }
-    uint64_t row = top->operator.primal ? data_values(top->problem->data) / (n + 1) / 4 : n / 8;
-    return STEPS + PLANES * row;
-}
-
-/* Cutting planes and smo in turn, each going on from where it was, with twice the iterations from
- * round to round: the slower one costs no more than the better. Planes come first with the linear
- * kernel, where they mostly need some hundred; with other kernels smo does. Planes fail where many
- * features and small lambda make many planes; smo fails where few features make many equal
- * solutions, and where C is so large that floats in rows of K are in the way. */
-static int run_both(struct top *top, const struct top_parameters *parameters, double epsilon,
-                    const struct monitor *monitor, struct fit *fit, struct error *err) {
-    enum top_method method = top->operator.primal ? TOP_BUNDLE : TOP_SMO;
-    uint64_t iterations = 0;
-    int given_up = 0; /* turns in a row that ended by themselves */
-    for (int number = 0;; number++) {
-        struct fit turn_fit;
-        struct turn turn = {.monitor = monitor,
-                            .before = iterations,
-                            .most = first_turn(top, method) << number / 2};
-        const struct monitor watch = {.context = &turn, .check = turn_check};
-        if (run_one(top, method, parameters, epsilon, &watch, &turn_fit, err)) {
-            if (number > 0) {
-                fit_free(fit);
-            }
-            return -1;
-        }
-        iterations += turn_fit.iterations;
-        given_up = turn_fit.converged || turn_fit.limited ? 0 : given_up + 1;
-        if (number == 0) {
-            *fit = turn_fit;
-        } else {
-            fit->reason = turn_fit.reason;
-            join_fits(fit, &turn_fit);
-        }
-        fit->iterations = iterations;
-        fit->converged = fit->primal - fit->dual <= epsilon * fit->primal;
-        fit->limited = turn.ended;
-        if (fit->converged || turn.ended || given_up == 2) {
-            return 0;
-        }
-        method = method == TOP_SMO ? TOP_BUNDLE : TOP_SMO;
-    }
-}
-
-static int run_engine(struct top *top, const struct top_parameters *parameters, double epsilon,
-                      const struct monitor *monitor, struct fit *fit, struct error *err) {
-    return parameters->method == TOP_AUTO
-               ? run_both(top, parameters, epsilon, monitor, fit, err)
-               : run_one(top, parameters->method, parameters, epsilon, monitor, fit, err);
 }
 
 /* ---- the certificate ---- */
 
-/* Adds what b'K b may have lost by rounding, where terms cancel: a part of (sum |b_i| |phi_i|)^2. */
-static int add_rounding(const struct operator *operator, const double *b, double *rounding,
+/* Adds what b'K b may have lost by rounding, where terms cancel: a part of (sum |b_i| |phi_i|)^2.
+ */
+static int add_rounding(const struct operator *operator, const double * b, double *rounding,
                         struct error *err) {
     double *diagonal = memory_array(operator->n, sizeof *diagonal, "a certificate", err), sum = 0;
     if (!diagonal || operator->diagonal(operator, diagonal, err)) {
@@ -388,12 +245,12 @@ static int certify(struct top *top, const struct top_parameters *parameters, str
         top->threshold = risk->threshold;
         double rounding = INDEFINITE * terms;
         status = operator->primal ? 0 : add_rounding(operator, fit->dual_weights, &rounding, err);
-        *indefinite = norm < -rounding || dual_norm < -rounding ||
-                      fit->dual - fit->primal >
-                          INDEFINITE * (fabs(fit->dual) + fabs(fit->primal)) + rounding;
+        *indefinite =
+            norm < -rounding || dual_norm < -rounding ||
+            fit->dual - fit->primal > INDEFINITE * (fabs(fit->dual) + fabs(fit->primal)) + rounding;
         if (status == 0 && (!isfinite(fit->primal) || !isfinite(fit->dual))) {
-            status = error_set(err, ERROR_RUNTIME,
-                               "scores overflow: scale the data or lower the cost");
+            status =
+                error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
         }
     }
     free(both);
@@ -413,8 +270,8 @@ static int primal_of_nothing(struct top *top, const struct top_parameters *param
         return -1;
     }
     double offset;
-    *primal = parameters->cost *
-              top_risk_cut(&top->engines[parameters->loss].risk, s, s + n, &offset);
+    *primal =
+        parameters->cost * top_risk_cut(&top->engines[parameters->loss].risk, s, s + n, &offset);
     free(s);
     return 0;
 }
@@ -494,7 +351,8 @@ static int check_method(const struct top *top, const struct top_parameters *para
     return 0;
 }
 
-/* Solves until the gap that is computed from the data is as asked, and the fit better than w = 0. */
+/* Solves until the gap that is computed from the data is as asked, and the fit better than w = 0.
+ */
 static int solve_convex(struct top *top, const struct top_parameters *parameters,
                         const struct monitor *monitor, struct fit *fit, bool *indefinite,
                         struct error *err) {
@@ -508,9 +366,8 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         return take_nothing(top, parameters->loss, nothing, nothing, fit, err);
     }
     for (int round = 0;; round++) {
-        struct turn turn = {.monitor = monitor, .before = iterations, .most = UINT64_MAX};
-        const struct monitor onward = {.context = &turn, .check = turn_check};
-        if (run_engine(top, parameters, epsilon, &onward, fit, err)) {
+        if (top_engines_solve(&top->engines[parameters->loss], parameters, epsilon, iterations,
+                              monitor, fit, err)) {
             return -1;
         }
         iterations += fit->iterations;

@@ -51,8 +51,8 @@ enum top_method {
 /* What the problem is. */
 struct top_setting {
     enum top_formulation formulation;
-    const bool *positive;   /* (names of the data): labels of positives */
-    const double *weight;   /* (names of the data): of each label; NULL: all 1 */
+    const bool *positive; /* (names of the data): labels of positives */
+    const double *weight; /* (names of the data): of each label; NULL: all 1 */
     double k, tau, theta;
 };
 
@@ -67,9 +67,9 @@ struct top_parameters {
 };
 
 struct top_counts {
-    size_t n_positive, n_negative;       /* rows of weight above 0 */
-    double positive_weight, top_weight;  /* sums of weights: positives, J */
-    double k;                            /* K of the formulations that have one, else 0 */
+    size_t n_positive, n_negative;      /* rows of weight above 0 */
+    double positive_weight, top_weight; /* sums of weights: positives, J */
+    double k;                           /* K of the formulations that have one, else 0 */
 };
 
 /* A problem made ready: solve it at as many parameters as wanted, each start is the last solution.
@@ -85,7 +85,8 @@ struct top_counts top_counts(const struct top *top);
 /* The threshold t at the scores of the last solution, 0 for svm. */
 double top_threshold(const struct top *top);
 
-/* Whether w = 0 is as good as any other solution of the last solve, and why: a sentence, or NULL. */
+/* Whether w = 0 is as good as any other solution of the last solve, and why: a sentence, or NULL.
+ */
 const char *top_trivial(const struct top *top);
 
 /* Solves. The caller calls solution_free. Fails for lack of memory, for a method that the problem

@@ -23,8 +23,8 @@ struct cd {
     size_t n;
     double cost;
     double *alpha, *beta, *bound, *share, *h, *s, *K, *work; /* (n), work 3n */
-    double level;                                          /* TOP_MEAN: sum alpha */
-    double squares;                                        /* sum beta^2 / mass */
+    double level;                                            /* TOP_MEAN: sum alpha */
+    double squares;                                          /* sum beta^2 / mass */
     double top[TOPS];
     size_t top_at[TOPS];
 };
@@ -42,7 +42,7 @@ struct pair {
 };
 
 static bool squared_quantile(const struct cd *cd) {
-    return cd->risk->kind == TOP_QUANTILE && cd->risk->square;
+    return cd->risk->kind == TOP_QUANTILE &&cd->risk->square;
 }
 
 static bool levelled_quantile(const struct cd *cd) {
@@ -108,7 +108,7 @@ static double kinked_value(const struct kinked *k, double d) {
  * parabola, clipped to where it holds. */
 static double kinked_best(const struct kinked *k, double low, double high) {
     double candidate[3] = {k->num / k->den, (k->num - k->budget / k->wa) / k->den, 0};
-    double upper = k->fixed * k->wa - k->a; /* above: a's piece holds */
+    double upper = k->fixed * k->wa - k->a;                         /* above: a's piece holds */
     double lower = k->wb > 0 ? k->b - k->fixed * k->wb : -INFINITY; /* below: b's */
     double middle = k->wb > 0 ? (k->b / k->wb - k->a / k->wa) / (1 / k->wa + 1 / k->wb) : -INFINITY;
     double best = clip(0, low, high), most = kinked_value(k, best);
@@ -365,8 +365,7 @@ static int bounds(struct cd *cd, struct fit *fit, struct error *err) {
     fit->primal = 0.5 * norm + cd->cost * top_risk_cut(cd->risk, cd->s, cd->work, &offset);
     return isfinite(fit->primal) && isfinite(fit->dual)
                ? 0
-               : error_set(err, ERROR_RUNTIME,
-                           "scores overflow: scale the data or lower the cost");
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
 static int sweep(struct cd *cd, struct random *random, uint32_t *order, struct error *err) {

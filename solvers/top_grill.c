@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    MEMORY = 20,       /* pairs of steps and changes of the gradient that are kept */
-    WINDOW = 10,       /* iterations over which a start has to gain something */
-    MOST_TRIALS = 40   /* of a line search */
+    MEMORY = 20,     /* pairs of steps and changes of the gradient that are kept */
+    WINDOW = 10,     /* iterations over which a start has to gain something */
+    MOST_TRIALS = 40 /* of a line search */
 };
 
 /* A point w with its value and gradient. */
@@ -31,10 +31,10 @@ struct run {
     double *s, *r;   /* (n) */
     uint32_t *order; /* (n) */
     struct place at, trial, best;
-    double *direction;                      /* (d) */
-    double *step[MEMORY], *change[MEMORY];  /* (d) */
-    double product[MEMORY];                 /* 1 / step'change */
-    size_t n_pairs;                         /* so far; the last MEMORY of them are kept */
+    double *direction;                     /* (d) */
+    double *step[MEMORY], *change[MEMORY]; /* (d) */
+    double product[MEMORY];                /* 1 / step'change */
+    size_t n_pairs;                        /* so far; the last MEMORY of them are kept */
     uint64_t iterations;
 };
 
@@ -157,9 +157,9 @@ static int evaluate(struct run *run, struct place *place, struct error *err) {
     operator_add(place->g, 1, place->w, run->d);
     place->value = 0.5 * operator_dot(place->w, place->w, run->d) + grill->C * value;
     place->threshold = t;
-    return isfinite(place->value) ? 0
-                                  : error_set(err, ERROR_RUNTIME,
-                                              "scores overflow: scale the data or lower the cost");
+    return isfinite(place->value)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
 /* direction = -H g, H from the pairs (two-loop recursion, Nocedal 1980). */
@@ -176,7 +176,8 @@ static void find_direction(struct run *run) {
     }
     if (kept > 0) {
         size_t last = (run->n_pairs - 1) % MEMORY;
-        double scale = 1 / (run->product[last] * operator_dot(run->change[last], run->change[last], d));
+        double scale =
+            1 / (run->product[last] * operator_dot(run->change[last], run->change[last], d));
         for (size_t k = 0; k < d; k++) {
             q[k] *= scale;
         }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct top_grill {
-    const struct problem *problem; /* linear */
+    const struct problem *problem;        /* linear */
     const double *cost, *mass, *negative; /* (n) weights of positives, in J, of negatives */
     double tau, C;
     bool square;

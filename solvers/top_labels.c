@@ -17,8 +17,7 @@ int top_labels_class(const char *name, const char *positive) {
 
 int top_labels_row(const struct data *data, size_t row, const char *positive) {
     uint32_t label = data->label[row];
-    return label == UINT32_MAX ? TOP_UNKNOWN
-                               : top_labels_class(data->names.name[label], positive);
+    return label == UINT32_MAX ? TOP_UNKNOWN : top_labels_class(data->names.name[label], positive);
 }
 
 int top_labels_read(const struct data *data, const char *positive, bool *is_positive,
@@ -35,8 +34,9 @@ int top_labels_read(const struct data *data, const char *positive, bool *is_posi
         is_positive[i] = class == TOP_POSITIVE;
         found |= is_positive[i];
     }
-    return !positive || found ? 0
-                              : error_set(err, ERROR_RUNTIME, "no row has the label '%s'", positive);
+    return !positive || found
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "no row has the label '%s'", positive);
 }
 
 const char *top_labels_name(const struct data *data, const char *positive, bool of_positive) {

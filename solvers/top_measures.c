@@ -40,8 +40,8 @@ static const struct option_spec measure_options[] = {
 
 enum type { TPR, AUC, PAUC, MCCLISH, PRECISION, POS_AT_TOP, AVERAGE_PRECISION, TYPES };
 
-static const char *const type_names[] = {"tpr",       "auc",        "pauc",             "mcclish",
-                                         "precision", "pos@top", "average-precision"};
+static const char *const type_names[] = {
+    "tpr", "auc", "pauc", "mcclish", "precision", "pos@top", "average-precision"};
 
 struct wanted {
     enum type type;
@@ -76,8 +76,7 @@ static int list_wanted(const struct options *options, struct wanted **wanted, si
     const struct option *tpr = options_find(options, "tpr");
     const struct option *pauc = options_find(options, "pauc");
     const struct option *precision = options_find(options, "precision");
-    const char *select =
-        options_given(options, "select") ? options_text(options, "select") : NULL;
+    const char *select = options_given(options, "select") ? options_text(options, "select") : NULL;
     size_t most = tpr->n + 2 * pauc->n + precision->n + 4, k = 0;
     struct wanted *list = memory_array(most, sizeof *list, "measures", err);
     if (!list) {
@@ -123,8 +122,7 @@ static int list(const struct options *options, struct measure **measures, size_t
         return -1;
     }
     *measures = memory_zeros(*n, sizeof **measures, "measures", err);
-    const char *select =
-        options_given(options, "select") ? options_text(options, "select") : NULL;
+    const char *select = options_given(options, "select") ? options_text(options, "select") : NULL;
     for (size_t i = 0; *measures && i < *n; i++) {
         char *name = (*measures)[i].name;
         enum type type = wanted[i].type;
@@ -157,8 +155,7 @@ int top_rows_add(struct top_rows *rows, const struct data *data, const uint32_t 
             return -1;
         }
         rows->score = score;
-        bool *positive =
-            memory_resize(rows->is_positive, room, sizeof *positive, "measures", err);
+        bool *positive = memory_resize(rows->is_positive, room, sizeof *positive, "measures", err);
         if (!positive) {
             return -1;
         }
@@ -268,7 +265,11 @@ static int values(void *opened, double *value, double *weight, struct error *err
     return 0;
 }
 
-const struct measures top_measures = {
-    .options = measure_options,
-    .n_options = sizeof measure_options / sizeof measure_options[0],
-    .list = list, .open = open_state, .add = add, .values = values, .close = close_state};
+const struct measures top_measures = {.options = measure_options,
+                                      .n_options =
+                                          sizeof measure_options / sizeof measure_options[0],
+                                      .list = list,
+                                      .open = open_state,
+                                      .add = add,
+                                      .values = values,
+                                      .close = close_state};

@@ -235,8 +235,8 @@ struct risk top_risk_table(struct top_risk *risk) {
     return (struct risk){.n = risk->n, .context = risk, .cut = table_cut};
 }
 
-double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s, double start,
-                         double *work, double *primal) {
+double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
+                         double start, double *work, double *primal) {
     enum { ROUNDS = 24, MOST = 1000000 };
     double *scaled = work, *g = work + risk->n;
     double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = start, best = start;
@@ -296,8 +296,8 @@ double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
     case TOP_MEAN:
         break;
     case TOP_QUANTILE:
-        value += (betas - (risk->square ? unit * sqrt(risk->budget * squares)
-                                        : risk->budget * largest)) /
+        value += (betas -
+                  (risk->square ? unit * sqrt(risk->budget * squares) : risk->budget * largest)) /
                  risk->theta;
         break;
     case TOP_NONE:

@@ -23,15 +23,15 @@ struct top_risk {
     size_t n;
     enum top_kind kind;
     bool square;
-    double *cost;  /* (n) of positives; 0: not a positive; owned */
-    double *mass;  /* (n) in J; 0: not in J; owned */
-    double *share; /* (n) TOP_MEAN: mass / K, at most 1; owned */
+    double *cost;         /* (n) of positives; 0: not a positive; owned */
+    double *mass;         /* (n) in J; 0: not in J; owned */
+    double *share;        /* (n) TOP_MEAN: mass / K, at most 1; owned */
     double theta, budget; /* TOP_QUANTILE */
     double total_cost, total_mass;
     size_t n_positive, n_top; /* rows with cost, rows with mass */
 
-    double *p;       /* (n) work: the threshold's gradient; owned */
-    uint32_t *order; /* (n) work; owned */
+    double *p;        /* (n) work: the threshold's gradient; owned */
+    uint32_t *order;  /* (n) work; owned */
     double threshold; /* of the last cut */
 };
 
@@ -58,8 +58,8 @@ struct risk top_risk_table(struct top_risk *risk);
 
 /* The multiple x of scores s (n) with the least x^2 norm / 2 + C R(x s), to a few digits, or one
  * that is not worse than `start`, which is looked at first. *primal is that value. work has 2n. */
-double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s, double start,
-                         double *work, double *primal);
+double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
+                         double start, double *work, double *primal);
 
 /* l(u) and its derivative. */
 double top_loss(bool square, double u);

@@ -2,6 +2,7 @@
 
 #include "common/memory.h"
 #include "common/rows.h"
+#include "solvers/top_choose.h"
 #include "solvers/top_state.h"
 
 #include <math.h>
@@ -28,23 +29,23 @@ struct top_smo {
     const struct operator *operator;
     struct top_risk *risk;
     struct top_state state;
-    double cost;         /* of the last solution; 0: there is none */
-    double multiple;     /* of the point's f that the primal is of */
-    bool exact;          /* s and U of all places are from the data, nothing moved since */
-    double *weights;     /* (dimension, 2) work */
-    double *scores;      /* (n, 2) work, by row */
+    double cost;           /* of the last solution; 0: there is none */
+    double multiple;       /* of the point's f that the primal is of */
+    bool exact;            /* s and U of all places are from the data, nothing moved since */
+    double *weights;       /* (dimension, 2) work */
+    double *scores;        /* (n, 2) work, by row */
     double *row_s, *row_g; /* (n) work, by row */
-    double *bound;       /* (n) work */
-    uint32_t *from;      /* (n) work */
-    unsigned char *keep; /* (n) work */
+    double *bound;         /* (n) work */
+    uint32_t *from;        /* (n) work */
+    unsigned char *keep;   /* (n) work */
 };
 
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
-    double **array[] = {&state->alpha,   &state->beta, &state->C, &state->share, &state->h,
-                        &state->inverse, &state->s,    &state->U, &state->K,     &smo->row_s,
-                        &smo->row_g,     &smo->bound};
+    double **array[] = {&state->alpha, &state->beta,    &state->C,   &state->share,
+                        &state->h,     &state->inverse, &state->s,   &state->U,
+                        &state->K,     &smo->row_s,     &smo->row_g, &smo->bound};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         *array[i] = memory_zeros(n, sizeof(double), "the dual point", err);
         if (!*array[i]) {
@@ -55,8 +56,7 @@ static int allocate(struct top_smo *smo, struct error *err) {
     state->capped = memory_zeros(n, 1, "the dual point", err);
     smo->from = memory_array(n, sizeof *smo->from, "the dual point", err);
     smo->keep = memory_array(n, 1, "the dual point", err);
-    smo->weights =
-        memory_array(smo->operator->dimension, 2 * sizeof *smo->weights, "weights", err);
+    smo->weights = memory_array(smo->operator->dimension, 2 * sizeof *smo->weights, "weights", err);
     smo->scores = memory_array(n, 2 * sizeof *smo->scores, "scores", err);
     return state->at && state->capped && smo->from && smo->keep && smo->weights && smo->scores
                ? 0
@@ -94,10 +94,10 @@ void top_smo_free(struct top_smo *smo) {
     }
     struct top_state *state = &smo->state;
     rows_free(state->rows);
-    void *const array[] = {state->at,    state->alpha, state->beta,    state->C,     state->share,
-                           state->h,     state->s,     state->inverse, state->U,     state->K,
-                           state->capped, smo->weights, smo->scores,   smo->row_s,   smo->row_g,
-                           smo->bound,   smo->from,    smo->keep};
+    void *const array[] = {state->at,     state->alpha, state->beta,    state->C,   state->share,
+                           state->h,      state->s,     state->inverse, state->U,   state->K,
+                           state->capped, smo->weights, smo->scores,    smo->row_s, smo->row_g,
+                           smo->bound,    smo->from,    smo->keep};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }
@@ -150,8 +150,7 @@ static int product(struct top_smo *smo, const double *coefficients, size_t n_out
         }
     }
     free(one);
-    return status < 0 ? -1
-                      : operator->exact(operator, smo->weights, n_outputs, smo->scores, err);
+    return status < 0 ? -1 : operator->exact(operator, smo->weights, n_outputs, smo->scores, err);
 }
 
 /* Recomputes s, U and the sums from the data, with all places in use. */
@@ -229,8 +228,8 @@ static double best_multiple(struct top_smo *smo, double cost, double norm) {
         for (size_t i = 0; i < n; i++) {
             smo->bound[i] = x * smo->row_s[i];
         }
-        double primal = 0.5 * x * x * norm +
-                        cost * top_risk_cut(smo->risk, smo->bound, smo->row_g, &offset);
+        double primal =
+            0.5 * x * x * norm + cost * top_risk_cut(smo->risk, smo->bound, smo->row_g, &offset);
         if (primal < least) {
             least = primal;
             best = x;
@@ -264,10 +263,9 @@ static int start(struct top_smo *smo, double cost, struct error *err) {
     double t = risk->threshold, sum = 0;
     for (size_t p = 0; p < n; p++) {
         uint32_t row = state->at[p];
-        state->alpha[p] =
-            risk->cost[row] > 0
-                ? cost * risk->cost[row] * top_slope(risk->square, t - smo->row_s[row])
-                : 0;
+        state->alpha[p] = risk->cost[row] > 0 ? cost * risk->cost[row] *
+                                                    top_slope(risk->square, t - smo->row_s[row])
+                                              : 0;
         sum += state->alpha[p];
     }
     for (size_t p = 0; p < n; p++) {
@@ -332,7 +330,7 @@ static void permute(double *array, const uint32_t *from, size_t n, double *work)
 /* Leaves out the places that rest at 0. */
 static int shrink(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
-    size_t n = state->active, kept = top_state_resting(state, smo->keep), a = 0, b = kept;
+    size_t n = state->active, kept = top_choose_resting(state, smo->keep), a = 0, b = kept;
     if (kept > n - n / 10) {
         return 0; /* too few to be worth the moving */
     }
@@ -389,7 +387,7 @@ static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit
     for (size_t i = 0; i < steps; i++) {
         struct top_step step;
         bool found;
-        if (top_state_choose(&smo->state, &step, &found, err)) {
+        if (top_choose_step(&smo->state, &step, &found, err)) {
             return -1;
         }
         if (!found) {
@@ -411,8 +409,7 @@ static int bounds(struct top_smo *smo, double epsilon, struct fit *fit, struct e
     fit->primal = primal(smo, norm, fit->dual, epsilon);
     return isfinite(fit->primal) && isfinite(fit->dual)
                ? 0
-               : error_set(err, ERROR_RUNTIME,
-                           "scores overflow: scale the data or lower the cost");
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
 /* Steps until the gap, computed from the data, is reached; or a limit; or nothing helps. The gap

@@ -1,16 +1,15 @@
 /* A dual point of classification at the top, and the steps that move it: what top_smo.c runs.
  *
  * With f = sum (alpha_i - beta_i) k(x_i, .) and scores s, the dual's slopes are
- *   g_i = 1 - s_i - h_i alpha_i                       of alpha_i, h = 1 / (2 C_i) if squared, else 0
- *   z_j = s_j + lift - q_j beta_j                     of beta_j
- * with sum alpha = sum beta (TOP_NONE: without). Bounds are 0 <= alpha_i <= C_i (none if squared)
- * and 0 <= beta_j <= share_j level, where the level is
- *   TOP_MEAN              sum alpha;
- *   TOP_QUANTILE, hinge   delta, a variable of its own with slope -budget; share = theta mass;
- *   otherwise             1: caps do not move (TOP_QUANTILE squared has none, TOP_NONE C mass).
- * Where the level moves, the entries that lie at their cap move with it, as one block: U is the sum
- * of share_j K_j over them, kappa that of share_j U_j, A that of share_j z_j (less the budget),
- * omega that of share_j. For TOP_MEAN rho = 1 - omega is left for a free entry. */
+ *   g_i = 1 - s_i - h_i alpha_i                       of alpha_i, h = 1 / (2 C_i) if squared, else
+ * 0 z_j = s_j + lift - q_j beta_j                     of beta_j with sum alpha = sum beta
+ * (TOP_NONE: without). Bounds are 0 <= alpha_i <= C_i (none if squared) and 0 <= beta_j <= share_j
+ * level, where the level is TOP_MEAN              sum alpha; TOP_QUANTILE, hinge   delta, a
+ * variable of its own with slope -budget; share = theta mass; otherwise             1: caps do not
+ * move (TOP_QUANTILE squared has none, TOP_NONE C mass). Where the level moves, the entries that
+ * lie at their cap move with it, as one block: U is the sum of share_j K_j over them, kappa that of
+ * share_j U_j, A that of share_j z_j (less the budget), omega that of share_j. For TOP_MEAN rho = 1
+ * - omega is left for a free entry. */
 #ifndef SOLVERS_TOP_STATE_H
 #define SOLVERS_TOP_STATE_H
 
@@ -28,12 +27,12 @@ struct top_state {
     const struct top_risk *risk;
     struct rows *rows;
     size_t n, active;
-    uint32_t *at;           /* row in each place */
-    double *alpha, *beta;   /* the point */
-    double *C, *share;      /* bounds: 0 where a row is no positive, or not in J */
-    double *h, *inverse;    /* 1 / (2 C_i) if squared; 1 / mass_j */
-    double *s, *U, *K;      /* scores, U, diagonal of K */
-    unsigned char *capped;  /* beta is at its cap */
+    uint32_t *at;          /* row in each place */
+    double *alpha, *beta;  /* the point */
+    double *C, *share;     /* bounds: 0 where a row is no positive, or not in J */
+    double *h, *inverse;   /* 1 / (2 C_i) if squared; 1 / mass_j */
+    double *s, *U, *K;     /* scores, U, diagonal of K */
+    unsigned char *capped; /* beta is at its cap */
     double level, A, kappa, omega;
     size_t n_capped;
     double lift;
@@ -55,6 +54,18 @@ struct top_step {
     double slope, curvature;
 };
 
+/* Curvature is at least this part of the entries' own: rows may be equal. */
+static const double TOP_STATE_FLAT = 1e-12;
+
+/* g and z, the slopes of an entry. */
+static inline double top_state_alpha_slope(const struct top_state *state, size_t i) {
+    return 1 - state->s[i] - state->h[i] * state->alpha[i];
+}
+
+static inline double top_state_beta_slope(const struct top_state *state, size_t j) {
+    return state->s[j] + state->lift - state->curl * state->inverse[j] * state->beta[j];
+}
+
 /* Whether caps move with a level. */
 bool top_state_levelled(const struct top_state *state);
 
@@ -68,17 +79,10 @@ void top_state_classify(struct top_state *state);
 /* kappa, A and omega from s and U. */
 void top_state_sums(struct top_state *state);
 
-/* Finds the step that promises most. False: no step promises anything. */
-int top_state_choose(struct top_state *state, struct top_step *step, bool *found,
-                     struct error *err);
-
 /* Takes the step, as far as it is best or allowed. */
 int top_state_take(struct top_state *state, const struct top_step *step, struct error *err);
 
 /* The dual's value from s of the places in use. */
 double top_state_dual(const struct top_state *state, double *norm);
-
-/* Marks places that rest at 0 and are going to: keep[p] = 0. Returns how many are kept. */
-size_t top_state_resting(const struct top_state *state, unsigned char *keep);
 
 #endif

@@ -17,10 +17,11 @@ setup() {
     assert_equal "$(generate mc --rows 1000 | cksum)" '4014463196 845536'
     assert_equal "$(generate mc --rows 1000 --values 0 --features 30 | cksum)" '2058067526 305344'
     assert_equal "$(generate ml | cksum)" '999675956 372889'
+    assert_equal "$(generate top --rows 1000 | cksum)" '3073726389 201660'
 }
 
 @test "generate: another seed gives other rows, a name of a file the same rows" {
-    for family in rank ltr sparse mc ml smm; do
+    for family in rank ltr sparse mc ml smm top; do
         generate $family --output file
         generate $family | cmp - file
         generate $family --seed 2 >other

@@ -127,7 +127,8 @@ static void check_random(void) {
                 above += positive[i] && score[i] > mean + 1e-12;
                 over += positive[i] && score[i] > negative[k - 1];
             }
-            CHECK(fabs(roc_tpr_at_count(&roc, k) - above / (double)roc.n_positive) < 1e-15, "tpr@k");
+            CHECK(fabs(roc_tpr_at_count(&roc, k) - above / (double)roc.n_positive) < 1e-15,
+                  "tpr@k");
             double tau = ((double)k - 0.5) / (double)n_negative;
             CHECK(fabs(roc_tpr_at_rate(&roc, tau) - over / (double)roc.n_positive) < 1e-15,
                   "tpr@tau");

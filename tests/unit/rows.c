@@ -13,8 +13,8 @@ struct case_of {
 /* A random walk: rows of random lengths, and now and then another order of the first columns. */
 static void walk(const struct case_of *c, uint64_t seed) {
     enum { N = 90, WIDTH = 17 };
-    struct data data = sample_data(N, WIDTH, c->sparse ? 0.3 : 1, SAMPLE_SIGNED, c->sparse, true,
-                                   seed);
+    struct data data =
+        sample_data(N, WIDTH, c->sparse ? 0.3 : 1, SAMPLE_SIGNED, c->sparse, true, seed);
     struct kernel kernel = {.type = c->kernel, .degree = 2, .gamma = 0.3, .coef0 = 1};
     struct error err;
     struct gram *gram = NULL;
@@ -32,8 +32,7 @@ static void walk(const struct case_of *c, uint64_t seed) {
         subset[i] = i;
     }
     random_shuffle(&random, subset, c->fold ? N : 0);
-    struct problem problem = {
-        .data = &data, .gram = gram, .rows = c->fold ? subset : NULL, .n = n};
+    struct problem problem = {.data = &data, .gram = gram, .rows = c->fold ? subset : NULL, .n = n};
     struct rows *rows;
     CHECK(rows_create(&rows, &problem, c->cache_bytes, &err) == 0, "%s", err.text);
     for (size_t i = 0; i < n; i++) {
@@ -71,7 +70,8 @@ static void walk(const struct case_of *c, uint64_t seed) {
             for (size_t j = 0; j < length; j++) {
                 double exact = kernel_value(&plain, order[i[k]], &plain, order[j]);
                 CHECK(fabs((double)value[k][j] - exact) <= 2e-6 * (1 + fabs(exact)),
-                      "step %d: K(%zu,%zu) = %g, not %g", step, i[k], j, (double)value[k][j], exact);
+                      "step %d: K(%zu,%zu) = %g, not %g", step, i[k], j, (double)value[k][j],
+                      exact);
             }
         }
     }
@@ -113,7 +113,11 @@ int main(void) {
         {.cache_bytes = 1 << 20},
         {.sparse = true, .cache_bytes = 2000},
         {.gram = true, .kept = true, .kernel = KERNEL_RBF, .cache_bytes = 1},
-        {.gram = true, .kept = true, .wide = true, .fold = true, .kernel = KERNEL_RBF,
+        {.gram = true,
+         .kept = true,
+         .wide = true,
+         .fold = true,
+         .kernel = KERNEL_RBF,
          .cache_bytes = 1 << 14},
         {.gram = true, .kernel = KERNEL_POLYNOMIAL, .cache_bytes = 4000},
         {.gram = true, .sparse = true, .fold = true, .kernel = KERNEL_RBF, .cache_bytes = 1 << 20},

@@ -1,10 +1,10 @@
 /* Classification at the top, against its definitions written out plainly, against optima found by
  * other programs (top_optima.h), and its solvers against each other. */
+#include "solvers/top.h"
 #include "common/gram.h"
 #include "common/kernel.h"
 #include "common/monitor.h"
 #include "common/threads.h"
-#include "solvers/top.h"
 #include "solvers/top_projection.h"
 #include "solvers/top_risk.h"
 #include "tests/unit/compute.h"
@@ -120,9 +120,10 @@ static double plain_threshold(const struct top_setting *setting, enum top_loss l
             *(sum > (double)n * setting->tau ? &low : &high) = t;
         }
     } else {
-        double k = setting->formulation == TOP_PUSH     ? 1
-                   : setting->formulation == TOP_PUSH_K ? setting->k
-                                                        : fmax(1, nearbyint(setting->tau * (double)n));
+        double k = setting->formulation == TOP_PUSH ? 1
+                   : setting->formulation == TOP_PUSH_K
+                       ? setting->k
+                       : fmax(1, nearbyint(setting->tau * (double)n));
         for (size_t j = 0; j < n; j++) {
             t += z[j] * fmin(1, fmax(0, k - (double)j)) / k;
         }
@@ -175,17 +176,18 @@ static double plain_primal(const struct setup *setup, const struct top_setting *
 /* ---- optima ---- */
 
 static void check_optima(void) {
-    struct data data =
-        rows_of(&optima_x[0][0], OPTIMA_ROWS, OPTIMA_WIDTH, OPTIMA_POSITIVES);
+    struct data data = rows_of(&optima_x[0][0], OPTIMA_ROWS, OPTIMA_WIDTH, OPTIMA_POSITIVES);
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.125};
     static const enum top_method methods[] = {TOP_AUTO, TOP_SMO, TOP_BUNDLE, TOP_CD};
     double furthest = 0;
     for (size_t i = 0; i < OPTIMA; i++) {
         const struct optimum *o = &optima[i];
         struct setup setup = {.data = &data, .kernel = o->rbf ? &rbf : NULL};
-        struct top_setting setting = {
-            .formulation = o->formulation, .positive = is_positive, .k = o->k, .tau = o->tau,
-            .theta = o->theta};
+        struct top_setting setting = {.formulation = o->formulation,
+                                      .positive = is_positive,
+                                      .k = o->k,
+                                      .tau = o->tau,
+                                      .theta = o->theta};
         for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
             struct top_parameters parameters = {.loss = o->loss,
                                                 .method = methods[m],
@@ -297,11 +299,13 @@ static void check_risk(void) {
             p_sum += risk.p[i];
             p_s += risk.p[i] * s[i];
             CHECK(risk.p[i] >= 0 && (risk.mass[i] > 0 || risk.p[i] == 0), "p %g", risk.p[i]);
-            CHECK(risk.kind != TOP_MEAN || risk.p[i] <= risk.share[i] * (1 + 1e-12), "p over share");
+            CHECK(risk.kind != TOP_MEAN || risk.p[i] <= risk.share[i] * (1 + 1e-12),
+                  "p over share");
         }
         CHECK(fabs(value - dot - offset) <= 1e-12 * (1 + fabs(value)), "offset");
         CHECK(risk.kind == TOP_NONE || fabs(p_sum - 1) < 1e-12, "p sums to %g", p_sum);
-        CHECK(risk.kind != TOP_MEAN || fabs(p_s - t) < 1e-12 * (1 + fabs(t)), "t %g p's %g", t, p_s);
+        CHECK(risk.kind != TOP_MEAN || fabs(p_s - t) < 1e-12 * (1 + fabs(t)), "t %g p's %g", t,
+              p_s);
         if (risk.kind == TOP_QUANTILE) {
             double sum = 0;
             for (size_t i = 0; i < n; i++) {
@@ -345,7 +349,8 @@ static void check_projections(void) {
         double alpha0[N], beta0[N], alpha[N], beta[N], bound[N], share[N], shares = 0;
         double C = exp(6 * random_unit(&random) - 3), k = 1 + 4 * random_unit(&random);
         for (size_t i = 0; i < N; i++) {
-            bound[i] = i < 5 ? (round % 2 ? (double)INFINITY : C * (0.5 + random_unit(&random))) : 0;
+            bound[i] =
+                i < 5 ? (round % 2 ? (double)INFINITY : C * (0.5 + random_unit(&random))) : 0;
             share[i] = i == 2 || i >= 5 ? (set == MEAN ? fmin(1, (0.8 + random_unit(&random)) / k)
                                                        : 0.2 + random_unit(&random))
                                         : 0;
@@ -466,8 +471,8 @@ static void check_weights(void) {
     for (size_t i = 0; i < N; i++) {
         single.weight[i] = labels[single.label[i]];
     }
-    struct top_setting setting = {.formulation = TOP_PAT_MAT, .positive = is_positive, .tau = .2,
-                                  .theta = 1};
+    struct top_setting setting = {
+        .formulation = TOP_PAT_MAT, .positive = is_positive, .tau = .2, .theta = 1};
     struct top_parameters parameters = {.method = TOP_SMO, .cost = 1, .epsilon = 1e-7};
     struct fit a = fit_at(&(struct setup){.data = &single}, &setting, &parameters);
     free(single.weight);
@@ -510,7 +515,8 @@ static void check_ways(void) {
         solution_free(&same.solution);
     }
     parameters.shrink = false;
-    struct fit whole = fit_at(&(struct setup){.data = &data, .kernel = &rbf}, &setting, &parameters);
+    struct fit whole =
+        fit_at(&(struct setup){.data = &data, .kernel = &rbf}, &setting, &parameters);
     CHECK(whole.solution.converged &&
               fabs(whole.solution.dual - fit.solution.dual) <= 1e-5 * fit.solution.dual,
           "without shrinking: %g, with %g", whole.solution.dual, fit.solution.dual);
@@ -522,10 +528,10 @@ static void check_ways(void) {
     struct data part;
     CHECK(data_subset(&data, rows, 100, &part, &err) == 0, "%s", err.text);
     parameters.shrink = true;
-    struct fit fold = fit_at(
-        &(struct setup){.data = &data, .kernel = &rbf, .rows = rows, .n = 100}, &setting,
-        &parameters);
-    struct fit alone = fit_at(&(struct setup){.data = &part, .kernel = &rbf}, &setting, &parameters);
+    struct fit fold = fit_at(&(struct setup){.data = &data, .kernel = &rbf, .rows = rows, .n = 100},
+                             &setting, &parameters);
+    struct fit alone =
+        fit_at(&(struct setup){.data = &part, .kernel = &rbf}, &setting, &parameters);
     CHECK(fabs(fold.solution.primal - alone.solution.primal) <= 2e-5 * alone.solution.primal,
           "a fold: %g, its rows: %g", fold.solution.primal, alone.solution.primal);
     solution_free(&fold.solution);
@@ -614,22 +620,22 @@ static void check_ends(void) {
             for (int c = 0; c < 3; c++) {
                 for (int variant = 0; variant < 8; variant++) {
                     double n_negative = (double)(n - positives);
-                    struct top_setting setting = {
-                        .formulation = formulations[f],
-                        .positive = is_positive,
-                        .k = variant & 4 ? n_negative : fmin(n_negative, 2.5),
-                        .tau = variant & 4 ? 1e-3 : .4,
-                        .theta = variant & 4 ? 1e-5 : 1};
-                    struct top_parameters parameters = {
-                        .loss = variant & 1 ? TOP_SQUARED_HINGE : TOP_HINGE,
-                        .cost = costs[c],
-                        .epsilon = 1e-6,
-                        .shrink = true};
+                    struct top_setting setting = {.formulation = formulations[f],
+                                                  .positive = is_positive,
+                                                  .k = variant & 4 ? n_negative
+                                                                   : fmin(n_negative, 2.5),
+                                                  .tau = variant & 4 ? 1e-3 : .4,
+                                                  .theta = variant & 4 ? 1e-5 : 1};
+                    struct top_parameters parameters = {.loss = variant & 1 ? TOP_SQUARED_HINGE
+                                                                            : TOP_HINGE,
+                                                        .cost = costs[c],
+                                                        .epsilon = 1e-6,
+                                                        .shrink = true};
                     struct setup setup = {.data = &data, .kernel = variant & 2 ? &rbf : NULL};
                     struct fit fit = fit_at(&setup, &setting, &parameters);
-                    CHECK(fit.solution.converged, "kind %d formulation %zu C %g variant %d: gap %g %s",
-                          kind, f, costs[c], variant,
-                          monitor_gap(fit.solution.primal, fit.solution.dual),
+                    CHECK(fit.solution.converged,
+                          "kind %d formulation %zu C %g variant %d: gap %g %s", kind, f, costs[c],
+                          variant, monitor_gap(fit.solution.primal, fit.solution.dual),
                           fit.solution.reason);
                     double plain =
                         plain_primal(&setup, &setting, &parameters, fit.solution.weights);
@@ -655,18 +661,16 @@ static void check_trivial(void) {
                                                             TOP_TAU_FPL};
         for (int method = TOP_AUTO; method <= TOP_BUNDLE; method++) {
             for (int loss = 0; loss < 2; loss++) {
-                struct top_setting setting = {.formulation = formulations[f],
-                                              .positive = is_positive,
-                                              .k = 2,
-                                              .tau = .3};
+                struct top_setting setting = {
+                    .formulation = formulations[f], .positive = is_positive, .k = 2, .tau = .3};
                 struct top_parameters parameters = {.loss = (enum top_loss)loss,
                                                     .method = (enum top_method)method,
                                                     .cost = 2,
                                                     .epsilon = 1e-3,
                                                     .shrink = true};
                 struct fit fit = fit_at(&(struct setup){.data = &data}, &setting, &parameters);
-                CHECK(fit.trivial && fit.solution.converged, "formulation %d method %d: not seen", f,
-                      method);
+                CHECK(fit.trivial && fit.solution.converged, "formulation %d method %d: not seen",
+                      f, method);
                 CHECK(fit.solution.weights[0] == 0 && fit.solution.weights[1] == 0 &&
                           fit.solution.primal == 6,
                       "w = (%g, %g), primal %g", fit.solution.weights[0], fit.solution.weights[1],
@@ -683,7 +687,8 @@ static void check_trivial(void) {
         struct top_parameters parameters = {
             .method = (enum top_method)method, .cost = 1e-6, .epsilon = 1e-3, .shrink = true};
         struct fit fit = fit_at(&(struct setup){.data = &data}, &setting, &parameters);
-        CHECK(!fit.trivial && fit.solution.weights[0] > 0, "method %d: nothing at a small C", method);
+        CHECK(!fit.trivial && fit.solution.weights[0] > 0, "method %d: nothing at a small C",
+              method);
         solution_free(&fit.solution);
     }
     data_free(&data);
@@ -760,10 +765,8 @@ static void check_limits(void) {
     struct monitor monitor = {.context = &most, .check = stop_at_once};
     struct top_setting setting = {.formulation = TOP_PUSH_K, .positive = is_positive, .k = 3};
     for (int method = TOP_AUTO; method <= TOP_CD; method++) {
-        struct top_parameters parameters = {.method = (enum top_method)method,
-                                            .cost = 100,
-                                            .epsilon = 1e-9,
-                                            .shrink = true};
+        struct top_parameters parameters = {
+            .method = (enum top_method)method, .cost = 100, .epsilon = 1e-9, .shrink = true};
         most = method == TOP_SMO || method == TOP_AUTO ? 100 : 3;
         struct setup setup = {.data = &data, .kernel = &rbf, .monitor = &monitor};
         struct fit fit = fit_at(&setup, &setting, &parameters);

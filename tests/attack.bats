@@ -1,0 +1,56 @@
+# What hostile input and options once brought to light in all five families: a case a finding.
+
+load helper
+load rank_tools
+
+setup() {
+    cd "$tmp" || exit 1
+}
+
+@test "attack: mc: a working set that cannot be solved ends in a true gap, not a hang" {
+    printf 'a 1:1e15 2:-1e12\nb 1:3e10 2:1e15\nc 1:1 2:1e15\na 1:-1e12 2:1\nb 1:1e15 2:1\n' >big
+    timeout 20 svm-mc-train -q -t 1 big model
+    awk '$1 == "gap" { found = $2 >= 0 && $2 <= 1 } END { exit !found }' model
+}
+
+@test "attack: smm: the square of a tiny alpha does not vanish from the dual" {
+    printf '1 1:1\n-1 2:1\n1 1:.5 3:1\n-1 4:1\n-1 1:-1\n' >rows
+    svm-smm-train -q --shape 2x2 -s svm -l squared-hinge -c 1e-300 rows model
+    awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
+        END { exit !(P > 0 && D <= P * (1 + 1e-9)) }' model
+}
+
+@test "attack: a model without support vectors of a precomputed kernel predicts" {
+    printf '%s\n' 'a 0:1 2:-1' 'b 0:2 1:-1' >rows
+    svm-mc-train -q -t 4 rows model
+    grep -x 'end 0 .*' model
+    svm-mc-predict -q rows model out
+    [ "$(wc -l <out)" = 2 ]
+}
+
+@test "attack: rank: a model without pairs predicts pairs" {
+    printf '%s qid:1 1:0\n' 3 1 2 >rows
+    svm-rank-train -q --pair-features exterior rows model
+    svm-rank-predict --pairs rows model out
+    [ "$(wc -l <out)" -ge 1 ]
+}
+
+@test "attack: labels of 5,000 letters are written as they were read" {
+    local long
+    long=$(printf 'x%.0s' {1..5000})
+    printf '%s 1:1\nb 1:-1\n' "$long" >rows
+    for family in mc ml; do
+        svm-$family-train -q rows model
+        svm-$family-predict -q rows model out
+        [ "$(head -1 out)" = "$long" ]
+    done
+}
+
+@test "attack: cross-validation that fails says so in one line" {
+    printf '1 1:1\n-1 1:2\n' >rows
+    for family in top mc ml; do
+        run --separate-stderr svm-$family-train -q -v 100 rows model
+        assert_failure 1
+        assert_equal "${#stderr_lines[@]}" 1
+    done
+}

@@ -1,0 +1,414 @@
+# Classification at the top, seen through the programs: published optima, options, measures,
+# thresholds, weights, and the tools beside them.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    PATH=$bin/datasets:$root/tools:$PATH
+    generate top --rows 400 --features 4 --output train.svm
+    generate top --rows 400 --features 4 --seed 2 --output test.svm
+}
+
+# train ARGUMENTS: svm-top-train, quiet; shows what it said when it fails.
+train() {
+    local status=0
+    svm-top-train -q "$@" >out 2>err || status=$?
+    if [ "$status" != 0 ]; then
+        fail "svm-top-train -q $*: exit $status: $(cat err)"
+    fi
+}
+
+# header KEY MODEL: the value of a header line.
+header() {
+    awk -v key="$1" '$1 == key { print $2; found = 1; exit } END { exit !found }' "$2"
+}
+
+# ends_at VALUE: the report in `out` has a certified gap of 1e-6 and this optimum within it.
+ends_at() {
+    awk -v value="$1" '$1 == "primal" { p = $3 } $1 == "dual" { d = $3 } $1 == "gap" { g = $3 }
+        END { exit !(g != "" && g <= 1e-6 && p >= value * (1 - 1e-6) && d <= value * (1 + 1e-6) &&
+                     p <= value * (1 + 2e-6)) }' out || fail "not $1: $(cat out)"
+}
+
+# near VALUE OTHER PART: asserts that they differ by no more than a part of OTHER.
+near() {
+    awk -v x="$1" -v y="$2" -v e="$3" 'BEGIN { d = x - y; exit !(x != "" && d <= e * y && -d <= e * y) }' ||
+        fail "$1 is not $2"
+}
+
+# ---- units ----
+
+@test "top: solvers agree with the definitions and with optima of other programs" {
+    unit top
+}
+
+@test "top: rows of the kernel matrix come from the cache as the kernel has them" {
+    unit rows
+}
+
+@test "top: measures agree with their definitions" {
+    unit roc
+}
+
+# ---- optima ----
+
+@test "top: the published optima of ionosphere, by every solver" {
+    real top/ionosphere.svm.gz
+    for solver in auto smo bundle; do
+        at="-t rbf --lambda 1e-3 -e 1e-6 --solver $solver $real m"
+        train -s toppush $at
+        ends_at 251.44766
+        train -s toppushk -k 5 $at
+        ends_at 200.73908
+        train -s tau-fpl --tau .05 $at
+        ends_at 192.25621
+        train -s patmat-np --tau .05 --theta 1 $at
+        ends_at 300.56466
+    done
+}
+
+@test "top: ionosphere's bounds meet at every end of C, K, tau and theta, linear and rbf" {
+    real top/ionosphere.svm.gz
+    local costs='1e-6 1e6'
+    quick && costs=1e3
+    for cost in $costs; do
+        for kernel in linear rbf; do
+            for loss in hinge squared-hinge; do
+                for formulation in toppush 'toppushk -k 5.5' 'toppushk -k 126' 'tau-fpl --tau .005' \
+                    'topmeank --tau .9' 'patmat --tau .05 --theta 1' 'patmat --tau .05 --theta 1e-5' \
+                    'patmat-np --tau .05 --theta 1' 'patmat-np --tau .05 --theta 1e-5' svm; do
+                    # shellcheck disable=SC2086 # options
+                    train --strict -e 1e-6 -c $cost -t $kernel -l $loss -s $formulation "$real" m
+                done
+            done
+        done
+    done
+}
+
+@test "top: --lambda is 1 / (C n+), and can be swept" {
+    n=$(grep -c '^+1' train.svm)
+    train -s toppushk -t rbf --lambda 1e-2 train.svm a
+    train -s toppushk -t rbf -c "$(awk -v n="$n" 'BEGIN { printf "%.17g", 1 / (1e-2 * n) }')" train.svm b
+    cmp a b
+    near "$(header cost a)" "$(awk -v n="$n" 'BEGIN { printf "%.17g", 100 / n }')" 1e-15
+    train -s toppushk --lambda 1e-1,1e-2 -v 3 --select auc train.svm best
+    grep -q '^# best: lambda=' out
+    run -2 svm-top-train -q --lambda 1 -c 1 train.svm
+    assert_output 'svm-top-train: --lambda and --cost exclude each other: try --help'
+}
+
+@test "top: a cache too small for the matrix leaves the optimum alone" {
+    train -s patmat-np -t rbf -g .1 -e 1e-5 train.svm whole
+    train -s patmat-np -t rbf -g .1 -e 1e-5 -m .02 train.svm rows
+    train -s patmat-np -t rbf -g .1 -e 1e-5 --shrinking 0 train.svm still
+    for model in rows still; do
+        near "$(header primal $model)" "$(header primal whole)" 1e-5
+    done
+}
+
+# ---- labels and weights ----
+
+@test "top: any labels, and --positive chooses one" {
+    sed 's/^+1/good/; s/^-1/bad/' train.svm >named.svm
+    sed 's/^+1/good/; s/^-1/bad/' test.svm >named-test.svm
+    run -1 svm-top-train -q named.svm
+    assert_output --partial "say by --positive which one is positive"
+    train -s patmat-np --positive good named.svm named
+    train -s patmat-np train.svm plain
+    svm-top-predict -q test.svm plain >plain.out
+    svm-top-predict -q named-test.svm named >named.out
+    sed 's/^+1/good/; s/^-1/bad/' plain.out | cmp - named.out
+    svm-top-predict --metrics test.svm plain >plain.metrics
+    svm-top-predict --metrics named-test.svm named | cmp - plain.metrics
+    # of several other labels only the rest is known
+    awk '{ sub(/^bad/, "bad" NR % 2); print }' named.svm >three.svm
+    train -s svm --positive good three.svm three
+    svm-top-predict -q test.svm three | awk '{ print $1 }' | sort -u >labels
+    printf 'good\nrest\n' | cmp - labels
+    run -1 svm-top-train -q --positive ugly named.svm
+    assert_output "svm-top-train: no row has the label 'ugly'"
+}
+
+@test "top: one class only is an error, as is K beyond the negatives" {
+    grep '^+1' train.svm >one.svm
+    run -1 svm-top-train -q one.svm
+    assert_output 'svm-top-train: there is no negative row of a weight above 0'
+    run -1 svm-top-train -q -s toppushk -k 400 train.svm
+    assert_output --regexp '^svm-top-train: K is 400, but there are only [0-9]+ negatives$'
+}
+
+@test "top: weights of labels and of rows are copies of rows" {
+    awk '{ print } /^\+1/ { print }' train.svm >double.svm
+    awk '{ print /^\+1/ ? 2 : 1 }' train.svm >weights
+    for formulation in 'tau-fpl --tau .3' 'patmat --tau .2' svm; do
+        # shellcheck disable=SC2086 # options
+        for arguments in "-w +1:2 train.svm" "-w+1 2 train.svm" "--row-weights weights train.svm" \
+            "double.svm"; do
+            train -s $formulation -t rbf -g .1 -e 1e-6 $arguments m
+            header primal m >>primals
+        done
+        awk 'NR == 1 { p = $1 } $1 < p * (1 - 3e-6) || $1 > p * (1 + 3e-6) { exit 1 }' primals ||
+            fail "$formulation: $(cat primals)"
+        rm primals
+    done
+    gzip -c weights >weights.gz
+    train --row-weights weights.gz -s svm train.svm m
+    run -1 svm-top-train -q -w 3:1 train.svm
+    assert_output "svm-top-train: option --weight: no row has the label '3'"
+    head -n 7 weights >few
+    run -1 svm-top-train -q --row-weights few train.svm
+    assert_output 'svm-top-train: few: 7 lines for 400 training rows'
+    sed '3s/.*/-1/' weights >minus
+    run -1 svm-top-train -q --row-weights minus train.svm
+    assert_output "svm-top-train: minus:3:1: not a weight of 0 or more: '-1'"
+    echo 1 | cat weights - >many
+    run -1 svm-top-train -q --row-weights many train.svm
+    assert_output 'svm-top-train: many:401: more lines than the 400 training rows'
+}
+
+@test "top: weights of rows go with them into folds" {
+    awk '{ print NR % 3 ? 1 : 5 }' train.svm >weights
+    awk '{ print NR % 2 }' train.svm >folds
+    for kernel in linear rbf; do
+        # shellcheck disable=SC2086 # options
+        common="-s patmat-np -t $kernel -g .1 -e 1e-6"
+        train $common --row-weights weights --fold-file folds train.svm
+        sum=0
+        for fold in 0 1; do
+            awk -v f=$fold 'NR % 2 != f' train.svm >part.svm
+            awk -v f=$fold 'NR % 2 != f' weights >part.weights
+            awk -v f=$fold 'NR % 2 == f' train.svm >held.svm
+            cp out crossed
+            train $common --row-weights part.weights part.svm m
+            cp crossed out
+            svm-top-predict --metrics held.svm m >metrics
+            sum="$sum + $(metric auc metrics) / 2"
+        done
+        crossed=$(awk '/ auc = / { print $NF }' out)
+        near "$crossed" "$(awk "BEGIN { printf \"%.12g\", $sum }")" 1e-5
+    done
+}
+
+# ---- w = 0, grill ----
+
+@test "top: w = 0 is detected and explained" {
+    train -s topmeank --tau .01 train.svm m
+    grep -q '^note = w = 0 is optimal: the centroid of the positives' out
+    assert_equal "$(header gap m)" 0
+    svm-top-predict test.svm m 2>/dev/null | awk '$2 != 0 { exit 1 }'
+    train -s topmeank --tau .01 -t rbf train.svm m
+    grep -q '^support-vectors = 0' out
+    svm-top-predict test.svm m 2>/dev/null | awk '$2 != 0 { exit 1 }'
+    train -s topmeank --tau .9 train.svm m
+    run -1 grep note out
+}
+
+@test "top: grill says that no gap is certified, and is for the linear kernel" {
+    for formulation in grill grill-np; do
+        for loss in hinge squared-hinge; do
+            train -s $formulation -l $loss --seed 3 train.svm a
+            grep -q '^gap = none' out
+            run -1 grep '^dual' out
+            assert_equal "$(header certified a)" no
+            train -s $formulation -l $loss --seed 3 -j 1 train.svm b
+            cmp a b
+        done
+    done
+    run -2 svm-top-train -q -s grill -t rbf train.svm
+    assert_output 'svm-top-train: formulation grill is for the linear kernel: try --help'
+    run -2 svm-top-train -q -s grill --solver smo train.svm
+    assert_output 'svm-top-train: --solver smo is not for formulation grill: try --help'
+}
+
+@test "top: options that a formulation has no use for are refused" {
+    run -2 svm-top-train -q -s toppush --tau .1 train.svm
+    assert_output 'svm-top-train: --tau is not for formulation toppush: try --help'
+    run -2 svm-top-train -q -s tau-fpl --theta 1 train.svm
+    assert_output 'svm-top-train: --theta is not for formulation tau-fpl: try --help'
+    run -2 svm-top-train -q -s svm -k 3 train.svm
+    assert_output 'svm-top-train: --top-k is not for formulation svm: try --help'
+    run -2 svm-top-train -q -s svm --solver cd train.svm
+    assert_output 'svm-top-train: --solver cd is not for formulation svm: try --help'
+    run -2 svm-top-train -q -s toppushk -k .5 train.svm
+    run -2 svm-top-train -q -s patmat --tau 0 train.svm
+}
+
+# ---- measures, thresholds, curves ----
+
+# a file of scores: LABEL SCORE a line, as predict writes, measured plainly.
+@test "top: measures are those of the predictions" {
+    train -s patmat-np -t rbf -g .1 train.svm m
+    svm-top-predict --metrics --tpr 1,3,.05 --pauc .2 --precision 7 test.svm m out >metrics
+    paste -d' ' <(cut -d' ' -f1 test.svm) <(cut -d' ' -f2 out) | sort -k2,2gr >sorted
+    awk '{ y[NR] = $1 > 0; s[NR] = $2 } END {
+        for (i = 1; i <= NR; i++) { p += y[i]; if (!y[i]) { n++; z[n] = s[i]; below += 0 } }
+        for (i = 1; i <= NR; i++) if (y[i]) for (j = 1; j <= NR; j++) if (!y[j])
+            auc += s[i] > s[j] ? 1 : s[i] == s[j] ? .5 : 0
+        k = int(.05 * n) + 1
+        for (i = 1; i <= NR; i++) if (y[i]) {
+            one += s[i] > z[1]; three += s[i] > (z[1] + z[2] + z[3]) / 3; five += s[i] > z[k] }
+        for (i = 1; i <= 7; i++) first += y[i]
+        printf "tpr@1 %.12g\ntpr@3 %.12g\ntpr@0.05 %.12g\nauc %.12g\nprecision@7 %.12g\n",
+            one / p, three / p, five / p, auc / (p * n), first / 7 }' sorted >plain
+    while read -r name value; do
+        near "$(metric "$name" metrics)" "$value" 1e-9
+    done <plain
+    assert_equal "$(metric pos@top metrics)" "$(metric tpr@1 metrics)"
+    for name in pauc@0.2 mcclish@0.2 average-precision; do
+        within "$(metric $name metrics)" 0.3 1
+    done
+    run -2 svm-top-predict -q --tpr 1.5 test.svm m
+}
+
+@test "top: --select takes a measure that --tpr does not list" {
+    train -v 3 --tpr 1 --select tpr@0.02 -s patmat-np --tau .02,.2 train.svm
+    grep -q '^# best: tau=.* tpr@0.02=' out
+    grep -q 'tpr@0.02' out
+    run -2 svm-top-train -q -v 3 --select tpr@0.0x train.svm
+    run -2 svm-top-train -q -v 3 --select nonsense train.svm
+}
+
+@test "top: the threshold is that of training, or calibrated by folds, or given" {
+    train -s toppush -t rbf -g .3 -c 10 train.svm m
+    svm-top-predict -q train.svm m |
+        awk -v t="$(header threshold m)" '{ if (($1 == "+1") != ($2 > t)) exit 1 }'
+    train -s toppush -t rbf -g .3 -c 10 --calibrate .1 train.svm m
+    assert_equal "$(header calibrated-tau m)" 0.1
+    svm-top-predict -q test.svm m |
+        awk -v t="$(header calibrated-threshold m)" '{ if (($1 == "+1") != ($2 > t)) exit 1 }'
+    share=$(svm-top-predict -q test.svm m | paste -d' ' - test.svm |
+        awk '$3 == "-1" { n++; false += $1 == "+1" } END { print false / n }')
+    within "$share" 0.05 0.17
+    svm-top-predict -q --threshold 0 test.svm m | awk '{ if (($1 == "+1") != ($2 > 0)) exit 1 }'
+}
+
+@test "top: --roc writes the curve, with and without predictions" {
+    train -s patmat-np train.svm m
+    svm-top-predict -q --roc a.tsv test.svm m >predictions
+    svm-top-predict --metrics --roc b.tsv test.svm m >metrics
+    cmp a.tsv b.tsv
+    head -n 2 a.tsv | tr '\t' ' ' >head
+    printf 'fpr tpr threshold\n0 0 inf\n' | cmp - head
+    tail -n 1 a.tsv | grep -q "^1	1	"
+    # the area under it is the measure
+    area=$(awk 'NR > 2 { area += ($1 - x) * ($2 + y) / 2 } { x = $1; y = $2 } END { print area }' a.tsv)
+    near "$(metric auc metrics)" "$area" 1e-5
+    run -2 svm-top-predict --batch --roc c.tsv m test.svm
+    run -2 svm-top-predict -q --roc c.tsv test.svm m c.tsv
+    run -2 svm-top-predict -q --roc - test.svm m
+    run -2 svm-top-predict --metrics --roc - test.svm m c.tsv
+    svm-top-predict -q --roc - test.svm m predictions.2 | cmp - a.tsv
+    cmp predictions predictions.2
+    grep '^+1' test.svm >one.svm
+    run -1 svm-top-predict -q --roc c.tsv one.svm m
+    assert_output --partial '--roc wants rows of both classes'
+    [ ! -e c.tsv ]
+    run -1 svm-top-predict -q --roc /nonexistent/c.tsv test.svm m
+}
+
+@test "top: kernel and linear models can be read by LIBSVM and LIBLINEAR" {
+    train -s patmat-np -t rbf -g .1 --libsvm libsvm.model train.svm m
+    grep -q '^svm_type epsilon_svr' libsvm.model
+    train -s patmat-np --liblinear liblinear.model train.svm m
+    grep -q '^solver_type' liblinear.model
+    if command -v svm-predict >/dev/null; then
+        train -s patmat-np -t rbf -g .1 --libsvm libsvm.model train.svm m
+        svm-predict test.svm libsvm.model theirs >/dev/null
+        svm-top-predict -q test.svm m | cut -d' ' -f2 | paste -d' ' - theirs |
+            awk '{ d = $1 - $2; if (d < -1e-4 || d > 1e-4) exit 1 }'
+    fi
+}
+
+@test "top: the top of the generated set is not where svm looks" {
+    generate top --rows 2000 --output a.svm
+    generate top --rows 2000 --seed 7 --output b.svm
+    train -s svm a.svm svm.model
+    train -s patmat-np --tau .01 --lambda 1e-3 a.svm top.model
+    svm-top-predict --metrics b.svm svm.model >svm
+    svm-top-predict --metrics b.svm top.model >top
+    within "$(metric tpr@0.01 svm)" 0 0.35
+    within "$(metric tpr@0.01 top)" 0.4 1
+}
+
+# ---- tools ----
+
+@test "tools/compare: a table worked by hand" {
+    printf 'data A B C\nd1 .9 .8 .7\nd2 .9 .9 .7\n# a comment\n\nd3 .6 .8 .7\nd4 .9 .7 .8\n' >table
+    # ranks 1 2 3, 1.5 1.5 3, 3 1 2, 1 3 2; chi2 = 12*4/12 (1.625^2 + 1.875^2 + 2.5^2 - 12) = 1.625,
+    # p = exp(-1.625/2); F = 3*1.625 / (4*2 - 1.625), p = (1 + 2F/6)^-3; CD = 2.3437 sqrt(1/2)
+    compare table >out
+    cat >expected <<'END'
+rank A 1.6250
+rank B 1.8750
+rank C 2.5000
+data-sets 4
+methods 3
+friedman-chi2 1.6250
+friedman-p 0.4437
+iman-davenport-f 0.7647
+iman-davenport-p 0.506
+alpha 0.05
+critical-difference 1.6572
+END
+    diff expected out
+    # the other way round
+    compare lower=1 table | grep '^rank' >lower
+    printf 'rank C 1.5000\nrank B 2.1250\nrank A 2.3750\n' | diff - lower
+    # ten data sets that all rank alike: chi2 = n (k-1), CD = 2.3437 sqrt(1/5)
+    awk 'BEGIN { print "d A B C"; for (i = 1; i <= 10; i++) print "s" i, 3, 2, 1 }' >alike
+    compare alike >out
+    grep -qx 'friedman-chi2 20.0000' out
+    grep -qx 'iman-davenport-f inf' out
+    grep -qx 'critical-difference 1.0481' out
+    grep '^differs' out >differs
+    echo 'differs A C' | cmp - differs
+}
+
+@test "tools/compare: q is the table's for two to ten methods (Demsar 2006, table 5)" {
+    for row in '0.05 1.960 2.344 2.569 2.728 2.850 2.948 3.031 3.102 3.164' \
+        '0.1 1.645 2.052 2.291 2.459 2.589 2.693 2.780 2.855 2.920'; do
+        read -r -a q <<<"$row"
+        for k in 2 3 4 5 6 7 8 9 10; do
+            awk -v k=$k 'BEGIN { for (r = 0; r < 3; r++) { line = r ? "s" r : "d"
+                for (i = 1; i <= k; i++) line = line " " (r ? i : "m" i); print line } }' >table
+            compare alpha="${q[0]}" table | awk -v k=$k -v q="${q[k - 1]}" '
+                $1 == "critical-difference" { d = $2 / sqrt(k * (k + 1) / 12) - q }
+                END { exit !(d < .0012 && d > -.0012) }' || fail "q of $k at ${q[0]}"
+        done
+    done
+}
+
+@test "tools/compare: the diagram has each method and each group, and bad tables are refused" {
+    awk 'BEGIN { print "d A B <C>"; for (i = 1; i <= 10; i++) print "s" i, 3, 2, 1 }' >alike
+    compare svg=diagram.svg alike >out
+    assert_equal "$(grep -c 'stroke-width="5"' diagram.svg)" 2 # A-B and B-C
+    for text in 'A 1.00' 'B 2.00' '3.00 &lt;C&gt;' 'CD = 1.048'; do
+        grep -qF ">$text<" diagram.svg || fail "no $text: $(cat diagram.svg)"
+    done
+    tail -n 1 diagram.svg | grep -qx '</svg>'
+    printf 'd A B\ns 1 2 3\n' >long
+    run -1 compare long
+    assert_output 'compare: long:2: 3 values for 2 methods'
+    printf 'd A B\ns 1 x\n' >word
+    run -1 compare word
+    assert_output "compare: word:2: not a number: 'x'"
+    printf 'd A B\ns 1 2\n' >one
+    run -1 compare one
+    assert_output --partial 'at least two data sets'
+}
+
+@test "tools/roc: draws curves with a logarithmic axis" {
+    command -v gnuplot >/dev/null || skip 'gnuplot is not installed'
+    train -s patmat-np train.svm m
+    svm-top-predict -q --roc top.tsv test.svm m >/dev/null
+    roc picture.svg top.tsv
+    grep -q '<svg' picture.svg
+    grep -q 'false positive rate' picture.svg
+    grep -q '>top<' picture.svg
+    roc picture.png top.tsv
+    [ "$(head -c 4 picture.png | tail -c 3)" = PNG ]
+    run -1 roc picture.jpg top.tsv
+    run -1 roc picture.svg m
+    assert_output --partial 'not a curve of svm-top-predict --roc'
+}
