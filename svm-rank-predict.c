@@ -110,8 +110,10 @@ static int keep_rows(struct lines *lines, const struct data *rows, const double 
         lines->row[lines->n_rows + i] =
             (struct row){query, lines->n_rows + i, n_scores == 1 ? scores[i] : 0};
     }
-    memcpy(lines->scores + lines->n_rows * n_scores, scores,
-           rows->n_rows * n_scores * sizeof *scores);
+    if (n_scores > 0) { /* a model of no pairs has none, and no array for them */
+        memcpy(lines->scores + lines->n_rows * n_scores, scores,
+               rows->n_rows * n_scores * sizeof *scores);
+    }
     lines->queries |= rows->query != NULL;
     lines->n_rows = n;
     return 0;
@@ -186,7 +188,9 @@ static int write_pairs(const struct lines *lines, const struct row *row, size_t 
 static int write_groups(const struct lines *lines, size_t *starts, struct output *output,
                         struct error *err) {
     struct row *row = lines->row;
-    qsort(row, lines->n_rows, sizeof *row, compare_rows);
+    if (lines->n_rows > 0) {
+        qsort(row, lines->n_rows, sizeof *row, compare_rows);
+    }
     for (size_t i = 0; i < lines->n_rows; i++) {
         if (i == 0 || row[i].query != row[i - 1].query) {
             starts[row[i].number] = i + 1;

@@ -241,7 +241,11 @@ static void fill_coefficients(struct mc_kernel *kernel) {
     const struct mc_task *task = kernel->task;
     size_t k = kernel->k;
     for (size_t i = 0; i < kernel->n; i++) {
-        double *b = kernel->B + i * k, mean = 0;
+        double *b = kernel->B + i * k, mean = 0, cap = kernel->cap[task->y[i]];
+        double sum = task->shape.form->maximum ? mc_alpha_sum(&kernel->alpha, i) : 0;
+        if (sum > cap) { /* by rounding: at a small cost it is more than the gap allows */
+            mc_alpha_scale(&kernel->alpha, i, cap / sum);
+        }
         mc_alpha_load(&kernel->alpha, i, kernel->row);
         mc_coefficients(&task->shape, task->y[i], kernel->row, b);
         for (size_t c = 0; task->shape.form->centred && c < k; c++) {

@@ -54,3 +54,22 @@ setup() {
         assert_equal "${#stderr_lines[@]}" 1
     done
 }
+
+@test "attack: mc: with a tiny cost the dual of the kernel solver is still below the primal" {
+    printf '%s 1:0\n' a b c a b c >rows
+    for formulation in cs adm atm ats; do
+        svm-mc-train -q -c 1e-10 -t 2 -g 1 -s $formulation --max-time 2 rows model
+        awk '$1 == "cost" { C = $2 } $1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
+            END { exit !(P > 0 && D <= P * (1 + 1e-9)) }' model || fail "$formulation: D above P"
+    done
+}
+
+@test "attack: rank: an empty test file has empty predictions" {
+    printf '%s\n' '2 1:1' '1 1:0' >rows
+    : >none
+    train rows model
+    for how in --pairs --order; do
+        predict $how none model out
+        [ ! -s out ]
+    done
+}
