@@ -5,9 +5,10 @@
 
 /* Resolvers of clones run before the sanitizers' own start-up, so these builds go without. So do
  * builds for a machine with AVX2 (-march=native): gcc would not inline a helper compiled for that
- * machine into a clone for a plainer one, and there is nothing to choose. */
-#if defined(__x86_64__) && defined(__linux__) && !defined(__AVX2__) &&        \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(NO_DISPATCH)
+ * machine into a clone for a plainer one, and there is nothing to choose; and clang, whose clones
+ * other files cannot call. */
+#if defined(__x86_64__) && defined(__linux__) && !defined(__AVX2__) && !defined(__clang__) &&      \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DISPATCH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DISPATCH

@@ -13,7 +13,8 @@
 
 enum {
     MC_MOST_PASSES = 60,  /* of a root */
-    FIRST_SET = 1024,     /* rows of the first working set */
+    FIRST_SET = 1024,     /* rows of the first working set, */
+    FIRST_PART = 12,      /* or this part of all: the product with the matrix must be worth it */
     MOST_SET = 14000,     /* and of the largest: its matrix has 784 MB */
     BLOCK_ROWS = 64,      /* of the matrix that are taken at once */
     MOST_SWEEPS = 200,    /* of a working set, */
@@ -52,9 +53,10 @@ struct mc_kernel {
     struct gain {
         double gain;
         uint32_t row;
-    } * gain;      /* (n) */
-    uint32_t *set; /* (n) the working set, ascending */
-    float *K;      /* room for the matrix of the largest one: the system gives what is used */
+        bool free, taken; /* alpha is inside its bounds; has a place in the working set */
+    } * gain;             /* (n) */
+    uint32_t *set;        /* (n) the working set, ascending */
+    float *K; /* room for the matrix of the largest one: the system gives what is used */
 };
 
 /* ---- steps ---- */
@@ -196,7 +198,9 @@ static int compare_gains(const void *a, const void *b) {
     if (x->gain != y->gain) {
         return x->gain > y->gain ? -1 : 1;
     }
-    return (x->row > y->row) - (x->row < y->row);
+    /* equal gains, as all are at first: any rows, not those of the first classes in the file */
+    uint32_t i = x->row * UINT32_C(2654435761), j = y->row * UINT32_C(2654435761);
+    return (i > j) - (i < j);
 }
 
 static int compare_rows(const void *a, const void *b) {
@@ -204,9 +208,9 @@ static int compare_rows(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Fills set with the up to `most` rows that would gain most, and returns how many would. Rows
- * whose alpha is inside its bounds are worth a place even if they gain nothing now. */
-static size_t choose(struct mc_kernel *kernel, size_t most) {
+/* Fills gain, the largest first, with the rows that would gain, and those whose alpha is inside its
+ * bounds; returns how many they are. */
+static size_t list_gains(struct mc_kernel *kernel) {
     const struct mc_task *task = kernel->task;
     size_t k = kernel->k, n = 0;
     double margin = task->shape.margin;
@@ -224,16 +228,32 @@ static size_t choose(struct mc_kernel *kernel, size_t most) {
         double gain =
             trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
         if (gain > 0 || free) {
-            kernel->gain[n++] = (struct gain){free ? fmax(gain, 0) + 1e-300 : gain, (uint32_t)i};
+            kernel->gain[n++] =
+                (struct gain){.gain = fmax(gain, 0), .row = (uint32_t)i, .free = free};
         }
     }
     qsort(kernel->gain, n, sizeof *kernel->gain, compare_gains);
-    n = n < most ? n : most;
-    for (size_t i = 0; i < n; i++) {
-        kernel->set[i] = kernel->gain[i].row;
-    }
-    qsort(kernel->set, n, sizeof *kernel->set, compare_rows);
     return n;
+}
+
+/* Fills set with up to `most` rows, and returns how many. Rows whose alpha is inside its bounds
+ * have up to half of the places, whatever they gain: without them the others go too far.
+ */
+static size_t choose(struct mc_kernel *kernel, size_t most) {
+    size_t n = list_gains(kernel), m = 0;
+    for (int pass = 0; pass < 3; pass++) { /* inside; at a bound; inside again */
+        bool inside = pass != 1;
+        size_t room = pass == 0 ? most / 2 : most;
+        for (size_t i = 0; i < n && m < room; i++) {
+            struct gain *gain = &kernel->gain[i];
+            if (!gain->taken && gain->free == inside) {
+                gain->taken = true;
+                kernel->set[m++] = gain->row;
+            }
+        }
+    }
+    qsort(kernel->set, m, sizeof *kernel->set, compare_rows);
+    return m;
 }
 
 /* B = the coefficients of alpha, with the means taken off. */
@@ -312,7 +332,8 @@ static int certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error *e
 /* Working sets until the bounds, as the kernel matrix has them, are within aim of one another. */
 static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    size_t most = FIRST_SET;
+    size_t most = kernel->n / FIRST_PART > FIRST_SET ? kernel->n / FIRST_PART : FIRST_SET;
+    most = most < MOST_SET ? most : MOST_SET;
     double best = INFINITY;
     int waiting = 0;
     bool solved = true;
