@@ -52,6 +52,41 @@ first() {
     near "$(field primal model)" 12.291480 1e-6
 }
 
+# project WEIGHTS DATA: the rows of DATA times V of the weights file, U's features, svmlight.
+project() {
+    awk 'FNR == NR {
+            if ($2 == "V") { reading = 1; rank = $4; next }
+            if (reading) { for (k = 1; k <= rank; k++) V[rows + 0, k] = $k; rows++ }
+            next
+        }
+        /^#/ { height = $3; width = $4; next }
+        {
+            delete Z
+            for (i = 2; i <= NF; i++) {
+                split($i, part, ":")
+                at = part[1] - 1
+                for (k = 1; k <= rank; k++) {
+                    Z[int(at / width) * rank + k] += part[2] * V[at % width, k]
+                }
+            }
+            line = $1
+            for (j = 1; j <= height * rank; j++) line = line sprintf(" %d:%.17g", j, Z[j])
+            print line
+        }' "$1" "$2"
+}
+
+@test "smm: the U step is LIBSVM's optimum on the projected features" {
+    # -16.877040 is obj of `svm-train -s 0 -t 0 -c 10 -e 1e-7` (LIBSVM 3.24) on them
+    first 200
+    svm-smm-train -q -s lowrank -k 5 -c 10 -e 1e-6 --weights weights data.svm model
+    near "$(field primal model)" 16.877040 1e-6
+    project weights data.svm >projected.svm
+    command -v svm-train || skip "svm-train is not installed"
+    near "$(svm-train -s 0 -t 0 -c 10 -e 1e-7 projected.svm m |
+        sed -n 's/^obj = -\([0-9.]*\),.*/\1/p')" \
+        "$(field primal model)" 1e-6
+}
+
 @test "smm: nuclear is the optimum of an accelerated projected gradient" {
     # primal at a gap of 1e-7 of an independent solver (numpy, projected gradient on the dual)
     local row
