@@ -40,6 +40,7 @@ int folds_join(struct folds *folds, struct data *data, const struct data *held, 
 /* Writes the row numbers that fold `fold` holds out, or those it trains on; returns how many. */
 size_t folds_rows(const struct folds *folds, size_t fold, bool held_out, uint32_t *rows);
 
+/* Releases what the folds own and makes them empty. */
 void folds_free(struct folds *folds);
 
 #endif

@@ -41,6 +41,7 @@ int labels_read(struct labels *labels, const struct model *model, struct error *
 /* The same for models that have two labels in one score, as well as one in each. */
 int labels_read_pair(struct labels *labels, const struct model *model, struct error *err);
 
+/* Releases what the labels own and makes them empty. */
 void labels_free(struct labels *labels);
 
 #endif

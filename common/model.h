@@ -52,6 +52,7 @@ struct model {
     double *pair_matrix;            /* (vectors.n_rows, vectors.n_rows), for scoring */
 };
 
+/* Releases what the model owns. */
 void model_free(struct model *model);
 
 /* Sets the body and the figures of the fit, from the solution of `problem` (whose data the model

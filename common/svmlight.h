@@ -62,6 +62,7 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
 int svmlight_describe(const struct svmlight_fault *fault, const char *name, uint64_t lines_before,
                       struct error *err);
 
+/* Releases what the rows own. */
 void svmlight_free(struct svmlight *rows);
 
 #endif

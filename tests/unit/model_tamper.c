@@ -170,10 +170,13 @@ static void check_changes(const char *path, char *bytes, size_t size, enum kind 
     }
 }
 
+/* Room that the line takes at most, with the NUL: callers leave as much behind the model. */
+enum { END_LINE = 64 };
+
 /* Writes at bytes[size) the checksum line `end` of the original, for new bytes before it. */
 static size_t sign(char *bytes, size_t size, const char *rows) {
     unsigned long checksum = crc32(0, (const unsigned char *)bytes, (unsigned)size);
-    return size + (size_t)sprintf(bytes + size, "end %s %08lx\n", rows, checksum);
+    return size + (size_t)snprintf(bytes + size, END_LINE, "end %s %08lx\n", rows, checksum);
 }
 
 static void check_signed(const char *path, const char *bytes, size_t size, enum kind kind) {
