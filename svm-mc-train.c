@@ -161,6 +161,10 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     return model_add(model, err, MC_PROBABILITY_KEY, "%s", text);
 }
 
+static enum family_matrix matrix(const struct options *options) {
+    return options_choice(options, "solver") == MC_FW ? FAMILY_PRODUCTS : FAMILY_COLUMNS;
+}
+
 int main(int argc, char **argv) {
     const struct family family = {
         .name = "mc",
@@ -174,6 +178,7 @@ int main(int argc, char **argv) {
         .n_options = sizeof own_options / sizeof own_options[0],
         .measures = &mc_measures,
         .check = check,
+        .matrix = matrix,
         .open = open_problem,
         .solve = solve,
         .close = close_problem,

@@ -287,6 +287,11 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     return status;
 }
 
+static enum family_matrix by_rows(const struct options *options) {
+    (void)options;
+    return FAMILY_ROWS;
+}
+
 int main(int argc, char **argv) {
     const struct family family = {
         .name = "top",
@@ -294,10 +299,10 @@ int main(int argc, char **argv) {
                    "the highest negatives make.",
         .has = FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
         .labels = DATA_NAME,
-        .by_rows = true,
         .formulations = formulations,
         .losses = losses,
         .solvers = solvers,
+        .matrix = by_rows,
         .options = own_options,
         .n_options = sizeof own_options / sizeof own_options[0],
         .measures = &top_measures,

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A small matrix costs little more in double, and kernels with large values need it; a larger one is
- * worth it for tight gaps, up to where computing it takes too long. */
+/* A small matrix costs little more in double, and kernels with large values need it; a larger one
+ * is worth it for tight gaps, up to where computing it takes too long. */
 enum { ALWAYS_WIDE_ROWS = 3000, MOST_WIDE_ROWS = 8192 };
 static const double WIDE_EPSILON = 1e-4;
 
@@ -30,10 +30,13 @@ bool crossval_wants_gram(const struct family *family, const struct options *opti
 }
 
 int crossval_gram(struct gram **gram, const struct family *family, struct point point,
-                  const struct kernel *kernel, const struct data *data, size_t cache_bytes,
-                  struct threads *threads, struct error *err) {
+                  const struct kernel *kernel, const struct data *data, bool shared,
+                  size_t cache_bytes, struct threads *threads, struct error *err) {
     double n = (double)data->n_rows;
-    if (family->by_rows && n * (n + 16) / 2 * sizeof(float) > (double)cache_bytes) {
+    enum family_matrix matrix = family->matrix ? family->matrix(point.options) : FAMILY_PRODUCTS;
+    bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
+    if ((matrix != FAMILY_PRODUCTS && !fits) ||
+        (matrix == FAMILY_COLUMNS && !shared && n > ALWAYS_WIDE_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);
     }
     bool tight = point_number(point, "epsilon") < WIDE_EPSILON;
@@ -55,8 +58,8 @@ int crossval_header(const struct family *family, const void *state, struct point
                             .n_rows = problem->n,
                             .n_features = problem->data->n_features,
                             .n_outputs = solution->weights ? solution->n_outputs : 0};
-    if (copy_name(&model->formulation,
-                  family->formulations[point_choice(point, "formulation")], err) < 0 ||
+    if (copy_name(&model->formulation, family->formulations[point_choice(point, "formulation")],
+                  err) < 0 ||
         (family->losses &&
          copy_name(&model->loss, family->losses[point_choice(point, "loss")], err) < 0) ||
         (family->header && family->header(state, point, solution, model, err) < 0)) {
@@ -67,9 +70,9 @@ int crossval_header(const struct family *family, const void *state, struct point
 }
 
 struct watch crossval_watch(const struct options *options) {
-    return (struct watch){
-        .most_iterations = (uint64_t)point_number((struct point){options, 0}, "max-iter"),
-        .most_seconds = point_number((struct point){options, 0}, "max-time")};
+    return (struct watch){.most_iterations =
+                              (uint64_t)point_number((struct point){options, 0}, "max-iter"),
+                          .most_seconds = point_number((struct point){options, 0}, "max-time")};
 }
 
 /* ---- folds ---- */
@@ -96,7 +99,7 @@ struct fold {
     struct data train, held; /* copies of those rows, where the data are its own; scaled */
     struct gram *gram;       /* of train, or NULL */
     struct problem problem;
-    double *scores;                /* (n_held, n_scores), room for n_room numbers */
+    double *scores; /* (n_held, n_scores), room for n_room numbers */
     size_t n_room;
     double *coefficient, *product; /* (n_rows) of all data, for the shared matrix */
 };
@@ -142,8 +145,7 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
         return -1;
     }
     fold->n_held = folds_rows(crossval->folds, fold->number, true, fold->rows);
-    fold->n_train =
-        folds_rows(crossval->folds, fold->number, false, fold->rows + fold->n_held);
+    fold->n_train = folds_rows(crossval->folds, fold->number, false, fold->rows + fold->n_held);
     fold->problem.n = fold->n_train;
     fold->problem.threads = round->inner;
     fold->problem.cache_bytes = round->cache_bytes;
@@ -161,7 +163,7 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
     fold->problem.data = &fold->train;
     if (crossval_wants_gram(crossval->family, crossval->options, &round->kernel)) {
         struct point point = {crossval->options, round->first_point};
-        if (crossval_gram(&fold->gram, crossval->family, point, &round->kernel, &fold->train,
+        if (crossval_gram(&fold->gram, crossval->family, point, &round->kernel, &fold->train, false,
                           round->cache_bytes, round->inner, err) < 0) {
             return -1;
         }
@@ -230,7 +232,7 @@ static int score_point(struct fold *fold, const struct round *round, const void 
     model.dual = solution->dual;
     int status;
     size_t n_scores = solution->n_outputs;
-    if (round->gram && solution->weights) {
+    if (round->gram && gram_is_whole(round->gram) && solution->weights) {
         status = make_room(fold, fold->n_held * n_scores, err);
         status = status < 0 ? -1 : shared_scores(fold, round, solution, err);
     } else {
@@ -281,8 +283,8 @@ static int run_fold(struct fold *fold, struct round *round, struct error *err) {
         size_t next = (first / block + 1) * block;
         next = next < end ? next : end;
         void *state = NULL;
-        if (crossval->family->open(&state, &fold->problem,
-                                   (struct point){crossval->options, first}, err) < 0) {
+        if (crossval->family->open(&state, &fold->problem, (struct point){crossval->options, first},
+                                   err) < 0) {
             return -1;
         }
         int status = 0;
@@ -333,7 +335,7 @@ static int run_round(const struct crossval *crossval, size_t first_point, size_t
                           .cache_bytes = crossval->cache_bytes};
     if (!crossval->copy_folds &&
         crossval_wants_gram(crossval->family, crossval->options, &round.kernel)) {
-        if (crossval_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data,
+        if (crossval_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data, true,
                           crossval->cache_bytes, crossval->threads, err) < 0) {
             return -1;
         }

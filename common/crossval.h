@@ -51,12 +51,12 @@ struct kernel crossval_kernel(struct point point, uint32_t n_features);
 bool crossval_wants_gram(const struct family *family, const struct options *options,
                          const struct kernel *kernel);
 
-/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it. Where
- * the family's solvers take it by rows it is kept whole or not at all: what remains of cache_bytes
- * is for the rows. */
+/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it, and keeps
+ * of it what the family's solvers want; the rest of cache_bytes is for them. `shared`: for several
+ * folds. */
 int crossval_gram(struct gram **gram, const struct family *family, struct point point,
-                  const struct kernel *kernel, const struct data *data, size_t cache_bytes,
-                  struct threads *threads, struct error *err);
+                  const struct kernel *kernel, const struct data *data, bool shared,
+                  size_t cache_bytes, struct threads *threads, struct error *err);
 
 /* Fills the header of the model of a solution: what all families have, and the family's lines. The
  * scale is the caller's. */

@@ -60,6 +60,14 @@ enum {
     FAMILY_ROW_WEIGHTS = 64 /* --row-weights */
 };
 
+/* How solvers take the kernel matrix. */
+enum family_matrix {
+    FAMILY_PRODUCTS, /* products with all of it: as much is kept as there is memory for */
+    FAMILY_ROWS,     /* a row at a time: it is kept whole or not at all */
+    FAMILY_COLUMNS   /* many columns at a time, seldom all: kept whole only where it is small, or
+                        several folds share it */
+};
+
 /* Out-of-fold scores, for calibration: rows[0..n) of data, held out by one fold. */
 struct held_out {
     const struct data *data;
@@ -75,7 +83,6 @@ struct family {
     unsigned has;
     enum data_labels labels;
     bool folds_by_query;                              /* else by row, stratified by label */
-    bool by_rows; /* solvers take the kernel matrix row by row: it is kept whole or not at all */
     const char *const *formulations, *const *losses;  /* names, ended by NULL; losses may be NULL */
     const char *const *solvers;                       /* "auto" first */
     const struct option_spec *options;                /* its own */
@@ -84,6 +91,8 @@ struct family {
 
     /* Refuses combinations of options (ERROR_USAGE), before anything is read. May be NULL. */
     int (*check)(const struct options *options, struct error *err);
+    /* What the solvers ask of the kernel matrix. May be NULL: FAMILY_PRODUCTS. */
+    enum family_matrix (*matrix)(const struct options *options);
     /* True if the linear kernel is to be had as a matrix too, for pair features. May be NULL:
      * never. */
     bool (*linear_gram)(const struct options *options);

@@ -593,8 +593,12 @@ size_t gram_kept_bytes(const struct gram *gram) {
     return row_offset(gram->kept) * (gram->wide ? sizeof(double) : sizeof(float));
 }
 
+bool gram_is_whole(const struct gram *gram) {
+    return gram->kept == gram_size(gram);
+}
+
 bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {
-    if (gram->kept < gram_size(gram)) {
+    if (!gram_is_whole(gram)) {
         return false;
     }
     const float *entries = gram->entries;

@@ -41,6 +41,9 @@ size_t gram_kept_bytes(const struct gram *gram);
 int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
                  struct error *err);
 
+/* True if all entries are kept. */
+bool gram_is_whole(const struct gram *gram);
+
 /* row[c] = K at row i and columns j[0..n) as float, if the whole matrix is kept; else returns
  * false. */
 bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row);

@@ -523,7 +523,7 @@ static int fit(struct training *training, struct point point, struct error *err)
     }
     double start = progress_clock();
     if (status == 0 && crossval_wants_gram(training->family, &training->options, &kernel)) {
-        status = crossval_gram(&gram, training->family, point, &kernel, data,
+        status = crossval_gram(&gram, training->family, point, &kernel, data, false,
                                training->cache_bytes, training->threads, err);
         training->kernel_seconds = progress_clock() - start;
     }

@@ -1,5 +1,6 @@
 #include "solvers/mc_kernel.h"
 
+#include "common/columns.h"
 #include "common/dispatch.h"
 #include "common/memory.h"
 #include "common/operator.h"
@@ -14,9 +15,8 @@
 enum {
     MC_MOST_PASSES = 60,  /* of a root */
     FIRST_SET = 1024,     /* rows of the first working set, */
-    FIRST_PART = 12,      /* or this part of all: the product with the matrix must be worth it */
-    MOST_SET = 14000,     /* and of the largest: its matrix has 784 MB */
-    BLOCK_ROWS = 64,      /* of the matrix that are taken at once */
+    FIRST_PART = 60,      /* or this part of all; */
+    MOST_SET = 14000,     /* of the largest: its matrix has 784 MB */
     MOST_SWEEPS = 200,    /* of a working set, */
     MOST_STEPS = 1 << 20, /* or more, of so many steps in all */
     PATIENCE = 8,         /* working sets that were solved without PROGRESS of the gap ... */
@@ -24,6 +24,9 @@ enum {
 };
 
 static const double PROGRESS = 0.05;
+/* A dual that rises by this part of the distance is progress too: with many more support vectors
+ * than a set holds, the primal is slow to follow. */
+static const double RISE = 1e-5;
 static const double GROWTH = 1.6; /* of the working set */
 /* A working set is done when its part of the gap is this part of the gap that there was, or of the
  * one that is wanted. */
@@ -40,7 +43,8 @@ static const double double_TINY = 4e-16, double_HUGE = 1e300;
 
 struct mc_kernel {
     const struct mc_task *task;
-    struct operator operator, exact; /* mc's; the problem's, for the certificate */
+    struct operator exact; /* for the certificate */
+    struct columns *columns;
     size_t n, k;
     double *q;     /* (n) K_ii + bias^2 */
     double *cap;   /* (k) */
@@ -56,6 +60,7 @@ struct mc_kernel {
         bool free, taken; /* alpha is inside its bounds; has a place in the working set */
     } * gain;             /* (n) */
     uint32_t *set;        /* (n) the working set, ascending */
+    size_t most_set;      /* rows of the largest working set */
     float *K; /* room for the matrix of the largest one: the system gives what is used */
 };
 
@@ -67,10 +72,10 @@ DISPATCH static double trial(struct mc_kernel *kernel, size_t y, double q, const
 }
 
 /* out (n) += factor * row (n) */
-DISPATCH static void add_scaled(double *restrict out, double factor, const float *restrict row,
+DISPATCH static void add_scaled(float *restrict out, float factor, const float *restrict row,
                                 size_t n) {
     for (size_t i = 0; i < n; i++) {
-        out[i] += factor * (double)row[i];
+        out[i] += factor * row[i];
     }
 }
 
@@ -78,45 +83,40 @@ DISPATCH static void add_scaled(double *restrict out, double factor, const float
 
 struct inner {
     size_t m;
-    float *K;  /* (m, m) K_SS + bias^2; borrowed */
-    double *F; /* (k, m) */
+    float *K; /* (m, m) K_SS + bias^2; borrowed */
+    float
+        *change; /* (k, m) of the scores, since the set was chosen: small where rounding matters */
     struct mc_sampling sampling;
 };
 
 static void inner_free(struct inner *inner) {
-    free(inner->F);
+    free(inner->change);
     mc_sampling_free(&inner->sampling);
 }
 
 static int inner_create(struct inner *inner, const struct mc_kernel *kernel, size_t m,
                         struct error *err) {
-    const struct problem *problem = kernel->task->problem;
     size_t k = kernel->k;
-    double square = kernel->task->bias * kernel->task->bias;
+    float square = (float)(kernel->task->bias * kernel->task->bias);
     *inner = (struct inner){.m = m};
     inner->K = kernel->K;
-    inner->F = memory_array(m, k * sizeof(double), "a working set", err);
-    double *block = memory_array(BLOCK_ROWS, m * sizeof *block, "a working set", err);
-    uint32_t *rows = memory_array(m, sizeof *rows, "a working set", err);
-    int status = inner->K && inner->F && block && rows
-                     ? mc_sampling_create(&inner->sampling, m, kernel->task->seed, err)
-                     : -1;
-    for (size_t i = 0; status == 0 && i < m; i++) {
-        rows[i] = problem->rows ? problem->rows[kernel->set[i]] : kernel->set[i];
-        for (size_t c = 0; c < k; c++) {
-            inner->F[c * m + i] = kernel->F[kernel->set[i] * k + c];
-        }
+    inner->change = memory_zeros(m, k * sizeof *inner->change, "a working set", err);
+    if (!inner->change || mc_sampling_create(&inner->sampling, m, kernel->task->seed, err) < 0 ||
+        columns_square(kernel->columns, kernel->set, m, inner->K, err) < 0) {
+        return -1;
     }
-    for (size_t first = 0; status == 0 && first < m; first += BLOCK_ROWS) {
-        size_t n = BLOCK_ROWS < m - first ? BLOCK_ROWS : m - first;
-        status = gram_block(problem->gram, rows + first, n, rows, m, block, err);
-        for (size_t j = 0; status == 0 && j < n * m; j++) {
-            inner->K[first * m + j] = (float)(block[j] + square);
-        }
+    for (size_t j = 0; square > 0 && j < m * m; j++) {
+        inner->K[j] += square;
     }
-    free(block);
-    free(rows);
-    return status;
+    return 0;
+}
+
+/* kernel->s = the scores of row a of the set. */
+static void inner_scores(const struct inner *inner, struct mc_kernel *kernel, size_t a) {
+    const double *before = kernel->F + kernel->set[a] * kernel->k;
+    for (size_t c = 0; c < kernel->k; c++) {
+        kernel->s[c] = before[c] + (double)inner->change[c * inner->m + a];
+    }
 }
 
 /* What row i of class y adds to the gap at scores s: C L + u's - sum alpha, never below 0 and 0 at
@@ -137,12 +137,10 @@ static double row_gap(const struct mc_kernel *kernel, size_t i, const double *s)
     return gap;
 }
 
-static double inner_gap(const struct inner *inner, const struct mc_kernel *kernel) {
+static double inner_gap(const struct inner *inner, struct mc_kernel *kernel) {
     double gap = 0;
     for (size_t a = 0; a < inner->m; a++) {
-        for (size_t c = 0; c < kernel->k; c++) {
-            kernel->s[c] = inner->F[c * inner->m + a];
-        }
+        inner_scores(inner, kernel, a);
         gap += row_gap(kernel, kernel->set[a], kernel->s);
     }
     return gap;
@@ -153,9 +151,7 @@ static int inner_sweep(struct inner *inner, struct mc_kernel *kernel, struct err
     double margin = kernel->task->shape.margin;
     for (size_t t = 0; t < n; t++) {
         size_t a = inner->sampling.order[t], i = kernel->set[a], y = kernel->task->y[i];
-        for (size_t c = 0; c < k; c++) {
-            kernel->s[c] = inner->F[c * m + a];
-        }
+        inner_scores(inner, kernel, a);
         mc_alpha_load(&kernel->alpha, i, kernel->row);
         double gain =
             trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
@@ -165,7 +161,7 @@ static int inner_sweep(struct inner *inner, struct mc_kernel *kernel, struct err
         }
         for (size_t c = 0; c < k; c++) {
             if (kernel->u[c] != 0) {
-                add_scaled(inner->F + c * m, kernel->u[c], inner->K + a * m, m);
+                add_scaled(inner->change + c * m, (float)kernel->u[c], inner->K + a * m, m);
             }
         }
         if (mc_alpha_store(&kernel->alpha, i, kernel->row, err) < 0) {
@@ -236,11 +232,12 @@ static size_t list_gains(struct mc_kernel *kernel) {
     return n;
 }
 
-/* Fills set with up to `most` rows, and returns how many. Rows whose alpha is inside its bounds
- * have up to half of the places, whatever they gain: without them the others go too far.
+/* Fills set with up to `most` of the n rows listed, and returns how many. Rows whose alpha is
+ * inside its bounds have up to half of the places, whatever they gain: without them the others go
+ * too far.
  */
-static size_t choose(struct mc_kernel *kernel, size_t most) {
-    size_t n = list_gains(kernel), m = 0;
+static size_t choose(struct mc_kernel *kernel, size_t n, size_t most) {
+    size_t m = 0;
     for (int pass = 0; pass < 3; pass++) { /* inside; at a bound; inside again */
         bool inside = pass != 1;
         size_t room = pass == 0 ? most / 2 : most;
@@ -256,24 +253,29 @@ static size_t choose(struct mc_kernel *kernel, size_t most) {
     return m;
 }
 
-/* B = the coefficients of alpha, with the means taken off. */
-static void fill_coefficients(struct mc_kernel *kernel) {
+/* b (k) = the coefficients of row i's alpha, with the mean taken off. */
+static void take_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
     const struct mc_task *task = kernel->task;
     size_t k = kernel->k;
+    double mean = 0, cap = kernel->cap[task->y[i]];
+    double sum = task->shape.form->maximum ? mc_alpha_sum(&kernel->alpha, i) : 0;
+    if (sum > cap) { /* by rounding: at a small cost it is more than the gap allows */
+        mc_alpha_scale(&kernel->alpha, i, cap / sum);
+    }
+    mc_alpha_load(&kernel->alpha, i, kernel->row);
+    mc_coefficients(&task->shape, task->y[i], kernel->row, b);
+    for (size_t c = 0; task->shape.form->centred && c < k; c++) {
+        mean += b[c] / (double)k;
+    }
+    for (size_t c = 0; c < k; c++) {
+        b[c] -= mean;
+    }
+}
+
+/* B = the coefficients of alpha. */
+static void fill_coefficients(struct mc_kernel *kernel) {
     for (size_t i = 0; i < kernel->n; i++) {
-        double *b = kernel->B + i * k, mean = 0, cap = kernel->cap[task->y[i]];
-        double sum = task->shape.form->maximum ? mc_alpha_sum(&kernel->alpha, i) : 0;
-        if (sum > cap) { /* by rounding: at a small cost it is more than the gap allows */
-            mc_alpha_scale(&kernel->alpha, i, cap / sum);
-        }
-        mc_alpha_load(&kernel->alpha, i, kernel->row);
-        mc_coefficients(&task->shape, task->y[i], kernel->row, b);
-        for (size_t c = 0; task->shape.form->centred && c < k; c++) {
-            mean += b[c] / (double)k;
-        }
-        for (size_t c = 0; c < k; c++) {
-            b[c] -= mean;
-        }
+        take_coefficients(kernel, i, kernel->B + i * kernel->k);
     }
 }
 
@@ -296,11 +298,37 @@ static int bounds(struct mc_kernel *kernel, struct error *err) {
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
+/* Brings B, and F = K B, up to what alpha is now, and computes the bounds. */
 static int refresh(struct mc_kernel *kernel, struct error *err) {
-    fill_coefficients(kernel);
-    return kernel->operator.scores(&kernel->operator, kernel->B, kernel->F, err) < 0
-               ? -1
-               : bounds(kernel, err);
+    size_t k = kernel->k, m = 0;
+    double square = kernel->task->bias * kernel->task->bias;
+    for (size_t i = 0; i < kernel->n; i++) {
+        take_coefficients(kernel, i, kernel->u);
+        if (memcmp(kernel->u, kernel->B + i * k, k * sizeof *kernel->u) != 0) {
+            kernel->set[m++] = (uint32_t)i;
+        }
+    }
+    double *change = memory_array(m, k * sizeof *change, "coefficients", err);
+    if (!change) {
+        return -1;
+    }
+    memset(kernel->s, 0, k * sizeof *kernel->s);
+    for (size_t a = 0; a < m; a++) {
+        double *b = kernel->B + kernel->set[a] * k;
+        take_coefficients(kernel, kernel->set[a], kernel->u);
+        for (size_t c = 0; c < k; c++) {
+            change[a * k + c] = kernel->u[c] - b[c];
+            kernel->s[c] += square * change[a * k + c];
+        }
+        memcpy(b, kernel->u, k * sizeof *b);
+    }
+    for (size_t j = 0; square > 0 && j < kernel->n * k; j++) {
+        kernel->F[j] += kernel->s[j % k];
+    }
+    int status =
+        m == 0 ? 0 : columns_multiply(kernel->columns, kernel->set, m, change, k, kernel->F, err);
+    free(change);
+    return status < 0 ? -1 : bounds(kernel, err);
 }
 
 /* Both bounds in double and from the data, with B as it will stand in the model. */
@@ -329,14 +357,18 @@ static int certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error *e
     return 0;
 }
 
+static const char STALLED[] = "the precision of the kernel matrix stops progress";
+static const char CROWDED[] =
+    "many more support vectors than a working set holds: progress is slow";
+
 /* Working sets until the bounds, as the kernel matrix has them, are within aim of one another. */
 static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     size_t most = kernel->n / FIRST_PART > FIRST_SET ? kernel->n / FIRST_PART : FIRST_SET;
-    most = most < MOST_SET ? most : MOST_SET;
-    double best = INFINITY;
+    double best = INFINITY, highest = -INFINITY;
     int waiting = 0;
     bool solved = true;
+    fit->reason = NULL;
     for (;;) {
         if (refresh(kernel, err) < 0) {
             return -1;
@@ -353,40 +385,46 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
         }
         waiting += solved ? SOLVED : 1;
         double distance = kernel->primal - kernel->dual; /* the gap may stay near 1 for long */
-        if (distance < best * (1 - PROGRESS)) {
-            best = distance;
+        if (distance < best * (1 - PROGRESS) || kernel->dual > highest + RISE * distance) {
+            best = fmin(best, distance);
+            highest = kernel->dual;
             waiting = 0;
         }
-        size_t m = waiting < PATIENCE * SOLVED ? choose(kernel, most) : 0;
-        if (m == 0) {
-            fit->reason = "the precision of the kernel matrix stops progress";
+        most = most < kernel->most_set ? most : kernel->most_set;
+        size_t n_candidates = list_gains(kernel);
+        size_t m = choose(kernel, n_candidates, most);
+        if (m == 0 || waiting >= PATIENCE * SOLVED) {
+            fit->reason = n_candidates > kernel->most_set ? CROWDED : STALLED;
             return 0;
         }
         if (descend(kernel, m, aim * kernel->primal, &solved, err) < 0) {
             return -1;
         }
-        double next = GROWTH * (double)most;
-        most = next < MOST_SET ? (size_t)next : MOST_SET;
+        most = (size_t)(GROWTH * (double)most);
     }
 }
 
-/* Solves from alpha; what looked reached and is not, in double, is taken further. */
+/* Solves from alpha; what looked reached and is not, in double, is taken further, as long as the
+ * scores in double are of help. */
 static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
-    double aim = goal->epsilon;
+    double aim = goal->epsilon, best = INFINITY;
     for (;;) {
         int status = iterate(kernel, aim, goal, monitor, fit, err);
         if (status < 0 || certify(kernel, fit, err) < 0) {
             mc_fit_free(fit);
             return -1;
         }
-        if (fit->reason || monitor_gap(fit->primal, fit->dual) <= goal->epsilon) {
+        double gap = monitor_gap(fit->primal, fit->dual);
+        if (gap <= goal->epsilon || (fit->reason && (fit->reason != STALLED || gap > best / 2))) {
+            fit->reason = gap <= goal->epsilon ? NULL : fit->reason;
             return 0;
         }
+        aim = fit->reason ? aim : aim / 2;
+        best = gap;
         uint64_t iterations = fit->iterations;
         mc_fit_free(fit);
         fit->iterations = iterations;
-        aim /= 2;
     }
 }
 
@@ -396,15 +434,19 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     for (size_t i = 0; kernel->cost > 0 && kernel->cost != goal->cost && i < kernel->n; i++) {
         mc_alpha_scale(&kernel->alpha, i, goal->cost / kernel->cost);
     }
+    for (size_t j = 0; kernel->cost > 0 && j < kernel->n * kernel->k; j++) {
+        kernel->F[j] *= goal->cost / kernel->cost;
+    }
     for (size_t c = 0; c < kernel->k; c++) {
         kernel->cap[c] = goal->cost * kernel->task->share[c];
     }
     if (kernel->cost > 0 && !kernel->task->shape.form->maximum) {
         mc_alpha_clip(&kernel->alpha, kernel->task->y, kernel->cap);
     }
+    fill_coefficients(kernel); /* F is theirs but for rounding */
     kernel->cost = goal->cost;
-    size_t most = kernel->n < MOST_SET ? kernel->n : MOST_SET;
-    kernel->K = memory_array(most * most, sizeof(float), "a working set", err);
+    kernel->K =
+        memory_array(kernel->most_set * kernel->most_set, sizeof(float), "a working set", err);
     int status = kernel->K ? run(kernel, goal, monitor, fit, err) : -1;
     free(kernel->K);
     kernel->K = NULL;
@@ -430,14 +472,23 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
     kernel->u = memory_zeros(width, sizeof(double), "a block", err);
     kernel->cap = memory_zeros(k, sizeof(double), "costs", err);
     kernel->q = memory_array(n, sizeof(double), "norms", err);
-    kernel->F = memory_array(n, k * sizeof(double), "scores", err);
-    kernel->B = memory_array(n, k * sizeof(double), "coefficients", err);
+    kernel->F = memory_zeros(n, k * sizeof(double), "scores", err);
+    kernel->B = memory_zeros(n, k * sizeof(double), "coefficients", err);
     kernel->gain = memory_array(n, sizeof *kernel->gain, "gains", err);
     kernel->set = memory_array(n, sizeof *kernel->set, "a working set", err);
     return kernel->blocks.v && kernel->s && kernel->row && kernel->u && kernel->cap && kernel->q &&
                    kernel->F && kernel->B && kernel->gain && kernel->set
                ? 0
                : -1;
+}
+
+/* Columns get what the largest working set leaves, but half of the memory at the least. */
+static int share_memory(struct mc_kernel *kernel, struct error *err) {
+    const struct problem *problem = kernel->task->problem;
+    size_t bytes = problem->cache_bytes, m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
+    size_t own = m * m * sizeof(float) < bytes / 2 ? m * m * sizeof(float) : bytes / 2;
+    kernel->most_set = m;
+    return columns_create(&kernel->columns, problem, bytes - own, err);
 }
 
 int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct error *err) {
@@ -449,8 +500,7 @@ int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct
     made->n = task->n;
     made->k = task->shape.k;
     if (allocate(made, err) < 0 || mc_alpha_create(&made->alpha, made->n, made->k, err) < 0 ||
-        mc_operator_create(&made->operator, task, err) < 0 ||
-        operator_create(&made->exact, task->problem, err) < 0 ||
+        share_memory(made, err) < 0 || operator_create(&made->exact, task->problem, err) < 0 ||
         made->exact.diagonal(&made->exact, made->q, err) < 0) {
         mc_kernel_close(made);
         return -1;
@@ -466,8 +516,8 @@ void mc_kernel_close(struct mc_kernel *kernel) {
     if (!kernel) {
         return;
     }
-    operator_free(&kernel->operator);
     operator_free(&kernel->exact);
+    columns_free(kernel->columns);
     mc_alpha_free(&kernel->alpha);
     free(kernel->blocks.v);
     free(kernel->s);

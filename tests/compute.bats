@@ -14,6 +14,10 @@ load helper
     unit linear
 }
 
+@test "kernel columns: squares and products, kept or computed, on any number of threads" {
+    unit columns
+}
+
 @test "scale: training rows come out standardised, other rows get the same map" {
     unit scale
 }

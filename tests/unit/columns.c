@@ -1,0 +1,140 @@
+/* Squares and products from columns of kernel matrices, against single kernel values, through any
+ * cache and any number of threads. */
+#include "common/columns.h"
+#include "common/random.h"
+#include "tests/unit/compute.h"
+
+enum { N = 700, WIDTH = 9, MOST = 300, K = 3 };
+
+struct case_of {
+    bool sparse, whole, wide, fold;
+    enum kernel_type kernel;
+    size_t kept; /* columns for which there is room */
+};
+
+struct fixture {
+    struct data data;
+    struct kernel kernel;
+    struct kernel_rows plain;
+    struct gram *gram;
+    uint32_t row[N]; /* of the data, of each row of the problem */
+    size_t n;
+};
+
+static void set_up(struct fixture *f, const struct case_of *c, struct random *random) {
+    struct error err;
+    f->data = sample_data(N, WIDTH, c->sparse ? 0.3 : 1, SAMPLE_SIGNED, c->sparse, true, 5);
+    f->kernel = (struct kernel){.type = c->kernel, .degree = 2, .gamma = 0.3, .coef0 = 1};
+    CHECK(kernel_rows_create(&f->plain, &f->kernel, &f->data, &err) == 0, "%s", err.text);
+    CHECK(gram_create(&f->gram, &f->kernel, &f->data, c->whole ? 1 << 25 : 0, c->wide, NULL,
+                      &err) == 0,
+          "%s", err.text);
+    CHECK(gram_is_whole(f->gram) == c->whole, "the matrix is whole, or is not");
+    f->n = c->fold ? N - 100 : N;
+    for (uint32_t i = 0; i < N; i++) {
+        f->row[i] = i;
+    }
+    random_shuffle(random, f->row, c->fold ? N : 0);
+}
+
+static void tear_down(struct fixture *f) {
+    gram_free(f->gram);
+    kernel_rows_free(&f->plain);
+    data_free(&f->data);
+}
+
+static double entry(const struct fixture *f, size_t i, size_t j) {
+    return kernel_value(&f->plain, f->row[i], &f->plain, f->row[j]);
+}
+
+static void check_square(const struct fixture *f, struct columns *columns, const uint32_t *rows,
+                         size_t m) {
+    struct error err;
+    static float block[MOST * MOST];
+    CHECK(columns_square(columns, rows, m, block, &err) == 0, "%s", err.text);
+    for (size_t a = 0; a < m; a++) {
+        for (size_t b = 0; b < m; b++) {
+            double exact = entry(f, rows[a], rows[b]);
+            CHECK(fabs((double)block[a * m + b] - exact) <= 2e-6 * (1 + fabs(exact)),
+                  "entry %zu, %zu of a square: %g, not %g", a, b, (double)block[a * m + b], exact);
+        }
+    }
+}
+
+/* out is added to; what is added is checked. */
+static void check_product(const struct fixture *f, struct columns *columns, const uint32_t *rows,
+                          size_t m, struct random *random, double *out) {
+    struct error err;
+    static double b[MOST * K], before[N * K];
+    for (size_t j = 0; j < m * K; j++) {
+        b[j] = random_unit(random) - 0.5;
+    }
+    memcpy(before, out, f->n * K * sizeof *out);
+    CHECK(columns_multiply(columns, rows, m, b, K, out, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < f->n; i++) {
+        for (size_t c = 0; c < K; c++) {
+            double exact = before[i * K + c], size = fabs(exact);
+            for (size_t a = 0; a < m; a++) {
+                exact += entry(f, i, rows[a]) * b[a * K + c];
+                size += fabs(entry(f, i, rows[a]) * b[a * K + c]);
+            }
+            CHECK(fabs(out[i * K + c] - exact) <= 1e-6 * (1 + size),
+                  "score %zu, %zu of a product: %.9g, not %.9g", i, c, out[i * K + c], exact);
+        }
+    }
+}
+
+/* Random sets of rows, squares and products in turn; the sum of all products in out (n, K). */
+static void walk(const struct case_of *c, size_t n_threads, double *out) {
+    struct fixture f;
+    struct random random;
+    struct error err;
+    struct threads *threads;
+    struct columns *columns;
+    random_start(&random, 1, 2);
+    set_up(&f, c, &random);
+    CHECK(threads_create(&threads, n_threads, &err) == 0, "%s", err.text);
+    struct problem problem = {.data = &f.data,
+                              .gram = f.gram,
+                              .rows = c->fold ? f.row : NULL,
+                              .n = f.n,
+                              .threads = threads};
+    CHECK(columns_create(&columns, &problem, c->kept * (f.n + 1) * sizeof(float), &err) == 0, "%s",
+          err.text);
+    memset(out, 0, N * K * sizeof *out);
+    for (int step = 0; step < 12; step++) {
+        uint32_t rows[N];
+        for (uint32_t i = 0; i < f.n; i++) {
+            rows[i] = i;
+        }
+        random_shuffle(&random, rows, f.n);
+        size_t m = (size_t)random_below(&random, MOST);
+        if (step % 3 == 0) {
+            check_square(&f, columns, rows, m);
+        }
+        check_product(&f, columns, rows, m, &random, out);
+    }
+    columns_free(columns);
+    threads_free(threads);
+    tear_down(&f);
+}
+
+int main(void) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    static const struct case_of cases[] = {
+        {.kernel = KERNEL_RBF, .kept = N},
+        {.kernel = KERNEL_RBF, .kept = 200, .fold = true},
+        {.kernel = KERNEL_RBF, .kept = 0},
+        {.kernel = KERNEL_POLYNOMIAL, .kept = 350, .sparse = true},
+        {.kernel = KERNEL_TANIMOTO, .kept = 90, .sparse = true, .fold = true},
+        {.kernel = KERNEL_RBF, .whole = true},
+        {.kernel = KERNEL_RBF, .whole = true, .wide = true, .fold = true}};
+    static double one[N * K], four[N * K];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        walk(&cases[i], 1, one);
+        walk(&cases[i], 4, four);
+        CHECK(memcmp(one, four, sizeof one) == 0, "case %zu depends on the number of threads", i);
+    }
+    printf("ok: squares and products are those of the kernel, through any cache\n");
+    return 0;
+}
