@@ -14,6 +14,14 @@
 enum { ALWAYS_WIDE_ROWS = 3000, MOST_WIDE_ROWS = 8192 };
 static const double WIDE_EPSILON = 1e-4;
 
+/* Points of a path that are solved one from the other: more threads than folds find work, and few
+ * points begin at 0. */
+enum { PIECE_POINTS = 8 };
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
 /* ---- shared with a single fit ---- */
 
 struct kernel crossval_kernel(struct point point, uint32_t n_features) {
@@ -77,10 +85,18 @@ struct watch crossval_watch(const struct options *options) {
 
 /* ---- folds ---- */
 
+/* Points first..end of a fold, solved one from the other. */
+struct piece {
+    size_t fold, first, end;
+};
+
 /* All folds at the points of one kernel. */
 struct round {
     const struct crossval *crossval;
-    size_t first_point, n_points;
+    size_t first_point;
+    struct fold *fold;   /* (folds) */
+    struct piece *piece; /* the tasks, those of a fold one after the other */
+    size_t n_pieces;
     struct kernel kernel;
     struct gram *gram;     /* of all rows, shared; NULL: each fold has its own data */
     struct threads *inner; /* for the work within a fold */
@@ -92,16 +108,27 @@ struct round {
     struct error err; /* of the first that failed */
 };
 
+/* What the pieces of a fold share: made by the first, released by the last. */
 struct fold {
+    pthread_mutex_t mutex; /* guards the making; what is made is not changed */
+    bool tried;
+    struct error err; /* of the making */
+    size_t n_left;    /* pieces; guarded by the round's mutex */
     size_t number;
     uint32_t *rows; /* all row numbers: n_held that are held out, then n_train */
     size_t n_held, n_train;
     struct data train, held; /* copies of those rows, where the data are its own; scaled */
     struct gram *gram;       /* of train, or NULL */
     struct problem problem;
+};
+
+/* A piece at work. */
+struct task {
+    struct round *round;
+    const struct fold *fold;
     double *scores; /* (n_held, n_scores), room for n_room numbers */
     size_t n_room;
-    double *coefficient, *product; /* (n_rows) of all data, for the shared matrix */
+    double *all; /* (rows of the shared matrix, 2 n_outputs) coefficients and products */
 };
 
 static void fold_free(struct fold *fold) {
@@ -109,8 +136,6 @@ static void fold_free(struct fold *fold) {
     data_free(&fold->train);
     data_free(&fold->held);
     free(fold->rows);
-    free(fold->scores);
-    free(fold->coefficient);
 }
 
 /* Copies the fold's rows, and scales them as its training rows say. */
@@ -153,9 +178,7 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
         fold->problem.data = crossval->data;
         fold->problem.gram = round->gram;
         fold->problem.rows = fold->rows + fold->n_held;
-        fold->coefficient = memory_array(n_rows, 2 * sizeof(double), "scores", err);
-        fold->product = fold->coefficient ? fold->coefficient + n_rows : NULL;
-        return fold->coefficient ? 0 : -1;
+        return data_subset(crossval->data, fold->rows, fold->n_held, &fold->held, err);
     }
     if (take_data(fold, round, err) < 0) {
         return -1;
@@ -173,56 +196,60 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
     return 0;
 }
 
-static int make_room(struct fold *fold, size_t n, struct error *err) {
-    if (n > fold->n_room) {
-        free(fold->scores);
-        fold->scores = memory_array(n, sizeof(double), "scores", err);
-        fold->n_room = fold->scores ? n : 0;
+static int make_room(struct task *task, size_t n, struct error *err) {
+    if (n > task->n_room) {
+        free(task->scores);
+        task->scores = memory_array(n, sizeof(double), "scores", err);
+        task->n_room = task->scores ? n : 0;
     }
-    return fold->scores || n == 0 ? 0 : -1;
+    return task->scores || n == 0 ? 0 : -1;
 }
 
-/* Scores from products with the shared matrix: coefficients are zero for the held-out rows. */
-static int shared_scores(struct fold *fold, const struct round *round,
-                         const struct solution *solution, struct error *err) {
-    size_t n_outputs = solution->n_outputs, n_rows = round->crossval->data->n_rows;
-    const uint32_t *train = fold->problem.rows;
-    for (size_t k = 0; k < n_outputs; k++) {
-        memset(fold->coefficient, 0, n_rows * sizeof(double));
-        for (size_t i = 0; i < fold->n_train; i++) {
-            fold->coefficient[train[i]] = solution->weights[i * n_outputs + k];
-        }
-        if (gram_product(round->gram, fold->coefficient, fold->product, round->inner, err) < 0) {
-            return -1;
-        }
-        for (size_t i = 0; i < fold->n_held; i++) {
+/* Scores from a product with the shared matrix: coefficients are zero for the held-out rows. */
+static int shared_scores(struct task *task, const struct solution *solution, struct error *err) {
+    const struct fold *fold = task->fold;
+    const struct gram *gram = task->round->gram;
+    size_t n_outputs = solution->n_outputs, cells = gram_size(gram) * n_outputs;
+    free(task->all);
+    task->all = memory_zeros(cells, 2 * sizeof(double), "scores", err);
+    if (!task->all || make_room(task, fold->n_held * n_outputs, err) < 0) {
+        return -1;
+    }
+    const double *product = task->all + cells;
+    for (size_t i = 0; i < fold->n_train; i++) {
+        memcpy(task->all + fold->problem.rows[i] * n_outputs, solution->weights + i * n_outputs,
+               n_outputs * sizeof(double));
+    }
+    if (gram_products(gram, NULL, gram_size(gram), task->all, n_outputs, task->all + cells,
+                      task->round->inner, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < fold->n_held; i++) {
+        for (size_t k = 0; k < n_outputs; k++) {
             double bias = solution->bias ? solution->bias[k] : 0;
-            fold->scores[i * n_outputs + k] = fold->product[fold->rows[i]] + bias;
+            task->scores[i * n_outputs + k] = product[fold->rows[i] * n_outputs + k] + bias;
         }
     }
     return 0;
 }
 
 /* Scores as the predictor would compute them. */
-static int predicted_scores(struct fold *fold, const struct round *round,
-                            const struct solution *solution, struct model *model,
+static int predicted_scores(struct task *task, const struct solution *solution, struct model *model,
                             struct error *err) {
-    const struct crossval *crossval = round->crossval;
-    if (!fold->held.n_rows &&
-        data_subset(crossval->data, fold->rows, fold->n_held, &fold->held, err) < 0) {
-        return -1;
-    }
+    const struct fold *fold = task->fold;
     if (model_lend_solution(model, &fold->problem, solution, err) < 0 ||
-        make_room(fold, fold->n_held * model_n_scores(model), err) < 0) {
+        make_room(task, fold->n_held * model_n_scores(model), err) < 0) {
         return -1;
     }
-    return model_scores(model, &fold->held, fold->scores, round->inner, err);
+    return model_scores(model, &fold->held, task->scores, task->round->inner, err);
 }
 
 /* Scores the held-out rows by a solution, and hands them over. */
-static int score_point(struct fold *fold, const struct round *round, const void *state,
-                       struct point point, const struct solution *solution, struct error *err) {
+static int score_point(struct task *task, const void *state, struct point point,
+                       const struct solution *solution, struct error *err) {
+    const struct round *round = task->round;
     const struct crossval *crossval = round->crossval;
+    const struct fold *fold = task->fold;
     struct model model;
     if (crossval_header(crossval->family, state, point, &round->kernel, &fold->problem, solution,
                         &model, err) < 0) {
@@ -233,22 +260,21 @@ static int score_point(struct fold *fold, const struct round *round, const void 
     int status;
     size_t n_scores = solution->n_outputs;
     if (round->gram && gram_is_whole(round->gram) && solution->weights) {
-        status = make_room(fold, fold->n_held * n_scores, err);
-        status = status < 0 ? -1 : shared_scores(fold, round, solution, err);
+        status = shared_scores(task, solution, err);
     } else {
-        status = predicted_scores(fold, round, solution, &model, err);
+        status = predicted_scores(task, solution, &model, err);
         n_scores = model_n_scores(&model);
     }
     if (status == 0) {
         status = crossval->scored(crossval->context, point, fold->number, &model, fold->rows,
-                                  fold->n_held, fold->scores, n_scores, err);
+                                  fold->n_held, task->scores, n_scores, err);
     }
     model_free(&model);
     return status;
 }
 
-static int run_point(struct fold *fold, struct round *round, void *state, struct point point,
-                     struct error *err) {
+static int run_point(struct task *task, void *state, struct point point, struct error *err) {
+    struct round *round = task->round;
     const struct crossval *crossval = round->crossval;
     struct watch watch = crossval_watch(crossval->options);
     struct monitor monitor = watch_monitor(&watch);
@@ -256,7 +282,7 @@ static int run_point(struct fold *fold, struct round *round, void *state, struct
     if (crossval->family->solve(state, point, &monitor, &solution, err) < 0) {
         return -1;
     }
-    int status = score_point(fold, round, state, point, &solution, err);
+    int status = score_point(task, state, point, &solution, err);
     bool converged = solution.converged;
     solution_free(&solution);
     pthread_mutex_lock(&round->mutex);
@@ -271,88 +297,118 @@ static int run_point(struct fold *fold, struct round *round, void *state, struct
     return status;
 }
 
-static int run_fold(struct fold *fold, struct round *round, struct error *err) {
+static int run_piece(struct round *round, const struct piece *piece, struct error *err) {
     const struct crossval *crossval = round->crossval;
-    if (fold_start(fold, round, err) < 0) {
+    struct fold *fold = &round->fold[piece->fold];
+    pthread_mutex_lock(&fold->mutex);
+    if (!fold->tried) {
+        fold->tried = true;
+        fold_start(fold, round, &fold->err);
+    }
+    pthread_mutex_unlock(&fold->mutex);
+    if (fold->err.kind != ERROR_NONE) {
+        *err = fold->err;
         return -1;
     }
-    size_t end = round->first_point + round->n_points;
-    size_t block = options_block(crossval->options, OPTION_OPEN);
-    for (size_t first = round->first_point; first < end;) {
-        /* a range of points need not begin with a block */
-        size_t next = (first / block + 1) * block;
-        next = next < end ? next : end;
-        void *state = NULL;
-        if (crossval->family->open(&state, &fold->problem, (struct point){crossval->options, first},
-                                   err) < 0) {
-            return -1;
-        }
-        int status = 0;
-        for (; first < next && status == 0; first++) {
-            status = run_point(fold, round, state, (struct point){crossval->options, first}, err);
-        }
-        crossval->family->close(state);
-        if (status < 0) {
-            return -1;
-        }
+    void *state = NULL;
+    struct task task = {.round = round, .fold = fold};
+    int status = crossval->family->open(&state, &fold->problem,
+                                        (struct point){crossval->options, piece->first}, err);
+    if (status < 0) {
+        return -1;
     }
-    return 0;
+    for (size_t p = piece->first; p < piece->end && status == 0; p++) {
+        status = run_point(&task, state, (struct point){crossval->options, p}, err);
+    }
+    crossval->family->close(state);
+    free(task.scores);
+    free(task.all);
+    return status;
 }
 
-static void fold_task(void *argument, size_t task, size_t worker) {
+static void piece_task(void *argument, size_t number, size_t worker) {
     (void)worker;
     struct round *round = argument;
+    const struct piece *piece = &round->piece[number];
+    struct fold *fold = &round->fold[piece->fold];
+    struct error err;
     pthread_mutex_lock(&round->mutex);
     bool failed = round->failed;
     pthread_mutex_unlock(&round->mutex);
-    if (failed) {
-        return;
+    int status = failed ? 0 : run_piece(round, piece, &err);
+    pthread_mutex_lock(&round->mutex);
+    bool last = --fold->n_left == 0;
+    if (status < 0 && !round->failed) {
+        round->failed = true;
+        error_set(&round->err, err.kind, "fold %zu: %s", piece->fold + 1, err.text);
     }
-    struct fold fold = {.number = task};
-    struct error err;
-    int status = run_fold(&fold, round, &err);
-    fold_free(&fold);
-    if (status < 0) {
-        pthread_mutex_lock(&round->mutex);
-        if (!round->failed) {
-            round->failed = true;
-            error_set(&round->err, err.kind, "fold %zu: %s", task + 1, err.text);
+    pthread_mutex_unlock(&round->mutex);
+    if (last) {
+        fold_free(fold);
+    }
+}
+
+/* Lists the pieces, and makes the folds ready. What they are depends on the points only. */
+static int plan(struct round *round, size_t n_points, struct error *err) {
+    const struct crossval *crossval = round->crossval;
+    size_t n_folds = crossval->folds->n, end = round->first_point + n_points;
+    size_t block = options_block(crossval->options, OPTION_OPEN);
+    round->fold = memory_zeros(n_folds, sizeof *round->fold, "folds", err);
+    round->piece = memory_array(n_folds * n_points, sizeof *round->piece, "folds", err);
+    if (!round->fold || !round->piece) {
+        return -1;
+    }
+    for (size_t f = 0; f < n_folds; f++) {
+        round->fold[f].number = f;
+        pthread_mutex_init(&round->fold[f].mutex, NULL);
+        for (size_t first = round->first_point; first < end;) {
+            /* a range of points need not begin with a block */
+            size_t next = smaller((first / block + 1) * block, end);
+            size_t parts = (next - first + PIECE_POINTS - 1) / PIECE_POINTS;
+            next = smaller(next, first + (next - first + parts - 1) / parts);
+            round->piece[round->n_pieces++] = (struct piece){f, first, next};
+            round->fold[f].n_left++;
+            first = next;
         }
-        pthread_mutex_unlock(&round->mutex);
     }
+    return 0;
 }
 
 /* The points first_point .. first_point + n_points - 1, of one kernel. */
 static int run_round(const struct crossval *crossval, size_t first_point, size_t n_points,
                      struct error *err) {
     struct point point = {crossval->options, first_point};
-    bool outer = crossval->folds->n >= threads_count(crossval->threads);
     struct round round = {.crossval = crossval,
                           .first_point = first_point,
-                          .n_points = n_points,
                           .kernel = crossval_kernel(point, crossval->n_features),
-                          .inner = outer ? NULL : crossval->threads,
                           .cache_bytes = crossval->cache_bytes};
-    if (!crossval->copy_folds &&
+    size_t n_threads = threads_count(crossval->threads);
+    int status = plan(&round, n_points, err);
+    bool outer = 2 * round.n_pieces >= n_threads;
+    round.inner = outer ? NULL : crossval->threads;
+    if (status == 0 && !crossval->copy_folds &&
         crossval_wants_gram(crossval->family, crossval->options, &round.kernel)) {
-        if (crossval_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data, true,
-                          crossval->cache_bytes, crossval->threads, err) < 0) {
-            return -1;
-        }
-        round.cache_bytes -= gram_kept_bytes(round.gram);
+        status = crossval_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data,
+                               true, crossval->cache_bytes, crossval->threads, err);
+        round.cache_bytes -= status == 0 ? gram_kept_bytes(round.gram) : 0;
     }
-    if (outer) {
-        round.cache_bytes /= threads_count(crossval->threads);
+    if (status == 0) {
+        round.cache_bytes /= outer ? smaller(n_threads, round.n_pieces) : 1;
+        pthread_mutex_init(&round.mutex, NULL);
+        threads_run(outer ? crossval->threads : NULL, round.n_pieces, piece_task, &round);
+        pthread_mutex_destroy(&round.mutex);
     }
-    pthread_mutex_init(&round.mutex, NULL);
-    threads_run(outer ? crossval->threads : NULL, crossval->folds->n, fold_task, &round);
-    pthread_mutex_destroy(&round.mutex);
+    for (size_t f = 0; round.fold && f < crossval->folds->n; f++) {
+        pthread_mutex_destroy(&round.fold[f].mutex);
+    }
+    free(round.fold);
+    free(round.piece);
     gram_free(round.gram);
-    if (round.failed) {
+    if (status == 0 && round.failed) {
         *err = round.err;
-        return -1;
+        status = -1;
     }
-    return 0;
+    return status;
 }
 
 int crossval_run(const struct crossval *crossval, struct error *err) {

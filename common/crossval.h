@@ -2,9 +2,9 @@
  *
  * The kernel matrix is computed once for all folds and all points of one kernel (once for each
  * fold where the scaling is fitted to the training rows), a problem is opened once for all points
- * that differ in options of level OPTION_SOLVE only, and these start from one another's solutions.
- * With at least as many folds as threads each fold is a task of one thread, else the solver has
- * all threads; results are the same. */
+ * that differ in options of level OPTION_SOLVE only, and these start from one another's solutions,
+ * unless they are many: then in pieces. A piece of a fold is a task of one thread, or where there
+ * are more than twice as many threads as pieces the solver has all threads; results are the same. */
 #ifndef COMMON_CROSSVAL_H
 #define COMMON_CROSSVAL_H
 

@@ -375,8 +375,8 @@ peer() {
 }
 
 @test "mc: a sweep's points are single runs, on one thread as on two" {
-    svm-mc-train -q -v 3 -c 0.1,1,10 -s ww,cs -j 1 three.svm >one
-    svm-mc-train -q -v 3 -c 0.1,1,10 -s ww,cs -j 2 three.svm >two
+    svm-mc-train -q -v 3 -c 2^-5:2^4:x2 -s ww,cs -j 1 three.svm >one
+    svm-mc-train -q -v 3 -c 2^-5:2^4:x2 -s ww,cs -j 4 three.svm >two
     cmp one two
     assert_equal "$(wc -l <one)" 8
     for t in linear rbf; do
