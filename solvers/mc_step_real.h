@@ -9,10 +9,20 @@ typedef SIGNED NAME(lanes) __attribute__((vector_size(64), may_alias));
 
 enum { NAME(LANES) = 64 / sizeof(REAL) };
 
+typedef REAL NAME(half) __attribute__((vector_size(32)));
+typedef REAL NAME(quarter) __attribute__((vector_size(16)));
+
+/* The sum of all lanes, by halves: one after the other they would wait for each other. */
 static inline __attribute__((always_inline)) REAL NAME(total)(const NAME(vector) * x) {
+    NAME(half) half[2];
+    NAME(quarter) quarter[2];
+    memcpy(half, x, sizeof half);
+    half[0] += half[1];
+    memcpy(quarter, half, sizeof quarter);
+    quarter[0] += quarter[1];
     REAL sum = 0;
-    for (size_t l = 0; l < NAME(LANES); l++) {
-        sum += (*x)[l];
+    for (size_t l = 0; l < NAME(LANES) / 4; l += 2) {
+        sum += quarter[0][l] + quarter[0][l + 1];
     }
     return sum;
 }
@@ -32,19 +42,14 @@ static inline REAL NAME(clip_one)(REAL x, REAL cap) {
 /* Returns sum over the others of clip(v - theta), *middle of them strictly between the bounds. */
 static inline __attribute__((always_inline)) REAL
 NAME(clipped)(const REAL *v, size_t width, REAL theta, REAL cap, REAL *middle) {
-    NAME(vector) sum = {0}, caps = cap - (NAME(vector)){0}, zero = {0};
-    NAME(lanes) count = {0};
+    NAME(vector) sum = {0}, caps = cap - (NAME(vector)){0}, zero = {0}, one = 1 + zero, count = {0};
     for (size_t c = 0; c < width; c += NAME(LANES)) {
         NAME(vector) x = *(const NAME(vector) *)(v + c) - theta;
-        count -= (x > zero) & (x < caps);
+        count += (NAME(vector))((NAME(lanes))one & (x > zero) & (x < caps));
         NAME(clip)(&x, &caps);
         sum += x;
     }
-    SIGNED n = 0;
-    for (size_t l = 0; l < NAME(LANES); l++) {
-        n += count[l];
-    }
-    *middle = (REAL)n;
+    *middle = NAME(total)(&count);
     return NAME(total)(&sum);
 }
 
@@ -91,10 +96,27 @@ static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NA
     return theta;
 }
 
+static inline __attribute__((always_inline)) REAL NAME(largest)(const REAL *v, size_t width) {
+    NAME(vector) most = *(const NAME(vector) *)v;
+    for (size_t c = NAME(LANES); c < width; c += NAME(LANES)) {
+        NAME(vector) x = *(const NAME(vector) *)(v + c);
+        NAME(lanes) above = x > most;
+        most = (NAME(vector))((above & (NAME(lanes))x) | (~above & (NAME(lanes))most));
+    }
+    REAL largest = most[0];
+    for (size_t l = 1; l < NAME(LANES); l++) {
+        largest = most[l] > largest ? most[l] : largest;
+    }
+    return largest;
+}
+
 /* theta with sum of the others = cap, where the sum at `theta` is more. */
 static inline __attribute__((always_inline)) REAL
 NAME(simplex_root)(const struct NAME(blocks) * blocks, REAL cap, REAL theta) {
     const REAL none = NAME(HUGE);
+    REAL alone =
+        NAME(largest)(blocks->v, blocks->width) - cap; /* where the largest makes the sum */
+    theta = alone > theta ? alone : theta;
     for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
         REAL middle;
         REAL over = NAME(clipped)(blocks->v, blocks->width, theta, none, &middle) - cap;
@@ -176,16 +198,22 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
             v[c] = -NAME(HUGE);
         }
     }
-    REAL theta = kappa != 0 ? NAME(box_root)(blocks, v_own, cap, shift) : 0, eta = -theta;
-    if (blocks->maximum) {
-        REAL middle;
-        REAL sum = NAME(clipped)(v, width, theta, cap, &middle);
-        sum += blocks->own ? NAME(clip_one)(v_own - eta, cap) : 0;
-        if (sum > cap && blocks->own) {
-            NAME(total_root)(blocks, v_own, cap, &theta, &eta);
-        } else if (sum > cap) {
-            theta = NAME(simplex_root)(blocks, cap, theta);
-        }
+    REAL full = kappa * cap; /* theta where the box has a sum of cap: beyond it the sum binds */
+    REAL theta = full, eta = 0, middle;
+    bool bound = blocks->maximum && !blocks->own;
+    /* it seldom binds where it did not before */
+    if (!bound || (kappa != 0 && others_old < (REAL)0.99 * cap) ||
+        NAME(clipped)(v, width, full, NAME(HUGE), &middle) <= cap) {
+        theta = kappa != 0 ? NAME(box_root)(blocks, v_own, cap, shift) : 0;
+        eta = -theta;
+        bound = bound && kappa * (theta - full) > 0;
+    }
+    if (bound) {
+        theta = NAME(simplex_root)(blocks, cap, full);
+    } else if (blocks->maximum && blocks->own &&
+               NAME(clipped)(v, width, theta, cap, &middle) + NAME(clip_one)(v_own - eta, cap) >
+                   cap) {
+        NAME(total_root)(blocks, v_own, cap, &theta, &eta);
     }
     /* the new alpha; its change, against which the scores are summed up */
     NAME(vector) change_sums = {0}, linear = {0}, square = {0}, zero = {0}, caps = cap + zero;
