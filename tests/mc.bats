@@ -113,6 +113,30 @@ formulations='ww cs llw adm atm ats mmr ova'
     done
 }
 
+@test "mc: kernel columns that do not fit into memory change nothing but time" {
+    rows 250 5 6 3 >five.svm
+    for s in ww cs llw adm atm ats mmr ova; do
+        for options in '' '-B 2'; do
+            # shellcheck disable=SC2086 # options are words
+            for m in 1000 1 0.01; do
+                train -s $s $options -t rbf -g .3 -c 4 -e 1e-7 -m $m five.svm m$m
+                within "$(header gap m$m)" 0 1e-7
+            done
+            overlap m1000 m1
+            overlap m1 m0.01
+        done
+    done
+    # more rows than are kept whole: columns as they are needed, on any number of threads
+    rows 3100 5 6 3 >many.svm
+    train -t rbf -g .3 -c 4 -j 1 many.svm a
+    train -t rbf -g .3 -c 4 -j 3 many.svm b
+    cmp a b
+    train -t rbf -g .3 -c 4 -e 1e-9 many.svm tight
+    overlap a tight
+    within "$(header gap tight)" 0 1e-9
+    assert_equal "$(predict many.svm a)" "$(svm-mc-predict -q -j 2 many.svm b)"
+}
+
 @test "mc: margins at half the scale are those at a quarter of the cost" {
     train -e 1e-8 -c 4 --margin-scale 0.5 three.svm half
     train -e 1e-8 -c 1 three.svm one
