@@ -83,12 +83,30 @@ void columns_free(struct columns *columns) {
     free(columns);
 }
 
+void columns_limit(struct columns *columns, size_t cache_bytes) {
+    size_t most = cache_bytes / ((columns->n + 1) * sizeof(float));
+    if (most >= columns->most_slots) {
+        return;
+    }
+    /* whole slabs: what is left of one stays */
+    size_t slabs = (most + columns->slots_per_slab - 1) / columns->slots_per_slab;
+    columns->most_slots = most;
+    for (size_t s = most; s < columns->n_slots; s++) {
+        columns->slot_of[columns->slot[s].row] = NONE;
+    }
+    for (size_t s = slabs; s * columns->slots_per_slab < columns->n_slots; s++) {
+        free(columns->slab[s]);
+        columns->slab[s] = NULL;
+    }
+    columns->n_slots = smaller(columns->n_slots, most);
+}
+
 /* ---- work by threads ---- */
 
 /* Of a worker. */
 struct helper {
     struct kernel_scratch *scratch;
-    float *tile; /* (TILE_COLUMNS, TILE_ROWS) */
+    float *tile; /* (TILE_COLUMNS, TILE_ROWS), for products */
     float *sums; /* (TILE_ROWS, k) */
     struct error error;
 };
@@ -118,10 +136,10 @@ static void free_helpers(struct work *work, size_t n) {
 
 static int make_helpers(struct work *work, size_t n, struct error *err) {
     work->helper = memory_zeros(n, sizeof *work->helper, "kernel columns", err);
+    size_t cells = work->out ? (size_t)TILE_COLUMNS * TILE_ROWS : 0;
     for (size_t w = 0; work->helper && w < n; w++) {
         struct helper *helper = &work->helper[w];
-        helper->tile =
-            memory_array((size_t)TILE_COLUMNS * TILE_ROWS, sizeof(float), "a kernel tile", err);
+        helper->tile = memory_array(cells, sizeof(float), "a kernel tile", err);
         helper->sums = memory_array(TILE_ROWS, work->k * sizeof(float), "a kernel tile", err);
         if (!helper->tile || !helper->sums || kernel_scratch_create(&helper->scratch, err) < 0) {
             return -1;

@@ -3,7 +3,8 @@
  * where there is room, those that are longest out of use forgotten first.
  *
  * Where the gram keeps the whole matrix, everything is taken from there and nothing is kept here.
- * Rows are numbers 0..n of the problem. No result depends on the number of threads. After an error
+ * Rows are numbers 0..n of the problem. No result depends on the number of threads; the last bits
+ * of float values do on what is kept, and so on the memory there is. After an error
  * there is nothing to do but columns_free. */
 #ifndef COMMON_COLUMNS_H
 #define COMMON_COLUMNS_H
@@ -21,6 +22,9 @@ struct columns;
 int columns_create(struct columns **columns, const struct problem *problem, size_t cache_bytes,
                    struct error *err);
 void columns_free(struct columns *columns);
+
+/* Gives back memory: keeps no more than cache_bytes from now on. */
+void columns_limit(struct columns *columns, size_t cache_bytes);
 
 /* block (m, m) = the matrix at rows[0..m), as float. */
 int columns_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,

@@ -104,16 +104,17 @@ struct round {
 
     pthread_mutex_t mutex; /* guards what follows, and progress */
     size_t n_done;         /* fits, of this round */
-    bool failed;
-    struct error err; /* of the first that failed */
+    size_t failed;         /* number of the first piece that failed, n_pieces: none */
+    struct error err;      /* its own */
 };
 
 /* What the pieces of a fold share: made by the first, released by the last. */
 struct fold {
-    pthread_mutex_t mutex; /* guards the making; what is made is not changed */
+    pthread_mutex_t mutex; /* guards the making, and that of held */
     bool tried;
     struct error err; /* of the making */
-    size_t n_left;    /* pieces; guarded by the round's mutex */
+    size_t n_pieces;
+    size_t n_left; /* pieces; guarded by the round's mutex */
     size_t number;
     uint32_t *rows; /* all row numbers: n_held that are held out, then n_train */
     size_t n_held, n_train;
@@ -125,10 +126,9 @@ struct fold {
 /* A piece at work. */
 struct task {
     struct round *round;
-    const struct fold *fold;
+    struct fold *fold;
     double *scores; /* (n_held, n_scores), room for n_room numbers */
     size_t n_room;
-    double *all; /* (rows of the shared matrix, 2 n_outputs) coefficients and products */
 };
 
 static void fold_free(struct fold *fold) {
@@ -173,12 +173,12 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
     fold->n_train = folds_rows(crossval->folds, fold->number, false, fold->rows + fold->n_held);
     fold->problem.n = fold->n_train;
     fold->problem.threads = round->inner;
-    fold->problem.cache_bytes = round->cache_bytes;
+    fold->problem.cache_bytes = round->cache_bytes / fold->n_pieces;
     if (round->gram) {
         fold->problem.data = crossval->data;
         fold->problem.gram = round->gram;
         fold->problem.rows = fold->rows + fold->n_held;
-        return data_subset(crossval->data, fold->rows, fold->n_held, &fold->held, err);
+        return 0;
     }
     if (take_data(fold, round, err) < 0) {
         return -1;
@@ -191,7 +191,8 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
             return -1;
         }
         fold->problem.gram = fold->gram;
-        fold->problem.cache_bytes -= gram_kept_bytes(fold->gram);
+        fold->problem.cache_bytes =
+            (round->cache_bytes - gram_kept_bytes(fold->gram)) / fold->n_pieces;
     }
     return 0;
 }
@@ -205,39 +206,37 @@ static int make_room(struct task *task, size_t n, struct error *err) {
     return task->scores || n == 0 ? 0 : -1;
 }
 
-/* Scores from a product with the shared matrix: coefficients are zero for the held-out rows. */
+/* Scores from products with the shared matrix: coefficients are zero for the held-out rows. */
 static int shared_scores(struct task *task, const struct solution *solution, struct error *err) {
     const struct fold *fold = task->fold;
     const struct gram *gram = task->round->gram;
-    size_t n_outputs = solution->n_outputs, cells = gram_size(gram) * n_outputs;
-    free(task->all);
-    task->all = memory_zeros(cells, 2 * sizeof(double), "scores", err);
-    if (!task->all || make_room(task, fold->n_held * n_outputs, err) < 0) {
-        return -1;
-    }
-    const double *product = task->all + cells;
-    for (size_t i = 0; i < fold->n_train; i++) {
-        memcpy(task->all + fold->problem.rows[i] * n_outputs, solution->weights + i * n_outputs,
-               n_outputs * sizeof(double));
-    }
-    if (gram_products(gram, NULL, gram_size(gram), task->all, n_outputs, task->all + cells,
-                      task->round->inner, err) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < fold->n_held; i++) {
-        for (size_t k = 0; k < n_outputs; k++) {
-            double bias = solution->bias ? solution->bias[k] : 0;
-            task->scores[i * n_outputs + k] = product[fold->rows[i] * n_outputs + k] + bias;
+    size_t n_outputs = solution->n_outputs, n_rows = gram_size(gram);
+    double *coefficient = memory_zeros(n_rows, 2 * sizeof(double), "scores", err);
+    int status = coefficient ? make_room(task, fold->n_held * n_outputs, err) : -1;
+    for (size_t k = 0; status == 0 && k < n_outputs; k++) {
+        double *product = coefficient + n_rows, bias = solution->bias ? solution->bias[k] : 0;
+        for (size_t i = 0; i < fold->n_train; i++) {
+            coefficient[fold->problem.rows[i]] = solution->weights[i * n_outputs + k];
+        }
+        status = gram_product(gram, coefficient, product, task->round->inner, err);
+        for (size_t i = 0; status == 0 && i < fold->n_held; i++) {
+            task->scores[i * n_outputs + k] = product[fold->rows[i]] + bias;
         }
     }
-    return 0;
+    free(coefficient);
+    return status;
 }
 
 /* Scores as the predictor would compute them. */
 static int predicted_scores(struct task *task, const struct solution *solution, struct model *model,
                             struct error *err) {
-    const struct fold *fold = task->fold;
-    if (model_lend_solution(model, &fold->problem, solution, err) < 0 ||
+    struct fold *fold = task->fold;
+    pthread_mutex_lock(&fold->mutex);
+    int status = fold->held.n_rows ? 0
+                                   : data_subset(task->round->crossval->data, fold->rows,
+                                                 fold->n_held, &fold->held, err);
+    pthread_mutex_unlock(&fold->mutex);
+    if (status < 0 || model_lend_solution(model, &fold->problem, solution, err) < 0 ||
         make_room(task, fold->n_held * model_n_scores(model), err) < 0) {
         return -1;
     }
@@ -322,7 +321,6 @@ static int run_piece(struct round *round, const struct piece *piece, struct erro
     }
     crossval->family->close(state);
     free(task.scores);
-    free(task.all);
     return status;
 }
 
@@ -333,13 +331,13 @@ static void piece_task(void *argument, size_t number, size_t worker) {
     struct fold *fold = &round->fold[piece->fold];
     struct error err;
     pthread_mutex_lock(&round->mutex);
-    bool failed = round->failed;
+    bool skipped = round->failed < number; /* the error of the first is told, on any thread */
     pthread_mutex_unlock(&round->mutex);
-    int status = failed ? 0 : run_piece(round, piece, &err);
+    int status = skipped ? 0 : run_piece(round, piece, &err);
     pthread_mutex_lock(&round->mutex);
     bool last = --fold->n_left == 0;
-    if (status < 0 && !round->failed) {
-        round->failed = true;
+    if (status < 0 && number < round->failed) {
+        round->failed = number;
         error_set(&round->err, err.kind, "fold %zu: %s", piece->fold + 1, err.text);
     }
     pthread_mutex_unlock(&round->mutex);
@@ -353,9 +351,9 @@ static int plan(struct round *round, size_t n_points, struct error *err) {
     const struct crossval *crossval = round->crossval;
     size_t n_folds = crossval->folds->n, end = round->first_point + n_points;
     size_t block = options_block(crossval->options, OPTION_OPEN);
-    round->fold = memory_zeros(n_folds, sizeof *round->fold, "folds", err);
     round->piece = memory_array(n_folds * n_points, sizeof *round->piece, "folds", err);
-    if (!round->fold || !round->piece) {
+    round->fold = round->piece ? memory_zeros(n_folds, sizeof *round->fold, "folds", err) : NULL;
+    if (!round->fold) {
         return -1;
     }
     for (size_t f = 0; f < n_folds; f++) {
@@ -367,10 +365,12 @@ static int plan(struct round *round, size_t n_points, struct error *err) {
             size_t parts = (next - first + PIECE_POINTS - 1) / PIECE_POINTS;
             next = smaller(next, first + (next - first + parts - 1) / parts);
             round->piece[round->n_pieces++] = (struct piece){f, first, next};
-            round->fold[f].n_left++;
+            round->fold[f].n_pieces++;
             first = next;
         }
+        round->fold[f].n_left = round->fold[f].n_pieces;
     }
+    round->failed = round->n_pieces;
     return 0;
 }
 
@@ -393,7 +393,7 @@ static int run_round(const struct crossval *crossval, size_t first_point, size_t
         round.cache_bytes -= status == 0 ? gram_kept_bytes(round.gram) : 0;
     }
     if (status == 0) {
-        round.cache_bytes /= outer ? smaller(n_threads, round.n_pieces) : 1;
+        round.cache_bytes /= crossval->folds->n; /* not by threads: results would know them */
         pthread_mutex_init(&round.mutex, NULL);
         threads_run(outer ? crossval->threads : NULL, round.n_pieces, piece_task, &round);
         pthread_mutex_destroy(&round.mutex);
@@ -404,7 +404,7 @@ static int run_round(const struct crossval *crossval, size_t first_point, size_t
     free(round.fold);
     free(round.piece);
     gram_free(round.gram);
-    if (status == 0 && round.failed) {
+    if (status == 0 && round.failed < round.n_pieces) {
         *err = round.err;
         status = -1;
     }

@@ -4,7 +4,8 @@
  * fold where the scaling is fitted to the training rows), a problem is opened once for all points
  * that differ in options of level OPTION_SOLVE only, and these start from one another's solutions,
  * unless they are many: then in pieces. A piece of a fold is a task of one thread, or where there
- * are more than twice as many threads as pieces the solver has all threads; results are the same. */
+ * are more than twice as many threads as pieces the solver has all threads; results are the same,
+ * so the memory is shared out among the folds and pieces however many run at once. */
 #ifndef COMMON_CROSSVAL_H
 #define COMMON_CROSSVAL_H
 
@@ -51,9 +52,9 @@ struct kernel crossval_kernel(struct point point, uint32_t n_features);
 bool crossval_wants_gram(const struct family *family, const struct options *options,
                          const struct kernel *kernel);
 
-/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it, and keeps
- * of it what the family's solvers want; the rest of cache_bytes is for them. `shared`: for several
- * folds. */
+/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it, and
+ * keeps of it what the family's solvers want; the rest of cache_bytes is for them. `shared`: for
+ * several folds. */
 int crossval_gram(struct gram **gram, const struct family *family, struct point point,
                   const struct kernel *kernel, const struct data *data, bool shared,
                   size_t cache_bytes, struct threads *threads, struct error *err);

@@ -47,7 +47,7 @@ DISPATCH static void exp_row(REAL *v, size_t n, REAL factor) {
     }
 }
 
-/* tanh(|u|) = m / (m + 2), m = exp(2|u|) - 1 = (scale - 1) + scale rest. */
+/* tanh(|u|) = m / (m + 2), m = exp(2|u|) - 1 = (scale - 1) + scale rest. NaN where dot overflowed. */
 DISPATCH static void tanh_row(const REAL *dot, size_t n, REAL gamma, REAL coef0,
                               REAL *restrict out) {
     for (size_t i = 0; i < n; i++) {
@@ -57,7 +57,7 @@ DISPATCH static void tanh_row(const REAL *dot, size_t n, REAL gamma, REAL coef0,
         REAL scale = exp_parts(twice, &rest);
         REAL m = (scale - 1) + scale * rest;
         REAL t = m / (m + 2);
-        out[i] = COPY_SIGN(t, u);
+        out[i] = COPY_SIGN(t, u) + dot[i] * 0; /* a sum that overflowed: its sign may be wrong */
     }
 }
 
@@ -93,11 +93,12 @@ DISPATCH static void distance_row(const REAL *dot, size_t n, REAL x_norm, const 
     }
 }
 
-/* tanimoto of products, minmax of minima. Two zero rows give NaN here. */
+/* tanimoto of products, minmax of minima. Two zero rows, and norms that overflow, give NaN here. */
 DISPATCH static void share_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
                                REAL *restrict out) {
     for (size_t i = 0; i < n; i++) {
-        out[i] = dot[i] / (x_norm + z_norm[i] - dot[i]);
+        REAL other = x_norm + z_norm[i] - dot[i];
+        out[i] = dot[i] / other + other * 0; /* not 0 where the sum overflowed */
     }
 }
 

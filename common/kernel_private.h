@@ -1,4 +1,4 @@
-/* What the rooms of the kernel share; nobody else includes this but gram.c.
+/* What the rooms of the kernel share; those that keep kernel values include it too.
  *
  * A tile is a part of a kernel matrix between two lists of rows. It is computed as x'z (or the sum
  * of minima) into a scratch that stays in cache, and from there by the kernel's function into the
@@ -40,7 +40,8 @@ static inline size_t kernel_tile_columns(const struct kernel_tile *tile, size_t 
     return columns < tile->z.n ? columns : tile->z.n;
 }
 
-/* out[r][c] = k(x_r, z_c). The value of an entry does not depend on which other rows x holds. */
+/* out[r][c] = k(x_r, z_c). The value of an entry does not depend on which other rows x holds, but
+ * for the last bits of dense rows in float. */
 int kernel_tile_float(const struct kernel_tile *tile, float *const *out,
                       struct kernel_scratch *scratch, struct error *err);
 int kernel_tile_double(const struct kernel_tile *tile, double *const *out,

@@ -10,7 +10,14 @@ struct monitor {
     /* Called once an iteration with the bounds known then. Returns true to make the solver stop
      * there and give its best point so far. Cheap; NULL: nobody watches. */
     bool (*check)(void *context, uint64_t iteration, double primal, double dual);
+    /* True when a limit of time has passed: for iterations that are long, to end early and be
+     * checked. NULL: there is no such limit. */
+    bool (*late)(void *context);
 };
+
+static inline bool monitor_late(const struct monitor *monitor) {
+    return monitor && monitor->late && monitor->late(monitor->context);
+}
 
 /* Calls check if there is one. */
 static inline bool monitor_check(const struct monitor *monitor, uint64_t iteration, double primal,

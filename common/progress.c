@@ -69,6 +69,11 @@ static void log_row(struct output *log, uint64_t iteration, double seconds, doub
                   monitor_gap(primal, dual));
 }
 
+static bool late(void *context) {
+    const struct watch *watch = context;
+    return watch->most_seconds > 0 && progress_clock() - watch->started >= watch->most_seconds;
+}
+
 static bool check(void *context, uint64_t iteration, double primal, double dual) {
     struct watch *watch = context;
     double seconds = progress_clock() - watch->started;
@@ -82,7 +87,7 @@ static bool check(void *context, uint64_t iteration, double primal, double dual)
     }
     if (watch->most_iterations && iteration >= watch->most_iterations) {
         watch->stopped = "the limit of iterations is reached";
-    } else if (watch->most_seconds > 0 && seconds >= watch->most_seconds) {
+    } else if (late(watch)) {
         watch->stopped = "the limit of time is reached";
     }
     return watch->stopped != NULL;
@@ -94,5 +99,5 @@ struct monitor watch_monitor(struct watch *watch) {
     if (watch->log) {
         output_format(watch->log, "iteration\tseconds\tprimal\tdual\tgap\n");
     }
-    return (struct monitor){.context = watch, .check = check};
+    return (struct monitor){.context = watch, .check = check, .late = late};
 }

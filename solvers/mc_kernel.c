@@ -16,7 +16,7 @@ enum {
     MC_MOST_PASSES = 60,  /* of a root */
     FIRST_SET = 1024,     /* rows of the first working set, */
     FIRST_PART = 60,      /* or this part of all; */
-    MOST_SET = 14000,     /* of the largest: its matrix has 784 MB */
+    MOST_SET = 14000,     /* of the largest, whose matrix has 784 MB, unless that is too slow */
     MOST_SWEEPS = 200,    /* of a working set, */
     MOST_STEPS = 1 << 20, /* or more, of so many steps in all */
     PATIENCE = 8,         /* working sets that were solved without PROGRESS of the gap ... */
@@ -24,10 +24,14 @@ enum {
 };
 
 static const double PROGRESS = 0.05;
-/* A dual that rises by this part of the distance is progress too: with many more support vectors
- * than a set holds, the primal is slow to follow. */
+/* A dual that rises by this part of the distance is progress too: with more support vectors than a
+ * set holds the primal is slow to follow (sets of a third of them: 2e-5 a set). */
 static const double RISE = 1e-5;
 static const double GROWTH = 1.6; /* of the working set */
+/* Working sets as large as may be that leave more than this part of the distance are too small for
+ * the support vectors there are, which then pull to and fro: if more would gain, the sets take
+ * memory from the columns, but for this part of it. */
+static const double SLOW = 0.5, LEAST_COLUMNS = 0.2;
 /* A working set is done when its part of the gap is this part of the gap that there was, or of the
  * one that is wanted. */
 static const double INNER = 0.05, ENOUGH = 0.5;
@@ -59,7 +63,7 @@ struct mc_kernel {
         uint32_t row;
         bool free, taken; /* alpha is inside its bounds; has a place in the working set */
     } * gain;             /* (n) */
-    uint32_t *set;        /* (n) the working set, ascending */
+    uint32_t *set;        /* (n) the working set, or the rows that it changed; ascending */
     size_t most_set;      /* rows of the largest working set */
     float *K; /* room for the matrix of the largest one: the system gives what is used */
 };
@@ -172,14 +176,16 @@ static int inner_sweep(struct inner *inner, struct mc_kernel *kernel, struct err
 }
 
 /* *solved becomes false when it was left before it was done. */
-static int descend(struct mc_kernel *kernel, size_t m, double wanted, bool *solved,
-                   struct error *err) {
+static int descend(struct mc_kernel *kernel, size_t m, double wanted, const struct monitor *monitor,
+                   bool *solved, struct error *err) {
     struct inner inner;
     int status = inner_create(&inner, kernel, m, err);
     double target = fmax(INNER * (kernel->primal - kernel->dual), ENOUGH * wanted);
     size_t most = MOST_STEPS / m > MOST_SWEEPS ? MOST_STEPS / m : MOST_SWEEPS;
     *solved = false;
-    for (size_t sweep = 0; status == 0 && !*solved && sweep < most; sweep++) {
+    for (size_t sweep = 0;
+         status == 0 && !*solved && sweep < most && !(sweep > 0 && monitor_late(monitor));
+         sweep++) {
         status = inner_sweep(&inner, kernel, err);
         *solved = inner_gap(&inner, kernel) <= target;
     }
@@ -253,7 +259,7 @@ static size_t choose(struct mc_kernel *kernel, size_t n, size_t most) {
     return m;
 }
 
-/* b (k) = the coefficients of row i's alpha, with the mean taken off. */
+/* b (k) = the coefficients of row i's alpha, which is made feasible, with the mean taken off. */
 static void take_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
     const struct mc_task *task = kernel->task;
     size_t k = kernel->k;
@@ -357,6 +363,30 @@ static int certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error *e
     return 0;
 }
 
+/* Room for the matrix of working sets of up to m rows; columns get the rest of the memory, or so
+ * much of it at the least. */
+static int share_memory(struct mc_kernel *kernel, size_t m, struct error *err) {
+    size_t bytes = kernel->task->problem->cache_bytes, own = m * m * sizeof(float);
+    size_t least = (size_t)((double)bytes * LEAST_COLUMNS);
+    columns_limit(kernel->columns, own < bytes - least ? bytes - own : least);
+    free(kernel->K);
+    kernel->K = memory_array(m * m, sizeof(float), "a working set", err);
+    kernel->most_set = m;
+    return kernel->K ? 0 : -1;
+}
+
+/* The size of working sets to go on with, when m rows were too few for n and left `part` of the
+ * distance between the bounds. */
+static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, struct error *err) {
+    size_t bytes = kernel->task->problem->cache_bytes;
+    double most = sqrt((double)bytes * (1 - LEAST_COLUMNS) / sizeof(float));
+    most = fmin(fmin(most, GROWTH * (double)m), (double)kernel->n);
+    if (m < kernel->most_set || n <= m || part < SLOW || most <= (double)m) {
+        return 0;
+    }
+    return share_memory(kernel, (size_t)most, err);
+}
+
 static const char STALLED[] = "the precision of the kernel matrix stops progress";
 static const char CROWDED[] =
     "many more support vectors than a working set holds: progress is slow";
@@ -365,7 +395,8 @@ static const char CROWDED[] =
 static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     size_t most = kernel->n / FIRST_PART > FIRST_SET ? kernel->n / FIRST_PART : FIRST_SET;
-    double best = INFINITY, highest = -INFINITY;
+    size_t m = 0;
+    double best = INFINITY, highest = -INFINITY, last = INFINITY;
     int waiting = 0;
     bool solved = true;
     fit->reason = NULL;
@@ -385,19 +416,23 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
         }
         waiting += solved ? SOLVED : 1;
         double distance = kernel->primal - kernel->dual; /* the gap may stay near 1 for long */
+        size_t n = list_gains(kernel);
+        if (enlarge(kernel, n, m, distance / last, err) < 0) {
+            return -1;
+        }
+        last = distance;
         if (distance < best * (1 - PROGRESS) || kernel->dual > highest + RISE * distance) {
             best = fmin(best, distance);
-            highest = kernel->dual;
+            highest = fmax(highest, kernel->dual);
             waiting = 0;
         }
         most = most < kernel->most_set ? most : kernel->most_set;
-        size_t n_candidates = list_gains(kernel);
-        size_t m = choose(kernel, n_candidates, most);
+        m = choose(kernel, n, most);
         if (m == 0 || waiting >= PATIENCE * SOLVED) {
-            fit->reason = n_candidates > kernel->most_set ? CROWDED : STALLED;
+            fit->reason = n > kernel->most_set ? CROWDED : STALLED;
             return 0;
         }
-        if (descend(kernel, m, aim * kernel->primal, &solved, err) < 0) {
+        if (descend(kernel, m, aim * kernel->primal, monitor, &solved, err) < 0) {
             return -1;
         }
         most = (size_t)(GROWTH * (double)most);
@@ -408,6 +443,8 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
  * scores in double are of help. */
 static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
+    const struct gram *gram = kernel->task->problem->gram;
+    bool exact = gram_is_wide(gram) && gram_is_whole(gram); /* F is in double all the time */
     double aim = goal->epsilon, best = INFINITY;
     for (;;) {
         int status = iterate(kernel, aim, goal, monitor, fit, err);
@@ -416,12 +453,13 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
             return -1;
         }
         double gap = monitor_gap(fit->primal, fit->dual);
-        if (gap <= goal->epsilon || (fit->reason && (fit->reason != STALLED || gap > best / 2))) {
+        bool helped = !exact && fit->reason == STALLED && gap <= best / 2;
+        if (gap <= goal->epsilon || (fit->reason && !helped)) {
             fit->reason = gap <= goal->epsilon ? NULL : fit->reason;
             return 0;
         }
         aim = fit->reason ? aim : aim / 2;
-        best = gap;
+        best = fmin(best, gap);
         uint64_t iterations = fit->iterations;
         mc_fit_free(fit);
         fit->iterations = iterations;
@@ -445,9 +483,8 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     }
     fill_coefficients(kernel); /* F is theirs but for rounding */
     kernel->cost = goal->cost;
-    kernel->K =
-        memory_array(kernel->most_set * kernel->most_set, sizeof(float), "a working set", err);
-    int status = kernel->K ? run(kernel, goal, monitor, fit, err) : -1;
+    size_t m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
+    int status = share_memory(kernel, m, err) < 0 ? -1 : run(kernel, goal, monitor, fit, err);
     free(kernel->K);
     kernel->K = NULL;
     return status;
@@ -482,15 +519,6 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
                : -1;
 }
 
-/* Columns get what the largest working set leaves, but half of the memory at the least. */
-static int share_memory(struct mc_kernel *kernel, struct error *err) {
-    const struct problem *problem = kernel->task->problem;
-    size_t bytes = problem->cache_bytes, m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
-    size_t own = m * m * sizeof(float) < bytes / 2 ? m * m * sizeof(float) : bytes / 2;
-    kernel->most_set = m;
-    return columns_create(&kernel->columns, problem, bytes - own, err);
-}
-
 int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct error *err) {
     struct mc_kernel *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
@@ -500,7 +528,8 @@ int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct
     made->n = task->n;
     made->k = task->shape.k;
     if (allocate(made, err) < 0 || mc_alpha_create(&made->alpha, made->n, made->k, err) < 0 ||
-        share_memory(made, err) < 0 || operator_create(&made->exact, task->problem, err) < 0 ||
+        columns_create(&made->columns, task->problem, task->problem->cache_bytes, err) < 0 ||
+        operator_create(&made->exact, task->problem, err) < 0 ||
         made->exact.diagonal(&made->exact, made->q, err) < 0) {
         mc_kernel_close(made);
         return -1;

@@ -96,6 +96,7 @@ static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NA
     return theta;
 }
 
+/* The largest of v (width). */
 static inline __attribute__((always_inline)) REAL NAME(largest)(const REAL *v, size_t width) {
     NAME(vector) most = *(const NAME(vector) *)v;
     for (size_t c = NAME(LANES); c < width; c += NAME(LANES)) {
@@ -199,9 +200,9 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
         }
     }
     REAL full = kappa * cap; /* theta where the box has a sum of cap: beyond it the sum binds */
-    REAL theta = full, eta = 0, middle;
+    REAL theta, eta = 0, middle;
     bool bound = blocks->maximum && !blocks->own;
-    /* it seldom binds where it did not before */
+    /* where it did not bind before it seldom does */
     if (!bound || (kappa != 0 && others_old < (REAL)0.99 * cap) ||
         NAME(clipped)(v, width, full, NAME(HUGE), &middle) <= cap) {
         theta = kappa != 0 ? NAME(box_root)(blocks, v_own, cap, shift) : 0;

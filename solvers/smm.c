@@ -378,7 +378,7 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
                             .svd_Vt = machine->Vt,
                             .n = 1 + parameters->restarts,
                             .monitor = monitor};
-    const struct monitor shared = {&starts, check_shared};
+    const struct monitor shared = {.context = &starts, .check = check_shared};
     starts.problem = (struct smm_lowrank){.matrices = &starts.matrices,
                                           .loss = loss,
                                           .rank = parameters->rank < k ? parameters->rank : k,

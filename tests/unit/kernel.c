@@ -295,8 +295,8 @@ static void test_precomputed(void) {
 /* Squares that overflow float but not double. */
 static void test_overflow(void) {
     struct error err;
-    float values[] = {1e30F, 1, 1e30F, 2, 3e38F, 0};
-    struct data data = {.n_rows = 3, .n_features = 2, .value = values};
+    float values[] = {1e30F, 1, 1e30F, 2, 3e38F, 0, 1.3e19F, 1.3e19F, 1e30F, -3e30F};
+    struct data data = {.n_features = 2, .value = values};
     static const struct kernel cases[] = {{KERNEL_RBF, 0, 1, 0},      {KERNEL_RBF, 0, 1e-60, 0},
                                           {KERNEL_TANIMOTO, 0, 0, 0}, {KERNEL_MINMAX, 0, 0, 0},
                                           {KERNEL_SIGMOID, 0, 1, 0},  {KERNEL_LINEAR, 0, 0, 0}};
@@ -304,13 +304,15 @@ static void test_overflow(void) {
     CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         struct kernel_rows rows;
+        size_t n = cases[k].type == KERNEL_MINMAX ? 4 : 5; /* it takes no negative values */
+        data.n_rows = n;
         CHECK(kernel_rows_create(&rows, &cases[k], &data, &err) == 0, "%s", err.text);
-        float narrow[9];
-        double wide[9];
-        CHECK(kernel_block_float(&rows, 0, 3, &rows, 0, 3, narrow, 3, scratch, &err) == 0, "float");
-        CHECK(kernel_block_double(&rows, 0, 3, &rows, 0, 3, wide, 3, scratch, &err) == 0, "double");
-        for (size_t i = 0; i < 9; i++) {
-            double value = kernel_value(&rows, i / 3, &rows, i % 3);
+        float narrow[25];
+        double wide[25];
+        CHECK(kernel_block_float(&rows, 0, n, &rows, 0, n, narrow, n, scratch, &err) == 0, "float");
+        CHECK(kernel_block_double(&rows, 0, n, &rows, 0, n, wide, n, scratch, &err) == 0, "double");
+        for (size_t i = 0; i < n * n; i++) {
+            double value = kernel_value(&rows, i / n, &rows, i % n);
             CHECK(fabs(wide[i] - value) <= 1e-14 * fabs(value), "case %zu double: %g, not %g", k,
                   wide[i], value);
             CHECK(narrow[i] == (float)value ||

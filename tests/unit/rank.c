@@ -243,7 +243,7 @@ static bool solve_and_check(const struct fit *fit, struct solution *solution) {
         /* with entries in float, what is told on the way is as good as these; the end is exact */
         double slack = exact ? 1e-6 : 1;
         struct watch watch = {optimum_dual, slack, fit->stop_after, 0, 0};
-        struct monitor monitor = {&watch, watch_check};
+        struct monitor monitor = {.context = &watch, .check = watch_check};
         CHECK(rank_counts(rank).n_pairs == (double)pairs.m, "%g pairs, not %zu: %s",
               rank_counts(rank).n_pairs, pairs.m, describe(fit));
         solved = rank_solve(rank, &fit->parameters, &monitor, solution, &err) == 0;

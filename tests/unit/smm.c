@@ -250,7 +250,7 @@ static void check_descent(void) {
             struct binary_fit fit;
             svm_of(&sample, 1e-6, W, &fit);
             struct watched watched = {INFINITY, 0};
-            struct monitor monitor = {&watched, watch};
+            struct monitor monitor = {.context = &watched, .check = watch};
             struct smm_lowrank problem = {.matrices = &sample.matrices,
                                           .loss = &sample.loss,
                                           .rank = 2,
