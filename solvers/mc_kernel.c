@@ -35,6 +35,7 @@ static const double SLOW = 0.5, LEAST_COLUMNS = 0.2;
 /* A working set is done when its part of the gap is this part of the gap that there was, or of the
  * one that is wanted. */
 static const double INNER = 0.05, ENOUGH = 0.5;
+static const float LEAST = 0.05F, RATE = 0.2F; /* of the sampling */
 
 #define REAL double
 #define SIGNED int64_t
@@ -105,7 +106,8 @@ static int inner_create(struct inner *inner, const struct mc_kernel *kernel, siz
     *inner = (struct inner){.m = m};
     inner->K = kernel->K;
     inner->change = memory_zeros(m, k * sizeof *inner->change, "a working set", err);
-    if (!inner->change || mc_sampling_create(&inner->sampling, m, kernel->task->seed, err) < 0 ||
+    if (!inner->change ||
+        mc_sampling_create(&inner->sampling, m, LEAST, RATE, kernel->task->seed, err) < 0 ||
         columns_square(kernel->columns, kernel->set, m, inner->K, err) < 0) {
         return -1;
     }

@@ -6,9 +6,12 @@
 
 enum { RANDOM_STREAM = 5 }; /* tells this use of the seed from others */
 
-int mc_sampling_create(struct mc_sampling *sampling, size_t n, uint64_t seed, struct error *err) {
+int mc_sampling_create(struct mc_sampling *sampling, size_t n, float least, float rate,
+                       uint64_t seed, struct error *err) {
     *sampling =
         (struct mc_sampling){.n = n,
+                             .least = least,
+                             .rate = rate,
                              .preference = memory_array(n, sizeof(float), "sampling", err),
                              .due = memory_array(n, sizeof(float), "sampling", err),
                              .order = memory_array(n, 2 * sizeof(uint32_t), "sampling", err)};
