@@ -2,6 +2,7 @@
 #include "common/family.h"
 #include "common/memory.h"
 #include "common/number.h"
+#include "common/weights.h"
 #include "solvers/smm.h"
 #include "solvers/smm_measures.h"
 
@@ -138,23 +139,6 @@ static int find_width(const struct options *options, const struct data *data, ui
 
 /* ---- the problem ---- */
 
-static int read_weights(const struct data *data, const struct option *option, double *weight,
-                        struct error *err) {
-    for (size_t i = 0; i < data->names.n; i++) {
-        weight[i] = 1;
-    }
-    for (size_t i = 0; i < option->n_weights; i++) {
-        const struct option_weight *given = &option->weights[i];
-        uint32_t label = names_find(&data->names, given->key, given->key_length);
-        if (label == UINT32_MAX) {
-            return error_set(err, ERROR_RUNTIME, "option --weight: no row has the label '%.*s'",
-                             (int)given->key_length, given->key);
-        }
-        weight[label] = given->weight;
-    }
-    return 0;
-}
-
 static int open_problem(void **state, const struct problem *problem, struct point point,
                         struct error *err) {
     const struct data *data = problem->data;
@@ -163,7 +147,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
     struct smm *smm;
     int status = -1;
     if (weight && find_shape(point.options, data, &height, &width, err) == 0 &&
-        read_weights(data, options_find(point.options, "weight"), weight, err) == 0) {
+        weights_by_label(data, options_find(point.options, "weight"), weight, err) == 0) {
         status = smm_open(&smm, problem, (size_t)height, (size_t)width, weight, err);
     }
     free(weight);

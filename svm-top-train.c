@@ -3,6 +3,7 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/roc.h"
+#include "common/weights.h"
 #include "solvers/top.h"
 #include "solvers/top_labels.h"
 #include "solvers/top_measures.h"
@@ -131,23 +132,6 @@ struct state {
     enum top_formulation formulation;
 };
 
-static int read_weights(const struct data *data, const struct option *option, double *weight,
-                        struct error *err) {
-    for (size_t i = 0; i < data->names.n; i++) {
-        weight[i] = 1;
-    }
-    for (size_t i = 0; i < option->n_weights; i++) {
-        const struct option_weight *given = &option->weights[i];
-        uint32_t label = names_find(&data->names, given->key, given->key_length);
-        if (label == UINT32_MAX) {
-            return error_set(err, ERROR_RUNTIME, "option --weight: no row has the label '%.*s'",
-                             (int)given->key_length, given->key);
-        }
-        weight[label] = given->weight;
-    }
-    return 0;
-}
-
 static int open_problem(void **opened, const struct problem *problem, struct point point,
                         struct error *err) {
     const struct data *data = problem->data;
@@ -171,7 +155,7 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
                                       .theta = state->theta};
         status = top_labels_read(data, state->positive, positive, err);
         if (status == 0) {
-            status = read_weights(data, options_find(point.options, "weight"), weight, err);
+            status = weights_by_label(data, options_find(point.options, "weight"), weight, err);
         }
         if (status == 0) {
             status = top_open(&state->top, problem, &setting, err);

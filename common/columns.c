@@ -2,6 +2,7 @@
 
 #include "common/kernel_private.h"
 #include "common/memory.h"
+#include "common/sizes.h"
 
 #include <cblas.h>
 #include <stdatomic.h>
@@ -32,10 +33,6 @@ struct columns {
     float **slab;      /* (most_slots / slots_per_slab + 1) */
     uint64_t calls;
 };
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
 
 static int allocate(struct columns *columns, struct error *err) {
     size_t slabs = columns->most_slots / columns->slots_per_slab + 1;

@@ -3,6 +3,7 @@
 #include "common/gram.h"
 #include "common/memory.h"
 #include "common/scale.h"
+#include "common/sizes.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -17,10 +18,6 @@ static const double WIDE_EPSILON = 1e-4;
 /* Points of a path that are solved one from the other: more threads than folds find work, and few
  * points begin at 0. */
 enum { PIECE_POINTS = 8 };
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
 
 /* ---- shared with a single fit ---- */
 

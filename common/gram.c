@@ -2,6 +2,7 @@
 
 #include "common/kernel_private.h"
 #include "common/memory.h"
+#include "common/sizes.h"
 #include "common/vector.h"
 
 #include <cblas.h>
@@ -94,14 +95,6 @@ struct build {
     struct error *error;
     atomic_bool failed;
 };
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
 
 /* Entries before row r: those of whole groups, GROUP rows of GROUP, 2 GROUP, ..., then of rows. */
 static size_t row_offset(size_t r) {

@@ -12,6 +12,7 @@
 
 #include "common/kernel_functions.h"
 #include "common/memory.h"
+#include "common/sizes.h"
 #include "common/vector.h"
 
 #include <cblas.h>
@@ -38,10 +39,6 @@ struct work {
     REAL *sum;          /* (X_TILE, Z_TILE) */
     size_t k;           /* features that both sides have */
 };
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
 
 /* ---- functions of the sums ---- */
 

@@ -2,6 +2,7 @@
 
 #include "common/dispatch.h"
 #include "common/memory.h"
+#include "common/sizes.h"
 #include "common/vector.h"
 
 #include <stdlib.h>
@@ -13,10 +14,6 @@ enum {
     CHUNKS = 64,           /* most parts of the adjoint's sum */
     CHUNK_VALUES = 1 << 15 /* and fewest stored values of each */
 };
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
 
 /* ---- scores ---- */
 

@@ -29,6 +29,7 @@ int writer_close(struct writer *writer, struct error *err);
 /* Text of less than WRITER_ITEM bytes. */
 void writer_text(struct writer *writer, const char *text);
 
+/* A whole number in decimal. */
 void writer_count(struct writer *writer, uint64_t count);
 
 /* units / 10^digits, with trailing zeros of the fraction left out; digits <= 9. */

@@ -377,8 +377,8 @@ static int share_memory(struct mc_kernel *kernel, size_t m, struct error *err) {
     return kernel->K ? 0 : -1;
 }
 
-/* The size of working sets to go on with, when m rows were too few for n and left `part` of the
- * distance between the bounds. */
+/* Makes room for larger working sets, if there is memory, when m rows of n that would gain were too
+ * few and left `part` of the distance between the bounds. */
 static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, struct error *err) {
     size_t bytes = kernel->task->problem->cache_bytes;
     double most = sqrt((double)bytes * (1 - LEAST_COLUMNS) / sizeof(float));

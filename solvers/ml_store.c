@@ -3,6 +3,7 @@
 #include "common/dispatch.h"
 #include "common/gram.h"
 #include "common/memory.h"
+#include "common/sizes.h"
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -16,10 +17,6 @@ enum {
     COLUMNS = 64, /* columns of W that one task rebuilds */
     SERIAL_WORK = 1 << 18 /* products below, in entries of K, are not worth waking threads for */
 };
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
 
 /* ---- linear rows ---- */
 
