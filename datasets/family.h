@@ -2,8 +2,8 @@
 #ifndef DATASETS_FAMILY_H
 #define DATASETS_FAMILY_H
 
-#include "common/error.h"
-#include "common/options.h"
+#include "common/base/error.h"
+#include "driver/options.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* generate FAMILY [options]: writes a data set that looks like real ones, the same on every
  * machine for the same options and seed. See datasets/README. */
-#include "common/error.h"
-#include "common/options.h"
+#include "common/base/error.h"
+#include "driver/options.h"
 #include "datasets/family.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
  *
  * All arithmetic is on integers (values are 0..9999), so the text is the same everywhere, and fast
  * enough that writing is not what a bench waits for. */
-#include "common/memory.h"
-#include "common/random.h"
+#include "common/base/memory.h"
+#include "common/base/random.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 

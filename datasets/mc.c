@@ -1,7 +1,7 @@
 /* Rows of several classes, sparse as text gives them or dense: see datasets/README. Integers only,
  * as in ltr.c, but for one square root, which every machine rounds in the same way. */
-#include "common/memory.h"
-#include "common/random.h"
+#include "common/base/memory.h"
+#include "common/base/random.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 

@@ -12,8 +12,8 @@
  *
  * Only +, -, *, / and comparisons on doubles, and no fused operations: the same text on every
  * machine. */
-#include "common/memory.h"
-#include "common/random.h"
+#include "common/base/memory.h"
+#include "common/base/random.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 

@@ -7,8 +7,8 @@
  * Values have four decimals, and labels are those of the values as written. Normal numbers are sums
  * of twelve uniform ones. Only +, -, * and comparisons on doubles, and no fused operations: the
  * same text on every machine. */
-#include "common/memory.h"
-#include "common/random.h"
+#include "common/base/memory.h"
+#include "common/base/random.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 

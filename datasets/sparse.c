@@ -1,7 +1,7 @@
 /* Sparse rows, as text gives them: columns drawn by a power law, increasing within a row, weights
  * of four digits, and a target that depends on some of the columns. Integers only, as in ltr.c. */
-#include "common/memory.h"
-#include "common/random.h"
+#include "common/base/memory.h"
+#include "common/base/random.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 

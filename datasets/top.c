@@ -1,6 +1,6 @@
 /* Imbalanced rows where the top differs from the whole: see datasets/README. Integers only, as in
  * ltr.c. */
-#include "common/random.h"
+#include "common/base/random.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 

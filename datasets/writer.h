@@ -3,7 +3,7 @@
 #ifndef DATASETS_WRITER_H
 #define DATASETS_WRITER_H
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

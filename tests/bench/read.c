@@ -1,5 +1,5 @@
 /* read THREADS FILE: reads an svmlight file as the programs do, and nothing else. */
-#include "common/input.h"
+#include "common/data/input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

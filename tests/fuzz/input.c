@@ -1,7 +1,7 @@
 /* Fuzz target: rows of any bytes are read or refused with a message, whole and block by block
  * alike; the first byte chooses how labels are read. */
 #define _GNU_SOURCE /* memfd_create */
-#include "common/input.h"
+#include "common/data/input.h"
 #include "tests/fuzz/file.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Fuzz target: a model file of any bytes is loaded or refused with a message. Since its checksum
  * refuses nearly all that a fuzzer makes, the last line is replaced by the right one. */
 #define _GNU_SOURCE /* memfd_create */
-#include "common/model.h"
+#include "common/model/model.h"
 #include "tests/fuzz/file.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Fuzz target: number_parse agrees with strtod on what it accepts, whatever the bytes, and what
  * number_format writes reads back to the same bits. */
-#include "common/number.h"
+#include "common/base/number.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The binary SVM with a free bias, against a plain solver of its dual and brute force. */
-#include "solvers/binary.h"
+#include "solvers/smm/binary.h"
 
-#include "common/random.h"
-#include "solvers/binary_bias.h"
+#include "common/base/random.h"
+#include "solvers/smm/binary_bias.h"
 
 #include <math.h>
 #include <stdio.h>

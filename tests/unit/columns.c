@@ -1,7 +1,7 @@
 /* Squares and products from columns of kernel matrices, against single kernel values, through any
  * cache and any number of threads. */
-#include "common/columns.h"
-#include "common/random.h"
+#include "common/kernel/columns.h"
+#include "common/base/random.h"
 #include "tests/unit/compute.h"
 
 enum { N = 700, WIDTH = 9, MOST = 300, K = 3 };

@@ -1,6 +1,6 @@
 /* Rows in memory: sparse to dense in place, subsets, single rows; and sets of names. */
-#include "common/data.h"
-#include "common/memory.h"
+#include "common/data/data.h"
+#include "common/base/memory.h"
 
 #include <math.h>
 #include <stdio.h>

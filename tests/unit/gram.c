@@ -1,5 +1,5 @@
 /* The kernel matrix and its products against the plain sums, whatever is kept of it. */
-#include "common/gram.h"
+#include "common/kernel/gram.h"
 #include "tests/unit/compute.h"
 
 #include <cblas.h>

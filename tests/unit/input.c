@@ -4,8 +4,8 @@
  *   input time FILE threads
  * dump prints the rows as they are held, or the error on stderr; time says what reading took. */
 #define _GNU_SOURCE /* mkstemp */
-#include "common/input.h"
-#include "common/number.h"
+#include "common/data/input.h"
+#include "common/base/number.h"
 #include "tests/unit/input_reference.h"
 
 #include <inttypes.h>

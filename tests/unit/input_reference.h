@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_INPUT_REFERENCE_H
 #define TESTS_UNIT_INPUT_REFERENCE_H
 
-#include "common/input.h"
+#include "common/data/input.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Kernel blocks in both precisions against kernel_value, and kernel_value against formulas. */
-#include "common/kernel.h"
-#include "common/threads.h"
+#include "common/kernel/kernel.h"
+#include "common/base/threads.h"
 #include "tests/unit/compute.h"
 
 #include <cblas.h>

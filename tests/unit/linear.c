@@ -1,6 +1,6 @@
 /* Linear operators and the vector loops below them, against plain loops. */
-#include "common/linear.h"
-#include "common/vector.h"
+#include "common/kernel/linear.h"
+#include "common/base/vector.h"
 #include "tests/unit/compute.h"
 
 #include <float.h>

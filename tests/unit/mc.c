@@ -1,10 +1,10 @@
 /* solvers/mc.h against the definition in mc_reference.h, for every formulation: the exact block
  * step, the bounds, both engines and the second solver, kernels, bias, weights, warm starts. */
-#include "solvers/mc.h"
+#include "solvers/mc/mc.h"
 
-#include "common/gram.h"
-#include "common/memory.h"
-#include "solvers/mc_form.h"
+#include "common/kernel/gram.h"
+#include "common/base/memory.h"
+#include "solvers/mc/form.h"
 #include "tests/unit/compute.h"
 #include "tests/unit/mc_reference.h"
 
@@ -176,7 +176,7 @@ enum { MC_MOST_PASSES = 60 };
 #define SIGNED int32_t
 #define NAME(x) float_##x
 static const float float_TINY = 2e-7F, float_HUGE = 1e30F;
-#include "solvers/mc_step_real.h"
+#include "solvers/mc/step_real.h"
 #undef REAL
 #undef SIGNED
 #undef NAME
@@ -184,7 +184,7 @@ static const float float_TINY = 2e-7F, float_HUGE = 1e30F;
 #define SIGNED int64_t
 #define NAME(x) double_##x
 static const double double_TINY = 4e-16, double_HUGE = 1e300;
-#include "solvers/mc_step_real.h"
+#include "solvers/mc/step_real.h"
 #undef REAL
 #undef SIGNED
 #undef NAME

@@ -1,6 +1,6 @@
 /* Ranking measures against their definitions, pair by pair and order by order, and against values
  * worked by hand. */
-#include "common/metrics.h"
+#include "families/rank/metrics.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -4,11 +4,11 @@
  * The optima of the toy were made with numpy and scipy: all pairs as variables of a box-constrained
  * QP (L-BFGS-B to 1e-12), with the equations of the free bias added for SLSQP; a proximal-point
  * method of its own gave 3.778866727 and 8.454402562 for the free bias, too. */
-#include "solvers/ml.h"
+#include "solvers/ml/ml.h"
 
-#include "common/gram.h"
-#include "common/random.h"
-#include "solvers/ml_bias.h"
+#include "common/kernel/gram.h"
+#include "common/base/random.h"
+#include "solvers/ml/bias.h"
 
 #include <math.h>
 #include <stdio.h>

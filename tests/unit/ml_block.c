@@ -1,8 +1,8 @@
 /* Losses, vertices and steps of single rows against plain loops, and against what makes them
  * optimal: a block is best exactly when its loss and its dual part meet (Fenchel). */
-#include "solvers/ml_block.h"
-#include "common/random.h"
-#include "solvers/ml_sort.h"
+#include "solvers/ml/block.h"
+#include "common/base/random.h"
+#include "solvers/ml/sort.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Models: written and read back they are the same to the bit, and score the same. Damage is
  * tried in model_tamper. */
 #define _GNU_SOURCE
-#include "common/model.h"
+#include "common/model/model.h"
 
 #include "tests/unit/compute.h"
 

@@ -3,7 +3,7 @@
  * The first two must be refused with a reason. The last (numbers replaced by others, checksum
  * made right again) may be refused or accepted, but never crash, hang or take absurd memory. */
 #define _GNU_SOURCE
-#include "common/model.h"
+#include "common/model/model.h"
 
 #include <math.h>
 #include <stdio.h>

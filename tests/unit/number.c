@@ -2,9 +2,9 @@
  *
  * `number powers` prints common/powers.inc, the table of powers of ten, from integers of its own;
  * the same integers check the table. */
-#include "common/number.h"
+#include "common/base/number.h"
 
-#include "common/digits.h"
+#include "common/base/digits.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -584,7 +584,7 @@ static void print_powers(void) {
 
 static void check_powers(void) {
     static const uint64_t table[][2] = {
-#include "common/powers.inc"
+#include "common/base/powers.inc"
     };
     if (sizeof table / sizeof *table != LAST - FIRST + 1) {
         FAIL("length of the table of powers");

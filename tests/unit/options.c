@@ -1,5 +1,5 @@
 /* The command line: the scanner, values and their checks, lists, and the numbering of points. */
-#include "common/options.h"
+#include "driver/options.h"
 
 #include <math.h>
 #include <stdio.h>

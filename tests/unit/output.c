@@ -1,6 +1,6 @@
 /* Output files: there whole or not at all, whatever is in the way. */
 #define _GNU_SOURCE
-#include "common/output.h"
+#include "common/base/output.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,11 +5,11 @@
  * returned weights; dual <= optimum <= primal; the reported gap is (P - D) / P and within epsilon
  * when the fit says that it converged; and it does say so on problems as small as these. */
 #define _GNU_SOURCE
-#include "solvers/rank.h"
+#include "solvers/rank/rank.h"
 
-#include "common/gram.h"
-#include "common/kernel.h"
-#include "solvers/rank_pairs.h"
+#include "common/kernel/gram.h"
+#include "common/kernel/kernel.h"
+#include "solvers/rank/pairs.h"
 #include "tests/unit/rank_reference.h"
 
 static int failures;

@@ -1,7 +1,7 @@
 /* Measures of two classes against their definitions: over all pairs, all orders of equal scores,
  * and cases worked by hand. */
-#include "common/roc.h"
-#include "common/random.h"
+#include "families/top/roc.h"
+#include "common/base/random.h"
 #include "tests/unit/compute.h"
 
 static int descending(const void *a, const void *b) {

@@ -1,7 +1,7 @@
 /* Rows of kernel matrices from the cache, against single kernel values, whatever is asked for, in
  * whatever order, through any cache. */
-#include "common/rows.h"
-#include "common/random.h"
+#include "common/kernel/rows.h"
+#include "common/base/random.h"
 #include "tests/unit/compute.h"
 
 struct case_of {

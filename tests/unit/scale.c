@@ -1,5 +1,5 @@
 /* Scaling: columns after it are what they should be, training rows and others. */
-#include "common/scale.h"
+#include "common/data/scale.h"
 #include "tests/unit/compute.h"
 
 #include <float.h>

@@ -1,13 +1,13 @@
 /* Support matrix machines: the maps against plain loops, the steps of the low-rank solver, limits
  * where the answer is known. */
-#include "solvers/smm.h"
+#include "solvers/smm/smm.h"
 
-#include "common/random.h"
-#include "common/svd.h"
-#include "solvers/binary.h"
-#include "solvers/smm_lowrank.h"
-#include "solvers/smm_maps.h"
-#include "solvers/smm_nuclear.h"
+#include "common/base/random.h"
+#include "solvers/smm/svd.h"
+#include "solvers/smm/binary.h"
+#include "solvers/smm/lowrank.h"
+#include "solvers/smm/maps.h"
+#include "solvers/smm/nuclear.h"
 
 #include <math.h>
 #include <stdio.h>

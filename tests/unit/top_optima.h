@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_TOP_OPTIMA_H
 #define TESTS_UNIT_TOP_OPTIMA_H
 
-#include "solvers/top.h"
+#include "solvers/top/top.h"
 
 enum { OPTIMA_ROWS = 36, OPTIMA_WIDTH = 4, OPTIMA_POSITIVES = 12 };
 

@@ -1,0 +1,65 @@
+/* Runs of decimal digits, eight bytes at a time in one 64-bit word.
+ *
+ * digits_load gives a word whose lowest byte is the first character, with '0' subtracted from each
+ * (so that digits are 0 to 9); digits_count tells how many characters from the front are digits,
+ * and digits_value their value. None of them branches on what the text is. */
+#ifndef COMMON_BASE_DIGITS_H
+#define COMMON_BASE_DIGITS_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* text must have eight readable bytes. */
+static inline uint64_t digits_load(const char *text) {
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word ^ UINT64_C(0x3030303030303030);
+}
+
+/* 0 to 8. A byte is no digit when it is over 9: adding 0x76 then sets its top bit, or the top bit
+ * is set already. */
+static inline unsigned digits_count(uint64_t word) {
+    uint64_t low = word & UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t other = ((low + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
+    return other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+}
+
+/* The value of the first n characters, all of them digits; 0 for n = 0. Missing digits become
+ * zeros in front, then neighbours are joined to numbers of 2, 4 and 8 digits. */
+static inline uint64_t digits_value(uint64_t word, unsigned n) {
+    unsigned half = 32 - 4 * n; /* two steps: a shift by 64 is not defined */
+    word = word << half << half;
+    word = (word * 10 + (word >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+    word = (word * 100 + (word >> 16)) & UINT64_C(0x0000ffff0000ffff);
+    return (word * 10000 + (word >> 32)) & UINT64_C(0x00000000ffffffff);
+}
+
+/* 10^n for n of 0 to 19. */
+static inline uint64_t digits_power(unsigned n) {
+    static const uint64_t power[20] = {UINT64_C(1),
+                                       UINT64_C(10),
+                                       UINT64_C(100),
+                                       UINT64_C(1000),
+                                       UINT64_C(10000),
+                                       UINT64_C(100000),
+                                       UINT64_C(1000000),
+                                       UINT64_C(10000000),
+                                       UINT64_C(100000000),
+                                       UINT64_C(1000000000),
+                                       UINT64_C(10000000000),
+                                       UINT64_C(100000000000),
+                                       UINT64_C(1000000000000),
+                                       UINT64_C(10000000000000),
+                                       UINT64_C(100000000000000),
+                                       UINT64_C(1000000000000000),
+                                       UINT64_C(10000000000000000),
+                                       UINT64_C(100000000000000000),
+                                       UINT64_C(1000000000000000000),
+                                       UINT64_C(10000000000000000000)};
+    return power[n];
+}
+
+#endif

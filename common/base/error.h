@@ -1,0 +1,26 @@
+/* Errors: a kind, which becomes the exit code, and one line of text for the user.
+ *
+ * Every function that can fail returns 0 or -1 and has a `struct error *` as its last argument,
+ * which it fills when it returns -1. Nothing below `main` prints or exits. */
+#ifndef COMMON_BASE_ERROR_H
+#define COMMON_BASE_ERROR_H
+
+enum error_kind {
+    ERROR_NONE = 0,
+    ERROR_RUNTIME = 1, /* input, model, I/O, memory: exit code 1 */
+    ERROR_USAGE = 2    /* the command line: exit code 2 */
+};
+
+enum { ERROR_TEXT = 1024 };
+
+struct error {
+    enum error_kind kind;
+    char text[ERROR_TEXT]; /* without program name and newline; control bytes are escaped */
+};
+
+/* Sets kind and text (printf format; text that does not fit is cut, bytes that are not printable
+ * ASCII become \xHH). Returns -1, so that `return error_set(...)` fails the caller. */
+int error_set(struct error *err, enum error_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

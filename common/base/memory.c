@@ -1,0 +1,77 @@
+/* for madvise, aligned_alloc's companions and sysconf's page counts */
+#define _GNU_SOURCE
+#include "common/base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CACHE_LINE = 64 };
+static const size_t HUGE_PAGE = (size_t)2 << 20;
+
+static void *fail(size_t count, size_t size, const char *what, struct error *err) {
+    error_set(err, ERROR_RUNTIME, "out of memory: %zu x %zu bytes for %s", count, size, what);
+    return NULL;
+}
+
+void *memory_array(size_t count, size_t size, const char *what, struct error *err) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
+        return fail(count, size, what, err);
+    }
+    size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : CACHE_LINE;
+    size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    void *block = aligned_alloc(alignment, rounded ? rounded : alignment);
+    if (!block) {
+        return fail(count, size, what, err);
+    }
+#ifdef MADV_HUGEPAGE
+    if (alignment == HUGE_PAGE) {
+        (void)madvise(block, rounded, MADV_HUGEPAGE); /* advice: a refusal costs speed only */
+    }
+#endif
+    return block;
+}
+
+void *memory_zeros(size_t count, size_t size, const char *what, struct error *err) {
+    void *block = memory_array(count, size, what, err);
+    if (block) {
+        memset(block, 0, count * size);
+    }
+    return block;
+}
+
+void *memory_resize(void *block, size_t count, size_t size, const char *what, struct error *err) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
+        return fail(count, size, what, err);
+    }
+    void *resized = realloc(block, bytes ? bytes : 1);
+    return resized ? resized : fail(count, size, what, err);
+}
+
+char *memory_text(const char *text, size_t length, const char *what, struct error *err) {
+    if (length == SIZE_MAX) {
+        return fail(length, 1, what, err);
+    }
+    char *copy = memory_array(length + 1, 1, what, err);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+size_t memory_physical(void) {
+    const size_t least = (size_t)1 << 30;
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page = sysconf(_SC_PAGESIZE);
+    size_t bytes;
+    if (pages <= 0 || page <= 0 ||
+        __builtin_mul_overflow((size_t)pages, (size_t)page, &bytes) || bytes < least) {
+        return least;
+    }
+    return bytes;
+}

@@ -1,0 +1,145 @@
+/* for sched_getaffinity: the processors that this process may use */
+#define _GNU_SOURCE
+#include "common/base/threads.h"
+
+#include "common/base/memory.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { MOST_THREADS = 1024 };
+
+struct threads {
+    pthread_mutex_t mutex;
+    pthread_cond_t start, done;
+    size_t n;       /* workers, with the caller */
+    size_t running; /* started workers that have not finished this round */
+    unsigned long round;
+    bool quit;
+    threads_task task;
+    void *argument;
+    size_t n_tasks;
+    atomic_size_t next;
+    struct worker {
+        struct threads *threads;
+        size_t number;
+        pthread_t thread;
+    } workers[]; /* n - 1 */
+};
+
+static void work(struct threads *threads, size_t worker) {
+    size_t task;
+    while ((task = atomic_fetch_add(&threads->next, 1)) < threads->n_tasks) {
+        threads->task(threads->argument, task, worker);
+    }
+}
+
+static void *worker_main(void *argument) {
+    struct worker *worker = argument;
+    struct threads *threads = worker->threads;
+    unsigned long round = 0;
+    pthread_mutex_lock(&threads->mutex);
+    for (;;) {
+        while (threads->round == round && !threads->quit) {
+            pthread_cond_wait(&threads->start, &threads->mutex);
+        }
+        if (threads->quit) {
+            break;
+        }
+        round = threads->round;
+        pthread_mutex_unlock(&threads->mutex);
+        work(threads, worker->number);
+        pthread_mutex_lock(&threads->mutex);
+        if (--threads->running == 0) {
+            pthread_cond_signal(&threads->done);
+        }
+    }
+    pthread_mutex_unlock(&threads->mutex);
+    return NULL;
+}
+
+static size_t processors(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        int n = CPU_COUNT(&set);
+        return n > 0 ? (size_t)n : 1;
+    }
+    return 1;
+}
+
+int threads_create(struct threads **threads, size_t n, struct error *err) {
+    if (n == 0) {
+        n = processors();
+    }
+    if (n > MOST_THREADS) {
+        return error_set(err, ERROR_USAGE, "%zu threads: at most %d", n, MOST_THREADS);
+    }
+    struct threads *pool =
+        memory_zeros(1, sizeof *pool + (n - 1) * sizeof pool->workers[0], "threads", err);
+    if (!pool) {
+        return -1;
+    }
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->start, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    for (pool->n = 1; pool->n < n; pool->n++) {
+        struct worker *worker = &pool->workers[pool->n - 1];
+        worker->threads = pool;
+        worker->number = pool->n;
+        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
+            error_set(err, ERROR_RUNTIME, "cannot start thread %zu of %zu", pool->n, n);
+            threads_free(pool);
+            return -1;
+        }
+    }
+    *threads = pool;
+    return 0;
+}
+
+void threads_free(struct threads *threads) {
+    if (!threads) {
+        return;
+    }
+    pthread_mutex_lock(&threads->mutex);
+    threads->quit = true;
+    pthread_cond_broadcast(&threads->start);
+    pthread_mutex_unlock(&threads->mutex);
+    for (size_t i = 0; i + 1 < threads->n; i++) {
+        pthread_join(threads->workers[i].thread, NULL);
+    }
+    pthread_cond_destroy(&threads->done);
+    pthread_cond_destroy(&threads->start);
+    pthread_mutex_destroy(&threads->mutex);
+    free(threads);
+}
+
+size_t threads_count(const struct threads *threads) {
+    return threads ? threads->n : 1;
+}
+
+void threads_run(struct threads *threads, size_t n_tasks, threads_task task, void *argument) {
+    if (!threads || threads->n == 1 || n_tasks <= 1) {
+        for (size_t i = 0; i < n_tasks; i++) {
+            task(argument, i, 0);
+        }
+        return;
+    }
+    pthread_mutex_lock(&threads->mutex);
+    threads->task = task;
+    threads->argument = argument;
+    threads->n_tasks = n_tasks;
+    atomic_store(&threads->next, 0);
+    threads->running = threads->n - 1;
+    threads->round++;
+    pthread_cond_broadcast(&threads->start);
+    pthread_mutex_unlock(&threads->mutex);
+    work(threads, 0);
+    pthread_mutex_lock(&threads->mutex);
+    while (threads->running > 0) {
+        pthread_cond_wait(&threads->done, &threads->mutex);
+    }
+    pthread_mutex_unlock(&threads->mutex);
+}

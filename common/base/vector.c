@@ -1,0 +1,108 @@
+#include "common/base/vector.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define REAL float
+#define HIT struct vector_hit_float
+#define TABLE struct vector_float
+#define BYTES 64
+#define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl")))
+#define MINIMUM(a, b) _mm512_min_ps(a, b)
+#define WIDEN(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
+#define NAME(x) float64_##x
+#include "common/base/vector_loops.h"
+
+#define REAL double
+#define HIT struct vector_hit_double
+#define TABLE struct vector_double
+#define BYTES 64
+#define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl")))
+#define MINIMUM(a, b) _mm512_min_pd(a, b)
+#define WIDEN(p) _mm512_loadu_pd(p)
+#define NAME(x) double64_##x
+#include "common/base/vector_loops.h"
+
+#define REAL float
+#define HIT struct vector_hit_float
+#define TABLE struct vector_float
+#define BYTES 32
+#define TARGET __attribute__((target("avx2,fma")))
+#define MINIMUM(a, b) _mm256_min_ps(a, b)
+#define WIDEN(p) _mm256_cvtps_pd(_mm_loadu_ps(p))
+#define NAME(x) float32_##x
+#include "common/base/vector_loops.h"
+
+#define REAL double
+#define HIT struct vector_hit_double
+#define TABLE struct vector_double
+#define BYTES 32
+#define TARGET __attribute__((target("avx2,fma")))
+#define MINIMUM(a, b) _mm256_min_pd(a, b)
+#define WIDEN(p) _mm256_loadu_pd(p)
+#define NAME(x) double32_##x
+#include "common/base/vector_loops.h"
+
+#define MINIMUM_FLOAT(a, b) _mm_min_ps(a, b)
+#define MINIMUM_DOUBLE(a, b) _mm_min_pd(a, b)
+#else
+/* a < b is all ones or all zeros in each lane */
+#define SELECT(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
+#define MINIMUM_FLOAT(a, b) ((float16_lanes)SELECT((a) < (b), (float16_bits)(a), (float16_bits)(b)))
+#define MINIMUM_DOUBLE(a, b)                                                                       \
+    ((double16_lanes)SELECT((a) < (b), (double16_bits)(a), (double16_bits)(b)))
+typedef int32_t float16_bits __attribute__((vector_size(16)));
+typedef int64_t double16_bits __attribute__((vector_size(16)));
+#endif
+
+#define REAL float
+#define HIT struct vector_hit_float
+#define TABLE struct vector_float
+#define BYTES 16
+#define TARGET
+#define MINIMUM(a, b) MINIMUM_FLOAT(a, b)
+#define WIDEN(p) ((float16_doubles){(double)(p)[0], (double)(p)[1]})
+#define NAME(x) float16_##x
+#include "common/base/vector_loops.h"
+
+#define REAL double
+#define HIT struct vector_hit_double
+#define TABLE struct vector_double
+#define BYTES 16
+#define TARGET
+#define MINIMUM(a, b) MINIMUM_DOUBLE(a, b)
+#define WIDEN(p) ((double16_doubles){(p)[0], (p)[1]})
+#define NAME(x) double16_##x
+#include "common/base/vector_loops.h"
+
+size_t vector_versions(const struct vector_float **floats, const struct vector_double **doubles) {
+    size_t n = 0;
+    floats[n] = &float16_table;
+    doubles[n++] = &double16_table;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        floats[n] = &float32_table;
+        doubles[n++] = &double32_table;
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl")) {
+            floats[n] = &float64_table;
+            doubles[n++] = &double64_table;
+        }
+    }
+#endif
+    return n;
+}
+
+const struct vector_float *vector_float(void) {
+    const struct vector_float *floats[VECTOR_VERSIONS];
+    const struct vector_double *doubles[VECTOR_VERSIONS];
+    return floats[vector_versions(floats, doubles) - 1];
+}
+
+const struct vector_double *vector_double(void) {
+    const struct vector_float *floats[VECTOR_VERSIONS];
+    const struct vector_double *doubles[VECTOR_VERSIONS];
+    return doubles[vector_versions(floats, doubles) - 1];
+}

@@ -1,0 +1,68 @@
+/* The innermost loops: vectors held in registers across the loop, which compilers do not do by
+ * themselves for arrays of accumulators (gcc 12 stores and reloads them at each step, 7 times
+ * slower). Written once (vector_loops.h), compiled for each vector length, chosen at run time.
+ *
+ * A *panel* holds a block of rows transposed: (slots, lanes), lanes of one slot side by side, so
+ * that a row of the other side (its non-zero values: *hits* on slots) meets all lanes at once. */
+#ifndef COMMON_BASE_VECTOR_H
+#define COMMON_BASE_VECTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    VECTOR_PANEL_BYTES = 256, /* of one slot; panels are aligned to 64 bytes */
+    VECTOR_FLOATS = VECTOR_PANEL_BYTES / 4,
+    VECTOR_DOUBLES = VECTOR_PANEL_BYTES / 8,
+    VECTOR_ROWS = 4 /* rows of one call of dot, axpy, both */
+};
+
+struct vector_hit_float {
+    uint32_t slot;
+    float value;
+};
+
+struct vector_hit_double {
+    uint32_t slot;
+    double value;
+};
+
+/* Panels are n_panels pieces of `size` values each (size = slots * lanes); sum (n_panels, lanes).
+ *   product: sum[p][l] += sum over hits of value * panel[p][slot][l]
+ *   minimum: sum[p][l] += sum over hits of min(value, panel[p][slot][l])
+ * dot, axpy, both work on columns 0..n of VECTOR_ROWS rows; b and out (n) are double:
+ *   dot:  dot[k] += sum over c of row[k][c] b[c]
+ *   axpy: out[c] += sum over k of weight[k] row[k][c]
+ *   both: one pass for the two. */
+struct vector_float {
+    void (*product)(const struct vector_hit_float *hits, size_t n, const float *panel,
+                    size_t n_panels, size_t size, float *sum);
+    void (*minimum)(const struct vector_hit_float *hits, size_t n, const float *panel,
+                    size_t n_panels, size_t size, float *sum);
+    void (*dot)(const float *const *row, size_t n, const double *b, double *dot);
+    void (*axpy)(const float *const *row, size_t n, const double *weight, double *out);
+    void (*both)(const float *const *row, size_t n, const double *b, const double *weight,
+                 double *dot, double *out);
+};
+
+struct vector_double {
+    void (*product)(const struct vector_hit_double *hits, size_t n, const double *panel,
+                    size_t n_panels, size_t size, double *sum);
+    void (*minimum)(const struct vector_hit_double *hits, size_t n, const double *panel,
+                    size_t n_panels, size_t size, double *sum);
+    void (*dot)(const double *const *row, size_t n, const double *b, double *dot);
+    void (*axpy)(const double *const *row, size_t n, const double *weight, double *out);
+    void (*both)(const double *const *row, size_t n, const double *b, const double *weight,
+                 double *dot, double *out);
+};
+
+/* The loops for this processor; static. */
+const struct vector_float *vector_float(void);
+const struct vector_double *vector_double(void);
+
+/* All versions that this processor can run, longest vectors last, for the tests. Return how many
+ * there are; at most VECTOR_VERSIONS are written. */
+enum { VECTOR_VERSIONS = 3 };
+size_t vector_versions(const struct vector_float **floats, const struct vector_double **doubles);
+
+#endif

@@ -1,0 +1,235 @@
+#include "common/data/data.h"
+
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t data_values(const struct data *data) {
+    return data->row_start ? (size_t)data->row_start[data->n_rows]
+                           : data->n_rows * data->n_features;
+}
+
+/* Moves rows that lie one behind the other to their places in a wider array, from the last one
+ * backwards: a value's new place is never before its old one, so that what is overwritten has been
+ * moved already. column = NULL: the rows hold columns 0..old_width-1. */
+static void spread_rows(struct data *data, size_t old_width, size_t width) {
+    float *value = data->value;
+    for (size_t i = data->n_rows; i-- > 0;) {
+        size_t first = data->row_start ? (size_t)data->row_start[i] : i * old_width;
+        size_t last = data->row_start ? (size_t)data->row_start[i + 1] : first + old_width;
+        size_t filled = (i + 1) * width; /* what is behind it is done */
+        for (size_t k = last; k-- > first;) {
+            size_t place = i * width + (data->column ? data->column[k] : k - first);
+            float v = value[k];
+            memset(value + place + 1, 0, (filled - place - 1) * sizeof *value);
+            value[place] = v;
+            filled = place;
+        }
+        memset(value + i * width, 0, (filled - i * width) * sizeof *value);
+    }
+}
+
+int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err) {
+    if (width < data->n_features) {
+        width = data->n_features;
+    }
+    bool sparse = data->row_start != NULL;
+    size_t cells;
+    bool fits = !__builtin_mul_overflow(data->n_rows, (size_t)width, &cells);
+    if (sparse && !force && (!fits || cells / 2 >= data_values(data))) {
+        data->n_features = width;
+        return 0;
+    }
+    if (!fits) {
+        return error_set(err, ERROR_RUNTIME, "out of memory: %zu dense rows of %u values",
+                         data->n_rows, width);
+    }
+    if (!sparse && width == data->n_features) {
+        return 0;
+    }
+    float *value = memory_resize(data->value, cells, sizeof *value, "dense rows", err);
+    if (!value) {
+        return -1;
+    }
+    data->value = value;
+    spread_rows(data, data->n_features, width);
+    free(data->row_start);
+    free(data->column);
+    data->row_start = NULL;
+    data->column = NULL;
+    data->n_features = width;
+    return 0;
+}
+
+void data_cut(struct data *data, size_t n_rows, uint32_t n_features) {
+    size_t width = data->n_features;
+    for (size_t i = 1; !data->row_start && n_features < width && i < n_rows; i++) {
+        memmove(data->value + i * n_features, data->value + i * width,
+                n_features * sizeof *data->value);
+    }
+    data->n_rows = n_rows;
+    data->n_features = n_features;
+}
+
+static int copy_names(const struct names *names, struct names *copy, struct error *err) {
+    for (size_t i = 0; i < names->n; i++) {
+        uint32_t number;
+        if (names_add(copy, names->name[i], strlen(names->name[i]), &number, err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Copies item rows[i] of `size` bytes for each i, or sets *copy to NULL when there is no source. */
+static int copy_items(const void *source, const uint32_t *rows, size_t n, size_t size, void *copy,
+                      struct error *err) {
+    char *target = NULL;
+    if (source) {
+        target = memory_array(n, size, "rows", err);
+        if (!target) {
+            return -1;
+        }
+        for (size_t i = 0; i < n; i++) {
+            memcpy(target + i * size, (const char *)source + rows[i] * size, size);
+        }
+    }
+    memcpy(copy, &target, sizeof target);
+    return 0;
+}
+
+/* Starts of the chosen rows when they are put one behind the other, (n + 1) of them. */
+static uint64_t *copy_starts(const uint64_t *start, const uint32_t *rows, size_t n,
+                             struct error *err) {
+    uint64_t *copy = memory_array(n + 1, sizeof *copy, "row starts", err);
+    if (copy) {
+        copy[0] = 0;
+        for (size_t i = 0; i < n; i++) {
+            copy[i + 1] = copy[i] + (start[rows[i] + (size_t)1] - start[rows[i]]);
+        }
+    }
+    return copy;
+}
+
+/* Copies the parts of `source` (items of 4 bytes) that belong to the chosen rows. */
+static void *copy_parts(const void *source, const uint64_t *start, const uint64_t *copy_start,
+                        const uint32_t *rows, size_t n, const char *what, struct error *err) {
+    enum { ITEM = sizeof(uint32_t) };
+    _Static_assert(sizeof(float) == ITEM, "values and columns have the same size");
+    char *copy = memory_array((size_t)copy_start[n], ITEM, what, err);
+    if (copy) {
+        for (size_t i = 0; i < n; i++) {
+            memcpy(copy + copy_start[i] * ITEM, (const char *)source + start[rows[i]] * ITEM,
+                   (size_t)(copy_start[i + 1] - copy_start[i]) * ITEM);
+        }
+    }
+    return copy;
+}
+
+static int copy_features(const struct data *data, const uint32_t *rows, size_t n,
+                         struct data *subset, struct error *err) {
+    if (data->row_start) {
+        subset->row_start = copy_starts(data->row_start, rows, n, err);
+        if (!subset->row_start) {
+            return -1;
+        }
+        subset->column =
+            copy_parts(data->column, data->row_start, subset->row_start, rows, n, "columns", err);
+        subset->value =
+            copy_parts(data->value, data->row_start, subset->row_start, rows, n, "values", err);
+        return subset->column && subset->value ? 0 : -1;
+    }
+    size_t width = data->n_features;
+    subset->value = memory_array(n * width, sizeof *subset->value, "values", err);
+    if (!subset->value) {
+        return -1;
+    }
+    for (size_t i = 0; i < n && width > 0; i++) {
+        memcpy(subset->value + i * width, data->value + rows[i] * width,
+               width * sizeof *subset->value);
+    }
+    return 0;
+}
+
+static int copy_labels(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
+                       struct error *err) {
+    if (data->labels != DATA_SET) {
+        return copy_items(data->label, rows, n, sizeof *data->label, &subset->label, err);
+    }
+    subset->label_start = copy_starts(data->label_start, rows, n, err);
+    if (!subset->label_start) {
+        return -1;
+    }
+    subset->label =
+        copy_parts(data->label, data->label_start, subset->label_start, rows, n, "labels", err);
+    return subset->label ? 0 : -1;
+}
+
+int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
+                struct error *err) {
+    *subset = (struct data){.n_rows = n, .n_features = data->n_features, .labels = data->labels};
+    if (copy_features(data, rows, n, subset, err) != 0 ||
+        copy_labels(data, rows, n, subset, err) != 0 ||
+        copy_items(data->target, rows, n, sizeof *data->target, &subset->target, err) != 0 ||
+        copy_items(data->query, rows, n, sizeof *data->query, &subset->query, err) != 0 ||
+        copy_items(data->weight, rows, n, sizeof *data->weight, &subset->weight, err) != 0 ||
+        copy_items(data->serial, rows, n, sizeof *data->serial, &subset->serial, err) != 0 ||
+        copy_names(&data->names, &subset->names, err) != 0) {
+        data_free(subset);
+        return -1;
+    }
+    memcpy(subset->comment, data->comment, sizeof subset->comment);
+    return 0;
+}
+
+struct data data_part(const struct data *data, size_t first, size_t n) {
+    struct data part = *data;
+    part.n_rows = n;
+    if (data->row_start) {
+        part.row_start = data->row_start + first;
+    } else {
+        part.value = data->value + first * data->n_features;
+    }
+    part.target = data->target ? data->target + first : NULL;
+    if (data->label_start) {
+        part.label_start = data->label_start + first;
+    } else {
+        part.label = data->label ? data->label + first : NULL;
+    }
+    part.query = data->query ? data->query + first : NULL;
+    part.serial = data->serial ? data->serial + first : NULL;
+    return part;
+}
+
+void data_row_dense(const struct data *data, size_t row, size_t width, double *dense) {
+    if (data->row_start) {
+        memset(dense, 0, width * sizeof *dense);
+        for (uint64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++) {
+            if (data->column[k] < width) {
+                dense[data->column[k]] = data->value[k];
+            }
+        }
+        return;
+    }
+    const float *value = data->value + row * data->n_features;
+    size_t stored = width < data->n_features ? width : data->n_features;
+    for (size_t j = 0; j < stored; j++) {
+        dense[j] = value[j];
+    }
+    memset(dense + stored, 0, (width - stored) * sizeof *dense);
+}
+
+void data_free(struct data *data) {
+    free(data->row_start);
+    free(data->column);
+    free(data->value);
+    free(data->target);
+    free(data->label);
+    free(data->label_start);
+    free(data->query);
+    free(data->weight);
+    free(data->serial);
+    names_free(&data->names);
+    *data = (struct data){0};
+}

@@ -1,0 +1,72 @@
+/* Rows of features, held as CSR or dense, with what svmlight puts in front of them.
+ *
+ * Values are single precision: the problem that is solved and certified is that of the rounded
+ * values, and predict rounds the same way. */
+#ifndef COMMON_DATA_DATA_H
+#define COMMON_DATA_DATA_H
+
+#include "common/base/error.h"
+#include "common/data/names.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How labels are read. */
+enum data_labels {
+    DATA_NUMBER, /* a number: target[] */
+    DATA_NAME,   /* one token: label[i], a number of `names` */
+    DATA_SET     /* comma-separated tokens, perhaps none: label[label_start[i] .. label_start[i+1]) */
+};
+
+enum { DATA_COMMENT = 64 };
+
+struct data {
+    size_t n_rows;
+    uint32_t n_features; /* the largest index seen */
+
+    uint64_t *row_start; /* (n_rows + 1); NULL: dense */
+    uint32_t *column;    /* CSR: 0-based, increasing within a row; NULL: dense */
+    float *value;        /* CSR: one per column; dense: (n_rows, n_features) row-major */
+
+    enum data_labels labels;
+    double *target;        /* DATA_NUMBER: (n_rows), NaN where a row has no label; else NULL */
+    uint32_t *label;       /* DATA_NAME, DATA_SET; UINT32_MAX where a DATA_NAME row has none */
+    uint64_t *label_start; /* DATA_SET: (n_rows + 1); else NULL */
+    struct names names;    /* DATA_NAME, DATA_SET: the tokens as written */
+
+    double *weight;   /* (n_rows) given beside the file; NULL: all 1 */
+    uint64_t *query;  /* (n_rows) qid, 0 for a row without; NULL if no row has one */
+    uint64_t *serial; /* (n_rows) value of index 0, precomputed kernels only; else NULL */
+
+    /* The file's first line if it is a comment, cut if it is long; else empty. */
+    char comment[DATA_COMMENT];
+};
+
+/* Number of stored values (dense: n_rows * n_features). */
+size_t data_values(const struct data *data);
+
+/* Rewrites CSR as dense when that takes less memory (more than half of all values stored), in
+ * place: no second copy of the values is made. n_features becomes max(n_features, width).
+ * `force` makes it dense whatever it takes. */
+int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err);
+
+/* Keeps the first n_rows rows and n_features columns, beyond which these rows must have no value. */
+void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
+
+/* Copies rows[0..n) of `data` (any order, no repeats) into *subset, which the caller frees.
+ * n_features and names are those of `data`. */
+int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
+                struct error *err);
+
+/* Rows first .. first + n of data, which owns what the part points to: not to be freed. */
+struct data data_part(const struct data *data, size_t first, size_t n);
+
+/* Writes row `row` as doubles into dense[0..width): zeros where nothing is stored; columns at or
+ * beyond width are left out. */
+void data_row_dense(const struct data *data, size_t row, size_t width, double *dense);
+
+/* Releases what data owns and makes it empty. */
+void data_free(struct data *data);
+
+#endif

@@ -1,0 +1,513 @@
+#include "common/data/input.h"
+
+#include "common/data/lines.h"
+#include "common/base/memory.h"
+#include "common/data/svmlight.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Text goes through in batches: a batch is cut at line ends into blocks, each of which a worker
+ * parses into rows of its own (small enough to stay in its cache); when all are done, it is known
+ * where each block's rows belong in the data, and they are copied there, in parallel again. So the
+ * data's arrays hold exactly what is stored, and grow without being touched twice.
+ *
+ * While every row so far has columns 1..d, columns are not kept: the data is dense from the start
+ * and takes 4 bytes a value. The first row that differs makes it CSR. */
+
+static const size_t BLOCK_BYTES = (size_t)1 << 18;
+static const size_t BATCH_BYTES_EACH = (size_t)2 << 20; /* for each of several workers */
+static const size_t BATCH_BYTES_MOST = (size_t)32 << 20;
+static const size_t BATCH_BYTES_ALONE = (size_t)1 << 19; /* one worker: nothing to balance */
+static const size_t ROWS_MOST = UINT32_MAX - 1;          /* row numbers have 32 bits elsewhere */
+
+struct block {
+    struct svmlight rows;
+    struct svmlight_fault fault;
+    const char *text, *end;
+    bool failed;
+    uint32_t *names; /* number in the data of each of the block's names; owned */
+    size_t names_capacity;
+    size_t first_row, first_value, first_label; /* where the block's go in the data */
+};
+
+struct input {
+    struct input_format format;
+    struct threads *threads;
+    struct lines *lines;
+    struct block *blocks;
+    size_t n_blocks, blocks_capacity;
+    uint64_t n_lines;     /* before this batch */
+    uint64_t n_bytes;     /* up to this batch's end */
+    bool whole;           /* input_read: arrays may grow for what is still to come */
+    struct data *data;    /* being filled */
+    bool dense;           /* so far; columns and row starts are then not there yet */
+    size_t n_values;      /* stored in data */
+    size_t n_labels;      /* DATA_SET: stored in data */
+    size_t rows_capacity; /* of the arrays by row */
+    size_t values_capacity, labels_capacity;
+};
+
+/* ---- Room in the data ----------------------------------------------------------------------- */
+
+/* Makes *array, of `capacity` items so far, hold `wanted` items. */
+static int resize(void *array, size_t capacity, size_t wanted, size_t size, const char *what,
+                  struct error *err) {
+    void *old, *block;
+    memcpy(&old, array, sizeof old);
+    block = capacity > 0 ? memory_resize(old, wanted, size, what, err)
+                         : memory_array(wanted, size, what, err);
+    if (!block) {
+        return -1;
+    }
+    if (capacity == 0) {
+        free(old); /* of no items */
+    }
+    memcpy(array, &block, sizeof block);
+    return 0;
+}
+
+/* How much room to make when n items are needed now: what the file promises at the rate so far and
+ * a little more, or half as much again. */
+static size_t room_for(const struct input *input, size_t n, size_t capacity) {
+    if (n <= capacity) {
+        return capacity;
+    }
+    size_t size = lines_size(input->lines);
+    if (!input->whole) {
+        return n;
+    }
+    size_t more = n + n / 2;
+    if (size >= input->n_bytes) {
+        double expected = (double)n * ((double)size / (double)input->n_bytes);
+        size_t promised = (size_t)(expected * 1.02) + 64;
+        more = promised > n ? promised : n;
+    }
+    return more;
+}
+
+static int reserve_rows(struct input *input, size_t n, struct error *err) {
+    struct data *data = input->data;
+    size_t old = input->rows_capacity, wanted = room_for(input, n, old);
+    if (wanted == old) {
+        return 0;
+    }
+    static const char what[] = "rows";
+    if ((input->format.labels == DATA_NUMBER &&
+         resize(&data->target, old, wanted, sizeof *data->target, what, err) != 0) ||
+        (input->format.labels == DATA_NAME &&
+         resize(&data->label, old, wanted, sizeof *data->label, what, err) != 0) ||
+        (input->format.labels == DATA_SET &&
+         resize(&data->label_start, old, wanted + 1, sizeof *data->label_start, what, err) != 0) ||
+        (input->format.precomputed &&
+         resize(&data->serial, old, wanted, sizeof *data->serial, what, err) != 0) ||
+        (data->query && resize(&data->query, old, wanted, sizeof *data->query, what, err) != 0) ||
+        (!input->dense &&
+         resize(&data->row_start, old, wanted + 1, sizeof *data->row_start, what, err) != 0)) {
+        return -1;
+    }
+    input->rows_capacity = wanted;
+    return 0;
+}
+
+static int reserve_values(struct input *input, size_t n, struct error *err) {
+    struct data *data = input->data;
+    size_t old = input->values_capacity, wanted = room_for(input, n, old);
+    if (wanted == old && old > 0) {
+        return 0;
+    }
+    if (resize(&data->value, old, wanted, sizeof *data->value, "values", err) != 0 ||
+        (!input->dense &&
+         resize(&data->column, old, wanted, sizeof *data->column, "columns", err) != 0)) {
+        return -1;
+    }
+    input->values_capacity = wanted;
+    return 0;
+}
+
+static int reserve_labels(struct input *input, size_t n, struct error *err) {
+    struct data *data = input->data;
+    size_t old = input->labels_capacity, wanted = room_for(input, n, old);
+    if (input->format.labels != DATA_SET || (wanted == old && old > 0)) {
+        return 0;
+    }
+    if (resize(&data->label, old, wanted, sizeof *data->label, "labels", err) != 0) {
+        return -1;
+    }
+    input->labels_capacity = wanted;
+    return 0;
+}
+
+/* Rows before the first that has a qid are of query 0. */
+static int begin_queries(struct input *input, struct error *err) {
+    struct data *data = input->data;
+    data->query = memory_array(input->rows_capacity, sizeof *data->query, "queries", err);
+    if (!data->query) {
+        return -1;
+    }
+    memset(data->query, 0, data->n_rows * sizeof *data->query);
+    return 0;
+}
+
+/* Gives the dense rows so far their columns and starts, and drops their zeros. */
+static int make_sparse(struct input *input, struct error *err) {
+    struct data *data = input->data;
+    size_t width = data->n_features;
+    data->row_start = memory_array(input->rows_capacity + 1, sizeof *data->row_start, "rows", err);
+    data->column = memory_array(input->values_capacity, sizeof *data->column, "columns", err);
+    if (!data->row_start || !data->column) {
+        return -1;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        data->row_start[i] = n;
+        for (size_t j = 0; j < width; j++) {
+            float value = data->value[i * width + j];
+            data->column[n] = (uint32_t)j;
+            data->value[n] = value;
+            n += value != 0;
+        }
+    }
+    data->row_start[data->n_rows] = n;
+    input->n_values = n;
+    input->dense = false;
+    return 0;
+}
+
+/* Gives back what was reserved and not needed. */
+static void shrink(void *array, size_t n, size_t size) {
+    void *block;
+    struct error ignored;
+    memcpy(&block, array, sizeof block);
+    if (block && (block = memory_resize(block, n, size, "", &ignored)) != NULL) {
+        memcpy(array, &block, sizeof block);
+    }
+}
+
+static void shrink_all(struct input *input) {
+    struct data *data = input->data;
+    size_t n = data->n_rows;
+    shrink(&data->value, input->n_values, sizeof *data->value);
+    shrink(&data->column, input->n_values, sizeof *data->column);
+    shrink(&data->row_start, n + 1, sizeof *data->row_start);
+    shrink(&data->target, n, sizeof *data->target);
+    shrink(&data->label, data->labels == DATA_SET ? input->n_labels : n, sizeof *data->label);
+    shrink(&data->label_start, n + 1, sizeof *data->label_start);
+    shrink(&data->query, n, sizeof *data->query);
+    shrink(&data->serial, n, sizeof *data->serial);
+}
+
+/* ---- One batch ------------------------------------------------------------------------------ */
+
+static void parse_block(void *argument, size_t task, size_t worker) {
+    (void)worker;
+    struct input *input = argument;
+    struct block *block = &input->blocks[task];
+    block->failed =
+        svmlight_parse(&block->rows, block->text, block->end, &input->format, &block->fault) != 0;
+}
+
+/* Cuts the batch into blocks at line ends. */
+static int cut_blocks(struct input *input, const char *text, size_t length, struct error *err) {
+    size_t most = length / BLOCK_BYTES + 1;
+    if (most > input->blocks_capacity) {
+        struct block *blocks =
+            memory_resize(input->blocks, most, sizeof *blocks, "blocks of text", err);
+        if (!blocks) {
+            return -1;
+        }
+        memset(blocks + input->blocks_capacity, 0,
+               (most - input->blocks_capacity) * sizeof *blocks);
+        input->blocks = blocks;
+        input->blocks_capacity = most;
+    }
+    input->n_blocks = 0;
+    for (const char *end = text + length; text < end;) {
+        struct block *block = &input->blocks[input->n_blocks++];
+        block->text = text;
+        block->end = end;
+        if ((size_t)(end - text) > BLOCK_BYTES) {
+            const char *cut = text + BLOCK_BYTES - 1;
+            block->end = (const char *)memchr(cut, '\n', (size_t)(end - cut)) + 1;
+        }
+        text = block->end;
+    }
+    return 0;
+}
+
+/* The numbers that the names of a block have in the data. */
+static int number_names(struct input *input, struct block *block, struct error *err) {
+    const struct names *names = &block->rows.names;
+    if (names->n > block->names_capacity) {
+        uint32_t *numbers =
+            memory_resize(block->names, names->capacity, sizeof *numbers, "labels", err);
+        if (!numbers) {
+            return -1;
+        }
+        block->names = numbers;
+        block->names_capacity = names->capacity;
+    }
+    for (size_t i = 0; i < names->n; i++) {
+        if (names_add(&input->data->names, names->name[i], strlen(names->name[i]), &block->names[i],
+                      err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void copy_features(const struct input *input, const struct block *block) {
+    struct data *data = input->data;
+    const struct svmlight *rows = &block->rows;
+    float *value = data->value + block->first_value;
+    if (input->dense) {
+        memcpy(value, rows->value, rows->n_values * sizeof *value);
+        return;
+    }
+    uint32_t *column = data->column + block->first_value;
+    uint64_t *row_start = data->row_start + block->first_row;
+    if (rows->n_zeros == 0) {
+        memcpy(value, rows->value, rows->n_values * sizeof *value);
+        memcpy(column, rows->column, rows->n_values * sizeof *column);
+        for (size_t i = 0; i < rows->n_rows; i++) {
+            row_start[i + 1] = block->first_value + rows->row[i].end;
+        }
+        return;
+    }
+    size_t n = 0, k = 0;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        for (; k < rows->row[i].end; k++) {
+            if (rows->value[k] != 0) {
+                value[n] = rows->value[k];
+                column[n++] = rows->column[k];
+            }
+        }
+        row_start[i + 1] = block->first_value + n;
+    }
+}
+
+static void copy_block(void *argument, size_t task, size_t worker) {
+    (void)worker;
+    struct input *input = argument;
+    const struct block *block = &input->blocks[task];
+    const struct svmlight *rows = &block->rows;
+    struct data *data = input->data;
+    copy_features(input, block);
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const struct svmlight_row *row = &rows->row[i];
+        size_t to = block->first_row + i;
+        size_t labels_first = i > 0 ? (size_t)rows->row[i - 1].labels_end : 0;
+        switch (data->labels) {
+        case DATA_NUMBER:
+            data->target[to] = row->target;
+            break;
+        case DATA_NAME:
+            data->label[to] = row->labels_end > labels_first
+                                  ? block->names[rows->label[labels_first]]
+                                  : UINT32_MAX;
+            break;
+        case DATA_SET:
+            data->label_start[to + 1] = block->first_label + row->labels_end;
+            break;
+        }
+        if (data->query) {
+            data->query[to] = row->query;
+        }
+        if (data->serial) {
+            data->serial[to] = row->serial;
+        }
+    }
+    if (data->labels == DATA_SET) {
+        for (size_t k = 0; k < rows->n_labels; k++) {
+            data->label[block->first_label + k] = block->names[rows->label[k]];
+        }
+    }
+}
+
+/* Puts the parsed blocks behind what the data has. */
+static int append_blocks(struct input *input, struct error *err) {
+    struct data *data = input->data;
+    size_t n_rows = data->n_rows, n_labels = input->n_labels;
+    uint32_t n_features = data->n_features;
+    bool dense = input->dense, queries = false;
+    for (size_t b = 0; b < input->n_blocks; b++) {
+        const struct svmlight *rows = &input->blocks[b].rows;
+        if (rows->n_rows == 0) {
+            continue;
+        }
+        uint32_t width = n_rows > 0 ? n_features : rows->n_features;
+        dense = dense && rows->uniform && rows->n_features == width;
+        queries |= rows->has_query;
+        n_features = n_features > rows->n_features ? n_features : rows->n_features;
+        n_rows += rows->n_rows;
+    }
+    if (n_rows > ROWS_MOST) {
+        return error_set(err, ERROR_RUNTIME, "%s: more than %zu rows", lines_name(input->lines),
+                         ROWS_MOST);
+    }
+    if (input->dense && !dense) {
+        if (data->n_rows > 0 && make_sparse(input, err) != 0) {
+            return -1;
+        }
+        input->dense = false;
+    }
+    size_t row = data->n_rows, n_values = input->n_values;
+    for (size_t b = 0; b < input->n_blocks; b++) {
+        struct block *block = &input->blocks[b];
+        const struct svmlight *rows = &block->rows;
+        block->first_row = row;
+        block->first_value = n_values;
+        block->first_label = n_labels;
+        row += rows->n_rows;
+        n_values += rows->n_values - (dense ? 0 : rows->n_zeros);
+        n_labels += rows->n_labels;
+        if (number_names(input, block, err) != 0) {
+            return -1;
+        }
+    }
+    if (reserve_rows(input, n_rows, err) != 0 || reserve_values(input, n_values, err) != 0 ||
+        reserve_labels(input, n_labels, err) != 0 ||
+        (queries && !data->query && begin_queries(input, err) != 0)) {
+        return -1;
+    }
+    if (data->n_rows == 0 && data->row_start) {
+        data->row_start[0] = 0;
+    }
+    if (data->n_rows == 0 && data->label_start) {
+        data->label_start[0] = 0;
+    }
+    threads_run(input->threads, input->n_blocks, copy_block, input);
+    data->n_rows = n_rows;
+    data->n_features = n_features;
+    input->n_values = n_values;
+    input->n_labels = n_labels;
+    return 0;
+}
+
+/* Keeps the file's first line, if it is a comment: it may say what the rows are. */
+static void keep_comment(struct input *input, const char *text) {
+    size_t length = 0;
+    while (*text == '#' && text[length] != '\n' && text[length] != '\r' &&
+           length < DATA_COMMENT - 1) {
+        length++;
+    }
+    memcpy(input->data->comment, text, length);
+    input->data->comment[length] = '\0';
+}
+
+/* Reads, parses and appends a batch. *end: there was none. */
+static int read_batch(struct input *input, bool *end, struct error *err) {
+    const char *text;
+    size_t length;
+    if (lines_next(input->lines, &text, &length, err) != 0) {
+        return -1;
+    }
+    *end = length == 0;
+    if (*end) {
+        return 0;
+    }
+    if (input->n_bytes == 0) {
+        keep_comment(input, text);
+    }
+    input->n_bytes += length;
+    if (cut_blocks(input, text, length, err) != 0) {
+        return -1;
+    }
+    threads_run(input->threads, input->n_blocks, parse_block, input);
+    for (size_t b = 0; b < input->n_blocks; b++) {
+        const struct block *block = &input->blocks[b];
+        if (block->failed) {
+            return svmlight_describe(&block->fault, lines_name(input->lines), input->n_lines, err);
+        }
+        input->n_lines += block->rows.n_lines;
+    }
+    return append_blocks(input, err);
+}
+
+/* Begins to fill data, which keeps nothing but its names. */
+static void begin_data(struct input *input, struct data *data) {
+    struct names names = data->names;
+    data->names = (struct names){0};
+    data_free(data);
+    data->names = names;
+    data->labels = input->format.labels;
+    input->data = data;
+    input->dense = true;
+    input->n_values = input->n_labels = 0;
+    input->rows_capacity = input->values_capacity = input->labels_capacity = 0;
+}
+
+/* ---- Whole files and streams ---------------------------------------------------------------- */
+
+int input_open(struct input **input, const char *path, const struct input_format *format,
+               struct threads *threads, struct error *err) {
+    struct input *opened = memory_zeros(1, sizeof *opened, "reading", err);
+    if (!opened) {
+        return -1;
+    }
+    opened->format = *format;
+    opened->threads = threads;
+    size_t workers = threads_count(threads);
+    size_t batch_bytes = BATCH_BYTES_ALONE;
+    if (workers > 1) {
+        batch_bytes = workers < BATCH_BYTES_MOST / BATCH_BYTES_EACH ? workers * BATCH_BYTES_EACH
+                                                                    : BATCH_BYTES_MOST;
+    }
+    if (lines_open(&opened->lines, path, batch_bytes, workers > 1, err) != 0) {
+        input_close(opened);
+        return -1;
+    }
+    *input = opened;
+    return 0;
+}
+
+int input_next(struct input *input, struct data *block, struct error *err) {
+    begin_data(input, block);
+    bool end = false;
+    while (!end && block->n_rows == 0) {
+        if (read_batch(input, &end, err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void input_close(struct input *input) {
+    if (!input) {
+        return;
+    }
+    lines_close(input->lines);
+    for (size_t b = 0; b < input->blocks_capacity; b++) {
+        svmlight_free(&input->blocks[b].rows);
+        free(input->blocks[b].names);
+    }
+    free(input->blocks);
+    free(input);
+}
+
+int input_read(struct data *data, const char *path, const struct input_format *format,
+               struct threads *threads, struct error *err) {
+    struct input *input;
+    *data = (struct data){0};
+    if (input_open(&input, path, format, threads, err) != 0) {
+        return -1;
+    }
+    input->whole = true;
+    begin_data(input, data);
+    bool end = false;
+    int status = 0;
+    while (!end && status == 0) {
+        status = read_batch(input, &end, err);
+    }
+    if (status == 0 && data->n_rows == 0) {
+        status = error_set(err, ERROR_RUNTIME, "%s: no rows", lines_name(input->lines));
+    }
+    if (status == 0) {
+        shrink_all(input);
+    } else {
+        data_free(data);
+    }
+    input_close(input);
+    return status;
+}

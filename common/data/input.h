@@ -1,0 +1,39 @@
+/* svmlight text to data: plain or gzip, file or pipe, read in blocks and parsed in parallel.
+ *
+ * Grammar of a row: label[,label...] [qid:N] index:value ... [# comment], see doc/formats. */
+#ifndef COMMON_DATA_INPUT_H
+#define COMMON_DATA_INPUT_H
+
+#include "common/data/data.h"
+#include "common/base/error.h"
+#include "common/base/threads.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct input_format {
+    enum data_labels labels;
+    bool label_optional; /* a DATA_NUMBER or DATA_NAME row may begin with qid: or index:value */
+    bool precomputed;    /* rows begin with 0:serial; otherwise index 0 is an error */
+};
+
+/* Reads the whole of `path` ("-": standard input). The caller frees *data with data_free. Errors
+ * read "PATH:LINE:COLUMN: what is wrong: what was found" (PATH is "<stdin>" for "-"); a file with
+ * no row is an error. Memory stays below 8 bytes a stored value (4 if every row stores exactly the
+ * columns 1..n_features, which is then dense at once), some tens of bytes a row, and 8 MiB a
+ * thread. */
+int input_read(struct data *data, const char *path, const struct input_format *format,
+               struct threads *threads, struct error *err);
+
+/* The same a block of rows at a time, for files of any length. */
+struct input;
+int input_open(struct input **input, const char *path, const struct input_format *format,
+               struct threads *threads, struct error *err);
+
+/* Replaces *block (empty at first) by the next rows of the file, in order; block->n_rows = 0 at
+ * the end. `names` carries over from block to block, so that numbers of labels stay the same. The
+ * caller frees the block after the last call. */
+int input_next(struct input *input, struct data *block, struct error *err);
+void input_close(struct input *input);
+
+#endif

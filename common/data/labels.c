@@ -1,0 +1,167 @@
+#include "common/data/labels.h"
+
+#include "common/base/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+void labels_free(struct labels *labels) {
+    names_free(&labels->names);
+}
+
+/* ---- the order ---- */
+
+/* [+-]digits */
+static bool is_integer(const char *name) {
+    name += *name == '+' || *name == '-';
+    return *name != '\0' && name[strspn(name, "0123456789")] == '\0';
+}
+
+/* The digits that count; *negative is false for zero. */
+static const char *digits(const char *name, bool *negative) {
+    *negative = *name == '-';
+    name += *name == '+' || *name == '-';
+    name += strspn(name, "0");
+    *negative = *negative && *name != '\0';
+    return name;
+}
+
+static int compare_bytes(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* By value, whatever the number of digits; equal values (1, 01, +1) by their bytes. */
+static int compare_integers(const void *a, const void *b) {
+    bool x_negative, y_negative;
+    const char *x = digits(*(char *const *)a, &x_negative);
+    const char *y = digits(*(char *const *)b, &y_negative);
+    if (x_negative != y_negative) {
+        return x_negative ? -1 : 1;
+    }
+    size_t x_length = strlen(x), y_length = strlen(y);
+    int order = x_length != y_length ? (x_length < y_length ? -1 : 1) : strcmp(x, y);
+    if (order == 0) {
+        return compare_bytes(a, b);
+    }
+    return x_negative ? -order : order;
+}
+
+/* ---- from rows ---- */
+
+/* Marks the labels of the problem's rows in used (names). */
+static void mark_used(const struct problem *problem, bool *used) {
+    const struct data *data = problem->data;
+    for (size_t i = 0; i < problem->n; i++) {
+        size_t row = problem->rows ? problem->rows[i] : i;
+        if (data->labels == DATA_SET) {
+            for (uint64_t at = data->label_start[row]; at < data->label_start[row + 1]; at++) {
+                used[data->label[at]] = true;
+            }
+        } else if (data->label[row] != UINT32_MAX) {
+            used[data->label[row]] = true;
+        }
+    }
+}
+
+static int add_all(struct labels *labels, char *const *name, size_t n, struct error *err) {
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number;
+        if (names_add(&labels->names, name[i], strlen(name[i]), &number, err) < 0) {
+            labels_free(labels);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int labels_collect(struct labels *labels, const struct problem *problem, struct error *err) {
+    const struct names *names = &problem->data->names;
+    *labels = (struct labels){0};
+    bool *used = memory_zeros(names->n, sizeof *used, "labels", err);
+    char **name = memory_array(names->n, sizeof *name, "labels", err);
+    int status = -1;
+    if (used && name) {
+        size_t n = 0;
+        bool integers = true;
+        mark_used(problem, used);
+        for (size_t i = 0; i < names->n; i++) {
+            if (used[i]) {
+                integers = integers && is_integer(names->name[i]);
+                name[n++] = names->name[i];
+            }
+        }
+        qsort(name, n, sizeof *name, integers ? compare_integers : compare_bytes);
+        status = add_all(labels, name, n, err);
+    }
+    free(used);
+    free(name);
+    return status;
+}
+
+void labels_map(const struct labels *labels, const struct names *names, uint32_t *map) {
+    _Static_assert(LABELS_UNKNOWN == UINT32_MAX, "what names_find gives");
+    for (size_t i = 0; i < names->n; i++) {
+        map[i] = names_find(&labels->names, names->name[i], strlen(names->name[i]));
+    }
+}
+
+/* ---- in the model ---- */
+
+int labels_write(const struct labels *labels, struct model *model, struct error *err) {
+    size_t size = 1;
+    for (size_t i = 0; i < labels->names.n; i++) {
+        size += strlen(labels->names.name[i]) + 1;
+    }
+    char *line = memory_array(size, 1, "labels", err);
+    if (!line) {
+        return -1;
+    }
+    char *at = line;
+    for (size_t i = 0; i < labels->names.n; i++) {
+        size_t length = strlen(labels->names.name[i]);
+        if (i > 0) {
+            *at++ = ' ';
+        }
+        memcpy(at, labels->names.name[i], length);
+        at += length;
+    }
+    *at = '\0';
+    int status = model_add(model, err, LABELS_KEY, "%s", line);
+    free(line);
+    return status;
+}
+
+static int read_number(struct labels *labels, const struct model *model, size_t expected,
+                       struct error *err) {
+    *labels = (struct labels){0};
+    const char *at = model_value(model, LABELS_KEY);
+    bool whole = at != NULL;
+    for (size_t n = 0; whole && *at; n++) {
+        size_t length = strcspn(at, " ");
+        uint32_t number;
+        if (names_add(&labels->names, at, length, &number, err) < 0) {
+            labels_free(labels);
+            return -1;
+        }
+        whole = length > 0 && number == n; /* not seen before */
+        at += length;
+        if (*at == ' ') {
+            whole = whole && at[1] != '\0';
+            at++;
+        }
+    }
+    if (!whole || labels->names.n != expected) {
+        labels_free(labels);
+        return error_set(err, ERROR_RUNTIME, "the model does not have a label for each score");
+    }
+    return 0;
+}
+
+int labels_read(struct labels *labels, const struct model *model, struct error *err) {
+    return read_number(labels, model, model->n_outputs, err);
+}
+
+int labels_read_pair(struct labels *labels, const struct model *model, struct error *err) {
+    return read_number(labels, model, model->n_outputs == 1 ? 2 : model->n_outputs, err);
+}

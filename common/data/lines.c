@@ -1,0 +1,196 @@
+/* for memrchr */
+#define _GNU_SOURCE
+#include "common/data/lines.h"
+
+#include "common/base/memory.h"
+#include "common/data/source.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct buffer {
+    char *text;
+    size_t capacity; /* without padding */
+    size_t used;     /* bytes read */
+    size_t length;   /* bytes of whole lines: the batch. What is behind begins the next one. */
+    bool full;       /* belongs to the caller (or waits for it), not to the reader */
+    bool failed;
+};
+
+struct lines {
+    struct source *source;
+    struct buffer buffers[2];
+    struct error failure; /* of the buffer that failed */
+    bool end;             /* the source has no more */
+    size_t current;       /* the buffer that the caller has or gets next */
+    bool started;         /* the caller has a buffer */
+    bool ahead, quit;     /* ahead: the thread runs; mutex and changed then guard full and quit */
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+};
+
+static int grow(struct buffer *buffer, size_t capacity, struct error *err) {
+    if (capacity > SIZE_MAX / 4) {
+        return error_set(err, ERROR_RUNTIME, "out of memory: a line of %zu bytes", buffer->used);
+    }
+    char *text = memory_resize(buffer->text, capacity + LINES_PADDING, 1, "a line", err);
+    if (!text) {
+        return -1;
+    }
+    buffer->text = text;
+    buffer->capacity = capacity;
+    return 0;
+}
+
+/* Fills buffer with what `previous` has behind its last whole line, and on to a line's end. */
+static int fill(struct lines *lines, struct buffer *buffer, const struct buffer *previous,
+                struct error *err) {
+    size_t rest = previous->used - previous->length;
+    buffer->used = buffer->length = 0;
+    if (rest >= buffer->capacity && grow(buffer, 2 * rest, err) != 0) {
+        return -1;
+    }
+    memcpy(buffer->text, previous->text + previous->length, rest);
+    buffer->used = rest;
+    while (buffer->length == 0 && !lines->end) {
+        if (buffer->used == buffer->capacity && grow(buffer, 2 * buffer->capacity, err) != 0) {
+            return -1;
+        }
+        char *fresh = buffer->text + buffer->used;
+        size_t wanted = buffer->capacity - buffer->used, got;
+        if (source_read(lines->source, fresh, wanted, &got, err) != 0) {
+            return -1;
+        }
+        buffer->used += got;
+        lines->end = got < wanted;
+        const char *newline = memrchr(fresh, '\n', got);
+        if (newline) {
+            buffer->length = (size_t)(newline - buffer->text) + 1;
+        }
+    }
+    if (lines->end && buffer->length < buffer->used) {
+        buffer->text[buffer->used++] = '\n'; /* into the padding, if need be */
+        buffer->length = buffer->used;
+    }
+    memset(buffer->text + buffer->used, 0, LINES_PADDING - 1);
+    return 0;
+}
+
+static void *read_ahead(void *argument) {
+    struct lines *lines = argument;
+    for (size_t k = 0;; k ^= 1) {
+        struct buffer *buffer = &lines->buffers[k];
+        pthread_mutex_lock(&lines->mutex);
+        while (buffer->full && !lines->quit) {
+            pthread_cond_wait(&lines->changed, &lines->mutex);
+        }
+        bool quit = lines->quit;
+        pthread_mutex_unlock(&lines->mutex);
+        if (quit) {
+            return NULL;
+        }
+        buffer->failed = fill(lines, buffer, &lines->buffers[k ^ 1], &lines->failure) != 0;
+        bool last = buffer->failed || buffer->length == 0;
+        pthread_mutex_lock(&lines->mutex);
+        buffer->full = true;
+        pthread_cond_signal(&lines->changed);
+        pthread_mutex_unlock(&lines->mutex);
+        if (last) {
+            return NULL;
+        }
+    }
+}
+
+int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool ahead,
+               struct error *err) {
+    struct lines *opened = memory_zeros(1, sizeof *opened, "reading", err);
+    if (!opened) {
+        return -1;
+    }
+    if (source_open(&opened->source, path, err) != 0) {
+        free(opened);
+        return -1;
+    }
+    /* no larger than a whole small file, and a byte to see its end by */
+    size_t size = source_size(opened->source);
+    size_t capacity = size > 0 && size < batch_bytes ? size + 1 : batch_bytes;
+    pthread_mutex_init(&opened->mutex, NULL);
+    pthread_cond_init(&opened->changed, NULL);
+    if (grow(&opened->buffers[0], capacity, err) != 0 ||
+        grow(&opened->buffers[1], capacity, err) != 0) {
+        lines_close(opened);
+        return -1;
+    }
+    /* without the thread lines_next reads itself: slower, the same otherwise */
+    opened->ahead = ahead && pthread_create(&opened->thread, NULL, read_ahead, opened) == 0;
+    *lines = opened;
+    return 0;
+}
+
+void lines_close(struct lines *lines) {
+    if (!lines) {
+        return;
+    }
+    if (lines->ahead) {
+        pthread_mutex_lock(&lines->mutex);
+        lines->quit = true;
+        pthread_cond_signal(&lines->changed);
+        pthread_mutex_unlock(&lines->mutex);
+        source_cancel(lines->source);
+        pthread_join(lines->thread, NULL);
+    }
+    pthread_mutex_destroy(&lines->mutex);
+    pthread_cond_destroy(&lines->changed);
+    source_close(lines->source);
+    free(lines->buffers[0].text);
+    free(lines->buffers[1].text);
+    free(lines);
+}
+
+const char *lines_name(const struct lines *lines) {
+    return source_name(lines->source);
+}
+
+size_t lines_size(const struct lines *lines) {
+    return source_size(lines->source);
+}
+
+/* Gives the caller's buffer back and waits for the other one. */
+static void exchange(struct lines *lines) {
+    pthread_mutex_lock(&lines->mutex);
+    if (lines->started) {
+        lines->buffers[lines->current].full = false;
+        pthread_cond_signal(&lines->changed);
+        lines->current ^= 1;
+    }
+    while (!lines->buffers[lines->current].full) {
+        pthread_cond_wait(&lines->changed, &lines->mutex);
+    }
+    pthread_mutex_unlock(&lines->mutex);
+}
+
+int lines_next(struct lines *lines, const char **text, size_t *length, struct error *err) {
+    struct buffer *buffer = &lines->buffers[lines->current];
+    if (!lines->started || (!buffer->failed && buffer->length > 0)) { /* else the end stays */
+        if (lines->ahead) {
+            exchange(lines);
+        } else {
+            lines->current ^= lines->started;
+            buffer = &lines->buffers[lines->current];
+            buffer->failed =
+                fill(lines, buffer, &lines->buffers[lines->current ^ 1], &lines->failure) != 0;
+        }
+        lines->started = true;
+        buffer = &lines->buffers[lines->current];
+    }
+    if (buffer->failed) {
+        *err = lines->failure;
+        return -1;
+    }
+    *text = buffer->text;
+    *length = buffer->length;
+    return 0;
+}

@@ -1,0 +1,30 @@
+/* A text file in batches of whole lines, read ahead by a thread of its own if that is wanted: it
+ * then reads and unpacks the next batch while this one is parsed. */
+#ifndef COMMON_DATA_LINES_H
+#define COMMON_DATA_LINES_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Readable bytes behind every batch. */
+enum { LINES_PADDING = 64 };
+
+struct lines;
+
+/* batch_bytes is what a batch has at most, unless one line is longer. The caller calls lines_close,
+ * which does not wait for input that has not arrived. */
+int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool ahead,
+               struct error *err);
+void lines_close(struct lines *lines);
+
+/* source_name and source_size of the file. */
+const char *lines_name(const struct lines *lines);
+size_t lines_size(const struct lines *lines);
+
+/* The next batch: *length bytes, the last one '\n' (added where the file lacks it), valid until
+ * the next call; 0 bytes at the end. */
+int lines_next(struct lines *lines, const char **text, size_t *length, struct error *err);
+
+#endif

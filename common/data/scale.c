@@ -1,0 +1,204 @@
+#include "common/data/scale.h"
+
+#include "common/base/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const scale_names[] = {"none", "std", "std-center", "minmax", "l2", NULL};
+
+/* ---- learning ---- */
+
+/* Calls add(context, column, value) for every stored value. */
+static void each_value(const struct data *data, void (*add)(struct scale *, uint32_t, double),
+                       struct scale *scale) {
+    for (size_t i = 0; i < data->n_rows; i++) {
+        if (data->row_start) {
+            for (uint64_t at = data->row_start[i]; at < data->row_start[i + 1]; at++) {
+                add(scale, data->column[at], (double)data->value[at]);
+            }
+        } else {
+            const float *row = data->value + i * data->n_features;
+            for (uint32_t c = 0; c < data->n_features; c++) {
+                add(scale, c, (double)row[c]);
+            }
+        }
+    }
+}
+
+static void add_value(struct scale *scale, uint32_t column, double value) {
+    scale->shift[column] += value;
+}
+
+/* Second pass, shift = mean: squares of differences lose nothing to the size of the mean. */
+static void add_square(struct scale *scale, uint32_t column, double value) {
+    double off = value - scale->shift[column];
+    scale->factor[column] += off * off;
+}
+
+static void widen_range(struct scale *scale, uint32_t column, double value) {
+    scale->shift[column] = fmin(scale->shift[column], value);
+    scale->factor[column] = fmax(scale->factor[column], value);
+}
+
+/* Number of rows that store each column; data is sparse. */
+static uint64_t *count_columns(const struct data *data, struct error *err) {
+    uint64_t *count = memory_zeros(data->n_features, sizeof *count, "column counts", err);
+    for (uint64_t at = 0; count && at < data->row_start[data->n_rows]; at++) {
+        count[data->column[at]]++;
+    }
+    return count;
+}
+
+static int fit_std(struct scale *scale, const struct data *data, struct error *err) {
+    double n = (double)data->n_rows;
+    uint64_t *count = data->row_start ? count_columns(data, err) : NULL;
+    if (data->row_start && !count) {
+        return -1;
+    }
+    each_value(data, add_value, scale);
+    for (uint32_t c = 0; c < scale->n; c++) {
+        scale->shift[c] /= n;
+    }
+    each_value(data, add_square, scale);
+    for (uint32_t c = 0; c < scale->n; c++) {
+        double mean = scale->shift[c], squares = scale->factor[c];
+        if (count) { /* values that are not stored are 0 */
+            squares += (n - (double)count[c]) * mean * mean;
+        }
+        double sd = sqrt(squares / n);
+        /* The mean of equal values may be off by rounding: n units of it at most. */
+        bool constant = sd <= n * DBL_EPSILON * fabs(mean);
+        scale->factor[c] = constant ? 1 : 1 / sd;
+    }
+    free(count);
+    return 0;
+}
+
+static int fit_minmax(struct scale *scale, const struct data *data, struct error *err) {
+    uint64_t *count = data->row_start ? count_columns(data, err) : NULL;
+    if (data->row_start && !count) {
+        return -1;
+    }
+    for (uint32_t c = 0; c < scale->n; c++) {
+        bool zeros = count && count[c] < data->n_rows;
+        scale->shift[c] = zeros ? 0 : INFINITY;
+        scale->factor[c] = zeros ? 0 : -INFINITY;
+    }
+    each_value(data, widen_range, scale);
+    for (uint32_t c = 0; c < scale->n; c++) {
+        double low = scale->shift[c], high = scale->factor[c];
+        scale->shift[c] = low + (high - low) / 2;
+        scale->factor[c] = high > low ? 2 / (high - low) : 0;
+    }
+    free(count);
+    return 0;
+}
+
+static int check_finite(const struct scale *scale, struct error *err) {
+    for (uint32_t c = 0; c < scale->n; c++) {
+        if (!isfinite(scale->factor[c]) || !isfinite(scale->shift[c])) {
+            return error_set(err, ERROR_RUNTIME, "cannot scale feature %lu: values too close",
+                             (unsigned long)c + 1);
+        }
+    }
+    return 0;
+}
+
+int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data,
+              struct error *err) {
+    *scale = (struct scale){.kind = kind};
+    if (kind == SCALE_NONE || kind == SCALE_L2) {
+        return 0;
+    }
+    scale->n = data->n_features;
+    scale->shift = memory_zeros(scale->n, sizeof *scale->shift, "scale", err);
+    scale->factor = memory_zeros(scale->n, sizeof *scale->factor, "scale", err);
+    if (!scale->shift || !scale->factor ||
+        (kind == SCALE_MINMAX ? fit_minmax : fit_std)(scale, data, err) != 0 ||
+        check_finite(scale, err) != 0) {
+        scale_free(scale);
+        return -1;
+    }
+    if (kind == SCALE_STD && data->row_start) {
+        free(scale->shift);
+        scale->shift = NULL;
+    }
+    return 0;
+}
+
+void scale_free(struct scale *scale) {
+    free(scale->shift);
+    free(scale->factor);
+    *scale = (struct scale){.kind = SCALE_NONE};
+}
+
+/* ---- applying ---- */
+
+static int overflow(size_t row, size_t column, double value, struct error *err) {
+    return error_set(err, ERROR_RUNTIME, "row %zu: feature %zu: %g when scaled: too large", row + 1,
+                     column + 1, value);
+}
+
+/* Scales the n stored values of a row; column = NULL: they are columns 0..n. */
+static int scale_row(const struct scale *scale, size_t row, const uint32_t *column, float *value,
+                     size_t n, struct error *err) {
+    for (size_t k = 0; k < n; k++) {
+        size_t c = column ? column[k] : k;
+        double scaled = 0;
+        if (c < scale->n) {
+            scaled = ((double)value[k] - (scale->shift ? scale->shift[c] : 0)) * scale->factor[c];
+        }
+        value[k] = (float)scaled;
+        if (!isfinite(value[k])) {
+            return overflow(row, c, scaled, err);
+        }
+    }
+    return 0;
+}
+
+static int scale_row_to_unit(float *value, size_t n) {
+    double squares = 0;
+    for (size_t k = 0; k < n; k++) {
+        squares += (double)value[k] * (double)value[k];
+    }
+    double length = sqrt(squares);
+    for (size_t k = 0; k < n && length > 0; k++) {
+        value[k] = (float)((double)value[k] / length);
+    }
+    return 0;
+}
+
+static bool shifts(const struct scale *scale) {
+    for (uint32_t c = 0; scale->shift && c < scale->n; c++) {
+        if (scale->shift[c] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int scale_apply(const struct scale *scale, struct data *data, struct error *err) {
+    if (scale->kind == SCALE_NONE) {
+        return 0;
+    }
+    if (scale->kind != SCALE_L2 && (!data->row_start || shifts(scale)) &&
+        data_make_dense(data, scale->n, true, err) != 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
+        size_t n = data->row_start ? (size_t)data->row_start[i + 1] - first : data->n_features;
+        const uint32_t *column = data->column ? data->column + first : NULL;
+        int status = scale->kind == SCALE_L2
+                         ? scale_row_to_unit(data->value + first, n)
+                         : scale_row(scale, i, column, data->value + first, n, err);
+        if (status != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

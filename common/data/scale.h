@@ -1,0 +1,50 @@
+/* Scaling of features, learnt from the training rows and applied to any.
+ *
+ *   std         x' = (x - mean) / sd by column when the training rows are dense;
+ *               x' = x / sd when they are sparse, so that zeros stay zeros
+ *   std-center  x' = (x - mean) / sd; the rows become dense
+ *   minmax      each column from its training range to [-1, 1]; the rows become dense. Values
+ *               outside that range go beyond [-1, 1], as with LIBSVM's svm-scale
+ *   l2          x' = x / |x| by row; zero rows stay
+ * sd is that of the population (divided by n). A column that is constant in training keeps its
+ * unit with std (sd counts as 1) and becomes 0 with minmax. All is computed in double and rounded
+ * to float once. */
+#ifndef COMMON_DATA_SCALE_H
+#define COMMON_DATA_SCALE_H
+
+#include "common/data/data.h"
+#include "common/base/error.h"
+
+#include <stdint.h>
+
+enum scale_kind { SCALE_NONE, SCALE_STD, SCALE_STD_CENTER, SCALE_MINMAX, SCALE_L2 };
+
+/* The names of the kinds, in order, NULL at the end. */
+extern const char *const scale_names[];
+
+/* x'_c = (x_c - shift[c]) * factor[c]. none and l2 have no arrays (n = 0, NULL). A reader of models
+ * fills the struct itself: arrays from malloc or memory_array, all numbers finite. */
+struct scale {
+    enum scale_kind kind;
+    uint32_t n;     /* features of the training rows */
+    double *shift;  /* (n); NULL: zeros */
+    double *factor; /* (n) */
+};
+
+/* Learns the scaling from `data`, which stays as it is. The caller calls scale_free. Fails for lack
+ * of memory, and when a factor would not be finite. */
+int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data,
+              struct error *err);
+
+/* Scales data in place, training rows or others. With std, std-center and minmax:
+ * - sparse data become dense if there is a shift that is not 0;
+ * - features that training did not have (index over n) become 0: nothing is known of their scale;
+ * - dense rows with fewer than n features get the others as zeros, scaled.
+ * Fails for lack of memory, and when a scaled value does not fit into float; data is then partly
+ * scaled. */
+int scale_apply(const struct scale *scale, struct data *data, struct error *err);
+
+/* Releases what the scale owns and makes it empty (none). */
+void scale_free(struct scale *scale);
+
+#endif

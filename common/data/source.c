@@ -1,0 +1,257 @@
+/* for O_CLOEXEC */
+#define _GNU_SOURCE
+#include "common/data/source.h"
+
+#include "common/base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { RAW_BYTES = 1 << 18 };
+
+struct source {
+    int file;
+    bool regular, gzip, end_of_file;
+    bool between_members; /* gzip: a member has ended, no other has begun */
+    int cancel[2];        /* a pipe: readable once cancelled */
+    const char *name;
+    char *path; /* owned copy behind name */
+    size_t size;
+    z_stream inflater;
+    unsigned char *raw; /* bytes of the file that are not used yet: raw[raw_first .. raw_last) */
+    size_t raw_first, raw_last;
+};
+
+static int fail(const struct source *source, const char *what, struct error *err) {
+    return error_set(err, ERROR_RUNTIME, "%s: %s", source->name, what);
+}
+
+/* Reads at most size bytes of the file itself; *got = 0 at its end. */
+static int read_file(struct source *source, void *bytes, size_t size, size_t *got,
+                     struct error *err) {
+    enum { MOST = 1 << 30 }; /* systems refuse or cut larger requests */
+    for (;;) {
+        /* regular files are always ready: there cancel is looked at, not waited for */
+        struct pollfd wait[2] = {{.fd = source->cancel[0], .events = POLLIN},
+                                 {.fd = source->file, .events = POLLIN}};
+        if (poll(wait, 2, -1) < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return fail(source, strerror(errno), err);
+        }
+        if (wait[0].revents) {
+            return fail(source, "reading was cancelled", err);
+        }
+        ssize_t n = read(source->file, bytes, size < MOST ? size : MOST);
+        if (n >= 0) {
+            *got = (size_t)n;
+            source->end_of_file = n == 0;
+            return 0;
+        }
+        if (errno != EINTR && errno != EAGAIN) {
+            return fail(source, strerror(errno), err);
+        }
+    }
+}
+
+static int refill(struct source *source, struct error *err) {
+    source->raw_first = source->raw_last = 0;
+    return read_file(source, source->raw, RAW_BYTES, &source->raw_last, err);
+}
+
+/* Reads until two bytes tell whether this is gzip. */
+static int look_at_beginning(struct source *source, struct error *err) {
+    while (source->raw_last < 2 && !source->end_of_file) {
+        size_t got;
+        if (read_file(source, source->raw + source->raw_last, RAW_BYTES - source->raw_last, &got,
+                      err) != 0) {
+            return -1;
+        }
+        source->raw_last += got;
+    }
+    if (source->raw_last < 2 || source->raw[0] != 0x1f || source->raw[1] != 0x8b) {
+        return 0;
+    }
+    enum { GZIP_ONLY = 16 + MAX_WBITS };
+    if (inflateInit2(&source->inflater, GZIP_ONLY) != Z_OK) {
+        return fail(source, "out of memory for gzip", err);
+    }
+    source->gzip = true;
+    source->size = 0;
+    return 0;
+}
+
+static int open_file(struct source *source, const char *path, struct error *err) {
+    if (strcmp(path, "-") == 0) {
+        source->file = STDIN_FILENO;
+        source->name = "<stdin>";
+    } else {
+        source->path = memory_text(path, strlen(path), "a file name", err);
+        if (!source->path) {
+            return -1;
+        }
+        source->name = source->path;
+        source->file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    }
+    struct stat status;
+    if (source->file < 0 || fstat(source->file, &status) != 0) {
+        return fail(source, strerror(errno), err);
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return fail(source, strerror(EISDIR), err);
+    }
+    source->size = S_ISREG(status.st_mode) && status.st_size > 0 ? (size_t)status.st_size : 0;
+    if (pipe(source->cancel) != 0) {
+        return fail(source, strerror(errno), err);
+    }
+    source->raw = memory_array(RAW_BYTES, 1, "reading", err);
+    return source->raw ? look_at_beginning(source, err) : -1;
+}
+
+int source_open(struct source **source, const char *path, struct error *err) {
+    struct source *opened = memory_zeros(1, sizeof *opened, "reading", err);
+    if (!opened) {
+        return -1;
+    }
+    opened->file = opened->cancel[0] = opened->cancel[1] = -1;
+    if (open_file(opened, path, err) != 0) {
+        source_close(opened);
+        return -1;
+    }
+    *source = opened;
+    return 0;
+}
+
+void source_close(struct source *source) {
+    if (!source) {
+        return;
+    }
+    if (source->gzip) {
+        inflateEnd(&source->inflater);
+    }
+    if (source->file > STDIN_FILENO) {
+        close(source->file);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (source->cancel[i] >= 0) {
+            close(source->cancel[i]);
+        }
+    }
+    free(source->path);
+    free(source->raw);
+    free(source);
+}
+
+const char *source_name(const struct source *source) {
+    return source->name;
+}
+
+size_t source_size(const struct source *source) {
+    return source->size;
+}
+
+static int read_plain(struct source *source, char *text, size_t size, size_t *got,
+                      struct error *err) {
+    size_t total = source->raw_last - source->raw_first; /* from looking at the beginning */
+    if (total > size) {
+        total = size;
+    }
+    memcpy(text, source->raw + source->raw_first, total);
+    source->raw_first += total;
+    while (total < size && !source->end_of_file) {
+        size_t n;
+        if (read_file(source, text + total, size - total, &n, err) != 0) {
+            return -1;
+        }
+        total += n;
+    }
+    *got = total;
+    return 0;
+}
+
+/* Behind a member: another one, zeros (some tools pad with them), or the end. */
+static int begin_member(struct source *source, bool *end, struct error *err) {
+    for (;;) {
+        while (source->raw_first < source->raw_last && source->raw[source->raw_first] == 0) {
+            source->raw_first++;
+        }
+        if (source->raw_first < source->raw_last) {
+            break;
+        }
+        if (!source->end_of_file && refill(source, err) != 0) {
+            return -1;
+        }
+        if (source->end_of_file) {
+            *end = true;
+            return 0;
+        }
+    }
+    if (source->raw[source->raw_first] != 0x1f) {
+        return fail(source, "corrupt gzip data: junk behind the end", err);
+    }
+    source->between_members = false;
+    return inflateReset(&source->inflater) == Z_OK ? 0 : fail(source, "corrupt gzip data", err);
+}
+
+static int read_gzip(struct source *source, char *text, size_t size, size_t *got,
+                     struct error *err) {
+    enum { MOST = 1 << 30 }; /* zlib counts in unsigned int */
+    z_stream *z = &source->inflater;
+    size_t total = 0;
+    while (total < size) {
+        if (source->between_members) {
+            bool end = false;
+            if (begin_member(source, &end, err) != 0) {
+                return -1;
+            }
+            if (end) {
+                break;
+            }
+        }
+        if (source->raw_first == source->raw_last) {
+            if (refill(source, err) != 0) {
+                return -1;
+            }
+            if (source->end_of_file) {
+                return fail(source, "truncated gzip data", err);
+            }
+        }
+        size_t room = size - total < MOST ? size - total : MOST;
+        z->next_in = source->raw + source->raw_first;
+        z->avail_in = (uInt)(source->raw_last - source->raw_first);
+        z->next_out = (unsigned char *)text + total;
+        z->avail_out = (uInt)room;
+        int status = inflate(z, Z_NO_FLUSH);
+        source->raw_first = source->raw_last - z->avail_in;
+        total += room - z->avail_out;
+        if (status == Z_STREAM_END) {
+            source->between_members = true;
+        } else if (status == Z_MEM_ERROR) {
+            return fail(source, "out of memory for gzip", err);
+        } else if (status != Z_OK && status != Z_BUF_ERROR) {
+            return fail(source, "corrupt gzip data", err);
+        }
+    }
+    *got = total;
+    return 0;
+}
+
+int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err) {
+    return source->gzip ? read_gzip(source, text, size, got, err)
+                        : read_plain(source, text, size, got, err);
+}
+
+void source_cancel(struct source *source) {
+    ssize_t written;
+    do {
+        written = write(source->cancel[1], "", 1);
+    } while (written < 0 && errno == EINTR);
+}

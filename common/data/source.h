@@ -1,0 +1,29 @@
+/* The bytes of a text file: plain or gzip (told by its first bytes, one member or many), from a
+ * file, a pipe or standard input. */
+#ifndef COMMON_DATA_SOURCE_H
+#define COMMON_DATA_SOURCE_H
+
+#include "common/base/error.h"
+
+#include <stddef.h>
+
+struct source;
+
+/* Opens path, "-" for standard input, and reads its beginning. The caller calls source_close. */
+int source_open(struct source **source, const char *path, struct error *err);
+void source_close(struct source *source);
+
+/* The name for messages: the path, or "<stdin>". */
+const char *source_name(const struct source *source);
+
+/* Bytes of text in all, if that is known beforehand (a plain regular file), else 0. */
+size_t source_size(const struct source *source);
+
+/* Reads the next bytes of text: *got = size, or less at the end only. */
+int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err);
+
+/* May be called from another thread: a source_read under way and all later ones fail soon, even if
+ * nothing arrives any more. */
+void source_cancel(struct source *source);
+
+#endif

@@ -1,0 +1,577 @@
+#include "common/data/svmlight.h"
+
+#include "common/base/digits.h"
+#include "common/base/memory.h"
+#include "common/base/number.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t INDEX_MOST = UINT32_MAX - 1; /* columns count from 0, n_features fits too */
+
+/* Where parsing is. Text always ends in '\n', so that loops which stop there need no other end. */
+struct parser {
+    struct svmlight *rows;
+    const struct input_format *format;
+    struct svmlight_fault *fault;
+    const char *end;
+    const char *line; /* beginning of the line */
+    size_t n_values;  /* all so far */
+    size_t row_first; /* n_values where the row began */
+    uint32_t last;    /* the row's index before this one, 0: none */
+    bool has_serial;  /* the row's parts so far */
+    bool has_query;   /* (of this row) */
+    uint64_t query, serial;
+};
+
+static int fail(struct parser *parser, const char *what, const char *at) {
+    parser->fault->what = what;
+    parser->fault->at = at;
+    parser->fault->line = parser->line;
+    parser->fault->line_number = parser->rows->n_lines;
+    return -1;
+}
+
+static int fail_memory(struct parser *parser) {
+    return fail(parser, NULL, parser->line);
+}
+
+/* ---- Parts of a line ------------------------------------------------------------------------ */
+
+static inline bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static inline const char *skip_blanks(const char *p) {
+    while (is_blank(*p)) {
+        p++;
+    }
+    return p;
+}
+
+/* The line ends here: LF or CR LF. */
+static inline bool is_line_end(const char *p) {
+    return *p == '\n' || (*p == '\r' && p[1] == '\n');
+}
+
+/* A number may end here. */
+static inline bool is_part_end(const char *p) {
+    return is_blank(*p) || *p == '#' || is_line_end(p);
+}
+
+static const char *token_end(const char *p) {
+    while (!is_blank(*p) && !is_line_end(p)) {
+        p++;
+    }
+    return p;
+}
+
+static bool starts_with(const char *p, const char *word) {
+    while (*word && *p == *word) { /* the '\n' that ends the line differs */
+        p++;
+        word++;
+    }
+    return !*word;
+}
+
+/* nan, inf, infinity, in any case and with a sign: what printf writes for them. */
+static bool is_not_finite(const char *p) {
+    p += *p == '-' || *p == '+';
+    char lower[3];
+    for (size_t i = 0; i < sizeof lower; i++) {
+        if (*p == '\n') {
+            return false;
+        }
+        lower[i] = (char)(*p++ | 0x20);
+    }
+    return memcmp(lower, "nan", 3) == 0 || memcmp(lower, "inf", 3) == 0;
+}
+
+/* Skips a comment, to the end of its line. NUL bytes are refused there too: such a file is no
+ * text, and what else is in it is not what it seems. */
+static int skip_comment(struct parser *parser, const char **p) {
+    const char *newline = memchr(*p, '\n', (size_t)(parser->end - *p));
+    const char *nul = memchr(*p, '\0', (size_t)(newline - *p));
+    if (nul) {
+        return fail(parser, "NUL byte", nul);
+    }
+    *p = newline;
+    return 0;
+}
+
+/* ---- Labels --------------------------------------------------------------------------------- */
+
+/* Numbers one label; of a set, each label may be given once. */
+static int add_label(struct parser *parser, const char *text, const char *end) {
+    struct svmlight *rows = parser->rows;
+    const char *nul = memchr(text, '\0', (size_t)(end - text));
+    if (nul) {
+        return fail(parser, "NUL byte", nul);
+    }
+    if (rows->n_labels == rows->label_capacity) {
+        size_t capacity = rows->label_capacity ? 2 * rows->label_capacity : 1024;
+        uint32_t *label =
+            memory_resize(rows->label, capacity, sizeof *label, "labels", &parser->fault->memory);
+        if (!label) {
+            return fail_memory(parser);
+        }
+        rows->label = label;
+        rows->label_capacity = capacity;
+    }
+    uint32_t number;
+    if (names_add(&rows->names, text, (size_t)(end - text), &number, &parser->fault->memory) != 0) {
+        return fail_memory(parser);
+    }
+    if (parser->format->labels == DATA_SET) {
+        if (number >= rows->seen_capacity) {
+            size_t capacity = rows->names.capacity;
+            uint64_t *seen =
+                memory_resize(rows->seen, capacity, sizeof *seen, "labels", &parser->fault->memory);
+            if (!seen) {
+                return fail_memory(parser);
+            }
+            memset(seen + rows->seen_capacity, 0, (capacity - rows->seen_capacity) * sizeof *seen);
+            rows->seen = seen;
+            rows->seen_capacity = capacity;
+        }
+        if (rows->seen[number] == rows->n_rows + 1) {
+            return fail(parser, "label is given twice", text);
+        }
+        rows->seen[number] = rows->n_rows + 1;
+    }
+    rows->label[rows->n_labels++] = number;
+    return 0;
+}
+
+/* Nothing but features in front: allowed or not. */
+static int no_label(struct parser *parser, const char *p) {
+    return parser->format->label_optional || parser->format->labels == DATA_SET
+               ? 0
+               : fail(parser, "label is missing", p);
+}
+
+static int parse_number_label(struct parser *parser, const char **p, double *target) {
+    const char *after = number_parse(*p, parser->end, target);
+    if (after && is_part_end(after) && isfinite(*target)) {
+        *p = after;
+        return 0;
+    }
+    const char *end = token_end(*p);
+    if (memchr(*p, ':', (size_t)(end - *p))) {
+        *target = NAN;
+        return no_label(parser, *p);
+    }
+    if (!after) {
+        return fail(parser,
+                    is_not_finite(*p) ? "label is not finite"
+                    : **p == '\0'     ? "NUL byte"
+                                      : "label is not a number",
+                    *p);
+    }
+    if (!is_part_end(after)) {
+        return fail(parser, "junk after the label", after);
+    }
+    return fail(parser, "label is too large", *p);
+}
+
+static int parse_name_label(struct parser *parser, const char **p) {
+    const char *end = token_end(*p);
+    if (memchr(*p, ':', (size_t)(end - *p))) {
+        return no_label(parser, *p);
+    }
+    const char *comma = memchr(*p, ',', (size_t)(end - *p));
+    if (comma) {
+        return fail(parser, "comma in the label: one label is expected", comma);
+    }
+    if (add_label(parser, *p, end) != 0) {
+        return -1;
+    }
+    *p = end;
+    return 0;
+}
+
+static int parse_set_label(struct parser *parser, const char **p) {
+    const char *end = token_end(*p);
+    if (*p > parser->line || memchr(*p, ':', (size_t)(end - *p))) {
+        return 0; /* a blank in front or a feature: no labels */
+    }
+    for (const char *first = *p;; first++) {
+        const char *last = memchr(first, ',', (size_t)(end - first));
+        last = last ? last : end;
+        if (last == first) {
+            return fail(parser, "label is empty", first);
+        }
+        if (add_label(parser, first, last) != 0) {
+            return -1;
+        }
+        if (last == end) {
+            *p = end;
+            return 0;
+        }
+        first = last;
+    }
+}
+
+/* ---- qid and features ----------------------------------------------------------------------- */
+
+static const char MISSING_SERIAL[] = "row does not begin with 0:serial (precomputed kernel)";
+
+static int parse_query(struct parser *parser, const char **p) {
+    const char *number = *p + 4;
+    if (parser->has_query) {
+        return fail(parser, "qid is given twice", *p);
+    }
+    if (parser->last > 0 || parser->has_serial) {
+        return fail(parser, "qid stands behind a feature", *p);
+    }
+    const char *after = number_parse_unsigned(number, parser->end, &parser->query);
+    if (!after && *number >= '0' && *number <= '9') {
+        return fail(parser, "qid is over 18446744073709551615", number);
+    }
+    if (!after || !is_part_end(after)) {
+        return fail(parser, "qid is not a whole number", number);
+    }
+    parser->has_query = true;
+    *p = after;
+    return 0;
+}
+
+static int parse_serial(struct parser *parser, const char **p, const char *number) {
+    const char *after = number_parse_unsigned(number, parser->end, &parser->serial);
+    if (!after || !is_part_end(after)) {
+        return fail(parser, "serial number is not a whole number", number);
+    }
+    parser->has_serial = true;
+    *p = after;
+    return 0;
+}
+
+static int parse_index(struct parser *parser, const char *p, uint64_t *index, const char **after) {
+    *after = number_parse_unsigned(p, parser->end, index);
+    if (!*after) {
+        return fail(parser,
+                    *p >= '0' && *p <= '9' ? "index is over 4294967294"
+                    : *p == '-'            ? "index is negative"
+                    : *p == '\0'           ? "NUL byte"
+                    : *p == '\r'           ? "CR without LF"
+                                           : "index:value is expected",
+                    p);
+    }
+    if (**after != ':') {
+        return fail(
+            parser,
+            is_part_end(*after) ? "no colon behind the index" : "index is not a whole number", p);
+    }
+    return *index > INDEX_MOST ? fail(parser, "index is over 4294967294", p) : 0;
+}
+
+static int parse_value(struct parser *parser, const char **p, float *value) {
+    double wide;
+    const char *after = number_parse(*p, parser->end, &wide);
+    if (!after) {
+        return fail(parser,
+                    is_part_end(*p)     ? "value is missing"
+                    : is_not_finite(*p) ? "value is not finite"
+                                        : "value is not a number",
+                    *p);
+    }
+    if (!is_part_end(after)) {
+        return fail(parser, "junk after the value", after);
+    }
+    *value = (float)wide;
+    if (isinf(*value)) {
+        return fail(parser, "value is too large for single precision", *p);
+    }
+    *p = after;
+    return 0;
+}
+
+static inline void add_value(struct parser *parser, uint32_t index, float value) {
+    struct svmlight *rows = parser->rows;
+    rows->column[parser->n_values] = index - 1;
+    rows->value[parser->n_values++] = value;
+    rows->n_zeros += value == 0;
+    parser->last = index;
+}
+
+/* Whatever may stand at *p behind a label or a part, with every check: one part, or the rest of
+ * the line, *p then being at its '\n' and *row_end true. */
+static int parse_part(struct parser *parser, const char **p, bool *row_end) {
+    *p = skip_blanks(*p);
+    if (is_line_end(*p) || **p == '#') {
+        *row_end = true;
+        if (parser->format->precomputed && !parser->has_serial) {
+            return fail(parser, MISSING_SERIAL, *p);
+        }
+        return skip_comment(parser, p);
+    }
+    if (starts_with(*p, "qid:")) {
+        return parse_query(parser, p);
+    }
+    uint64_t index;
+    const char *after;
+    if (parse_index(parser, *p, &index, &after) != 0) {
+        return -1;
+    }
+    bool first = parser->last == 0 && !parser->has_serial;
+    if (index == 0 && parser->format->precomputed && first) {
+        return parse_serial(parser, p, after + 1);
+    }
+    if (parser->format->precomputed && first) {
+        return fail(parser, MISSING_SERIAL, *p);
+    }
+    if (index == 0) {
+        return fail(parser, "index is 0 (indices count from 1)", *p);
+    }
+    if (index <= parser->last) {
+        return fail(parser, "index is not above the one before", *p);
+    }
+    float value;
+    const char *value_text = after + 1;
+    if (parse_value(parser, &value_text, &value) != 0) {
+        return -1;
+    }
+    add_value(parser, (uint32_t)index, value);
+    *p = value_text;
+    return 0;
+}
+
+/* The usual value: [-]digits[.digits] with at most 8 digits before the point and 19 in all, then
+ * a blank or the line's end. Returns its end, or NULL for parse_part to look at everything else. */
+static inline const char *parse_usual_value(const char *p, float *value) {
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
+                                   1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
+    if (is_blank(p[1]) && *p >= '0' && *p <= '9') {
+        *value = (float)(*p - '0');
+        return p + 1;
+    }
+    bool negative = *p == '-';
+    p += negative;
+    uint64_t word = digits_load(p);
+    unsigned n = digits_count(word);
+    uint64_t digits = digits_value(word, n);
+    double wide;
+    p += n;
+    if (n == 0) {
+        return NULL;
+    }
+    if (*p == '.') {
+        unsigned before = digits > 0 ? n : 0;
+        word = digits_load(++p);
+        n = digits_count(word);
+        unsigned fraction = n;
+        digits = digits * digits_power(n) + digits_value(word, n);
+        while (n == 8) { /* there may be more */
+            word = digits_load(p + fraction);
+            n = digits_count(word);
+            if (before + fraction + n > 19) {
+                return NULL;
+            }
+            digits = digits * digits_power(n) + digits_value(word, n);
+            fraction += n;
+        }
+        p += fraction;
+        /* a quotient of exact numbers is rounded once, as in number_scale */
+        wide = FLT_EVAL_METHOD == 0 && digits <= UINT64_C(1) << 53
+                   ? (double)(int64_t)digits / power[fraction]
+                   : number_scale(digits, -(int64_t)fraction);
+    } else {
+        wide = (double)(int64_t)digits;
+    }
+    *value = (float)(negative ? -wide : wide);
+    return is_blank(*p) || *p == '\n' ? p : NULL;
+}
+
+/* The features of a row, from behind its label to the '\n' that ends its line. */
+static int parse_features(struct parser *parser, const char **text) {
+    struct svmlight *rows = parser->rows;
+    const char *p = *text;
+    bool row_end = false;
+    while (parser->format->precomputed && !parser->has_serial) {
+        if (parse_part(parser, &p, &row_end) != 0) { /* as it does at the end of the row */
+            return -1;
+        }
+    }
+    while (!row_end) {
+        /* as long as parts are one blank, then index:value as usual; what the loop changes is kept
+         * in registers */
+        uint32_t *column = rows->column;
+        float *value = rows->value;
+        size_t n_values = parser->n_values, n_zeros = 0;
+        uint32_t last = parser->last;
+        for (;;) {
+            const char *number = p + (*p == ' ');
+            uint64_t word = digits_load(number);
+            unsigned n = digits_count(word);
+            uint32_t index = (uint32_t)digits_value(word, n);
+            if (number[n] != ':' || index <= last) {
+                break;
+            }
+            const char *after = parse_usual_value(number + n + 1, &value[n_values]);
+            if (!after) {
+                break;
+            }
+            column[n_values] = index - 1;
+            n_zeros += value[n_values] == 0;
+            n_values++;
+            last = index;
+            p = after;
+        }
+        parser->n_values = n_values;
+        parser->last = last;
+        rows->n_zeros += n_zeros;
+        if (parse_part(parser, &p, &row_end) != 0) {
+            return -1;
+        }
+    }
+    *text = p;
+    return 0;
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------- */
+
+/* Makes room for one more row, and once for the values: each needs at least four bytes. */
+static int reserve_row(struct parser *parser) {
+    struct svmlight *rows = parser->rows;
+    if (rows->n_rows < rows->row_capacity) {
+        return 0;
+    }
+    size_t capacity = rows->row_capacity ? 2 * rows->row_capacity : 1024;
+    struct svmlight_row *row =
+        memory_resize(rows->row, capacity, sizeof *row, "rows", &parser->fault->memory);
+    if (!row) {
+        return fail_memory(parser);
+    }
+    rows->row = row;
+    rows->row_capacity = capacity;
+    return 0;
+}
+
+static int reserve_values(struct parser *parser, size_t bytes) {
+    struct svmlight *rows = parser->rows;
+    size_t capacity = bytes / 4 + 1;
+    if (capacity <= rows->value_capacity) {
+        return 0;
+    }
+    capacity += capacity / 8; /* blocks differ by a line's length */
+    free(rows->column);
+    free(rows->value);
+    rows->value_capacity = 0;
+    rows->column = memory_array(capacity, sizeof *rows->column, "columns", &parser->fault->memory);
+    rows->value = memory_array(capacity, sizeof *rows->value, "values", &parser->fault->memory);
+    if (!rows->column || !rows->value) {
+        return fail_memory(parser);
+    }
+    rows->value_capacity = capacity;
+    return 0;
+}
+
+/* One row, from its first byte that is no blank. */
+static int parse_row(struct parser *parser, const char **p) {
+    struct svmlight *rows = parser->rows;
+    if (reserve_row(parser) != 0) {
+        return -1;
+    }
+    parser->row_first = parser->n_values;
+    parser->last = 0;
+    parser->has_query = parser->has_serial = false;
+    parser->query = parser->serial = 0;
+    struct svmlight_row *row = &rows->row[rows->n_rows];
+    row->target = NAN;
+    int status = parser->format->labels == DATA_NUMBER ? parse_number_label(parser, p, &row->target)
+                 : parser->format->labels == DATA_NAME ? parse_name_label(parser, p)
+                                                       : parse_set_label(parser, p);
+    if (status != 0 || parse_features(parser, p) != 0) {
+        return -1;
+    }
+    row->end = parser->n_values;
+    row->labels_end = rows->n_labels;
+    row->query = parser->query;
+    row->has_query = parser->has_query;
+    row->serial = parser->serial;
+    rows->has_query |= parser->has_query;
+    /* increasing indices from 1 whose last is their number leave nothing out */
+    uint32_t width = rows->n_rows > 0 ? rows->n_features : parser->last;
+    rows->uniform &=
+        parser->last == parser->n_values - parser->row_first && parser->last == width && width > 0;
+    if (rows->n_features < parser->last) {
+        rows->n_features = parser->last;
+    }
+    rows->n_rows++;
+    return 0;
+}
+
+int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
+                   const struct input_format *format, struct svmlight_fault *fault) {
+    struct parser parser = {
+        .rows = rows, .format = format, .fault = fault, .end = end, .line = text};
+    rows->n_rows = rows->n_values = rows->n_zeros = rows->n_labels = 0;
+    rows->n_features = 0;
+    rows->n_lines = 0;
+    rows->uniform = true;
+    rows->has_query = false;
+    names_free(&rows->names);
+    if (rows->seen) {
+        memset(rows->seen, 0, rows->seen_capacity * sizeof *rows->seen);
+    }
+    if (reserve_values(&parser, (size_t)(end - text)) != 0) {
+        return -1;
+    }
+    for (const char *p = text; p < end; p++) { /* over the '\n' */
+        rows->n_lines++;
+        parser.line = p;
+        p = skip_blanks(p);
+        if (is_line_end(p)) {
+            p += *p == '\r';
+        } else if ((*p == '#' ? skip_comment(&parser, &p) : parse_row(&parser, &p)) != 0) {
+            return -1;
+        }
+    }
+    rows->n_values = parser.n_values;
+    return 0;
+}
+
+int svmlight_describe(const struct svmlight_fault *fault, const char *name, uint64_t lines_before,
+                      struct error *err) {
+    if (!fault->what) {
+        *err = fault->memory;
+        return -1;
+    }
+    enum { MOST = 30 };
+    char found[4 * MOST + 8];
+    const char *at = fault->at;
+    size_t n = 0;
+    if (is_line_end(at) || *at == '#') {
+        return error_set(err, ERROR_RUNTIME, "%s:%llu:%llu: %s: end of the row", name,
+                         (unsigned long long)(lines_before + fault->line_number),
+                         (unsigned long long)(at - fault->line) + 1, fault->what);
+    }
+    found[n++] = '\'';
+    for (int i = 0; i < MOST && !is_line_end(at) && (i == 0 || !is_blank(*at)); i++, at++) {
+        if (*at == '\0') { /* other bytes that cannot be printed are escaped by error_set */
+            memcpy(found + n, "\\x00", 4);
+            n += 4;
+        } else {
+            found[n++] = *at;
+        }
+    }
+    found[n++] = '\'';
+    found[n] = '\0';
+    bool cut = !is_line_end(at) && !is_blank(*at);
+    return error_set(err, ERROR_RUNTIME, "%s:%llu:%llu: %s: %s%s", name,
+                     (unsigned long long)(lines_before + fault->line_number),
+                     (unsigned long long)(fault->at - fault->line) + 1, fault->what, found,
+                     cut ? "..." : "");
+}
+
+void svmlight_free(struct svmlight *rows) {
+    free(rows->row);
+    free(rows->column);
+    free(rows->value);
+    free(rows->label);
+    free(rows->seen);
+    names_free(&rows->names);
+    *rows = (struct svmlight){0};
+}

@@ -1,0 +1,35 @@
+/* Kernel tiles in single precision (kernel_block.h). */
+#include "common/kernel/private.h"
+
+#define REAL float
+#define BITS uint32_t
+#define TILE kernel_tile_float
+#define BLOCK kernel_block_float
+#define GEMM cblas_sgemm
+#define VECTOR vector_float
+#define HIT struct vector_hit_float
+#define LANES VECTOR_FLOATS
+#define ABS fabsf
+#define COPY_SIGN copysignf
+#define PACK_ALWAYS false
+
+/* |x - z|^2 below this part of |x|^2 + |z|^2 has lost 14 of 24 bits. */
+#define NEAR 0x1p-14F
+
+/* exp: ln 2 in two parts, the first of 12 bits so that its product with an exponent is exact. */
+#define LOG2_E 0x1.715476p+0F
+#define LN2_HIGH 0x1.62ep-1F
+#define LN2_LOW 0x1.0bfbe8p-15F
+#define ROUND 0x1.8p23F
+#define MANTISSA_BITS 23
+#define EXPONENT_BIAS 127
+#define EXP_LOWEST -87.33F   /* exp(EXP_LOWEST) is just over the smallest normal number ... */
+#define EXP_LEAST 1.184e-38F /* ... and just under this, below which we give 0 */
+#define TANH_END 18.1F       /* 2|x| from which tanh is 1 in this precision */
+/* (exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2: Taylor up to r^7 leaves 6e-9, a tenth of an ulp. */
+#define EXP_TAIL(r)                                                                                \
+    ((r) * ((r) * ((r) * ((r) * ((r) * (1 / 5040.F) + 1 / 720.F) + 1 / 120.F) + 1 / 24.F) +        \
+            1 / 6.F) +                                                                             \
+     0.5F)
+
+#include "common/kernel/block.h"

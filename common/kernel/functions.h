@@ -1,0 +1,114 @@
+/* Kernel functions of rows of sums, vectorised: included by kernel_block.h once for each type, with
+ * REAL and the constants that go with it defined. Not a header for anybody else.
+ *
+ * exp: u = n ln 2 + r, |r| <= ln(2)/2; exp(u) = 2^n exp(r), exp(r) by Taylor's series. The largest
+ * errors seen are 1 ulp for exp, and 1.5 (float) and 3 ulp (double) for tanh. */
+
+#include "common/base/dispatch.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { FUNCTION_VALUES = 256 }; /* most values of one call of power_row */
+
+static inline BITS bits_of(REAL value) {
+    BITS bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline REAL from_bits(BITS bits) {
+    REAL value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* exp(u) = 2^n (1 + *rest) for u within the exponents' range; returns 2^n. The sum with ROUND
+ * leaves round(u / ln 2) in the low bits of the mantissa. */
+static inline REAL exp_parts(REAL u, REAL *rest) {
+    REAL shifted = u * LOG2_E + ROUND;
+    REAL n = shifted - ROUND;
+    REAL r = (u - n * LN2_HIGH) - n * LN2_LOW;
+    *rest = r + r * r * (EXP_TAIL(r));
+    return from_bits((BITS)((bits_of(shifted) + EXPONENT_BIAS) << MANTISSA_BITS));
+}
+
+/* v = exp(factor v), factor v <= 0; 0 where that is below the smallest normal number, since
+ * arithmetic on subnormal numbers is slow. NaN stays. */
+DISPATCH static void exp_row(REAL *v, size_t n, REAL factor) {
+    for (size_t i = 0; i < n; i++) {
+        REAL u = factor * v[i], rest;
+        u = u < EXP_LOWEST ? EXP_LOWEST : u;
+        REAL scale = exp_parts(u, &rest);
+        REAL e = scale + scale * rest;
+        v[i] = e <= EXP_LEAST ? 0 : e;
+    }
+}
+
+/* tanh(|u|) = m / (m + 2), m = exp(2|u|) - 1 = (scale - 1) + scale rest. NaN where dot overflowed. */
+DISPATCH static void tanh_row(const REAL *dot, size_t n, REAL gamma, REAL coef0,
+                              REAL *restrict out) {
+    for (size_t i = 0; i < n; i++) {
+        REAL u = gamma * dot[i] + coef0, rest;
+        REAL twice = 2 * ABS(u);
+        twice = twice > TANH_END ? TANH_END : twice;
+        REAL scale = exp_parts(twice, &rest);
+        REAL m = (scale - 1) + scale * rest;
+        REAL t = m / (m + 2);
+        out[i] = COPY_SIGN(t, u) + dot[i] * 0; /* a sum that overflowed: its sign may be wrong */
+    }
+}
+
+/* out = (gamma dot + coef0)^degree; n <= FUNCTION_VALUES */
+DISPATCH static void power_row(const REAL *dot, size_t n, REAL gamma, REAL coef0, int degree,
+                               REAL *restrict out) {
+    REAL base[FUNCTION_VALUES];
+    for (size_t i = 0; i < n; i++) {
+        base[i] = gamma * dot[i] + coef0;
+        out[i] = 1;
+    }
+    for (int d = degree; d > 0; d >>= 1) {
+        if (d & 1) {
+            for (size_t i = 0; i < n; i++) {
+                out[i] *= base[i];
+            }
+        }
+        if (d > 1) {
+            for (size_t i = 0; i < n; i++) {
+                base[i] *= base[i];
+            }
+        }
+    }
+}
+
+/* |x - z|^2 from the norms, NaN where it is too small a part of them to be trusted. */
+DISPATCH static void distance_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
+                                  REAL *restrict out) {
+    for (size_t i = 0; i < n; i++) {
+        REAL norms = x_norm + z_norm[i];
+        REAL square = norms - 2 * dot[i];
+        out[i] = square > NEAR * norms ? square : (REAL)NAN;
+    }
+}
+
+/* tanimoto of products, minmax of minima. Two zero rows, and norms that overflow, give NaN here. */
+DISPATCH static void share_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
+                               REAL *restrict out) {
+    for (size_t i = 0; i < n; i++) {
+        REAL other = x_norm + z_norm[i] - dot[i];
+        out[i] = dot[i] / other + other * 0; /* not 0 where the sum overflowed */
+    }
+}
+
+/* No exponent is all ones. Integers, since compilers leave a sum over comparisons of floats scalar.
+ */
+DISPATCH static bool all_finite(const REAL *v, size_t n) {
+    const BITS ones = (BITS)(2 * EXPONENT_BIAS + 1) << MANTISSA_BITS;
+    BITS bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        bad |= (bits_of(v[i]) & ones) == ones;
+    }
+    return bad == 0;
+}

@@ -1,0 +1,63 @@
+/* The kernel matrix of the training rows: its lower half, in panels of rows, as float or double.
+ *
+ * Panels that fit into the given memory are computed once and kept, the others are recomputed
+ * block by block at each product: a product reads every row once, for which any cache that
+ * forgets the least recently used row would forget each row just before it is needed. */
+#ifndef COMMON_KERNEL_GRAM_H
+#define COMMON_KERNEL_GRAM_H
+
+#include "common/data/data.h"
+#include "common/base/error.h"
+#include "common/kernel/kernel.h"
+#include "common/base/threads.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gram;
+
+/* Builds the matrix of `data`'s rows (borrowed, with kernel, for the life of the gram). cache_bytes
+ * bounds what is kept; wide asks for double instead of float entries. A precomputed kernel must
+ * have serial numbers 1..n_features and be symmetric up to the rounding of its text; the later
+ * row's value is used. The caller frees. */
+int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
+                size_t cache_bytes, bool wide, struct threads *threads, struct error *err);
+void gram_free(struct gram *gram);
+
+/* Number of rows of the whole matrix, and its prepared rows (for exact evaluation). */
+size_t gram_size(const struct gram *gram);
+const struct kernel_rows *gram_rows(const struct gram *gram);
+
+/* True if the entries are double: gram_product is then as exact as kernel_scores. */
+bool gram_is_wide(const struct gram *gram);
+
+/* Bytes of the entries that are kept. */
+size_t gram_kept_bytes(const struct gram *gram);
+
+/* out = K b, both of length gram_size, summed in double. Rows where b is zero are not read for
+ * their part of the sum. The result does not depend on the number of threads. May be called from
+ * several threads at once, with threads = NULL. */
+int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
+                 struct error *err);
+
+/* True if all entries are kept. */
+bool gram_is_whole(const struct gram *gram);
+
+/* row[c] = K at row i and columns j[0..n) as float, if the whole matrix is kept; else returns
+ * false. */
+bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row);
+
+/* out = K B with K the matrix at rows[0..n) of the whole one (NULL: all of them), B and out (n, k)
+ * row-major. One pass over the matrix serves all k columns; sums are in float over some hundred
+ * entries, unless the matrix is in double, and beyond in double. The result does not depend on the
+ * number of threads. */
+int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
+                  size_t k, double *out, struct threads *threads, struct error *err);
+
+/* block (n_i, n_j) row-major in double = K at rows i[0..n_i) and columns j[0..n_j), as kept;
+ * computed in double where it is not. */
+int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
+               size_t n_j, double *block, struct error *err);
+
+#endif

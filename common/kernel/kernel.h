@@ -1,0 +1,81 @@
+/* Kernel functions, evaluated in blocks.
+ *
+ * With x and z rows of the data:
+ *   linear x'z; polynomial (gamma x'z + coef0)^degree; rbf exp(-gamma |x-z|^2);
+ *   sigmoid tanh(gamma x'z + coef0); precomputed: the stored value;
+ *   tanimoto <x,z> / (|x|^2 + |z|^2 - <x,z>);
+ *   minmax (|x|_1 + |z|_1 - |x-z|_1) / (|x|_1 + |z|_1 + |x-z|_1) = sum min / sum max.
+ * tanimoto and minmax are 1 for two zero rows and 0 when one of the two is zero; minmax wants
+ * values >= 0. All but minmax are x'z by BLAS, then a function of it and of the rows' norms. */
+#ifndef COMMON_KERNEL_KERNEL_H
+#define COMMON_KERNEL_KERNEL_H
+
+#include "common/data/data.h"
+#include "common/base/error.h"
+#include "common/base/threads.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum kernel_type { /* LIBSVM's numbers, then ours */
+    KERNEL_LINEAR,
+    KERNEL_POLYNOMIAL,
+    KERNEL_RBF,
+    KERNEL_SIGMOID,
+    KERNEL_PRECOMPUTED,
+    KERNEL_TANIMOTO,
+    KERNEL_MINMAX
+};
+
+struct kernel {
+    enum kernel_type type;
+    int degree;   /* >= 0 */
+    double gamma; /* >= 0 for rbf */
+    double coef0;
+};
+
+/* The names of the types, in order, NULL at the end. */
+extern const char *const kernel_names[];
+
+/* One side of a kernel evaluation: rows with what the kernel needs of each (norms). Borrows data. */
+struct kernel_rows {
+    const struct kernel *kernel;
+    const struct data *data;
+    double *norm; /* (n_rows): |x|^2, or |x|_1 for minmax; owned */
+};
+
+/* Prepares the rows of data. Refuses negative values for minmax, and for precomputed a row without
+ * serial. The caller calls kernel_rows_free. */
+int kernel_rows_create(struct kernel_rows *rows, const struct kernel *kernel,
+                       const struct data *data, struct error *err);
+void kernel_rows_free(struct kernel_rows *rows);
+
+/* k(x_i, z_j) in double, one pair at a time: the plain reference that the blocks are tested
+ * against. For precomputed: value number serial(z_j) of row x_i. */
+double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j);
+
+/* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or
+ * in double precision. The two sides may have different numbers of features. rbf is exactly 1 for
+ * identical rows, and 0 where it is below the smallest normal number; tanimoto and minmax are
+ * exactly 1 for a row and itself. Entries whose sums overflow float are done in double. `scratch`
+ * belongs to the calling thread and is made by kernel_scratch_create; NULL is not allowed. */
+struct kernel_scratch;
+int kernel_scratch_create(struct kernel_scratch **scratch, struct error *err);
+void kernel_scratch_free(struct kernel_scratch *scratch);
+int kernel_block_float(const struct kernel_rows *x, size_t x_first, size_t n_x,
+                       const struct kernel_rows *z, size_t z_first, size_t n_z, float *block,
+                       size_t stride, struct kernel_scratch *scratch, struct error *err);
+int kernel_block_double(const struct kernel_rows *x, size_t x_first, size_t n_x,
+                        const struct kernel_rows *z, size_t z_first, size_t n_z, double *block,
+                        size_t stride, struct kernel_scratch *scratch, struct error *err);
+
+/* scores (n_x, n_outputs) row-major = K coefficients, K = k(x_i, z_j) evaluated in double and not
+ * kept, coefficients (z's rows, n_outputs) row-major. When x and z are the same rows object each
+ * block is used for both of its halves. The result does not depend on the number of threads. Rows
+ * of z whose coefficients are all 0 are left out; when x and z are different objects, the scores of
+ * a row depend, to the bit, on that row and the rows with coefficients only. */
+int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
+                  const double *coefficients, size_t n_outputs, double *scores,
+                  struct threads *threads, struct error *err);
+
+#endif

@@ -1,0 +1,226 @@
+#include "common/kernel/linear.h"
+
+#include "common/base/dispatch.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/base/vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TASK_ROWS = 256, /* rows of a task of scores: with COLUMNS, in cache for all outputs */
+    COLUMNS = 512,
+    CHUNKS = 64,           /* most parts of the adjoint's sum */
+    CHUNK_VALUES = 1 << 15 /* and fewest stored values of each */
+};
+
+/* ---- scores ---- */
+
+struct scores {
+    const struct data *x;
+    const double *w;
+    size_t n_weights, n_outputs;
+    double *scores;
+};
+
+/* scores[i * stride] += columns first..first + n of dense row i, times w (n), for the task's rows.
+ * The last rows of a block are filled up with copies of its first, so that every row is summed in
+ * the same order whatever its neighbours. */
+static void dense_block(const struct scores *s, size_t begin, size_t end, size_t first, size_t n,
+                        const double *w, double *scores, size_t stride) {
+    const struct vector_float *vector = vector_float();
+    for (size_t i = begin; i < end; i += VECTOR_ROWS) {
+        const float *row[VECTOR_ROWS];
+        double dot[VECTOR_ROWS] = {0};
+        size_t rows = smaller(VECTOR_ROWS, end - i);
+        for (size_t k = 0; k < VECTOR_ROWS; k++) {
+            row[k] = s->x->value + (i + (k < rows ? k : 0)) * s->x->n_features + first;
+        }
+        vector->dot(row, n, w, dot);
+        for (size_t k = 0; k < rows; k++) {
+            scores[(i + k) * stride] += dot[k];
+        }
+    }
+}
+
+static void dense_scores(const struct scores *s, size_t begin, size_t end) {
+    size_t n = smaller(s->x->n_features, s->n_weights), m = s->n_outputs;
+    memset(s->scores + begin * m, 0, (end - begin) * m * sizeof *s->scores);
+    if (m == 1) {
+        dense_block(s, begin, end, 0, n, s->w, s->scores, 1);
+        return;
+    }
+    double w[COLUMNS]; /* of one output */
+    for (size_t c = 0; c < n; c += COLUMNS) {
+        size_t columns = smaller(COLUMNS, n - c);
+        for (size_t o = 0; o < m; o++) {
+            for (size_t k = 0; k < columns; k++) {
+                w[k] = s->w[(c + k) * m + o];
+            }
+            dense_block(s, begin, end, c, columns, w, s->scores + o, m);
+        }
+    }
+}
+
+/* out (n_outputs) += value * w (n_outputs) */
+DISPATCH static void add_weights(double value, const double *w, size_t n_outputs,
+                                 double *restrict out) {
+    for (size_t o = 0; o < n_outputs; o++) {
+        out[o] += value * w[o];
+    }
+}
+
+static void sparse_scores(const struct scores *s, size_t first, size_t end) {
+    const struct data *x = s->x;
+    for (size_t i = first; i < end; i++) {
+        uint64_t at = x->row_start[i], stop = x->row_start[i + 1];
+        while (stop > at && x->column[stop - 1] >= s->n_weights) {
+            stop--;
+        }
+        if (s->n_outputs == 1) {
+            double even = 0, odd = 0; /* two chains of additions wait for each other less */
+            for (; at + 2 <= stop; at += 2) {
+                even += (double)x->value[at] * s->w[x->column[at]];
+                odd += (double)x->value[at + 1] * s->w[x->column[at + 1]];
+            }
+            if (at < stop) {
+                even += (double)x->value[at] * s->w[x->column[at]];
+            }
+            s->scores[i] = even + odd;
+            continue;
+        }
+        double *out = s->scores + i * s->n_outputs;
+        memset(out, 0, s->n_outputs * sizeof *out);
+        for (; at < stop; at++) {
+            add_weights((double)x->value[at], s->w + x->column[at] * s->n_outputs, s->n_outputs,
+                        out);
+        }
+    }
+}
+
+static void scores_task(void *argument, size_t task, size_t worker) {
+    const struct scores *s = argument;
+    size_t first = task * TASK_ROWS, end = smaller(s->x->n_rows, first + TASK_ROWS);
+    (void)worker;
+    if (s->x->row_start) {
+        sparse_scores(s, first, end);
+    } else {
+        dense_scores(s, first, end);
+    }
+}
+
+void linear_scores(const struct data *x, const double *w, size_t n_weights, size_t n_outputs,
+                   double *scores, struct threads *threads) {
+    struct scores s = {x, w, n_weights, n_outputs, scores};
+    threads_run(threads, (x->n_rows + TASK_ROWS - 1) / TASK_ROWS, scores_task, &s);
+}
+
+/* ---- the transposed product ---- */
+
+struct adjoint {
+    const struct data *x;
+    const double *r;
+    size_t n_chunks;
+    double *partial; /* (n_chunks, n_features) */
+};
+
+/* First row of a chunk: chunks hold about the same number of stored values. */
+static size_t chunk_start(const struct adjoint *a, size_t chunk) {
+    size_t n = a->x->n_rows;
+    if (!a->x->row_start) {
+        return n / a->n_chunks * chunk + n % a->n_chunks * chunk / a->n_chunks;
+    }
+    uint64_t values = a->x->row_start[n];
+    uint64_t wanted = values / a->n_chunks * chunk + values % a->n_chunks * chunk / a->n_chunks;
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (a->x->row_start[middle] < wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return chunk == a->n_chunks ? n : low;
+}
+
+/* Rows with r = 0 are passed over: the others are taken VECTOR_ROWS at a time. */
+static void dense_adjoint(const struct adjoint *a, size_t first, size_t end, double *w) {
+    size_t width = a->x->n_features, n = 0;
+    const float *row[VECTOR_ROWS];
+    double weight[VECTOR_ROWS];
+    const struct vector_float *vector = vector_float();
+    for (size_t i = first; i < end; i++) {
+        if (a->r[i] != 0) {
+            row[n] = a->x->value + i * width;
+            weight[n++] = a->r[i];
+        }
+        if (n == VECTOR_ROWS || (n > 0 && i + 1 == end)) {
+            for (; n < VECTOR_ROWS; n++) {
+                row[n] = row[0];
+                weight[n] = 0;
+            }
+            vector->axpy(row, width, weight, w);
+            n = 0;
+        }
+    }
+}
+
+static void sparse_adjoint(const struct adjoint *a, size_t first, size_t end, double *w) {
+    const struct data *x = a->x;
+    for (size_t i = first; i < end; i++) {
+        double r = a->r[i];
+        if (r != 0) {
+            for (uint64_t at = x->row_start[i]; at < x->row_start[i + 1]; at++) {
+                w[x->column[at]] += r * (double)x->value[at];
+            }
+        }
+    }
+}
+
+static void adjoint_task(void *argument, size_t chunk, size_t worker) {
+    const struct adjoint *a = argument;
+    double *w = a->partial + chunk * a->x->n_features;
+    size_t first = chunk_start(a, chunk), end = chunk_start(a, chunk + 1);
+    (void)worker;
+    memset(w, 0, a->x->n_features * sizeof *w);
+    if (a->x->row_start) {
+        sparse_adjoint(a, first, end, w);
+    } else {
+        dense_adjoint(a, first, end, w);
+    }
+}
+
+/* The partial sums take at most 4 bytes a stored value, or 1 MiB. */
+static size_t choose_chunks(const struct data *x) {
+    size_t values = data_values(x), width = x->n_features;
+    size_t room = values / 2 > (1 << 17) ? values / 2 : 1 << 17; /* in doubles */
+    size_t chunks = smaller(values / CHUNK_VALUES, width ? room / width : 1);
+    chunks = smaller(chunks, smaller(x->n_rows, CHUNKS));
+    return chunks ? chunks : 1;
+}
+
+int linear_adjoint(const struct data *x, const double *r, double *w, struct threads *threads,
+                   struct error *err) {
+    size_t width = x->n_features;
+    struct adjoint a = {x, r, choose_chunks(x), w};
+    if (a.n_chunks == 1) {
+        adjoint_task(&a, 0, 0);
+        return 0;
+    }
+    a.partial = memory_array(a.n_chunks * width, sizeof *a.partial, "sums of columns", err);
+    if (!a.partial) {
+        return -1;
+    }
+    threads_run(threads, a.n_chunks, adjoint_task, &a);
+    memcpy(w, a.partial, width * sizeof *w);
+    for (size_t chunk = 1; chunk < a.n_chunks; chunk++) {
+        const double *partial = a.partial + chunk * width;
+        for (size_t c = 0; c < width; c++) {
+            w[c] += partial[c];
+        }
+    }
+    free(a.partial);
+    return 0;
+}

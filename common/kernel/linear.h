@@ -1,0 +1,22 @@
+/* Products with the data as it is held: sparse rows stay sparse, dense rows go through dense
+ * kernels. Values are float, vectors and sums double. */
+#ifndef COMMON_KERNEL_LINEAR_H
+#define COMMON_KERNEL_LINEAR_H
+
+#include "common/data/data.h"
+#include "common/base/error.h"
+#include "common/base/threads.h"
+
+#include <stddef.h>
+
+/* scores (n_rows, n_outputs) row-major = X W, W (n_features of the model = n_weights, n_outputs)
+ * row-major; columns of X at or beyond n_weights count as zero. */
+void linear_scores(const struct data *x, const double *w, size_t n_weights, size_t n_outputs,
+                   double *scores, struct threads *threads);
+
+/* w (n_features) = X' r, r (n_rows). The sum is in fixed chunks of rows: it does not depend on the
+ * number of threads. */
+int linear_adjoint(const struct data *x, const double *r, double *w, struct threads *threads,
+                   struct error *err);
+
+#endif

@@ -1,0 +1,219 @@
+#include "common/kernel/rows.h"
+
+#include "common/kernel/private.h"
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t NONE = UINT32_MAX; /* no row */
+
+/* A row that is kept: in the list from the most to the least recently used. */
+struct row {
+    float *value; /* (length), or NULL */
+    size_t length;
+    uint32_t before, after;
+};
+
+struct rows {
+    const struct problem *problem;
+    struct kernel kernel;   /* of a linear problem */
+    struct kernel_rows own; /* of a linear problem */
+    const struct kernel_rows *source;
+    size_t n;
+    uint32_t *order;    /* (n) row of the problem in each place */
+    uint32_t *data_row; /* (n) row of the source in each place */
+    struct row *row;    /* (n) by row of the problem */
+    uint32_t first, last;
+    size_t used, most; /* values that are kept, and that may be */
+    size_t n_kept;
+    float *whole; /* (rows of the source) work */
+    struct kernel_scratch *scratch;
+    uint64_t computed;
+};
+
+static int allocate(struct rows *rows, struct error *err) {
+    size_t n = rows->n;
+    rows->order = memory_array(n, sizeof *rows->order, "kernel rows", err);
+    rows->data_row = memory_array(n, sizeof *rows->data_row, "kernel rows", err);
+    rows->row = memory_zeros(n, sizeof *rows->row, "kernel rows", err);
+    rows->whole = memory_array(rows->source->data->n_rows, sizeof(float), "a kernel row", err);
+    return rows->order && rows->data_row && rows->row && rows->whole
+               ? kernel_scratch_create(&rows->scratch, err)
+               : -1;
+}
+
+int rows_create(struct rows **rows, const struct problem *problem, size_t cache_bytes,
+                struct error *err) {
+    struct rows *made = memory_zeros(1, sizeof *made, "kernel rows", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    made->n = problem->n;
+    made->first = made->last = NONE;
+    made->most = cache_bytes / sizeof(float);
+    made->kernel.type = KERNEL_LINEAR;
+    int status = 0;
+    if (problem->gram) {
+        made->source = gram_rows(problem->gram);
+    } else {
+        made->source = &made->own;
+        status = kernel_rows_create(&made->own, &made->kernel, problem->data, err);
+    }
+    if (status < 0 || allocate(made, err) < 0) {
+        rows_free(made);
+        return -1;
+    }
+    for (size_t i = 0; i < made->n; i++) {
+        made->order[i] = (uint32_t)i;
+        made->data_row[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
+    }
+    *rows = made;
+    return 0;
+}
+
+void rows_free(struct rows *rows) {
+    if (!rows) {
+        return;
+    }
+    for (size_t i = 0; rows->row && i < rows->n; i++) {
+        free(rows->row[i].value);
+    }
+    kernel_rows_free(&rows->own);
+    kernel_scratch_free(rows->scratch);
+    free(rows->order);
+    free(rows->data_row);
+    free(rows->row);
+    free(rows->whole);
+    free(rows);
+}
+
+/* ---- the list ---- */
+
+static void unlink_row(struct rows *rows, uint32_t id) {
+    struct row *row = &rows->row[id];
+    *(row->before == NONE ? &rows->first : &rows->row[row->before].after) = row->after;
+    *(row->after == NONE ? &rows->last : &rows->row[row->after].before) = row->before;
+}
+
+static void link_first(struct rows *rows, uint32_t id) {
+    struct row *row = &rows->row[id];
+    row->before = NONE;
+    row->after = rows->first;
+    *(rows->first == NONE ? &rows->last : &rows->row[rows->first].before) = id;
+    rows->first = id;
+}
+
+static void forget(struct rows *rows, uint32_t id) {
+    struct row *row = &rows->row[id];
+    unlink_row(rows, id);
+    rows->used -= row->length;
+    rows->n_kept--;
+    free(row->value);
+    *row = (struct row){0};
+}
+
+/* ---- values ---- */
+
+/* Values first..end of the row in place i. Rows of dense data are fastest as they lie there, so
+ * most of a row is taken from all of it. */
+static int compute(struct rows *rows, size_t i, size_t first, size_t end, float *value,
+                   struct error *err) {
+    const struct gram *gram = rows->problem->gram;
+    const uint32_t *columns = rows->data_row + first;
+    size_t n = end - first, n_source = rows->source->data->n_rows;
+    if (gram && gram_kept_row(gram, rows->data_row[i], columns, n, value)) {
+        return 0;
+    }
+    struct kernel_tile tile = {.x = {rows->source, NULL, rows->data_row[i], 1},
+                               .z = {rows->source, NULL, 0, n_source}};
+    if (n < n_source / 2) {
+        tile.z.index = columns;
+        tile.z.n = n;
+        return kernel_tile_float(&tile, &value, rows->scratch, err);
+    }
+    if (kernel_tile_float(&tile, &rows->whole, rows->scratch, err) < 0) {
+        return -1;
+    }
+    for (size_t c = 0; c < n; c++) {
+        value[c] = rows->whole[columns[c]];
+    }
+    return 0;
+}
+
+const float *rows_get(struct rows *rows, size_t i, size_t length, struct error *err) {
+    uint32_t id = rows->order[i];
+    struct row *row = &rows->row[id];
+    size_t have = row->length;
+    if (row->value) {
+        unlink_row(rows, id);
+        link_first(rows, id);
+    }
+    if (row->value && have >= length) {
+        return row->value;
+    }
+    /* make room, but not at the cost of the last rows asked for */
+    while (rows->n_kept >= ROWS_LEAST + (row->value != NULL) && rows->last != id &&
+           rows->used + length - have > rows->most) {
+        forget(rows, rows->last);
+    }
+    float *value = memory_resize(row->value, length, sizeof *value, "a kernel row", err);
+    if (!value) {
+        return NULL;
+    }
+    if (!row->value) {
+        rows->n_kept++;
+        link_first(rows, id);
+    }
+    row->value = value;
+    rows->used += length - have;
+    row->length = length;
+    rows->computed++;
+    if (compute(rows, i, have, length, value + have, err) < 0) {
+        forget(rows, id);
+        return NULL;
+    }
+    return value;
+}
+
+void rows_diagonal(const struct rows *rows, double *diagonal) {
+    for (size_t i = 0; i < rows->n; i++) {
+        uint32_t row = rows->data_row[i];
+        diagonal[i] = kernel_value(rows->source, row, rows->source, row);
+    }
+}
+
+static void permute(uint32_t *array, const uint32_t *from, size_t length, uint32_t *work) {
+    for (size_t a = 0; a < length; a++) {
+        work[a] = array[from[a]];
+    }
+    memcpy(array, work, length * sizeof *array);
+}
+
+int rows_reorder(struct rows *rows, const uint32_t *from, size_t length, struct error *err) {
+    uint32_t *work = memory_array(length, sizeof *work, "kernel rows", err);
+    if (!work) {
+        return -1;
+    }
+    permute(rows->order, from, length, work);
+    permute(rows->data_row, from, length, work);
+    free(work);
+    for (uint32_t id = rows->first, next; id != NONE; id = next) {
+        struct row *row = &rows->row[id];
+        next = row->after;
+        if (row->length < length) {
+            forget(rows, id);
+            continue;
+        }
+        for (size_t a = 0; a < length; a++) {
+            rows->whole[a] = row->value[from[a]];
+        }
+        memcpy(row->value, rows->whole, length * sizeof *row->value);
+    }
+    return 0;
+}
+
+uint64_t rows_computed(const struct rows *rows) {
+    return rows->computed;
+}

@@ -1,0 +1,251 @@
+/* Scores of a kernel expansion, in double, from kernel tiles that are not kept.
+ *
+ * Rows of z without a coefficient are left out. Against other rows, tasks are blocks of rows of x.
+ * Against itself, the rows are put in a list, those with coefficients first, m of n: only the
+ * entries below the diagonal of the first m columns of that list are computed, each used for the
+ * scores of its row and of its column, the latter in sums that belong to the task. */
+#include "common/kernel/private.h"
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 256, ROWS = 256, MANY_ROWS = 1024, TASKS = 32 };
+static const size_t PARTIAL_BYTES = (size_t)64 << 20; /* most that sums of tasks may take */
+
+struct scores {
+    const struct kernel_rows *x, *z;
+    const double *coefficients;
+    size_t n_outputs;
+    double *scores;
+    uint32_t *list; /* rows of z with coefficients; then, if `twice`, the others */
+    size_t m, n;    /* of list: with coefficients, all */
+    bool twice;     /* x is z: use both halves */
+    size_t tasks, rows_per_task;
+    size_t *start;                   /* (tasks + 1) positions in list, if `twice` */
+    double *partial;                 /* (tasks, n, n_outputs), if `twice` */
+    struct kernel_scratch **scratch; /* of the workers */
+    double **tile;                   /* of the workers: (rows, COLUMNS) */
+    struct error *error;             /* of the workers */
+    atomic_bool failed;
+};
+
+/* out (n_outputs) += sum over the n columns of values[c] * coefficients of row list[first + c]. */
+static void add_columns(const struct scores *s, const double *values, size_t first, size_t n,
+                        double *out) {
+    const uint32_t *rows = s->list + first;
+    if (s->n_outputs == 1) {
+        double sum[4] = {0};
+        size_t c = 0;
+        for (; c + 4 <= n; c += 4) {
+            for (size_t k = 0; k < 4; k++) {
+                sum[k] += values[c + k] * s->coefficients[rows[c + k]];
+            }
+        }
+        for (; c < n; c++) {
+            sum[0] += values[c] * s->coefficients[rows[c]];
+        }
+        out[0] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        return;
+    }
+    for (size_t c = 0; c < n; c++) {
+        const double *coefficient = s->coefficients + rows[c] * s->n_outputs;
+        for (size_t o = 0; o < s->n_outputs; o++) {
+            out[o] += values[c] * coefficient[o];
+        }
+    }
+}
+
+static void set_rows(double **out, double *tile, size_t n) {
+    for (size_t r = 0; r < n; r++) {
+        out[r] = tile + r * COLUMNS;
+    }
+}
+
+static void fail(struct scores *s) {
+    atomic_store(&s->failed, true);
+}
+
+/* Scores of a block of rows of x. */
+static void score_rows(void *argument, size_t task, size_t worker) {
+    struct scores *s = argument;
+    size_t first = task * s->rows_per_task, n = s->x->data->n_rows - first;
+    n = n < s->rows_per_task ? n : s->rows_per_task;
+    double *out[MANY_ROWS];
+    set_rows(out, s->tile[worker], n);
+    memset(s->scores + first * s->n_outputs, 0, n * s->n_outputs * sizeof *s->scores);
+    for (size_t c = 0; c < s->m && !atomic_load(&s->failed); c += COLUMNS) {
+        size_t columns = s->m - c < COLUMNS ? s->m - c : COLUMNS;
+        struct kernel_tile tile = {.x = {s->x, NULL, first, n},
+                                   .z = {s->z, s->list + c, 0, columns}};
+        if (kernel_tile_double(&tile, out, s->scratch[worker], &s->error[worker]) != 0) {
+            fail(s);
+            return;
+        }
+        for (size_t r = 0; r < n; r++) {
+            add_columns(s, out[r], c, columns, s->scores + (first + r) * s->n_outputs);
+        }
+    }
+}
+
+/* Both uses of the entries of list rows start[task]..start[task + 1]. */
+static void score_twice(void *argument, size_t task, size_t worker) {
+    struct scores *s = argument;
+    double *partial = s->partial + task * s->n * s->n_outputs;
+    double *out[ROWS];
+    set_rows(out, s->tile[worker], ROWS);
+    memset(partial, 0, s->start[task + 1] * s->n_outputs * sizeof *partial);
+    for (size_t first = s->start[task]; first < s->start[task + 1]; first += ROWS) {
+        size_t n = s->start[task + 1] - first < ROWS ? s->start[task + 1] - first : ROWS;
+        for (size_t c = 0; c < s->m && c < first + n; c += COLUMNS) {
+            size_t columns = s->m - c < COLUMNS ? s->m - c : COLUMNS;
+            struct kernel_tile tile = {.x = {s->x, s->list + first, 0, n},
+                                       .z = {s->x, s->list + c, 0, columns},
+                                       .lower = true,
+                                       .x_at = first,
+                                       .z_at = c};
+            if (atomic_load(&s->failed)) {
+                return;
+            }
+            if (kernel_tile_double(&tile, out, s->scratch[worker], &s->error[worker]) != 0) {
+                fail(s);
+                return;
+            }
+            for (size_t r = 0; r < n; r++) {
+                size_t row = first + r, end = kernel_tile_columns(&tile, r);
+                add_columns(s, out[r], c, end, partial + row * s->n_outputs);
+                if (row >= s->m) {
+                    continue;
+                }
+                const double *coefficient = s->coefficients + s->list[row] * s->n_outputs;
+                end -= end > 0 && c + end == row + 1; /* the diagonal is used once */
+                for (size_t k = 0; k < end; k++) {
+                    for (size_t o = 0; o < s->n_outputs; o++) {
+                        partial[(c + k) * s->n_outputs + o] += out[r][k] * coefficient[o];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* Adds the tasks' sums in order. */
+static void gather(const struct scores *s) {
+    for (size_t i = 0; i < s->n; i++) {
+        double *out = s->scores + s->list[i] * s->n_outputs;
+        for (size_t o = 0; o < s->n_outputs; o++) {
+            double sum = 0;
+            for (size_t task = 0; task < s->tasks; task++) {
+                if (i < s->start[task + 1]) {
+                    sum += s->partial[(task * s->n + i) * s->n_outputs + o];
+                }
+            }
+            out[o] = sum;
+        }
+    }
+}
+
+static int make_list(struct scores *s, struct error *err) {
+    size_t n = s->z->data->n_rows;
+    s->list = memory_array(n, sizeof *s->list, "list of rows", err);
+    if (!s->list) {
+        return -1;
+    }
+    for (int zero = 0; zero < 2; zero++) {
+        for (size_t i = 0; i < n; i++) {
+            bool all_zero = true;
+            for (size_t o = 0; o < s->n_outputs; o++) {
+                all_zero = all_zero && s->coefficients[i * s->n_outputs + o] == 0;
+            }
+            if (all_zero == (zero == 1)) {
+                s->list[s->n++] = (uint32_t)i;
+            }
+        }
+        s->m = zero ? s->m : s->n;
+    }
+    return 0;
+}
+
+/* Decides on the tasks; depends on the sizes only. */
+static int plan(struct scores *s, struct error *err) {
+    size_t task_bytes;
+    s->tasks = 0;
+    if (s->x == s->z && s->m > 0 &&
+        !__builtin_mul_overflow(s->n * s->n_outputs, sizeof(double), &task_bytes)) {
+        s->tasks = PARTIAL_BYTES / task_bytes;
+    }
+    s->twice = s->tasks >= 4;
+    if (!s->twice) {
+        size_t n = s->x->data->n_rows;
+        s->rows_per_task = n < 16 * MANY_ROWS ? ROWS : MANY_ROWS;
+        s->tasks = (n + s->rows_per_task - 1) / s->rows_per_task;
+        return 0;
+    }
+    size_t blocks = (s->n + ROWS - 1) / ROWS;
+    s->tasks = s->tasks < TASKS ? s->tasks : TASKS;
+    s->tasks = s->tasks < blocks ? s->tasks : blocks;
+    s->rows_per_task = ROWS;
+    s->start = memory_array(s->tasks + 1, sizeof *s->start, "tasks", err);
+    s->partial =
+        memory_array(s->tasks * s->n * s->n_outputs, sizeof *s->partial, "partial scores", err);
+    if (!s->start || !s->partial) {
+        return -1;
+    }
+    /* Equal areas: rows up to t have t^2 / 2 entries while t < m, and t m - m^2 / 2 beyond. */
+    double m = (double)s->m, n = (double)s->n, area = n * m - m * m / 2;
+    for (size_t t = 0; t <= s->tasks; t++) {
+        double part = area * (double)t / (double)s->tasks;
+        double rows = part <= m * m / 2 ? sqrt(2 * part) : part / m + m / 2;
+        s->start[t] = t < s->tasks ? (size_t)fmin(n, floor(rows / 16) * 16) : s->n;
+    }
+    return 0;
+}
+
+int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
+                  const double *coefficients, size_t n_outputs, double *scores,
+                  struct threads *threads, struct error *err) {
+    size_t workers = threads_count(threads);
+    struct scores s = {.x = x,
+                       .z = z,
+                       .coefficients = coefficients,
+                       .n_outputs = n_outputs,
+                       .scores = scores,
+                       .scratch = kernel_scratch_array(workers, err),
+                       .tile = memory_zeros(workers, sizeof *s.tile, "kernel tiles", err),
+                       .error = memory_zeros(workers, sizeof *s.error, "errors", err)};
+    int status = s.scratch && s.tile && s.error ? 0 : -1;
+    if (status == 0) {
+        status = make_list(&s, err);
+    }
+    if (status == 0) {
+        status = plan(&s, err);
+    }
+    for (size_t w = 0; status == 0 && w < workers; w++) {
+        s.tile[w] = memory_array(s.rows_per_task * COLUMNS, sizeof *s.tile[w], "kernel tile", err);
+        status = s.tile[w] ? 0 : -1;
+    }
+    if (status == 0) {
+        threads_run(threads, s.tasks, s.twice ? score_twice : score_rows, &s);
+        for (size_t w = 0; w < workers; w++) {
+            if (s.error[w].kind != ERROR_NONE) {
+                *err = s.error[w];
+                status = -1;
+            }
+        }
+    }
+    if (status == 0 && s.twice) {
+        gather(&s);
+    }
+    for (size_t w = 0; s.tile && w < workers; w++) {
+        free(s.tile[w]);
+    }
+    kernel_scratch_array_free(s.scratch, workers);
+    free(s.tile);
+    free(s.error);
+    free(s.list);
+    free(s.start);
+    free(s.partial);
+    return status;
+}

@@ -1,0 +1,142 @@
+/* LIBLINEAR's models of several classes by Crammer and Singer (-s 4):
+ *   solver_type MCSVM_CS / nr_class K / label L1 .. LK / nr_feature D / bias B / w
+ * and a line of K weights for each feature, with one more, of a feature of value B, if B >= 0. As
+ * with our own models nothing is believed: memory grows with the lines that are really there. */
+#include "common/model/import.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool model_import_is(const struct model_lines *in) {
+    return strncmp(in->line, "solver_type ", strlen("solver_type ")) == 0;
+}
+
+/* The value of this line, which must have the key. */
+static const char *value_of(const struct model_lines *in, const char *key, struct error *err) {
+    size_t length = strlen(key);
+    if (strncmp(in->line, key, length) != 0 || in->line[length] != ' ') {
+        char what[64] = "not LIBLINEAR's line ";
+        strncat(what, key, sizeof what - strlen(what) - 1);
+        model_lines_fail(in, what, in->line, err);
+        return NULL;
+    }
+    return in->line + length + 1;
+}
+
+static int read_number(struct model_lines *in, const char *key, double low, double high,
+                       double *value, struct error *err) {
+    if (model_lines_next(in, err) < 0) {
+        return -1;
+    }
+    const char *text = value_of(in, key, err);
+    if (!text) {
+        return -1;
+    }
+    return number_parse_whole(text, value) && *value >= low && *value <= high
+               ? 0
+               : model_lines_fail(in, "not a number in range", text, err);
+}
+
+/* Labels with a blank behind each become our line. */
+static int read_labels(struct model_lines *in, struct model *model, struct error *err) {
+    if (model_lines_next(in, err) < 0) {
+        return -1;
+    }
+    const char *text = value_of(in, "label", err);
+    if (!text) {
+        return -1;
+    }
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == ' ') {
+        length--;
+    }
+    return model_add(model, err, "labels", "%.*s", (int)length, text);
+}
+
+/* One line of n_outputs numbers, appended to *weights of which *used are there. */
+static int read_line(struct model_lines *in, size_t n_outputs, double **weights, size_t *used,
+                     size_t *room, struct error *err) {
+    const char *at = in->line, *end = in->line + in->length;
+    for (size_t c = 0; c < n_outputs; c++) {
+        double value = 0;
+        const char *next = number_parse(at, end, &value);
+        if (!next || !isfinite(value) || (*next != ' ' && *next != '\0')) {
+            return model_lines_fail(in, "a number is missing or wrong", at, err);
+        }
+        if (*used == *room) {
+            size_t more = *room ? 2 * *room : 1024;
+            double *grown = memory_resize(*weights, more, sizeof value, "the model", err);
+            if (!grown) {
+                return -1;
+            }
+            *weights = grown;
+            *room = more;
+        }
+        (*weights)[(*used)++] = value;
+        at = *next == ' ' ? next + 1 : next;
+    }
+    return *at ? model_lines_fail(in, "more on the line than its numbers", at, err) : 0;
+}
+
+static int read_weights(struct model_lines *in, struct model *model, double bias,
+                        struct error *err) {
+    size_t used = 0, room = 0, lines = model->n_features + (size_t)(bias >= 0 ? 1 : 0);
+    for (size_t line = 0; line < lines; line++) {
+        if (model_lines_next(in, err) < 0 ||
+            read_line(in, model->n_outputs, &model->weights, &used, &room, err) < 0) {
+            return -1;
+        }
+    }
+    int more = model_lines_more(in, err);
+    if (more != 0) {
+        return more > 0 ? model_lines_fail(in, "something follows the last line", NULL, err) : -1;
+    }
+    if (bias < 0) {
+        return 0;
+    }
+    model->bias = memory_array(model->n_outputs, sizeof(double), "the model", err);
+    if (!model->bias) {
+        return -1;
+    }
+    for (size_t c = 0; c < model->n_outputs; c++) {
+        model->bias[c] = bias * model->weights[used - model->n_outputs + c];
+    }
+    return 0;
+}
+
+int model_import(struct model_lines *in, struct model *model, struct error *err) {
+    static const char formulation[] = "cs";
+    const char *type = value_of(in, "solver_type", err);
+    if (!type) {
+        return -1;
+    }
+    if (strcmp(type, "MCSVM_CS") != 0) {
+        return model_lines_fail(in, "a LIBLINEAR model, but not of MCSVM_CS (-s 4)", type, err);
+    }
+    double n_classes, n_features, bias;
+    if (read_number(in, "nr_class", 2, 1 << 24, &n_classes, err) < 0 ||
+        read_labels(in, model, err) < 0 ||
+        read_number(in, "nr_feature", 1, UINT32_MAX - 1.0, &n_features, err) < 0 ||
+        read_number(in, "bias", -HUGE_VAL, HUGE_VAL, &bias, err) < 0 ||
+        model_lines_next(in, err) < 0) {
+        return -1;
+    }
+    if (strcmp(in->line, "w") != 0) {
+        return model_lines_fail(in, "not LIBLINEAR's line w", in->line, err);
+    }
+    model->kernel.type = KERNEL_LINEAR;
+    model->n_outputs = (size_t)n_classes;
+    model->n_features = (uint32_t)n_features;
+    model->formulation = memory_array(sizeof formulation, 1, "the model", err);
+    if (!model->formulation) {
+        return -1;
+    }
+    memcpy(model->formulation, formulation, sizeof formulation);
+    return n_classes == floor(n_classes) && n_features == floor(n_features)
+               ? read_weights(in, model, bias, err)
+               : model_lines_fail(in, "not a whole number of classes and features", NULL, err);
+}

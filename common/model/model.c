@@ -1,0 +1,280 @@
+#include "common/model/model.h"
+
+#include "common/kernel/linear.h"
+#include "common/base/memory.h"
+#include "common/base/number.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void model_free(struct model *model) {
+    free(model->formulation);
+    free(model->loss);
+    scale_free(&model->scale);
+    free(model->bias);
+    for (size_t i = 0; i < model->n_entries; i++) {
+        free(model->entry[i].key);
+        free(model->entry[i].value);
+    }
+    free(model->entry);
+    if (!model->lent) {
+        free(model->weights);
+    }
+    kernel_rows_free(&model->vector_rows);
+    data_free(&model->vectors);
+    free(model->coefficients);
+    free(model->pairs);
+    free(model->pair_matrix);
+    *model = (struct model){0};
+}
+
+/* ---- from a solution ---- */
+
+/* Marks the problem rows that the solution uses. */
+static void mark_used(const struct problem *problem, const struct solution *solution,
+                      uint32_t *number) {
+    for (size_t i = 0; solution->weights && i < problem->n; i++) {
+        for (size_t k = 0; k < solution->n_outputs; k++) {
+            number[i] |= solution->weights[i * solution->n_outputs + k] != 0;
+        }
+    }
+    for (size_t p = 0; p < solution->n_pairs; p++) {
+        if (solution->pairs[p].value != 0) {
+            number[solution->pairs[p].u] = number[solution->pairs[p].v] = 1;
+        }
+    }
+}
+
+/* Takes the used rows and what belongs to them; number (n) 1 for a used row, becomes 1 + its
+ * number as support vector; rows (n) is scratch. */
+static int take_vectors(struct model *model, const struct problem *problem,
+                        const struct solution *solution, uint32_t *number, uint32_t *rows,
+                        struct error *err) {
+    size_t n = 0, outputs = model->n_outputs;
+    for (size_t i = 0; i < problem->n; i++) {
+        if (number[i]) {
+            rows[n++] = problem->rows ? problem->rows[i] : (uint32_t)i;
+            number[i] = (uint32_t)n;
+        }
+    }
+    if (data_subset(problem->data, rows, n, &model->vectors, err) < 0) {
+        return -1;
+    }
+    if (solution->weights) {
+        model->coefficients = memory_array(n * outputs, sizeof(double), "coefficients", err);
+        if (!model->coefficients) {
+            return -1;
+        }
+        for (size_t i = 0; i < problem->n; i++) {
+            if (number[i]) {
+                memcpy(model->coefficients + (number[i] - 1) * outputs,
+                       solution->weights + i * outputs, outputs * sizeof(double));
+            }
+        }
+        return 0;
+    }
+    model->pairs = memory_array(solution->n_pairs, sizeof model->pairs[0], "pairs", err);
+    if (!model->pairs) {
+        return -1;
+    }
+    for (size_t p = 0; p < solution->n_pairs; p++) {
+        struct pair_coefficient pair = solution->pairs[p];
+        if (pair.value != 0) {
+            model->pairs[model->n_pairs++] =
+                (struct pair_coefficient){number[pair.u] - 1, number[pair.v] - 1, pair.value};
+        }
+    }
+    return 0;
+}
+
+int model_lend_solution(struct model *model, const struct problem *problem,
+                        const struct solution *solution, struct error *err) {
+    model->primal = solution->primal;
+    model->dual = solution->dual;
+    model->iterations = solution->iterations;
+    model->n_outputs = solution->weights ? solution->n_outputs : 0;
+    if (solution->bias) {
+        model->bias = memory_array(solution->n_outputs, sizeof(double), "bias", err);
+        if (!model->bias) {
+            return -1;
+        }
+        memcpy(model->bias, solution->bias, solution->n_outputs * sizeof(double));
+    }
+    if (model->kernel.type == KERNEL_LINEAR && !solution->pairs) {
+        model->weights = solution->weights;
+        model->lent = true;
+        return 0;
+    }
+    uint32_t *number = memory_zeros(problem->n, 2 * sizeof *number, "support vectors", err);
+    if (!number) {
+        return -1;
+    }
+    mark_used(problem, solution, number);
+    int status = take_vectors(model, problem, solution, number, number + problem->n, err);
+    free(number);
+    return status < 0 ? -1 : model_prepare(model, err);
+}
+
+int model_set_solution(struct model *model, const struct problem *problem,
+                       const struct solution *solution, struct error *err) {
+    int status = model_lend_solution(model, problem, solution, err);
+    if (status < 0 || !model->lent) {
+        return status;
+    }
+    size_t n = (size_t)problem->data->n_features * solution->n_outputs;
+    model->lent = false;
+    model->weights = memory_array(n, sizeof(double), "weights", err);
+    if (!model->weights) {
+        return -1;
+    }
+    memcpy(model->weights, solution->weights, n * sizeof(double));
+    return 0;
+}
+
+/* ---- the family's own lines ---- */
+
+int model_add(struct model *model, struct error *err, const char *key, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    struct model_entry *grown = memory_resize(model->entry, model->n_entries + 1,
+                                              sizeof model->entry[0], "model lines", err);
+    if (!grown || length < 0) {
+        return -1;
+    }
+    model->entry = grown;
+    struct model_entry entry = {memory_text(key, strlen(key), "a model line", err),
+                                memory_array((size_t)length + 1, 1, "a model line", err)};
+    if (!entry.key || !entry.value) {
+        free(entry.key);
+        free(entry.value);
+        return -1;
+    }
+    va_start(arguments, format);
+    vsnprintf(entry.value, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    model->entry[model->n_entries++] = entry;
+    return 0;
+}
+
+const char *model_value(const struct model *model, const char *key) {
+    for (size_t i = 0; i < model->n_entries; i++) {
+        if (strcmp(model->entry[i].key, key) == 0) {
+            return model->entry[i].value;
+        }
+    }
+    return NULL;
+}
+
+int model_number(const struct model *model, const char *key, double missing, double *number,
+                 struct error *err) {
+    const char *value = model_value(model, key);
+    *number = missing;
+    if (value && !number_parse_whole(value, number)) {
+        return error_set(err, ERROR_RUNTIME, "the model's %s is not a number: '%s'", key, value);
+    }
+    return 0;
+}
+
+/* ---- scores ---- */
+
+int model_prepare(struct model *model, struct error *err) {
+    if (model->weights) {
+        return 0;
+    }
+    if (kernel_rows_create(&model->vector_rows, &model->kernel, &model->vectors, err) < 0) {
+        return -1;
+    }
+    if (!model->pairs) {
+        return 0;
+    }
+    size_t n = model->vectors.n_rows, cells;
+    if (__builtin_mul_overflow(n, n, &cells)) {
+        cells = SIZE_MAX;
+    }
+    model->pair_matrix = memory_zeros(cells, sizeof(double), "the matrix of pairs", err);
+    if (!model->pair_matrix) {
+        return -1;
+    }
+    for (size_t p = 0; p < model->n_pairs; p++) {
+        const struct pair_coefficient *pair = &model->pairs[p];
+        model->pair_matrix[pair->u * n + pair->v] += pair->value;
+        model->pair_matrix[pair->v * n + pair->u] -= pair->value;
+    }
+    return 0;
+}
+
+size_t model_n_scores(const struct model *model) {
+    return model->pairs ? 2 * model->vectors.n_rows : model->n_outputs;
+}
+
+/* scores row i = (k_i, S k_i), k_i from blocks of the kernel. */
+static int pair_scores(const struct model *model, const struct kernel_rows *x, double *scores,
+                       struct error *err) {
+    size_t n = model->vectors.n_rows, rows = x->data->n_rows;
+    struct kernel_scratch *scratch = NULL;
+    if (kernel_scratch_create(&scratch, err) < 0) {
+        return -1;
+    }
+    int status = kernel_block_double(x, 0, rows, &model->vector_rows, 0, n, scores, 2 * n, scratch,
+                                     err);
+    kernel_scratch_free(scratch);
+    if (status == 0 && rows > 0 && n > 0) {
+        /* u_i' = k_i' S' */
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)n, (int)n, 1, scores,
+                    (int)(2 * n), model->pair_matrix, (int)n, 0, scores + n, (int)(2 * n));
+    }
+    return status;
+}
+
+static void add_bias(const double *bias, size_t n_outputs, size_t n_rows, double *scores) {
+    for (size_t i = 0; bias && i < n_rows; i++) {
+        for (size_t k = 0; k < n_outputs; k++) {
+            scores[i * n_outputs + k] += bias[k];
+        }
+    }
+}
+
+static int check_finite(const double *scores, size_t n, struct error *err) {
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(scores[i])) {
+            return error_set(err, ERROR_RUNTIME, "a score is not a finite number: values are too "
+                                                 "large for this model");
+        }
+    }
+    return 0;
+}
+
+int model_scores(const struct model *model, const struct data *rows, double *scores,
+                 struct threads *threads, struct error *err) {
+    size_t n_scores = model_n_scores(model);
+    if (model->weights) {
+        linear_scores(rows, model->weights, model->n_features, model->n_outputs, scores, threads);
+        add_bias(model->bias, model->n_outputs, rows->n_rows, scores);
+        return check_finite(scores, rows->n_rows * n_scores, err);
+    }
+    struct kernel_rows x;
+    if (kernel_rows_create(&x, &model->kernel, rows, err) < 0) {
+        return -1;
+    }
+    int status = model->pairs ? pair_scores(model, &x, scores, err)
+                              : kernel_scores(&x, &model->vector_rows, model->coefficients,
+                                              model->n_outputs, scores, threads, err);
+    kernel_rows_free(&x);
+    if (status == 0) {
+        add_bias(model->bias, model->n_outputs, rows->n_rows, scores);
+    }
+    return status < 0 ? -1 : check_finite(scores, rows->n_rows * n_scores, err);
+}
+
+double model_margin(const double *scores_i, const double *scores_j, size_t n_scores) {
+    size_t n = n_scores / 2;
+    double forward = cblas_ddot((int)n, scores_i, 1, scores_j + n, 1);
+    double backward = cblas_ddot((int)n, scores_j, 1, scores_i + n, 1);
+    return forward - backward; /* k_i'S k_j - k_j'S k_i = 2 k_i'S k_j */
+}

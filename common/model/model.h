@@ -1,0 +1,118 @@
+/* Models: what training leaves and predicting needs, in memory and as text (doc/formats).
+ *
+ * A model is a header of `key value` lines, the scaling of the features, and a body: weights
+ * (linear), or support vectors with coefficients, or support vectors and coefficients of pairs of
+ * them. This module knows the keys that all families have; the others are the family's, kept as
+ * they are written. */
+#ifndef COMMON_MODEL_MODEL_H
+#define COMMON_MODEL_MODEL_H
+
+#include "common/data/data.h"
+#include "common/base/error.h"
+#include "common/kernel/kernel.h"
+#include "common/base/output.h"
+#include "common/kernel/problem.h"
+#include "common/data/scale.h"
+#include "common/base/threads.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct model_entry {
+    char *key, *value; /* owned */
+};
+
+struct model {
+    /* what fit it is: the keys of every family */
+    char *formulation;
+    char *loss; /* NULL: the family has no choice */
+    double cost;
+    struct kernel kernel;
+    uint64_t n_rows;     /* of the training file */
+    uint32_t n_features; /* of the training file */
+    double primal, dual;
+    uint64_t iterations;
+    struct scale scale;
+    size_t n_outputs; /* scores a row; 0 for a model of pairs */
+    double *bias;     /* (n_outputs) added to the scores; NULL: nothing is */
+
+    /* the family's own keys, in the order of the file */
+    struct model_entry *entry;
+    size_t n_entries;
+
+    /* the body: one of the two */
+    double *weights;     /* linear, not pairs: (n_features, n_outputs) row-major; or ... */
+    bool lent;           /* the weights belong to a solution, see model_lend_solution */
+    struct data vectors; /* the support vectors, scaled */
+    double *coefficients;           /* (vectors.n_rows, n_outputs) row-major; or ... */
+    struct pair_coefficient *pairs; /* (n_pairs) pair features: u < v number support vectors */
+    size_t n_pairs;
+    struct kernel_rows vector_rows; /* vectors, prepared for scoring */
+    double *pair_matrix;            /* (vectors.n_rows, vectors.n_rows), for scoring */
+};
+
+/* Releases what the model owns. */
+void model_free(struct model *model);
+
+/* Sets the body and the figures of the fit, from the solution of `problem` (whose data the model
+ * does not keep). The other fields are the caller's. */
+int model_set_solution(struct model *model, const struct problem *problem,
+                       const struct solution *solution, struct error *err);
+
+/* The same without a copy of linear weights, for a solution that outlives the model. */
+int model_lend_solution(struct model *model, const struct problem *problem,
+                        const struct solution *solution, struct error *err);
+
+/* Adds a line of the family's own (printf format). The key is a word of letters, digits and `-`;
+ * the value has no newline. */
+int model_add(struct model *model, struct error *err, const char *key, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The value of one of the family's own keys, or NULL; and as a number, `missing` if not there. */
+const char *model_value(const struct model *model, const char *key);
+int model_number(const struct model *model, const char *key, double missing, double *number,
+                 struct error *err);
+
+/* Makes the body ready for model_scores. */
+int model_prepare(struct model *model, struct error *err);
+
+/* Writes the model to `output`, as gzip if its path ends in ".gz". Does not commit. */
+int model_write(const struct model *model, const char *family, struct output *output,
+                struct error *err);
+
+/* Reads a model of `family` from path, plain or gzip ("-": standard input), and prepares it for
+ * scoring. Strict: own_keys (ended by NULL) are the only keys that it may have besides the common
+ * ones. The caller calls model_free. */
+int model_read(struct model *model, const char *family, const char *const *own_keys,
+               const char *path, struct error *err);
+
+/* The same, but a model of LIBLINEAR's solver MCSVM_CS (-s 4) is read too: the classes are its
+ * outputs, in its order, and go to the key `labels`. */
+int model_read_classes(struct model *model, const char *family, const char *const *own_keys,
+                       const char *path, struct error *err);
+
+/* How many scores model_scores gives a row: n_outputs; for a model of pairs twice the number of
+ * its support vectors: k_i = (k(x_i, support vectors)) and then S k_i, where the margin of the
+ * pair (i,j) is 2 k_i'S k_j, see model_margin. */
+size_t model_n_scores(const struct model *model);
+
+/* scores (rows, model_n_scores) row-major of rows scaled as the model's. */
+int model_scores(const struct model *model, const struct data *rows, double *scores,
+                 struct threads *threads, struct error *err);
+
+/* The margin of two rows by a model of pairs, from their scores: positive if the first has the
+ * larger target. Its sign changes exactly when the two change places. */
+double model_margin(const double *scores_i, const double *scores_j, size_t n_scores);
+
+/* Exports, for kernels and scaling that the other format can express: checks before training ... */
+int model_export_check(const struct kernel *kernel, bool scaled, bool libsvm, struct error *err);
+
+/* ... and writes the first output as LIBSVM's epsilon_svr or LIBLINEAR's L2R_L2LOSS_SVR, with which
+ * svm-predict and liblinear-predict print our scores. A linear model of several outputs with
+ * `labels`, all of them whole numbers that fit an int, becomes LIBLINEAR's MCSVM_CS, with which
+ * liblinear-predict prints the label of the largest score. */
+int model_write_libsvm(const struct model *model, struct output *output, struct error *err);
+int model_write_liblinear(const struct model *model, struct output *output, struct error *err);
+
+#endif

@@ -1,0 +1,588 @@
+/* Text to models. Everything is checked, nothing is believed: memory grows with the lines that are
+ * really there, and the last line must hold the number of body lines and the CRC of all before. */
+#include "common/model/model.h"
+
+#include "common/base/memory.h"
+#include "common/model/format.h"
+#include "common/model/import.h"
+#include "common/model/lines.h"
+#include "common/base/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEGREE = 1 << 20, MOST_OUTPUTS = 1 << 24 };
+
+/* ---- the header ---- */
+
+static int parse_double(const struct model_lines *in, const char *text, double *value,
+                        struct error *err) {
+    return number_parse_whole(text, value) ? 0 : model_lines_fail(in, "not a number", text, err);
+}
+
+static int parse_whole(const struct model_lines *in, const char *text, double most, double *value,
+                       struct error *err) {
+    double number = 0;
+    *value = 0; /* what callers convert to an integer, whether this fails or not */
+    if (parse_double(in, text, &number, err) < 0) {
+        return -1;
+    }
+    if (!(number >= 0 && number <= most && number == floor(number))) {
+        return model_lines_fail(in, "not a whole number in range", text, err);
+    }
+    *value = number;
+    return 0;
+}
+
+static int copy_value(char **copy, const char *text, struct error *err) {
+    *copy = memory_text(text, strlen(text), "a model line", err);
+    return *copy ? 0 : -1;
+}
+
+/* The array of n items with room for one more (capacities are powers of two); NULL leaves it. */
+static void *grow(void *array, size_t n, size_t size, struct error *err) {
+    return n & (n - 1) ? array : memory_resize(array, n ? 2 * n : 1, size, "the model", err);
+}
+
+static int append_number(double **array, size_t n, double value, struct error *err) {
+    double *grown = grow(*array, n, sizeof value, err);
+    if (!grown) {
+        return -1;
+    }
+    grown[n] = value;
+    *array = grown;
+    return 0;
+}
+
+/* The numbers of a value, with one blank between. */
+static int parse_list(const struct model_lines *in, const char *text, double **list, size_t *n,
+                      struct error *err) {
+    const char *at = text, *end = in->line + in->length;
+    for (*n = 0;; at++) {
+        double value = 0;
+        at = number_parse(at, end, &value);
+        if (!at || !isfinite(value)) {
+            return model_lines_fail(in, "not a list of numbers", text, err);
+        }
+        if (append_number(list, (*n)++, value, err) < 0) {
+            return -1;
+        }
+        if (*at != ' ') {
+            return at == end ? 0 : model_lines_fail(in, "not a list of numbers", at, err);
+        }
+    }
+}
+
+static int parse_kernel(const struct model_lines *in, const char *text, struct kernel *kernel,
+                        struct error *err) {
+    for (size_t i = 0; kernel_names[i]; i++) {
+        if (strcmp(kernel_names[i], text) == 0) {
+            kernel->type = (enum kernel_type)i;
+            return 0;
+        }
+    }
+    return model_lines_fail(in, "an unknown kernel", text, err);
+}
+
+static int parse_scale(const struct model_lines *in, const char *text, struct scale *scale,
+                       struct error *err) {
+    for (size_t i = 0; scale_names[i]; i++) {
+        if (strcmp(scale_names[i], text) == 0) {
+            scale->kind = (enum scale_kind)i;
+            return 0;
+        }
+    }
+    return model_lines_fail(in, "an unknown scaling", text, err);
+}
+
+enum key {
+    KEY_FORMULATION,
+    KEY_LOSS,
+    KEY_COST,
+    KEY_KERNEL,
+    KEY_DEGREE,
+    KEY_GAMMA,
+    KEY_COEF0,
+    KEY_BIAS,
+    KEY_ROWS,
+    KEY_FEATURES,
+    KEY_PRIMAL,
+    KEY_DUAL,
+    KEY_GAP,
+    KEY_ITERATIONS,
+    KEY_OUTPUTS,
+    KEY_SCALE,
+    N_KEYS
+};
+
+static const char *const keys[N_KEYS] = {
+    "formulation", "loss",     "cost",   "kernel", "degree", "gamma",      "coef0",  "bias",
+    "rows",        "features", "primal", "dual",   "gap",    "iterations", "outputs", "scale"};
+
+static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << KEY_KERNEL |
+                                 1U << KEY_ROWS | 1U << KEY_FEATURES | 1U << KEY_PRIMAL |
+                                 1U << KEY_DUAL | 1U << KEY_GAP | 1U << KEY_ITERATIONS;
+
+/* What the header has given so far. */
+struct header {
+    unsigned seen; /* keys */
+    size_t n_bias; /* numbers in the model's bias */
+};
+
+static int parse_common(const struct model_lines *in, struct model *model, struct header *header,
+                        enum key key, const char *text, struct error *err) {
+    double value = 0;
+    int status = 0;
+    switch (key) {
+    case KEY_FORMULATION:
+        return copy_value(&model->formulation, text, err);
+    case KEY_LOSS:
+        return copy_value(&model->loss, text, err);
+    case KEY_KERNEL:
+        return parse_kernel(in, text, &model->kernel, err);
+    case KEY_COST:
+        return parse_double(in, text, &model->cost, err);
+    case KEY_GAMMA:
+        return parse_double(in, text, &model->kernel.gamma, err);
+    case KEY_COEF0:
+        return parse_double(in, text, &model->kernel.coef0, err);
+    case KEY_PRIMAL:
+        return parse_double(in, text, &model->primal, err);
+    case KEY_DUAL:
+        return parse_double(in, text, &model->dual, err);
+    case KEY_GAP:
+        return parse_double(in, text, &value, err);
+    case KEY_BIAS:
+        return parse_list(in, text, &model->bias, &header->n_bias, err);
+    case KEY_DEGREE:
+        status = parse_whole(in, text, MOST_DEGREE, &value, err);
+        model->kernel.degree = (int)value;
+        return status;
+    case KEY_ROWS:
+        status = parse_whole(in, text, 0x1p53, &value, err);
+        model->n_rows = (uint64_t)value;
+        return status;
+    case KEY_FEATURES:
+        status = parse_whole(in, text, UINT32_MAX, &value, err);
+        model->n_features = (uint32_t)value;
+        return status;
+    case KEY_ITERATIONS:
+        status = parse_whole(in, text, 0x1p53, &value, err);
+        model->iterations = (uint64_t)value;
+        return status;
+    case KEY_OUTPUTS:
+        status = parse_whole(in, text, MOST_OUTPUTS, &value, err);
+        model->n_outputs = (size_t)value;
+        return status;
+    case KEY_SCALE:
+        return parse_scale(in, text, &model->scale, err);
+    case N_KEYS:
+        break;
+    }
+    return model_lines_fail(in, "an unknown key", text, err);
+}
+
+/* One `key value` line, which it takes apart in place. */
+static int parse_header_line(struct model_lines *in, struct model *model, const char *const *own,
+                             struct header *header, struct error *err) {
+    char *value = strchr(in->line, ' ');
+    if (!value) {
+        return model_lines_fail(in, "not a line 'key value'", in->line, err);
+    }
+    *value = '\0';
+    int status = 0;
+    bool found = false;
+    for (size_t i = 0; i < N_KEYS && !found; i++) {
+        if (strcmp(keys[i], in->line) == 0) {
+            found = true;
+            status = header->seen >> i & 1
+                         ? model_lines_fail(in, "given twice", in->line, err)
+                         : parse_common(in, model, header, (enum key)i, value + 1, err);
+            header->seen |= 1U << i;
+        }
+    }
+    for (size_t i = 0; own && own[i] && !found; i++) {
+        if (strcmp(own[i], in->line) == 0) {
+            found = true;
+            status = model_value(model, own[i])
+                         ? model_lines_fail(in, "given twice", in->line, err)
+                         : model_add(model, err, own[i], "%s", value + 1);
+        }
+    }
+    if (!found) {
+        return model_lines_fail(in, "an unknown key", in->line, err);
+    }
+    *value = ' ';
+    return status;
+}
+
+/* A single 0 says that there is none. */
+static int check_bias(const struct model_lines *in, struct model *model,
+                      const struct header *header, struct error *err) {
+    bool none = header->n_bias == 0 || (header->n_bias == 1 && model->bias[0] == 0);
+    if (none || strcmp(in->line, "SV pairs") == 0) {
+        free(model->bias);
+        model->bias = NULL;
+    }
+    return none || (model->bias && header->n_bias == model->n_outputs)
+               ? 0
+               : model_lines_fail(in, "the bias does not fit the number of outputs", NULL, err);
+}
+
+static int read_header(struct model_lines *in, struct model *model, const char *family,
+                       const char *const *own, struct error *err) {
+    char first[64];
+    snprintf(first, sizeof first, "dualsvm %s 1", family);
+    if (strcmp(in->line, first) != 0) {
+        char what[128];
+        snprintf(what, sizeof what, "not a model for this program: no first line '%s'", first);
+        return model_lines_fail(in, what, in->line, err);
+    }
+    model->n_outputs = 1;
+    struct header header = {0};
+    for (;;) {
+        if (model_lines_next(in, err) < 0) {
+            return -1;
+        }
+        if (strcmp(in->line, "scaling") == 0 || strcmp(in->line, "w") == 0 ||
+            strcmp(in->line, "SV") == 0 || strcmp(in->line, "SV pairs") == 0) {
+            break;
+        }
+        if (parse_header_line(in, model, own, &header, err) < 0) {
+            return -1;
+        }
+    }
+    for (size_t i = 0; i < N_KEYS; i++) {
+        bool wanted = required >> i & 1;
+        if (wanted && !(header.seen >> i & 1)) {
+            return model_lines_fail(in, "the header lacks the key", keys[i], err);
+        }
+    }
+    if (model->n_outputs == 0) {
+        return model_lines_fail(in, "a model without outputs", NULL, err);
+    }
+    return check_bias(in, model, &header, err);
+}
+
+/* ---- the body ---- */
+
+static int append_whole(uint64_t **array, size_t n, uint64_t value, struct error *err) {
+    uint64_t *grown = grow(*array, n, sizeof value, err);
+    if (!grown) {
+        return -1;
+    }
+    grown[n] = value;
+    *array = grown;
+    return 0;
+}
+
+static int append_value(struct data *data, size_t n, uint32_t column, float value,
+                        struct error *err) {
+    uint32_t *columns = grow(data->column, n, sizeof *columns, err);
+    if (!columns) {
+        return -1;
+    }
+    data->column = columns;
+    float *values = grow(data->value, n, sizeof *values, err);
+    if (!values) {
+        return -1;
+    }
+    data->value = values;
+    columns[n] = column;
+    values[n] = value;
+    return 0;
+}
+
+static int append_pair(struct model *model, struct pair_coefficient pair, struct error *err) {
+    struct pair_coefficient *grown = grow(model->pairs, model->n_pairs, sizeof pair, err);
+    if (!grown) {
+        return -1;
+    }
+    grown[model->n_pairs++] = pair;
+    model->pairs = grown;
+    return 0;
+}
+
+/* Skips the one blank that must stand at `at`. */
+static const char *blank(const char *at) {
+    return at && *at == ' ' ? at + 1 : NULL;
+}
+
+/* Reads n numbers with blanks between from the front of the line into the array; returns what
+ * follows them. */
+static int parse_numbers(const struct model_lines *in, size_t n, double **array, size_t *used,
+                         const char **rest, struct error *err) {
+    const char *at = in->line, *end = in->line + in->length;
+    for (size_t i = 0; i < n; i++) {
+        double value = 0;
+        const char *next = i > 0 ? blank(at) : at;
+        next = next ? number_parse(next, end, &value) : NULL;
+        if (!next || !isfinite(value)) {
+            return model_lines_fail(in, "a number is missing or wrong", at, err);
+        }
+        if (append_number(array, (*used)++, value, err) < 0) {
+            return -1;
+        }
+        at = next;
+    }
+    *rest = at;
+    return 0;
+}
+
+/* Numbers never begin with a letter: a line that does ends a table. */
+static bool at_word(const struct model_lines *in) {
+    return in->line[0] >= 'A' && in->line[0] <= 'z';
+}
+
+static bool at_end(const struct model_lines *in) {
+    return strncmp(in->line, "end ", 4) == 0;
+}
+
+/* Reads lines of n numbers each up to the next word; adds to *lines how many there are. */
+static int read_table(struct model_lines *in, size_t n, double **table, uint64_t *lines,
+                      struct error *err) {
+    size_t used = 0;
+    *table = grow(NULL, 0, sizeof **table, err); /* not NULL even without a line */
+    if (!*table) {
+        return -1;
+    }
+    for (;;) {
+        const char *rest = NULL;
+        if (model_lines_next(in, err) < 0) {
+            return -1;
+        }
+        if (at_word(in)) {
+            return 0;
+        }
+        if (parse_numbers(in, n, table, &used, &rest, err) < 0) {
+            return -1;
+        }
+        if (*rest) {
+            return model_lines_fail(in, "more on the line than its numbers", rest, err);
+        }
+        ++*lines;
+    }
+}
+
+/* The lines `shift factor` of a scaling that was fitted to training rows. */
+static int read_scaling(struct model_lines *in, struct scale *scale, uint64_t *lines,
+                        struct error *err) {
+    enum scale_kind kind = scale->kind;
+    bool expected = kind == SCALE_STD || kind == SCALE_STD_CENTER || kind == SCALE_MINMAX;
+    if (expected != (strcmp(in->line, "scaling") == 0)) {
+        return model_lines_fail(in, "the body does not fit the scaling", in->line, err);
+    }
+    if (!expected) {
+        return 0;
+    }
+    double *table = NULL;
+    int status = read_table(in, 2, &table, lines, err);
+    if (status == 0 && *lines > UINT32_MAX) {
+        status = model_lines_fail(in, "too many features", NULL, err);
+    }
+    if (status == 0) {
+        scale->n = (uint32_t)*lines;
+        scale->shift = memory_array(scale->n, sizeof(double), "scaling", err);
+        scale->factor = memory_array(scale->n, sizeof(double), "scaling", err);
+        status = scale->shift && scale->factor ? 0 : -1;
+    }
+    for (size_t j = 0; status == 0 && j < scale->n; j++) {
+        scale->shift[j] = table[2 * j];
+        scale->factor[j] = table[2 * j + 1];
+    }
+    free(table);
+    return status;
+}
+
+static int read_weights(struct model_lines *in, struct model *model, uint64_t *lines,
+                        struct error *err) {
+    uint64_t n = 0;
+    if (read_table(in, model->n_outputs, &model->weights, &n, err) < 0) {
+        return -1;
+    }
+    *lines += n;
+    return n == model->n_features
+               ? 0
+               : model_lines_fail(in, "not a weight for each feature", NULL, err);
+}
+
+/* Reads `index:value` ... from `at` to the end of the line as the next row of the vectors. */
+static int parse_vector(const struct model_lines *in, struct data *data, const char *at,
+                        bool precomputed, bool first, struct error *err) {
+    const char *end = in->line + in->length;
+    uint64_t n = data->row_start[data->n_rows], before = 0;
+    if (precomputed) {
+        uint64_t serial;
+        const char *item = first ? at : blank(at);
+        if (!item || strncmp(item, "0:", 2) != 0 ||
+            number_parse_unsigned(item + 2, end, &serial) != end) {
+            return model_lines_fail(in, "not 0:serial", at, err);
+        }
+        if (append_whole(&data->serial, data->n_rows, serial, err) < 0) {
+            return -1;
+        }
+        at = end;
+    }
+    while (at < end) {
+        uint64_t index = 0;
+        double value = 0;
+        const char *item = first ? at : blank(at);
+        const char *next = item ? number_parse_unsigned(item, end, &index) : NULL;
+        next = next && *next == ':' ? number_parse(next + 1, end, &value) : NULL;
+        if (!next || index <= before || index > data->n_features || !isfinite((float)value)) {
+            return model_lines_fail(in, "not index:value", at, err);
+        }
+        if (append_value(data, n++, (uint32_t)(index - 1), (float)value, err) < 0) {
+            return -1;
+        }
+        before = index;
+        first = false;
+        at = next;
+    }
+    return append_whole(&data->row_start, ++data->n_rows, n, err);
+}
+
+static int parse_pair(const struct model_lines *in, struct model *model, struct error *err) {
+    const char *end = in->line + in->length;
+    uint64_t u = 0, v = 0, n = model->vectors.n_rows;
+    double value = 0;
+    const char *at = blank(number_parse_unsigned(in->line, end, &u));
+    at = at ? blank(number_parse_unsigned(at, end, &v)) : NULL;
+    at = at ? number_parse(at, end, &value) : NULL;
+    if (at != end || u < 1 || u >= v || v > n || !isfinite(value)) {
+        return model_lines_fail(in, "not a pair of support vectors", in->line, err);
+    }
+    return append_pair(
+        model, (struct pair_coefficient){(uint32_t)(u - 1), (uint32_t)(v - 1), value}, err);
+}
+
+static int read_vectors(struct model_lines *in, struct model *model, bool pairs, uint64_t *lines,
+                        struct error *err) {
+    struct data *data = &model->vectors;
+    bool precomputed = model->kernel.type == KERNEL_PRECOMPUTED;
+    size_t used = 0;
+    data->n_features = model->n_features;
+    data->column = grow(NULL, 0, sizeof(uint32_t), err); /* not NULL even without a value */
+    data->value = grow(NULL, 0, sizeof(float), err);
+    if (!data->column || !data->value || append_whole(&data->row_start, 0, 0, err) < 0) {
+        return -1;
+    }
+    for (;;) {
+        if (model_lines_next(in, err) < 0) {
+            return -1;
+        }
+        if (at_word(in)) {
+            break;
+        }
+        if (data->n_rows == UINT32_MAX) {
+            return model_lines_fail(in, "too many support vectors", NULL, err);
+        }
+        const char *rest = in->line;
+        if (!pairs && parse_numbers(in, model->n_outputs, &model->coefficients, &used, &rest,
+                                    err) < 0) {
+            return -1;
+        }
+        if (parse_vector(in, data, rest, precomputed, pairs, err) < 0) {
+            return -1;
+        }
+        ++*lines;
+    }
+    return 0;
+}
+
+static int read_kernel_body(struct model_lines *in, struct model *model, bool pairs,
+                            uint64_t *lines, struct error *err) {
+    if (read_vectors(in, model, pairs, lines, err) < 0) {
+        return -1;
+    }
+    if (pairs ? strcmp(in->line, "pairs") != 0 : !at_end(in)) {
+        return model_lines_fail(in, "not what follows the support vectors", in->line, err);
+    }
+    if (pairs) {
+        model->n_outputs = 0;
+        model->pairs = grow(NULL, 0, sizeof *model->pairs, err); /* not NULL even without a pair */
+        if (!model->pairs) {
+            return -1;
+        }
+    }
+    while (!at_end(in)) {
+        if (model_lines_next(in, err) < 0) {
+            return -1;
+        }
+        if (!at_end(in)) {
+            if (parse_pair(in, model, err) < 0) {
+                return -1;
+            }
+            ++*lines;
+        }
+    }
+    if (model->vectors.serial) {
+        return 0;
+    }
+    return data_make_dense(&model->vectors, model->n_features, false, err);
+}
+
+/* The body that the line announces. Pairs of rows have support vectors with every kernel. */
+static int read_body(struct model_lines *in, struct model *model, uint64_t *lines,
+                     struct error *err) {
+    bool linear = model->kernel.type == KERNEL_LINEAR, pairs = strcmp(in->line, "SV pairs") == 0;
+    if (!pairs && strcmp(in->line, linear ? "w" : "SV") != 0) {
+        return model_lines_fail(in, linear ? "a linear model has weights"
+                                           : "a kernel model has support vectors",
+                                in->line, err);
+    }
+    return linear && !pairs ? read_weights(in, model, lines, err)
+                            : read_kernel_body(in, model, pairs, lines, err);
+}
+
+/* Checks the last line, and that nothing follows it. */
+static int check_end(struct model_lines *in, uint64_t lines, struct error *err) {
+    char end[64];
+    snprintf(end, sizeof end, "end %" PRIu64 " %08" PRIx32, lines, in->crc);
+    if (strcmp(in->line, end) != 0) {
+        return model_lines_fail(in, "the model is damaged: its checksum does not fit", NULL, err);
+    }
+    int more = model_lines_more(in, err);
+    return more > 0 ? model_lines_fail(in, "something follows the last line", NULL, err) : more;
+}
+
+static int read_all(struct model_lines *in, struct model *model, const char *family,
+                    const char *const *own_keys, struct error *err) {
+    uint64_t lines = 0;
+    if (read_header(in, model, family, own_keys, err) < 0 ||
+        read_scaling(in, &model->scale, &lines, err) < 0) {
+        return -1;
+    }
+    return read_body(in, model, &lines, err) < 0 ? -1 : check_end(in, lines, err);
+}
+
+static int read_file(struct model *model, const char *family, const char *const *own_keys,
+                     bool classes, const char *path, struct error *err) {
+    *model = (struct model){0};
+    struct model_lines in;
+    int status = model_lines_open(&in, path, err);
+    status = status < 0 ? -1 : model_lines_next(&in, err);
+    if (status == 0) {
+        status = classes && model_import_is(&in) ? model_import(&in, model, err)
+                                                 : read_all(&in, model, family, own_keys, err);
+    }
+    model_lines_close(&in);
+    status = status < 0 ? -1 : model_prepare(model, err);
+    if (status < 0) {
+        model_free(model);
+    }
+    return status;
+}
+
+int model_read(struct model *model, const char *family, const char *const *own_keys,
+               const char *path, struct error *err) {
+    return read_file(model, family, own_keys, false, path, err);
+}
+
+int model_read_classes(struct model *model, const char *family, const char *const *own_keys,
+                       const char *path, struct error *err) {
+    return read_file(model, family, own_keys, true, path, err);
+}

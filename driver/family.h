@@ -1,0 +1,164 @@
+/* What a program tells the drivers about its family of models: one table for the trainer and one
+ * for the predictor. All hooks return 0, or -1 with err set. `state` is the hook's own. */
+#ifndef DRIVER_FAMILY_H
+#define DRIVER_FAMILY_H
+
+#include "common/data/data.h"
+#include "common/base/error.h"
+#include "driver/folds.h"
+#include "common/model/model.h"
+#include "solvers/methods/monitor.h"
+#include "driver/options.h"
+#include "common/base/output.h"
+#include "common/kernel/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- measures of predictions, for both programs ---- */
+
+enum { MEASURE_NAME = 32 };
+
+struct measure {
+    char name[MEASURE_NAME];
+    bool accuracy; /* printed as LIBSVM prints an accuracy */
+    bool lower_is_better;
+};
+
+/* Rows are added block by block, and then all values asked for at once. */
+struct measures {
+    const struct option_spec *options; /* that both programs get with them */
+    size_t n_options;
+
+    /* The measures, as the options want them; the first is the one that --select has as default.
+     * The caller frees *list. */
+    int (*list)(const struct options *options, struct measure **list, size_t *n,
+                struct error *err);
+    /* model has its header, its body may be missing. */
+    int (*open)(void **state, const struct options *options, const struct model *model,
+                struct error *err);
+    /* rows[0..n) of data (NULL: all of them) have scores (n, n_scores) row-major. */
+    int (*add)(void *state, const struct data *data, const uint32_t *rows, size_t n,
+               const double *scores, size_t n_scores, struct error *err);
+    /* value (n measures), NaN where there is nothing to measure, and the weight of each in an
+     * average with others: what it is itself an average over. */
+    int (*values)(void *state, double *value, double *weight, struct error *err);
+    void (*close)(void *state);
+};
+
+/* ---- the trainer ---- */
+
+/* Options that only some families have: those in `has` are added to everybody's. */
+enum {
+    FAMILY_LOSS = 1,        /* -l */
+    FAMILY_PROBABILITY = 2, /* -b */
+    FAMILY_WEIGHT = 4,      /* -w */
+    FAMILY_LIBSVM = 8,      /* --libsvm */
+    FAMILY_BIAS = 16,       /* -B */
+    FAMILY_LIBLINEAR = 32,  /* --liblinear */
+    FAMILY_EXPORT = FAMILY_LIBSVM | FAMILY_LIBLINEAR,
+    FAMILY_ROW_WEIGHTS = 64 /* --row-weights */
+};
+
+/* How solvers take the kernel matrix. */
+enum family_matrix {
+    FAMILY_PRODUCTS, /* products with all of it: as much is kept as there is memory for */
+    FAMILY_ROWS,     /* a row at a time: it is kept whole or not at all */
+    FAMILY_COLUMNS   /* many columns at a time, seldom all: kept whole only where it is small, or
+                        several folds share it */
+};
+
+/* Out-of-fold scores, for calibration: rows[0..n) of data, held out by one fold. */
+struct held_out {
+    const struct data *data;
+    uint32_t *rows;
+    size_t n;
+    double *scores; /* (n, n_scores) row-major */
+    size_t n_scores;
+};
+
+struct family {
+    const char *name;    /* "rank" */
+    const char *summary; /* one line for --help */
+    unsigned has;
+    enum data_labels labels;
+    bool folds_by_query;                              /* else by row, stratified by label */
+    const char *const *formulations, *const *losses;  /* names, ended by NULL; losses may be NULL */
+    const char *const *solvers;                       /* "auto" first */
+    const struct option_spec *options;                /* its own */
+    size_t n_options;
+    const struct measures *measures;
+
+    /* Refuses combinations of options (ERROR_USAGE), before anything is read. May be NULL. */
+    int (*check)(const struct options *options, struct error *err);
+    /* What the solvers ask of the kernel matrix. May be NULL: FAMILY_PRODUCTS. */
+    enum family_matrix (*matrix)(const struct options *options);
+    /* True if the linear kernel is to be had as a matrix too, for pair features. May be NULL:
+     * never. */
+    bool (*linear_gram)(const struct options *options);
+
+    /* Refuses data of the wrong shape, or sets *width to the number of features that rows have at
+     * least, also where the file has fewer. May be NULL: what the file has. */
+    int (*width)(const struct options *options, const struct data *data, uint32_t *width,
+                 struct error *err);
+
+    /* A problem made ready, solved at points that differ in options of level OPTION_SOLVE only,
+     * each time from the last solution, and closed. */
+    int (*open)(void **state, const struct problem *problem, struct point point,
+                struct error *err);
+    int (*solve)(void *state, struct point point, const struct monitor *monitor,
+                 struct solution *solution, struct error *err);
+    void (*close)(void *state);
+
+    /* Adds the family's own lines to the model. May be NULL. */
+    int (*header)(const void *state, struct point point, const struct solution *solution,
+                  struct model *model, struct error *err);
+    /* Writes the family's own `name = value` lines of the report. May be NULL. */
+    void (*report)(const void *state, struct point point, const struct solution *solution,
+                   struct output *output);
+    /* Writes the file that an option of the family names: the option, and what writes. NULL: there
+     * is none. */
+    const char *extra_option;
+    int (*write_extra)(const void *state, const struct solution *solution, struct output *output,
+                       struct error *err);
+    /* Adds to the model what -b 1, or the option of the family that calibrate_option names, asks
+     * for, from the out-of-fold scores of n_folds folds. */
+    const char *calibrate_option;
+    int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,
+                     struct model *model, struct error *err);
+};
+
+/* Runs the trainer, all of main; returns the exit code. */
+int train_main(int argc, char **argv, const struct family *family);
+
+/* ---- the predictor ---- */
+
+struct predictor {
+    const char *name; /* of the family */
+    const char *summary;
+    enum data_labels labels;
+    const struct option_spec *options; /* its own */
+    size_t n_options;
+    const struct measures *measures;
+    const char *const *model_keys; /* of the family's own lines, ended by NULL */
+    bool imports;   /* also reads LIBLINEAR's models of classes, see model_read_classes */
+    bool no_output; /* open, add and finish are called without output too (NULL) */
+
+    /* Refuses what the model cannot give. May be NULL. */
+    int (*check)(const struct options *options, const struct model *model, struct error *err);
+
+    /* Predictions of one file: blocks of rows with their scores (rows, model_n_scores), in the
+     * order of the file, are turned into lines of output (NULL: only measures are wanted). */
+    int (*open)(void **state, const struct options *options, const struct model *model,
+                struct error *err);
+    int (*add)(void *state, const struct data *rows, const double *scores, struct output *output,
+               struct error *err);
+    /* The end of the file. May be NULL. */
+    int (*finish)(void *state, struct output *output, struct error *err);
+    void (*close)(void *state);
+};
+
+/* Runs the predictor, all of main; returns the exit code. */
+int predict_main(int argc, char **argv, const struct predictor *predictor);
+
+#endif

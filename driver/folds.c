@@ -1,0 +1,362 @@
+/* for getline */
+#define _GNU_SOURCE
+#include "driver/folds.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "common/base/random.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANDOM_STREAM = 2 }; /* tells this use of the seed from others */
+
+static int allocate(struct folds *folds, size_t n, size_t n_rows, struct error *err) {
+    folds->n = n;
+    folds->n_rows = n_rows;
+    folds->fold = memory_array(n_rows, sizeof folds->fold[0], "folds", err);
+    return folds->fold ? 0 : -1;
+}
+
+void folds_free(struct folds *folds) {
+    free(folds->fold);
+    *folds = (struct folds){0};
+}
+
+size_t folds_rows(const struct folds *folds, size_t fold, bool held_out, uint32_t *rows) {
+    size_t n = 0;
+    for (size_t i = 0; i < folds->n_rows; i++) {
+        if ((folds->fold[i] == fold) == held_out) {
+            rows[n++] = (uint32_t)i;
+        }
+    }
+    return n;
+}
+
+/* ---- numbers of rows, by a key that several may share ---- */
+
+struct keyed {
+    uint64_t key;
+    uint32_t row;
+};
+
+static int compare_keys(const void *a, const void *b) {
+    const struct keyed *x = a, *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Replaces fold[i], for keys (n_rows) in the hands of the caller, by the number of the key among
+ * the distinct keys in ascending order; returns how many there are. */
+static size_t number_keys(struct keyed *keys, size_t n_rows, uint32_t *number) {
+    size_t n = 0;
+    qsort(keys, n_rows, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < n_rows; i++) {
+        n += i == 0 || keys[i].key != keys[i - 1].key;
+        number[keys[i].row] = (uint32_t)(n - 1);
+    }
+    return n;
+}
+
+static size_t number_queries(const struct data *data, uint32_t *number, struct error *err) {
+    struct keyed *keys = memory_array(data->n_rows, sizeof *keys, "queries", err);
+    if (!keys) {
+        return 0;
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        keys[i] = (struct keyed){data->query ? data->query[i] : 0, (uint32_t)i};
+    }
+    size_t n = number_keys(keys, data->n_rows, number);
+    free(keys);
+    return n;
+}
+
+size_t folds_count_queries(const struct data *data, struct error *err) {
+    uint32_t *number = memory_array(data->n_rows, sizeof *number, "queries", err);
+    size_t n = number ? number_queries(data, number, err) : 0;
+    free(number);
+    return n;
+}
+
+/* 0..n-1 in random order; the caller frees. */
+static uint32_t *random_order(size_t n, uint64_t seed, struct error *err) {
+    uint32_t *order = memory_array(n, sizeof *order, "an order", err);
+    if (!order) {
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        order[i] = (uint32_t)i;
+    }
+    struct random random;
+    random_start(&random, seed, RANDOM_STREAM);
+    random_shuffle(&random, order, n);
+    return order;
+}
+
+int folds_by_query(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
+                   struct error *err) {
+    if (allocate(folds, n, data->n_rows, err) < 0) {
+        return -1;
+    }
+    size_t n_queries = number_queries(data, folds->fold, err);
+    if (n_queries == 0) {
+        return -1;
+    }
+    if (n_queries < n) {
+        return error_set(err, ERROR_RUNTIME,
+                         "%zu %s cannot make %zu folds: folds hold out whole queries (qid); "
+                         "--fold-file FILE can hold out rows",
+                         n_queries, n_queries == 1 ? "query" : "queries", n);
+    }
+    uint32_t *order = random_order(n_queries, seed, err);
+    if (!order) {
+        return -1;
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        folds->fold[i] = (uint32_t)(order[folds->fold[i]] % n);
+    }
+    free(order);
+    return 0;
+}
+
+int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
+                 struct error *err) {
+    if (data->n_rows < n) {
+        return error_set(err, ERROR_RUNTIME, "%zu rows cannot make %zu folds", data->n_rows, n);
+    }
+    if (allocate(folds, n, data->n_rows, err) < 0) {
+        return -1;
+    }
+    uint32_t *order = random_order(data->n_rows, seed, err);
+    size_t n_labels = data->labels == DATA_NAME ? data->names.n + 1 : 1; /* + 1: no label */
+    size_t *next = order ? memory_zeros(n_labels + 1, sizeof *next, "folds", err) : NULL;
+    if (!next) {
+        free(order);
+        return -1;
+    }
+    /* next[label] becomes the place of the label's first row in an order by label: dealing goes on
+     * where the label before has stopped, and folds differ in size by one at most */
+    for (size_t i = 0; data->labels == DATA_NAME && i < data->n_rows; i++) {
+        uint32_t label = data->label[i];
+        next[label == UINT32_MAX ? n_labels : label + (size_t)1]++;
+    }
+    for (size_t label = 0; label < n_labels; label++) {
+        next[label + 1] += next[label];
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        uint32_t row = order[i];
+        uint32_t label = data->labels == DATA_NAME ? data->label[row] : 0;
+        folds->fold[row] = (uint32_t)(next[label == UINT32_MAX ? n_labels - 1 : label]++ % n);
+    }
+    free(next);
+    free(order);
+    return 0;
+}
+
+/* Reads n_rows lines, a number each, into keys. */
+static int read_keys(FILE *file, const char *path, struct keyed *keys, size_t n_rows,
+                     struct error *err) {
+    char *line = NULL;
+    size_t capacity = 0, row = 0;
+    int status = 0;
+    for (;;) {
+        ssize_t length = getline(&line, &capacity, file);
+        if (length < 0) {
+            break;
+        }
+        while (length > 0 && strchr("\r\n \t", line[length - 1])) {
+            length--;
+        }
+        const char *end = line + length;
+        uint64_t key;
+        if (row == n_rows) {
+            status = error_set(err, ERROR_RUNTIME, "%s:%zu: more lines than the %zu training rows",
+                               path, row + 1, n_rows);
+            break;
+        }
+        if (number_parse_unsigned(line, end, &key) != end) {
+            status = error_set(err, ERROR_RUNTIME, "%s:%zu:1: not a fold number: '%.*s'", path,
+                               row + 1, length < 100 ? (int)length : 100, line);
+            break;
+        }
+        keys[row] = (struct keyed){key, (uint32_t)row};
+        row++;
+    }
+    if (status == 0 && ferror(file)) {
+        status = error_set(err, ERROR_RUNTIME, "%s: cannot read: %s", path, strerror(errno));
+    } else if (status == 0 && row < n_rows) {
+        status = error_set(err, ERROR_RUNTIME, "%s: %zu lines for %zu training rows", path, row,
+                           n_rows);
+    }
+    free(line);
+    return status;
+}
+
+int folds_read(struct folds *folds, const char *path, size_t n_rows, struct error *err) {
+    if (allocate(folds, 0, n_rows, err) < 0) {
+        return -1;
+    }
+    struct keyed *keys = memory_array(n_rows, sizeof *keys, "folds", err);
+    if (!keys) {
+        return -1;
+    }
+    FILE *file = fopen(path, "re");
+    int status = file ? read_keys(file, path, keys, n_rows, err)
+                      : error_set(err, ERROR_RUNTIME, "%s: cannot open: %s", path, strerror(errno));
+    if (file) {
+        fclose(file);
+    }
+    if (status == 0) {
+        folds->n = number_keys(keys, n_rows, folds->fold);
+        if (folds->n < 2) {
+            status = error_set(err, ERROR_RUNTIME, "%s: all rows are in one fold", path);
+        }
+    }
+    free(keys);
+    return status;
+}
+
+/* ---- held-out rows of another file ---- */
+
+/* A new array of the n items of `items` and the m of `more`; items is freed. NULL leaves it. */
+static void *joined(void *items, size_t n, const void *more, size_t m, size_t size,
+                    struct error *err) {
+    char *both = memory_array(n + m, size, "training and validation rows", err);
+    if (both) {
+        memcpy(both, items, n * size);
+        memcpy(both + n * size, more, m * size);
+        free(items);
+    }
+    return both;
+}
+
+/* Adds the values that are not zero to the CSR arrays of `out`, which have room for them. */
+static void append_rows(struct data *out, const struct data *data) {
+    for (size_t i = 0; i < data->n_rows; i++) {
+        uint64_t at = out->row_start[out->n_rows];
+        size_t first = data->row_start ? data->row_start[i] : i * data->n_features;
+        size_t last = data->row_start ? data->row_start[i + 1] : first + data->n_features;
+        for (size_t j = first; j < last; j++) {
+            if (data->value[j] != 0) {
+                out->column[at] = data->row_start ? data->column[j] : (uint32_t)(j - first);
+                out->value[at++] = data->value[j];
+            }
+        }
+        out->row_start[++out->n_rows] = at;
+    }
+}
+
+/* Replaces data's values by those of both, as CSR: the two may be held in different ways. */
+static int join_values(struct data *data, const struct data *held, struct error *err) {
+    size_t n = data_values(data) + data_values(held);
+    struct data out = {
+        .row_start = memory_zeros(data->n_rows + held->n_rows + 1, sizeof(uint64_t), "rows", err),
+        .column = memory_array(n, sizeof(uint32_t), "columns", err),
+        .value = memory_array(n, sizeof(float), "values", err)};
+    if (!out.row_start || !out.column || !out.value) {
+        data_free(&out);
+        return -1;
+    }
+    append_rows(&out, data);
+    append_rows(&out, held);
+    free(data->row_start);
+    free(data->column);
+    free(data->value);
+    data->row_start = out.row_start;
+    data->column = out.column;
+    data->value = out.value;
+    if (held->n_features > data->n_features) {
+        data->n_features = held->n_features;
+    }
+    return 0;
+}
+
+static int join_targets(struct data *data, const struct data *held, struct error *err) {
+    double *target =
+        joined(data->target, data->n_rows, held->target, held->n_rows, sizeof *target, err);
+    if (!target) {
+        return -1;
+    }
+    data->target = target;
+    return 0;
+}
+
+/* Labels with names: those of held get the numbers of data's names. */
+static int join_names(struct data *data, const struct data *held, struct error *err) {
+    size_t n = data->n_rows, m = held->n_rows;
+    bool sets = data->labels == DATA_SET;
+    size_t n_labels = sets ? (size_t)data->label_start[n] : n;
+    size_t m_labels = sets ? (size_t)held->label_start[m] : m;
+    uint32_t *label =
+        joined(data->label, n_labels, held->label, m_labels, sizeof *label, err);
+    if (!label) {
+        return -1;
+    }
+    data->label = label;
+    for (size_t i = n_labels; i < n_labels + m_labels; i++) {
+        const char *name = label[i] == UINT32_MAX ? NULL : held->names.name[label[i]];
+        if (name && names_add(&data->names, name, strlen(name), &label[i], err) < 0) {
+            return -1;
+        }
+    }
+    if (!sets) {
+        return 0;
+    }
+    uint64_t *start =
+        joined(data->label_start, n + 1, held->label_start + 1, m, sizeof *start, err);
+    if (!start) {
+        return -1;
+    }
+    data->label_start = start;
+    for (size_t i = n + 1; i < n + m + 1; i++) {
+        start[i] += n_labels;
+    }
+    return 0;
+}
+
+static int join_labels(struct data *data, const struct data *held, struct error *err) {
+    size_t n = data->n_rows, m = held->n_rows;
+    if ((data->labels == DATA_NUMBER ? join_targets : join_names)(data, held, err) < 0) {
+        return -1;
+    }
+    if (data->query) {
+        uint64_t *query = joined(data->query, n, held->query, m, sizeof *query, err);
+        if (!query) {
+            return -1;
+        }
+        data->query = query;
+    }
+    if (data->serial) {
+        uint64_t *serial = joined(data->serial, n, held->serial, m, sizeof *serial, err);
+        if (!serial) {
+            return -1;
+        }
+        data->serial = serial;
+    }
+    return 0;
+}
+
+int folds_join(struct folds *folds, struct data *data, const struct data *held, struct error *err) {
+    size_t n = data->n_rows, m = held->n_rows;
+    if (n + m > UINT32_MAX) {
+        return error_set(err, ERROR_RUNTIME, "more than %" PRIu32 " rows", UINT32_MAX);
+    }
+    if (!data->query != !held->query) {
+        return error_set(err, ERROR_RUNTIME,
+                         "only one of the training and validation files has queries (qid)");
+    }
+    if (allocate(folds, 1, n + m, err) < 0 || join_values(data, held, err) < 0 ||
+        join_labels(data, held, err) < 0) {
+        return -1;
+    }
+    data->n_rows = n + m;
+    for (size_t i = 0; i < n + m; i++) {
+        folds->fold[i] = i < n ? FOLDS_NEVER : 0;
+    }
+    return 0;
+}

@@ -1,0 +1,46 @@
+/* Which rows are held out together. */
+#ifndef DRIVER_FOLDS_H
+#define DRIVER_FOLDS_H
+
+#include "common/data/data.h"
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct folds {
+    size_t n;       /* folds */
+    size_t n_rows;
+    uint32_t *fold; /* (n_rows) the fold that holds the row out; FOLDS_NEVER: none does; owned */
+};
+
+#define FOLDS_NEVER UINT32_MAX
+
+/* Deals out whole queries, at random by the seed, so that folds have equally many of them, or one
+ * more. Fewer queries than folds are an error. */
+int folds_by_query(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
+                   struct error *err);
+
+/* Deals out rows, at random by the seed: label by label where a row has one label name, so that
+ * each fold has its share of each. Fewer rows than folds are an error. */
+int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
+                 struct error *err);
+
+/* Number of distinct queries: 1 if the rows have none. 0 with err set when memory is short. */
+size_t folds_count_queries(const struct data *data, struct error *err);
+
+/* Reads the fold of each row from a text file, a whole number a line. The numbers may be any; rows
+ * with the same number are held out together, in ascending order of the numbers. */
+int folds_read(struct folds *folds, const char *path, size_t n_rows, struct error *err);
+
+/* Appends the rows of `held` to data (labels of the same kind), and makes them the one fold. */
+int folds_join(struct folds *folds, struct data *data, const struct data *held, struct error *err);
+
+/* Writes the row numbers that fold `fold` holds out, or those it trains on; returns how many. */
+size_t folds_rows(const struct folds *folds, size_t fold, bool held_out, uint32_t *rows);
+
+/* Releases what the folds own and makes them empty. */
+void folds_free(struct folds *folds);
+
+#endif

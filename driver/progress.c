@@ -1,0 +1,103 @@
+/* for clock_gettime */
+#define _GNU_SOURCE
+#include "driver/progress.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double TERMINAL_SECONDS = 0.2, PLAIN_SECONDS = 1;
+
+double progress_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void progress_start(struct progress *progress, const char *program, bool quiet) {
+    *progress = (struct progress){.program = program, .quiet = quiet, .shown = progress_clock()};
+    progress->terminal = isatty(STDERR_FILENO);
+    pthread_mutex_init(&progress->mutex, NULL);
+}
+
+void progress_end(struct progress *progress) {
+    progress_clear(progress);
+    pthread_mutex_destroy(&progress->mutex);
+}
+
+static void show(struct progress *progress, double now, const char *format, va_list arguments) {
+    progress->shown = now;
+    progress->unended = progress->terminal;
+    if (!progress->terminal) {
+        fprintf(stderr, "%s: ", progress->program);
+    }
+    vfprintf(stderr, format, arguments);
+    fputs(progress->terminal ? "\033[K\r" : "\n", stderr); /* clears what is right of it */
+    fflush(stderr);
+}
+
+void progress_show(struct progress *progress, const char *format, ...) {
+    if (progress->quiet) {
+        return;
+    }
+    double now = progress_clock();
+    va_list arguments;
+    va_start(arguments, format);
+    pthread_mutex_lock(&progress->mutex);
+    if (now - progress->shown >= (progress->terminal ? TERMINAL_SECONDS : PLAIN_SECONDS)) {
+        show(progress, now, format, arguments);
+    }
+    pthread_mutex_unlock(&progress->mutex);
+    va_end(arguments);
+}
+
+void progress_clear(struct progress *progress) {
+    pthread_mutex_lock(&progress->mutex);
+    if (progress->unended) {
+        fputs("\033[K", stderr);
+        fflush(stderr);
+        progress->unended = false;
+    }
+    pthread_mutex_unlock(&progress->mutex);
+}
+
+static void log_row(struct output *log, uint64_t iteration, double seconds, double primal,
+                    double dual) {
+    output_format(log, "%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\n", iteration, seconds, primal, dual,
+                  monitor_gap(primal, dual));
+}
+
+static bool late(void *context) {
+    const struct watch *watch = context;
+    return watch->most_seconds > 0 && progress_clock() - watch->started >= watch->most_seconds;
+}
+
+static bool check(void *context, uint64_t iteration, double primal, double dual) {
+    struct watch *watch = context;
+    double seconds = progress_clock() - watch->started;
+    if (watch->log) {
+        log_row(watch->log, iteration, seconds, primal, dual);
+    }
+    if (watch->progress) {
+        progress_show(watch->progress,
+                      "iteration %" PRIu64 ", primal %.6g, dual %.6g, gap %.3g, %.1f s", iteration,
+                      primal, dual, monitor_gap(primal, dual), seconds);
+    }
+    if (watch->most_iterations && iteration >= watch->most_iterations) {
+        watch->stopped = "the limit of iterations is reached";
+    } else if (late(watch)) {
+        watch->stopped = "the limit of time is reached";
+    }
+    return watch->stopped != NULL;
+}
+
+struct monitor watch_monitor(struct watch *watch) {
+    watch->started = progress_clock();
+    watch->stopped = NULL;
+    if (watch->log) {
+        output_format(watch->log, "iteration\tseconds\tprimal\tdual\tgap\n");
+    }
+    return (struct monitor){.context = watch, .check = check, .late = late};
+}

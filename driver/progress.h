@@ -1,0 +1,49 @@
+/* What the user sees while it works (standard error) and finds afterwards (--log), and the limits
+ * at which a solver is told to stop. */
+#ifndef DRIVER_PROGRESS_H
+#define DRIVER_PROGRESS_H
+
+#include "solvers/methods/monitor.h"
+#include "common/base/output.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+    pthread_mutex_t mutex;
+    const char *program;
+    bool quiet;
+    bool terminal; /* one line that is rewritten, up to 5 times a second; else a line a second */
+    bool unended;  /* such a line stands there */
+    double shown;  /* when something was shown last */
+};
+
+/* Seconds of a clock that only goes forward. */
+double progress_clock(void);
+
+/* Begins; progress_end closes. The functions between may be called from several threads. */
+void progress_start(struct progress *progress, const char *program, bool quiet);
+void progress_end(struct progress *progress);
+
+/* Shows a text (printf format), if it is time for one. */
+void progress_show(struct progress *progress, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Clears the line that stands on a terminal. Before any other line on standard error. */
+void progress_clear(struct progress *progress);
+
+/* One run of a solver under watch. */
+struct watch {
+    struct progress *progress; /* NULL: not shown */
+    struct output *log;        /* NULL: none */
+    uint64_t most_iterations;  /* 0: no limit */
+    double most_seconds;       /* 0: no limit */
+    double started;            /* progress_clock() then */
+    const char *stopped;       /* the limit that was reached, or NULL */
+};
+
+/* Makes the monitor of a watch; both must outlive the run. The clock starts now. */
+struct monitor watch_monitor(struct watch *watch);
+
+#endif

@@ -1,0 +1,164 @@
+/* svm-mc-predict: labels, with scores or probabilities, by a model of svm-mc-train. */
+#include "families/mc/mc.h"
+
+#include "common/data/labels.h"
+#include "common/base/memory.h"
+#include "families/mc/measures.h"
+#include "families/mc/probability.h"
+
+#include <stdlib.h>
+
+static const struct option_spec own_options[] = {
+    {.letter = 'b',
+     .name = "probability",
+     .kind = OPTION_COUNT,
+     .value = "0|1",
+     .initial = "0",
+     .high = 1,
+     .help = "1: after the label the probability of each class, in the\n"
+             "order of the model's line `labels`"},
+    {.name = "scores",
+     .kind = OPTION_FLAG,
+     .help = "after the label the score of each class, in that order"},
+    {.name = "confusion",
+     .kind = OPTION_TEXT,
+     .value = "FILE",
+     .help = "write how many rows of each label (lines) are predicted as\n"
+             "each class (columns), tabs between"}};
+
+static const char *const model_keys[] = {LABELS_KEY, "margin-scale", MC_PROBABILITY_KEY, NULL};
+
+static int check(const struct options *options, const struct model *model, struct error *err) {
+    bool probability = options_number(options, "probability") != 0, calibrated;
+    double scale;
+    struct labels labels;
+    if (probability && options_given(options, "scores")) {
+        return error_set(err, ERROR_USAGE, "--probability and --scores exclude each other");
+    }
+    if (options_given(options, "confusion") && options_given(options, "batch") &&
+        options->n_operands > 2) {
+        return error_set(err, ERROR_USAGE, "--confusion is for a single test file");
+    }
+    if (mc_probability_read(model, &calibrated, &scale, err) < 0 ||
+        labels_read(&labels, model, err) < 0) {
+        return -1;
+    }
+    labels_free(&labels);
+    return probability && !calibrated
+               ? error_set(err, ERROR_RUNTIME, "the model has no probabilities: train it with -b 1")
+               : 0;
+}
+
+struct lines {
+    struct mc_counts counts;
+    bool scores, probability;
+    double scale;
+    double *p;                /* (k) */
+    struct output *confusion; /* NULL: not wanted */
+};
+
+static void close_lines(void *state) {
+    struct lines *lines = state;
+    mc_counts_close(&lines->counts);
+    output_discard(lines->confusion);
+    free(lines->p);
+    free(lines);
+}
+
+static int open_lines(void **state, const struct options *options, const struct model *model,
+                      struct error *err) {
+    struct lines *lines = memory_zeros(1, sizeof *lines, "predictions", err);
+    if (!lines) {
+        return -1;
+    }
+    bool confusion = options_given(options, "confusion"), calibrated;
+    lines->scores = options_given(options, "scores");
+    lines->probability = options_number(options, "probability") != 0;
+    lines->p = memory_array(model->n_outputs, sizeof(double), "predictions", err);
+    if (!lines->p || mc_counts_open(&lines->counts, model, confusion, err) < 0 ||
+        mc_probability_read(model, &calibrated, &lines->scale, err) < 0 ||
+        (confusion &&
+         output_open(&lines->confusion, options_text(options, "confusion"), err) < 0)) {
+        close_lines(lines);
+        return -1;
+    }
+    *state = lines;
+    return 0;
+}
+
+static void write_row(struct lines *lines, const double *score, size_t predicted,
+                      struct output *output) {
+    size_t k = lines->counts.labels.names.n;
+    output_format(output, "%s", lines->counts.labels.names.name[predicted]);
+    if (lines->probability) {
+        mc_probability(lines->scale, score, k, lines->p);
+        score = lines->p;
+    }
+    for (size_t c = 0; (lines->probability || lines->scores) && c < k; c++) {
+        output_write(output, " ", 1);
+        output_number(output, score[c]);
+    }
+    output_write(output, "\n", 1);
+}
+
+static int add_rows(void *state, const struct data *rows, const double *scores,
+                    struct output *output, struct error *err) {
+    struct lines *lines = state;
+    size_t k = lines->counts.labels.names.n;
+    if (lines->confusion && mc_counts_names(&lines->counts, rows, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        size_t predicted = mc_predict(scores + i * k, k);
+        if (lines->confusion) {
+            mc_counts_add(&lines->counts, rows->label[i], predicted);
+        }
+        if (output) {
+            write_row(lines, scores + i * k, predicted, output);
+        }
+    }
+    return 0;
+}
+
+static int finish(void *state, struct output *output, struct error *err) {
+    (void)output;
+    struct lines *lines = state;
+    if (!lines->confusion) {
+        return 0;
+    }
+    const struct mc_counts *counts = &lines->counts;
+    size_t k = counts->labels.names.n, n = mc_counts_labels(counts);
+    struct output *table = lines->confusion;
+    output_format(table, "label");
+    for (size_t c = 0; c < k; c++) {
+        output_format(table, "\t%s", mc_counts_name(counts, c));
+    }
+    output_write(table, "\n", 1);
+    for (size_t l = 0; l < n; l++) {
+        output_format(table, "%s", mc_counts_name(counts, l));
+        for (size_t c = 0; c < k; c++) {
+            output_write(table, "\t", 1);
+            output_number(table, counts->cell[l * k + c]);
+        }
+        output_write(table, "\n", 1);
+    }
+    lines->confusion = NULL;
+    return output_commit(table, err);
+}
+
+const struct predictor mc_predictor = {
+    .name = "mc",
+    .summary = "Predicts the labels of test_file, one a line, by a model of svm-mc-train or of "
+               "LIBLINEAR's train -s 4.",
+    .labels = DATA_NAME,
+    .options = own_options,
+    .n_options = sizeof own_options / sizeof own_options[0],
+    .measures = &mc_measures,
+    .model_keys = model_keys,
+    .imports = true,
+    .no_output = true,
+    .check = check,
+    .open = open_lines,
+    .add = add_rows,
+    .finish = finish,
+    .close = close_lines};

@@ -1,0 +1,187 @@
+/* svm-mc-train: multi-class SVMs. */
+#include "families/mc/mc.h"
+
+#include "common/data/labels.h"
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "solvers/mc/mc.h"
+#include "families/mc/measures.h"
+#include "families/mc/probability.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const formulations[] = {"ww",  "cs",  "llw", "adm", "atm",
+                                           "ats", "mmr", "ova", NULL};
+static const char *const solvers[] = {"auto", "bcd", "newton", "fw", NULL};
+
+static const struct option_spec own_options[] = {
+    {.name = "margin-scale",
+     .kind = OPTION_NUMBER,
+     .value = "1|0.5",
+     .initial = "1",
+     .low = 0.5,
+     .high = 1,
+     .help = "of ww: margins are M (s_y - s_c), M = 1 or 0.5; C counts\n"
+             "four times as much at 1 as at 0.5"}};
+
+static int check(const struct options *options, struct error *err) {
+    struct point point = {options, 0};
+    const struct option *formulation = options_find(options, "formulation");
+    bool linear = point_choice(point, "kernel") == KERNEL_LINEAR;
+    for (size_t i = 0; i < formulation->n; i++) {
+        if (options_given(options, "margin-scale") && formulation->number[i] != MC_WW) {
+            return error_set(err, ERROR_USAGE, "--margin-scale is for the formulation ww");
+        }
+    }
+    double margin = point_number(point, "margin-scale");
+    if (margin != 1 && margin != 0.5) {
+        return error_set(err, ERROR_USAGE, "option --margin-scale: must be 1 or 0.5: '%s'",
+                         options_text(options, "margin-scale"));
+    }
+    if (point_choice(point, "solver") == MC_NEWTON && !linear) {
+        return error_set(err, ERROR_USAGE, "--solver newton is for the linear kernel");
+    }
+    return 0;
+}
+
+/* A weight for a label that no row has is a mistake. */
+static int check_weights(const struct option *weights, const struct data *data, struct error *err) {
+    for (size_t e = 0; e < weights->n_weights; e++) {
+        const struct option_weight *given = &weights->weights[e];
+        if (names_find(&data->names, given->key, given->key_length) == UINT32_MAX) {
+            return error_set(err, ERROR_USAGE,
+                             "option --weight: no training row has the label '%.*s'",
+                             (int)given->key_length, given->key);
+        }
+    }
+    return 0;
+}
+
+/* LIBLINEAR's labels are ints. */
+static int check_export(const struct options *options, const struct labels *labels,
+                        struct error *err) {
+    for (size_t c = 0; options_given(options, "liblinear") && c < labels->names.n; c++) {
+        const char *name = labels->names.name[c];
+        double value;
+        size_t digits = strspn(name + (*name == '-'), "0123456789");
+        if (name[digits + (*name == '-')] != '\0' || !number_parse_whole(name, &value) ||
+            value < INT_MIN || value > INT_MAX) {
+            return error_set(err, ERROR_USAGE, "--liblinear: labels must be whole numbers: '%s'",
+                             name);
+        }
+    }
+    return 0;
+}
+
+static int open_problem(void **state, const struct problem *problem, struct point point,
+                        struct error *err) {
+    const struct option *weights = options_find(point.options, "weight");
+    size_t n = weights->n_weights, length = 0;
+    for (size_t e = 0; e < n; e++) {
+        length += weights->weights[e].key_length + 1;
+    }
+    char *text = memory_zeros(length, 1, "weights", err), *at = text;
+    const char **label = memory_array(n, sizeof *label, "weights", err);
+    double *weight = memory_array(n, sizeof *weight, "weights", err);
+    struct mc *mc = NULL;
+    int status = -1;
+    if (text && label && weight && check_weights(weights, problem->data, err) == 0) {
+        for (size_t e = 0; e < n; e++) {
+            memcpy(at, weights->weights[e].key, weights->weights[e].key_length);
+            label[e] = at;
+            at += weights->weights[e].key_length + 1;
+            weight[e] = weights->weights[e].weight;
+        }
+        struct mc_setup setup = {.formulation =
+                                     (enum mc_formulation)point_choice(point, "formulation"),
+                                 .margin_scale = point_number(point, "margin-scale"),
+                                 .bias = point_number(point, "bias"),
+                                 .seed = (uint64_t)point_number(point, "seed"),
+                                 .n_weights = n,
+                                 .weight_label = label,
+                                 .weight = weight};
+        status = mc_open(&mc, problem, &setup, err);
+    }
+    if (status == 0 && check_export(point.options, mc_get_labels(mc), err) < 0) {
+        mc_close(mc);
+        status = -1;
+    }
+    free(text);
+    free(label);
+    free(weight);
+    *state = mc;
+    return status;
+}
+
+static void close_problem(void *state) {
+    mc_close(state);
+}
+
+static int solve(void *state, struct point point, const struct monitor *monitor,
+                 struct solution *solution, struct error *err) {
+    struct mc_parameters parameters = {.method = (enum mc_method)point_choice(point, "solver"),
+                                       .cost = point_number(point, "cost"),
+                                       .epsilon = point_number(point, "epsilon")};
+    return mc_solve(state, &parameters, monitor, solution, err);
+}
+
+static int header(const void *state, struct point point, const struct solution *solution,
+                  struct model *model, struct error *err) {
+    (void)solution;
+    if (labels_write(mc_get_labels(state), model, err) < 0) {
+        return -1;
+    }
+    return point_number(point, "margin-scale") == 1 ? 0
+                                                    : model_add(model, err, "margin-scale", "0.5");
+}
+
+static void report(const void *state, struct point point, const struct solution *solution,
+                   struct output *output) {
+    (void)point;
+    (void)solution;
+    output_format(output, "classes = %zu\n", mc_get_labels(state)->names.n);
+}
+
+static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
+                     struct model *model, struct error *err) {
+    (void)point;
+    struct labels labels;
+    double scale;
+    if (labels_read(&labels, model, err) < 0) {
+        return -1;
+    }
+    int status = mc_probability_fit(&scale, folds, n_folds, &labels, err);
+    labels_free(&labels);
+    char text[NUMBER_LENGTH];
+    if (status < 0) {
+        return -1;
+    }
+    number_format(scale, text);
+    return model_add(model, err, MC_PROBABILITY_KEY, "%s", text);
+}
+
+static enum family_matrix matrix(const struct options *options) {
+    return options_choice(options, "solver") == MC_FW ? FAMILY_PRODUCTS : FAMILY_COLUMNS;
+}
+
+const struct family mc_family = {
+    .name = "mc",
+    .summary = "Trains a multi-class SVM: a score for each class, of which the largest gives "
+               "the label.",
+    .has = FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_BIAS | FAMILY_LIBLINEAR,
+    .labels = DATA_NAME,
+    .formulations = formulations,
+    .solvers = solvers,
+    .options = own_options,
+    .n_options = sizeof own_options / sizeof own_options[0],
+    .measures = &mc_measures,
+    .check = check,
+    .matrix = matrix,
+    .open = open_problem,
+    .solve = solve,
+    .close = close_problem,
+    .header = header,
+    .report = report,
+    .calibrate = calibrate};

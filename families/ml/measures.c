@@ -1,0 +1,112 @@
+#include "families/ml/measures.h"
+
+#include "common/data/labels.h"
+#include "common/base/memory.h"
+#include "families/ml/metrics.h"
+#include "families/ml/threshold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct state {
+    struct labels labels;
+    struct ml_threshold threshold;
+    struct ml_metrics metrics;
+    struct names unknown;       /* labels that the model does not have */
+    bool *relevant, *predicted; /* (q) of the row at hand */
+};
+
+static int list(const struct options *options, struct measure **measures, size_t *n,
+                struct error *err) {
+    (void)options;
+    *n = ML_METRICS;
+    *measures = memory_zeros(*n, sizeof **measures, "measures", err);
+    for (size_t k = 0; *measures && k < *n; k++) {
+        memcpy((*measures)[k].name, ml_metric_names[k], strlen(ml_metric_names[k]) + 1);
+        (*measures)[k].lower_is_better =
+            k == ML_HAMMING_LOSS || k == ML_RANKING_LOSS || k == ML_ONE_ERROR || k == ML_COVERAGE;
+    }
+    return *measures ? 0 : -1;
+}
+
+static void close_state(void *opened) {
+    struct state *state = opened;
+    labels_free(&state->labels);
+    ml_threshold_free(&state->threshold);
+    ml_metrics_free(&state->metrics);
+    names_free(&state->unknown);
+    free(state->relevant);
+    free(state->predicted);
+    free(state);
+}
+
+static int open_state(void **opened, const struct options *options, const struct model *model,
+                      struct error *err) {
+    (void)options;
+    struct state *state = memory_zeros(1, sizeof *state, "measures", err);
+    if (!state) {
+        return -1;
+    }
+    uint32_t q = (uint32_t)model->n_outputs;
+    state->relevant = memory_array(q, sizeof(bool), "measures", err);
+    state->predicted = memory_array(q, sizeof(bool), "measures", err);
+    if (!state->relevant || !state->predicted || labels_read(&state->labels, model, err) < 0 ||
+        ml_threshold_read(&state->threshold, model, q, err) < 0 ||
+        ml_metrics_create(&state->metrics, q, err) < 0) {
+        close_state(state);
+        return -1;
+    }
+    *opened = state;
+    return 0;
+}
+
+/* Marks the relevant labels of a row; *n_unknown of them are not the model's. */
+static int mark_relevant(struct state *state, const struct data *data, size_t row,
+                         const uint32_t *map, uint32_t *n_unknown, struct error *err) {
+    *n_unknown = 0;
+    memset(state->relevant, 0, state->metrics.q * sizeof(bool));
+    for (uint64_t at = data->label_start[row]; at < data->label_start[row + 1]; at++) {
+        uint32_t label = map[data->label[at]], number;
+        if (label != LABELS_UNKNOWN) {
+            state->relevant[label] = true;
+            continue;
+        }
+        const char *name = data->names.name[data->label[at]];
+        if (names_add(&state->unknown, name, strlen(name), &number, err) < 0) {
+            return -1;
+        }
+        ++*n_unknown;
+    }
+    return 0;
+}
+
+static int add(void *opened, const struct data *data, const uint32_t *rows, size_t n,
+               const double *scores, size_t n_scores, struct error *err) {
+    struct state *state = opened;
+    uint32_t *map = memory_array(data->names.n, sizeof *map, "labels", err);
+    int status = map ? 0 : -1;
+    if (map) {
+        labels_map(&state->labels, &data->names, map);
+    }
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        const double *s = scores + i * n_scores;
+        uint32_t n_unknown;
+        status = mark_relevant(state, data, rows ? rows[i] : i, map, &n_unknown, err);
+        if (status == 0) {
+            ml_threshold_apply(&state->threshold, s, state->predicted);
+            ml_metrics_add(&state->metrics, s, state->relevant, state->predicted, n_unknown);
+        }
+    }
+    free(map);
+    return status;
+}
+
+static int values(void *opened, double *value, double *weight, struct error *err) {
+    const struct state *state = opened;
+    (void)err;
+    ml_metrics_values(&state->metrics, state->unknown.n, value, weight);
+    return 0;
+}
+
+const struct measures ml_measures = {
+    .list = list, .open = open_state, .add = add, .values = values, .close = close_state};

@@ -1,0 +1,117 @@
+#include "families/ml/metrics.h"
+
+#include "common/base/memory.h"
+#include "solvers/ml/sort.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const ml_metric_names[ML_METRICS] = {
+    "hamming-loss",    "ranking-loss", "one-error", "coverage",  "average-precision",
+    "subset-accuracy", "micro-f1",     "macro-f1",  "example-f1"};
+
+int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err) {
+    *metrics = (struct ml_metrics){.q = q};
+    metrics->tp = memory_zeros(q, 3 * sizeof(double), "measures", err);
+    metrics->list = memory_array(q, 2 * sizeof *metrics->list, "measures", err);
+    if (!metrics->tp || !metrics->list) {
+        ml_metrics_free(metrics);
+        return -1;
+    }
+    metrics->fp = metrics->tp + q;
+    metrics->fn = metrics->fp + q;
+    metrics->merge = metrics->list + q;
+    return 0;
+}
+
+void ml_metrics_free(struct ml_metrics *metrics) {
+    free(metrics->tp);
+    free(metrics->list);
+    *metrics = (struct ml_metrics){0};
+}
+
+/* The measures of the order of the scores, where n_relevant > 0. */
+static void add_ranking(struct ml_metrics *metrics, const double *s, const bool *relevant,
+                        double n_relevant) {
+    uint32_t q = metrics->q;
+    struct ml_sort *list = metrics->list;
+    for (uint32_t k = 0; k < q; k++) {
+        list[k] = (struct ml_sort){s[k], k};
+    }
+    ml_sort(list, q, metrics->merge);
+    double above = 0, relevant_above = 0, precision = 0, wrong = 0, coverage = 0;
+    for (uint32_t first = 0, end; first < q; first = end) {
+        double own = 0; /* relevant labels of this score */
+        for (end = first; end < q && list[end].key == list[first].key; end++) {
+            own += relevant[list[end].index];
+        }
+        double size = (double)(end - first);
+        above += size;
+        relevant_above += own;
+        if (first == 0) {
+            metrics->sum[ML_ONE_ERROR] += own < size;
+        }
+        precision += own * relevant_above / above;
+        wrong += own * (above - relevant_above);
+        coverage = own > 0 ? above - 1 : coverage;
+    }
+    metrics->sum[ML_AVERAGE_PRECISION] += precision / n_relevant;
+    metrics->sum[ML_COVERAGE] += coverage;
+    metrics->n_ranked++;
+    if (n_relevant < (double)q) {
+        metrics->sum[ML_RANKING_LOSS] += wrong / (n_relevant * ((double)q - n_relevant));
+        metrics->n_divided++;
+    }
+}
+
+/* 2 tp / (2 tp + rest), 0/0 = 0 */
+static double f1(double tp, double rest) {
+    return tp > 0 ? 2 * tp / (2 * tp + rest) : 0;
+}
+
+void ml_metrics_add(struct ml_metrics *metrics, const double *s, const bool *relevant,
+                    const bool *predicted, uint32_t n_unknown) {
+    double n_relevant = 0, tp = 0, wrong = (double)n_unknown;
+    for (uint32_t k = 0; k < metrics->q; k++) {
+        n_relevant += relevant[k];
+        tp += relevant[k] && predicted[k];
+        wrong += relevant[k] != predicted[k];
+        metrics->tp[k] += relevant[k] && predicted[k];
+        metrics->fp[k] += !relevant[k] && predicted[k];
+        metrics->fn[k] += relevant[k] && !predicted[k];
+    }
+    metrics->n_rows++;
+    metrics->n_labelled += n_relevant > 0 || n_unknown > 0;
+    metrics->unknown += (double)n_unknown;
+    metrics->sum[ML_HAMMING_LOSS] += wrong;
+    metrics->sum[ML_SUBSET_ACCURACY] += wrong == 0;
+    metrics->sum[ML_EXAMPLE_F1] += f1(tp, wrong);
+    if (n_relevant > 0) {
+        add_ranking(metrics, s, relevant, n_relevant);
+    }
+}
+
+void ml_metrics_values(const struct ml_metrics *metrics, size_t n_unknown, double *value,
+                       double *weight) {
+    double labels = (double)metrics->q + (double)n_unknown, n = metrics->n_rows;
+    double tp = 0, rest = metrics->unknown, sum = 0;
+    for (uint32_t k = 0; k < metrics->q; k++) {
+        tp += metrics->tp[k];
+        rest += metrics->fp[k] + metrics->fn[k];
+        sum += f1(metrics->tp[k], metrics->fp[k] + metrics->fn[k]);
+    }
+    for (size_t k = 0; k < ML_METRICS; k++) {
+        bool ranking = k == ML_ONE_ERROR || k == ML_COVERAGE || k == ML_AVERAGE_PRECISION;
+        weight[k] = k == ML_RANKING_LOSS ? metrics->n_divided : ranking ? metrics->n_ranked : n;
+        value[k] = metrics->sum[k] / weight[k];
+    }
+    value[ML_HAMMING_LOSS] /= labels;
+    value[ML_MICRO_F1] = f1(tp, rest);
+    value[ML_MACRO_F1] = sum / labels;
+    for (size_t k = 0; k < ML_METRICS; k++) {
+        if (metrics->n_labelled == 0 || weight[k] == 0) {
+            value[k] = NAN;
+            weight[k] = 0;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+/* svm-ml-train: multi-label Rank-SVM. */
+#include "families/ml/ml.h"
+
+#include "common/base/memory.h"
+#include "solvers/ml/ml.h"
+#include "families/ml/measures.h"
+#include "families/ml/threshold.h"
+
+#include <stdlib.h>
+
+static const char *const formulations[] = {"rank", NULL};
+static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const solvers[] = {"auto", "bcd", "fw", NULL};
+
+static const struct option_spec own_options[] = {
+    {.name = "free-bias",
+     .kind = OPTION_FLAG,
+     .help = "a bias for each label that the norm does not count"},
+    {.letter = 'h',
+     .name = "shrinking",
+     .kind = OPTION_COUNT,
+     .value = "0|1",
+     .initial = "1",
+     .high = 1,
+     .help = "1: leave out rows that add nothing to the gap"},
+    {.name = "threshold",
+     .kind = OPTION_TEXT,
+     .value = "HOW",
+     .initial = "ew",
+     .help = "from scores to label sets: ew (a level fitted to each row's\n"
+             "scores), global (one level), scut (one for each label),\n"
+             "top:K (the K largest scores) or zero"},
+    {.name = "at-least-one",
+     .kind = OPTION_FLAG,
+     .help = "the label of the largest score where a set would be empty"}};
+
+static int check(const struct options *options, struct error *err) {
+    struct point point = {options, 0};
+    enum ml_method method = (enum ml_method)point_choice(point, "solver");
+    const struct option *loss = options_find(options, "loss");
+    const struct option *bias = options_find(options, "bias");
+    struct ml_threshold threshold;
+    bool squared = false, biased = false;
+    for (size_t i = 0; i < loss->n; i++) {
+        squared |= loss->number[i] == ML_SQUARED_HINGE;
+    }
+    for (size_t i = 0; i < bias->n; i++) {
+        biased |= bias->number[i] != 0;
+    }
+    bool free_bias = options_given(options, "free-bias");
+    if (method == ML_FW && squared) {
+        return error_set(err, ERROR_USAGE, "--solver fw is for the hinge loss");
+    }
+    if (method == ML_FW && free_bias) {
+        return error_set(err, ERROR_USAGE, "--solver fw has no --free-bias");
+    }
+    if (free_bias && biased) {
+        return error_set(err, ERROR_USAGE, "--bias and --free-bias exclude each other");
+    }
+    return ml_threshold_parse(&threshold, options_text(options, "threshold"), err);
+}
+
+static int open_problem(void **state, const struct problem *problem, struct point point,
+                        struct error *err) {
+    struct ml_setup setup = {.bias = point_number(point, "bias"),
+                             .free_bias = options_given(point.options, "free-bias"),
+                             .shrinking = point_number(point, "shrinking") != 0,
+                             .seed = (uint64_t)point_number(point, "seed")};
+    struct ml *ml;
+    if (ml_open(&ml, problem, &setup, err) < 0) {
+        return -1;
+    }
+    *state = ml;
+    return 0;
+}
+
+static void close_problem(void *state) {
+    ml_close(state);
+}
+
+static int solve(void *state, struct point point, const struct monitor *monitor,
+                 struct solution *solution, struct error *err) {
+    struct ml_parameters parameters = {.loss = (enum ml_loss)point_choice(point, "loss"),
+                                       .method = (enum ml_method)point_choice(point, "solver"),
+                                       .cost = point_number(point, "cost"),
+                                       .epsilon = point_number(point, "epsilon")};
+    return ml_solve(state, &parameters, monitor, solution, err);
+}
+
+static int header(const void *state, struct point point, const struct solution *solution,
+                  struct model *model, struct error *err) {
+    (void)solution;
+    const struct ml_rows *rows = ml_get_rows(state);
+    struct ml_threshold threshold;
+    if (ml_threshold_parse(&threshold, options_text(point.options, "threshold"), err) < 0) {
+        return -1;
+    }
+    threshold.at_least_one = options_given(point.options, "at-least-one");
+    if (labels_write(&rows->labels, model, err) < 0 ||
+        ml_threshold_fit(&threshold, rows, ml_get_scores(state), err) < 0) {
+        return -1;
+    }
+    int status = ml_threshold_write(&threshold, model, err);
+    ml_threshold_free(&threshold);
+    return status;
+}
+
+static void report(const void *state, struct point point, const struct solution *solution,
+                   struct output *output) {
+    (void)point;
+    (void)solution;
+    const struct ml_rows *rows = ml_get_rows(state);
+    output_format(output, "labels = %u\n", (unsigned)rows->q);
+    if (rows->n_empty > 0) {
+        output_format(output, "rows-without-labels = %zu\n", rows->n_empty);
+    }
+    if (rows->n_full > 0) {
+        output_format(output, "rows-with-all-labels = %zu\n", rows->n_full);
+    }
+}
+
+const struct family ml_family = {
+    .name = "ml",
+    .summary = "Trains a multi-label Rank-SVM: scores that put the labels of each row before "
+               "all others, and sets of labels from them.",
+    .has = FAMILY_BIAS,
+    .labels = DATA_SET,
+    .formulations = formulations,
+    .losses = losses,
+    .solvers = solvers,
+    .options = own_options,
+    .n_options = sizeof own_options / sizeof own_options[0],
+    .measures = &ml_measures,
+    .check = check,
+    .open = open_problem,
+    .solve = solve,
+    .close = close_problem,
+    .header = header,
+    .report = report};

@@ -1,0 +1,246 @@
+#include "families/rank/measures.h"
+
+#include "common/base/memory.h"
+#include "families/rank/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options of both programs. */
+static const struct option_spec measure_options[] = {
+    {.name = "min-group",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .initial = "5",
+     .low = 1,
+     .high = UINT32_MAX,
+     .help = "measures leave out groups of fewer rows"},
+    {.name = "ndcg",
+     .kind = OPTION_COUNT,
+     .level = OPTION_LIST,
+     .value = "K,...",
+     .initial = "10",
+     .low = 1,
+     .high = UINT32_MAX,
+     .help = "places that ndcg@K looks at"}};
+
+/* What is kept of each row until its group is known to be complete: at the end. */
+struct state {
+    size_t n_at;
+    uint32_t *at; /* (n_at) places of ndcg */
+    size_t min_group;
+    bool pairs; /* scores are those of a model of pairs */
+
+    size_t n, room; /* rows, and rows that there is room for */
+    double *target;
+    uint64_t *query;
+    double *score; /* (n, n_scores) */
+    size_t n_scores;
+};
+
+static int read_places(const struct options *options, uint32_t **at, size_t *n, struct error *err) {
+    const struct option *option = options_find(options, "ndcg");
+    *n = option->n;
+    *at = memory_array(option->n, sizeof **at, "places", err);
+    if (!*at) {
+        return -1;
+    }
+    for (size_t i = 0; i < option->n; i++) {
+        (*at)[i] = (uint32_t)option->number[i];
+    }
+    return 0;
+}
+
+static int list(const struct options *options, struct measure **measures, size_t *n,
+                struct error *err) {
+    uint32_t *at;
+    size_t n_at;
+    if (read_places(options, &at, &n_at, err) < 0) {
+        return -1;
+    }
+    *n = METRICS_NDCG + n_at;
+    *measures = memory_zeros(*n, sizeof **measures, "measures", err);
+    for (size_t k = 0; *measures && k < *n; k++) {
+        metrics_name(k, at, (*measures)[k].name);
+        (*measures)[k].accuracy = k == METRICS_PAIRWISE;
+    }
+    free(at);
+    return *measures ? 0 : -1;
+}
+
+static void close_state(void *opened) {
+    struct state *state = opened;
+    free(state->at);
+    free(state->target);
+    free(state->query);
+    free(state->score);
+    free(state);
+}
+
+static int open_state(void **opened, const struct options *options, const struct model *model,
+                      struct error *err) {
+    struct state *state = memory_zeros(1, sizeof *state, "measures", err);
+    if (!state) {
+        return -1;
+    }
+    state->pairs = model->n_outputs == 0;
+    state->min_group = (size_t)options_number(options, "min-group");
+    if (read_places(options, &state->at, &state->n_at, err) < 0) {
+        close_state(state);
+        return -1;
+    }
+    *opened = state;
+    return 0;
+}
+
+static int reserve(struct state *state, size_t n, struct error *err) {
+    if (state->n + n <= state->room) {
+        return 0;
+    }
+    size_t room = 2 * (state->n + n);
+    double *target = memory_resize(state->target, room, sizeof *target, "measures", err);
+    if (!target) {
+        return -1;
+    }
+    state->target = target;
+    uint64_t *query = memory_resize(state->query, room, sizeof *query, "measures", err);
+    if (!query) {
+        return -1;
+    }
+    state->query = query;
+    double *score =
+        memory_resize(state->score, room, state->n_scores * sizeof *score, "measures", err);
+    if (!score) {
+        return -1;
+    }
+    state->score = score;
+    state->room = room;
+    return 0;
+}
+
+static int add(void *opened, const struct data *data, const uint32_t *rows, size_t n,
+               const double *scores, size_t n_scores, struct error *err) {
+    struct state *state = opened;
+    state->n_scores = n_scores;
+    if (reserve(state, n, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t row = rows ? rows[i] : i;
+        if (isnan(data->target[row])) {
+            continue;
+        }
+        state->target[state->n] = data->target[row];
+        state->query[state->n] = data->query ? data->query[row] : 0;
+        if (n_scores > 0) { /* a model of no pairs has none, and no array for them */
+            memcpy(state->score + state->n * n_scores, scores + i * n_scores,
+                   n_scores * sizeof *scores);
+        }
+        state->n++;
+    }
+    return 0;
+}
+
+static int values_by_scores(const struct state *state, double *value, double *weight,
+                            struct error *err) {
+    struct metrics metrics;
+    if (metrics_rank(&metrics, state->n, state->target, state->score, state->query, state->at,
+                     state->n_at, state->min_group, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < metrics.n_measures; k++) {
+        value[k] = metrics.mean[k];
+        weight[k] = (double)metrics.n_counted[k];
+    }
+    metrics_free(&metrics);
+    return 0;
+}
+
+/* ---- margins ---- */
+
+struct member {
+    uint64_t query;
+    uint32_t row;
+};
+
+static int compare_members(const void *a, const void *b) {
+    const struct member *x = a, *y = b;
+    if (x->query != y->query) {
+        return x->query < y->query ? -1 : 1;
+    }
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* The share of a group's pairs that their margins put right; NaN without pairs. */
+static double group_accuracy(const struct state *state, const struct member *member, size_t n) {
+    double right = 0, pairs = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *scores_i = state->score + member[i].row * state->n_scores;
+        for (size_t j = i + 1; j < n; j++) {
+            const double *scores_j = state->score + member[j].row * state->n_scores;
+            double margin = model_margin(scores_i, scores_j, state->n_scores);
+            double mirrored = -margin;
+            const double *target = state->target;
+            metrics_pairs(1, &target[member[i].row], 1, &target[member[j].row], &margin, &right,
+                          &pairs);
+            metrics_pairs(1, &target[member[j].row], 1, &target[member[i].row], &mirrored, &right,
+                          &pairs);
+        }
+    }
+    return pairs > 0 ? right / pairs : (double)NAN;
+}
+
+static int values_by_margins(const struct state *state, double *value, double *weight,
+                             struct error *err) {
+    struct member *members = memory_array(state->n, sizeof *members, "groups", err);
+    if (!members) {
+        return -1;
+    }
+    for (size_t i = 0; i < state->n; i++) {
+        members[i] = (struct member){state->query[i], (uint32_t)i};
+    }
+    qsort(members, state->n, sizeof *members, compare_members);
+    double sum = 0, n_groups = 0;
+    for (size_t first = 0, end; first < state->n; first = end) {
+        for (end = first; end < state->n && members[end].query == members[first].query;) {
+            end++;
+        }
+        double accuracy = end - first < state->min_group
+                              ? (double)NAN
+                              : group_accuracy(state, members + first, end - first);
+        if (!isnan(accuracy)) {
+            sum += accuracy;
+            n_groups++;
+        }
+    }
+    free(members);
+    for (size_t k = 0; k < METRICS_NDCG + state->n_at; k++) {
+        value[k] = NAN; /* the others want scores */
+        weight[k] = 0;
+    }
+    value[METRICS_PAIRWISE] = n_groups > 0 ? sum / n_groups : (double)NAN;
+    weight[METRICS_PAIRWISE] = n_groups;
+    return 0;
+}
+
+static int values(void *opened, double *value, double *weight, struct error *err) {
+    const struct state *state = opened;
+    if (state->n == 0) {
+        for (size_t k = 0; k < METRICS_NDCG + state->n_at; k++) {
+            value[k] = NAN;
+            weight[k] = 0;
+        }
+        return 0;
+    }
+    return (state->pairs ? values_by_margins : values_by_scores)(state, value, weight, err);
+}
+
+const struct measures rank_measures = {.options = measure_options,
+                                       .n_options =
+                                           sizeof measure_options / sizeof measure_options[0],
+                                       .list = list,
+                                       .open = open_state,
+                                       .add = add,
+                                       .values = values,
+                                       .close = close_state};

@@ -1,0 +1,11 @@
+/* How predictions of rankings are measured, by both programs: common/metrics behind the drivers'
+ * table, by scores or by the margins of a model of pairs. */
+#ifndef FAMILIES_RANK_MEASURES_H
+#define FAMILIES_RANK_MEASURES_H
+
+#include "driver/family.h"
+
+/* They have options of their own: --min-group and --ndcg. */
+extern const struct measures rank_measures;
+
+#endif

@@ -1,0 +1,362 @@
+#include "families/rank/metrics.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    uint64_t query;
+    double target, score;
+    double target_rank; /* average rank within the group, from 1 */
+};
+
+static int compare_doubles(double a, double b) {
+    return (a > b) - (a < b);
+}
+
+static int compare_rows(const void *a, const void *b) {
+    const struct row *x = a, *y = b;
+    if (x->query != y->query) {
+        return x->query < y->query ? -1 : 1;
+    }
+    int order = compare_doubles(x->target, y->target);
+    return order ? order : compare_doubles(x->score, y->score);
+}
+
+/* Pairs among n. */
+static double pairs_of(size_t n) {
+    return 0.5 * (double)n * ((double)n - 1);
+}
+
+/* Sorts rows by score, and returns how many pairs were the other way round (strictly). Bottom-up
+ * merge sort: buffer has room for n rows. */
+static double sort_by_score(struct row *rows, size_t n, struct row *buffer) {
+    double inversions = 0;
+    struct row *from = rows, *to = buffer;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t start = 0; start < n; start += 2 * width) {
+            size_t middle = n - start > width ? start + width : n;
+            size_t end = n - middle > width ? middle + width : n;
+            size_t a = start, b = middle;
+            for (size_t out = start; out < end; out++) {
+                if (b == end || (a < middle && from[a].score <= from[b].score)) {
+                    to[out] = from[a++];
+                } else {
+                    inversions += (double)(middle - a);
+                    to[out] = from[b++];
+                }
+            }
+        }
+        struct row *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != rows) {
+        memcpy(rows, from, n * sizeof *rows);
+    }
+    return inversions;
+}
+
+/* First row after `start` whose target differs from rows[start]'s. */
+static size_t target_tie_end(const struct row *rows, size_t start, size_t n) {
+    size_t end = start + 1;
+    while (end < n && rows[end].target == rows[start].target) {
+        end++;
+    }
+    return end;
+}
+
+/* The same for scores. */
+static size_t score_tie_end(const struct row *rows, size_t start, size_t n) {
+    size_t end = start + 1;
+    while (end < n && rows[end].score == rows[start].score) {
+        end++;
+    }
+    return end;
+}
+
+/* The start of the run of equal scores that ends before `end`: rows are ranked from the back. */
+static size_t score_tie_start(const struct row *rows, size_t end) {
+    size_t start = end - 1;
+    while (start > 0 && rows[start - 1].score == rows[end - 1].score) {
+        start--;
+    }
+    return start;
+}
+
+static double gain(double target) {
+    return exp2(target) - 1;
+}
+
+static double discount(size_t place) {
+    return 1 / log2(1 + (double)place);
+}
+
+/* DCG of the best order; rows sorted by target. */
+static double ideal_dcg(const struct row *rows, size_t n, size_t k) {
+    double dcg = 0;
+    for (size_t place = 1; place <= n && place <= k; place++) {
+        dcg += gain(rows[n - place].target) * discount(place);
+    }
+    return dcg;
+}
+
+/* Expected DCG; rows sorted by score. */
+static double score_dcg(const struct row *rows, size_t n, size_t k) {
+    double dcg = 0;
+    for (size_t end = n; end > 0 && n - end < k;) {
+        size_t start = score_tie_start(rows, end);
+        double gains = 0, discounts = 0;
+        for (size_t i = start; i < end; i++) {
+            gains += gain(rows[i].target);
+        }
+        for (size_t place = n - end + 1; place <= n - start && place <= k; place++) {
+            discounts += discount(place);
+        }
+        dcg += gains / (double)(end - start) * discounts;
+        end = start;
+    }
+    return dcg;
+}
+
+/* Expected average precision and reciprocal rank; rows sorted by score. In a tie of m rows, r of
+ * them relevant, after `above` places with `found` relevant rows: place j of the tie holds a
+ * relevant row with probability r/m, and then (j-1)(r-1)/(m-1) relevant ones of the tie stand
+ * before it on average. The first relevant one is at j with probability
+ * p_j = r/(m-j+1) prod_{i<j} (1 - r/(m-i+1)). */
+static void precision(const struct row *rows, size_t n, double *average, double *reciprocal) {
+    double sum = 0, found = 0;
+    *reciprocal = NAN;
+    for (size_t end = n; end > 0;) {
+        size_t start = score_tie_start(rows, end);
+        double m = (double)(end - start), above = (double)(n - end), r = 0;
+        for (size_t i = start; i < end; i++) {
+            r += rows[i].target > 0;
+        }
+        if (r > 0) {
+            double before = m > 1 ? (r - 1) / (m - 1) : 0;
+            double first = 0, none = 1;
+            for (double j = 1; j <= m; j++) {
+                sum += r / m * (found + 1 + (j - 1) * before) / (above + j);
+                double here = m - j + 1 > r ? r / (m - j + 1) : 1;
+                first += none * here / (above + j);
+                none *= 1 - here;
+            }
+            if (found == 0) {
+                *reciprocal = first;
+            }
+        }
+        found += r;
+        end = start;
+    }
+    *average = found > 0 ? sum / found : NAN;
+}
+
+/* Pearson's correlation of target_rank with the ranks of the scores; rows sorted by score. */
+static double rank_correlation(const struct row *rows, size_t n) {
+    double mean = 0.5 * ((double)n + 1);
+    double product = 0, target_square = 0, score_square = 0;
+    for (size_t start = 0; start < n;) {
+        size_t end = score_tie_end(rows, start, n);
+        double b = 0.5 * (double)(start + end + 1) - mean;
+        for (size_t i = start; i < end; i++) {
+            double a = rows[i].target_rank - mean;
+            product += a * b;
+            target_square += a * a;
+            score_square += b * b;
+        }
+        start = end;
+    }
+    return score_square > 0 ? product / sqrt(target_square * score_square) : 0;
+}
+
+/* Measures one group, sorted by target and then score, into value; returns its number of pairs.
+ * Concordant pairs are counted by what is left of all pairs (Knight 1966). */
+static double measure_group(struct row *rows, size_t n, struct row *buffer, bool graded,
+                            const uint32_t *at, size_t n_at, double *value) {
+    double target_ties = 0, both_ties = 0;
+    for (size_t start = 0; start < n;) {
+        size_t end = target_tie_end(rows, start, n);
+        target_ties += pairs_of(end - start);
+        for (size_t i = start; i < end;) {
+            size_t next = score_tie_end(rows, i, end);
+            both_ties += pairs_of(next - i);
+            i = next;
+        }
+        for (size_t i = start; i < end; i++) {
+            rows[i].target_rank = 0.5 * (double)(start + end + 1);
+        }
+        start = end;
+    }
+    for (size_t i = 0; i < n_at; i++) {
+        value[METRICS_NDCG + i] = graded ? ideal_dcg(rows, n, at[i]) : NAN;
+    }
+
+    double discordant = sort_by_score(rows, n, buffer);
+    double score_ties = 0;
+    for (size_t start = 0; start < n;) {
+        size_t end = score_tie_end(rows, start, n);
+        score_ties += pairs_of(end - start);
+        start = end;
+    }
+    double pairs = pairs_of(n) - target_ties;
+    double undecided = score_ties - both_ties;
+    double concordant = pairs - undecided - discordant;
+    double decided = pairs_of(n) - score_ties;
+    value[METRICS_PAIRWISE] = pairs > 0 ? (concordant + 0.5 * undecided) / pairs : NAN;
+    value[METRICS_KENDALL] = !(pairs > 0)  ? NAN
+                             : decided > 0 ? (concordant - discordant) / sqrt(pairs) / sqrt(decided)
+                                           : 0;
+    value[METRICS_SPEARMAN] = pairs > 0 ? rank_correlation(rows, n) : NAN;
+    precision(rows, n, &value[METRICS_MAP], &value[METRICS_MRR]);
+    for (size_t i = 0; i < n_at; i++) {
+        double ideal = value[METRICS_NDCG + i];
+        value[METRICS_NDCG + i] = ideal > 0 ? score_dcg(rows, n, at[i]) / ideal : NAN;
+    }
+    return pairs;
+}
+
+/* Copies the rows with a target and sorts them. Returns how many, or SIZE_MAX for a score that is
+ * not finite. */
+static size_t collect(struct row *rows, size_t n, const double *target, const double *score,
+                      const uint64_t *query, bool *graded) {
+    size_t kept = 0;
+    *graded = true;
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(target[i])) {
+            continue;
+        }
+        if (!isfinite(score[i])) {
+            return SIZE_MAX;
+        }
+        *graded = *graded && target[i] >= 0 && target[i] <= METRICS_MOST_GRADE;
+        rows[kept++] = (struct row){query ? query[i] : 0, target[i], score[i], 0};
+    }
+    qsort(rows, kept, sizeof *rows, compare_rows);
+    return kept;
+}
+
+static size_t count_groups(const struct row *rows, size_t n) {
+    size_t groups = 0;
+    for (size_t i = 0; i < n; i++) {
+        groups += i == 0 || rows[i].query != rows[i - 1].query;
+    }
+    return groups;
+}
+
+static void average(struct metrics *metrics, size_t min_group) {
+    for (size_t m = 0; m < metrics->n_measures; m++) {
+        double sum = 0;
+        size_t counted = 0;
+        for (size_t g = 0; g < metrics->n_groups; g++) {
+            double value = metrics->value[g * metrics->n_measures + m];
+            if (metrics->group[g].n_rows >= min_group && !isnan(value)) {
+                sum += value;
+                counted++;
+            }
+        }
+        metrics->mean[m] = counted ? sum / (double)counted : NAN;
+        metrics->n_counted[m] = counted;
+    }
+    for (size_t g = 0; g < metrics->n_groups; g++) {
+        metrics->n_small += metrics->group[g].n_rows < min_group;
+    }
+}
+
+/* Makes the arrays of a result; the caller calls metrics_free, on failure too. */
+static int allocate(struct metrics *metrics, size_t n_groups, size_t n_at, struct error *err) {
+    if (n_at > SIZE_MAX / 2) {
+        return error_set(err, ERROR_USAGE, "too many cut-offs for ndcg: %zu", n_at);
+    }
+    metrics->n_measures = METRICS_NDCG + n_at;
+    metrics->n_groups = n_groups;
+    size_t row_bytes = metrics->n_measures * sizeof(double); /* n_at cut-offs are in memory */
+    metrics->mean = memory_array(metrics->n_measures, sizeof(double), "measures", err);
+    metrics->n_counted = memory_array(metrics->n_measures, sizeof(size_t), "measures", err);
+    metrics->group = memory_array(n_groups, sizeof *metrics->group, "measures by group", err);
+    metrics->value = memory_array(n_groups, row_bytes, "measures by group", err);
+    return metrics->mean && metrics->n_counted && metrics->group && metrics->value ? 0 : -1;
+}
+
+int metrics_rank(struct metrics *metrics, size_t n, const double *target, const double *score,
+                 const uint64_t *query, const uint32_t *at, size_t n_at, size_t min_group,
+                 struct error *err) {
+    *metrics = (struct metrics){0};
+    int status = -1;
+    bool graded;
+    struct row *rows = memory_array(n, sizeof *rows, "rows to measure", err);
+    struct row *buffer = rows ? memory_array(n, sizeof *rows, "rows to measure", err) : NULL;
+    if (!buffer) {
+        goto done;
+    }
+    size_t kept = collect(rows, n, target, score, query, &graded);
+    if (kept == SIZE_MAX) {
+        error_set(err, ERROR_RUNTIME, "cannot measure a ranking: a score is not a finite number");
+        goto done;
+    }
+    if (kept == 0) {
+        error_set(err, ERROR_RUNTIME, "cannot measure a ranking: no row has a target");
+        goto done;
+    }
+    if (allocate(metrics, count_groups(rows, kept), n_at, err)) {
+        metrics_free(metrics);
+        goto done;
+    }
+    size_t start = 0;
+    for (size_t g = 0; g < metrics->n_groups; g++) {
+        size_t end = start + 1;
+        while (end < kept && rows[end].query == rows[start].query) {
+            end++;
+        }
+        uint64_t number = rows[start].query;
+        double pairs = measure_group(rows + start, end - start, buffer, graded, at, n_at,
+                                     metrics->value + g * metrics->n_measures);
+        metrics->group[g] = (struct metrics_group){number, end - start, pairs};
+        start = end;
+    }
+    average(metrics, min_group);
+    status = 0;
+done:
+    free(rows);
+    free(buffer);
+    return status;
+}
+
+void metrics_free(struct metrics *metrics) {
+    free(metrics->mean);
+    free(metrics->n_counted);
+    free(metrics->group);
+    free(metrics->value);
+    *metrics = (struct metrics){0};
+}
+
+const char *metrics_name(size_t measure, const uint32_t *at, char name[METRICS_NAME]) {
+    static const char *const fixed[METRICS_NDCG] = {"pairwise-accuracy", "kendall-tau", "spearman",
+                                                    "map", "mrr"};
+    if (measure < METRICS_NDCG) {
+        snprintf(name, METRICS_NAME, "%s", fixed[measure]);
+    } else {
+        snprintf(name, METRICS_NAME, "ndcg@%lu", (unsigned long)at[measure - METRICS_NDCG]);
+    }
+    return name;
+}
+
+void metrics_pairs(size_t n_i, const double *target_i, size_t n_j, const double *target_j,
+                   const double *margin, double *n_right, double *n_pairs) {
+    for (size_t i = 0; i < n_i; i++) {
+        const double *row = margin + i * n_j;
+        size_t pairs = 0, above = 0, zero = 0;
+        for (size_t j = 0; j < n_j; j++) {
+            size_t preferred = target_i[i] > target_j[j];
+            pairs += preferred;
+            above += preferred & (row[j] > 0);
+            zero += preferred & (row[j] == 0);
+        }
+        *n_pairs += (double)pairs;
+        *n_right += (double)above + 0.5 * (double)zero;
+    }
+}

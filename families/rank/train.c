@@ -1,0 +1,218 @@
+/* svm-rank-train: RankSVM. */
+#include "families/rank/rank.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "solvers/rank/rank.h"
+#include "families/rank/measures.h"
+#include "families/rank/probability.h"
+
+#include <stdlib.h>
+
+static const char *const formulations[] = {"rank", NULL};
+static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const solvers[] = {"auto", "ocas", "newton", "fw", NULL};
+static const char *const cost_units[] = {"pair", "query", NULL};
+static const char *const pair_features[] = {"none", "exterior", NULL};
+static const char *const steps[] = {"linesearch", "diminishing", NULL};
+static const char *const stops[] = {"gap", "decay", NULL};
+
+static const struct option_spec own_options[] = {
+    {.name = "rank-gap",
+     .kind = OPTION_WINDOW,
+     .value = "LOW:HIGH",
+     .initial = "1:inf",
+     .low = 1,
+     .high = UINT32_MAX - 1.0,
+     .help = "prefer only rows whose dense ranks differ by that much"},
+    {.name = "pairs",
+     .kind = OPTION_NUMBER,
+     .level = OPTION_OPEN,
+     .value = "all|FRACTION",
+     .initial = "all",
+     .high = 1,
+     .low_excluded = true,
+     .word = "all",
+     .word_value = 1,
+     .help = "share of the pairs to train on, a random sample"},
+    {.name = "cost-per",
+     .kind = OPTION_CHOICE,
+     .level = OPTION_OPEN,
+     .value = "UNIT",
+     .initial = "pair",
+     .choices = cost_units,
+     .help = "what C counts for: each pair, or each query with the mean\nof its pairs"},
+    {.name = "pair-features",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .initial = "none",
+     .choices = pair_features,
+     .help = "exterior: features of pairs, for predict --pairs"},
+    {.name = "step",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .initial = "linesearch",
+     .choices = steps,
+     .help = "step of --solver fw"},
+    {.name = "stop",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .initial = "gap",
+     .choices = stops,
+     .help = "what --epsilon bounds, with --solver fw: the gap, or its\nratio to the first one"}};
+
+static bool exterior_features(const struct options *options) {
+    return options_choice(options, "pair-features") == 1;
+}
+
+static int check(const struct options *options, struct error *err) {
+    struct point point = {options, 0};
+    enum rank_method method = (enum rank_method)point_choice(point, "solver");
+    const struct option *loss = options_find(options, "loss");
+    bool exterior = exterior_features(options);
+    bool squared = false;
+    for (size_t i = 0; i < loss->n; i++) {
+        squared |= loss->number[i] == RANK_SQUARED_HINGE;
+    }
+    if (exterior && (options_given(options, "libsvm") || options_given(options, "liblinear"))) {
+        return error_set(err, ERROR_USAGE, "no other program knows pair features");
+    }
+    if (exterior && point_number(point, "probability") != 0) {
+        return error_set(err, ERROR_USAGE, "no probabilities with --pair-features exterior");
+    }
+    if (method == RANK_FW && squared) {
+        return error_set(err, ERROR_USAGE, "--solver fw is for the hinge loss");
+    }
+    if (method == RANK_NEWTON && exterior) {
+        return error_set(err, ERROR_USAGE, "--solver newton is not for pair features");
+    }
+    if (method != RANK_FW && (options_given(options, "step") || options_given(options, "stop"))) {
+        return error_set(err, ERROR_USAGE, "--step and --stop are for --solver fw");
+    }
+    for (size_t i = 0; i < options_find(options, "weight")->n_weights; i++) {
+        const struct option_weight *weight = &options_find(options, "weight")->weights[i];
+        uint64_t query;
+        const char *end = weight->key + weight->key_length;
+        if (number_parse_unsigned(weight->key, end, &query) != end) {
+            return error_set(err, ERROR_USAGE, "option --weight: not a qid: '%.*s'",
+                             (int)weight->key_length, weight->key);
+        }
+    }
+    return 0;
+}
+
+static uint32_t window_end(double value) {
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+static int open_problem(void **state, const struct problem *problem, struct point point,
+                        struct error *err) {
+    const struct option *window = options_find(point.options, "rank-gap");
+    const struct option *weights = options_find(point.options, "weight");
+    size_t n = weights->n_weights;
+    uint64_t *query = memory_array(n, sizeof *query, "query weights", err);
+    double *weight = memory_array(n, sizeof *weight, "query weights", err);
+    int status = -1;
+    if (query && weight) {
+        for (size_t i = 0; i < n; i++) { /* check has seen that they are numbers */
+            const struct option_weight *given = &weights->weights[i];
+            number_parse_unsigned(given->key, given->key + given->key_length, &query[i]);
+            weight[i] = given->weight;
+        }
+        struct rank_preferences preferences = {.gap_low = window_end(window->number[0]),
+                                               .gap_high = window_end(window->number[1]),
+                                               .fraction = point_number(point, "pairs"),
+                                               .seed = (uint64_t)point_number(point, "seed"),
+                                               .per_query = point_choice(point, "cost-per") == 1,
+                                               .exterior = exterior_features(point.options),
+                                               .n_weights = n,
+                                               .weight_query = query,
+                                               .weight = weight};
+        struct rank *rank;
+        status = rank_open(&rank, problem, &preferences, err);
+        if (status == 0) {
+            *state = rank;
+        }
+    }
+    free(query);
+    free(weight);
+    return status;
+}
+
+static void close_problem(void *state) {
+    rank_close(state);
+}
+
+static int solve(void *state, struct point point, const struct monitor *monitor,
+                 struct solution *solution, struct error *err) {
+    struct rank_parameters parameters = {.loss = (enum rank_loss)point_choice(point, "loss"),
+                                         .method = (enum rank_method)point_choice(point, "solver"),
+                                         .cost = point_number(point, "cost"),
+                                         .epsilon = point_number(point, "epsilon"),
+                                         .step = (enum rank_step)point_choice(point, "step"),
+                                         .stop = (enum rank_stop)point_choice(point, "stop")};
+    return rank_solve(state, &parameters, monitor, solution, err);
+}
+
+static int header(const void *state, struct point point, const struct solution *solution,
+                  struct model *model, struct error *err) {
+    (void)solution;
+    struct rank_counts counts = rank_counts(state);
+    char pairs[NUMBER_LENGTH];
+    number_format(counts.n_pairs, pairs);
+    if (model_add(model, err, "groups", "%zu", counts.n_groups) < 0 ||
+        model_add(model, err, "pairs", "%s", pairs) < 0) {
+        return -1;
+    }
+    return exterior_features(point.options)
+               ? model_add(model, err, "pair-features", "exterior")
+               : 0;
+}
+
+static void report(const void *state, struct point point, const struct solution *solution,
+                   struct output *output) {
+    (void)point;
+    (void)solution;
+    struct rank_counts counts = rank_counts(state);
+    output_format(output, "groups = %zu\n", counts.n_groups);
+    if (counts.n_groups_without_pairs > 0) {
+        output_format(output, "groups-without-pairs = %zu\n", counts.n_groups_without_pairs);
+    }
+    output_format(output, "pairs = ");
+    output_number(output, counts.n_pairs);
+    output_format(output, "\n");
+}
+
+static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
+                     struct model *model, struct error *err) {
+    double slope;
+    char text[NUMBER_LENGTH];
+    if (rank_probability_slope(&slope, folds, n_folds, (uint64_t)point_number(point, "seed"), err) <
+        0) {
+        return -1;
+    }
+    number_format(slope, text);
+    return model_add(model, err, "probability-slope", "%s", text);
+}
+
+const struct family rank_family = {
+    .name = "rank",
+    .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
+               "targets do.",
+    .has = FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_EXPORT,
+    .labels = DATA_NUMBER,
+    .folds_by_query = true,
+    .formulations = formulations,
+    .losses = losses,
+    .solvers = solvers,
+    .options = own_options,
+    .n_options = sizeof own_options / sizeof own_options[0],
+    .measures = &rank_measures,
+    .check = check,
+    .linear_gram = exterior_features,
+    .open = open_problem,
+    .solve = solve,
+    .close = close_problem,
+    .header = header,
+    .report = report,
+    .calibrate = calibrate};

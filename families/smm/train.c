@@ -1,0 +1,331 @@
+/* svm-smm-train: support matrix machines. */
+#include "families/smm/smm.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "common/data/weights.h"
+#include "solvers/smm/smm.h"
+#include "families/smm/measures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const formulations[] = {"lowrank", "nuclear", "svm", NULL};
+static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const solvers[] = {"auto", "alternate", NULL};
+static const char *const starts[] = {"svd", "random", NULL};
+
+static const struct option_spec own_options[] = {
+    {.name = "shape",
+     .kind = OPTION_TEXT,
+     .value = "RxC",
+     .help = "rows and columns of the matrices, which stand row by row\n"
+             "(default: what the file's first line says: # matrix R C)"},
+    {.letter = 'k',
+     .name = "rank",
+     .kind = OPTION_COUNT,
+     .level = OPTION_SOLVE,
+     .value = "R",
+     .initial = "1",
+     .low = 1,
+     .high = 1e6,
+     .help = "lowrank: largest rank of the weights"},
+    {.name = "tau",
+     .kind = OPTION_NUMBER,
+     .level = OPTION_SOLVE,
+     .value = "T",
+     .initial = "1",
+     .high = INFINITY,
+     .help = "nuclear: factor of the nuclear norm"},
+    {.name = "restarts",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .initial = "0",
+     .high = 1e6,
+     .help = "lowrank: random starts besides the first; the best is kept"},
+    {.name = "start",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .initial = "svd",
+     .choices = starts,
+     .help = "lowrank: the first start: svd of the SVM, or random\n"
+             "(always random with --solver alternate)"},
+    {.name = "weights",
+     .kind = OPTION_TEXT,
+     .value = "FILE",
+     .help = "write the matrix of weights, its singular values and vectors"}};
+
+/* ---- options ---- */
+
+/* RxC, or R C: two whole numbers above 0 whose product counts features. */
+static bool parse_sides(const char *text, char between, uint64_t *height, uint64_t *width) {
+    const char *end = text + strlen(text);
+    const char *at = number_parse_unsigned(text, end, height);
+    if (!at || *at != between) {
+        return false;
+    }
+    at = number_parse_unsigned(at + 1, end, width);
+    /* behind the columns of a comment there may be more */
+    return at && (*at == '\0' || (between == ' ' && *at == ' ')) && *height > 0 && *width > 0 &&
+           *height < UINT32_MAX && *width < UINT32_MAX && *height * *width < UINT32_MAX;
+}
+
+static bool uses(const struct options *options, enum smm_formulation formulation) {
+    const struct option *given = options_find(options, "formulation");
+    bool used = false;
+    for (size_t i = 0; i < given->n; i++) {
+        used |= (enum smm_formulation)given->number[i] == formulation;
+    }
+    return used;
+}
+
+static int check(const struct options *options, struct error *err) {
+    static const char *const lowrank_only[] = {"rank", "restarts", "start"};
+    uint64_t height, width;
+    if (options_choice(options, "kernel") != KERNEL_LINEAR) {
+        return error_set(err, ERROR_USAGE, "only the linear kernel has a matrix of weights");
+    }
+    if (options_given(options, "shape") &&
+        !parse_sides(options_text(options, "shape"), 'x', &height, &width)) {
+        return error_set(err, ERROR_USAGE, "option --shape: not ROWSxCOLUMNS: '%s'",
+                         options_text(options, "shape"));
+    }
+    for (size_t i = 0; i < sizeof lowrank_only / sizeof lowrank_only[0]; i++) {
+        if (!uses(options, SMM_LOWRANK) && options_given(options, lowrank_only[i])) {
+            return error_set(err, ERROR_USAGE, "--%s is for formulation lowrank", lowrank_only[i]);
+        }
+    }
+    if (!uses(options, SMM_NUCLEAR) && options_given(options, "tau")) {
+        return error_set(err, ERROR_USAGE, "--tau is for formulation nuclear");
+    }
+    if (options_choice(options, "solver") == SMM_ALTERNATE &&
+        (!uses(options, SMM_LOWRANK) || options_given(options, "start"))) {
+        return error_set(err, ERROR_USAGE,
+                         "--solver alternate is for formulation lowrank, and starts at random");
+    }
+    return 0;
+}
+
+static int find_shape(const struct options *options, const struct data *data, uint64_t *height,
+                      uint64_t *width, struct error *err) {
+    static const char key[] = "# matrix ";
+    if (options_given(options, "shape")) { /* check has seen that it is one */
+        parse_sides(options_text(options, "shape"), 'x', height, width);
+        return 0;
+    }
+    if (strncmp(data->comment, key, sizeof key - 1) != 0) {
+        return error_set(err, ERROR_RUNTIME,
+                         "no shape of the matrices: --shape RxC, or a first line `# matrix R C`");
+    }
+    return parse_sides(data->comment + sizeof key - 1, ' ', height, width)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "the first line is no shape of matrices: '%s'",
+                           data->comment);
+}
+
+static int find_width(const struct options *options, const struct data *data, uint32_t *width,
+                      struct error *err) {
+    uint64_t rows, columns;
+    if (find_shape(options, data, &rows, &columns, err) < 0) {
+        return -1;
+    }
+    if (data->n_features > rows * columns) {
+        return error_set(err, ERROR_RUNTIME, "index %u is outside of matrices of %llu x %llu",
+                         data->n_features, (unsigned long long)rows, (unsigned long long)columns);
+    }
+    *width = (uint32_t)(rows * columns);
+    return 0;
+}
+
+/* ---- the problem ---- */
+
+static int open_problem(void **state, const struct problem *problem, struct point point,
+                        struct error *err) {
+    const struct data *data = problem->data;
+    uint64_t height, width;
+    double *weight = memory_array(data->names.n, sizeof *weight, "labels", err);
+    struct smm *smm;
+    int status = -1;
+    if (weight && find_shape(point.options, data, &height, &width, err) == 0 &&
+        weights_by_label(data, options_find(point.options, "weight"), weight, err) == 0) {
+        status = smm_open(&smm, problem, (size_t)height, (size_t)width, weight, err);
+    }
+    free(weight);
+    if (status == 0) {
+        *state = smm;
+    }
+    return status;
+}
+
+static void close_problem(void *state) {
+    smm_close(state);
+}
+
+static int solve(void *state, struct point point, const struct monitor *monitor,
+                 struct solution *solution, struct error *err) {
+    struct smm_parameters parameters = {
+        .formulation = (enum smm_formulation)point_choice(point, "formulation"),
+        .loss = (enum smm_loss)point_choice(point, "loss"),
+        .method = (enum smm_method)point_choice(point, "solver"),
+        .cost = point_number(point, "cost"),
+        .epsilon = point_number(point, "epsilon"),
+        .rank = (size_t)point_number(point, "rank"),
+        .tau = point_number(point, "tau"),
+        .random_start = point_choice(point, "start") == 1,
+        .restarts = (size_t)point_number(point, "restarts"),
+        .seed = (uint64_t)point_number(point, "seed")};
+    return smm_solve(state, &parameters, monitor, solution, err);
+}
+
+/* ---- what is told of a fit ---- */
+
+static int add_number(struct model *model, const char *key, double number, struct error *err) {
+    char text[NUMBER_LENGTH];
+    number_format(number, text);
+    return model_add(model, err, key, "%s", text);
+}
+
+/* The largest rank of the machines. */
+static size_t largest_rank(const struct smm *smm) {
+    size_t n, rank = 0;
+    const struct smm_machine *machine = smm_machines(smm, &n);
+    for (size_t m = 0; m < n; m++) {
+        rank = machine[m].rank > rank ? machine[m].rank : rank;
+    }
+    return rank;
+}
+
+/* Of all machines, lowrank: the largest measure of stationarity. */
+static double largest_stationarity(const struct smm *smm) {
+    size_t n;
+    double largest = 0;
+    const struct smm_machine *machine = smm_machines(smm, &n);
+    for (size_t m = 0; m < n; m++) {
+        largest = fmax(largest, machine[m].stationarity);
+    }
+    return largest;
+}
+
+static int header(const void *state, struct point point, const struct solution *solution,
+                  struct model *model, struct error *err) {
+    const struct smm *smm = state;
+    size_t height, width;
+    enum smm_formulation formulation = (enum smm_formulation)point_choice(point, "formulation");
+    smm_shape(smm, &height, &width);
+    if (labels_write(smm_labels(smm), model, err) < 0 ||
+        model_add(model, err, "shape", "%zux%zu", height, width) < 0 ||
+        model_add(model, err, "rank", "%zu", largest_rank(smm)) < 0 ||
+        (formulation == SMM_NUCLEAR &&
+         add_number(model, "tau", point_number(point, "tau"), err) < 0) ||
+        (formulation == SMM_LOWRANK && isfinite(largest_stationarity(smm)) &&
+         add_number(model, "stationarity", largest_stationarity(smm), err) < 0)) {
+        return -1;
+    }
+    return solution->uncertified ? model_add(model, err, "certified", "no") : 0;
+}
+
+static void write_value(struct output *output, const char *name, double value) {
+    output_format(output, "%s = ", name);
+    output_number(output, value);
+    output_format(output, "\n");
+}
+
+static void report(const void *state, struct point point, const struct solution *solution,
+                   struct output *output) {
+    (void)solution;
+    const struct smm *smm = state;
+    size_t height, width, n;
+    const struct smm_machine *machine = smm_machines(smm, &n);
+    smm_shape(smm, &height, &width);
+    output_format(output, "shape = %zux%zu\nrank = %zu\n", height, width, largest_rank(smm));
+    if ((enum smm_formulation)point_choice(point, "formulation") != SMM_LOWRANK) {
+        return;
+    }
+    if (isfinite(largest_stationarity(smm))) {
+        write_value(output, "stationarity", largest_stationarity(smm));
+    }
+    if (machine[0].n_starts > 1) {
+        double best = 0, worst = 0;
+        for (size_t m = 0; m < n; m++) {
+            best += machine[m].best;
+            worst += machine[m].worst;
+        }
+        output_format(output, "starts = %zu\n", machine[0].n_starts);
+        write_value(output, "best-start", best);
+        write_value(output, "worst-start", worst);
+    }
+}
+
+/* ---- --weights ---- */
+
+static void write_matrix(struct output *output, const double *matrix, size_t height, size_t width,
+                         size_t stride) {
+    for (size_t a = 0; a < height; a++) {
+        for (size_t c = 0; c < width; c++) {
+            output_write(output, " ", c > 0);
+            output_number(output, matrix[a * stride + c]);
+        }
+        output_write(output, "\n", 1);
+    }
+}
+
+/* One machine: W, then s, U and V in columns. */
+static void write_machine(const struct smm_machine *machine, size_t height, size_t width,
+                          struct output *output) {
+    size_t k = height < width ? height : width, r = machine->rank;
+    output_format(output, "# bias\n");
+    output_number(output, machine->bias);
+    output_format(output, "\n# B %zu %zu\n", height, width);
+    write_matrix(output, machine->W, height, width, width);
+    output_format(output, "# singular-values %zu\n", r);
+    write_matrix(output, machine->s, r > 0, r, r);
+    output_format(output, "# U %zu %zu\n", height, r);
+    write_matrix(output, machine->U, r > 0 ? height : 0, r, k);
+    output_format(output, "# V %zu %zu\n", width, r);
+    for (size_t c = 0; r > 0 && c < width; c++) {
+        for (size_t j = 0; j < r; j++) {
+            output_write(output, " ", j > 0);
+            output_number(output, machine->Vt[j * width + c]);
+        }
+        output_write(output, "\n", 1);
+    }
+}
+
+static int write_weights(const void *state, const struct solution *solution, struct output *output,
+                         struct error *err) {
+    (void)solution;
+    (void)err;
+    const struct smm *smm = state;
+    const struct names *names = &smm_labels(smm)->names;
+    size_t height, width, n;
+    const struct smm_machine *machine = smm_machines(smm, &n);
+    smm_shape(smm, &height, &width);
+    for (size_t m = 0; m < n; m++) {
+        output_format(output, "# positive %s\n", names->name[n == 1 ? 1 : m]);
+        write_machine(&machine[m], height, width, output);
+    }
+    return 0;
+}
+
+const struct family smm_family = {
+    .name = "smm",
+    .summary = "Trains a support matrix machine: a classifier of matrices whose weights are a "
+               "matrix of low rank.",
+    .has = FAMILY_WEIGHT,
+    .labels = DATA_NAME,
+    .formulations = formulations,
+    .losses = losses,
+    .solvers = solvers,
+    .options = own_options,
+    .n_options = sizeof own_options / sizeof own_options[0],
+    .measures = &smm_measures,
+    .check = check,
+    .width = find_width,
+    .open = open_problem,
+    .solve = solve,
+    .close = close_problem,
+    .header = header,
+    .report = report,
+    .extra_option = "weights",
+    .write_extra = write_weights};

@@ -1,0 +1,54 @@
+#include "families/top/labels.h"
+
+#include "common/base/number.h"
+
+#include <string.h>
+
+int top_labels_class(const char *name, const char *positive) {
+    if (positive) {
+        return strcmp(name, positive) == 0 ? TOP_POSITIVE : TOP_NEGATIVE;
+    }
+    double value;
+    if (!number_parse_whole(name, &value)) {
+        return TOP_UNKNOWN;
+    }
+    return value > 0 ? TOP_POSITIVE : TOP_NEGATIVE;
+}
+
+int top_labels_row(const struct data *data, size_t row, const char *positive) {
+    uint32_t label = data->label[row];
+    return label == UINT32_MAX ? TOP_UNKNOWN : top_labels_class(data->names.name[label], positive);
+}
+
+int top_labels_read(const struct data *data, const char *positive, bool *is_positive,
+                    struct error *err) {
+    bool found = false;
+    for (size_t i = 0; i < data->names.n; i++) {
+        const char *name = data->names.name[i];
+        int class = top_labels_class(name, positive);
+        if (class == TOP_UNKNOWN) {
+            return error_set(err, ERROR_RUNTIME,
+                             "label '%s' is not a number: say by --positive which one is positive",
+                             name);
+        }
+        is_positive[i] = class == TOP_POSITIVE;
+        found |= is_positive[i];
+    }
+    return !positive || found
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "no row has the label '%s'", positive);
+}
+
+const char *top_labels_name(const struct data *data, const char *positive, bool of_positive) {
+    const char *name = NULL;
+    for (size_t i = 0; i < data->names.n; i++) {
+        if ((top_labels_class(data->names.name[i], positive) == TOP_POSITIVE) != of_positive) {
+            continue;
+        }
+        if (name) {
+            return of_positive ? "+1" : positive ? "rest" : "-1";
+        }
+        name = data->names.name[i];
+    }
+    return name ? name : of_positive ? "+1" : "-1";
+}

@@ -1,0 +1,275 @@
+#include "families/top/measures.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "families/top/roc.h"
+#include "families/top/labels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options of both programs. */
+static const struct option_spec measure_options[] = {
+    {.name = "tpr",
+     .kind = OPTION_NUMBER,
+     .level = OPTION_LIST,
+     .value = "X,...",
+     .initial = "1,0.01,0.05,0.1",
+     .high = 1e15,
+     .low_excluded = true,
+     .help = "tpr@X: X >= 1 is a number of negatives, whose mean score is\n"
+             "the threshold; X < 1 the share of negatives above it"},
+    {.name = "pauc",
+     .kind = OPTION_NUMBER,
+     .level = OPTION_LIST,
+     .value = "F,...",
+     .initial = "0.1",
+     .high = 1,
+     .low_excluded = true,
+     .help = "false positive rates that pauc@F and mcclish@F end at"},
+    {.name = "precision",
+     .kind = OPTION_COUNT,
+     .level = OPTION_LIST,
+     .value = "K,...",
+     .initial = "10",
+     .low = 1,
+     .high = 1e15,
+     .help = "rows that precision@K looks at"}};
+
+enum type { TPR, AUC, PAUC, MCCLISH, PRECISION, POS_AT_TOP, AVERAGE_PRECISION, TYPES };
+
+static const char *const type_names[] = {
+    "tpr", "auc", "pauc", "mcclish", "precision", "pos@top", "average-precision"};
+
+struct wanted {
+    enum type type;
+    double at; /* what stands behind @ */
+};
+
+/* A measure by its name; false: there is none of that name. */
+static bool parse_name(const char *name, struct wanted *wanted) {
+    for (enum type type = TPR; type < TYPES; type++) {
+        size_t length = strlen(type_names[type]);
+        if (strncmp(name, type_names[type], length) != 0) {
+            continue;
+        }
+        bool plain = type == AUC || type == POS_AT_TOP || type == AVERAGE_PRECISION;
+        double at = 0;
+        if (plain ? name[length] != 0
+                  : name[length] != '@' || !number_parse_whole(name + length + 1, &at) ||
+                        !(at > 0) || ((type == PAUC || type == MCCLISH) && at > 1) ||
+                        ((at >= 1 || type == PRECISION) && type != PAUC && type != MCCLISH &&
+                         at != floor(at))) {
+            continue;
+        }
+        *wanted = (struct wanted){type, at};
+        return true;
+    }
+    return false;
+}
+
+/* The measures that the options ask for; --select names one more, perhaps. */
+static int list_wanted(const struct options *options, struct wanted **wanted, size_t *n,
+                       struct error *err) {
+    const struct option *tpr = options_find(options, "tpr");
+    const struct option *pauc = options_find(options, "pauc");
+    const struct option *precision = options_find(options, "precision");
+    const char *select = options_given(options, "select") ? options_text(options, "select") : NULL;
+    size_t most = tpr->n + 2 * pauc->n + precision->n + 4, k = 0;
+    struct wanted *list = memory_array(most, sizeof *list, "measures", err);
+    if (!list) {
+        return -1;
+    }
+    for (size_t i = 0; i < tpr->n; i++) {
+        if (tpr->number[i] >= 1 && tpr->number[i] != floor(tpr->number[i])) {
+            free(list);
+            return error_set(err, ERROR_USAGE, "option --tpr: %g is not whole, nor below 1",
+                             tpr->number[i]);
+        }
+        list[k++] = (struct wanted){TPR, tpr->number[i]};
+    }
+    list[k++] = (struct wanted){AUC, 0};
+    for (size_t i = 0; i < pauc->n; i++) {
+        list[k++] = (struct wanted){PAUC, pauc->number[i]};
+        list[k++] = (struct wanted){MCCLISH, pauc->number[i]};
+    }
+    for (size_t i = 0; i < precision->n; i++) {
+        list[k++] = (struct wanted){PRECISION, precision->number[i]};
+    }
+    list[k++] = (struct wanted){POS_AT_TOP, 0};
+    list[k++] = (struct wanted){AVERAGE_PRECISION, 0};
+    struct wanted selected;
+    if (select && parse_name(select, &selected)) {
+        bool there = false;
+        for (size_t i = 0; i < k; i++) {
+            there |= list[i].type == selected.type && list[i].at == selected.at;
+        }
+        if (!there) {
+            list[k++] = selected;
+        }
+    }
+    *wanted = list;
+    *n = k;
+    return 0;
+}
+
+static int list(const struct options *options, struct measure **measures, size_t *n,
+                struct error *err) {
+    struct wanted *wanted;
+    if (list_wanted(options, &wanted, n, err) < 0) {
+        return -1;
+    }
+    *measures = memory_zeros(*n, sizeof **measures, "measures", err);
+    const char *select = options_given(options, "select") ? options_text(options, "select") : NULL;
+    for (size_t i = 0; *measures && i < *n; i++) {
+        char *name = (*measures)[i].name;
+        enum type type = wanted[i].type;
+        if (type == AUC || type == POS_AT_TOP || type == AVERAGE_PRECISION) {
+            snprintf(name, MEASURE_NAME, "%s", type_names[type]);
+            continue;
+        }
+        char at[NUMBER_LENGTH];
+        number_format(wanted[i].at, at);
+        snprintf(name, MEASURE_NAME, "%s@%.20s", type_names[type], at);
+        /* as --select spells it */
+        struct wanted selected;
+        if (select && parse_name(select, &selected) && selected.type == type &&
+            selected.at == wanted[i].at) {
+            snprintf(name, MEASURE_NAME, "%s", select);
+        }
+    }
+    free(wanted);
+    return *measures ? 0 : -1;
+}
+
+/* ---- rows ---- */
+
+int top_rows_add(struct top_rows *rows, const struct data *data, const uint32_t *row, size_t n,
+                 const double *scores, struct error *err) {
+    if (rows->n + n > rows->room) {
+        size_t room = 2 * (rows->n + n);
+        double *score = memory_resize(rows->score, room, sizeof *score, "measures", err);
+        if (!score) {
+            return -1;
+        }
+        rows->score = score;
+        bool *positive = memory_resize(rows->is_positive, room, sizeof *positive, "measures", err);
+        if (!positive) {
+            return -1;
+        }
+        rows->is_positive = positive;
+        rows->room = room;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int class = top_labels_row(data, row ? row[i] : i, rows->positive);
+        if (class != TOP_UNKNOWN) {
+            rows->score[rows->n] = scores[i];
+            rows->is_positive[rows->n++] = class == TOP_POSITIVE;
+        }
+    }
+    return 0;
+}
+
+void top_rows_free(struct top_rows *rows) {
+    free(rows->score);
+    free(rows->is_positive);
+    *rows = (struct top_rows){0};
+}
+
+/* ---- the table ---- */
+
+struct state {
+    struct wanted *wanted;
+    size_t n_wanted;
+    char *positive; /* owned */
+    struct top_rows rows;
+};
+
+static void close_state(void *opened) {
+    struct state *state = opened;
+    free(state->wanted);
+    free(state->positive);
+    top_rows_free(&state->rows);
+    free(state);
+}
+
+static int open_state(void **opened, const struct options *options, const struct model *model,
+                      struct error *err) {
+    struct state *state = memory_zeros(1, sizeof *state, "measures", err);
+    if (!state) {
+        return -1;
+    }
+    const char *positive = model_value(model, "positive");
+    if (positive) {
+        size_t size = strlen(positive) + 1;
+        state->positive = memory_array(size, 1, "a label", err);
+        if (!state->positive) {
+            close_state(state);
+            return -1;
+        }
+        memcpy(state->positive, positive, size);
+    }
+    state->rows.positive = state->positive;
+    if (list_wanted(options, &state->wanted, &state->n_wanted, err) < 0) {
+        close_state(state);
+        return -1;
+    }
+    *opened = state;
+    return 0;
+}
+
+static int add(void *opened, const struct data *data, const uint32_t *rows, size_t n,
+               const double *scores, size_t n_scores, struct error *err) {
+    struct state *state = opened;
+    (void)n_scores; /* one */
+    return top_rows_add(&state->rows, data, rows, n, scores, err);
+}
+
+static double measure(const struct roc *roc, const struct wanted *wanted) {
+    switch (wanted->type) {
+    case TPR:
+        return wanted->at >= 1 ? roc_tpr_at_count(roc, (size_t)wanted->at)
+                               : roc_tpr_at_rate(roc, wanted->at);
+    case AUC:
+        return roc_auc(roc);
+    case PAUC:
+        return roc_partial_auc(roc, wanted->at);
+    case MCCLISH:
+        return roc_mcclish(roc, wanted->at);
+    case PRECISION:
+        return roc_precision(roc, (size_t)wanted->at);
+    case POS_AT_TOP:
+        return roc_positives_at_top(roc);
+    case AVERAGE_PRECISION:
+        return roc_average_precision(roc);
+    case TYPES:
+        break;
+    }
+    return (double)NAN;
+}
+
+static int values(void *opened, double *value, double *weight, struct error *err) {
+    const struct state *state = opened;
+    struct roc roc;
+    if (roc_create(&roc, state->rows.score, state->rows.is_positive, state->rows.n, err) < 0) {
+        return -1;
+    }
+    bool both = roc.n_positive > 0 && roc.n_negative > 0;
+    for (size_t i = 0; i < state->n_wanted; i++) {
+        value[i] = both ? measure(&roc, &state->wanted[i]) : (double)NAN;
+        weight[i] = isnan(value[i]) ? 0 : 1;
+    }
+    roc_free(&roc);
+    return 0;
+}
+
+const struct measures top_measures = {.options = measure_options,
+                                      .n_options =
+                                          sizeof measure_options / sizeof measure_options[0],
+                                      .list = list,
+                                      .open = open_state,
+                                      .add = add,
+                                      .values = values,
+                                      .close = close_state};

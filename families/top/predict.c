@@ -1,0 +1,161 @@
+/* svm-top-predict: labels and scores by a model of svm-top-train. */
+#include "families/top/top.h"
+
+#include "common/base/memory.h"
+#include "families/top/roc.h"
+#include "families/top/measures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_spec own_options[] = {
+    {.name = "roc",
+     .kind = OPTION_TEXT,
+     .value = "FILE",
+     .help = "write the points of the ROC curve: fpr, tpr and threshold,\ntabs between"},
+    {.name = "threshold",
+     .kind = OPTION_NUMBER,
+     .value = "T",
+     .help = "rows that score above T are positive (default: the model's)"}};
+
+static const char *const model_keys[] = {"labels",    "positive",       "top-k",
+                                         "tau",       "theta",          "certified",
+                                         "threshold", "calibrated-tau", "calibrated-threshold",
+                                         NULL};
+
+static int check(const struct options *options, const struct model *model, struct error *err) {
+    if (options_given(options, "roc") && options_given(options, "batch")) {
+        return error_set(err, ERROR_USAGE, "--roc is for one test file");
+    }
+    const char *roc = options_text(options, "roc");
+    const char *predictions = options->n_operands > 2              ? options->operand[2]
+                              : options_given(options, "metrics") ? NULL
+                                                                   : "-";
+    bool taken = predictions && roc && strcmp(roc, predictions) == 0;
+    if (taken || (roc && strcmp(roc, "-") == 0 && options_given(options, "metrics"))) {
+        return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", roc);
+    }
+    const char *labels = model_value(model, "labels");
+    if (model->n_outputs != 1 || !labels || !strchr(labels, ' ')) {
+        return error_set(err, ERROR_RUNTIME, "the model has not one score and two labels");
+    }
+    return 0;
+}
+
+struct lines {
+    const char *label[2]; /* of negatives and positives, in names */
+    char *names;          /* owned */
+    double threshold;
+    struct top_rows rows; /* for the curve */
+    struct output *roc;   /* NULL: not wanted */
+};
+
+static void close_lines(void *opened) {
+    struct lines *lines = opened;
+    output_discard(lines->roc);
+    top_rows_free(&lines->rows);
+    free(lines->names);
+    free(lines);
+}
+
+static int read_model(struct lines *lines, const struct options *options, const struct model *model,
+                      struct error *err) {
+    const char *labels = model_value(model, "labels");
+    size_t size = strlen(labels) + 1;
+    lines->names = memory_array(size, 1, "labels", err);
+    if (!lines->names || model_number(model, "threshold", 0, &lines->threshold, err) < 0 ||
+        model_number(model, "calibrated-threshold", lines->threshold, &lines->threshold, err) < 0) {
+        return -1;
+    }
+    memcpy(lines->names, labels, size);
+    char *blank = strchr(lines->names, ' ');
+    *blank = 0;
+    lines->label[1] = lines->names;
+    lines->label[0] = blank + 1;
+    if (options_given(options, "threshold")) {
+        lines->threshold = options_number(options, "threshold");
+    }
+    lines->rows.positive = model_value(model, "positive");
+    return 0;
+}
+
+static int open_lines(void **opened, const struct options *options, const struct model *model,
+                      struct error *err) {
+    struct lines *lines = memory_zeros(1, sizeof *lines, "predictions", err);
+    if (!lines) {
+        return -1;
+    }
+    if (read_model(lines, options, model, err) < 0 ||
+        (options_given(options, "roc") &&
+         output_open(&lines->roc, options_text(options, "roc"), err) < 0)) {
+        close_lines(lines);
+        return -1;
+    }
+    *opened = lines;
+    return 0;
+}
+
+static int add_rows(void *opened, const struct data *rows, const double *scores,
+                    struct output *output, struct error *err) {
+    struct lines *lines = opened;
+    for (size_t i = 0; output && i < rows->n_rows; i++) {
+        output_format(output, "%s ", lines->label[scores[i] > lines->threshold]);
+        output_number(output, scores[i]);
+        output_write(output, "\n", 1);
+    }
+    return lines->roc ? top_rows_add(&lines->rows, rows, NULL, rows->n_rows, scores, err) : 0;
+}
+
+/* The corners of the curve: a row for each score, with what lies at or above it. */
+static void write_roc(struct output *output, const struct roc *roc) {
+    output_format(output, "fpr\ttpr\tthreshold\n0\t0\tinf\n");
+    for (size_t i = 0; i < roc->n_steps; i++) {
+        const struct roc_step *step = &roc->step[i];
+        output_number(output,
+                      (double)(step->negatives_above + step->negatives) / (double)roc->n_negative);
+        output_write(output, "\t", 1);
+        output_number(output,
+                      (double)(step->positives_above + step->positives) / (double)roc->n_positive);
+        output_write(output, "\t", 1);
+        output_number(output, step->score);
+        output_write(output, "\n", 1);
+    }
+}
+
+static int finish(void *opened, struct output *output, struct error *err) {
+    (void)output;
+    struct lines *lines = opened;
+    if (!lines->roc) {
+        return 0;
+    }
+    struct roc roc;
+    if (roc_create(&roc, lines->rows.score, lines->rows.is_positive, lines->rows.n, err) < 0) {
+        return -1;
+    }
+    int status = 0;
+    if (roc.n_positive == 0 || roc.n_negative == 0) {
+        status = error_set(err, ERROR_RUNTIME, "--roc wants rows of both classes");
+    } else {
+        write_roc(lines->roc, &roc);
+        status = output_commit(lines->roc, err);
+        lines->roc = NULL;
+    }
+    roc_free(&roc);
+    return status;
+}
+
+const struct predictor top_predictor = {
+    .name = "top",
+    .summary = "Writes the label and the score of each row of test_file, by a model of "
+               "svm-top-train.",
+    .labels = DATA_NAME,
+    .options = own_options,
+    .n_options = sizeof own_options / sizeof own_options[0],
+    .measures = &top_measures,
+    .model_keys = model_keys,
+    .no_output = true,
+    .check = check,
+    .open = open_lines,
+    .add = add_rows,
+    .finish = finish,
+    .close = close_lines};

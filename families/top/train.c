@@ -1,0 +1,300 @@
+/* svm-top-train: classification at the top. */
+#include "families/top/top.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "families/top/roc.h"
+#include "common/data/weights.h"
+#include "solvers/top/top.h"
+#include "families/top/labels.h"
+#include "families/top/measures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const formulations[] = {"toppush", "toppushk",  "tau-fpl", "topmeank",
+                                           "patmat",  "patmat-np", "grill",   "grill-np",
+                                           "svm",     NULL};
+static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const solvers[] = {"auto", "smo", "bundle", "cd", NULL};
+
+static const struct option_spec own_options[] = {
+    {.name = "lambda",
+     .kind = OPTION_NUMBER,
+     .level = OPTION_SOLVE,
+     .value = "L",
+     .high = INFINITY,
+     .low_excluded = true,
+     .help = "in place of --cost: C = 1 / (L n+)"},
+    {.letter = 'k',
+     .name = "top-k",
+     .kind = OPTION_NUMBER,
+     .level = OPTION_OPEN,
+     .value = "K",
+     .initial = "5",
+     .low = 1,
+     .high = 1e15,
+     .help = "toppushk: negatives whose mean score is the threshold;\nneed not be whole"},
+    {.name = "tau",
+     .kind = OPTION_NUMBER,
+     .level = OPTION_OPEN,
+     .value = "T",
+     .initial = "0.05",
+     .high = 1,
+     .low_excluded = true,
+     .help = "tau-fpl, topmeank, patmat, grill: share of the rows that\nmake the threshold"},
+    {.name = "theta",
+     .kind = OPTION_NUMBER,
+     .level = OPTION_OPEN,
+     .value = "T",
+     .initial = "1",
+     .high = INFINITY,
+     .low_excluded = true,
+     .help = "patmat: scale of the scores in the threshold's equation"},
+    {.name = "positive",
+     .kind = OPTION_TEXT,
+     .value = "LABEL",
+     .help = "label of the positives, all others are negative (default:\nnumbers above 0)"},
+    {.name = "calibrate",
+     .kind = OPTION_NUMBER,
+     .value = "T",
+     .high = 1,
+     .help = "threshold of predictions: share T of negatives above it, by\nthe scores of "
+             "five folds (default: the threshold of training)"},
+    {.name = "starts",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .initial = "10",
+     .low = 1,
+     .high = 1e6,
+     .help = "starts of grill, the best of which is kept"},
+    {.letter = 'h',
+     .name = "shrinking",
+     .kind = OPTION_COUNT,
+     .value = "0|1",
+     .initial = "1",
+     .high = 1,
+     .help = "solver smo: leave out rows that rest at 0"}};
+
+static bool takes(enum top_formulation formulation, const char *option) {
+    if (strcmp(option, "top-k") == 0) {
+        return formulation == TOP_PUSH_K;
+    }
+    if (strcmp(option, "theta") == 0) {
+        return formulation == TOP_PAT_MAT || formulation == TOP_PAT_MAT_NP;
+    }
+    return formulation != TOP_PUSH && formulation != TOP_PUSH_K && formulation != TOP_SVM;
+}
+
+/* An option that none of the formulations uses. */
+static int check_unused(const struct options *options, const char *name, struct error *err) {
+    const struct option *given = options_find(options, "formulation");
+    bool used = false;
+    for (size_t i = 0; i < given->n; i++) {
+        used |= takes((enum top_formulation)given->number[i], name);
+    }
+    return used || !options_given(options, name)
+               ? 0
+               : error_set(err, ERROR_USAGE, "--%s is not for formulation %s", name, given->text);
+}
+
+static int check(const struct options *options, struct error *err) {
+    const struct option *given = options_find(options, "formulation");
+    bool linear = options_choice(options, "kernel") == KERNEL_LINEAR;
+    size_t solver = options_choice(options, "solver");
+    for (size_t i = 0; i < given->n; i++) {
+        enum top_formulation formulation = (enum top_formulation)given->number[i];
+        bool grill = formulation == TOP_GRILL || formulation == TOP_GRILL_NP;
+        if (grill && !linear) {
+            return error_set(err, ERROR_USAGE, "formulation %s is for the linear kernel",
+                             formulations[formulation]);
+        }
+        if ((grill && solver != TOP_AUTO) || (formulation == TOP_SVM && solver == TOP_CD)) {
+            return error_set(err, ERROR_USAGE, "--solver %s is not for formulation %s",
+                             solvers[solver], formulations[formulation]);
+        }
+    }
+    if (options_given(options, "lambda") && options_given(options, "cost")) {
+        return error_set(err, ERROR_USAGE, "--lambda and --cost exclude each other");
+    }
+    return check_unused(options, "top-k", err) < 0 || check_unused(options, "tau", err) < 0
+               ? -1
+               : check_unused(options, "theta", err);
+}
+
+/* ---- the problem ---- */
+
+struct state {
+    const struct problem *problem;
+    struct top *top;
+    const char *positive; /* of the options, or NULL */
+    double tau, theta;
+    enum top_formulation formulation;
+};
+
+static int open_problem(void **opened, const struct problem *problem, struct point point,
+                        struct error *err) {
+    const struct data *data = problem->data;
+    size_t n = data->names.n;
+    struct state *state = memory_zeros(1, sizeof *state, "a problem", err);
+    bool *positive = memory_array(n, sizeof *positive, "labels", err);
+    double *weight = memory_array(n, sizeof *weight, "labels", err);
+    int status = -1;
+    if (state && positive && weight) {
+        *state =
+            (struct state){.problem = problem,
+                           .positive = options_text(point.options, "positive"),
+                           .tau = point_number(point, "tau"),
+                           .theta = point_number(point, "theta"),
+                           .formulation = (enum top_formulation)point_choice(point, "formulation")};
+        struct top_setting setting = {.formulation = state->formulation,
+                                      .positive = positive,
+                                      .weight = weight,
+                                      .k = point_number(point, "top-k"),
+                                      .tau = state->tau,
+                                      .theta = state->theta};
+        status = top_labels_read(data, state->positive, positive, err);
+        if (status == 0) {
+            status = weights_by_label(data, options_find(point.options, "weight"), weight, err);
+        }
+        if (status == 0) {
+            status = top_open(&state->top, problem, &setting, err);
+        }
+    }
+    free(positive);
+    free(weight);
+    if (status < 0) {
+        free(state);
+        return -1;
+    }
+    *opened = state;
+    return 0;
+}
+
+static void close_problem(void *opened) {
+    struct state *state = opened;
+    top_close(state->top);
+    free(state);
+}
+
+static double cost_of(const struct state *state, struct point point) {
+    double lambda = point_number_or(point, "lambda", 0);
+    return lambda > 0 ? 1 / (lambda * top_counts(state->top).positive_weight)
+                      : point_number(point, "cost");
+}
+
+static int solve(void *opened, struct point point, const struct monitor *monitor,
+                 struct solution *solution, struct error *err) {
+    struct state *state = opened;
+    struct top_parameters parameters = {.loss = (enum top_loss)point_choice(point, "loss"),
+                                        .method = (enum top_method)point_choice(point, "solver"),
+                                        .cost = cost_of(state, point),
+                                        .epsilon = point_number(point, "epsilon"),
+                                        .shrink = point_number(point, "shrinking") != 0,
+                                        .seed = (uint64_t)point_number(point, "seed"),
+                                        .starts = (size_t)point_number(point, "starts")};
+    return top_solve(state->top, &parameters, monitor, solution, err);
+}
+
+/* ---- what is told of a fit ---- */
+
+static int add_number(struct model *model, const char *key, double number, struct error *err) {
+    char text[NUMBER_LENGTH];
+    number_format(number, text);
+    return model_add(model, err, key, "%s", text);
+}
+
+static int header(const void *opened, struct point point, const struct solution *solution,
+                  struct model *model, struct error *err) {
+    const struct state *state = opened;
+    const struct data *data = state->problem->data;
+    model->cost = cost_of(state, point);
+    if (model_add(model, err, "labels", "%s %s", top_labels_name(data, state->positive, true),
+                  top_labels_name(data, state->positive, false)) < 0 ||
+        (state->positive && model_add(model, err, "positive", "%s", state->positive) < 0) ||
+        (takes(state->formulation, "top-k") &&
+         add_number(model, "top-k", top_counts(state->top).k, err) < 0) ||
+        (takes(state->formulation, "tau") && add_number(model, "tau", state->tau, err) < 0) ||
+        (takes(state->formulation, "theta") && add_number(model, "theta", state->theta, err) < 0) ||
+        (solution->uncertified && model_add(model, err, "certified", "no") < 0)) {
+        return -1;
+    }
+    return add_number(model, "threshold", top_threshold(state->top), err);
+}
+
+static void report(const void *opened, struct point point, const struct solution *solution,
+                   struct output *output) {
+    (void)point;
+    (void)solution;
+    const struct state *state = opened;
+    struct top_counts counts = top_counts(state->top);
+    output_format(output, "positives = %zu\nnegatives = %zu\n", counts.n_positive,
+                  counts.n_negative);
+    if (counts.k > 0) {
+        output_format(output, "K = ");
+        output_number(output, counts.k);
+        output_format(output, "\n");
+    }
+    output_format(output, "threshold = ");
+    output_number(output, top_threshold(state->top));
+    output_format(output, "\n");
+    if (top_trivial(state->top)) {
+        output_format(output, "note = %s\n", top_trivial(state->top));
+    }
+}
+
+/* The threshold that lets a share tau of the out-of-fold negatives pass. */
+static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
+                     struct model *model, struct error *err) {
+    double tau = point_number(point, "calibrate");
+    struct top_rows rows = {.positive = model_value(model, "positive")};
+    struct roc roc = {0};
+    int status = 0;
+    for (size_t i = 0; i < n_folds && status == 0; i++) {
+        status =
+            top_rows_add(&rows, folds[i].data, folds[i].rows, folds[i].n, folds[i].scores, err);
+    }
+    if (status == 0) {
+        status = roc_create(&roc, rows.score, rows.is_positive, rows.n, err);
+    }
+    if (status == 0) {
+        double threshold = roc_threshold(&roc, tau);
+        if (isnan(threshold)) { /* tau = 1: all may pass */
+            threshold = roc.step[roc.n_steps - 1].score - 1;
+        }
+        status = add_number(model, "calibrated-tau", tau, err) < 0
+                     ? -1
+                     : add_number(model, "calibrated-threshold", threshold, err);
+    }
+    roc_free(&roc);
+    top_rows_free(&rows);
+    return status;
+}
+
+static enum family_matrix by_rows(const struct options *options) {
+    (void)options;
+    return FAMILY_ROWS;
+}
+
+const struct family top_family = {
+    .name = "top",
+    .summary = "Trains a classifier at the top: positives are to score above a threshold that "
+               "the highest negatives make.",
+    .has = FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
+    .labels = DATA_NAME,
+    .formulations = formulations,
+    .losses = losses,
+    .solvers = solvers,
+    .matrix = by_rows,
+    .options = own_options,
+    .n_options = sizeof own_options / sizeof own_options[0],
+    .measures = &top_measures,
+    .check = check,
+    .open = open_problem,
+    .solve = solve,
+    .close = close_problem,
+    .header = header,
+    .report = report,
+    .calibrate_option = "calibrate",
+    .calibrate = calibrate};

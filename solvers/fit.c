@@ -1,9 +1,0 @@
-#include "solvers/fit.h"
-
-#include <stdlib.h>
-
-void fit_free(struct fit *fit) {
-    free(fit->weights);
-    free(fit->dual_weights);
-    *fit = (struct fit){0};
-}

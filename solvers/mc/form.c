@@ -1,0 +1,201 @@
+#include "solvers/mc/form.h"
+
+#include <math.h>
+
+const struct mc_form mc_forms[] = {
+    [MC_WW] = {.name = "ww", .relative = true, .others = true},
+    [MC_CS] = {.name = "cs", .relative = true, .others = true, .maximum = true},
+    [MC_LLW] = {.name = "llw", .centred = true, .others = true},
+    [MC_ADM] = {.name = "adm", .centred = true, .others = true, .maximum = true},
+    [MC_ATM] = {.name = "atm", .centred = true, .others = true, .own = true, .maximum = true},
+    [MC_ATS] = {.name = "ats", .centred = true, .others = true, .own = true},
+    [MC_MMR] = {.name = "mmr", .centred = true, .own = true},
+    [MC_OVA] = {.name = "ova", .others = true, .own = true},
+};
+
+struct mc_shape mc_shape(enum mc_formulation formulation, size_t k, double margin) {
+    const struct mc_form *form = &mc_forms[formulation];
+    return (struct mc_shape){.form = form,
+                             .k = k,
+                             .margin = form->relative ? margin : 1,
+                             .kappa = form->relative  ? 1
+                                      : form->centred ? -1 / (double)k
+                                                      : 0};
+}
+
+static double mean(const struct mc_shape *shape, const double *s) {
+    double sum = 0;
+    for (size_t c = 0; shape->form->centred && c < shape->k; c++) {
+        sum += s[c];
+    }
+    return sum / (double)shape->k;
+}
+
+static bool is_term(const struct mc_shape *shape, size_t y, size_t c) {
+    return c == y ? shape->form->own : shape->form->others;
+}
+
+/* 1 - m_c, centre being the mean of s where it counts. */
+static double slack(const struct mc_shape *shape, size_t y, size_t c, const double *s,
+                    double centre) {
+    if (shape->form->relative) {
+        return 1 - shape->margin * (s[y] - s[c]);
+    }
+    return c == y ? 1 - (s[c] - centre) : 1 + (s[c] - centre);
+}
+
+double mc_loss(const struct mc_shape *shape, size_t y, const double *s) {
+    double centre = mean(shape, s), sum = 0, most = 0;
+    for (size_t c = 0; c < shape->k; c++) {
+        double u = is_term(shape, y, c) ? slack(shape, y, c, s, centre) : 0;
+        if (u > 0 || isnan(u)) {
+            sum += u;
+            most = u > most ? u : most;
+        }
+    }
+    return shape->form->maximum && !isnan(sum) ? most : sum;
+}
+
+double mc_most(const struct mc_shape *shape) {
+    if (shape->form->maximum) {
+        return 1;
+    }
+    return (double)(shape->form->others ? shape->k - 1 : 0) + (shape->form->own ? 1 : 0);
+}
+
+void mc_vertex(const struct mc_shape *shape, size_t y, double cost, const double *s,
+               double *alpha) {
+    double centre = mean(shape, s), most = 0;
+    size_t best = shape->k;
+    for (size_t c = 0; c < shape->k; c++) {
+        double u = is_term(shape, y, c) ? slack(shape, y, c, s, centre) : 0;
+        alpha[c] = u > 0 && !shape->form->maximum ? cost : 0;
+        if (u > most) {
+            most = u;
+            best = c;
+        }
+    }
+    if (shape->form->maximum && best < shape->k) {
+        alpha[best] = cost;
+    }
+}
+
+void mc_coefficients(const struct mc_shape *shape, size_t y, const double *alpha, double *u) {
+    double sum = 0;
+    for (size_t c = 0; c < shape->k; c++) {
+        u[c] = -shape->margin * alpha[c];
+        sum += alpha[c];
+    }
+    u[y] = shape->form->relative ? shape->margin * sum : alpha[y];
+}
+
+/* ---- the exact block ---- */
+
+/* With v the maximum without constraints and without the rank-one part, the new alpha is
+ * clip(v_c - theta) for the others and clip(v_y - eta) for the own class, where
+ *   theta = kappa U + lambda, eta = -kappa U + lambda, U = sum of the others - own,
+ * and lambda >= 0 belongs to sum alpha <= cost. */
+struct block {
+    const struct mc_shape *shape;
+    size_t y;
+    double cap;
+    const double *v;
+};
+
+static double clip(double value, double cap) {
+    return value < 0 ? 0 : value > cap ? cap : value;
+}
+
+static double sum_others(const struct block *block, double theta, double cap) {
+    double sum = 0;
+    for (size_t c = 0; block->shape->form->others && c < block->shape->k; c++) {
+        sum += c == block->y ? 0 : clip(block->v[c] - theta, cap);
+    }
+    return sum;
+}
+
+static double own(const struct block *block, double eta) {
+    return block->shape->form->own ? clip(block->v[block->y] - eta, block->cap) : 0;
+}
+
+/* Increasing in t; its root decides. `kind`: 0 lambda = 0, t = theta; 1 sum alpha = cap without an
+ * own term, t = theta; 2 the same with one, t = its alpha. */
+static double equation(const struct block *block, int kind, double t) {
+    double kappa = block->shape->kappa, cap = block->cap;
+    if (kind == 0) {
+        return t - kappa * (sum_others(block, t, cap) - own(block, -t));
+    }
+    if (kind == 1) {
+        return cap - sum_others(block, t, INFINITY);
+    }
+    double theta = block->v[block->y] - t + 2 * kappa * (cap - 2 * t);
+    return sum_others(block, theta, INFINITY) - (cap - t);
+}
+
+/* Plain bisection to the last bit. */
+static double root(const struct block *block, int kind, double low, double high) {
+    for (;;) {
+        double middle = low + (high - low) / 2;
+        if (!(middle > low && middle < high)) {
+            return middle;
+        }
+        if (equation(block, kind, middle) > 0) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+}
+
+static void bracket(const struct block *block, double *low, double *high) {
+    double kappa = block->shape->kappa, cap = block->cap;
+    double terms = (double)block->shape->k;
+    *low = kappa > 0 ? 0 : kappa * terms * cap;
+    *high = kappa > 0 ? kappa * terms * cap : -kappa * cap;
+}
+
+static double largest(const struct block *block) {
+    double most = -INFINITY;
+    for (size_t c = 0; c < block->shape->k; c++) {
+        most = c != block->y && block->v[c] > most ? block->v[c] : most;
+    }
+    return most;
+}
+
+/* Sets theta and eta for sum alpha = cap. */
+static void solve_simplex(const struct block *block, double *theta, double *eta) {
+    double kappa = block->shape->kappa, cap = block->cap, v_own = block->v[block->y];
+    double most = largest(block);
+    if (block->shape->form->own && equation(block, 2, 0) < 0) {
+        double a = equation(block, 2, cap) <= 0 ? cap : root(block, 2, 0, cap);
+        *theta = v_own - a + 2 * kappa * (cap - 2 * a);
+        *eta = v_own - a;
+        return;
+    }
+    *theta = root(block, 1, most - cap, most);
+    *eta = *theta - 2 * kappa * cap;
+}
+
+void mc_step(const struct mc_shape *shape, size_t y, double cost, double q, const double *s,
+             double *alpha) {
+    const struct mc_form *form = shape->form;
+    double scale = shape->margin * shape->margin * q, centre = mean(shape, s), sum = 0;
+    for (size_t c = 0; c < shape->k; c++) {
+        sum += c == y ? -alpha[c] : alpha[c];
+    }
+    /* alpha itself serves for v */
+    for (size_t c = 0; c < shape->k; c++) {
+        double sigma = c == y ? -1 : 1; /* of U */
+        alpha[c] += slack(shape, y, c, s, centre) / scale + shape->kappa * sigma * sum;
+    }
+    struct block block = {shape, y, cost, alpha};
+    double low, high;
+    bracket(&block, &low, &high);
+    double theta = shape->kappa != 0 ? root(&block, 0, low, high) : 0, eta = -theta;
+    if (form->maximum && sum_others(&block, theta, cost) + own(&block, eta) > cost) {
+        solve_simplex(&block, &theta, &eta);
+    }
+    for (size_t c = 0; c < shape->k; c++) {
+        alpha[c] = is_term(shape, y, c) ? clip(alpha[c] - (c == y ? eta : theta), cost) : 0;
+    }
+}

@@ -1,0 +1,24 @@
+/* Multi-class SVMs with a kernel: block coordinate descent on working sets of rows.
+ *
+ * The scores F (n, k) of all rows tell what an exact step of each row would gain; the rows that
+ * would gain most, with those whose alpha is neither 0 nor at its bounds, make a working set S,
+ * larger each time. On K_SS steps are cheap, for a step only changes the scores of S in the few
+ * classes that it touches. Then F takes the columns of K whose coefficients changed. */
+#ifndef SOLVERS_MC_KERNEL_H
+#define SOLVERS_MC_KERNEL_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/mc/task.h"
+
+struct mc_kernel;
+
+/* Starts at alpha = 0. Borrows task. */
+int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct error *err);
+void mc_kernel_close(struct mc_kernel *kernel);
+
+/* Solves from the last solution. The caller calls mc_fit_free. */
+int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* Linear multi-class SVMs by block coordinate descent on the dual: one exact step for all terms of
+ * a row at a time, with W = W(alpha) at hand feature by feature, the classes side by side. */
+#ifndef SOLVERS_MC_LINEAR_H
+#define SOLVERS_MC_LINEAR_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/mc/task.h"
+
+struct mc_linear;
+
+/* Starts at alpha = 0. Borrows task. */
+int mc_linear_open(struct mc_linear **linear, const struct mc_task *task, struct error *err);
+void mc_linear_close(struct mc_linear *linear);
+
+/* Solves from the last solution. The caller calls mc_fit_free. */
+int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *err);
+
+/* *loss = sum of share times loss over the rows at W (n_features, k) and bias (k; NULL: none), in
+ * double and from the data. */
+int mc_linear_loss(const struct mc_task *task, const double *W, const double *bias, double *loss,
+                   struct error *err);
+
+#endif

@@ -1,0 +1,457 @@
+/* The inner loops of mc_linear.c that depend on the type of W, included there for float and for
+ * double with REAL, SIGNED and NAME(x) defined. Not a header for anybody else. */
+
+#include "solvers/mc/step_real.h"
+
+struct NAME(engine) {
+    struct NAME(blocks) blocks;
+    REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
+    REAL *s, *alpha, *u; /* (width) of the row at hand */
+    double *row;         /* (k) */
+};
+
+/* s[0 .. vectors) += x'W there, with `chains` independent sums. */
+static inline __attribute__((always_inline)) void NAME(gather)(const struct mc_row *row,
+                                                               const REAL *W, size_t width, REAL *s,
+                                                               size_t vectors, size_t chains) {
+    NAME(vector) sum[8];
+    for (size_t k = 0; k < vectors * chains; k++) {
+        sum[k] = (NAME(vector)){0};
+    }
+    size_t t = 0;
+    for (; t + chains <= row->n; t += chains) {
+        for (size_t h = 0; h < chains; h++) {
+            REAL x = (REAL)row->value[t + h];
+            const NAME(vector) *w = (const NAME(vector) *)(W + row->column[t + h] * width);
+            for (size_t k = 0; k < vectors; k++) {
+                sum[h * vectors + k] += x * w[k];
+            }
+        }
+    }
+    for (; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        const NAME(vector) *w = (const NAME(vector) *)(W + row->column[t] * width);
+        for (size_t k = 0; k < vectors; k++) {
+            sum[k] += x * w[k];
+        }
+    }
+    NAME(vector) *out = (NAME(vector) *)s;
+    for (size_t k = 0; k < vectors; k++) {
+        for (size_t h = 1; h < chains; h++) {
+            sum[k] += sum[h * vectors + k];
+        }
+        out[k] += sum[k];
+    }
+}
+
+/* s (width) = W'x, the constant feature included. */
+DISPATCH static void NAME(row_scores)(const struct mc_row *row, double bias, const REAL *W,
+                                      size_t n_features, size_t width, REAL *s) {
+    const REAL *constant = W + n_features * width;
+    for (size_t c = 0; c < width; c++) {
+        s[c] = (REAL)bias * constant[c];
+    }
+    size_t c = 0, step = NAME(LANES);
+    for (; c + 4 * step <= width; c += 4 * step) {
+        NAME(gather)(row, W + c, width, s + c, 4, 2);
+    }
+    if (c + 2 * step <= width) {
+        NAME(gather)(row, W + c, width, s + c, 2, 4);
+        c += 2 * step;
+    }
+    if (c < width) {
+        NAME(gather)(row, W + c, width, s + c, 1, 8);
+    }
+}
+
+static inline __attribute__((always_inline)) void
+NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
+    NAME(vector) change[4];
+    for (size_t k = 0; k < vectors; k++) {
+        change[k] = ((const NAME(vector) *)u)[k];
+    }
+    for (size_t t = 0; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        NAME(vector) *w = (NAME(vector) *)(W + row->column[t] * width);
+        for (size_t k = 0; k < vectors; k++) {
+            w[k] += x * change[k];
+        }
+    }
+}
+
+/* W += x u'. */
+DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REAL *W,
+                                      size_t n_features, size_t width, const REAL *u) {
+    REAL *constant = W + n_features * width;
+    for (size_t c = 0; c < width; c++) {
+        constant[c] += (REAL)bias * u[c];
+    }
+    size_t c = 0, step = NAME(LANES);
+    for (; c + 4 * step <= width; c += 4 * step) {
+        NAME(scatter)(row, W + c, width, u + c, 4);
+    }
+    if (c + 2 * step <= width) {
+        NAME(scatter)(row, W + c, width, u + c, 2);
+        c += 2 * step;
+    }
+    if (c < width) {
+        NAME(scatter)(row, W + c, width, u + c, 1);
+    }
+}
+
+/* The same where only a few classes change. */
+static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
+                                 size_t width, const REAL *u, const uint32_t *changed,
+                                 size_t n_changed) {
+    for (size_t e = 0; e < n_changed; e++) {
+        W[n_features * width + changed[e]] += (REAL)bias * u[changed[e]];
+    }
+    for (size_t t = 0; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        REAL *w = W + row->column[t] * width;
+        for (size_t e = 0; e < n_changed; e++) {
+            w[changed[e]] += x * u[changed[e]];
+        }
+    }
+}
+
+/* The same with u (n) of the classes listed only. */
+static void NAME(row_update_part)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
+                                  size_t width, const REAL *u, const uint32_t *classes, size_t n) {
+    for (size_t e = 0; e < n; e++) {
+        W[n_features * width + classes[e]] += (REAL)bias * u[e];
+    }
+    for (size_t t = 0; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        REAL *w = W + row->column[t] * width;
+        for (size_t e = 0; e < n; e++) {
+            w[classes[e]] += x * u[e];
+        }
+    }
+}
+
+DISPATCH static REAL NAME(row_step)(const struct NAME(blocks) * blocks, size_t y, REAL cap, REAL q,
+                                    const REAL *s, REAL *alpha, REAL *u) {
+    return NAME(step)(blocks, y, cap, q, s, alpha, u);
+}
+
+/* The largest number of this type that is not above. */
+static inline REAL NAME(at_most)(double value) {
+    REAL rounded = (REAL)value;
+    return (double)rounded <= value ? rounded : rounded * (1 - NAME(TINY));
+}
+
+static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_linear *linear,
+                               struct error *err) {
+    const struct mc_shape *shape = &linear->shape;
+    size_t width = (shape->k + NAME(LANES) - 1) / NAME(LANES) * NAME(LANES);
+    *engine = (struct NAME(engine)){
+        .blocks = {.relative = shape->form->relative,
+                   .centred = shape->form->centred,
+                   .others = shape->form->others,
+                   .own = shape->form->own,
+                   .maximum = shape->form->maximum,
+                   .k = shape->k,
+                   .width = width,
+                   .margin = (REAL)shape->margin,
+                   .kappa = (REAL)shape->kappa,
+                   .v = memory_zeros(width, sizeof(REAL), "a block", err)},
+        .W = memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err),
+        .s = memory_zeros(width, sizeof(REAL), "a block", err),
+        .alpha = memory_zeros(width, sizeof(REAL), "a block", err),
+        .u = memory_zeros(width, sizeof(REAL), "a block", err),
+        .row = memory_zeros(width, sizeof(double), "a block", err)};
+    return engine->blocks.v && engine->W && engine->s && engine->alpha && engine->u && engine->row
+               ? 0
+               : -1;
+}
+
+static void NAME(engine_free)(struct NAME(engine) * engine) {
+    free(engine->blocks.v);
+    free(engine->W);
+    free(engine->s);
+    free(engine->alpha);
+    free(engine->u);
+    free(engine->row);
+    *engine = (struct NAME(engine)){0};
+}
+
+static inline void NAME(load)(struct NAME(engine) * engine, const struct mc_alpha *alpha,
+                              size_t i) {
+    size_t k = engine->blocks.k;
+    const double *from = alpha->dense ? alpha->dense + i * k : engine->row;
+    if (!alpha->dense) {
+        mc_alpha_load(alpha, i, engine->row);
+    }
+    for (size_t c = 0; c < k; c++) {
+        engine->alpha[c] = (REAL)from[c];
+    }
+}
+
+static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alpha, size_t i,
+                              struct error *err) {
+    size_t k = engine->blocks.k;
+    double *to = alpha->dense ? alpha->dense + i * k : engine->row;
+    for (size_t c = 0; c < k; c++) {
+        to[c] = (double)engine->alpha[c];
+    }
+    return alpha->dense ? 0 : mc_alpha_store(alpha, i, engine->row, err);
+}
+
+/* W = W(alpha), without taking off means. */
+static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *linear) {
+    size_t width = engine->blocks.width, k = linear->shape.k;
+    memset(engine->W, 0, (linear->n_features + (size_t)1) * width * sizeof(REAL));
+    for (size_t i = 0; i < linear->n; i++) {
+        if (mc_alpha_sum(&linear->alpha, i) == 0 || linear->q[i] == 0) {
+            continue;
+        }
+        mc_alpha_load(&linear->alpha, i, engine->row);
+        mc_coefficients(&linear->shape, linear->y[i], engine->row, linear->u);
+        size_t n_changed = 0;
+        for (size_t c = 0; c < k; c++) {
+            engine->u[c] = (REAL)linear->u[c];
+            if (engine->u[c] != 0) {
+                linear->changed[n_changed++] = (uint32_t)c;
+            }
+        }
+        struct mc_row row = mc_linear_row(linear, i);
+        NAME(row_update_few)
+        (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
+         n_changed);
+    }
+}
+
+/* Steps at the rows order[0..n), one after the other; their gains go to the sampling. */
+static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
+                       const uint32_t *order, size_t n, struct error *err) {
+    size_t width = engine->blocks.width, k = linear->shape.k;
+    REAL margin = engine->blocks.margin;
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order[t], y = linear->y[i];
+        if (linear->q[i] == 0) {
+            continue;
+        }
+        struct mc_row row = mc_linear_row(linear, i);
+        NAME(row_scores)(&row, linear->bias, engine->W, linear->n_features, width, engine->s);
+        NAME(load)(engine, &linear->alpha, i);
+        REAL gain = NAME(row_step)(&engine->blocks, y, NAME(at_most)(linear->cap[y]),
+                                   margin * margin * (REAL)linear->q[i], engine->s, engine->alpha,
+                                   engine->u);
+        mc_sampling_gain(&linear->sampling, i, (double)gain);
+        if (gain == 0) {
+            continue;
+        }
+        size_t n_changed = k;
+        if (width > MC_FEW_CLASSES) {
+            n_changed = 0;
+            for (size_t c = 0; c < k; c++) {
+                linear->changed[n_changed] = (uint32_t)c;
+                n_changed += engine->u[c] != 0;
+            }
+        }
+        if (n_changed * 8 < width) {
+            NAME(row_update_few)
+            (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
+             n_changed);
+        } else {
+            NAME(row_update)(&row, linear->bias, engine->W, linear->n_features, width, engine->u);
+        }
+        if (NAME(store)(engine, &linear->alpha, i, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* s (n) = x'W at some classes. */
+static void NAME(row_scores_few)(const struct mc_row *row, double bias, const REAL *W,
+                                 size_t n_features, size_t width, const uint32_t *classes, size_t n,
+                                 REAL *s) {
+    for (size_t e = 0; e < n; e++) {
+        s[e] = (REAL)bias * W[n_features * width + classes[e]];
+    }
+    for (size_t t = 0; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        const REAL *w = W + row->column[t] * width;
+        const REAL *ahead =
+            W + row->column[t + MC_AHEAD < row->n ? t + MC_AHEAD : row->n - 1] * width;
+        for (size_t e = 0; e < n; e++) {
+            __builtin_prefetch(ahead + classes[e]); /* nearly every entry is a line of its own */
+            s[e] += x * w[classes[e]];
+        }
+    }
+}
+
+/* The same for relative margins and the classes whose alpha is not 0: with many classes the others
+ * stay at 0 most of the time, and are looked at again by the next full sweep. */
+static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *linear,
+                            const uint32_t *order, size_t n) {
+    REAL margin = engine->blocks.margin;
+    struct NAME(blocks) blocks = engine->blocks;
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order[t], m = linear->alpha.list[i].n;
+        struct mc_entry *entry = linear->alpha.list[i].entry;
+        if (m == 0 || m >= linear->shape.k / 4) {
+            continue;
+        }
+        for (size_t e = 0; e < m; e++) {
+            linear->changed[e] = entry[e].c;
+            engine->alpha[e] = (REAL)entry[e].value;
+        }
+        linear->changed[m] = linear->y[i];
+        blocks.k = m + 1;
+        blocks.width = (m + NAME(LANES)) / NAME(LANES) * NAME(LANES);
+        for (size_t e = m; e < blocks.width; e++) {
+            engine->alpha[e] = engine->s[e] = 0;
+        }
+        struct mc_row row = mc_linear_row(linear, i);
+        NAME(row_scores_few)
+        (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, linear->changed,
+         m + 1, engine->s);
+        REAL gain = NAME(row_step)(&blocks, m, NAME(at_most)(linear->cap[linear->y[i]]),
+                                   margin * margin * (REAL)linear->q[i], engine->s, engine->alpha,
+                                   engine->u);
+        mc_sampling_gain(&linear->sampling, i, (double)gain);
+        if (gain == 0) {
+            continue;
+        }
+        uint32_t kept = 0;
+        for (size_t e = 0; e < m; e++) {
+            entry[kept] = (struct mc_entry){entry[e].c, (double)engine->alpha[e]};
+            kept += engine->alpha[e] != 0;
+        }
+        linear->alpha.list[i].n = kept;
+        NAME(row_update_part)
+        (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, engine->u,
+         linear->changed, m + 1);
+    }
+}
+
+struct NAME(evaluation) {
+    const struct NAME(engine) * engine;
+    const struct mc_linear *linear;
+    double *loss;  /* (tasks) */
+    REAL *s;       /* (workers, width) */
+    double *score; /* (workers, k) */
+};
+
+static void NAME(evaluate_task)(void *argument, size_t task, size_t worker) {
+    const struct NAME(evaluation) *evaluation = argument;
+    const struct mc_linear *linear = evaluation->linear;
+    size_t width = evaluation->engine->blocks.width, k = linear->shape.k;
+    size_t first = task * MC_TASK_ROWS, end = first + MC_TASK_ROWS;
+    end = end < linear->n ? end : linear->n;
+    REAL *s = evaluation->s + worker * width;
+    double *score = evaluation->score + worker * k, loss = 0;
+    for (size_t i = first; i < end; i++) {
+        struct mc_row row = mc_linear_row(linear, i);
+        NAME(row_scores)(&row, linear->bias, evaluation->engine->W, linear->n_features, width, s);
+        for (size_t c = 0; c < k; c++) {
+            score[c] = (double)s[c];
+        }
+        loss += linear->cap[linear->y[i]] * mc_loss(&linear->shape, linear->y[i], score);
+    }
+    evaluation->loss[task] = loss;
+}
+
+/* |W|^2, means taken off where they count. */
+static double NAME(norm)(const struct NAME(engine) * engine, const struct mc_linear *linear) {
+    size_t width = engine->blocks.width, k = linear->shape.k;
+    double norm = 0;
+    for (size_t f = 0; f <= linear->n_features; f++) {
+        const REAL *w = engine->W + f * width;
+        double square = 0, sum = 0;
+        for (size_t c = 0; c < k; c++) {
+            square += (double)w[c] * (double)w[c];
+            sum += (double)w[c];
+        }
+        norm += square - (linear->shape.form->centred ? sum * sum / (double)k : 0);
+    }
+    return norm;
+}
+
+/* Both bounds at W, as good as its type is. */
+static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_linear *linear,
+                          double *primal, double *dual, struct error *err) {
+    struct threads *threads = linear->task->problem->threads;
+    size_t tasks = (linear->n + MC_TASK_ROWS - 1) / MC_TASK_ROWS;
+    size_t workers = threads_count(threads), width = engine->blocks.width, k = linear->shape.k;
+    struct NAME(evaluation)
+        evaluation = {.engine = engine,
+                      .linear = linear,
+                      .loss = memory_array(tasks, sizeof(double), "losses", err),
+                      .s = memory_array(workers * width, sizeof(REAL), "scores", err),
+                      .score = memory_array(workers * k, sizeof(double), "scores", err)};
+    int status = -1;
+    if (evaluation.loss && evaluation.s && evaluation.score) {
+        threads_run(threads, tasks, NAME(evaluate_task), &evaluation);
+        double loss = 0, norm = NAME(norm)(engine, linear);
+        for (size_t task = 0; task < tasks; task++) {
+            loss += evaluation.loss[task];
+        }
+        *primal = norm / 2 + loss;
+        *dual = mc_linear_sum(linear) - norm / 2;
+        status = 0;
+    }
+    free(evaluation.loss);
+    free(evaluation.s);
+    free(evaluation.score);
+    return status;
+}
+
+/* Sweeps from alpha until the bounds, as they look in this type, are within linear->aim of one
+ * another, a limit is reached, or nothing more is gained. */
+static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor,
+                         struct error *err) {
+    struct NAME(engine) engine;
+    int status = NAME(engine_create)(&engine, linear, err);
+    if (status == 0) {
+        NAME(rebuild)(&engine, linear);
+        linear->end = RUNNING;
+    }
+    double best = INFINITY, primal = INFINITY, dual = 0;
+    uint64_t start = linear->sweeps, best_at = start, last_at = start;
+    double last = INFINITY;
+    for (uint64_t next = start + 2; status == 0;) {
+        if (linear->sweeps >= next) {
+            status = NAME(evaluate)(&engine, linear, &primal, &dual, err);
+            double gap = monitor_gap(primal, dual);
+            if (!isfinite(gap) || gap <= linear->aim) {
+                linear->end = isfinite(gap) ? REACHED : OVERFLOWED;
+                break;
+            }
+            if (gap < best * (1 - PROGRESS)) {
+                best = gap;
+                best_at = linear->sweeps;
+            } else if (linear->sweeps - best_at > NAME(PATIENCE) + (linear->sweeps - start) / 4) {
+                linear->end = STALLED;
+                break;
+            }
+            uint64_t now = linear->sweeps - start;
+            next = linear->sweeps + wait_for(gap, last, linear->sweeps - last_at, linear->aim, now);
+            last = gap;
+            last_at = linear->sweeps;
+        }
+        if (linear->sweeps > start &&
+            monitor_check(monitor, linear->before + linear->sweeps, primal, dual)) {
+            linear->end = STOPPED;
+            break;
+        }
+        if (linear->sweeps >= linear->most) {
+            linear->end = GIVEN_UP;
+            break;
+        }
+        size_t n = mc_sampling_sweep(&linear->sampling);
+        status = status == 0 ? NAME(sweep)(&engine, linear, linear->sampling.order, n, err) : -1;
+        linear->sweeps++;
+        for (int few = 0;
+             status == 0 && few < FEW_SWEEPS && linear->shape.form->relative && linear->alpha.list;
+             few++) {
+            n = mc_sampling_sweep(&linear->sampling);
+            NAME(sweep_few)(&engine, linear, linear->sampling.order, n);
+        }
+    }
+    NAME(engine_free)(&engine);
+    return status;
+}

@@ -1,0 +1,272 @@
+#include "solvers/mc/mc.h"
+
+#include "common/base/memory.h"
+#include "solvers/methods/operator.h"
+#include "solvers/methods/conditional.h"
+#include "solvers/mc/kernel.h"
+#include "solvers/mc/linear.h"
+#include "solvers/mc/newton.h"
+#include "solvers/mc/risk.h"
+#include "solvers/mc/task.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sweeps after which Newton's method takes over where the Hessian is small: loose gaps cost less
+ * than these, tight ones and large C many times more. */
+enum { FIRST_SWEEPS = 80 };
+
+/* Newton must be cheap beside these sweeps: of weights squared, at most that many for each row. */
+static const double WEIGHTS_PER_ROW = 60;
+
+struct mc {
+    const struct problem *problem;
+    struct labels labels;
+    uint32_t *y;   /* (n) */
+    double *share; /* (k) */
+    struct mc_task task;
+    struct mc_linear *linear; /* NULL before the first use, as the next */
+    struct mc_kernel *kernel;
+};
+
+static int set_classes(struct mc *mc, struct error *err) {
+    const struct problem *problem = mc->problem;
+    const struct names *names = &problem->data->names;
+    if (labels_collect(&mc->labels, problem, err) < 0) {
+        return -1;
+    }
+    if (mc->labels.names.n < 2) {
+        return error_set(err, ERROR_RUNTIME,
+                         "all training rows have the label '%s': two classes are the least",
+                         mc->labels.names.n ? mc->labels.names.name[0] : "");
+    }
+    uint32_t *map = memory_array(names->n, sizeof *map, "classes", err);
+    mc->y = memory_array(problem->n, sizeof *mc->y, "classes", err);
+    mc->share = memory_array(mc->labels.names.n, sizeof *mc->share, "classes", err);
+    if (!map || !mc->y || !mc->share) {
+        free(map);
+        return -1;
+    }
+    labels_map(&mc->labels, names, map);
+    for (size_t i = 0; i < problem->n; i++) {
+        mc->y[i] = map[problem->data->label[problem->rows ? problem->rows[i] : i]];
+    }
+    free(map);
+    return 0;
+}
+
+/* share = 1, or what the setup says; labels that no row has are somebody else's mistake. */
+static void set_shares(struct mc *mc, const struct mc_setup *setup) {
+    for (size_t c = 0; c < mc->labels.names.n; c++) {
+        mc->share[c] = 1;
+    }
+    for (size_t e = 0; e < setup->n_weights; e++) {
+        const char *label = setup->weight_label[e];
+        uint32_t c = names_find(&mc->labels.names, label, strlen(label));
+        if (c != UINT32_MAX) {
+            mc->share[c] = setup->weight[e];
+        }
+    }
+}
+
+int mc_open(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
+            struct error *err) {
+    struct mc *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    if (set_classes(made, err) < 0) {
+        mc_close(made);
+        return -1;
+    }
+    set_shares(made, setup);
+    made->task = (struct mc_task){
+        .problem = problem,
+        .shape = mc_shape(setup->formulation, made->labels.names.n, setup->margin_scale),
+        .n = problem->n,
+        .y = made->y,
+        .share = made->share,
+        .bias = setup->bias,
+        .seed = setup->seed};
+    *mc = made;
+    return 0;
+}
+
+void mc_close(struct mc *mc) {
+    if (!mc) {
+        return;
+    }
+    mc_linear_close(mc->linear);
+    mc_kernel_close(mc->kernel);
+    labels_free(&mc->labels);
+    free(mc->y);
+    free(mc->share);
+    free(mc);
+}
+
+const struct labels *mc_get_labels(const struct mc *mc) {
+    return &mc->labels;
+}
+
+/* ---- linear ---- */
+
+static size_t n_weights(const struct mc *mc) {
+    return ((size_t)mc->problem->data->n_features + 1) * mc->labels.names.n;
+}
+
+static int run_newton(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
+                      const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    double mu = 1;
+    if (start) {
+        /* the smoothing whose own gap would be about the one that is there */
+        double norm = operator_dot(start->weights, start->weights, n_weights(mc));
+        mu = 2 * (start->primal - start->dual) / (start->dual + norm / 2);
+    }
+    return mc_newton_solve(&mc->task, goal, start ? start->weights : NULL, mu, monitor, fit, err);
+}
+
+static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
+                      const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    double size = (double)n_weights(mc);
+    bool small = size <= MC_NEWTON_WEIGHTS && size * size <= WEIGHTS_PER_ROW * (double)mc->task.n;
+    struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
+    if (parameters->method == MC_NEWTON) {
+        return run_newton(mc, &goal, NULL, monitor, fit, err);
+    }
+    if (!mc->linear && mc_linear_open(&mc->linear, &mc->task, err) < 0) {
+        return -1;
+    }
+    goal.most = parameters->method == MC_AUTO && small ? FIRST_SWEEPS : 0;
+    if (mc_linear_solve(mc->linear, &goal, monitor, fit, err) < 0) {
+        return -1;
+    }
+    if (goal.most == 0 || fit->reason || monitor_gap(fit->primal, fit->dual) <= goal.epsilon) {
+        return 0;
+    }
+    struct mc_fit start = *fit;
+    goal.iterations = start.iterations;
+    int status = run_newton(mc, &goal, &start, monitor, fit, err);
+    if (status == 0) {
+        fit->iterations += start.iterations;
+    }
+    mc_fit_free(&start);
+    return status;
+}
+
+/* ---- conditional gradient ---- */
+
+/* Both bounds at the fit's weights, in double and from the data. */
+static int certify(struct mc *mc, double cost, double offset, struct mc_fit *fit,
+                   struct error *err) {
+    const struct mc_task *task = &mc->task;
+    size_t n = task->n, k = task->shape.k;
+    double loss = 0, norm = 0;
+    fit->bias = task->bias > 0 ? memory_zeros(k, sizeof(double), "bias", err) : NULL;
+    if (task->bias > 0 && !fit->bias) {
+        return -1;
+    }
+    if (!mc->problem->gram) {
+        const double *last = fit->weights + (size_t)mc->problem->data->n_features * k;
+        for (size_t c = 0; fit->bias && c < k; c++) {
+            fit->bias[c] = task->bias * last[c];
+        }
+        norm = operator_dot(fit->weights, fit->weights, n_weights(mc));
+        if (mc_linear_loss(task, fit->weights, fit->bias, &loss, err) < 0) {
+            return -1;
+        }
+    } else {
+        struct operator operator;
+        double *s = memory_array(n, k * sizeof *s, "scores", err);
+        if (!s || operator_create(&operator, mc->problem, err) < 0) {
+            free(s);
+            return -1;
+        }
+        int status = operator.exact(&operator, fit->weights, k, s, err);
+        operator_free(&operator);
+        for (size_t j = 0; fit->bias && j < n * k; j++) {
+            fit->bias[j % k] += task->bias * task->bias * fit->weights[j];
+        }
+        for (size_t j = 0; fit->bias && j < n * k; j++) {
+            s[j] += fit->bias[j % k];
+        }
+        norm = operator_dot(fit->weights, s, n * k);
+        for (size_t i = 0; i < n; i++) {
+            loss += task->share[task->y[i]] * mc_loss(&task->shape, task->y[i], s + i * k);
+        }
+        free(s);
+        if (status < 0) {
+            return -1;
+        }
+    }
+    fit->primal = norm / 2 + cost * loss;
+    fit->dual = offset - norm / 2;
+    return 0;
+}
+
+static int run_conditional(struct mc *mc, const struct mc_parameters *parameters,
+                           const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    struct operator operator;
+    struct risk risk = mc_risk(&mc->task);
+    struct conditional how = {.cost = parameters->cost, .epsilon = parameters->epsilon};
+    struct fit found = {0};
+    *fit = (struct mc_fit){0};
+    if (mc_operator_create(&operator, & mc->task, err) < 0) {
+        return -1;
+    }
+    int status = conditional_solve(&operator, & risk, &how, monitor, &found, err);
+    operator_free(&operator);
+    if (status == 0) {
+        fit->weights = found.weights;
+        found.weights = NULL;
+        fit->iterations = found.iterations;
+        fit->reason = found.reason;
+        status = certify(mc, parameters->cost, found.dual_offset, fit, err);
+        fit_free(&found);
+    }
+    return status;
+}
+
+/* ---- all ---- */
+
+static int run(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
+               struct mc_fit *fit, struct error *err) {
+    if (parameters->method == MC_NEWTON &&
+        (mc->problem->gram || n_weights(mc) > MC_NEWTON_WEIGHTS)) {
+        return error_set(err, ERROR_USAGE,
+                         "--solver newton is for the linear kernel, with at most %d weights "
+                         "(features times classes)",
+                         MC_NEWTON_WEIGHTS);
+    }
+    if (parameters->method == MC_FW) {
+        return run_conditional(mc, parameters, monitor, fit, err);
+    }
+    if (!mc->problem->gram) {
+        return run_linear(mc, parameters, monitor, fit, err);
+    }
+    if (!mc->kernel && mc_kernel_open(&mc->kernel, &mc->task, err) < 0) {
+        return -1;
+    }
+    struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
+    return mc_kernel_solve(mc->kernel, &goal, monitor, fit, err);
+}
+
+int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
+             struct solution *solution, struct error *err) {
+    struct mc_fit fit = {0};
+    *solution = (struct solution){0};
+    if (run(mc, parameters, monitor, &fit, err) < 0) {
+        mc_fit_free(&fit);
+        return -1;
+    }
+    *solution = (struct solution){.n_outputs = mc->labels.names.n,
+                                  .weights = fit.weights,
+                                  .bias = fit.bias,
+                                  .primal = fit.primal,
+                                  .dual = fit.dual,
+                                  .iterations = fit.iterations,
+                                  .reason = fit.reason};
+    solution->converged = monitor_gap(fit.primal, fit.dual) <= parameters->epsilon;
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* Multi-class SVMs, linear and with kernels (doc/mathematics, "mc"); the formulations and their
+ * duals are in mc_form.h. */
+#ifndef SOLVERS_MC_MC_H
+#define SOLVERS_MC_MC_H
+
+#include "common/base/error.h"
+#include "common/data/labels.h"
+#include "solvers/methods/monitor.h"
+#include "common/kernel/problem.h"
+#include "solvers/mc/form.h"
+
+#include <stdint.h>
+
+enum mc_method {
+    MC_AUTO,
+    MC_BCD,    /* block coordinate descent on the dual */
+    MC_NEWTON, /* on smoothed losses; linear, few weights */
+    MC_FW      /* conditional gradient */
+};
+
+/* What the problem is. */
+struct mc_setup {
+    enum mc_formulation formulation;
+    double margin_scale; /* of relative margins */
+    double bias;         /* value of the constant feature; 0: none */
+    uint64_t seed;
+    size_t n_weights; /* labels whose C is multiplied by a weight */
+    const char *const *weight_label;
+    const double *weight;
+};
+
+struct mc_parameters {
+    enum mc_method method;
+    double cost, epsilon;
+};
+
+/* A problem made ready: solve it at as many costs as wanted, each start is the last solution.
+ * Borrows problem, which must outlive it; its data have DATA_NAME labels. Fewer than two classes
+ * are an error. */
+struct mc;
+int mc_open(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
+            struct error *err);
+void mc_close(struct mc *mc);
+
+/* The classes: the labels that occur in the problem's rows. */
+const struct labels *mc_get_labels(const struct mc *mc);
+
+/* Solves; outputs are the classes. The caller calls solution_free. Fails for lack of memory, for a
+ * method that the problem does not admit (MC_NEWTON with a kernel, or with too many weights), or
+ * when scores overflow. */
+int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
+             struct solution *solution, struct error *err);
+
+#endif

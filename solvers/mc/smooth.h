@@ -1,0 +1,36 @@
+/* The smoothed losses of mc, see mc_newton.h. */
+#ifndef SOLVERS_MC_SMOOTH_H
+#define SOLVERS_MC_SMOOTH_H
+
+#include "common/base/error.h"
+#include "solvers/mc/task.h"
+#include "solvers/methods/risk.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct mc_smooth {
+    const struct mc_task *task;
+    double mu;
+    double loss;      /* of the last cut: the true one */
+    double *u, *near; /* (k) work */
+};
+
+int mc_smooth_create(struct mc_smooth *smooth, const struct mc_task *task, struct error *err);
+void mc_smooth_free(struct mc_smooth *smooth);
+
+/* R_mu(s) and its gradient; the offset is the sum of share a, the linear part of the dual over C.
+ * Borrows smooth. */
+struct risk mc_smooth_risk(struct mc_smooth *smooth);
+
+/* g (n, k) = the gradient that R at the mu of smooth would have at s if the terms in the band, with
+ * 0 < a < 1 at mu = `band`, stayed those: that of the next mu, to follow the minimum to there. */
+void mc_smooth_follow(const struct mc_smooth *smooth, double band, const double *s, double *g);
+
+/* The curvature of a row of class y with scores s (k): S / mu, S = sum over the terms p in the
+ * band, listed in term[0..n), of b_p b_p' less, if *capped, (sum b_p)(sum b_p)' / n, with b_p the
+ * gradient of the term's slack (without taking off means). Returns n; term has room for k. */
+size_t mc_smooth_band(const struct mc_smooth *smooth, double band, size_t y, const double *s,
+                      size_t *term, bool *capped);
+
+#endif

@@ -1,0 +1,40 @@
+/* A multi-class problem made ready, as every engine of mc gets it, and what engines give back. */
+#ifndef SOLVERS_MC_TASK_H
+#define SOLVERS_MC_TASK_H
+
+#include "common/kernel/problem.h"
+#include "solvers/mc/form.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mc_task {
+    const struct problem *problem;
+    struct mc_shape shape;
+    size_t n;            /* rows */
+    const uint32_t *y;   /* (n) class of each row */
+    const double *share; /* (k) weight of C for each class */
+    double bias;         /* value of the constant feature; 0: none */
+    uint64_t seed;
+};
+
+struct mc_goal {
+    double cost, epsilon;
+    uint64_t iterations; /* that went before: for the monitor */
+    uint64_t most;       /* sweeps of coordinate descent, after which it gives up; 0: no limit */
+};
+
+/* A point with both bounds, in double and from the data. */
+struct mc_fit {
+    double *weights; /* linear: (n_features, k); kernel: (n, k) */
+    double *bias;    /* (k) part of the constant feature in the scores; NULL without one */
+    double primal, dual;
+    uint64_t iterations;
+    const char *reason; /* why it ended before the gap was reached */
+};
+
+/* Releases what the fit owns and makes it empty. */
+void mc_fit_free(struct mc_fit *fit);
+
+#endif

@@ -1,9 +1,0 @@
-#include "solvers/mc_task.h"
-
-#include <stdlib.h>
-
-void mc_fit_free(struct mc_fit *fit) {
-    free(fit->weights);
-    free(fit->bias);
-    *fit = (struct mc_fit){0};
-}

@@ -1,0 +1,32 @@
+/* Cutting planes for min 1/2 |f|^2 + C R(s): OCAS (Franc & Sonnenburg, "Optimized cutting plane
+ * algorithm for large-scale risk minimization", JMLR 2009) for any convex risk and any kernel.
+ *
+ * A plane is a subgradient g_t of R with its offset o_t. The best combination of planes,
+ *   D = max C sum mu_t o_t - C^2/2 |A' sum mu_t g_t|^2 over the simplex,
+ * bounds the optimum below; its f is joined to the best f so far by an exact line search, and the
+ * next plane is cut between the two. Planes do not depend on C: they serve the next C too. */
+#ifndef SOLVERS_METHODS_BUNDLE_H
+#define SOLVERS_METHODS_BUNDLE_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/operator.h"
+#include "solvers/methods/fit.h"
+#include "solvers/methods/risk.h"
+
+struct bundle;
+
+/* Starts with no plane but the zero one. Borrows operator and risk; risk->n = operator->n. */
+int bundle_create(struct bundle **bundle, const struct operator* operator, const struct risk * risk,
+                  struct error *err);
+void bundle_free(struct bundle *bundle);
+
+/* Makes weights (dimension) the best point so far, with a plane cut there. */
+int bundle_start(struct bundle *bundle, const double *weights, struct error *err);
+
+/* Solves to primal - dual <= epsilon * primal, from the planes and the best point so far. The
+ * caller calls fit_free. */
+int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struct monitor *monitor,
+                 struct fit *fit, struct error *err);
+
+#endif

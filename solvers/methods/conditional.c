@@ -1,0 +1,109 @@
+#include "solvers/methods/conditional.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Exact steps that do not raise D, one after the other: rounding has the last word. */
+enum { STALL_STEPS = 100 };
+
+struct state {
+    double *weights, *vertex; /* (dimension) */
+    double *s, *vertex_s, *g; /* (n) */
+};
+
+static int iterate(const struct operator *operator, const struct risk *risk,
+                   const struct conditional *how, const struct monitor *monitor,
+                   struct state *state, struct fit *fit, struct error *err) {
+    size_t n = operator->n, d = operator->dimension;
+    double e = 0, first = 0, norm = 0, best = -INFINITY;
+    int stalled = 0;
+    for (;;) {
+        double offset;
+        double value = risk->cut(risk->context, state->s, state->g, &offset);
+        fit->primal = 0.5 * norm + how->cost * value;
+        fit->dual = e - 0.5 * norm;
+        fit->dual_offset = e;
+        double gain = fit->primal - fit->dual;
+        if (!isfinite(gain)) {
+            return error_set(err, ERROR_RUNTIME,
+                             "scores overflow: scale the data or lower the cost");
+        }
+        first = fit->iterations == 0 ? gain : first;
+        if (gain <= how->epsilon * (how->decay ? first : fit->primal)) {
+            fit->converged = true;
+            return 0;
+        }
+        fit->iterations++;
+        if (monitor_check(monitor, fit->iterations, fit->primal, fit->dual)) {
+            fit->limited = true;
+            fit->reason = "stopped at a limit";
+            return 0;
+        }
+        stalled = fit->dual > best ? 0 : stalled + 1;
+        best = fmax(best, fit->dual);
+        if (!how->diminishing && stalled >= STALL_STEPS) {
+            fit->reason = "rounding stops progress";
+            return 0;
+        }
+        /* the vertex: every active pair at C, every other at 0 */
+        for (size_t i = 0; i < n; i++) {
+            state->g[i] *= -how->cost;
+        }
+        if (operator->adjoint(operator, state->g, state->vertex, err) ||
+            operator->scores(operator, state->vertex, state->vertex_s, err)) {
+            return -1;
+        }
+        for (size_t i = 0; i < n; i++) {
+            state->vertex_s[i] -= state->s[i];
+        }
+        for (size_t k = 0; k < d; k++) {
+            state->vertex[k] -= state->weights[k];
+        }
+        double curvature =
+            operator_dot(state->vertex, operator->primal ? state->vertex : state->vertex_s, d);
+        double step = 2 / (double)(fit->iterations + 1);
+        if (!how->diminishing) {
+            step = curvature > 0 ? fmin(gain / curvature, 1) : 1;
+        }
+        operator_add(state->weights, step, state->vertex, d);
+        operator_add(state->s, step, state->vertex_s, n);
+        e += step * (how->cost * offset - e);
+        norm = operator_dot(state->weights, operator->primal ? state->weights : state->s, d);
+    }
+}
+
+int conditional_solve(const struct operator *operator, const struct risk *risk,
+                      const struct conditional *how, const struct monitor *monitor,
+                      struct fit *fit, struct error *err) {
+    *fit = (struct fit){0};
+    size_t n = operator->n, d = operator->dimension;
+    struct state state = {
+        .weights = memory_zeros(d, sizeof(double), "weights", err),
+        .vertex = memory_array(d, sizeof(double), "weights", err),
+        .s = memory_zeros(n, sizeof(double), "scores", err),
+        .vertex_s = memory_array(n, sizeof(double), "scores", err),
+        .g = memory_array(n, sizeof(double), "scores", err),
+    };
+    fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
+    int status = -1;
+    if (state.weights && state.vertex && state.s && state.vertex_s && state.g &&
+        fit->dual_weights) {
+        status = iterate(operator, risk, how, monitor, &state, fit, err);
+    }
+    if (status == 0) {
+        memcpy(fit->dual_weights, state.weights, d * sizeof(double));
+        fit->weights = state.weights;
+        state.weights = NULL;
+    } else {
+        fit_free(fit);
+    }
+    free(state.weights);
+    free(state.vertex);
+    free(state.s);
+    free(state.vertex_s);
+    free(state.g);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* Conditional gradient (Frank & Wolfe 1956; Jaggi, ICML 2013) on the dual of
+ * min 1/2 |f|^2 + C R(s), R a sum of hinges, in score space: the linear oracle's vertex is a plane
+ * of R.
+ *
+ * The dual point is kept as its weights f and its offset e; with the plane (g, o) cut at its scores
+ * the step's gain h = C o - e + ... equals P(f) - D exactly. Slow, plain, and independent of the
+ * cutting planes: the second solver that tests compare with. */
+#ifndef SOLVERS_METHODS_CONDITIONAL_H
+#define SOLVERS_METHODS_CONDITIONAL_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/operator.h"
+#include "solvers/methods/fit.h"
+#include "solvers/methods/risk.h"
+
+#include <stdbool.h>
+
+struct conditional {
+    double cost;
+    double epsilon;
+    bool diminishing; /* steps 2/(k+2) instead of the exact line search */
+    bool decay;       /* stop at h_k/h_0 <= epsilon (published) instead of the relative gap */
+};
+
+/* Solves from f = 0. The caller calls fit_free. */
+int conditional_solve(const struct operator* operator, const struct risk * risk,
+                      const struct conditional *how, const struct monitor *monitor, struct fit *fit,
+                      struct error *err);
+
+#endif

@@ -1,0 +1,9 @@
+#include "solvers/methods/fit.h"
+
+#include <stdlib.h>
+
+void fit_free(struct fit *fit) {
+    free(fit->weights);
+    free(fit->dual_weights);
+    *fit = (struct fit){0};
+}

@@ -1,0 +1,23 @@
+/* What an engine hands back to its family. */
+#ifndef SOLVERS_METHODS_FIT_H
+#define SOLVERS_METHODS_FIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A primal and a dual point, and what the solver believes of them from running sums. */
+struct fit {
+    double *weights;      /* (dimension) of the primal point */
+    double *dual_weights; /* (dimension) of the dual point: -A' g, its part of D is -1/2 |.|^2 */
+    double dual_offset;   /* the other part of D */
+    double primal, dual;
+    uint64_t iterations;
+    bool converged;
+    bool limited;       /* the monitor asked to stop */
+    const char *reason; /* when not converged */
+};
+
+/* Releases what the fit owns and makes it empty. */
+void fit_free(struct fit *fit);
+
+#endif

@@ -1,0 +1,34 @@
+/* What a solver tells while it works, and how it is told to stop. */
+#ifndef SOLVERS_METHODS_MONITOR_H
+#define SOLVERS_METHODS_MONITOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct monitor {
+    void *context;
+    /* Called once an iteration with the bounds known then. Returns true to make the solver stop
+     * there and give its best point so far. Cheap; NULL: nobody watches. */
+    bool (*check)(void *context, uint64_t iteration, double primal, double dual);
+    /* True when a limit of time has passed: for iterations that are long, to end early and be
+     * checked. NULL: there is no such limit. */
+    bool (*late)(void *context);
+};
+
+static inline bool monitor_late(const struct monitor *monitor) {
+    return monitor && monitor->late && monitor->late(monitor->context);
+}
+
+/* Calls check if there is one. */
+static inline bool monitor_check(const struct monitor *monitor, uint64_t iteration, double primal,
+                                 double dual) {
+    return monitor && monitor->check && monitor->check(monitor->context, iteration, primal, dual);
+}
+
+/* The relative duality gap (P - D) / P; 0 when P is 0 and D is not below it. */
+static inline double monitor_gap(double primal, double dual) {
+    double gap = primal - dual;
+    return gap <= 0 ? 0 : gap / (primal > 0 ? primal : 1);
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* A convex risk in score space: the sum of losses that a family adds to 1/2 |f|^2.
+ *
+ * Cutting planes and conditional gradients know a family through this table alone. For any convex
+ * combination of planes, D = C sum mu_t o_t - C^2/2 |sum mu_t A'g_t|^2 bounds the primal below. */
+#ifndef SOLVERS_METHODS_RISK_H
+#define SOLVERS_METHODS_RISK_H
+
+#include <stddef.h>
+
+struct risk {
+    size_t n; /* scores */
+    void *context;
+    /* Returns R(s). g (n) gets a subgradient of R at s and *offset = R(s) - g's, both without the
+     * factor C. R must be bounded below by 0. */
+    double (*cut)(void *context, const double *s, double *g, double *offset);
+};
+
+#endif

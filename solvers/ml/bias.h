@@ -1,0 +1,21 @@
+/* The free bias of the multi-label problem: its dual wants sum_i beta_i = 0, label by label.
+ *
+ * Proximal steps on b (kernel K + rho, scores shifted by b, then b += rho sum_i beta_i) bring that
+ * sum towards 0, and what bounds the optimum must have it at 0. alpha_pr summed over rows is a flow
+ * from label p to label r; sum_i beta_ip is what p sends more than it gets. Taking the flow back
+ * along paths from labels that send too much to labels that get too much leaves a circulation: each
+ * alpha_pr is then scaled by what is left of its flow, and stays feasible. */
+#ifndef SOLVERS_ML_BIAS_H
+#define SOLVERS_ML_BIAS_H
+
+#include "common/base/error.h"
+#include "solvers/ml/bcd.h"
+
+/* Writes a feasible dual point near bcd's, which keeps where rows stand: beta (n, width), with sums
+ * of 0 up to rounding, and *gain, the linear part of D. */
+int ml_bias_balance(const struct ml_bcd *bcd, double *beta, double *gain, struct error *err);
+
+/* The same for a flow (q, q): reduces its entries until every label sends what it gets. */
+int ml_bias_circulate(double *flow, size_t q, struct error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* What the files of ml_block share; nobody else includes this. */
+#ifndef SOLVERS_ML_BLOCK_PRIVATE_H
+#define SOLVERS_ML_BLOCK_PRIVATE_H
+
+#include "solvers/ml/block.h"
+#include "solvers/ml/sort.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A part of the hinge block: relevant labels p_first..p_end and others r_first..r_end, in
+ * descending order, whose values are known to lie above n_below relevant and below n_above others.
+ */
+struct part {
+    uint32_t p_first, p_end, r_first, r_end;
+    uint32_t n_above, n_below;
+};
+
+struct ml_scratch {
+    uint32_t q;
+    double *u, *v;         /* (q) scores of relevant labels less 1, and of the others */
+    double *sum;           /* (q) */
+    uint32_t *other;       /* (q) labels that are not relevant */
+    struct ml_sort *p, *r; /* (q) those that take part, sorted */
+    struct ml_sort *merge; /* (q) */
+    struct part *parts;    /* (q + 1) */
+
+    /* of Newton's method, (q + 1): the point, the next one or the way to it, the system */
+    double *new_u, *new_v, *x, *y, *diagonal, *upper, *right;
+    uint32_t *count;
+};
+
+/* u (n_relevant) and v (q - n_relevant) of the scratch from s - k beta (beta may be NULL). */
+void ml_block_gather(const struct ml_block *block, const double *s, double k, const double *beta,
+                     struct ml_scratch *w);
+
+/* Sorts into w->p and w->r, descending, the labels that a pair with positive loss may have at u and
+ * v; false if there is none. */
+bool ml_block_sort(const struct ml_block *block, struct ml_scratch *w, uint32_t *n_p,
+                   uint32_t *n_r);
+
+#endif

@@ -1,0 +1,258 @@
+#include "solvers/rank/exterior.h"
+
+#include "common/base/memory.h"
+
+#include <cblas.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A preference pair by its places in the row order of struct rank_pairs, and its group. */
+struct pair {
+    uint32_t high, low;
+};
+
+struct exterior {
+    const struct problem *problem;
+    const struct rank_pairs *pairs;
+    size_t n_rows; /* rows in groups, in the order of pairs->row */
+    double *K;     /* (n_rows, n_rows) */
+    struct pair *pair;
+    size_t n_pairs;
+    size_t *pair_start; /* (n_groups + 1) */
+    double *S, *SK;     /* (rows of a group)^2 for each group; (n_rows, n_rows) */
+    size_t *S_start;    /* (n_groups) */
+};
+
+static int list_pairs(struct exterior *exterior, struct error *err) {
+    const struct rank_pairs *pairs = exterior->pairs;
+    if (pairs->n_pairs > 0x1p40) {
+        return error_set(err, ERROR_RUNTIME,
+                         "%.0f pairs are too many for exterior-product features: use a fraction",
+                         pairs->n_pairs);
+    }
+    exterior->pair = memory_array((size_t)pairs->n_pairs, sizeof *exterior->pair, "pairs", err);
+    exterior->pair_start =
+        memory_array(pairs->n_groups + 1, sizeof *exterior->pair_start, "pairs", err);
+    if (!exterior->pair || !exterior->pair_start) {
+        return -1;
+    }
+    size_t n = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        exterior->pair_start[g] = n;
+        size_t base = pairs->start[g];
+        for (size_t k = base; k < pairs->start[g + 1]; k++) {
+            if (pairs->partner_start) {
+                for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
+                    exterior->pair[n++] =
+                        (struct pair){(uint32_t)k, (uint32_t)(base + pairs->partner[p])};
+                }
+                continue;
+            }
+            for (size_t other = base; other < k; other++) {
+                uint32_t apart = pairs->level[k] - pairs->level[other];
+                if (apart >= pairs->low && apart <= pairs->high) {
+                    exterior->pair[n++] = (struct pair){(uint32_t)k, (uint32_t)other};
+                }
+            }
+        }
+    }
+    exterior->pair_start[pairs->n_groups] = n;
+    exterior->n_pairs = n;
+    return 0;
+}
+
+static int evaluate_kernel(struct exterior *exterior, struct error *err) {
+    const struct kernel_rows *rows = gram_rows(exterior->problem->gram);
+    size_t all = rows->data->n_rows, n = exterior->n_rows;
+    double *line = memory_array(all, sizeof *line, "kernel matrix", err);
+    struct kernel_scratch *scratch = NULL;
+    int status = line ? kernel_scratch_create(&scratch, err) : -1;
+    for (size_t k = 0; status == 0 && k < n; k++) {
+        size_t row = exterior->pairs->row[k];
+        row = exterior->problem->rows ? exterior->problem->rows[row] : row;
+        status = kernel_block_double(rows, row, 1, rows, 0, all, line, all, scratch, err);
+        for (size_t j = 0; status == 0 && j < n; j++) {
+            size_t other = exterior->pairs->row[j];
+            other = exterior->problem->rows ? exterior->problem->rows[other] : other;
+            exterior->K[k * n + j] = line[other];
+        }
+    }
+    kernel_scratch_free(scratch);
+    free(line);
+    return status;
+}
+
+int exterior_create(struct exterior **exterior, const struct problem *problem,
+                    const struct rank_pairs *pairs, struct error *err) {
+    struct exterior *made = memory_zeros(1, sizeof *made, "pair features", err);
+    if (!made) {
+        return -1;
+    }
+    size_t n = pairs->start[pairs->n_groups], squares = 0;
+    made->problem = problem;
+    made->pairs = pairs;
+    made->n_rows = n;
+    made->S_start = memory_array(pairs->n_groups, sizeof *made->S_start, "pair features", err);
+    made->K = memory_array(n, n * sizeof *made->K, "kernel matrix", err);
+    made->SK = memory_array(n, n * sizeof *made->SK, "kernel matrix", err);
+    int status = made->S_start && made->K && made->SK && n <= INT_MAX ? 0 : -1;
+    for (size_t g = 0; status == 0 && g < pairs->n_groups; g++) {
+        size_t m = pairs->start[g + 1] - pairs->start[g];
+        made->S_start[g] = squares;
+        squares += m * m; /* at most n * n */
+    }
+    made->S = status == 0 ? memory_zeros(squares, sizeof *made->S, "pair features", err) : NULL;
+    if (!made->S || list_pairs(made, err) || evaluate_kernel(made, err)) {
+        exterior_free(made);
+        return -1;
+    }
+    *exterior = made;
+    return 0;
+}
+
+void exterior_free(struct exterior *exterior) {
+    if (exterior) {
+        free(exterior->S_start);
+        free(exterior->K);
+        free(exterior->SK);
+        free(exterior->S);
+        free(exterior->pair);
+        free(exterior->pair_start);
+        free(exterior);
+    }
+}
+
+/* ---- F = 2 K S K -------------------------------------------------------------------------------
+ */
+
+struct margins_task {
+    struct exterior *exterior;
+    const double *b;
+    double *s;
+};
+
+/* S of the group from b, then its rows of S K. */
+static void multiply_left(void *argument, size_t g, size_t worker) {
+    (void)worker;
+    const struct margins_task *task = argument;
+    struct exterior *exterior = task->exterior;
+    size_t base = exterior->pairs->start[g], m = exterior->pairs->start[g + 1] - base;
+    size_t n = exterior->n_rows;
+    double *S = exterior->S + exterior->S_start[g];
+    for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
+        size_t high = exterior->pair[p].high - base, low = exterior->pair[p].low - base;
+        S[high * m + low] = task->b[p];
+        S[low * m + high] = -task->b[p];
+    }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)m, 1, S, (int)m,
+                exterior->K + base * n, (int)n, 0, exterior->SK + base * n, (int)n);
+}
+
+/* The group's block of K (S K); F overwrites the group's S, whose pattern b fills anew. */
+static void multiply_right(void *argument, size_t g, size_t worker) {
+    (void)worker;
+    const struct margins_task *task = argument;
+    struct exterior *exterior = task->exterior;
+    size_t base = exterior->pairs->start[g], m = exterior->pairs->start[g + 1] - base;
+    size_t n = exterior->n_rows;
+    double *F = exterior->S + exterior->S_start[g];
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)m, (int)n, 2,
+                exterior->K + base * n, (int)n, exterior->SK + base, (int)n, 0, F, (int)m);
+    for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
+        task->s[p] = F[(exterior->pair[p].high - base) * m + exterior->pair[p].low - base];
+    }
+    memset(F, 0, m * m * sizeof *F);
+}
+
+static int exterior_scores(const struct operator* operator, const double * weights, double *s,
+                           struct error *err) {
+    (void)err;
+    struct margins_task task = {operator->context, weights, s};
+    size_t n_groups = task.exterior->pairs->n_groups;
+    threads_run(operator->threads, n_groups, multiply_left, &task);
+    threads_run(operator->threads, n_groups, multiply_right, &task);
+    return 0;
+}
+
+static int exterior_adjoint(const struct operator* operator, const double * r, double *weights,
+                            struct error *err) {
+    (void)err;
+    memcpy(weights, r, operator->n * sizeof * weights);
+    return 0;
+}
+
+struct operator exterior_operator(struct exterior *exterior) {
+    return (struct operator){
+        .n = exterior->n_pairs,
+        .dimension = exterior->n_pairs,
+        .primal = false,
+        .context = exterior,
+        .threads = exterior->problem->threads,
+        .scores = exterior_scores,
+        .adjoint = exterior_adjoint,
+        .exact = operator_each,
+        .release = NULL,
+    };
+}
+
+/* ---- risk --------------------------------------------------------------------------------------
+ */
+
+static double hinge_cut(void *context, const double *s, double *g, double *offset) {
+    const struct exterior *exterior = context;
+    double value = 0, active = 0;
+    for (size_t group = 0; group < exterior->pairs->n_groups; group++) {
+        double weight = exterior->pairs->weight[group];
+        for (size_t p = exterior->pair_start[group]; p < exterior->pair_start[group + 1]; p++) {
+            double on = s[p] < 1 ? weight : 0;
+            g[p] = -on;
+            active += on;
+            value += on * (1 - s[p]);
+        }
+    }
+    *offset = active;
+    return value;
+}
+
+static double square_cut(void *context, const double *s, double *g, double *offset) {
+    const struct exterior *exterior = context;
+    double value = 0, linear = 0;
+    for (size_t group = 0; group < exterior->pairs->n_groups; group++) {
+        double weight = exterior->pairs->weight[group];
+        for (size_t p = exterior->pair_start[group]; p < exterior->pair_start[group + 1]; p++) {
+            double u = s[p] < 1 ? 1 - s[p] : 0;
+            g[p] = -2 * weight * u;
+            value += weight * u * u;
+            linear += weight * u;
+        }
+    }
+    *offset = 2 * linear - value;
+    return value;
+}
+
+struct risk exterior_risk(struct exterior *exterior, bool squared) {
+    return (struct risk){
+        .n = exterior->n_pairs, .context = exterior, .cut = squared ? square_cut : hinge_cut};
+}
+
+int exterior_coefficients(const struct exterior *exterior, const double *b,
+                          struct pair_coefficient **coefficients, size_t *n, struct error *err) {
+    struct pair_coefficient *list =
+        memory_array(exterior->n_pairs, sizeof *list, "pair coefficients", err);
+    if (!list) {
+        return -1;
+    }
+    size_t kept = 0;
+    for (size_t p = 0; p < exterior->n_pairs; p++) {
+        uint32_t high = exterior->pairs->row[exterior->pair[p].high];
+        uint32_t low = exterior->pairs->row[exterior->pair[p].low];
+        if (b[p] != 0) {
+            list[kept++] = high < low ? (struct pair_coefficient){high, low, b[p]}
+                                      : (struct pair_coefficient){low, high, -b[p]};
+        }
+    }
+    *coefficients = list;
+    *n = kept;
+    return 0;
+}

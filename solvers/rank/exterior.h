@@ -1,0 +1,32 @@
+/* RankSVM on exterior products: the feature of a pair is phi_i x phi_j - phi_j x phi_i, the kernel
+ * of two pairs 2 (K_iu K_jv - K_iv K_ju). A fit is a skew matrix S over the rows,
+ * S = sum_p b_p (e_i e_j' - e_j e_i') over pairs p = (i, j), its margins are F = 2 K S K, and
+ * |f|^2 = b'F: two matrix products an iteration, and never a matrix of pairs by pairs. */
+#ifndef SOLVERS_RANK_EXTERIOR_H
+#define SOLVERS_RANK_EXTERIOR_H
+
+#include "common/base/error.h"
+#include "solvers/methods/operator.h"
+#include "common/kernel/problem.h"
+#include "solvers/rank/pairs.h"
+#include "solvers/methods/risk.h"
+
+struct exterior;
+
+/* Lists the preference pairs and evaluates the kernel matrix of the rows that they touch. Borrows
+ * problem, whose gram must not be NULL, and pairs. */
+int exterior_create(struct exterior **exterior, const struct problem *problem,
+                    const struct rank_pairs *pairs, struct error *err);
+void exterior_free(struct exterior *exterior);
+
+/* Scores are the margins of the preference pairs; borrows exterior. */
+struct operator exterior_operator(struct exterior *exterior);
+
+/* The sum of max(0, 1 - margin), or of its square, over the pairs. */
+struct risk exterior_risk(struct exterior *exterior, bool squared);
+
+/* The fit b (pairs) as coefficients of row pairs u < v, which the caller frees. */
+int exterior_coefficients(const struct exterior *exterior, const double *b,
+                          struct pair_coefficient **coefficients, size_t *n, struct error *err);
+
+#endif

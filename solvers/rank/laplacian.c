@@ -1,0 +1,496 @@
+#include "solvers/rank/laplacian.h"
+
+#include "common/base/memory.h"
+#include "solvers/methods/operator.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK_ROWS = 256,     /* rows of one matrix product */
+    GRAM_TASKS = 16,      /* tasks wanted, whatever the number of threads */
+    TREE_BYTES = 1 << 20, /* of vector nodes: what a second-level cache holds */
+    PANEL_LEAST = 8       /* columns: one cache line of doubles */
+};
+static const size_t ACCUMULATOR_BYTES = (size_t)128 << 20;
+
+int rank_laplacian_create(struct rank_laplacian *laplacian, struct rank_pairs *pairs,
+                          struct error *err) {
+    size_t held = pairs->start[pairs->n_groups];
+    *laplacian = (struct rank_laplacian){.pairs = pairs};
+    laplacian->order = memory_array(held, sizeof *laplacian->order, "orders", err);
+    laplacian->up_first = memory_array(held, 4 * sizeof *laplacian->up_first, "orders", err);
+    laplacian->degree = memory_zeros(pairs->n, sizeof *laplacian->degree, "degrees", err);
+    if (!laplacian->order || !laplacian->up_first || !laplacian->degree) {
+        rank_laplacian_free(laplacian);
+        return -1;
+    }
+    laplacian->up_end = laplacian->up_first + held;
+    laplacian->down_first = laplacian->up_end + held;
+    laplacian->down_end = laplacian->down_first + held;
+    return 0;
+}
+
+void rank_laplacian_free(struct rank_laplacian *laplacian) {
+    free(laplacian->order);
+    free(laplacian->up_first);
+    free(laplacian->degree);
+    *laplacian = (struct rank_laplacian){0};
+}
+
+/* ---- one sweep of a Fenwick tree over a group --------------------------------------------------
+ *
+ * The partners of the rows, in score order, are runs [first, end) whose ends never go back. A sweep
+ * keeps in the tree just the partners of the current row. Seen from the partners preferred to it
+ * (`flip`), levels count from the top, so that the wanted ones are low levels again. */
+
+struct group_view {
+    const struct rank_pairs *pairs;
+    const struct rank_place *order;
+    const uint32_t *level, *row, *first, *end;
+    size_t m;
+    uint32_t n_levels;
+    bool flip;
+};
+
+static struct group_view view_group(const struct rank_laplacian *laplacian, size_t g, bool down) {
+    const struct rank_pairs *pairs = laplacian->pairs;
+    size_t base = pairs->start[g];
+    return (struct group_view){
+        .pairs = pairs,
+        .order = laplacian->order + base,
+        .level = pairs->level + base,
+        .row = pairs->row + base,
+        .first = (down ? laplacian->down_first : laplacian->up_first) + base,
+        .end = (down ? laplacian->down_end : laplacian->up_end) + base,
+        .m = pairs->start[g + 1] - base,
+        .n_levels = pairs->n_levels[g],
+        .flip = down,
+    };
+}
+
+static uint32_t view_level(const struct group_view *view, size_t q) {
+    uint32_t level = view->level[view->order[q].place];
+    return view->flip ? view->n_levels - 1 - level : level;
+}
+
+static uint32_t view_row(const struct group_view *view, size_t q) {
+    return view->row[view->order[q].place];
+}
+
+/* The wanted levels of row q are [*from, *to). */
+static void view_window(const struct group_view *view, size_t q, uint32_t *from, uint32_t *to) {
+    uint32_t own = view_level(view, q);
+    *to = own >= view->pairs->low ? own - view->pairs->low + 1 : 0;
+    *from = *to > 0 && own > view->pairs->high ? own - view->pairs->high : 0;
+}
+
+static void tree_add(double *tree, uint32_t n_levels, uint32_t level, double value) {
+    for (uint32_t k = level + 1; k <= n_levels; k += k & (0 - k)) {
+        tree[k] += value;
+    }
+}
+
+static double tree_prefix(const double *tree, uint32_t end) {
+    double sum = 0;
+    for (uint32_t k = end; k > 0; k -= k & (0 - k)) {
+        sum += tree[k];
+    }
+    return sum;
+}
+
+/* out[row] += weight * sum of v over the row's partners on this side; v = NULL: of ones. */
+static void sweep(const struct group_view *view, double weight, const double *v, double *tree,
+                  double *out) {
+    memset(tree, 0, ((size_t)view->n_levels + 1) * sizeof *tree);
+    size_t removed = 0, inserted = 0;
+    for (size_t q = 0; q < view->m; q++) {
+        for (; inserted < view->end[q]; inserted++) {
+            tree_add(tree, view->n_levels, view_level(view, inserted),
+                     v ? v[view_row(view, inserted)] : 1);
+        }
+        for (; removed < view->first[q]; removed++) {
+            tree_add(tree, view->n_levels, view_level(view, removed),
+                     v ? -v[view_row(view, removed)] : -1);
+        }
+        uint32_t from, to;
+        view_window(view, q, &from, &to);
+        if (to > 0) {
+            out[view_row(view, q)] += weight * (tree_prefix(tree, to) - tree_prefix(tree, from));
+        }
+    }
+}
+
+/* ---- the band ----------------------------------------------------------------------------------
+ */
+
+struct set_task {
+    struct rank_laplacian *laplacian;
+    const double *s;
+    double low, high;
+};
+
+static void find_runs(struct rank_laplacian *laplacian, size_t base, size_t m, double low,
+                      double high) {
+    const struct rank_place *order = laplacian->order + base;
+    size_t up_first = 0, up_end = 0, down_first = 0, down_end = 0;
+    for (size_t q = 0; q < m; q++) {
+        double score = order[q].score;
+        while (up_first < m && !(score - order[up_first].score < high)) {
+            up_first++;
+        }
+        up_end = up_end > up_first ? up_end : up_first;
+        while (up_end < m && !(score - order[up_end].score < low)) {
+            up_end++;
+        }
+        while (down_end < m && order[down_end].score - score < high) {
+            down_end++;
+        }
+        while (down_first < down_end && order[down_first].score - score < low) {
+            down_first++;
+        }
+        laplacian->up_first[base + q] = (uint32_t)up_first;
+        laplacian->up_end[base + q] = (uint32_t)up_end;
+        laplacian->down_first[base + q] = (uint32_t)down_first;
+        laplacian->down_end[base + q] = (uint32_t)down_end;
+    }
+}
+
+/* Pairs of the sample that are in the band: calls once for each, with places in the group. */
+#define FOR_LISTED(laplacian, g, base, k, other)                                                   \
+    for (size_t k = (base); k < (laplacian)->pairs->start[(g) + 1]; k++)                           \
+        for (size_t p_ = (laplacian)->pairs->partner_start[k], other;                              \
+             p_ < (laplacian)->pairs->partner_start[k + 1] &&                                      \
+             (other = (base) + (laplacian)->pairs->partner[p_], true);                             \
+             p_++)                                                                                 \
+            if (in_band(laplacian, k, other))
+
+static bool in_band(const struct rank_laplacian *laplacian, size_t k, size_t other) {
+    double margin = laplacian->order[k].score - laplacian->order[other].score;
+    return margin < laplacian->high && !(margin < laplacian->low);
+}
+
+static void set_run(void *argument, size_t t, size_t worker) {
+    const struct set_task *task = argument;
+    struct rank_laplacian *laplacian = task->laplacian;
+    struct rank_pairs *pairs = laplacian->pairs;
+    double *scratch = pairs->scratch + worker * pairs->scratch_stride;
+    for (size_t g = pairs->task[t]; g < pairs->task[t + 1]; g++) {
+        size_t base = pairs->start[g], m = pairs->start[g + 1] - base;
+        for (size_t k = base; k < base + m; k++) {
+            laplacian->degree[pairs->row[k]] = 0;
+        }
+        if (pairs->partner_start) {
+            for (size_t k = base; k < base + m; k++) {
+                laplacian->order[k] =
+                    (struct rank_place){task->s[pairs->row[k]], (uint32_t)(k - base)};
+            }
+            FOR_LISTED(laplacian, g, base, k, other) {
+                laplacian->degree[pairs->row[k]] += pairs->weight[g];
+                laplacian->degree[pairs->row[other]] += pairs->weight[g];
+            }
+            continue;
+        }
+        rank_pairs_sort(pairs, g, task->s, scratch);
+        memcpy(laplacian->order + base, pairs->order + base, m * sizeof *laplacian->order);
+        find_runs(laplacian, base, m, task->low, task->high);
+        for (int down = 0; down < 2; down++) {
+            struct group_view view = view_group(laplacian, g, down);
+            sweep(&view, pairs->weight[g], NULL, scratch, laplacian->degree);
+        }
+    }
+}
+
+void rank_laplacian_set(struct rank_laplacian *laplacian, const double *s, double delta_low,
+                        double delta_high) {
+    laplacian->low = delta_low;
+    laplacian->high = delta_high;
+    struct set_task task = {laplacian, s, delta_low, delta_high};
+    threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, set_run, &task);
+}
+
+/* ---- product with a vector ---------------------------------------------------------------------
+ */
+
+struct apply_task {
+    const struct rank_laplacian *laplacian;
+    const double *v;
+    double *out;
+};
+
+static void apply_run(void *argument, size_t t, size_t worker) {
+    const struct apply_task *task = argument;
+    const struct rank_laplacian *laplacian = task->laplacian;
+    const struct rank_pairs *pairs = laplacian->pairs;
+    double *scratch = pairs->scratch + worker * pairs->scratch_stride;
+    for (size_t g = pairs->task[t]; g < pairs->task[t + 1]; g++) {
+        size_t base = pairs->start[g];
+        for (size_t k = base; k < pairs->start[g + 1]; k++) {
+            uint32_t row = pairs->row[k];
+            task->out[row] = laplacian->degree[row] * task->v[row];
+        }
+        if (pairs->partner_start) {
+            FOR_LISTED(laplacian, g, base, k, other) {
+                uint32_t i = pairs->row[k], j = pairs->row[other];
+                task->out[i] -= pairs->weight[g] * task->v[j];
+                task->out[j] -= pairs->weight[g] * task->v[i];
+            }
+            continue;
+        }
+        for (int down = 0; down < 2; down++) {
+            struct group_view view = view_group(laplacian, g, down);
+            sweep(&view, -pairs->weight[g], task->v, scratch, task->out);
+        }
+    }
+}
+
+void rank_laplacian_apply(const struct rank_laplacian *laplacian, const double *v, double *out) {
+    memset(out, 0, laplacian->pairs->n * sizeof *out); /* rows of no group */
+    struct apply_task task = {laplacian, v, out};
+    threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, apply_run, &task);
+}
+
+/* ---- X' L X ------------------------------------------------------------------------------------
+ *
+ * X'LX = M + M', M = sum_i x_i (degree_i x_i / 2 - sum of x_j over the partners below i)': one
+ * sweep with vectors in the nodes, and matrix products of chunks of rows. */
+
+struct gram_task {
+    const struct rank_laplacian *laplacian;
+    const struct data *data;
+    const uint32_t *rows;
+    size_t d, width, n_panels;
+    const size_t *chunk;  /* first group of each chunk of groups */
+    double *accumulators; /* (n_chunks, d, d) */
+    double *scratch;      /* per worker */
+    size_t stride;
+};
+
+/* Columns [first, first + width) of a problem row, as doubles. */
+static void row_panel(const struct gram_task *task, uint32_t row, size_t first, size_t width,
+                      double *out) {
+    const struct data *data = task->data;
+    size_t r = task->rows ? task->rows[row] : row;
+    if (!data->row_start) {
+        const float *value = data->value + r * data->n_features + first;
+        for (size_t c = 0; c < width; c++) {
+            out[c] = (double)value[c];
+        }
+        return;
+    }
+    memset(out, 0, width * sizeof *out);
+    for (uint64_t k = data->row_start[r]; k < data->row_start[r + 1]; k++) {
+        size_t c = data->column[k];
+        if (c >= first && c < first + width) {
+            out[c - first] = (double)data->value[k];
+        }
+    }
+}
+
+/* Rows gathered for one matrix product. */
+struct chunk {
+    double *x; /* (CHUNK_ROWS, d) */
+    double *y; /* (CHUNK_ROWS, width) */
+    size_t n;
+};
+
+static void chunk_flush(const struct gram_task *task, struct chunk *chunk, size_t first,
+                        size_t width, double *accumulator) {
+    if (chunk->n > 0) {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)task->d, (int)width,
+                    (int)chunk->n, 1.0, chunk->x, (int)task->d, chunk->y, (int)width, 1.0,
+                    accumulator + first, (int)task->d);
+        chunk->n = 0;
+    }
+}
+
+/* Begins the next row: x and y = degree x / 2. */
+static double *chunk_row(const struct gram_task *task, struct chunk *chunk, uint32_t row,
+                         size_t first, size_t width) {
+    double *x = chunk->x + chunk->n * task->d, *y = chunk->y + chunk->n * width;
+    row_panel(task, row, 0, task->d, x);
+    double half = task->laplacian->degree[row] / 2;
+    for (size_t c = 0; c < width; c++) {
+        y[c] = half * x[first + c];
+    }
+    chunk->n++;
+    return y;
+}
+
+static void gram_group(const struct gram_task *task, size_t g, size_t first, size_t width,
+                       struct chunk *chunk, double *tree, double *panel, double *accumulator) {
+    struct group_view view = view_group(task->laplacian, g, false);
+    double weight = view.pairs->weight[g];
+    memset(tree, 0, ((size_t)view.n_levels + 1) * width * sizeof *tree);
+    size_t removed = 0, inserted = 0;
+    for (size_t q = 0; q < view.m; q++) {
+        /* a partner that comes and goes between two rows is never seen */
+        if (inserted < view.first[q] && removed == inserted) {
+            removed = inserted = view.first[q];
+        }
+        for (; inserted < view.end[q]; inserted++) {
+            row_panel(task, view_row(&view, inserted), first, width, panel);
+            for (uint32_t k = view_level(&view, inserted) + 1; k <= view.n_levels;
+                 k += k & (0 - k)) {
+                operator_add(tree + k * width, 1, panel, width);
+            }
+        }
+        for (; removed < view.first[q]; removed++) {
+            row_panel(task, view_row(&view, removed), first, width, panel);
+            for (uint32_t k = view_level(&view, removed) + 1; k <= view.n_levels;
+                 k += k & (0 - k)) {
+                operator_add(tree + k * width, -1, panel, width);
+            }
+        }
+        uint32_t row = view_row(&view, q), from, to;
+        if (task->laplacian->degree[row] == 0) {
+            continue;
+        }
+        double *y = chunk_row(task, chunk, row, first, width);
+        view_window(&view, q, &from, &to);
+        for (uint32_t k = to; k > 0; k -= k & (0 - k)) {
+            operator_add(y, -weight, tree + k * width, width);
+        }
+        for (uint32_t k = from; k > 0; k -= k & (0 - k)) {
+            operator_add(y, weight, tree + k * width, width);
+        }
+        if (chunk->n == CHUNK_ROWS) {
+            chunk_flush(task, chunk, first, width, accumulator);
+        }
+    }
+}
+
+static void gram_listed(const struct gram_task *task, size_t g, size_t first, size_t width,
+                        struct chunk *chunk, double *panel, double *accumulator) {
+    const struct rank_laplacian *laplacian = task->laplacian;
+    const struct rank_pairs *pairs = laplacian->pairs;
+    size_t base = pairs->start[g];
+    for (size_t k = base; k < pairs->start[g + 1]; k++) {
+        double *y = chunk_row(task, chunk, pairs->row[k], first, width);
+        for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
+            size_t other = base + pairs->partner[p];
+            if (in_band(laplacian, k, other)) {
+                row_panel(task, pairs->row[other], first, width, panel);
+                operator_add(y, -pairs->weight[g], panel, width);
+            }
+        }
+        if (chunk->n == CHUNK_ROWS) {
+            chunk_flush(task, chunk, first, width, accumulator);
+        }
+    }
+}
+
+static void gram_run(void *argument, size_t t, size_t worker) {
+    const struct gram_task *task = argument;
+    const struct rank_pairs *pairs = task->laplacian->pairs;
+    size_t part = t / task->n_panels, first = t % task->n_panels * task->width;
+    size_t width = first + task->width <= task->d ? task->width : task->d - first;
+    double *accumulator = task->accumulators + part * task->d * task->d;
+    struct chunk chunk = {.x = task->scratch + worker * task->stride};
+    chunk.y = chunk.x + CHUNK_ROWS * task->d;
+    double *panel = chunk.y + CHUNK_ROWS * task->width;
+    double *tree = panel + task->width;
+    for (size_t g = task->chunk[part]; g < task->chunk[part + 1]; g++) {
+        if (pairs->partner_start) {
+            gram_listed(task, g, first, width, &chunk, panel, accumulator);
+        } else {
+            gram_group(task, g, first, width, &chunk, tree, panel, accumulator);
+        }
+    }
+    chunk_flush(task, &chunk, first, width, accumulator);
+}
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct data *data,
+                        const uint32_t *rows, size_t d, double *H, struct error *err) {
+    const struct rank_pairs *pairs = laplacian->pairs;
+    size_t matrix = d * d; /* d is at most a few thousand: the caller has H already */
+    size_t n_chunks = least(least(GRAM_TASKS, pairs->n_groups),
+                            1 + ACCUMULATOR_BYTES / (matrix * sizeof(double) + 1));
+    size_t width = TREE_BYTES / (((size_t)pairs->most_levels + 1) * sizeof(double));
+    size_t n_panels = (GRAM_TASKS + n_chunks - 1) / n_chunks;
+    width = least(width, (d + n_panels - 1) / n_panels);
+    width = (width / PANEL_LEAST + 1) * PANEL_LEAST;
+    n_panels = (d + width - 1) / width;
+    size_t stride = CHUNK_ROWS * (d + width) + width + ((size_t)pairs->most_levels + 1) * width;
+    size_t chunk[GRAM_TASKS + 1];
+    struct gram_task task = {laplacian, data, rows, d, width, n_panels, chunk, NULL, NULL, stride};
+    task.accumulators = memory_zeros(n_chunks, matrix * sizeof(double), "Hessian", err);
+    task.scratch =
+        memory_array(threads_count(pairs->threads), stride * sizeof(double), "Hessian", err);
+    if (!task.accumulators || !task.scratch) {
+        free(task.accumulators);
+        free(task.scratch);
+        return -1;
+    }
+    size_t held = pairs->start[pairs->n_groups];
+    chunk[0] = 0;
+    for (size_t g = 0, c = 0; c < n_chunks; chunk[++c] = g) {
+        while (g < pairs->n_groups &&
+               (c + 1 == n_chunks || pairs->start[g + 1] <= held / n_chunks * (c + 1))) {
+            g++;
+        }
+    }
+    threads_run(pairs->threads, n_chunks * n_panels, gram_run, &task);
+    for (size_t c = 1; c < n_chunks; c++) {
+        operator_add(task.accumulators, 1, task.accumulators + c * matrix, matrix);
+    }
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            H[i * d + j] = H[j * d + i] =
+                task.accumulators[i * d + j] + task.accumulators[j * d + i];
+        }
+    }
+    free(task.accumulators);
+    free(task.scratch);
+    return 0;
+}
+
+/* ---- the diagonal ------------------------------------------------------------------------------
+ */
+
+int rank_laplacian_diagonal(const struct rank_laplacian *laplacian, const struct data *data,
+                            double *diagonal, struct error *err) {
+    const struct rank_pairs *pairs = laplacian->pairs;
+    size_t d = data->n_features;
+    double *sum = memory_zeros(d, sizeof *sum, "a diagonal", err);
+    if (!sum) {
+        return -1;
+    }
+    memset(diagonal, 0, d * sizeof *diagonal);
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double total = 0;
+        for (int pass = 0; pass < 2;
+             pass++) { /* gather the group's sums, then use and clear them */
+            for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+                size_t row = pairs->row[k];
+                double degree = laplacian->degree[row];
+                total += pass == 0 ? degree : 0;
+                uint64_t begin = data->row_start ? data->row_start[row] : row * d;
+                uint64_t end = data->row_start ? data->row_start[row + 1] : begin + d;
+                for (uint64_t i = begin; i < end; i++) {
+                    size_t c = data->row_start ? data->column[i] : i - begin;
+                    double x = (double)data->value[i];
+                    if (pass == 0) {
+                        sum[c] += degree * x;
+                        diagonal[c] += degree * x * x;
+                    } else {
+                        diagonal[c] -= total > 0 ? sum[c] * sum[c] / total : 0;
+                        sum[c] = 0;
+                    }
+                }
+            }
+        }
+    }
+    for (size_t c = 0; c < d; c++) {
+        diagonal[c] = fmax(diagonal[c], 0);
+    }
+    free(sum);
+    return 0;
+}

@@ -1,0 +1,31 @@
+/* Newton's method for RankSVM (doc/mathematics, "rank: Newton").
+ *
+ * Squared hinge: the Hessian is I + 2C A'LA with L the Laplacian of the active pairs. Hinge: the
+ * same for its huberised form, whose Hessian is I + (C/mu) A'LA over the pairs of the band
+ * 0 < u < mu, with mu going to 0; alpha = C clip(u/mu, 0, 1) is feasible for the hinge's own dual
+ * at each step, so the gap of the true problem is always known.
+ *
+ * In few dimensions the Hessian is formed and factored; otherwise the step comes from conjugate
+ * gradients, for kernels in the inner product of K. */
+#ifndef SOLVERS_RANK_NEWTON_H
+#define SOLVERS_RANK_NEWTON_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/operator.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/fit.h"
+#include "solvers/rank/rank.h"
+#include "solvers/rank/pairs.h"
+
+/* Largest number of features for which the Hessian is formed. */
+enum { RANK_NEWTON_DIRECT = 2048 };
+
+/* Solves to primal - dual <= epsilon * primal from `start` (dimension; NULL: from 0). The caller
+ * calls fit_free. */
+int rank_newton_solve(const struct problem *problem, const struct operator* operator,
+                      struct rank_pairs * pairs, enum rank_loss loss, double cost, double epsilon,
+                      const double *start, const struct monitor *monitor, struct fit *fit,
+                      struct error *err);
+
+#endif

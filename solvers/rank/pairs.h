@@ -1,0 +1,73 @@
+/* The preference pairs of RankSVM, counted and never listed.
+ *
+ * Rows are held group by group, sorted by target. A pair (i, j) of one group is a preference when
+ * the dense ranks of its targets differ by low <= r_i - r_j <= high; it is active at margin delta
+ * when s_i - s_j < delta. With the group sorted by score, the active partners of a row are a run
+ * of the sorted group, and those of them within the window of ranks are counted by a Fenwick tree
+ * over ranks: all sums over pairs cost O(n log n); a small group's are faster pair by pair, on
+ * vector registers (Lee & Lin, "Large-scale linear RankSVM", 2014; Airola, Pahikkala & Salakoski,
+ * "Training linear ranking SVMs in linearithmic time", 2011). A sample of the pairs is the one case
+ * in which pairs are listed. */
+#ifndef SOLVERS_RANK_PAIRS_H
+#define SOLVERS_RANK_PAIRS_H
+
+#include "common/data/data.h"
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "common/base/threads.h"
+#include "solvers/rank/rank.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A score and the place in its group's row[] that it belongs to. */
+struct rank_place {
+    double score;
+    uint32_t place;
+};
+
+struct rank_pairs {
+    size_t n;                          /* rows of the problem */
+    size_t n_groups;                   /* groups that have a pair */
+    size_t n_groups_without;           /* groups that have none: left out of everything */
+    double n_pairs;                    /* preferences, after sampling */
+    uint32_t low, high;                /* the window on differences of ranks */
+    size_t *start;                     /* (n_groups + 1) of each group in row, level and order */
+    uint32_t *row;                     /* problem rows, by group, ascending targets within */
+    uint32_t *level;                   /* dense rank of each row's target in its group, from 0 */
+    uint32_t *n_levels;                /* (n_groups) */
+    uint32_t *below_first, *below_end; /* of each row: the places in its group of the window's rows
+                                          that it is preferred to, [first, end) */
+    double *weight;                    /* (n_groups) of a pair of the group */
+    double *group_pairs;               /* (n_groups) preferences of the group */
+    struct rank_place *order; /* each group in the score order of the last pass: sorting begins
+                                 there, since scores change little from pass to pass */
+    size_t *partner_start;    /* sampled: (rows held + 1) of each row in partner; else NULL */
+    uint32_t *partner;        /* sampled: places in the group of the pairs' other ends */
+    size_t *task;             /* (n_tasks + 1) first group of each task: a fixed partition */
+    size_t n_tasks;
+    uint32_t most_levels, most_rows; /* of any group */
+    struct threads *threads;
+    double *scratch; /* per worker: Fenwick nodes */
+    size_t scratch_stride;
+    double *group_sum; /* (n_groups): per-group results, summed in order */
+};
+
+/* Finds groups and pairs of the problem's rows. Fails when there is no pair. The caller calls
+ * rank_pairs_free. */
+int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
+                      const struct rank_preferences *preferences, struct error *err);
+void rank_pairs_free(struct rank_pairs *pairs);
+
+/* Sorts the group's part of `order` by s (n); spare: room for the group's places. */
+void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare);
+
+/* Sums over the pairs active at s (n) and margin delta, weighted by group. count (n): active pairs
+ * that prefer the row less those that prefer another to it. moment (n), if not NULL: the same with
+ * each pair counted delta - (s_i - s_j) times. Returns the sum of the weights of active pairs.
+ *   hinge sum   sum (delta - m)   = delta sum - count's
+ *   square sum  sum (delta - m)^2 = delta (delta sum - count's) - moment's. */
+double rank_pairs_sums(struct rank_pairs *pairs, const double *s, double delta, double *count,
+                       double *moment);
+
+#endif

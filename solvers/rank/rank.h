@@ -1,0 +1,73 @@
+/* RankSVM: kernel and linear, hinge and squared hinge (doc/mathematics, "rank").
+ *
+ * With groups of rows, targets t and preferences P = {(i,j) in one group: t_i > t_j}:
+ *   min 1/2 |f|^2 + C sum_P weight_group l(1 - (s_i - s_j)),   s = f at the rows,
+ *   l = max(0, u) or max(0, u)^2. */
+#ifndef SOLVERS_RANK_RANK_H
+#define SOLVERS_RANK_RANK_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "common/kernel/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum rank_loss { RANK_HINGE, RANK_SQUARED_HINGE };
+
+enum rank_method {
+    RANK_AUTO,
+    RANK_OCAS,   /* cutting planes with an exact line search */
+    RANK_NEWTON, /* exact Hessian (linear, few features), else conjugate gradients; what rounding
+                    leaves of the hinge's gap is left to cutting planes */
+    RANK_FW      /* conditional gradient */
+};
+
+enum rank_step { RANK_LINESEARCH, RANK_DIMINISHING };
+enum rank_stop { RANK_GAP, RANK_DECAY };
+
+/* Which pairs are preferences, and what each is worth. */
+struct rank_preferences {
+    uint32_t gap_low, gap_high; /* window on the difference of dense ranks; UINT32_MAX: no end */
+    double fraction;            /* of the pairs, sampled without replacement; 1: all */
+    uint64_t seed;              /* of that sample */
+    bool per_query;             /* each group's pairs are worth 1/|P_group| */
+    bool exterior;              /* features phi_i x phi_j - phi_j x phi_i of pairs; needs a gram */
+    size_t n_weights;           /* queries with a weight of their own */
+    const uint64_t *weight_query;
+    const double *weight;
+};
+
+struct rank_parameters {
+    enum rank_loss loss;
+    enum rank_method method;
+    double cost;
+    double epsilon;
+    enum rank_step step; /* of RANK_FW */
+    enum rank_stop stop; /* of RANK_FW */
+};
+
+/* What the problem holds. */
+struct rank_counts {
+    size_t n_groups, n_groups_without_pairs;
+    double n_pairs; /* exact below 2^53 */
+};
+
+/* A problem made ready: solve it at as many parameters as wanted, each start is the last solution
+ * (planes and duals of one C serve another). Borrows problem, which must outlive it. */
+struct rank;
+int rank_open(struct rank **rank, const struct problem *problem,
+              const struct rank_preferences *preferences, struct error *err);
+void rank_close(struct rank *rank);
+
+/* Counts of groups and pairs. rank_open fails when there is no pair at all. */
+struct rank_counts rank_counts(const struct rank *rank);
+
+/* Solves. The caller calls solution_free. Fails only for lack of memory, for a method that the
+ * problem does not admit (RANK_FW with the squared hinge; RANK_NEWTON with exterior features), or
+ * when scores overflow. */
+int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
+               const struct monitor *monitor, struct solution *solution, struct error *err);
+
+#endif

@@ -1,0 +1,100 @@
+#include "solvers/rank/risk.h"
+
+#include "common/base/memory.h"
+#include "solvers/methods/operator.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
+                     struct error *err) {
+    *risk = (struct rank_risk){.pairs = pairs, .type = type, .mu = 1};
+    risk->count = memory_array(pairs->n, sizeof(double), "counts", err);
+    risk->moment = memory_array(pairs->n, sizeof(double), "counts", err);
+    risk->inner = memory_array(pairs->n, sizeof(double), "counts", err);
+    if (!risk->count || !risk->moment || !risk->inner) {
+        rank_risk_free(risk);
+        return -1;
+    }
+    return 0;
+}
+
+void rank_risk_free(struct rank_risk *risk) {
+    free(risk->count);
+    free(risk->moment);
+    free(risk->inner);
+    *risk = (struct rank_risk){0};
+}
+
+/* Sums of (delta - m)_+ and of its square over all pairs, and in `moment` half the square's
+ * gradient, negated. Returns the weight of the active pairs. */
+static double square_sums(struct rank_risk *risk, const double *s, double delta, double *moment,
+                          double *first, double *second) {
+    size_t n = risk->pairs->n;
+    double active = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
+    *first = fmax(0, delta * active - operator_dot(risk->count, s, n));
+    *second = fmax(0, delta * *first - operator_dot(moment, s, n));
+    return active;
+}
+
+double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset) {
+    size_t n = risk->pairs->n;
+    if (risk->type == RANK_RISK_HINGE) {
+        double active = rank_pairs_sums(risk->pairs, s, 1, g, NULL);
+        double value = fmax(0, active - operator_dot(g, s, n));
+        for (size_t i = 0; i < n; i++) {
+            g[i] = -g[i];
+        }
+        *offset = active;
+        risk->true_value = value;
+        risk->dual_offset = active;
+        return value;
+    }
+    double first, second;
+    double active = square_sums(risk, s, 1, risk->moment, &first, &second);
+    if (risk->type == RANK_RISK_SQUARE) {
+        for (size_t i = 0; i < n; i++) {
+            g[i] = -2 * risk->moment[i];
+        }
+        *offset = 2 * first - second;
+        risk->true_value = second;
+        risk->dual_offset = *offset;
+        return second;
+    }
+    /* u^2 less the square of what exceeds mu, over 2 mu */
+    double inner_first, inner_second, mu = risk->mu;
+    square_sums(risk, s, 1 - mu, risk->inner, &inner_first, &inner_second);
+    double value = (second - inner_second) / (2 * mu);
+    for (size_t i = 0; i < n; i++) {
+        g[i] = (risk->inner[i] - risk->moment[i]) / mu;
+    }
+    *offset = value - operator_dot(g, s, n);
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest = fmax(largest, fabs(s[i]));
+    }
+    risk->true_value = first;
+    risk->dual_offset = (first - inner_first - DBL_EPSILON * (1 + largest) * active) / mu;
+    return value;
+}
+
+void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g) {
+    size_t n = risk->pairs->n;
+    double *inner_count = g;
+    rank_pairs_sums(risk->pairs, s, 1, risk->count, risk->moment);
+    rank_pairs_sums(risk->pairs, s, 1 - band, inner_count, risk->inner);
+    for (size_t i = 0; i < n; i++) {
+        /* moments of u over the band, then 1 for each pair above it */
+        double in_band = risk->moment[i] - risk->inner[i] - band * inner_count[i];
+        g[i] = -in_band / risk->mu - inner_count[i];
+    }
+}
+
+static double table_cut(void *context, const double *s, double *g, double *offset) {
+    return rank_risk_cut(context, s, g, offset);
+}
+
+struct risk rank_risk_table(struct rank_risk *risk) {
+    return (struct risk){.n = risk->pairs->n, .context = risk, .cut = table_cut};
+}

@@ -1,0 +1,43 @@
+/* The losses of RankSVM over all preference pairs, as risks of the scores. */
+#ifndef SOLVERS_RANK_RISK_H
+#define SOLVERS_RANK_RISK_H
+
+#include "common/base/error.h"
+#include "solvers/rank/pairs.h"
+#include "solvers/methods/risk.h"
+
+enum rank_risk_type {
+    RANK_RISK_HINGE,  /* sum max(0, u), u = 1 - (s_i - s_j) */
+    RANK_RISK_SQUARE, /* sum max(0, u)^2 */
+    RANK_RISK_HUBER   /* sum of u^2 / (2 mu) for 0 < u < mu, u - mu/2 above */
+};
+
+struct rank_risk {
+    struct rank_pairs *pairs;
+    enum rank_risk_type type;
+    double mu;                      /* RANK_RISK_HUBER */
+    double *count, *moment, *inner; /* (n) work */
+    /* left by the last cut */
+    double true_value;  /* the loss without smoothing: RANK_RISK_HUBER gives the hinge's */
+    double dual_offset; /* sum of the duals' linear terms over C, for that loss: of
+                           alpha_p = C clip(u/mu, 0, 1) this is sum alpha_p / C, less what
+                           rounding of u / mu may have added to it: a bound must not be too high */
+};
+
+/* Borrows pairs. The caller calls rank_risk_free. */
+int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
+                     struct error *err);
+void rank_risk_free(struct rank_risk *risk);
+
+/* Returns the risk at s (n); g (n) gets a (sub)gradient, *offset = risk - g's. */
+double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset);
+
+/* g (n) gets the gradient at s of the quadratic that RANK_RISK_HUBER would be with the present mu
+ * if the pairs 0 < u < band were its band, band >= mu: sum over them of u^2 / (2 mu), and of u
+ * above. */
+void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g);
+
+/* The same as a table, for the engines. */
+struct risk rank_risk_table(struct rank_risk *risk);
+
+#endif

@@ -1,0 +1,13 @@
+/* The bias of a binary SVM, minimised out: sums of losses as functions of b alone. */
+#ifndef SOLVERS_SMM_BINARY_BIAS_H
+#define SOLVERS_SMM_BINARY_BIAS_H
+
+#include "solvers/smm/binary.h"
+
+/* The b that minimises sum_i C_i h(m_i - y_i (s_i + b)), for h the huberised hinge of width mu, or
+ * the squared hinge of `loss`, near b = start. alpha (n) gets C_i h'(u_i), for which y'alpha = 0 up
+ * to rounding. */
+double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_t n, double mu,
+                          double start, double *alpha);
+
+#endif

@@ -1,0 +1,219 @@
+#include "solvers/smm/nuclear.h"
+
+#include "common/base/memory.h"
+#include "solvers/methods/operator.h"
+#include "solvers/smm/svd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ITERATIONS = 20000 };
+
+static const double INNER = 0.05;     /* gap of the SVM, relative to the gap so far ... */
+static const double INNER_GAP = 0.01; /* ... or this */
+static const double INNER_HALF = 20;  /* iterations after which it has halved */
+static const double INNER_LEAST = 1e-9;
+static const double RELAX = 1.6;   /* over-relaxation */
+static const double RHO_SHARE = 2; /* threshold as a share of the mean singular value, inverse */
+static const double RHO_EMPTY = 3; /* factor while W is 0 */
+static const double RHO_LEAST = 1, RHO_MOST = 1e6;
+
+struct smm_nuclear {
+    const struct smm_matrices *matrices;
+    struct binary *svm;
+    double rho;
+    double *S, *multiplier;            /* (cells) */
+    double *W, *M, *dual_W;            /* (cells) */
+    double *margin, *cost, *s, *signs; /* (n) */
+    double *breaks;                    /* (2n) */
+};
+
+int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
+                     struct binary *svm, struct error *err) {
+    struct smm_nuclear *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    size_t cells = matrices->height * matrices->width, n = matrices->n;
+    made->matrices = matrices;
+    made->svm = svm;
+    made->rho = 1;
+    made->S = memory_zeros(5 * cells, sizeof *made->S, "matrices", err);
+    made->margin = memory_zeros(6 * n, sizeof *made->margin, "scores", err);
+    if (!made->S || !made->margin) {
+        smm_nuclear_close(made);
+        return -1;
+    }
+    made->multiplier = made->S + cells;
+    made->W = made->multiplier + cells;
+    made->M = made->W + cells;
+    made->dual_W = made->M + cells;
+    made->cost = made->margin + n;
+    made->s = made->cost + n;
+    made->signs = made->s + n;
+    made->breaks = made->signs + n;
+    *nuclear = made;
+    return 0;
+}
+
+void smm_nuclear_close(struct smm_nuclear *nuclear) {
+    if (nuclear) {
+        free(nuclear->S);
+        free(nuclear->margin);
+        free(nuclear);
+    }
+}
+
+int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau, double *W,
+                       double *nuclear_norm, double *square, struct error *err) {
+    size_t k = height < width ? height : width, r = 0;
+    double *U = memory_array(height * k + k + k * width, sizeof *U, "singular values", err);
+    if (!U) {
+        return -1;
+    }
+    double *s = U + height * k, *Vt = s + k;
+    int status = svd_thin(A, height, width, U, s, Vt, err);
+    if (status == 0) {
+        *nuclear_norm = *square = 0;
+        while (r < k && s[r] > tau) {
+            double left = s[r] - tau;
+            *nuclear_norm += left;
+            *square += left * left;
+            for (size_t c = 0; c < width; c++) {
+                Vt[r * width + c] *= left;
+            }
+            r++;
+        }
+        for (size_t a = 0; a < height; a++) { /* the first r columns, closed up */
+            memmove(U + a * r, U + a * k, r * sizeof *U);
+        }
+        memset(W, 0, height * width * sizeof *W);
+        if (r > 0) {
+            smm_product(U, Vt, height, r, width, W);
+        }
+    }
+    free(U);
+    return status;
+}
+
+/* What is known of the optimum, and the W that has the primal value. */
+struct best {
+    double *W;
+    struct smm_nuclear_fit *fit;
+};
+
+static void offer(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                  const double *W, double nuclear_norm, double square, struct best *best) {
+    size_t cells = nuclear->matrices->height * nuclear->matrices->width;
+    double sum, bias;
+    smm_scores(nuclear->matrices, W, nuclear->s);
+    bias = binary_bias(loss, nuclear->s, nuclear->matrices->n, nuclear->breaks, &sum);
+    double primal = 0.5 * square + tau * nuclear_norm + sum;
+    if (primal < best->fit->primal) {
+        best->fit->primal = primal;
+        best->fit->bias = bias;
+        memcpy(best->W, W, cells * sizeof *W);
+    }
+}
+
+/* The W step: with W0 = (multiplier + rho S)/(1 + rho), W = W0 + w for the w of an SVM of cost C/(1
+ * + rho) and margins 1 - y <W0, X>. M becomes sum alpha y X, *linear the dual's other part. */
+static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss, double epsilon,
+                    double *linear, struct error *err) {
+    const struct smm_matrices *matrices = nuclear->matrices;
+    size_t n = matrices->n, cells = matrices->height * matrices->width;
+    double rho = nuclear->rho;
+    for (size_t j = 0; j < cells; j++) {
+        nuclear->W[j] = (nuclear->multiplier[j] + rho * nuclear->S[j]) / (1 + rho);
+    }
+    smm_scores(matrices, nuclear->W, nuclear->s);
+    for (size_t i = 0; i < n; i++) {
+        nuclear->margin[i] = 1 - loss->y[i] * nuclear->s[i];
+        nuclear->cost[i] = loss->cost[i] / (1 + rho);
+    }
+    const struct binary_loss shifted = {loss->y, nuclear->cost, nuclear->margin, loss->squared};
+    struct binary_fit fit;
+    if (binary_solve(nuclear->svm, &shifted, epsilon, NULL, &fit, err)) {
+        return -1;
+    }
+    *linear = 0;
+    for (size_t i = 0; i < n; i++) {
+        double alpha = fmin((1 + rho) * fit.alpha[i], loss->squared ? INFINITY : loss->cost[i]);
+        *linear += alpha;
+        *linear -= loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0;
+        nuclear->signs[i] = loss->y[i] * alpha;
+    }
+    operator_add(nuclear->W, 1, fit.w, cells);
+    const struct binary_rows rows = {
+        .n = n, .d = cells, .data = matrices->data, .threads = matrices->threads};
+    return binary_adjoint(&rows, nuclear->signs, nuclear->M, err);
+}
+
+/* The threshold tau / rho should be of the size of W's singular values: much smaller ones change
+ * the rank too slowly, much larger ones cut all away. (Balancing the two residuals, as is usual,
+ * took ten times the iterations where tau is large.) Ever more rarely, so that the method
+ * converges. */
+static void set_rho(struct smm_nuclear *nuclear, double tau, double norm, double square) {
+    double rho = norm > 0 ? RHO_SHARE * tau * norm / square : RHO_EMPTY * nuclear->rho;
+    nuclear->rho = fmin(fmax(rho, RHO_LEAST), RHO_MOST);
+}
+
+static int iterate(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                   double inner, struct best *best, struct error *err) {
+    const struct smm_matrices *matrices = nuclear->matrices;
+    size_t height = matrices->height, width = matrices->width, cells = height * width;
+    double linear, norm, square, rho = nuclear->rho;
+    if (svm_step(nuclear, loss, inner, &linear, err) ||
+        smm_nuclear_shrink(nuclear->M, height, width, tau, nuclear->dual_W, &norm, &square, err)) {
+        return -1;
+    }
+    best->fit->dual = fmax(best->fit->dual, linear - 0.5 * square);
+    offer(nuclear, loss, tau, nuclear->dual_W, norm, square, best);
+
+    for (size_t j = 0; j < cells; j++) {
+        nuclear->W[j] = RELAX * nuclear->W[j] + (1 - RELAX) * nuclear->S[j];
+        nuclear->S[j] = nuclear->W[j] - nuclear->multiplier[j] / rho;
+    }
+    if (smm_nuclear_shrink(nuclear->S, height, width, tau / rho, nuclear->S, &norm, &square, err)) {
+        return -1;
+    }
+    for (size_t j = 0; j < cells; j++) {
+        nuclear->multiplier[j] += rho * (nuclear->S[j] - nuclear->W[j]);
+    }
+    offer(nuclear, loss, tau, nuclear->S, norm, square, best);
+    uint64_t k = best->fit->iterations;
+    if ((k & (k - 1)) == 0) { /* 1, 2, 4, 8 ... */
+        set_rho(nuclear, tau, norm, square);
+    }
+    return 0;
+}
+
+int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                      double epsilon, const struct monitor *monitor, double *W,
+                      struct smm_nuclear_fit *fit, struct error *err) {
+    *fit = (struct smm_nuclear_fit){.primal = INFINITY, .dual = 0}; /* of alpha = 0 */
+    struct best best = {W, fit};
+    memset(W, 0, nuclear->matrices->height * nuclear->matrices->width * sizeof *W);
+    offer(nuclear, loss, tau, W, 0, 0, &best);
+    for (double gap = 1;; gap = monitor_gap(fit->primal, fit->dual)) {
+        if (gap <= epsilon || fit->iterations >= MOST_ITERATIONS) {
+            return 0;
+        }
+        fit->iterations++;
+        fit->limited = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->limited) {
+            return 0;
+        }
+        /* errors must have a finite sum, or the method may come to turn in a circle */
+        double k = (double)fit->iterations / INNER_HALF;
+        double inner = INNER * fmin(gap, INNER_GAP) / (1 + k * k);
+        if (iterate(nuclear, loss, tau, fmax(inner, INNER_LEAST), &best, err)) {
+            return -1;
+        }
+        if (!isfinite(fit->primal) || !isfinite(fit->dual)) {
+            return error_set(err, ERROR_RUNTIME,
+                             "scores overflow: scale the data or lower the cost");
+        }
+    }
+}

@@ -1,0 +1,493 @@
+#include "solvers/smm/smm.h"
+
+#include "common/base/memory.h"
+#include "solvers/methods/operator.h"
+#include "common/base/random.h"
+#include "solvers/smm/svd.h"
+#include "solvers/smm/binary.h"
+#include "solvers/smm/lowrank.h"
+#include "solvers/smm/maps.h"
+#include "solvers/smm/nuclear.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double RANK_ROUNDING = 1e-9; /* singular values below, relative to the first, are 0 */
+
+struct smm {
+    const struct problem *problem;
+    struct smm_matrices matrices;
+    size_t cells;
+    struct labels labels;
+    size_t n_machines;
+    struct smm_machine *machine;  /* (n_machines) */
+    double *unit;                 /* (n) cost of a row, relative to C */
+    uint32_t *class;              /* (n) number of its label */
+    double *y, *cost;             /* (n) of the machine at work */
+    double *s, *breaks;           /* (n), (2n) work */
+    double *M;                    /* (cells) work */
+    struct binary *svm;           /* on the rows themselves */
+    struct smm_nuclear **nuclear; /* (n_machines) iterates; NULL before the first */
+};
+
+size_t smm_predict(const double *scores, size_t n) {
+    if (n == 1) {
+        return scores[0] > 0;
+    }
+    size_t best = 0;
+    for (size_t k = 1; k < n; k++) {
+        best = scores[k] > scores[best] ? k : best;
+    }
+    return best;
+}
+
+const struct smm_machine *smm_machines(const struct smm *smm, size_t *n) {
+    *n = smm->n_machines;
+    return smm->machine;
+}
+
+const struct labels *smm_labels(const struct smm *smm) {
+    return &smm->labels;
+}
+
+void smm_shape(const struct smm *smm, size_t *height, size_t *width) {
+    *height = smm->matrices.height;
+    *width = smm->matrices.width;
+}
+
+/* ---- opening ---- */
+
+static int take_labels(struct smm *smm, const double *weight, struct error *err) {
+    const struct data *data = smm->problem->data;
+    if (labels_collect(&smm->labels, smm->problem, err) < 0) {
+        return -1;
+    }
+    if (smm->labels.names.n < 2) {
+        return error_set(err, ERROR_RUNTIME,
+                         "all rows have one label: there is nothing to tell "
+                         "apart");
+    }
+    uint32_t *map = memory_array(data->names.n, sizeof *map, "labels", err);
+    if (!map) {
+        return -1;
+    }
+    labels_map(&smm->labels, &data->names, map);
+    for (size_t i = 0; i < smm->problem->n; i++) {
+        smm->class[i] = map[data->label[i]];
+        smm->unit[i] = weight ? weight[data->label[i]] : 1;
+    }
+    free(map);
+    return 0;
+}
+
+static int open_machines(struct smm *smm, struct error *err) {
+    size_t height = smm->matrices.height, width = smm->matrices.width;
+    size_t k = height < width ? height : width;
+    smm->n_machines = smm->labels.names.n == 2 ? 1 : smm->labels.names.n;
+    smm->machine = memory_zeros(smm->n_machines, sizeof *smm->machine, "machines", err);
+    smm->nuclear = memory_zeros(smm->n_machines, sizeof *smm->nuclear, "machines", err);
+    if (!smm->machine || !smm->nuclear) {
+        return -1;
+    }
+    for (size_t m = 0; m < smm->n_machines; m++) {
+        struct smm_machine *machine = &smm->machine[m];
+        machine->W = memory_zeros(smm->cells + height * k + k + k * width, sizeof *machine->W,
+                                  "a matrix", err);
+        if (!machine->W) {
+            return -1;
+        }
+        machine->U = machine->W + smm->cells;
+        machine->s = machine->U + height * k;
+        machine->Vt = machine->s + k;
+    }
+    return 0;
+}
+
+static int open_parts(struct smm *smm, const double *weight, struct error *err) {
+    size_t n = smm->problem->n;
+    smm->class = memory_array(n, sizeof *smm->class, "labels", err);
+    smm->unit = memory_array(n, 6 * sizeof *smm->unit, "costs", err);
+    smm->M = memory_array(smm->cells, sizeof *smm->M, "a matrix", err);
+    if (!smm->class || !smm->unit || !smm->M) {
+        return -1;
+    }
+    smm->y = smm->unit + n;
+    smm->cost = smm->y + n;
+    smm->s = smm->cost + n;
+    smm->breaks = smm->s + n;
+    const struct binary_rows rows = {
+        .n = n, .d = smm->cells, .data = smm->problem->data, .threads = smm->problem->threads};
+    return take_labels(smm, weight, err) < 0 || open_machines(smm, err) < 0
+               ? -1
+               : binary_open(&smm->svm, &rows, err);
+}
+
+int smm_open(struct smm **smm, const struct problem *problem, size_t height, size_t width,
+             const double *weight, struct error *err) {
+    struct smm *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    made->cells = height * width;
+    made->matrices = (struct smm_matrices){.data = problem->data,
+                                           .n = problem->n,
+                                           .height = height,
+                                           .width = width,
+                                           .threads = problem->threads};
+    if (open_parts(made, weight, err) < 0) {
+        smm_close(made);
+        return -1;
+    }
+    *smm = made;
+    return 0;
+}
+
+void smm_close(struct smm *smm) {
+    if (!smm) {
+        return;
+    }
+    for (size_t m = 0; m < smm->n_machines; m++) {
+        if (smm->machine) {
+            free(smm->machine[m].W);
+        }
+        if (smm->nuclear) {
+            smm_nuclear_close(smm->nuclear[m]);
+        }
+    }
+    free(smm->machine);
+    free(smm->nuclear);
+    binary_close(smm->svm);
+    labels_free(&smm->labels);
+    free(smm->class);
+    free(smm->unit);
+    free(smm->M);
+    free(smm);
+}
+
+/* ---- one machine ---- */
+
+/* What a machine's solver tells. */
+struct outcome {
+    uint64_t iterations;
+    bool converged, limited;
+    const char *reason;
+};
+
+/* Both bounds of the plain SVM at w and alpha, from the rows, in double. */
+static int certify(struct smm *smm, const struct binary_loss *loss, const double *w,
+                   const double *alpha, struct smm_machine *machine, struct error *err) {
+    size_t n = smm->problem->n;
+    double sum, linear = 0;
+    const struct binary_rows rows = {
+        .n = n, .d = smm->cells, .data = smm->problem->data, .threads = smm->problem->threads};
+    smm_scores(&smm->matrices, w, smm->s);
+    machine->bias = binary_bias(loss, smm->s, n, smm->breaks, &sum);
+    machine->primal = 0.5 * operator_dot(w, w, smm->cells) + sum;
+    for (size_t i = 0; i < n; i++) {
+        smm->s[i] = loss->y[i] * alpha[i];
+        linear += alpha[i];
+        linear -= loss->squared ? alpha[i] * (alpha[i] / (4 * loss->cost[i])) : 0;
+    }
+    if (binary_adjoint(&rows, smm->s, smm->M, err) < 0) {
+        return -1;
+    }
+    machine->dual = linear - 0.5 * operator_dot(smm->M, smm->M, smm->cells);
+    return 0;
+}
+
+static int solve_svm(struct smm *smm, const struct binary_loss *loss, double epsilon,
+                     const struct monitor *monitor, struct smm_machine *machine,
+                     struct outcome *outcome, struct error *err) {
+    struct binary_fit fit;
+    if (smm->n_machines > 1) {
+        binary_forget(smm->svm);
+    }
+    if (binary_solve(smm->svm, loss, epsilon, monitor, &fit, err) < 0 ||
+        certify(smm, loss, fit.w, fit.alpha, machine, err) < 0) {
+        return -1;
+    }
+    memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
+    *outcome =
+        (struct outcome){.iterations = fit.iterations,
+                         .converged = monitor_gap(machine->primal, machine->dual) <= epsilon,
+                         .limited = fit.limited,
+                         .reason = fit.limited ? "stopped at a limit" : "rounding stops progress"};
+    return 0;
+}
+
+static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *loss,
+                         const struct smm_parameters *parameters, const struct monitor *monitor,
+                         struct outcome *outcome, struct error *err) {
+    struct smm_machine *machine = &smm->machine[m];
+    if (parameters->tau == 0) {
+        return solve_svm(smm, loss, parameters->epsilon, monitor, machine, outcome, err);
+    }
+    if (!smm->nuclear[m] && smm_nuclear_open(&smm->nuclear[m], &smm->matrices, smm->svm, err) < 0) {
+        return -1;
+    }
+    if (smm->n_machines > 1) {
+        binary_forget(smm->svm);
+    }
+    struct smm_nuclear_fit fit;
+    if (smm_nuclear_solve(smm->nuclear[m], loss, parameters->tau, parameters->epsilon, monitor,
+                          machine->W, &fit, err) < 0) {
+        return -1;
+    }
+    machine->bias = fit.bias;
+    machine->primal = fit.primal;
+    machine->dual = fit.dual;
+    *outcome = (struct outcome){
+        .iterations = fit.iterations,
+        .converged = monitor_gap(fit.primal, fit.dual) <= parameters->epsilon,
+        .limited = fit.limited,
+        .reason = fit.limited ? "stopped at a limit" : "ADMM makes too little progress"};
+    return 0;
+}
+
+/* ---- the starts of a machine of bounded rank ---- */
+
+struct start {
+    struct smm_point point;
+    struct smm_trace trace;
+    struct error err;
+    bool failed;
+};
+
+/* All starts: tasks of their own, each serial. */
+struct starts {
+    const struct smm *smm;
+    struct smm_lowrank problem;
+    struct smm_matrices matrices;
+    const struct smm_parameters *parameters;
+    size_t machine;
+    const double *svd_Vt; /* (k, width) of the SVM's W */
+    size_t n;
+    struct start *start; /* (n) */
+
+    pthread_mutex_t mutex; /* guards the monitor */
+    const struct monitor *monitor;
+};
+
+/* Starts are limited each by its own number of iterations, so that this does not depend on which
+ * thread is faster. */
+static bool check_shared(void *context, uint64_t iteration, double primal, double dual) {
+    struct starts *starts = context;
+    pthread_mutex_lock(&starts->mutex);
+    bool stop = monitor_check(starts->monitor, iteration, primal, dual);
+    pthread_mutex_unlock(&starts->mutex);
+    return stop;
+}
+
+/* Rows of Vt (r, width): orthonormal, random by the seed. */
+static int draw_start(const struct starts *starts, size_t number, double *Vt, struct error *err) {
+    enum { UNIFORMS = 12 }; /* summed: about normal, by + and - only */
+    size_t r = starts->problem.rank, width = starts->matrices.width;
+    double *normal = memory_array(r * (width + r + 1), sizeof *normal, "a start", err);
+    if (!normal) {
+        return -1;
+    }
+    struct random random;
+    random_start(&random, starts->parameters->seed, starts->machine << 32 | number);
+    for (size_t j = 0; j < r * width; j++) {
+        double sum = -UNIFORMS / 2;
+        for (int k = 0; k < UNIFORMS; k++) {
+            sum += random_unit(&random);
+        }
+        normal[j] = sum;
+    }
+    int status =
+        svd_thin(normal, r, width, normal + r * width, normal + r * width + r * r, Vt, err);
+    free(normal);
+    return status;
+}
+
+static void descend(void *argument, size_t task, size_t worker) {
+    (void)worker;
+    struct starts *starts = argument;
+    struct start *start = &starts->start[task];
+    size_t r = starts->problem.rank;
+    const struct smm_parameters *parameters = starts->parameters;
+    bool random = task > 0 || parameters->random_start || parameters->method == SMM_ALTERNATE;
+    int status = smm_point_create(&start->point, &starts->matrices, r, &start->err);
+    if (status == 0 && random) {
+        status = draw_start(starts, task, start->point.Vt, &start->err);
+    } else if (status == 0) {
+        memcpy(start->point.Vt, starts->svd_Vt, r * starts->matrices.width * sizeof(double));
+    }
+    if (status == 0) {
+        status = smm_lowrank_descend(&starts->problem, &start->point, &start->trace, &start->err);
+    }
+    start->failed = status < 0;
+}
+
+/* The lowest objective, the first of equals; the machine gets it. */
+static int take_best(struct smm *smm, const struct starts *starts, const struct binary_loss *loss,
+                     struct smm_machine *machine, struct outcome *outcome, struct error *err) {
+    size_t best = 0;
+    machine->n_starts = starts->n;
+    machine->worst = -INFINITY;
+    for (size_t k = 0; k < starts->n; k++) {
+        const struct start *start = &starts->start[k];
+        if (start->failed) {
+            *err = start->err;
+            return -1;
+        }
+        best = start->point.objective < starts->start[best].point.objective ? k : best;
+        machine->worst = fmax(machine->worst, start->point.objective);
+        outcome->iterations += start->trace.iterations;
+        outcome->limited |= start->trace.limited;
+    }
+    const struct start *start = &starts->start[best];
+    double sum;
+    machine->best = start->point.objective;
+    machine->stationarity = start->trace.stationarity;
+    if (smm_point_matrix(&start->point, &smm->matrices, starts->problem.rank, machine->W, err) <
+        0) {
+        return -1;
+    }
+    smm_scores(&smm->matrices, machine->W, smm->s);
+    machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
+    machine->primal = 0.5 * operator_dot(machine->W, machine->W, smm->cells) + sum;
+    double epsilon = starts->parameters->epsilon;
+    outcome->converged =
+        !start->trace.limited &&
+        (starts->problem.alternate ? start->trace.rests : machine->stationarity <= epsilon);
+    outcome->reason = start->trace.limited ? "stopped at a limit"
+                                           : "no step lowers the objective, though the point is "
+                                             "not stationary to epsilon";
+    return 0;
+}
+
+static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *loss,
+                         const struct smm_parameters *parameters, const struct monitor *monitor,
+                         struct outcome *outcome, struct error *err) {
+    struct smm_machine *machine = &smm->machine[m];
+    size_t height = smm->matrices.height, width = smm->matrices.width;
+    size_t k = height < width ? height : width;
+    if (solve_svm(smm, loss, parameters->epsilon, NULL, machine, outcome, err) < 0 ||
+        svd_thin(machine->W, height, width, machine->U, machine->s, machine->Vt, err) < 0) {
+        return -1;
+    }
+    struct starts starts = {.smm = smm,
+                            .matrices = smm->matrices,
+                            .parameters = parameters,
+                            .machine = m,
+                            .svd_Vt = machine->Vt,
+                            .n = 1 + parameters->restarts,
+                            .monitor = monitor};
+    const struct monitor shared = {.context = &starts, .check = check_shared};
+    starts.problem = (struct smm_lowrank){.matrices = &starts.matrices,
+                                          .loss = loss,
+                                          .rank = parameters->rank < k ? parameters->rank : k,
+                                          .epsilon = parameters->epsilon,
+                                          .alternate = parameters->method == SMM_ALTERNATE,
+                                          .bound = machine->dual,
+                                          .monitor = &shared};
+    starts.start = memory_zeros(starts.n, sizeof *starts.start, "starts", err);
+    if (!starts.start) {
+        return -1;
+    }
+    *outcome = (struct outcome){.iterations = 1}; /* the SVM */
+    pthread_mutex_init(&starts.mutex, NULL);
+    if (starts.n > 1) { /* threads go to the starts, else into the only one */
+        starts.matrices.threads = NULL;
+        threads_run(smm->problem->threads, starts.n, descend, &starts);
+    } else {
+        descend(&starts, 0, 0);
+    }
+    pthread_mutex_destroy(&starts.mutex);
+    int status = take_best(smm, &starts, loss, machine, outcome, err);
+    for (size_t i = 0; i < starts.n; i++) {
+        smm_point_free(&starts.start[i].point);
+    }
+    free(starts.start);
+    return status;
+}
+
+/* ---- all machines ---- */
+
+static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters *parameters,
+                         const struct monitor *monitor, struct outcome *outcome,
+                         struct error *err) {
+    struct smm_machine *machine = &smm->machine[m];
+    size_t height = smm->matrices.height, width = smm->matrices.width;
+    size_t k = height < width ? height : width;
+    uint32_t positive = smm->n_machines == 1 ? 1 : (uint32_t)m;
+    for (size_t i = 0; i < smm->problem->n; i++) {
+        smm->y[i] = smm->class[i] == positive ? 1 : -1;
+        smm->cost[i] = parameters->cost * smm->unit[i];
+    }
+    const struct binary_loss loss = {
+        .y = smm->y, .cost = smm->cost, .squared = parameters->loss == SMM_SQUARED_HINGE};
+    *outcome = (struct outcome){0};
+    int status;
+    switch (parameters->formulation) {
+    case SMM_LOWRANK:
+        status = solve_lowrank(smm, m, &loss, parameters, monitor, outcome, err);
+        break;
+    case SMM_NUCLEAR:
+        status = solve_nuclear(smm, m, &loss, parameters, monitor, outcome, err);
+        break;
+    default:
+        status = solve_svm(smm, &loss, parameters->epsilon, monitor, machine, outcome, err);
+    }
+    if (status < 0 ||
+        svd_thin(machine->W, height, width, machine->U, machine->s, machine->Vt, err) < 0) {
+        return -1;
+    }
+    machine->rank = 0;
+    while (machine->rank < k && machine->s[machine->rank] > RANK_ROUNDING * machine->s[0]) {
+        machine->rank++;
+    }
+    return isfinite(machine->primal) && isfinite(machine->dual)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+static int fill_weights(const struct smm *smm, struct solution *solution, struct error *err) {
+    size_t n = smm->n_machines;
+    solution->n_outputs = n;
+    solution->weights = memory_array(smm->cells, n * sizeof(double), "weights", err);
+    solution->bias = memory_array(n, sizeof(double), "weights", err);
+    if (!solution->weights || !solution->bias) {
+        return -1;
+    }
+    for (size_t m = 0; m < n; m++) {
+        solution->bias[m] = smm->machine[m].bias;
+        for (size_t j = 0; j < smm->cells; j++) {
+            solution->weights[j * n + m] = smm->machine[m].W[j];
+        }
+    }
+    return 0;
+}
+
+int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
+              const struct monitor *monitor, struct solution *solution, struct error *err) {
+    size_t k =
+        smm->matrices.height < smm->matrices.width ? smm->matrices.height : smm->matrices.width;
+    *solution = (struct solution){.converged = true};
+    bool limited = false;
+    for (size_t m = 0; m < smm->n_machines; m++) {
+        struct outcome outcome;
+        if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {
+            return -1;
+        }
+        solution->primal += smm->machine[m].primal;
+        solution->dual += smm->machine[m].dual;
+        solution->iterations += outcome.iterations;
+        if (!outcome.converged) {
+            solution->converged = false;
+            solution->reason = limited ? solution->reason : outcome.reason;
+        }
+        limited |= outcome.limited;
+    }
+    solution->uncertified = parameters->formulation == SMM_LOWRANK && parameters->rank < k;
+    if (fill_weights(smm, solution, err) < 0) {
+        solution_free(solution);
+        return -1;
+    }
+    return 0;
+}

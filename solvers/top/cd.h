@@ -1,0 +1,26 @@
+/* Coordinate ascent as published for these duals (Mácha, Adam, Šmídl: "Nonlinear classifiers for
+ * ranking problems based on kernelized SVM", 2020): from a projection onto the feasible set, sweeps
+ * over random first entries, each with the best second one by the closed form of the pair's step.
+ *
+ * It moves pairs only. Where several beta are at their cap no pair can move the cap, and it stays
+ * away from the optimum (tau-fpl, patmat with the hinge): the second solver, for tests and for
+ * comparison, which reports its true gap wherever it ends. */
+#ifndef SOLVERS_TOP_CD_H
+#define SOLVERS_TOP_CD_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/operator.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/fit.h"
+#include "solvers/top/risk.h"
+
+#include <stdint.h>
+
+/* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until sweeps bring nothing. The
+ * caller calls fit_free. */
+int top_cd_solve(const struct problem *problem, const struct operator *operator,
+                 struct top_risk *risk, double cost, double epsilon, uint64_t seed,
+                 const struct monitor *monitor, struct fit *fit, struct error *err);
+
+#endif

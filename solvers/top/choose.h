@@ -1,0 +1,19 @@
+/* Which step to take from a dual point of classification at the top, and which rows to leave out.
+ *
+ * Candidates are pairs of two alphas, two betas, or one of each, and steps of the capped block with
+ * one or two entries. The first entry is that of the kind with the largest slope^2 / curvature as
+ * if its rows were orthogonal; with its row of K the second is chosen by the true one, over all
+ * kinds that the first can be part of. */
+#ifndef SOLVERS_TOP_CHOOSE_H
+#define SOLVERS_TOP_CHOOSE_H
+
+#include "solvers/top/state.h"
+
+/* The step that promises most. *found is false if no step promises anything. */
+int top_choose_step(struct top_state *state, struct top_step *step, bool *found, struct error *err);
+
+/* Marks the places in use that rest at 0 and cannot rise in any step: keep (active) is 0 there.
+ * Returns how many are kept. */
+size_t top_choose_resting(const struct top_state *state, unsigned char *keep);
+
+#endif

@@ -1,0 +1,37 @@
+/* The engines for the convex formulations of classification at the top, each with what it keeps
+ * from one solve to the next: smo, cutting planes, coordinate ascent; and the first two in turn. */
+#ifndef SOLVERS_TOP_ENGINES_H
+#define SOLVERS_TOP_ENGINES_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/operator.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/bundle.h"
+#include "solvers/methods/fit.h"
+#include "solvers/top/top.h"
+#include "solvers/top/risk.h"
+#include "solvers/top/smo.h"
+
+#include <stdint.h>
+
+/* Of one risk. The caller fills the first three, and makes the risk. */
+struct top_engines {
+    const struct problem *problem;
+    const struct operator *operator;
+    struct top_risk risk;
+    /* made at first use */
+    struct risk table;
+    struct bundle *bundle;
+    struct top_smo *smo;
+};
+
+void top_engines_free(struct top_engines *engines);
+
+/* Solves at the parameters, but to `epsilon`. The monitor sees iterations counted on from `before`.
+ * The caller calls fit_free. */
+int top_engines_solve(struct top_engines *engines, const struct top_parameters *parameters,
+                      double epsilon, uint64_t before, const struct monitor *monitor,
+                      struct fit *fit, struct error *err);
+
+#endif

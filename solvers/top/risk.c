@@ -1,0 +1,308 @@
+#include "solvers/top/risk.h"
+
+#include "common/base/memory.h"
+#include "solvers/methods/operator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int top_risk_create(struct top_risk *risk, size_t n, struct error *err) {
+    *risk = (struct top_risk){.n = n};
+    risk->cost = memory_zeros(n, sizeof(double), "costs", err);
+    risk->mass = memory_zeros(n, sizeof(double), "costs", err);
+    risk->share = memory_zeros(n, sizeof(double), "costs", err);
+    risk->p = memory_array(n, sizeof(double), "scores", err);
+    risk->order = memory_array(n, sizeof *risk->order, "scores", err);
+    if (!risk->cost || !risk->mass || !risk->share || !risk->p || !risk->order) {
+        top_risk_free(risk);
+        return -1;
+    }
+    return 0;
+}
+
+void top_risk_free(struct top_risk *risk) {
+    free(risk->cost);
+    free(risk->mass);
+    free(risk->share);
+    free(risk->p);
+    free(risk->order);
+    *risk = (struct top_risk){0};
+}
+
+int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
+    for (size_t i = 0; i < risk->n; i++) {
+        risk->total_cost += risk->cost[i];
+        risk->total_mass += risk->mass[i];
+        risk->n_positive += risk->cost[i] > 0;
+        risk->n_top += risk->mass[i] > 0;
+        risk->share[i] = risk->kind == TOP_MEAN ? fmin(1, risk->mass[i] / k) : 0;
+    }
+    if (risk->n_positive == 0 || risk->n_top == 0) {
+        return error_set(err, ERROR_RUNTIME, "no %s row has a weight above 0",
+                         risk->n_positive == 0 ? "positive" : "negative");
+    }
+    /* by rounding, or by n- = 0.999... of a weight, the shares may fall short of 1 */
+    double shares = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        shares += risk->share[i];
+    }
+    for (size_t i = 0; shares < 1 && i < risk->n; i++) {
+        risk->share[i] /= shares;
+    }
+    return 0;
+}
+
+double top_loss(bool square, double u) {
+    double v = fmax(0, 1 + u);
+    return square ? v * v : v;
+}
+
+double top_slope(bool square, double u) {
+    double v = 1 + u;
+    return v <= 0 ? 0 : square ? 2 * v : 1;
+}
+
+/* ---- thresholds ---- */
+
+/* Quickselect: rows before `low` are taken, those from `high` on are not. */
+size_t top_risk_select(const double *s, const double *share, uint32_t *order, size_t n,
+                       double *left) {
+    size_t low = 0, high = n;
+    *left = 1;
+    while (high - low > 1) {
+        /* the median of three keeps sorted scores from taking quadratic time */
+        double a = s[order[low]], b = s[order[low + (high - low) / 2]], c = s[order[high - 1]];
+        double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
+        size_t above = low, end = high; /* [low, above) > pivot >= [end, high); between: == */
+        double share_above = 0, share_equal = 0;
+        for (size_t i = low; i < end;) {
+            uint32_t row = order[i];
+            if (s[row] > pivot) {
+                order[i++] = order[above];
+                order[above++] = row;
+                share_above += share[row];
+            } else if (s[row] < pivot) {
+                order[i] = order[--end];
+                order[end] = row;
+            } else {
+                share_equal += share[row];
+                i++;
+            }
+        }
+        if (share_above > *left) {
+            high = above;
+        } else if (share_above + share_equal > *left) {
+            /* among equals any choice is a subgradient: in their order */
+            *left -= share_above;
+            while (above < end && share[order[above]] <= *left) {
+                *left -= share[order[above++]];
+            }
+            return above;
+        } else {
+            *left -= share_above + share_equal;
+            low = end;
+        }
+    }
+    if (low < high && share[order[low]] <= *left) {
+        *left -= share[order[low++]];
+    }
+    return low;
+}
+
+static double mean_threshold(struct top_risk *risk, const double *s, double *p) {
+    size_t n = 0;
+    memset(p, 0, risk->n * sizeof *p);
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->mass[i] > 0) {
+            risk->order[n++] = (uint32_t)i;
+        }
+    }
+    double left;
+    size_t whole = top_risk_select(s, risk->share, risk->order, n, &left);
+    double t = 0;
+    for (size_t i = 0; i < whole; i++) {
+        uint32_t row = risk->order[i];
+        p[row] = risk->share[row];
+        t += p[row] * s[row];
+    }
+    if (whole < n) {
+        uint32_t row = risk->order[whole];
+        p[row] = fmax(0, left);
+        t += p[row] * s[row];
+    }
+    return t;
+}
+
+/* Sums over the rows with u_j = 1 + theta s_j above x: of mass, mass (u - x), mass (u - x)^2. */
+struct above {
+    double mass, first, second;
+};
+
+static struct above sum_above(const struct top_risk *risk, const double *s, double x) {
+    struct above above = {0, 0, 0};
+    for (size_t i = 0; i < risk->n; i++) {
+        double u = 1 + risk->theta * s[i] - x;
+        if (risk->mass[i] > 0 && u > 0) {
+            above.mass += risk->mass[i];
+            above.first += risk->mass[i] * u;
+            above.second += risk->mass[i] * u * u;
+        }
+    }
+    return above;
+}
+
+/* x = theta t is the root of F(x) = sum_j mass_j max(0, u_j - x)^q - budget, q = 1 or 2, which
+ * falls and is convex: Newton's steps from the left stay there. For q = 1 they are exact as soon
+ * as the rows above x stay the same. */
+static double quantile_threshold(const struct top_risk *risk, const double *s, double *p) {
+    double x = INFINITY;
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->mass[i] > 0) {
+            x = fmin(x, 1 + risk->theta * s[i]);
+        }
+    }
+    double mean = risk->budget / risk->total_mass;
+    x -= risk->square ? sqrt(mean) : mean;
+    for (;;) {
+        struct above above = sum_above(risk, s, x);
+        double next = risk->square ? x + (above.second - risk->budget) / (2 * above.first)
+                                   : x + (above.first - risk->budget) / above.mass;
+        if (!(next > x)) {
+            break;
+        }
+        bool near = next - x <= 4e-16 * fabs(x);
+        x = next;
+        if (near) {
+            break;
+        }
+    }
+    double sum = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        double u = 1 + risk->theta * s[i] - x;
+        p[i] = risk->mass[i] > 0 && u > 0 ? risk->mass[i] * (risk->square ? u : 1) : 0;
+        sum += p[i];
+    }
+    for (size_t i = 0; i < risk->n; i++) {
+        p[i] /= sum;
+    }
+    return x / risk->theta;
+}
+
+double top_risk_threshold(struct top_risk *risk, const double *s, double *p) {
+    switch (risk->kind) {
+    case TOP_MEAN:
+        return mean_threshold(risk, s, p);
+    case TOP_QUANTILE:
+        return quantile_threshold(risk, s, p);
+    case TOP_NONE:
+        break;
+    }
+    memset(p, 0, risk->n * sizeof *p);
+    return 0;
+}
+
+/* ---- the risk ---- */
+
+double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset) {
+    double t = top_risk_threshold(risk, s, risk->p), value = 0, slopes = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        g[i] = 0;
+        if (risk->cost[i] > 0) {
+            double slope = risk->cost[i] * top_slope(risk->square, t - s[i]);
+            value += risk->cost[i] * top_loss(risk->square, t - s[i]);
+            slopes += slope;
+            g[i] = -slope;
+        }
+        if (risk->kind == TOP_NONE && risk->mass[i] > 0) {
+            value += risk->mass[i] * top_loss(risk->square, s[i]);
+            g[i] += risk->mass[i] * top_slope(risk->square, s[i]);
+        }
+    }
+    if (risk->kind != TOP_NONE) {
+        operator_add(g, slopes, risk->p, risk->n);
+    }
+    *offset = value - operator_dot(g, s, risk->n);
+    risk->threshold = t;
+    return value;
+}
+
+static double table_cut(void *context, const double *s, double *g, double *offset) {
+    return top_risk_cut(context, s, g, offset);
+}
+
+struct risk top_risk_table(struct top_risk *risk) {
+    return (struct risk){.n = risk->n, .context = risk, .cut = table_cut};
+}
+
+double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
+                         double start, double *work, double *primal) {
+    enum { ROUNDS = 24, MOST = 1000000 };
+    double *scaled = work, *g = work + risk->n;
+    double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = start, best = start;
+    double factor = 1.25; /* to bracket the minimum: squared each time */
+    *primal = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < risk->n; i++) {
+            scaled[i] = x * s[i];
+        }
+        double offset, value = 0.5 * x * x * norm + C * top_risk_cut(risk, scaled, g, &offset);
+        double slope = x * norm + C * operator_dot(g, s, risk->n);
+        if (!(value >= *primal)) {
+            *primal = value;
+            best = x;
+        }
+        if (slope >= 0) {
+            high = x;
+            high_slope = slope;
+        } else {
+            low = x;
+            low_slope = slope;
+        }
+        bool bracketed = high < INFINITY && low > 0;
+        if (bracketed ? high - low <= 1e-4 * high : x > MOST * start || x * MOST < start) {
+            break;
+        }
+        if (!bracketed) {
+            x = low > 0 ? x * factor : x / factor;
+            factor *= factor;
+        } else { /* the secant, kept off the ends */
+            double part = low_slope / (low_slope - high_slope);
+            x = low + fmin(fmax(part, 0.05), 0.95) * (high - low);
+        }
+    }
+    return best;
+}
+
+double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
+                     const double *beta) {
+    double value = 0, largest = 0, squares = 0, betas = 0, unit = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        unit = risk->mass[i] > 0 ? fmax(unit, beta[i]) : unit;
+    }
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->cost[i] > 0) {
+            value += alpha[i];
+            value -= risk->square ? alpha[i] * (alpha[i] / (4 * C * risk->cost[i])) : 0;
+        }
+        if (risk->mass[i] > 0) {
+            betas += beta[i];
+            largest = fmax(largest, beta[i] / risk->mass[i]);
+            double part = unit > 0 ? beta[i] / unit : 0; /* the square of a small one would be 0 */
+            squares += part * part / risk->mass[i];
+        }
+    }
+    switch (risk->kind) {
+    case TOP_MEAN:
+        break;
+    case TOP_QUANTILE:
+        value += (betas -
+                  (risk->square ? unit * sqrt(risk->budget * squares) : risk->budget * largest)) /
+                 risk->theta;
+        break;
+    case TOP_NONE:
+        value += betas - (risk->square ? squares * unit * (unit / (4 * C)) : 0);
+        break;
+    }
+    return value;
+}

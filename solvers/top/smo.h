@@ -1,0 +1,35 @@
+/* Sequential minimal optimisation for classification at the top (doc/mathematics, "top: smo").
+ *
+ * The dual is over alpha (positives) and beta (rows of J), f = sum (alpha_i - beta_i) k(x_i, .).
+ * Steps move one or two entries, or all capped entries of beta together with one or two others:
+ * at the cap beta_j = share_j level (level: sum alpha, or delta) moves with the level, and pairs
+ * alone stall there. Rows of K come from a cache; rows that rest at 0 are left out (shrinking). */
+#ifndef SOLVERS_TOP_SMO_H
+#define SOLVERS_TOP_SMO_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/operator.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/fit.h"
+#include "solvers/top/risk.h"
+
+#include <stdbool.h>
+
+struct top_smo;
+
+/* Borrows problem, operator (of the problem) and risk. */
+int top_smo_create(struct top_smo **smo, const struct problem *problem,
+                   const struct operator *operator, struct top_risk *risk, struct error *err);
+void top_smo_free(struct top_smo *smo);
+
+/* Solves to primal - dual <= epsilon * primal, from the last solution scaled to this cost. The
+ * caller calls fit_free. */
+struct top_smo_settings {
+    double cost, epsilon;
+    bool shrink;
+};
+int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
+                  const struct monitor *monitor, struct fit *fit, struct error *err);
+
+#endif
