@@ -1,9 +1,10 @@
 #include "families/ml/threshold.h"
 
 #include "solvers/methods/cholesky.h"
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/ml/sort.h"
 
 #include <cblas.h>
@@ -125,12 +126,12 @@ static int least_squares(const struct work *work, const double *target, double *
     }
     double target_mean = 0, trace = 0, constant;
     for (size_t i = 0; i < n; i++) {
-        operator_add(mean, 1 / (double)n, work->scores + i * q, q);
+        array_add(mean, 1 / (double)n, work->scores + i * q, q);
         target_mean += target[i] / (double)n;
     }
     memset(value, 0, q * sizeof *value);
     for (size_t i = 0; i < n; i++) {
-        operator_add(value, target[i] - target_mean, work->scores + i * q, q);
+        array_add(value, target[i] - target_mean, work->scores + i * q, q);
     }
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)q, (int)n, 1, work->scores, (int)q, 0,
                 A, (int)q);
@@ -333,7 +334,7 @@ static uint32_t choose_above(const struct ml_threshold *threshold, const double 
     const double *value = threshold->value;
     double level = 0;
     if (threshold->kind == ML_EW) {
-        level = value[q] + operator_dot(value, s, q);
+        level = value[q] + array_dot(value, s, q);
     } else if (threshold->kind == ML_GLOBAL) {
         level = value[0];
     }

@@ -1,9 +1,10 @@
 #include "solvers/mc/kernel.h"
 
+#include "common/base/array.h"
 #include "common/kernel/columns.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/mc/alpha.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/sampling.h"
@@ -48,7 +49,7 @@ static const double double_TINY = 4e-16, double_HUGE = 1e300;
 
 struct mc_kernel {
     const struct mc_task *task;
-    struct operator exact; /* for the certificate */
+    struct score_map exact; /* for the certificate */
     struct columns *columns;
     size_t n, k;
     double *q;     /* (n) K_ii + bias^2 */
@@ -294,7 +295,7 @@ static int bounds(struct mc_kernel *kernel, struct error *err) {
     double norm = 0, loss = 0, sum = 0;
     for (size_t i = 0; i < kernel->n; i++) {
         size_t y = task->y[i];
-        norm += operator_dot(kernel->B + i * k, kernel->F + i * k, k);
+        norm += array_dot(kernel->B + i * k, kernel->F + i * k, k);
         loss += task->share[y] * mc_loss(&task->shape, y, kernel->F + i * k);
         sum += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
                                 : kernel->cap[y] * mc_most(&task->shape);
@@ -531,7 +532,7 @@ int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct
     made->k = task->shape.k;
     if (allocate(made, err) < 0 || mc_alpha_create(&made->alpha, made->n, made->k, err) < 0 ||
         columns_create(&made->columns, task->problem, task->problem->cache_bytes, err) < 0 ||
-        operator_create(&made->exact, task->problem, err) < 0 ||
+        score_map_create(&made->exact, task->problem, err) < 0 ||
         made->exact.diagonal(&made->exact, made->q, err) < 0) {
         mc_kernel_close(made);
         return -1;
@@ -547,7 +548,7 @@ void mc_kernel_close(struct mc_kernel *kernel) {
     if (!kernel) {
         return;
     }
-    operator_free(&kernel->exact);
+    score_map_free(&kernel->exact);
     columns_free(kernel->columns);
     mc_alpha_free(&kernel->alpha);
     free(kernel->blocks.v);

@@ -1,7 +1,8 @@
 #include "solvers/mc/mc.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/methods/conditional.h"
 #include "solvers/mc/kernel.h"
 #include "solvers/mc/linear.h"
@@ -121,7 +122,7 @@ static int run_newton(struct mc *mc, const struct mc_goal *goal, struct mc_fit *
     double mu = 1;
     if (start) {
         /* the smoothing whose own gap would be about the one that is there */
-        double norm = operator_dot(start->weights, start->weights, n_weights(mc));
+        double norm = array_dot(start->weights, start->weights, n_weights(mc));
         mu = 2 * (start->primal - start->dual) / (start->dual + norm / 2);
     }
     return mc_newton_solve(&mc->task, goal, start ? start->weights : NULL, mu, monitor, fit, err);
@@ -172,26 +173,26 @@ static int certify(struct mc *mc, double cost, double offset, struct mc_fit *fit
         for (size_t c = 0; fit->bias && c < k; c++) {
             fit->bias[c] = task->bias * last[c];
         }
-        norm = operator_dot(fit->weights, fit->weights, n_weights(mc));
+        norm = array_dot(fit->weights, fit->weights, n_weights(mc));
         if (mc_linear_loss(task, fit->weights, fit->bias, &loss, err) < 0) {
             return -1;
         }
     } else {
-        struct operator operator;
+        struct score_map map;
         double *s = memory_array(n, k * sizeof *s, "scores", err);
-        if (!s || operator_create(&operator, mc->problem, err) < 0) {
+        if (!s || score_map_create(&map, mc->problem, err) < 0) {
             free(s);
             return -1;
         }
-        int status = operator.exact(&operator, fit->weights, k, s, err);
-        operator_free(&operator);
+        int status = map.exact(&map, fit->weights, k, s, err);
+        score_map_free(&map);
         for (size_t j = 0; fit->bias && j < n * k; j++) {
             fit->bias[j % k] += task->bias * task->bias * fit->weights[j];
         }
         for (size_t j = 0; fit->bias && j < n * k; j++) {
             s[j] += fit->bias[j % k];
         }
-        norm = operator_dot(fit->weights, s, n * k);
+        norm = array_dot(fit->weights, s, n * k);
         for (size_t i = 0; i < n; i++) {
             loss += task->share[task->y[i]] * mc_loss(&task->shape, task->y[i], s + i * k);
         }
@@ -207,16 +208,16 @@ static int certify(struct mc *mc, double cost, double offset, struct mc_fit *fit
 
 static int run_conditional(struct mc *mc, const struct mc_parameters *parameters,
                            const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    struct operator operator;
+    struct score_map map;
     struct risk risk = mc_risk(&mc->task);
     struct conditional how = {.cost = parameters->cost, .epsilon = parameters->epsilon};
     struct fit found = {0};
     *fit = (struct mc_fit){0};
-    if (mc_operator_create(&operator, & mc->task, err) < 0) {
+    if (mc_map_create(&map, &mc->task, err) < 0) {
         return -1;
     }
-    int status = conditional_solve(&operator, & risk, &how, monitor, &found, err);
-    operator_free(&operator);
+    int status = conditional_solve(&map, &risk, &how, monitor, &found, err);
+    score_map_free(&map);
     if (status == 0) {
         fit->weights = found.weights;
         found.weights = NULL;

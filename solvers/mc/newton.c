@@ -1,9 +1,10 @@
 #include "solvers/mc/newton.h"
 
 #include "solvers/methods/cholesky.h"
+#include "common/base/array.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/methods/linesearch.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/smooth.h"
@@ -25,7 +26,7 @@ struct newton {
     const struct mc_task *task;
     struct mc_smooth smooth;
     struct risk risk;
-    struct operator operator;
+    struct score_map map;
     double cost, epsilon;
     size_t n, k, d, size;               /* rows, classes, features with the constant one, d k */
     double *w, *gradient, *step, *dual; /* (d, k) */
@@ -147,17 +148,17 @@ static int newton_step(struct newton *newton, double band, struct error *err) {
 static int evaluate(struct newton *newton, double *primal, double *dual, struct error *err) {
     double offset;
     newton->value = newton->risk.cut(&newton->smooth, newton->s, newton->g, &offset);
-    if (newton->operator.adjoint(&newton->operator, newton->g, newton->dual, err)) {
+    if (newton->map.adjoint(&newton->map, newton->g, newton->dual, err)) {
         return -1;
     }
     for (size_t j = 0; j < newton->size; j++) {
         newton->dual[j] *= -newton->cost;
         newton->gradient[j] = newton->w[j] - newton->dual[j];
     }
-    newton->norm = operator_dot(newton->w, newton->w, newton->size);
-    newton->residual = operator_dot(newton->gradient, newton->gradient, newton->size) / 2;
+    newton->norm = array_dot(newton->w, newton->w, newton->size);
+    newton->residual = array_dot(newton->gradient, newton->gradient, newton->size) / 2;
     *primal = newton->norm / 2 + newton->cost * newton->smooth.loss;
-    *dual = newton->cost * offset - operator_dot(newton->dual, newton->dual, newton->size) / 2;
+    *dual = newton->cost * offset - array_dot(newton->dual, newton->dual, newton->size) / 2;
     return isfinite(*primal) ? 0
                              : error_set(err, ERROR_RUNTIME,
                                          "scores overflow: scale the data or "
@@ -167,7 +168,7 @@ static int evaluate(struct newton *newton, double *primal, double *dual, struct 
 /* Goes along the step to the minimum. */
 static int line(struct newton *newton, double wanted, struct error *err) {
     size_t size = newton->size, m = newton->n * newton->k;
-    if (newton->operator.scores(&newton->operator, newton->step, newton->q, err)) {
+    if (newton->map.scores(&newton->map, newton->step, newton->q, err)) {
         return -1;
     }
     struct linesearch search = {.risk = &newton->risk,
@@ -175,18 +176,18 @@ static int line(struct newton *newton, double wanted, struct error *err) {
                                 .s = newton->s,
                                 .d = newton->q,
                                 .norm = newton->norm,
-                                .mixed = operator_dot(newton->w, newton->step, size),
-                                .curvature = operator_dot(newton->step, newton->step, size),
+                                .mixed = array_dot(newton->w, newton->step, size),
+                                .curvature = array_dot(newton->step, newton->step, size),
                                 .value = newton->value,
-                                .slope = operator_dot(newton->g, newton->q, m),
+                                .slope = array_dot(newton->g, newton->q, m),
                                 .first = 1,
                                 .trial = newton->trial,
                                 .g = newton->g};
-    double promise = -operator_dot(newton->gradient, newton->step, size) / 2;
+    double promise = -array_dot(newton->gradient, newton->step, size) / 2;
     struct linesearch_result found =
         linesearch_minimise(&search, fmin(LINE * promise, LINE_WANTED * wanted));
-    operator_add(newton->w, found.theta, newton->step, size);
-    return newton->operator.scores(&newton->operator, newton->w, newton->s, err);
+    array_add(newton->w, found.theta, newton->step, size);
+    return newton->map.scores(&newton->map, newton->w, newton->s, err);
 }
 
 /* Lowers mu by `factor` at most, not below what the gap that is wanted needs; the gradient becomes
@@ -197,13 +198,13 @@ static int lower_mu(struct newton *newton, double factor, double gap, double wan
     double enough = 0.3 * wanted / (gap - newton->residual);
     newton->smooth.mu = fmax(band * fmin(fmax(factor, enough), MU_CAREFUL), MU_LEAST);
     mc_smooth_follow(&newton->smooth, band, newton->s, newton->g);
-    if (newton->operator.adjoint(&newton->operator, newton->g, newton->gradient, err)) {
+    if (newton->map.adjoint(&newton->map, newton->g, newton->gradient, err)) {
         return -1;
     }
     for (size_t j = 0; j < newton->size; j++) {
         newton->gradient[j] = newton->w[j] + newton->cost * newton->gradient[j];
     }
-    newton->residual = operator_dot(newton->gradient, newton->gradient, newton->size) / 2;
+    newton->residual = array_dot(newton->gradient, newton->gradient, newton->size) / 2;
     newton->value = newton->risk.cut(&newton->smooth, newton->s, newton->g, &offset);
     return 0;
 }
@@ -291,7 +292,7 @@ static void release(struct newton *newton) {
     free(newton->x);
     free(newton->term);
     mc_smooth_free(&newton->smooth);
-    operator_free(&newton->operator);
+    score_map_free(&newton->map);
 }
 
 int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, const double *start,
@@ -313,10 +314,10 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         if (start) {
             memcpy(newton.w, start, newton.size * sizeof *start);
         }
-        status = mc_operator_create(&newton.operator, task, err);
+        status = mc_map_create(&newton.map, task, err);
     }
     if (status == 0) {
-        status = newton.operator.scores(&newton.operator, newton.w, newton.s, err);
+        status = newton.map.scores(&newton.map, newton.w, newton.s, err);
     }
     if (status == 0) {
         status = iterate(&newton, goal, monitor, fit, err);

@@ -42,7 +42,7 @@ struct risk mc_risk(const struct mc_task *task) {
         .n = task->n * task->shape.k, .context = (void *)(uintptr_t)task, .cut = cut};
 }
 
-/* ---- the operator ---- */
+/* ---- the map ---- */
 
 static void add_constant(const struct mc_task *task, const double *constant, double *s) {
     size_t k = task->shape.k;
@@ -53,13 +53,13 @@ static void add_constant(const struct mc_task *task, const double *constant, dou
     }
 }
 
-static int linear_scores_of(const struct operator* operator, const double * weights, double *s,
+static int linear_scores_of(const struct score_map *map, const double * weights, double *s,
                             struct error *err) {
     (void)err;
-    const struct mc_task *task = operator->context;
+    const struct mc_task *task = map->context;
     const struct data *data = task->problem->data;
     size_t k = task->shape.k;
-    linear_scores(data, weights, data->n_features, k, s, operator->threads);
+    linear_scores(data, weights, data->n_features, k, s, map->threads);
     if (task->bias > 0) {
         const double *last = weights + data->n_features * k;
         for (size_t i = 0; i < task->n; i++) {
@@ -78,10 +78,10 @@ static void add_row(double value, const double *r, size_t k, double *w) {
     }
 }
 
-static int linear_adjoint_of(const struct operator* operator, const double * r, double *weights,
+static int linear_adjoint_of(const struct score_map *map, const double * r, double *weights,
                              struct error *err) {
     (void)err;
-    const struct mc_task *task = operator->context;
+    const struct mc_task *task = map->context;
     const struct data *data = task->problem->data;
     size_t k = task->shape.k, d = data->n_features;
     memset(weights, 0, (d + 1) * k * sizeof *weights);
@@ -114,14 +114,14 @@ static void sum_coefficients(const struct mc_task *task, const double *b, double
     }
 }
 
-static int kernel_scores_of(const struct operator* operator, const double * weights, double *s,
+static int kernel_scores_of(const struct score_map *map, const double * weights, double *s,
                             struct error *err) {
-    const struct mc_task *task = operator->context;
+    const struct mc_task *task = map->context;
     const struct problem *problem = task->problem;
     size_t k = task->shape.k;
     double *constant = memory_array(k, sizeof *constant, "scores", err);
     if (!constant || gram_products(problem->gram, problem->rows, task->n, weights, k,
-                                   s, operator->threads, err) < 0) {
+                                   s, map->threads, err) < 0) {
         free(constant);
         return -1;
     }
@@ -133,22 +133,22 @@ static int kernel_scores_of(const struct operator* operator, const double * weig
     return 0;
 }
 
-static int kernel_adjoint_of(const struct operator* operator, const double * r, double *weights,
+static int kernel_adjoint_of(const struct score_map *map, const double * r, double *weights,
                              struct error *err) {
     (void)err;
-    memcpy(weights, r, operator->n * sizeof * weights);
+    memcpy(weights, r, map->n * sizeof * weights);
     return 0;
 }
 
-static void release(struct operator* operator) {
-    operator->context = NULL;
+static void release(struct score_map *map) {
+    map->context = NULL;
 }
 
-int mc_operator_create(struct operator* operator, const struct mc_task * task, struct error *err) {
+int mc_map_create(struct score_map *map, const struct mc_task * task, struct error *err) {
     (void)err;
     size_t k = task->shape.k;
     bool linear = !task->problem->gram;
-    *operator=(struct operator){
+    *map=(struct score_map){
         .n = task->n * k,
         .dimension = linear ? ((size_t)task->problem->data->n_features + 1) * k : task->n * k,
         .primal = linear,

@@ -4,7 +4,7 @@
 #define SOLVERS_MC_RISK_H
 
 #include "common/base/error.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/mc/task.h"
 #include "solvers/methods/risk.h"
 
@@ -12,7 +12,7 @@
 struct risk mc_risk(const struct mc_task *task);
 
 /* Weights are W (n_features + 1, k) row-major, its last row that of the constant feature, or
- * coefficients (n, k). Borrows task; the caller releases it with operator_free. */
-int mc_operator_create(struct operator* operator, const struct mc_task * task, struct error *err);
+ * coefficients (n, k). Borrows task; the caller releases it with score_map_free. */
+int mc_map_create(struct score_map *map, const struct mc_task * task, struct error *err);
 
 #endif

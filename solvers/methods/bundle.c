@@ -1,5 +1,6 @@
 #include "solvers/methods/bundle.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/methods/linesearch.h"
 #include "solvers/methods/simplex.h"
@@ -27,7 +28,7 @@ struct plane {
 };
 
 struct bundle {
-    const struct operator* operator;
+    const struct score_map *map;
     const struct risk *risk;
     struct plane *plane;
     size_t n_planes, capacity;
@@ -42,13 +43,13 @@ struct bundle {
 };
 
 static size_t dimension(const struct bundle *bundle) {
-    return bundle->operator->dimension;
+    return bundle->map->dimension;
 }
 
 /* |f|^2 of weights with scores s. */
 static double norm(const struct bundle *bundle, const double *weights, const double *s) {
-    const double *other = bundle->operator->primal ? weights : s;
-    return operator_dot(weights, other, dimension(bundle));
+    const double *other = bundle->map->primal ? weights : s;
+    return array_dot(weights, other, dimension(bundle));
 }
 
 static int grow(struct bundle *bundle, struct error *err) {
@@ -87,18 +88,18 @@ static int grow(struct bundle *bundle, struct error *err) {
 
 /* Adds the plane g, offset, with weight 0. */
 static int add_plane(struct bundle *bundle, const double *g, double offset, struct error *err) {
-    const struct operator* operator= bundle->operator;
+    const struct score_map *map= bundle->map;
     if (bundle->n_planes == bundle->capacity && grow(bundle, err)) {
         return -1;
     }
     struct plane plane = {.offset = offset, .used = bundle->round};
-    plane.a = memory_array(operator->dimension, sizeof *plane.a, "a plane", err);
-    plane.q = plane.a && !operator->primal
-                  ? memory_array(operator->n, sizeof *plane.q, "a plane", err)
+    plane.a = memory_array(map->dimension, sizeof *plane.a, "a plane", err);
+    plane.q = plane.a && !map->primal
+                  ? memory_array(map->n, sizeof *plane.q, "a plane", err)
                   : NULL;
     if (!plane.a ||
-        (!plane.q && !operator->primal) || operator->adjoint(operator, g, plane.a, err) ||
-        (plane.q && operator->scores(operator, plane.a, plane.q, err))) {
+        (!plane.q && !map->primal) || map->adjoint(map, g, plane.a, err) ||
+        (plane.q && map->scores(map, plane.a, plane.q, err))) {
         free(plane.a);
         free(plane.q);
         return -1;
@@ -106,9 +107,9 @@ static int add_plane(struct bundle *bundle, const double *g, double offset, stru
     size_t p = bundle->n_planes++;
     bundle->plane[p] = plane;
     bundle->mu[p] = 0;
-    const double *side = operator->primal ? plane.a : plane.q;
+    const double *side = map->primal ? plane.a : plane.q;
     for (size_t t = 0; t <= p; t++) {
-        double product = operator_dot(bundle->plane[t].a, side, operator->dimension);
+        double product = array_dot(bundle->plane[t].a, side, map->dimension);
         bundle->G[t * bundle->capacity + p] = bundle->G[p * bundle->capacity + t] = product;
     }
     return 0;
@@ -137,22 +138,22 @@ static void drop_idle_planes(struct bundle *bundle) {
     bundle->n_planes = kept;
 }
 
-int bundle_create(struct bundle **bundle, const struct operator* operator, const struct risk * risk,
+int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk * risk,
                   struct error *err) {
     struct bundle *made = memory_zeros(1, sizeof *made, "cutting planes", err);
     if (!made) {
         return -1;
     }
-    made->operator= operator;
+    made->map= map;
     made->risk = risk;
-    made->best_weights = memory_zeros(operator->dimension, sizeof(double), "weights", err);
-    made->master_weights = memory_zeros(operator->dimension, sizeof(double), "weights", err);
-    made->best_s = memory_zeros(operator->n, sizeof(double), "scores", err);
-    made->best_g = memory_zeros(operator->n, sizeof(double), "scores", err);
-    made->master_s = memory_zeros(operator->n, sizeof(double), "scores", err);
-    made->direction = memory_zeros(operator->n, sizeof(double), "scores", err);
-    made->trial = memory_zeros(operator->n, sizeof(double), "scores", err);
-    made->g = memory_zeros(operator->n, sizeof(double), "scores", err);
+    made->best_weights = memory_zeros(map->dimension, sizeof(double), "weights", err);
+    made->master_weights = memory_zeros(map->dimension, sizeof(double), "weights", err);
+    made->best_s = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->best_g = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->master_s = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->direction = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->trial = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->g = memory_zeros(map->n, sizeof(double), "scores", err);
     if (!made->best_weights || !made->master_weights || !made->best_s || !made->best_g ||
         !made->master_s || !made->direction || !made->trial || !made->g) {
         bundle_free(made);
@@ -175,10 +176,10 @@ int bundle_create(struct bundle **bundle, const struct operator* operator, const
 }
 
 int bundle_start(struct bundle *bundle, const double *weights, struct error *err) {
-    const struct operator* operator= bundle->operator;
+    const struct score_map *map= bundle->map;
     double offset;
-    memcpy(bundle->best_weights, weights, operator->dimension * sizeof * weights);
-    if (operator->scores(operator, weights, bundle->best_s, err)) {
+    memcpy(bundle->best_weights, weights, map->dimension * sizeof * weights);
+    if (map->scores(map, weights, bundle->best_s, err)) {
         return -1;
     }
     bundle->best_risk =
@@ -226,10 +227,10 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
                          err)) {
         return -1;
     }
-    const struct operator* operator= bundle->operator;
-    memset(bundle->master_weights, 0, operator->dimension * sizeof(double));
-    if (!operator->primal) {
-        memset(bundle->master_s, 0, operator->n * sizeof(double));
+    const struct score_map *map= bundle->map;
+    memset(bundle->master_weights, 0, map->dimension * sizeof(double));
+    if (!map->primal) {
+        memset(bundle->master_s, 0, map->n * sizeof(double));
     }
     double offset = 0;
     for (size_t t = 0; t < p; t++) {
@@ -237,14 +238,14 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
         if (mu > 0) {
             bundle->plane[t].used = bundle->round;
             offset += mu * bundle->linear[t];
-            operator_add(bundle->master_weights, -cost * mu,
-                         bundle->plane[t].a, operator->dimension);
-            if (!operator->primal) {
-                operator_add(bundle->master_s, -cost * mu, bundle->plane[t].q, operator->n);
+            array_add(bundle->master_weights, -cost * mu,
+                         bundle->plane[t].a, map->dimension);
+            if (!map->primal) {
+                array_add(bundle->master_s, -cost * mu, bundle->plane[t].q, map->n);
             }
         }
     }
-    if (operator->primal && operator->scores(operator, bundle->master_weights, bundle->master_s,
+    if (map->primal && map->scores(map, bundle->master_weights, bundle->master_s,
                                              err)) {
         return -1;
     }
@@ -254,14 +255,14 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
 
 /* Moves the best point by theta towards the master's and cuts the next plane between them. */
 static int step_and_cut(struct bundle *bundle, double cost, double tolerance, struct error *err) {
-    const struct operator* operator= bundle->operator;
-    size_t n = operator->n;
+    const struct score_map *map= bundle->map;
+    size_t n = map->n;
     for (size_t i = 0; i < n; i++) {
         bundle->direction[i] = bundle->master_s[i] - bundle->best_s[i];
     }
-    double cross = operator_dot(
-        bundle->best_weights, operator->primal ? bundle->master_weights : bundle->master_s,
-                              operator->dimension);
+    double cross = array_dot(
+        bundle->best_weights, map->primal ? bundle->master_weights : bundle->master_s,
+                              map->dimension);
     double far = norm(bundle, bundle->master_weights, bundle->master_s);
     struct linesearch search = {
         .risk = bundle->risk,
@@ -272,18 +273,18 @@ static int step_and_cut(struct bundle *bundle, double cost, double tolerance, st
         .mixed = cross - bundle->best_norm,
         .curvature = fmax(0, far - 2 * cross + bundle->best_norm),
         .value = bundle->best_risk,
-        .slope = operator_dot(bundle->best_g, bundle->direction, n),
+        .slope = array_dot(bundle->best_g, bundle->direction, n),
         .first = 1,
         .trial = bundle->trial,
         .g = bundle->g,
     };
     struct linesearch_result found = linesearch_minimise(&search, tolerance);
     if (found.theta > 0) {
-        for (size_t k = 0; k < operator->dimension; k++) {
+        for (size_t k = 0; k < map->dimension; k++) {
             bundle->best_weights[k] +=
                 found.theta * (bundle->master_weights[k] - bundle->best_weights[k]);
         }
-        operator_add(bundle->best_s, found.theta, bundle->direction, n);
+        array_add(bundle->best_s, found.theta, bundle->direction, n);
         bundle->best_risk = found.value;
         memcpy(bundle->best_g, bundle->g, n * sizeof *bundle->g);
         bundle->best_norm = norm(bundle, bundle->best_weights, bundle->best_s);

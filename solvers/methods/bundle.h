@@ -10,14 +10,14 @@
 
 #include "common/base/error.h"
 #include "solvers/methods/monitor.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/methods/fit.h"
 #include "solvers/methods/risk.h"
 
 struct bundle;
 
-/* Starts with no plane but the zero one. Borrows operator and risk; risk->n = operator->n. */
-int bundle_create(struct bundle **bundle, const struct operator* operator, const struct risk * risk,
+/* Starts with no plane but the zero one. Borrows map and risk; risk->n = map->n. */
+int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk * risk,
                   struct error *err);
 void bundle_free(struct bundle *bundle);
 

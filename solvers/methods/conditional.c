@@ -1,5 +1,6 @@
 #include "solvers/methods/conditional.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 
 #include <math.h>
@@ -14,10 +15,10 @@ struct state {
     double *s, *vertex_s, *g; /* (n) */
 };
 
-static int iterate(const struct operator *operator, const struct risk *risk,
+static int iterate(const struct score_map *map, const struct risk *risk,
                    const struct conditional *how, const struct monitor *monitor,
                    struct state *state, struct fit *fit, struct error *err) {
-    size_t n = operator->n, d = operator->dimension;
+    size_t n = map->n, d = map->dimension;
     double e = 0, first = 0, norm = 0, best = -INFINITY;
     int stalled = 0;
     for (;;) {
@@ -52,8 +53,8 @@ static int iterate(const struct operator *operator, const struct risk *risk,
         for (size_t i = 0; i < n; i++) {
             state->g[i] *= -how->cost;
         }
-        if (operator->adjoint(operator, state->g, state->vertex, err) ||
-            operator->scores(operator, state->vertex, state->vertex_s, err)) {
+        if (map->adjoint(map, state->g, state->vertex, err) ||
+            map->scores(map, state->vertex, state->vertex_s, err)) {
             return -1;
         }
         for (size_t i = 0; i < n; i++) {
@@ -63,23 +64,23 @@ static int iterate(const struct operator *operator, const struct risk *risk,
             state->vertex[k] -= state->weights[k];
         }
         double curvature =
-            operator_dot(state->vertex, operator->primal ? state->vertex : state->vertex_s, d);
+            array_dot(state->vertex, map->primal ? state->vertex : state->vertex_s, d);
         double step = 2 / (double)(fit->iterations + 1);
         if (!how->diminishing) {
             step = curvature > 0 ? fmin(gain / curvature, 1) : 1;
         }
-        operator_add(state->weights, step, state->vertex, d);
-        operator_add(state->s, step, state->vertex_s, n);
+        array_add(state->weights, step, state->vertex, d);
+        array_add(state->s, step, state->vertex_s, n);
         e += step * (how->cost * offset - e);
-        norm = operator_dot(state->weights, operator->primal ? state->weights : state->s, d);
+        norm = array_dot(state->weights, map->primal ? state->weights : state->s, d);
     }
 }
 
-int conditional_solve(const struct operator *operator, const struct risk *risk,
+int conditional_solve(const struct score_map *map, const struct risk *risk,
                       const struct conditional *how, const struct monitor *monitor,
                       struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
-    size_t n = operator->n, d = operator->dimension;
+    size_t n = map->n, d = map->dimension;
     struct state state = {
         .weights = memory_zeros(d, sizeof(double), "weights", err),
         .vertex = memory_array(d, sizeof(double), "weights", err),
@@ -91,7 +92,7 @@ int conditional_solve(const struct operator *operator, const struct risk *risk,
     int status = -1;
     if (state.weights && state.vertex && state.s && state.vertex_s && state.g &&
         fit->dual_weights) {
-        status = iterate(operator, risk, how, monitor, &state, fit, err);
+        status = iterate(map, risk, how, monitor, &state, fit, err);
     }
     if (status == 0) {
         memcpy(fit->dual_weights, state.weights, d * sizeof(double));

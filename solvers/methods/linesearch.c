@@ -1,6 +1,7 @@
 #include "solvers/methods/linesearch.h"
 
-#include "solvers/methods/operator.h"
+#include "common/base/array.h"
+#include "solvers/methods/score_map.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -32,7 +33,7 @@ static struct point evaluate(const struct linesearch *search, double theta) {
         search->trial[i] = search->s[i] + theta * search->d[i];
     }
     point.value = search->risk->cut(search->risk->context, search->trial, search->g, &point.offset);
-    point.slope = operator_dot(search->g, search->d, search->risk->n);
+    point.slope = array_dot(search->g, search->d, search->risk->n);
     return point;
 }
 

@@ -1,8 +1,9 @@
 #include "solvers/methods/simplex.h"
 
 #include "solvers/methods/cholesky.h"
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 
 #include <float.h>
 #include <math.h>
@@ -33,7 +34,7 @@ static void slopes(struct search *search) {
     memcpy(search->slope, search->linear, search->p * sizeof *search->slope);
     for (size_t t = 0; t < search->p; t++) {
         if (search->mu[t] != 0) {
-            operator_add(search->slope, -search->mu[t], search->G + t * search->stride, search->p);
+            array_add(search->slope, -search->mu[t], search->G + t * search->stride, search->p);
         }
     }
 }
@@ -133,7 +134,7 @@ static void run(struct search *search, double tolerance) {
         if (!whole) {
             continue;
         }
-        double mean = operator_dot(search->slope, search->mu, p), spread = 0;
+        double mean = array_dot(search->slope, search->mu, p), spread = 0;
         size_t best = 0;
         for (size_t t = 0; t < p; t++) {
             if (search->slope[t] > search->slope[best]) {

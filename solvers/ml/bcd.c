@@ -1,7 +1,8 @@
 #include "solvers/ml/bcd.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,15 +148,15 @@ static void look_task(void *argument, size_t task, size_t worker) {
         struct ml_block block = ml_bcd_block(bcd, i);
         const double *beta = bcd->beta + i * width;
         ml_store_scores(&bcd->store, i, s);
-        double square = operator_dot(beta, s, width);
+        double square = array_dot(beta, s, width);
         add_bias(bcd, s);
         double loss = ml_block_loss(&block, s, bcd->scratch[worker]);
         double gain = labels_part(&block, beta) - bcd->conjugate[i];
-        bcd->gap[i] = loss + operator_dot(beta, s, width) - gain;
+        bcd->gap[i] = loss + array_dot(beta, s, width) - gain;
         sums.loss += loss;
         sums.gain += gain;
         sums.square += square;
-        sums.offset += operator_dot(beta, bcd->offset, width);
+        sums.offset += array_dot(beta, bcd->offset, width);
     }
     look->sums[task] = sums;
 }
@@ -176,7 +177,7 @@ int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *er
             sum.square += look.sums[t].square;
             sum.offset += look.sums[t].offset;
         }
-        double norm = sum.square + bcd->constant * operator_dot(bcd->total, bcd->total, width);
+        double norm = sum.square + bcd->constant * array_dot(bcd->total, bcd->total, width);
         *bounds = (struct ml_bounds){0.5 * norm + sum.loss, sum.gain - sum.offset - 0.5 * norm};
         status = isfinite(bounds->primal) && isfinite(bounds->dual)
                      ? 0
@@ -218,7 +219,7 @@ static int best_factor(struct ml_bcd *bcd, double ratio, double *factor, struct 
     for (size_t i = 0; i < bcd->rows->n; i++) {
         struct ml_block block = ml_bcd_block(bcd, i);
         linear += labels_part(&block, bcd->beta + i * width) -
-                  operator_dot(bcd->beta + i * width, bcd->offset, width);
+                  array_dot(bcd->beta + i * width, bcd->offset, width);
         conjugate += bcd->conjugate[i];
     }
     double half_norm = linear - conjugate - bounds.dual;
@@ -296,7 +297,7 @@ static bool visit(void *context, size_t i, const double *scores, double *change)
     memcpy(s, scores, width * sizeof *s);
     add_bias(bcd, s);
     bcd->gap[i] = ml_block_loss(&block, s, scratch) + bcd->conjugate[i] +
-                  operator_dot(beta, s, width) - labels_part(&block, beta);
+                  array_dot(beta, s, width) - labels_part(&block, beta);
     plan_pause(bcd, i);
     if (!(bcd->gap[i] > 0)) {
         return false;

@@ -1,7 +1,8 @@
 #include "solvers/ml/fw.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/methods/conditional.h"
 #include "solvers/ml/block.h"
 
@@ -26,7 +27,7 @@ static size_t count_tasks(const struct ml_store *store) {
     return (store->rows->n + TASK_ROWS - 1) / TASK_ROWS;
 }
 
-/* ---- the operator: all labels side by side ---- */
+/* ---- the map: all labels side by side ---- */
 
 static void scores_task(void *argument, size_t task, size_t worker) {
     const struct context *context = argument;
@@ -36,50 +37,50 @@ static void scores_task(void *argument, size_t task, size_t worker) {
     for (size_t i = task * TASK_ROWS; i < (task + 1) * TASK_ROWS && i < store->rows->n; i++) {
         double *s = context->out + i * width;
         ml_store_scores(store, i, s);
-        operator_add(s, 1, context->total, width);
+        array_add(s, 1, context->total, width);
     }
 }
 
-static int scores(const struct operator* operator, const double * weights, double *s,
+static int scores(const struct score_map *map, const double * weights, double *s,
                   struct error *err) {
-    struct context *context = operator->context;
+    struct context *context = map->context;
     struct ml_store *store = context->store;
     size_t width = store->width, n = store->rows->n;
     memset(context->total, 0, width * sizeof(double));
-    if (operator->primal) {
-        size_t d = operator->dimension - width;
+    if (map->primal) {
+        size_t d = map->dimension - width;
         memcpy(store->W, weights, d * sizeof(double));
-        operator_add(context->total, sqrt(context->constant), weights + d, width);
+        array_add(context->total, sqrt(context->constant), weights + d, width);
     } else {
         if (ml_store_rebuild(store, weights, err) < 0) {
             return -1;
         }
         for (size_t i = 0; i < n; i++) {
-            operator_add(context->total, context->constant, weights + i * width, width);
+            array_add(context->total, context->constant, weights + i * width, width);
         }
     }
     context->out = s;
-    threads_run(operator->threads, count_tasks(store), scores_task, context);
+    threads_run(map->threads, count_tasks(store), scores_task, context);
     return 0;
 }
 
-static int adjoint(const struct operator* operator, const double * r, double *weights,
+static int adjoint(const struct score_map *map, const double * r, double *weights,
                    struct error *err) {
-    struct context *context = operator->context;
+    struct context *context = map->context;
     struct ml_store *store = context->store;
     size_t width = store->width, n = store->rows->n;
-    if (!operator->primal) {
-        memcpy(weights, r, operator->dimension * sizeof * weights);
+    if (!map->primal) {
+        memcpy(weights, r, map->dimension * sizeof * weights);
         return 0;
     }
     if (ml_store_rebuild(store, r, err) < 0) {
         return -1;
     }
-    size_t d = operator->dimension - width;
+    size_t d = map->dimension - width;
     memcpy(weights, store->W, d * sizeof *weights);
     memset(weights + d, 0, width * sizeof *weights);
     for (size_t i = 0; i < n; i++) {
-        operator_add(weights + d, sqrt(context->constant), r + i * width, width);
+        array_add(weights + d, sqrt(context->constant), r + i * width, width);
     }
     return 0;
 }
@@ -157,19 +158,19 @@ int ml_fw_solve(struct ml_store *store, double constant, double cost, double eps
     struct context context = {.store = store, .constant = constant};
     bool primal = store->W != NULL;
     size_t rows = primal ? store->problem->data->n_features + (size_t)1 : store->rows->n;
-    struct operator operator= {.n = store->rows->n * store->width,
+    struct score_map map= {.n = store->rows->n * store->width,
                                .dimension = rows * store->width,
                                .primal = primal,
                                .context = &context,
                                .threads = store->problem->threads,
                                .scores = scores,
                                .adjoint = adjoint};
-    struct risk risk = {.n = operator.n, .context = &context, .cut = cut};
+    struct risk risk = {.n = map.n, .context = &context, .cut = cut};
     struct conditional how = {.cost = cost, .epsilon = epsilon};
     *fit = (struct fit){0};
     int status = create(&context, err);
     if (status == 0) {
-        status = conditional_solve(&operator, & risk, &how, monitor, fit, err);
+        status = conditional_solve(&map, &risk, &how, monitor, fit, err);
     }
     release(&context);
     return status;

@@ -1,8 +1,9 @@
 #include "solvers/ml/ml.h"
 
+#include "common/base/array.h"
 #include "common/kernel/linear.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/ml/bias.h"
 #include "solvers/ml/fw.h"
 
@@ -19,7 +20,7 @@ struct ml {
     struct ml_setup setup;
     struct ml_rows rows;
     struct ml_bcd bcd;
-    struct operator operator;
+    struct score_map map;
     double *scores; /* (n_all, q) of the last certificate */
 };
 
@@ -46,7 +47,7 @@ int ml_open(struct ml **ml, const struct problem *problem, const struct ml_setup
     opened->setup = *setup;
     int status = ml_rows_create(&opened->rows, problem, err);
     if (status == 0) {
-        status = operator_create(&opened->operator, problem, err);
+        status = score_map_create(&opened->map, problem, err);
     }
     if (status == 0) {
         status = ml_bcd_create(&opened->bcd, problem, &opened->rows, setup->step,
@@ -73,7 +74,7 @@ void ml_close(struct ml *ml) {
     if (ml->bcd.problem) {
         ml_bcd_free(&ml->bcd);
     }
-    operator_free(&ml->operator);
+    score_map_free(&ml->map);
     ml_rows_free(&ml->rows);
     free(ml->scores);
     free(ml);
@@ -133,7 +134,7 @@ static int set_weights(struct ml *ml, const double *beta, struct point *point, s
 
 /* Scores without bias, in double and from the data. */
 static int compute_scores(struct ml *ml, const struct point *point, struct error *err) {
-    return ml->operator.exact(&ml->operator, point->weights, ml->rows.q, ml->scores, err);
+    return ml->map.exact(&ml->map, point->weights, ml->rows.q, ml->scores, err);
 }
 
 /* Both bounds, from compute_scores; adds the bias to the scores. */
@@ -143,12 +144,12 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
     bool kernel = ml->problem->gram != NULL;
     size_t n_weights = (kernel ? n_all : ml->problem->data->n_features) * q;
     const double *other = kernel ? ml->scores : point->weights;
-    double norm = point->norm + operator_dot(point->weights, other, n_weights), terms = point->norm;
+    double norm = point->norm + array_dot(point->weights, other, n_weights), terms = point->norm;
     for (size_t k = 0; k < n_weights; k++) {
         terms += fabs(point->weights[k] * other[k]);
     }
     for (size_t i = 0; i < n_all; i++) {
-        operator_add(ml->scores + i * q, 1, point->bias, q);
+        array_add(ml->scores + i * q, 1, point->bias, q);
     }
     double loss = 0;
     for (size_t i = 0; i < ml->rows.n; i++) {
@@ -201,7 +202,7 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters, st
     }
     refresh(ml);
     point->gain = bcd_gain(bcd);
-    point->norm = bcd->constant * operator_dot(bcd->total, bcd->total, q);
+    point->norm = bcd->constant * array_dot(bcd->total, bcd->total, q);
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = bcd->constant * bcd->total[k];
     }
@@ -242,15 +243,15 @@ static int solve_fw(struct ml *ml, const struct ml_parameters *parameters, struc
     if (ml->problem->gram) {
         unpad(fit.weights, width, ml->rows.row, n, q, point->weights);
         for (size_t i = 0; i < n; i++) {
-            operator_add(point->bias, bcd->constant, fit.weights + i * width, q);
+            array_add(point->bias, bcd->constant, fit.weights + i * width, q);
         }
     } else {
         size_t d = ml->problem->data->n_features;
         unpad(fit.weights, width, NULL, d, q, point->weights);
-        operator_add(point->bias, ml->setup.bias, fit.weights + d * width, q);
+        array_add(point->bias, ml->setup.bias, fit.weights + d * width, q);
     }
     if (bcd->constant > 0) {
-        point->norm = operator_dot(point->bias, point->bias, q) / bcd->constant;
+        point->norm = array_dot(point->bias, point->bias, q) / bcd->constant;
     }
     fit_free(&fit);
     return compute_scores(ml, point, err) < 0 ? -1 : certify(ml, parameters, point, err);
@@ -297,9 +298,9 @@ static int certify_free(struct ml *ml, const struct ml_parameters *parameters, s
  * what the proximal term adds to them. b is the bias of the step, before it is shifted. */
 static double open_gap(const struct ml_bcd *bcd, const struct ml_bounds *bounds) {
     size_t q = bcd->rows->q;
-    double proximal = 0.5 * bcd->constant * operator_dot(bcd->total, bcd->total, q);
+    double proximal = 0.5 * bcd->constant * array_dot(bcd->total, bcd->total, q);
     double primal = bounds->primal - proximal;
-    double dual = bounds->dual + proximal + operator_dot(bcd->total, bcd->offset, q);
+    double dual = bounds->dual + proximal + array_dot(bcd->total, bcd->offset, q);
     return monitor_gap(primal, dual);
 }
 

@@ -165,25 +165,25 @@ static void multiply_right(void *argument, size_t g, size_t worker) {
     memset(F, 0, m * m * sizeof *F);
 }
 
-static int exterior_scores(const struct operator* operator, const double * weights, double *s,
+static int exterior_scores(const struct score_map *map, const double * weights, double *s,
                            struct error *err) {
     (void)err;
-    struct margins_task task = {operator->context, weights, s};
+    struct margins_task task = {map->context, weights, s};
     size_t n_groups = task.exterior->pairs->n_groups;
-    threads_run(operator->threads, n_groups, multiply_left, &task);
-    threads_run(operator->threads, n_groups, multiply_right, &task);
+    threads_run(map->threads, n_groups, multiply_left, &task);
+    threads_run(map->threads, n_groups, multiply_right, &task);
     return 0;
 }
 
-static int exterior_adjoint(const struct operator* operator, const double * r, double *weights,
+static int exterior_adjoint(const struct score_map *map, const double * r, double *weights,
                             struct error *err) {
     (void)err;
-    memcpy(weights, r, operator->n * sizeof * weights);
+    memcpy(weights, r, map->n * sizeof * weights);
     return 0;
 }
 
-struct operator exterior_operator(struct exterior *exterior) {
-    return (struct operator){
+struct score_map exterior_map(struct exterior *exterior) {
+    return (struct score_map){
         .n = exterior->n_pairs,
         .dimension = exterior->n_pairs,
         .primal = false,
@@ -191,7 +191,7 @@ struct operator exterior_operator(struct exterior *exterior) {
         .threads = exterior->problem->threads,
         .scores = exterior_scores,
         .adjoint = exterior_adjoint,
-        .exact = operator_each,
+        .exact = score_map_each,
         .release = NULL,
     };
 }

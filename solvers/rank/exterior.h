@@ -6,7 +6,7 @@
 #define SOLVERS_RANK_EXTERIOR_H
 
 #include "common/base/error.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "common/kernel/problem.h"
 #include "solvers/rank/pairs.h"
 #include "solvers/methods/risk.h"
@@ -20,7 +20,7 @@ int exterior_create(struct exterior **exterior, const struct problem *problem,
 void exterior_free(struct exterior *exterior);
 
 /* Scores are the margins of the preference pairs; borrows exterior. */
-struct operator exterior_operator(struct exterior *exterior);
+struct score_map exterior_map(struct exterior *exterior);
 
 /* The sum of max(0, 1 - margin), or of its square, over the pairs. */
 struct risk exterior_risk(struct exterior *exterior, bool squared);

@@ -43,10 +43,10 @@ static void append_column(struct landmarks *landmarks, size_t n, size_t width, u
     landmarks->pivot[landmarks->m++] = pivot;
 }
 
-static int choose(struct landmarks *landmarks, const struct operator* operator, size_t most,
+static int choose(struct landmarks *landmarks, const struct score_map *map, size_t most,
                   double *column, double *left, struct error *err) {
-    size_t n = operator->n;
-    if (operator->diagonal(operator, left, err)) {
+    size_t n = map->n;
+    if (map->diagonal(map, left, err)) {
         return -1;
     }
     double total = 0;
@@ -63,7 +63,7 @@ static int choose(struct landmarks *landmarks, const struct operator* operator, 
         if (!(rest > UNEXPLAINED * total)) {
             break;
         }
-        if (operator->column(operator,(uint32_t) pivot, column, err)) {
+        if (map->column(map,(uint32_t) pivot, column, err)) {
             return -1;
         }
         append_column(landmarks, n, most, (uint32_t)pivot, column, left);
@@ -87,10 +87,10 @@ static void settle(struct landmarks *landmarks, size_t n, size_t most) {
     }
 }
 
-int landmarks_create(struct landmarks *landmarks, const struct operator* operator, size_t most,
+int landmarks_create(struct landmarks *landmarks, const struct score_map *map, size_t most,
                      struct error *err) {
-    size_t n = operator->n;
-    *landmarks = (struct landmarks){.threads = operator->threads };
+    size_t n = map->n;
+    *landmarks = (struct landmarks){.threads = map->threads };
     most = most < n ? most : n;
     landmarks->psi.value = memory_array(n, most * sizeof(float), "a preconditioner", err);
     landmarks->pivot = memory_array(most, sizeof *landmarks->pivot, "a preconditioner", err);
@@ -103,7 +103,7 @@ int landmarks_create(struct landmarks *landmarks, const struct operator* operato
     int status = -1;
     if (landmarks->psi.value && landmarks->pivot && landmarks->T && landmarks->M && landmarks->v &&
         landmarks->u && column && left) {
-        status = choose(landmarks, operator, most, column, left, err);
+        status = choose(landmarks, map, most, column, left, err);
     }
     free(column);
     free(left);

@@ -3,7 +3,7 @@
  *
  * Landmarks S are the pivots of an incomplete Cholesky factorisation of K (Fine & Scheinberg, JMLR
  * 2001), K ~ Psi Psi' with Psi = K_nS T^-T, T T' = K_SS. On the functions that they span, in the
- * orthonormal basis that Psi's columns are, the operator is M = I + c Psi' L Psi: the Hessian of a
+ * orthonormal basis that Psi's columns are, the map is M = I + c Psi' L Psi: the Hessian of a
  * linear problem with features Psi. Then B = I + E_S T^-T (M^-1 - I) Psi' is self-adjoint and
  * positive in the inner product of K. */
 #ifndef SOLVERS_RANK_LANDMARKS_H
@@ -11,7 +11,7 @@
 
 #include "common/data/data.h"
 #include "common/base/error.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/rank/laplacian.h"
 
 #include <stddef.h>
@@ -27,9 +27,9 @@ struct landmarks {
     struct threads *threads;
 };
 
-/* Chooses at most `most` landmarks of the operator's rows, fewer when they leave less than 1e-5 of
- * the diagonal unexplained. The operator must have `column`. The caller calls landmarks_free. */
-int landmarks_create(struct landmarks *landmarks, const struct operator* operator, size_t most,
+/* Chooses at most `most` landmarks of the map's rows, fewer when they leave less than 1e-5 of
+ * the diagonal unexplained. The map must have `column`. The caller calls landmarks_free. */
+int landmarks_create(struct landmarks *landmarks, const struct score_map *map, size_t most,
                      struct error *err);
 void landmarks_free(struct landmarks *landmarks);
 

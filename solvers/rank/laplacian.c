@@ -1,7 +1,8 @@
 #include "solvers/rank/laplacian.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -335,14 +336,14 @@ static void gram_group(const struct gram_task *task, size_t g, size_t first, siz
             row_panel(task, view_row(&view, inserted), first, width, panel);
             for (uint32_t k = view_level(&view, inserted) + 1; k <= view.n_levels;
                  k += k & (0 - k)) {
-                operator_add(tree + k * width, 1, panel, width);
+                array_add(tree + k * width, 1, panel, width);
             }
         }
         for (; removed < view.first[q]; removed++) {
             row_panel(task, view_row(&view, removed), first, width, panel);
             for (uint32_t k = view_level(&view, removed) + 1; k <= view.n_levels;
                  k += k & (0 - k)) {
-                operator_add(tree + k * width, -1, panel, width);
+                array_add(tree + k * width, -1, panel, width);
             }
         }
         uint32_t row = view_row(&view, q), from, to;
@@ -352,10 +353,10 @@ static void gram_group(const struct gram_task *task, size_t g, size_t first, siz
         double *y = chunk_row(task, chunk, row, first, width);
         view_window(&view, q, &from, &to);
         for (uint32_t k = to; k > 0; k -= k & (0 - k)) {
-            operator_add(y, -weight, tree + k * width, width);
+            array_add(y, -weight, tree + k * width, width);
         }
         for (uint32_t k = from; k > 0; k -= k & (0 - k)) {
-            operator_add(y, weight, tree + k * width, width);
+            array_add(y, weight, tree + k * width, width);
         }
         if (chunk->n == CHUNK_ROWS) {
             chunk_flush(task, chunk, first, width, accumulator);
@@ -374,7 +375,7 @@ static void gram_listed(const struct gram_task *task, size_t g, size_t first, si
             size_t other = base + pairs->partner[p];
             if (in_band(laplacian, k, other)) {
                 row_panel(task, pairs->row[other], first, width, panel);
-                operator_add(y, -pairs->weight[g], panel, width);
+                array_add(y, -pairs->weight[g], panel, width);
             }
         }
         if (chunk->n == CHUNK_ROWS) {
@@ -439,7 +440,7 @@ int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct dat
     }
     threads_run(pairs->threads, n_chunks * n_panels, gram_run, &task);
     for (size_t c = 1; c < n_chunks; c++) {
-        operator_add(task.accumulators, 1, task.accumulators + c * matrix, matrix);
+        array_add(task.accumulators, 1, task.accumulators + c * matrix, matrix);
     }
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j <= i; j++) {

@@ -1,6 +1,7 @@
 #include "solvers/rank/newton.h"
 
 #include "solvers/methods/cholesky.h"
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/rank/landmarks.h"
 #include "solvers/methods/linesearch.h"
@@ -28,7 +29,7 @@ static const double LINE = 1e-3; /* accuracy of the line search, relative to tha
 
 struct newton {
     const struct problem *problem;
-    const struct operator* operator;
+    const struct score_map *map;
     struct rank_risk risk; /* the smooth one that is minimised */
     struct rank_laplacian laplacian;
     struct risk table;
@@ -46,8 +47,8 @@ struct newton {
 
 static double inner(const struct newton *newton, const double *x, const double *y,
                     const double *y_scores) {
-    const struct operator* operator= newton->operator;
-    return operator_dot(x, operator->primal ? y : y_scores, operator->dimension);
+    const struct score_map *map= newton->map;
+    return array_dot(x, map->primal ? y : y_scores, map->dimension);
 }
 
 /* The factor of the Laplacian in the Hessian. */
@@ -56,7 +57,7 @@ static double band_factor(const struct newton *newton) {
 }
 
 static int direct_step(struct newton *newton, struct error *err) {
-    size_t d = newton->operator->dimension;
+    size_t d = newton->map->dimension;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
                             newton->H, err)) {
         return -1;
@@ -73,15 +74,15 @@ static int direct_step(struct newton *newton, struct error *err) {
         return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
     }
     cholesky_solve(newton->H, d, newton->step);
-    return newton->operator->scores(newton->operator, newton->step, newton->q, err);
+    return newton->map->scores(newton->map, newton->step, newton->q, err);
 }
 
 /* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w,
  * landmarks for kernels. *square = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
                         double *z, double *z_s, double *square, struct error *err) {
-    const struct operator* operator= newton->operator;
-    size_t d = operator->dimension;
+    const struct score_map *map= newton->map;
+    size_t d = map->dimension;
     if (newton->landmarks.m > 0) {
         if (landmarks_apply(&newton->landmarks, residual, z, err)) {
             return -1;
@@ -91,7 +92,7 @@ static int precondition(struct newton *newton, const double *residual, const dou
             z[k] = scale[k] * residual[k];
         }
     }
-    if (operator->scores(operator, z, z_s, err)) {
+    if (map->scores(map, z, z_s, err)) {
         return -1;
     }
     *square = inner(newton, residual, z, z_s);
@@ -101,8 +102,8 @@ static int precondition(struct newton *newton, const double *residual, const dou
 /* *square = |x|^2 of weights x; s (n) is work. */
 static int inner_square(struct newton *newton, const double *x, double *s, double *square,
                         struct error *err) {
-    const struct operator* operator= newton->operator;
-    if (!operator->primal && operator->scores(operator, x, s, err)) {
+    const struct score_map *map= newton->map;
+    if (!map->primal && map->scores(map, x, s, err)) {
         return -1;
     }
     *square = inner(newton, x, x, s);
@@ -113,12 +114,12 @@ static int inner_square(struct newton *newton, const double *x, double *s, doubl
  * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
  * FORCING |gradient|, preconditioned, or when what is left to gain is below `enough`. */
 static int cg_step(struct newton *newton, double enough, struct error *err) {
-    const struct operator* operator= newton->operator;
-    size_t n = operator->n, d = operator->dimension;
+    const struct score_map *map= newton->map;
+    size_t n = map->n, d = map->dimension;
     double factor = band_factor(newton);
     double *residual = newton->cg, *z = residual + d, *p = z + d, *Tp = p + d, *scale = Tp + d;
     double *z_s = scale + d, *p_s = z_s + n, *Lp = p_s + n;
-    if (operator->primal &&
+    if (map->primal &&
         rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err)) {
         return -1;
     }
@@ -127,7 +128,7 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
         return -1;
     }
     for (size_t k = 0; k < d; k++) {
-        scale[k] = operator->primal ? 1 / (1 + factor * scale[k]) : 1;
+        scale[k] = map->primal ? 1 / (1 + factor * scale[k]) : 1;
         residual[k] = -newton->gradient[k];
         newton->step[k] = 0;
     }
@@ -140,23 +141,23 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
     double wanted = fmax(FORCING * FORCING * 2 * newton->residual, 2 * enough);
     memcpy(p, z, d * sizeof *p);
     memcpy(p_s, z_s, n * sizeof *p_s);
-    bool plain = !operator->primal && newton->landmarks.m == 0;
+    bool plain = !map->primal && newton->landmarks.m == 0;
     for (int k = 0; k < (plain ? CG_PLAIN : CG_MOST); k++) {
         rank_laplacian_apply(&newton->laplacian, p_s, Lp);
-        if (operator->adjoint(operator, Lp, Tp, err)) {
+        if (map->adjoint(map, Lp, Tp, err)) {
             return -1;
         }
         for (size_t j = 0; j < d; j++) {
             Tp[j] = p[j] + factor * Tp[j];
         }
-        double curvature = operator_dot(operator->primal ? p : p_s, Tp, d);
+        double curvature = array_dot(map->primal ? p : p_s, Tp, d);
         if (!(curvature > 0)) {
             return 0; /* rounding, or a kernel that is not positive semidefinite */
         }
         double length = rz / curvature;
-        operator_add(newton->step, length, p, d);
-        operator_add(newton->q, length, p_s, n);
-        operator_add(residual, -length, Tp, d);
+        array_add(newton->step, length, p, d);
+        array_add(newton->q, length, p_s, n);
+        array_add(residual, -length, Tp, d);
         if (precondition(newton, residual, scale, z, z_s, &next, err)) {
             return -1;
         }
@@ -179,24 +180,24 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
             p_s[i] = z_s[i] + ratio * p_s[i];
         }
     }
-    return plain ? landmarks_create(&newton->landmarks, operator, LANDMARKS, err) : 0;
+    return plain ? landmarks_create(&newton->landmarks, map, LANDMARKS, err) : 0;
 }
 
 /* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
 static int evaluate(struct newton *newton, double *primal, double *dual, double *dual_offset,
                     struct error *err) {
-    const struct operator* operator= newton->operator;
-    size_t d = operator->dimension;
+    const struct score_map *map= newton->map;
+    size_t d = map->dimension;
     double offset;
     newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
-    if (operator->adjoint(operator, newton->g, newton->dual, err)) {
+    if (map->adjoint(map, newton->g, newton->dual, err)) {
         return -1;
     }
     for (size_t k = 0; k < d; k++) {
         newton->dual[k] *= -newton->cost;
         newton->gradient[k] = newton->w[k] - newton->dual[k];
     }
-    if (!operator->primal && operator->scores(operator, newton->gradient, newton->gradient_s,
+    if (!map->primal && map->scores(map, newton->gradient, newton->gradient_s,
                                               err)) {
         return -1;
     }
@@ -204,8 +205,8 @@ static int evaluate(struct newton *newton, double *primal, double *dual, double 
     double gradient_norm = inner(newton, newton->gradient, newton->gradient, newton->gradient_s);
     double mixed = inner(newton, newton->gradient, newton->w, newton->s);
     double dual_norm = newton->norm - 2 * mixed + gradient_norm; /* |w - gradient|^2 */
-    if (operator->primal) {
-        dual_norm = operator_dot(newton->dual, newton->dual, d);
+    if (map->primal) {
+        dual_norm = array_dot(newton->dual, newton->dual, d);
     }
     *primal = 0.5 * newton->norm + newton->cost * newton->risk.true_value;
     *dual_offset = newton->cost * newton->risk.dual_offset;
@@ -216,8 +217,8 @@ static int evaluate(struct newton *newton, double *primal, double *dual, double 
 
 /* Goes along the step to the minimum. */
 static int line(struct newton *newton, double tolerance, struct error *err) {
-    const struct operator* operator= newton->operator;
-    size_t n = operator->n, d = operator->dimension;
+    const struct score_map *map= newton->map;
+    size_t n = map->n, d = map->dimension;
     struct linesearch search = {
         .risk = &newton->table,
         .cost = newton->cost,
@@ -227,20 +228,20 @@ static int line(struct newton *newton, double tolerance, struct error *err) {
         .mixed = inner(newton, newton->w, newton->step, newton->q),
         .curvature = inner(newton, newton->step, newton->step, newton->q),
         .value = newton->value,
-        .slope = operator_dot(newton->g, newton->q, n),
+        .slope = array_dot(newton->g, newton->q, n),
         .first = 1,
         .trial = newton->trial,
         .g = newton->g,
     };
     struct linesearch_result found = linesearch_minimise(&search, tolerance);
-    operator_add(newton->w, found.theta, newton->step, d);
-    return operator->scores(operator, newton->w, newton->s, err);
+    array_add(newton->w, found.theta, newton->step, d);
+    return map->scores(map, newton->w, newton->s, err);
 }
 
 /* Keeps the better of the bounds, each with the point that it belongs to. */
 static void keep_best(const struct newton *newton, double primal, double dual, double offset,
                       struct fit *fit) {
-    size_t d = newton->operator->dimension;
+    size_t d = newton->map->dimension;
     if (primal < fit->primal) {
         fit->primal = primal;
         memcpy(fit->weights, newton->w, d * sizeof *newton->w);
@@ -257,15 +258,15 @@ static void keep_best(const struct newton *newton, double primal, double dual, d
  * with the band of the old one, so that one Newton step follows. */
 static int lower_mu(struct newton *newton, double factor, double gap, double primal,
                     struct error *err) {
-    const struct operator* operator= newton->operator;
+    const struct score_map *map= newton->map;
     double band = newton->risk.mu, smoothing = gap - newton->residual, offset;
     double enough = 0.3 * newton->epsilon * primal / smoothing;
     newton->risk.mu = fmax(band * fmin(fmax(factor, enough), MU_CAREFUL), MU_LEAST);
     rank_risk_follow(&newton->risk, newton->s, band, newton->g);
-    if (operator->adjoint(operator, newton->g, newton->gradient, err)) {
+    if (map->adjoint(map, newton->g, newton->gradient, err)) {
         return -1;
     }
-    for (size_t k = 0; k < operator->dimension; k++) {
+    for (size_t k = 0; k < map->dimension; k++) {
         newton->gradient[k] = newton->w[k] + newton->cost * newton->gradient[k];
     }
     double square;
@@ -334,14 +335,14 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
     }
 }
 
-int rank_newton_solve(const struct problem *problem, const struct operator* operator,
+int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs * pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, const struct monitor *monitor, struct fit *fit,
                       struct error *err) {
-    size_t n = operator->n, d = operator->dimension;
+    size_t n = map->n, d = map->dimension;
     *fit = (struct fit){0};
     struct newton newton = {.problem = problem,
-                            .operator= operator,
+                            .map= map,
                             .huber = loss == RANK_HINGE,
                             .cost = cost,
                             .epsilon = epsilon};
@@ -351,7 +352,7 @@ int rank_newton_solve(const struct problem *problem, const struct operator* oper
     }
     newton.risk.mu = MU_FIRST;
     newton.table = rank_risk_table(&newton.risk);
-    bool direct = operator->primal && d <= RANK_NEWTON_DIRECT;
+    bool direct = map->primal && d <= RANK_NEWTON_DIRECT;
     newton.w = memory_zeros(d, sizeof(double), "weights", err);
     newton.gradient = memory_array(d, sizeof(double), "weights", err);
     newton.step = memory_array(d, sizeof(double), "weights", err);
@@ -372,7 +373,7 @@ int rank_newton_solve(const struct problem *problem, const struct operator* oper
         status = 0;
         if (start) {
             memcpy(newton.w, start, d * sizeof(double));
-            status = operator->scores(operator, newton.w, newton.s, err);
+            status = map->scores(map, newton.w, newton.s, err);
         }
         status = status ? status : iterate(&newton, monitor, fit, err);
         rank_laplacian_free(&newton.laplacian);

@@ -1,7 +1,7 @@
 #include "solvers/rank/rank.h"
 
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/methods/bundle.h"
 #include "solvers/methods/conditional.h"
 #include "solvers/rank/exterior.h"
@@ -28,7 +28,7 @@ struct relay {
 struct rank {
     const struct problem *problem;
     struct rank_pairs pairs;
-    struct operator operator;
+    struct score_map map;
     struct exterior *exterior; /* pair features; else NULL */
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
@@ -46,14 +46,14 @@ static int open_parts(struct rank *rank, const struct rank_preferences *preferen
     if (!preferences->exterior) {
         rank->risk[RANK_HINGE] = rank_risk_table(&rank->loss[RANK_HINGE]);
         rank->risk[RANK_SQUARED_HINGE] = rank_risk_table(&rank->loss[RANK_SQUARED_HINGE]);
-        return operator_create(&rank->operator, rank->problem, err);
+        return score_map_create(&rank->map, rank->problem, err);
     }
     if (exterior_create(&rank->exterior, rank->problem, &rank->pairs, err)) {
         return -1;
     }
     rank->risk[RANK_HINGE] = exterior_risk(rank->exterior, false);
     rank->risk[RANK_SQUARED_HINGE] = exterior_risk(rank->exterior, true);
-    rank->operator = exterior_operator(rank->exterior);
+    rank->map = exterior_map(rank->exterior);
     return 0;
 }
 
@@ -81,7 +81,7 @@ void rank_close(struct rank *rank) {
         rank_risk_free(&rank->loss[loss]);
         free(rank->last[loss]);
     }
-    operator_free(&rank->operator);
+    score_map_free(&rank->map);
     exterior_free(rank->exterior);
     rank_pairs_free(&rank->pairs);
     free(rank);
@@ -103,7 +103,7 @@ static enum rank_method choose(const struct rank *rank, const struct rank_parame
     if (parameters->loss == RANK_SQUARED_HINGE) {
         return RANK_NEWTON;
     }
-    return rank->operator.primal && rank->operator.dimension <= RANK_NEWTON_DIRECT ? RANK_NEWTON
+    return rank->map.primal && rank->map.dimension <= RANK_NEWTON_DIRECT ? RANK_NEWTON
                                                                                     : RANK_OCAS;
 }
 
@@ -121,8 +121,8 @@ static int check(const struct rank *rank, const struct rank_parameters *paramete
 static int run_newton(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
                       const struct monitor *monitor, struct fit *fit, struct error *err) {
     double **last = &rank->last[parameters->loss];
-    size_t d = rank->operator.dimension;
-    if (rank_newton_solve(rank->problem, &rank->operator, &rank->pairs, parameters->loss,
+    size_t d = rank->map.dimension;
+    if (rank_newton_solve(rank->problem, &rank->map, &rank->pairs, parameters->loss,
                           parameters->cost, epsilon, *last, monitor, fit, err)) {
         return -1;
     }
@@ -141,7 +141,7 @@ static int run_bundle(struct rank *rank, const struct rank_parameters *parameter
                       struct error *err) {
     struct bundle **bundle = &rank->bundle[parameters->loss];
     if (!*bundle &&
-        bundle_create(bundle, &rank->operator, &rank->risk[parameters->loss], err)) {
+        bundle_create(bundle, &rank->map, &rank->risk[parameters->loss], err)) {
         return -1;
     }
     if (start && bundle_start(*bundle, start, err)) {
@@ -195,7 +195,7 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
         }
         return 0;
     case RANK_FW:
-        return conditional_solve(&rank->operator, &rank->risk[parameters->loss], &how, monitor,
+        return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor,
                                  fit, err);
     default:
         return run_bundle(rank, parameters, epsilon, NULL, monitor, fit, err);
@@ -206,8 +206,8 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
  * positive semidefinite. */
 static int certify(struct rank *rank, const struct rank_parameters *parameters, struct fit *fit,
                    bool *indefinite, struct error *err) {
-    const struct operator *operator = &rank->operator;
-    size_t n = operator->n, d = operator->dimension;
+    const struct score_map *map = &rank->map;
+    size_t n = map->n, d = map->dimension;
     double *both = memory_array(d, 2 * sizeof *both, "a certificate", err);
     double *scores = memory_array(n, 2 * sizeof *scores, "a certificate", err);
     double *s = memory_array(n, 2 * sizeof *s, "a certificate", err);
@@ -217,13 +217,13 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
             both[2 * k] = fit->weights[k];
             both[2 * k + 1] = fit->dual_weights[k];
         }
-        status = operator->exact(operator, both, 2, scores, err);
+        status = map->exact(map, both, 2, scores, err);
     }
     if (status == 0) {
         double norm = 0, dual_norm = 0, terms = 0, dual_terms = 0, offset;
         for (size_t k = 0; k < d; k++) {
-            double term = both[2 * k] * (operator->primal ? both : scores)[2 * k];
-            double dual_term = both[2 * k + 1] * (operator->primal ? both : scores)[2 * k + 1];
+            double term = both[2 * k] * (map->primal ? both : scores)[2 * k];
+            double dual_term = both[2 * k + 1] * (map->primal ? both : scores)[2 * k + 1];
             norm += term;
             terms += fabs(term);
             dual_norm += dual_term;

@@ -1,7 +1,8 @@
 #include "solvers/rank/risk.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 
 #include <float.h>
 #include <math.h>
@@ -33,8 +34,8 @@ static double square_sums(struct rank_risk *risk, const double *s, double delta,
                           double *first, double *second) {
     size_t n = risk->pairs->n;
     double active = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
-    *first = fmax(0, delta * active - operator_dot(risk->count, s, n));
-    *second = fmax(0, delta * *first - operator_dot(moment, s, n));
+    *first = fmax(0, delta * active - array_dot(risk->count, s, n));
+    *second = fmax(0, delta * *first - array_dot(moment, s, n));
     return active;
 }
 
@@ -42,7 +43,7 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
     size_t n = risk->pairs->n;
     if (risk->type == RANK_RISK_HINGE) {
         double active = rank_pairs_sums(risk->pairs, s, 1, g, NULL);
-        double value = fmax(0, active - operator_dot(g, s, n));
+        double value = fmax(0, active - array_dot(g, s, n));
         for (size_t i = 0; i < n; i++) {
             g[i] = -g[i];
         }
@@ -69,7 +70,7 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
     for (size_t i = 0; i < n; i++) {
         g[i] = (risk->inner[i] - risk->moment[i]) / mu;
     }
-    *offset = value - operator_dot(g, s, n);
+    *offset = value - array_dot(g, s, n);
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
         largest = fmax(largest, fabs(s[i]));

@@ -1,8 +1,9 @@
 #include "solvers/smm/binary.h"
 
+#include "common/base/array.h"
 #include "common/kernel/linear.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/smm/binary_bias.h"
 #include "solvers/smm/binary_private.h"
 
@@ -325,7 +326,7 @@ static bool line_search(struct binary *binary, const struct binary_loss *loss) {
         theta =
             high == INFINITY ? 2 * low : low - low_slope * (high - low) / (high_slope - low_slope);
     }
-    operator_add(binary->x, theta, binary->step, binary->dimension);
+    array_add(binary->x, theta, binary->step, binary->dimension);
     return true;
 }
 
@@ -375,7 +376,7 @@ static int follow(struct binary *binary, const struct binary_loss *loss, double 
     }
     double gone = 0, theta = 1;
     for (;; theta *= 0.5) {
-        operator_add(binary->x, theta - gone, binary->step, binary->dimension);
+        array_add(binary->x, theta - gone, binary->step, binary->dimension);
         gone = theta;
         binary->mu = old + theta * (mu - old);
         if (look(binary, loss, epsilon, at, fit, err)) {

@@ -6,8 +6,9 @@
  * solved for w as it is, and for coefficients by p = -g + Zc' (I + Zc Zc')^-1 Zc g, where Zc Zc'
  * comes from the products of rows. */
 #include "solvers/methods/cholesky.h"
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/smm/binary_private.h"
 
 #include <cblas.h>
@@ -24,7 +25,7 @@ static const double FORCING = 0.1; /* residual of CG, relative to the gradient *
 
 double binary_inner(const struct binary *binary, const double *x, const double *y,
                     const double *y_scores) {
-    return operator_dot(x, binary->form == BINARY_COEFFICIENTS ? y_scores : y, binary->dimension);
+    return array_dot(x, binary->form == BINARY_COEFFICIENTS ? y_scores : y, binary->dimension);
 }
 
 void binary_form_scores(const struct binary *binary, const double *x, double *s) {
@@ -175,7 +176,7 @@ static int conjugate_step(struct binary *binary, struct error *err) {
         residual[j] = p[j] = -binary->gradient[j];
         binary->step[j] = 0;
     }
-    double square = operator_dot(residual, residual, d);
+    double square = array_dot(residual, residual, d);
     double target = FORCING * FORCING * square;
     for (int k = 0; k < CG_MOST && square > target; k++) {
         binary_scores(&binary->rows, p, scores);
@@ -191,11 +192,11 @@ static int conjugate_step(struct binary *binary, struct error *err) {
         if (binary_adjoint(&binary->rows, binary->q, Hp, err)) {
             return -1;
         }
-        operator_add(Hp, 1, p, d);
-        double length = square / operator_dot(p, Hp, d);
-        operator_add(binary->step, length, p, d);
-        operator_add(residual, -length, Hp, d);
-        double next = operator_dot(residual, residual, d), ratio = next / square;
+        array_add(Hp, 1, p, d);
+        double length = square / array_dot(p, Hp, d);
+        array_add(binary->step, length, p, d);
+        array_add(residual, -length, Hp, d);
+        double next = array_dot(residual, residual, d), ratio = next / square;
         for (size_t j = 0; j < d; j++) {
             p[j] = residual[j] + ratio * p[j];
         }
@@ -215,7 +216,7 @@ int binary_step(struct binary *binary, double lack, struct error *err) {
     } else if (binary_adjoint(&binary->rows, binary->q, binary->mean, err)) {
         return -1;
     }
-    operator_add(binary->gradient, -lack, binary->mean, n);
+    array_add(binary->gradient, -lack, binary->mean, n);
     int status = binary->form == BINARY_WEIGHTS        ? weights_step(binary, err)
                  : binary->form == BINARY_COEFFICIENTS ? coefficients_step(binary, err)
                                                        : conjugate_step(binary, err);

@@ -1,7 +1,8 @@
 #include "solvers/smm/lowrank.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/smm/svd.h"
 
 #include <math.h>
@@ -182,7 +183,7 @@ static int try_length(struct joint *joint, double t, double enough, struct error
     double sum;
     smm_scores(matrices, joint->W, joint->s);
     trial->bias = binary_bias(problem->loss, joint->s, matrices->n, joint->breaks, &sum);
-    trial->objective = 0.5 * operator_dot(trial->s, trial->s, r) + sum;
+    trial->objective = 0.5 * array_dot(trial->s, trial->s, r) + sum;
     return trial->objective < enough ? 0 : smm_lowrank_right(problem, trial, err);
 }
 

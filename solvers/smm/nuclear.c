@@ -1,7 +1,8 @@
 #include "solvers/smm/nuclear.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/smm/svd.h"
 
 #include <math.h>
@@ -144,7 +145,7 @@ static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss,
         *linear -= loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0;
         nuclear->signs[i] = loss->y[i] * alpha;
     }
-    operator_add(nuclear->W, 1, fit.w, cells);
+    array_add(nuclear->W, 1, fit.w, cells);
     const struct binary_rows rows = {
         .n = n, .d = cells, .data = matrices->data, .threads = matrices->threads};
     return binary_adjoint(&rows, nuclear->signs, nuclear->M, err);

@@ -1,7 +1,8 @@
 #include "solvers/smm/smm.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "common/base/random.h"
 #include "solvers/smm/svd.h"
 #include "solvers/smm/binary.h"
@@ -185,7 +186,7 @@ static int certify(struct smm *smm, const struct binary_loss *loss, const double
         .n = n, .d = smm->cells, .data = smm->problem->data, .threads = smm->problem->threads};
     smm_scores(&smm->matrices, w, smm->s);
     machine->bias = binary_bias(loss, smm->s, n, smm->breaks, &sum);
-    machine->primal = 0.5 * operator_dot(w, w, smm->cells) + sum;
+    machine->primal = 0.5 * array_dot(w, w, smm->cells) + sum;
     for (size_t i = 0; i < n; i++) {
         smm->s[i] = loss->y[i] * alpha[i];
         linear += alpha[i];
@@ -194,7 +195,7 @@ static int certify(struct smm *smm, const struct binary_loss *loss, const double
     if (binary_adjoint(&rows, smm->s, smm->M, err) < 0) {
         return -1;
     }
-    machine->dual = linear - 0.5 * operator_dot(smm->M, smm->M, smm->cells);
+    machine->dual = linear - 0.5 * array_dot(smm->M, smm->M, smm->cells);
     return 0;
 }
 
@@ -350,7 +351,7 @@ static int take_best(struct smm *smm, const struct starts *starts, const struct 
     }
     smm_scores(&smm->matrices, machine->W, smm->s);
     machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
-    machine->primal = 0.5 * operator_dot(machine->W, machine->W, smm->cells) + sum;
+    machine->primal = 0.5 * array_dot(machine->W, machine->W, smm->cells) + sum;
     double epsilon = starts->parameters->epsilon;
     outcome->converged =
         !start->trace.limited &&

@@ -17,7 +17,7 @@ enum { SLOW_SWEEPS = 3 };
 enum { TOPS = 3 };
 
 struct cd {
-    const struct operator *operator;
+    const struct score_map *map;
     struct top_risk *risk;
     struct rows *rows;
     size_t n;
@@ -307,17 +307,17 @@ static int improve(struct cd *cd, struct entry first, struct error *err) {
 /* ---- the start ---- */
 
 static int compute_scores(struct cd *cd, struct error *err) {
-    const struct operator *operator = cd->operator;
-    double *weights = memory_array(operator->dimension, sizeof *weights, "weights", err);
+    const struct score_map *map = cd->map;
+    double *weights = memory_array(map->dimension, sizeof *weights, "weights", err);
     int status = weights ? 0 : -1;
     for (size_t i = 0; i < cd->n; i++) {
         cd->work[i] = cd->alpha[i] - cd->beta[i];
     }
     if (status == 0) {
-        status = operator->adjoint(operator, cd->work, weights, err);
+        status = map->adjoint(map, cd->work, weights, err);
     }
     if (status == 0) {
-        status = operator->exact(operator, weights, 1, cd->s, err);
+        status = map->exact(map, weights, 1, cd->s, err);
     }
     free(weights);
     return status;
@@ -332,7 +332,7 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
     for (size_t i = 0; i < cd->n; i++) {
         double C = cd->cost * risk->cost[i];
         cd->bound[i] = C <= 0 ? 0 : risk->square ? INFINITY : C;
-        cd->h[i] = C > 0 && risk->square ? 1 / (2 * C) : 0;
+        cd->h[i] = C > 0 &&risk->square ? 1 / (2 * C) : 0;
         cd->share[i] = risk->kind == TOP_MEAN ? risk->share[i] : risk->theta * risk->mass[i];
         cd->alpha[i] = C > 0 ? C * random_unit(&random) : 0;
         cd->beta[i] = risk->mass[i] > 0 ? cd->cost * random_unit(&random) : 0;
@@ -418,7 +418,7 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
 }
 
 static int copy_fit(struct cd *cd, struct fit *fit, struct error *err) {
-    size_t d = cd->operator->dimension;
+    size_t d = cd->map->dimension;
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
     if (!fit->weights || !fit->dual_weights) {
@@ -427,7 +427,7 @@ static int copy_fit(struct cd *cd, struct fit *fit, struct error *err) {
     for (size_t i = 0; i < cd->n; i++) {
         cd->work[i] = cd->alpha[i] - cd->beta[i];
     }
-    if (cd->operator->adjoint(cd->operator, cd->work, fit->weights, err)) {
+    if (cd->map->adjoint(cd->map, cd->work, fit->weights, err)) {
         return -1;
     }
     memcpy(fit->dual_weights, fit->weights, d * sizeof(double));
@@ -446,10 +446,10 @@ static int allocate(struct cd *cd, struct error *err) {
     return 0;
 }
 
-int top_cd_solve(const struct problem *problem, const struct operator *operator,
+int top_cd_solve(const struct problem *problem, const struct score_map *map,
                  struct top_risk *risk, double cost, double epsilon, uint64_t seed,
                  const struct monitor *monitor, struct fit *fit, struct error *err) {
-    struct cd cd = {.operator = operator, .risk = risk, .n = risk->n, .cost = cost};
+    struct cd cd = {.map = map, .risk = risk, .n = risk->n, .cost = cost};
     *fit = (struct fit){0};
     int status = allocate(&cd, err);
     if (status == 0) {

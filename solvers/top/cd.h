@@ -10,7 +10,7 @@
 
 #include "common/base/error.h"
 #include "solvers/methods/monitor.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/fit.h"
 #include "solvers/top/risk.h"
@@ -19,7 +19,7 @@
 
 /* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until sweeps bring nothing. The
  * caller calls fit_free. */
-int top_cd_solve(const struct problem *problem, const struct operator *operator,
+int top_cd_solve(const struct problem *problem, const struct score_map *map,
                  struct top_risk *risk, double cost, double epsilon, uint64_t seed,
                  const struct monitor *monitor, struct fit *fit, struct error *err);
 

@@ -13,7 +13,7 @@ static int run_bundle(struct top_engines *engines, const struct top_parameters *
                       struct error *err) {
     if (!engines->bundle) {
         engines->table = top_risk_table(&engines->risk);
-        if (bundle_create(&engines->bundle, engines->operator, &engines->table, err)) {
+        if (bundle_create(&engines->bundle, engines->map, &engines->table, err)) {
             return -1;
         }
     }
@@ -24,7 +24,7 @@ static int run_smo(struct top_engines *engines, const struct top_parameters *par
                    double epsilon, const struct monitor *monitor, struct fit *fit,
                    struct error *err) {
     if (!engines->smo &&
-        top_smo_create(&engines->smo, engines->problem, engines->operator, &engines->risk, err)) {
+        top_smo_create(&engines->smo, engines->problem, engines->map, &engines->risk, err)) {
         return -1;
     }
     const struct top_smo_settings settings = {
@@ -39,7 +39,7 @@ static int run_one(struct top_engines *engines, enum top_method method,
     case TOP_BUNDLE:
         return run_bundle(engines, parameters, epsilon, monitor, fit, err);
     case TOP_CD:
-        return top_cd_solve(engines->problem, engines->operator, &engines->risk, parameters->cost,
+        return top_cd_solve(engines->problem, engines->map, &engines->risk, parameters->cost,
                             epsilon, parameters->seed, monitor, fit, err);
     default:
         return run_smo(engines, parameters, epsilon, monitor, fit, err);
@@ -89,7 +89,7 @@ static uint64_t first_turn(const struct top_engines *engines, enum top_method me
         return PLANES;
     }
     uint64_t row =
-        engines->operator->primal ? data_values(engines->problem->data) / (n + 1) / 4 : n / 8;
+        engines->map->primal ? data_values(engines->problem->data) / (n + 1) / 4 : n / 8;
     return STEPS + PLANES * row;
 }
 
@@ -101,7 +101,7 @@ static uint64_t first_turn(const struct top_engines *engines, enum top_method me
 static int run_both(struct top_engines *engines, const struct top_parameters *parameters,
                     double epsilon, const struct monitor *monitor, struct fit *fit,
                     struct error *err) {
-    enum top_method method = engines->operator->primal ? TOP_BUNDLE : TOP_SMO;
+    enum top_method method = engines->map->primal ? TOP_BUNDLE : TOP_SMO;
     uint64_t iterations = 0;
     int given_up = 0; /* turns in a row that ended by themselves */
     for (int number = 0;; number++) {

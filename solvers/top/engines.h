@@ -5,7 +5,7 @@
 
 #include "common/base/error.h"
 #include "solvers/methods/monitor.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/bundle.h"
 #include "solvers/methods/fit.h"
@@ -18,7 +18,7 @@
 /* Of one risk. The caller fills the first three, and makes the risk. */
 struct top_engines {
     const struct problem *problem;
-    const struct operator *operator;
+    const struct score_map *map;
     struct top_risk risk;
     /* made at first use */
     struct risk table;

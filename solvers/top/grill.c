@@ -1,8 +1,9 @@
 #include "solvers/top/grill.h"
 
+#include "common/base/array.h"
 #include "common/kernel/linear.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "common/base/random.h"
 #include "solvers/top/risk.h"
 
@@ -24,7 +25,7 @@ struct place {
 
 struct run {
     const struct top_grill *grill;
-    struct operator operator;
+    struct score_map map;
     size_t n, d;
     double ratio;    /* of a negative's cost to a positive's */
     double *share;   /* (n) */
@@ -83,7 +84,7 @@ static void release(struct run *run) {
         free(run->step[i]);
         free(run->change[i]);
     }
-    operator_free(&run->operator);
+    score_map_free(&run->map);
     free(run->share);
     free(run->s);
     free(run->r);
@@ -133,7 +134,7 @@ static size_t quantile_row(struct run *run) {
 /* Value and gradient at place->w. */
 static int evaluate(struct run *run, struct place *place, struct error *err) {
     const struct top_grill *grill = run->grill;
-    if (run->operator.scores(&run->operator, place->w, run->s, err)) {
+    if (run->map.scores(&run->map, place->w, run->s, err)) {
         return -1;
     }
     size_t row = quantile_row(run);
@@ -151,11 +152,11 @@ static int evaluate(struct run *run, struct place *place, struct error *err) {
         slopes -= run->r[i];
     }
     run->r[row] += slopes;
-    if (run->operator.adjoint(&run->operator, run->r, place->g, err)) {
+    if (run->map.adjoint(&run->map, run->r, place->g, err)) {
         return -1;
     }
-    operator_add(place->g, 1, place->w, run->d);
-    place->value = 0.5 * operator_dot(place->w, place->w, run->d) + grill->C * value;
+    array_add(place->g, 1, place->w, run->d);
+    place->value = 0.5 * array_dot(place->w, place->w, run->d) + grill->C * value;
     place->threshold = t;
     return isfinite(place->value)
                ? 0
@@ -171,21 +172,21 @@ static void find_direction(struct run *run) {
     }
     for (size_t i = 0; i < kept; i++) {
         size_t at = (run->n_pairs - 1 - i) % MEMORY;
-        weight[at] = run->product[at] * operator_dot(run->step[at], q, d);
-        operator_add(q, -weight[at], run->change[at], d);
+        weight[at] = run->product[at] * array_dot(run->step[at], q, d);
+        array_add(q, -weight[at], run->change[at], d);
     }
     if (kept > 0) {
         size_t last = (run->n_pairs - 1) % MEMORY;
         double scale =
-            1 / (run->product[last] * operator_dot(run->change[last], run->change[last], d));
+            1 / (run->product[last] * array_dot(run->change[last], run->change[last], d));
         for (size_t k = 0; k < d; k++) {
             q[k] *= scale;
         }
     }
     for (size_t i = kept; i-- > 0;) {
         size_t at = (run->n_pairs - 1 - i) % MEMORY;
-        double back = run->product[at] * operator_dot(run->change[at], q, d);
-        operator_add(q, weight[at] - back, run->step[at], d);
+        double back = run->product[at] * array_dot(run->change[at], q, d);
+        array_add(q, weight[at] - back, run->step[at], d);
     }
 }
 
@@ -197,13 +198,13 @@ static int search_line(struct run *run, double slope, double first, bool *found,
     *found = false;
     for (int i = 0; i < MOST_TRIALS; i++) {
         memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
-        operator_add(run->trial.w, x, run->direction, run->d);
+        array_add(run->trial.w, x, run->direction, run->d);
         if (evaluate(run, &run->trial, err)) {
             return -1;
         }
         if (!(run->trial.value < run->at.value + 1e-4 * x * slope)) {
             high = x;
-        } else if (operator_dot(run->trial.g, run->direction, run->d) < 0.9 * slope) {
+        } else if (array_dot(run->trial.g, run->direction, run->d) < 0.9 * slope) {
             *found = true;
             low = x;
         } else {
@@ -217,7 +218,7 @@ static int search_line(struct run *run, double slope, double first, bool *found,
     }
     if (*found) { /* the trial at hand may be the one that is too far */
         memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
-        operator_add(run->trial.w, low, run->direction, run->d);
+        array_add(run->trial.w, low, run->direction, run->d);
         return evaluate(run, &run->trial, err);
     }
     return 0;
@@ -229,7 +230,7 @@ static void remember_pair(struct run *run) {
         run->step[at][k] = run->trial.w[k] - run->at.w[k];
         run->change[at][k] = run->trial.g[k] - run->at.g[k];
     }
-    double product = operator_dot(run->step[at], run->change[at], run->d);
+    double product = array_dot(run->step[at], run->change[at], run->d);
     if (product > 0) {
         run->product[at] = 1 / product;
         run->n_pairs++;
@@ -247,8 +248,8 @@ static int descend(struct run *run, const struct monitor *monitor, bool *stopped
             return 0;
         }
         find_direction(run);
-        double slope = operator_dot(run->at.g, run->direction, run->d);
-        double norm = sqrt(operator_dot(run->at.g, run->at.g, run->d));
+        double slope = array_dot(run->at.g, run->direction, run->d);
+        double norm = sqrt(array_dot(run->at.g, run->at.g, run->d));
         bool found = false;
         if (slope < 0 &&
             search_line(run, slope, run->n_pairs ? 1 : 1 / fmax(1, norm), &found, err)) {
@@ -274,7 +275,7 @@ static int descend(struct run *run, const struct monitor *monitor, bool *stopped
 
 /* The best power of two as length of the direction in `at`. */
 static int scale_start(struct run *run, struct error *err) {
-    double length = sqrt(operator_dot(run->at.w, run->at.w, run->d)), best = INFINITY;
+    double length = sqrt(array_dot(run->at.w, run->at.w, run->d)), best = INFINITY;
     for (size_t k = 0; k < run->d; k++) {
         run->direction[k] = length > 0 ? run->at.w[k] / length : 0;
     }
@@ -305,12 +306,12 @@ static int start(struct run *run, size_t number, struct error *err) {
     for (size_t i = 0; i < run->n; i++) {
         run->r[i] = grill->cost[i] / positive - grill->negative[i] / negative;
     }
-    if (run->operator.adjoint(&run->operator, run->r, run->at.w, err)) {
+    if (run->map.adjoint(&run->map, run->r, run->at.w, err)) {
         return -1;
     }
     struct random random;
     random_start(&random, grill->seed, 8 + number);
-    double length = sqrt(operator_dot(run->at.w, run->at.w, run->d)), drawn = 0;
+    double length = sqrt(array_dot(run->at.w, run->at.w, run->d)), drawn = 0;
     for (size_t k = 0; k < run->d; k++) { /* nearly normal */
         double sum = -6;
         for (int i = 0; i < 12; i++) {
@@ -321,7 +322,7 @@ static int start(struct run *run, size_t number, struct error *err) {
     }
     double part = number == 0 ? 0 : 2 * (double)number / (double)grill->starts;
     double factor = drawn > 0 ? part * (length > 0 ? length : 1) / sqrt(drawn) : 0;
-    operator_add(run->at.w, factor, run->trial.w, run->d);
+    array_add(run->at.w, factor, run->trial.w, run->d);
     return scale_start(run, err);
 }
 
@@ -343,10 +344,10 @@ int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor
                     struct solution *solution, double *threshold, struct error *err) {
     struct run run = {.grill = grill, .n = grill->problem->n};
     *solution = (struct solution){0};
-    if (operator_create(&run.operator, grill->problem, err)) {
+    if (score_map_create(&run.map, grill->problem, err)) {
         return -1;
     }
-    run.d = run.operator.dimension;
+    run.d = run.map.dimension;
     bool stopped = false;
     int status = allocate(&run, err);
     if (status == 0) {

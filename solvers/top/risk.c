@@ -1,7 +1,8 @@
 #include "solvers/top/risk.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -214,15 +215,15 @@ double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *o
             slopes += slope;
             g[i] = -slope;
         }
-        if (risk->kind == TOP_NONE && risk->mass[i] > 0) {
+        if (risk->kind == TOP_NONE &&risk->mass[i] > 0) {
             value += risk->mass[i] * top_loss(risk->square, s[i]);
             g[i] += risk->mass[i] * top_slope(risk->square, s[i]);
         }
     }
     if (risk->kind != TOP_NONE) {
-        operator_add(g, slopes, risk->p, risk->n);
+        array_add(g, slopes, risk->p, risk->n);
     }
-    *offset = value - operator_dot(g, s, risk->n);
+    *offset = value - array_dot(g, s, risk->n);
     risk->threshold = t;
     return value;
 }
@@ -247,7 +248,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
             scaled[i] = x * s[i];
         }
         double offset, value = 0.5 * x * x * norm + C * top_risk_cut(risk, scaled, g, &offset);
-        double slope = x * norm + C * operator_dot(g, s, risk->n);
+        double slope = x * norm + C * array_dot(g, s, risk->n);
         if (!(value >= *primal)) {
             *primal = value;
             best = x;

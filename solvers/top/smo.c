@@ -26,7 +26,7 @@ static const double WORTH_STRETCHING = 0.9;
 
 struct top_smo {
     const struct problem *problem;
-    const struct operator *operator;
+    const struct score_map *map;
     struct top_risk *risk;
     struct top_state state;
     double cost;           /* of the last solution; 0: there is none */
@@ -56,7 +56,7 @@ static int allocate(struct top_smo *smo, struct error *err) {
     state->capped = memory_zeros(n, 1, "the dual point", err);
     smo->from = memory_array(n, sizeof *smo->from, "the dual point", err);
     smo->keep = memory_array(n, 1, "the dual point", err);
-    smo->weights = memory_array(smo->operator->dimension, 2 * sizeof *smo->weights, "weights", err);
+    smo->weights = memory_array(smo->map->dimension, 2 * sizeof *smo->weights, "weights", err);
     smo->scores = memory_array(n, 2 * sizeof *smo->scores, "scores", err);
     return state->at && state->capped && smo->from && smo->keep && smo->weights && smo->scores
                ? 0
@@ -64,13 +64,13 @@ static int allocate(struct top_smo *smo, struct error *err) {
 }
 
 int top_smo_create(struct top_smo **smo, const struct problem *problem,
-                   const struct operator *operator, struct top_risk *risk, struct error *err) {
+                   const struct score_map *map, struct top_risk *risk, struct error *err) {
     struct top_smo *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
     }
     made->problem = problem;
-    made->operator = operator;
+    made->map = map;
     made->risk = risk;
     struct top_state *state = &made->state;
     state->risk = risk;
@@ -126,17 +126,17 @@ static void set_cost(struct top_smo *smo, double cost) {
         }
     }
     state->lift = risk->kind == TOP_QUANTILE ? 1 / risk->theta : risk->kind == TOP_NONE ? 1 : 0;
-    state->curl = risk->kind == TOP_NONE && risk->square ? 1 / (2 * cost) : 0;
+    state->curl = risk->kind == TOP_NONE &&risk->square ? 1 / (2 * cost) : 0;
     state->level = 1;
 }
 
 /* scores (n, n_outputs) by row = the products of K with coefficients by row, from the data. */
 static int product(struct top_smo *smo, const double *coefficients, size_t n_outputs,
                    struct error *err) {
-    const struct operator *operator = smo->operator;
-    size_t n = operator->n, d = operator->dimension;
-    if (!operator->primal) {
-        return operator->exact(operator, coefficients, n_outputs, smo->scores, err);
+    const struct score_map *map = smo->map;
+    size_t n = map->n, d = map->dimension;
+    if (!map->primal) {
+        return map->exact(map, coefficients, n_outputs, smo->scores, err);
     }
     double *one = memory_array(d, sizeof *one, "weights", err);
     int status = one ? 0 : -1;
@@ -144,13 +144,13 @@ static int product(struct top_smo *smo, const double *coefficients, size_t n_out
         for (size_t i = 0; i < n; i++) {
             smo->row_g[i] = coefficients[i * n_outputs + k];
         }
-        status = operator->adjoint(operator, smo->row_g, one, err);
+        status = map->adjoint(map, smo->row_g, one, err);
         for (size_t c = 0; c < d && status == 0; c++) {
             smo->weights[c * n_outputs + k] = one[c];
         }
     }
     free(one);
-    return status < 0 ? -1 : operator->exact(operator, smo->weights, n_outputs, smo->scores, err);
+    return status < 0 ? -1 : map->exact(map, smo->weights, n_outputs, smo->scores, err);
 }
 
 /* Recomputes s, U and the sums from the data, with all places in use. */
@@ -271,7 +271,7 @@ static int start(struct top_smo *smo, double cost, struct error *err) {
     for (size_t p = 0; p < n; p++) {
         uint32_t row = state->at[p];
         state->beta[p] = sum * risk->p[row];
-        if (risk->kind == TOP_NONE && risk->mass[row] > 0) {
+        if (risk->kind == TOP_NONE &&risk->mass[row] > 0) {
             state->beta[p] = cost * risk->mass[row] * top_slope(risk->square, smo->row_s[row]);
         }
     }
@@ -358,8 +358,8 @@ static int shrink(struct top_smo *smo, struct error *err) {
 
 static int copy_fit(struct top_smo *smo, struct fit *fit, struct error *err) {
     const struct top_state *state = &smo->state;
-    const struct operator *operator = smo->operator;
-    size_t d = operator->dimension;
+    const struct score_map *map = smo->map;
+    size_t d = map->dimension;
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
     if (!fit->weights || !fit->dual_weights) {
@@ -368,7 +368,7 @@ static int copy_fit(struct top_smo *smo, struct fit *fit, struct error *err) {
     for (size_t p = 0; p < state->n; p++) {
         smo->row_g[state->at[p]] = state->alpha[p] - state->beta[p];
     }
-    if (operator->adjoint(operator, smo->row_g, fit->weights, err)) {
+    if (map->adjoint(map, smo->row_g, fit->weights, err)) {
         return -1;
     }
     memcpy(fit->dual_weights, fit->weights, d * sizeof(double));

@@ -1,7 +1,7 @@
 #include "solvers/top/top.h"
 
 #include "common/base/memory.h"
-#include "solvers/methods/operator.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/top/engines.h"
 #include "solvers/top/grill.h"
 #include "solvers/top/risk.h"
@@ -23,8 +23,8 @@ static const double TRIVIAL = 1e-6;
 struct top {
     const struct problem *problem;
     struct top_setting setting;
-    struct operator operator;
-    struct top_engines engines[2]; /* by enum top_loss; without operator: not open */
+    struct score_map map;
+    struct top_engines engines[2]; /* by enum top_loss; without map: not open */
     double *cost;                  /* (n) weights of positives, 0: no positive */
     double *mass;                  /* (n) weights in J */
     double *negative;              /* (n) weights of negatives */
@@ -129,7 +129,7 @@ int top_open(struct top **top, const struct problem *problem, const struct top_s
     }
     read_weights(made);
     if (check_classes(made, err) || choose_k(made, err) ||
-        operator_create(&made->operator, problem, err)) {
+        score_map_create(&made->map, problem, err)) {
         top_close(made);
         return -1;
     }
@@ -144,7 +144,7 @@ void top_close(struct top *top) {
     for (int loss = 0; loss < 2; loss++) {
         top_engines_free(&top->engines[loss]);
     }
-    operator_free(&top->operator);
+    score_map_free(&top->map);
     free(top->cost);
     free(top->mass);
     free(top->negative);
@@ -167,7 +167,7 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
     struct top_engines *engines = &top->engines[loss];
     struct top_risk *risk = &engines->risk;
     size_t n = top->problem->n;
-    if (engines->operator) {
+    if (engines->map) {
         return 0;
     }
     if (top_risk_create(risk, n, err)) {
@@ -185,7 +185,7 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
         return -1;
     }
     engines->problem = top->problem;
-    engines->operator = &top->operator;
+    engines->map = &top->map;
     return 0;
 }
 
@@ -193,14 +193,14 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
 
 /* Adds what b'K b may have lost by rounding, where terms cancel: a part of (sum |b_i| |phi_i|)^2.
  */
-static int add_rounding(const struct operator *operator, const double * b, double *rounding,
+static int add_rounding(const struct score_map *map, const double * b, double *rounding,
                         struct error *err) {
-    double *diagonal = memory_array(operator->n, sizeof *diagonal, "a certificate", err), sum = 0;
-    if (!diagonal || operator->diagonal(operator, diagonal, err)) {
+    double *diagonal = memory_array(map->n, sizeof *diagonal, "a certificate", err), sum = 0;
+    if (!diagonal || map->diagonal(map, diagonal, err)) {
         free(diagonal);
         return -1;
     }
-    for (size_t i = 0; i < operator->n; i++) {
+    for (size_t i = 0; i < map->n; i++) {
         sum += fabs(b[i]) * sqrt(fabs(diagonal[i]));
     }
     free(diagonal);
@@ -212,8 +212,8 @@ static int add_rounding(const struct operator *operator, const double * b, doubl
  * that the kernel is not positive semidefinite. */
 static int certify(struct top *top, const struct top_parameters *parameters, struct fit *fit,
                    bool *indefinite, struct error *err) {
-    const struct operator *operator = &top->operator;
-    size_t n = operator->n, d = operator->dimension;
+    const struct score_map *map = &top->map;
+    size_t n = map->n, d = map->dimension;
     double *both = memory_array(d, 2 * sizeof *both, "a certificate", err);
     double *scores = memory_array(n, 2 * sizeof *scores, "a certificate", err);
     double *s = memory_array(n, 2 * sizeof *s, "a certificate", err);
@@ -225,11 +225,11 @@ static int certify(struct top *top, const struct top_parameters *parameters, str
             both[outputs * k] = fit->weights[k];
             both[outputs * k + last] = fit->dual_weights[k];
         }
-        status = operator->exact(operator, both, outputs, scores, err);
+        status = map->exact(map, both, outputs, scores, err);
     }
     if (status == 0) {
         double norm = 0, dual_norm = 0, terms = 0, offset;
-        const double *other = operator->primal ? both : scores;
+        const double *other = map->primal ? both : scores;
         for (size_t k = 0; k < d; k++) {
             norm += both[outputs * k] * other[outputs * k];
             dual_norm += both[outputs * k + last] * other[outputs * k + last];
@@ -244,7 +244,7 @@ static int certify(struct top *top, const struct top_parameters *parameters, str
         fit->dual = fit->dual_offset - 0.5 * dual_norm;
         top->threshold = risk->threshold;
         double rounding = INDEFINITE * terms;
-        status = operator->primal ? 0 : add_rounding(operator, fit->dual_weights, &rounding, err);
+        status = map->primal ? 0 : add_rounding(map, fit->dual_weights, &rounding, err);
         *indefinite =
             norm < -rounding || dual_norm < -rounding ||
             fit->dual - fit->primal > INDEFINITE * (fabs(fit->dual) + fabs(fit->primal)) + rounding;
@@ -284,7 +284,7 @@ static bool nothing_is_best(const struct top *top, const struct top_parameters *
         return false;
     }
     for (size_t i = 0; i < risk->n; i++) {
-        if (risk->cost[i] > 0 && risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12)) {
+        if (risk->cost[i] > 0 &&risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12)) {
             return false;
         }
     }
@@ -310,7 +310,7 @@ static const char *explain(const struct top *top) {
 static int take_nothing(struct top *top, enum top_loss loss, double primal, double dual,
                         struct fit *fit, struct error *err) {
     uint64_t iterations = fit->iterations;
-    size_t d = top->operator.dimension;
+    size_t d = top->map.dimension;
     double offset;
     size_t n = top->problem->n;
     fit_free(fit);
@@ -342,7 +342,7 @@ static int check_method(const struct top *top, const struct top_parameters *para
     if (is_grill(formulation) && parameters->method != TOP_AUTO) {
         return error_set(err, ERROR_USAGE, "grill has a solver of its own");
     }
-    if (is_grill(formulation) && !top->operator.primal) {
+    if (is_grill(formulation) && !top->map.primal) {
         return error_set(err, ERROR_USAGE, "grill is for the linear kernel");
     }
     if (formulation == TOP_SVM && parameters->method == TOP_CD) {

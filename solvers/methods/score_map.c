@@ -1,0 +1,200 @@
+#include "solvers/methods/score_map.h"
+
+#include "common/kernel/linear.h"
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int score_map_each(const struct score_map *map, const double *weights, size_t n_outputs,
+                  double *s, struct error *err) {
+    size_t n = map->n, d = map->dimension;
+    double *column = memory_array(n + d, sizeof *column, "scores", err);
+    int status = column ? 0 : -1;
+    for (size_t k = 0; status == 0 && k < n_outputs; k++) {
+        for (size_t j = 0; j < d; j++) {
+            column[j] = weights[j * n_outputs + k];
+        }
+        status = map->scores(map, column, column + d, err);
+        for (size_t i = 0; status == 0 && i < n; i++) {
+            s[i * n_outputs + k] = column[d + i];
+        }
+    }
+    free(column);
+    return status;
+}
+
+static int linear_map_scores(const struct score_map *map, const double *weights,
+                                  double *s, struct error *err) {
+    (void)err;
+    const struct problem *problem = map->context;
+    linear_scores(problem->data, weights, map->dimension, 1, s, map->threads);
+    return 0;
+}
+
+static int linear_map_adjoint(const struct score_map *map, const double *r,
+                                   double *weights, struct error *err) {
+    const struct problem *problem = map->context;
+    return linear_adjoint(problem->data, r, weights, map->threads, err);
+}
+
+static int linear_map_exact(const struct score_map *map, const double *weights,
+                                 size_t n_outputs, double *s, struct error *err) {
+    (void)err;
+    const struct problem *problem = map->context;
+    linear_scores(problem->data, weights, map->dimension, n_outputs, s, map->threads);
+    return 0;
+}
+
+static void linear_map_release(struct score_map *map) {
+    map->context = NULL;
+}
+
+/* A view of some rows of the whole kernel matrix, with room to spread their coefficients. */
+struct gram_view {
+    const struct problem *problem;
+    size_t size;      /* of the whole matrix */
+    uint32_t *all;    /* (n) the rows, whether problem->rows is NULL or not */
+    double *spread_b; /* (size), zero outside the rows */
+    double *spread_s; /* (size) */
+};
+
+static int gram_map_scores(const struct score_map *map, const double *weights, double *s,
+                                struct error *err) {
+    const struct gram_view *view = map->context;
+    const struct problem *problem = view->problem;
+    if (!problem->rows) {
+        return gram_product(problem->gram, weights, s, map->threads, err);
+    }
+    for (size_t i = 0; i < map->n; i++) {
+        view->spread_b[problem->rows[i]] = weights[i];
+    }
+    if (gram_product(problem->gram, view->spread_b, view->spread_s, map->threads, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < map->n; i++) {
+        s[i] = view->spread_s[problem->rows[i]];
+    }
+    return 0;
+}
+
+static int gram_map_adjoint(const struct score_map *map, const double *r, double *weights,
+                                 struct error *err) {
+    (void)err;
+    memcpy(weights, r, map->n * sizeof *weights);
+    return 0;
+}
+
+static int gram_map_exact(const struct score_map *map, const double *weights,
+                               size_t n_outputs, double *s, struct error *err) {
+    const struct gram_view *view = map->context;
+    const struct problem *problem = view->problem;
+    if (gram_is_wide(problem->gram)) {
+        return score_map_each(map, weights, n_outputs, s, err);
+    }
+    const struct kernel_rows *all = gram_rows(problem->gram);
+    if (!problem->rows) {
+        return kernel_scores(all, all, weights, n_outputs, s, map->threads, err);
+    }
+    double *b = memory_zeros(view->size, n_outputs * sizeof *b, "coefficients", err);
+    double *full = b ? memory_array(view->size, n_outputs * sizeof *full, "scores", err) : NULL;
+    int status = -1;
+    if (full) {
+        for (size_t i = 0; i < map->n; i++) {
+            memcpy(b + problem->rows[i] * n_outputs, weights + i * n_outputs,
+                   n_outputs * sizeof *b);
+        }
+        status = kernel_scores(all, all, b, n_outputs, full, map->threads, err);
+    }
+    for (size_t i = 0; status == 0 && i < map->n; i++) {
+        memcpy(s + i * n_outputs, full + problem->rows[i] * n_outputs, n_outputs * sizeof *s);
+    }
+    free(full);
+    free(b);
+    return status;
+}
+
+static uint32_t gram_row(const struct gram_view *view, size_t i) {
+    return view->problem->rows ? view->problem->rows[i] : (uint32_t)i;
+}
+
+static int gram_map_column(const struct score_map *map, uint32_t i, double *column,
+                                struct error *err) {
+    const struct gram_view *view = map->context;
+    uint32_t row = gram_row(view, i);
+    return gram_block(view->problem->gram, view->all, map->n, &row, 1, column, err);
+}
+
+static int gram_map_diagonal(const struct score_map *map, double *diagonal,
+                                  struct error *err) {
+    (void)err;
+    const struct gram_view *view = map->context;
+    const struct kernel_rows *rows = gram_rows(view->problem->gram);
+    for (size_t i = 0; i < map->n; i++) {
+        diagonal[i] = kernel_value(rows, view->all[i], rows, view->all[i]);
+    }
+    return 0;
+}
+
+static void gram_map_release(struct score_map *map) {
+    struct gram_view *view = map->context;
+    if (view) {
+        free(view->all);
+        free(view->spread_b);
+        free(view->spread_s);
+        free(view);
+        map->context = NULL;
+    }
+}
+
+int score_map_create(struct score_map *map, const struct problem *problem, struct error *err) {
+    *map = (struct score_map){
+        .n = problem->n,
+        .dimension = problem->data->n_features,
+        .primal = true,
+        .context = (void *)(uintptr_t)problem,
+        .threads = problem->threads,
+        .scores = linear_map_scores,
+        .adjoint = linear_map_adjoint,
+        .exact = linear_map_exact,
+        .release = linear_map_release,
+    };
+    if (!problem->gram) {
+        return 0;
+    }
+    struct gram_view *view = memory_zeros(1, sizeof *view, "a kernel view", err);
+    if (!view) {
+        return -1;
+    }
+    view->problem = problem;
+    view->size = gram_size(problem->gram);
+    map->dimension = problem->n;
+    map->primal = false;
+    map->context = view;
+    map->scores = gram_map_scores;
+    map->adjoint = gram_map_adjoint;
+    map->exact = gram_map_exact;
+    map->release = gram_map_release;
+    map->column = gram_map_column;
+    map->diagonal = gram_map_diagonal;
+    view->all = memory_array(problem->n, sizeof *view->all, "a kernel view", err);
+    for (size_t i = 0; view->all && i < problem->n; i++) {
+        view->all[i] = gram_row(view, i);
+    }
+    if (problem->rows && view->all) {
+        view->spread_b = memory_zeros(view->size, sizeof *view->spread_b, "coefficients", err);
+        view->spread_s = memory_array(view->size, sizeof *view->spread_s, "scores", err);
+    }
+    if (!view->all || (problem->rows && (!view->spread_b || !view->spread_s))) {
+        gram_map_release(map);
+        return -1;
+    }
+    return 0;
+}
+
+void score_map_free(struct score_map *map) {
+    if (map->release) {
+        map->release(map);
+        map->release = NULL;
+    }
+}
