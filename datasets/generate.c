@@ -1,15 +1,14 @@
 /* generate FAMILY [options]: writes a data set that looks like real ones, the same on every
  * machine for the same options and seed. See datasets/README. */
 #include "common/base/error.h"
-#include "driver/options.h"
 #include "datasets/family.h"
+#include "driver/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const struct family *const families[] = {
-    &family_rank, &family_ltr, &family_sparse, &family_top, &family_ml, &family_smm,
-    &family_mc};
+    &family_rank, &family_ltr, &family_sparse, &family_top, &family_ml, &family_smm, &family_mc};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static int usage(FILE *out) {

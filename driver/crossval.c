@@ -1,9 +1,9 @@
 #include "driver/crossval.h"
 
-#include "common/kernel/gram.h"
 #include "common/base/memory.h"
-#include "common/data/scale.h"
 #include "common/base/sizes.h"
+#include "common/data/scale.h"
+#include "common/kernel/gram.h"
 
 #include <math.h>
 #include <pthread.h>

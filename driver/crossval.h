@@ -9,11 +9,11 @@
 #ifndef DRIVER_CROSSVAL_H
 #define DRIVER_CROSSVAL_H
 
+#include "common/base/threads.h"
 #include "driver/family.h"
 #include "driver/folds.h"
 #include "driver/options.h"
 #include "driver/progress.h"
-#include "common/base/threads.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,14 +3,14 @@
 #ifndef DRIVER_FAMILY_H
 #define DRIVER_FAMILY_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
-#include "driver/folds.h"
-#include "common/model/model.h"
-#include "solvers/methods/monitor.h"
-#include "driver/options.h"
 #include "common/base/output.h"
+#include "common/data/data.h"
 #include "common/kernel/problem.h"
+#include "common/model/model.h"
+#include "driver/folds.h"
+#include "driver/options.h"
+#include "solvers/methods/monitor.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,8 +32,7 @@ struct measures {
 
     /* The measures, as the options want them; the first is the one that --select has as default.
      * The caller frees *list. */
-    int (*list)(const struct options *options, struct measure **list, size_t *n,
-                struct error *err);
+    int (*list)(const struct options *options, struct measure **list, size_t *n, struct error *err);
     /* model has its header, its body may be missing. */
     int (*open)(void **state, const struct options *options, const struct model *model,
                 struct error *err);
@@ -82,10 +81,10 @@ struct family {
     const char *summary; /* one line for --help */
     unsigned has;
     enum data_labels labels;
-    bool folds_by_query;                              /* else by row, stratified by label */
-    const char *const *formulations, *const *losses;  /* names, ended by NULL; losses may be NULL */
-    const char *const *solvers;                       /* "auto" first */
-    const struct option_spec *options;                /* its own */
+    bool folds_by_query;                             /* else by row, stratified by label */
+    const char *const *formulations, *const *losses; /* names, ended by NULL; losses may be NULL */
+    const char *const *solvers;                      /* "auto" first */
+    const struct option_spec *options;               /* its own */
     size_t n_options;
     const struct measures *measures;
 
@@ -104,8 +103,7 @@ struct family {
 
     /* A problem made ready, solved at points that differ in options of level OPTION_SOLVE only,
      * each time from the last solution, and closed. */
-    int (*open)(void **state, const struct problem *problem, struct point point,
-                struct error *err);
+    int (*open)(void **state, const struct problem *problem, struct point point, struct error *err);
     int (*solve)(void *state, struct point point, const struct monitor *monitor,
                  struct solution *solution, struct error *err);
     void (*close)(void *state);

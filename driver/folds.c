@@ -190,8 +190,8 @@ static int read_keys(FILE *file, const char *path, struct keyed *keys, size_t n_
     if (status == 0 && ferror(file)) {
         status = error_set(err, ERROR_RUNTIME, "%s: cannot read: %s", path, strerror(errno));
     } else if (status == 0 && row < n_rows) {
-        status = error_set(err, ERROR_RUNTIME, "%s: %zu lines for %zu training rows", path, row,
-                           n_rows);
+        status =
+            error_set(err, ERROR_RUNTIME, "%s: %zu lines for %zu training rows", path, row, n_rows);
     }
     free(line);
     return status;
@@ -292,8 +292,7 @@ static int join_names(struct data *data, const struct data *held, struct error *
     bool sets = data->labels == DATA_SET;
     size_t n_labels = sets ? (size_t)data->label_start[n] : n;
     size_t m_labels = sets ? (size_t)held->label_start[m] : m;
-    uint32_t *label =
-        joined(data->label, n_labels, held->label, m_labels, sizeof *label, err);
+    uint32_t *label = joined(data->label, n_labels, held->label, m_labels, sizeof *label, err);
     if (!label) {
         return -1;
     }

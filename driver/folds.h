@@ -2,15 +2,15 @@
 #ifndef DRIVER_FOLDS_H
 #define DRIVER_FOLDS_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
+#include "common/data/data.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct folds {
-    size_t n;       /* folds */
+    size_t n; /* folds */
     size_t n_rows;
     uint32_t *fold; /* (n_rows) the fold that holds the row out; FOLDS_NEVER: none does; owned */
 };

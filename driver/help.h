@@ -2,8 +2,8 @@
 #ifndef DRIVER_HELP_H
 #define DRIVER_HELP_H
 
-#include "driver/options.h"
 #include "common/base/output.h"
+#include "driver/options.h"
 
 /* Writes the usage of `program`, its summary (a text of one line or more), and the options. */
 void help_write(const struct options *options, const char *program, const char *operands,

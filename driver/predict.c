@@ -2,13 +2,13 @@
  * of rows, not with the file, except for what measures and the family itself have to keep. */
 #include "driver/family.h"
 
-#include "driver/help.h"
-#include "common/data/input.h"
 #include "common/base/memory.h"
 #include "common/base/output.h"
-#include "driver/program.h"
-#include "common/data/scale.h"
 #include "common/base/threads.h"
+#include "common/data/input.h"
+#include "common/data/scale.h"
+#include "driver/help.h"
+#include "driver/program.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,13 +93,13 @@ static int take_rows(struct test *test, const struct data *rows, struct error *e
         return -1;
     }
     if (test->measures &&
-        prediction->predictor->measures->add(test->measures, rows, NULL, rows->n_rows,
-                                             test->scores, n_scores, err) < 0) {
+        prediction->predictor->measures->add(test->measures, rows, NULL, rows->n_rows, test->scores,
+                                             n_scores, err) < 0) {
         return -1;
     }
-    return test->lines ? prediction->predictor->add(test->lines, rows, test->scores, test->output,
-                                                    err)
-                       : 0;
+    return test->lines
+               ? prediction->predictor->add(test->lines, rows, test->scores, test->output, err)
+               : 0;
 }
 
 /* A block in parts of so many rows that their scores stay small, however many a row has. */
@@ -121,10 +121,10 @@ static int take_block(struct test *test, struct error *err) {
 static int open_test(struct test *test, bool measured, struct error *err) {
     const struct prediction *prediction = test->prediction;
     const struct predictor *predictor = prediction->predictor;
-    const struct input_format format = {
-        .labels = predictor->labels,
-        .label_optional = true,
-        .precomputed = prediction->model.kernel.type == KERNEL_PRECOMPUTED};
+    const struct input_format format = {.labels = predictor->labels,
+                                        .label_optional = true,
+                                        .precomputed =
+                                            prediction->model.kernel.type == KERNEL_PRECOMPUTED};
     if ((test->output || predictor->no_output) &&
         predictor->open(&test->lines, &prediction->options, &prediction->model, err) < 0) {
         return -1;
@@ -149,8 +149,7 @@ static int run_test(struct test *test, struct error *err) {
         }
     }
     const struct predictor *predictor = test->prediction->predictor;
-    return test->lines && predictor->finish ? predictor->finish(test->lines, test->output, err)
-                                             : 0;
+    return test->lines && predictor->finish ? predictor->finish(test->lines, test->output, err) : 0;
 }
 
 /* Writes the measures that there are: to standard output if they were asked for, which it is then
@@ -178,10 +177,9 @@ static int show_measures(const struct test *test, bool wanted, struct error *err
         }
     }
     free(value);
-    return wanted && shown == 0
-               ? error_set(err, ERROR_RUNTIME, "%s: its rows have nothing to measure by",
-                           test->path)
-               : 0;
+    return wanted && shown == 0 ? error_set(err, ERROR_RUNTIME,
+                                            "%s: its rows have nothing to measure by", test->path)
+                                : 0;
 }
 
 /* Predicts one file into output (NULL: measures only). */
@@ -297,8 +295,7 @@ static int run(struct prediction *prediction, struct error *err) {
     if (check_operands(options, batch, err) < 0 ||
         predictor->measures->list(options, &prediction->measure, &prediction->n_measures, err) <
             0 ||
-        threads_create(&prediction->threads, (size_t)options_number(options, "threads"), err) <
-            0 ||
+        threads_create(&prediction->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         (predictor->imports ? model_read_classes : model_read)(
             &prediction->model, predictor->name, predictor->model_keys,
             options->operand[batch ? 0 : 1], err) < 0) {
@@ -312,9 +309,8 @@ static int run(struct prediction *prediction, struct error *err) {
 
 static void show_text(const struct prediction *prediction) {
     if (options_given(&prediction->options, "help")) {
-        help_write(&prediction->options, prediction->program,
-                   "test_file model_file [output_file]", prediction->predictor->summary,
-                   prediction->standard);
+        help_write(&prediction->options, prediction->program, "test_file model_file [output_file]",
+                   prediction->predictor->summary, prediction->standard);
     } else {
         output_format(prediction->standard, "%s (dualsvm) %s\n", prediction->program,
                       PROGRAM_VERSION);
@@ -326,8 +322,8 @@ static int start(struct prediction *prediction, int argc, char **argv, struct er
     struct options *options = &prediction->options;
     if (output_open(&prediction->standard, "-", err) < 0 ||
         options_add(options, predictor->options, predictor->n_options, 0, err) < 0 ||
-        options_add(options, predictor->measures->options, predictor->measures->n_options, 0,
-                    err) < 0 ||
+        options_add(options, predictor->measures->options, predictor->measures->n_options, 0, err) <
+            0 ||
         options_add(options, common_options, N_COMMON, 0, err) < 0 ||
         options_parse(options, argc, argv, err) < 0) {
         return -1;

@@ -3,8 +3,8 @@
 #ifndef DRIVER_PROGRESS_H
 #define DRIVER_PROGRESS_H
 
-#include "solvers/methods/monitor.h"
 #include "common/base/output.h"
+#include "solvers/methods/monitor.h"
 
 #include <pthread.h>
 #include <stdbool.h>

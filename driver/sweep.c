@@ -1,8 +1,8 @@
 #include "driver/sweep.h"
 
 #include "common/base/memory.h"
-#include "solvers/methods/monitor.h"
 #include "common/base/number.h"
+#include "solvers/methods/monitor.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
 #ifndef DRIVER_SWEEP_H
 #define DRIVER_SWEEP_H
 
-#include "driver/crossval.h"
 #include "common/base/output.h"
+#include "driver/crossval.h"
 
 #include <stddef.h>
 

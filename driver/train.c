@@ -1,18 +1,18 @@
 /* The trainer: options, reading, scaling, cross-validation, sweep, fit, report, model. */
 #include "driver/train.h"
 
-#include "driver/crossval.h"
-#include "common/kernel/gram.h"
-#include "driver/help.h"
-#include "common/data/input.h"
 #include "common/base/memory.h"
-#include "solvers/methods/monitor.h"
 #include "common/base/number.h"
+#include "common/data/input.h"
+#include "common/data/scale.h"
+#include "common/data/weights.h"
+#include "common/kernel/gram.h"
+#include "driver/crossval.h"
+#include "driver/help.h"
 #include "driver/program.h"
 #include "driver/progress.h"
-#include "common/data/scale.h"
 #include "driver/sweep.h"
-#include "common/data/weights.h"
+#include "solvers/methods/monitor.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -67,8 +67,8 @@ static int default_model_path(struct training *training, struct error *err) {
 static int check_options(struct training *training, struct error *err) {
     const struct options *options = &training->options;
     if (options->n_operands < 1 || options->n_operands > 2) {
-        return error_set(err, ERROR_USAGE, "%s", options->n_operands ? "too many file names"
-                                                                     : "no training file");
+        return error_set(err, ERROR_USAGE, "%s",
+                         options->n_operands ? "too many file names" : "no training file");
     }
     bool folds = options_given(options, "folds") || options_given(options, "fold-file");
     bool validation = options_given(options, "validate");
@@ -95,8 +95,7 @@ static int check_options(struct training *training, struct error *err) {
         return error_set(err, ERROR_USAGE, "a precomputed kernel has no features to --scale");
     }
     if ((training->family->has & FAMILY_EXPORT) != 0 &&
-        ((options_given(options, "libsvm") &&
-          model_export_check(&kernel, scaled, true, err) < 0) ||
+        ((options_given(options, "libsvm") && model_export_check(&kernel, scaled, true, err) < 0) ||
          (options_given(options, "liblinear") &&
           model_export_check(&kernel, scaled, false, err) < 0))) {
         return -1;
@@ -137,8 +136,7 @@ static int open_outputs(struct training *training, struct error *err) {
         if (default_model_path(training, err) < 0) {
             return -1;
         }
-        const char *path =
-            options->n_operands > 1 ? options->operand[1] : training->default_model;
+        const char *path = options->n_operands > 1 ? options->operand[1] : training->default_model;
         if (check_distinct(options, path, training->family->extra_option, err) < 0 ||
             output_open(&training->model_file, path, err) < 0 ||
             open_wanted(&training->log, options, "log", err) < 0) {
@@ -162,8 +160,7 @@ static int open_outputs(struct training *training, struct error *err) {
 static size_t cache_bytes(const struct options *options) {
     const double mebibyte = 1048576;
     double half = (double)memory_physical() / 2;
-    double bytes =
-        point_number_or((struct point){options, 0}, "cache", half / mebibyte) * mebibyte;
+    double bytes = point_number_or((struct point){options, 0}, "cache", half / mebibyte) * mebibyte;
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX / 2;
 }
 
@@ -227,14 +224,14 @@ static int read_row_weights(struct training *training, const char *path, struct 
 
 static int read_all(struct training *training, struct error *err) {
     double start = progress_clock();
-    if (threads_create(&training->threads,
-                       (size_t)options_number(&training->options, "threads"), err) < 0 ||
+    if (threads_create(&training->threads, (size_t)options_number(&training->options, "threads"),
+                       err) < 0 ||
         read_data(training, training->options.operand[0], &training->data, err) < 0) {
         return -1;
     }
     if (training->data.n_rows > UINT32_MAX - 1) {
-        return error_set(err, ERROR_RUNTIME, "%zu rows: more than %" PRIu32,
-                         training->data.n_rows, UINT32_MAX - 1);
+        return error_set(err, ERROR_RUNTIME, "%zu rows: more than %" PRIu32, training->data.n_rows,
+                         UINT32_MAX - 1);
     }
     training->n_rows = training->data.n_rows;
     training->n_features = training->data.n_features;
@@ -283,8 +280,8 @@ static struct crossval make_crossval(struct training *training) {
 static void warn_of_folds(struct training *training, size_t before, size_t n_fits) {
     progress_clear(&training->progress);
     if (training->n_unconverged > before) {
-        fprintf(stderr, "%s: warning: not converged: %zu of %zu fits to folds\n",
-                training->program, training->n_unconverged - before, n_fits);
+        fprintf(stderr, "%s: warning: not converged: %zu of %zu fits to folds\n", training->program,
+                training->n_unconverged - before, n_fits);
     }
 }
 
@@ -376,9 +373,8 @@ static int score_out_of_fold(struct training *training, struct point point, stru
     uint64_t seed = (uint64_t)options_number(&training->options, "seed");
     bool by_query = training->family->folds_by_query && n_queries >= CALIBRATION_FOLDS;
     struct folds folds = {0};
-    int status = by_query
-                     ? folds_by_query(&folds, &training->data, CALIBRATION_FOLDS, seed, err)
-                     : folds_by_row(&folds, &training->data, CALIBRATION_FOLDS, seed, err);
+    int status = by_query ? folds_by_query(&folds, &training->data, CALIBRATION_FOLDS, seed, err)
+                          : folds_by_row(&folds, &training->data, CALIBRATION_FOLDS, seed, err);
     if (status == 0) {
         size_t before = training->n_unconverged;
         struct crossval crossval = make_crossval(training);
@@ -417,8 +413,7 @@ static void report_fit(const struct training *training, const void *state, struc
         output_format(results, "support-vectors = %zu\n", model->vectors.n_rows);
     }
     if (!options_given(&training->options, "quiet")) {
-        output_format(results,
-                      "read-seconds = %.3f\nkernel-seconds = %.3f\nsolve-seconds = %.3f\n",
+        output_format(results, "read-seconds = %.3f\nkernel-seconds = %.3f\nsolve-seconds = %.3f\n",
                       training->read_seconds, training->kernel_seconds, training->solve_seconds);
     }
 }
@@ -528,12 +523,12 @@ static int fit(struct training *training, struct point point, struct error *err)
         training->kernel_seconds = progress_clock() - start;
     }
     if (status == 0) {
-        struct problem problem = {
-            .data = data,
-            .gram = gram,
-            .n = data->n_rows,
-            .threads = training->threads,
-            .cache_bytes = training->cache_bytes - (gram ? gram_kept_bytes(gram) : 0)};
+        struct problem problem = {.data = data,
+                                  .gram = gram,
+                                  .n = data->n_rows,
+                                  .threads = training->threads,
+                                  .cache_bytes =
+                                      training->cache_bytes - (gram ? gram_kept_bytes(gram) : 0)};
         void *state = NULL;
         start = progress_clock();
         status = training->family->open(&state, &problem, point, err);
@@ -620,8 +615,7 @@ static int show_text(struct training *training, struct error *err) {
         help_write(&training->options, training->program, "training_file [model_file]",
                    training->family->summary, training->results);
     } else {
-        output_format(training->results, "%s (dualsvm) %s\n", training->program,
-                      PROGRAM_VERSION);
+        output_format(training->results, "%s (dualsvm) %s\n", training->program, PROGRAM_VERSION);
     }
     return 0;
 }
@@ -636,8 +630,8 @@ int train_main(int argc, char **argv, const struct family *family) {
     status = status < 0 ? -1 : options_parse(&training.options, argc, argv, &err);
     if (status == 0) {
         training.progress.quiet = options_given(&training.options, "quiet");
-        bool text = options_given(&training.options, "help") ||
-                    options_given(&training.options, "version");
+        bool text =
+            options_given(&training.options, "help") || options_given(&training.options, "version");
         status = text ? show_text(&training, &err) : run(&training, &err);
     }
     status = commit(&training.results, status, &err);

@@ -1,8 +1,8 @@
 /* The table of options that all trainers share. */
 #include "driver/train.h"
 
-#include "common/kernel/kernel.h"
 #include "common/data/scale.h"
+#include "common/kernel/kernel.h"
 
 #include <math.h>
 #include <string.h>
@@ -93,7 +93,8 @@ static const struct option_spec common_options[] = {
      .kind = OPTION_TEXT,
      .value = "FILE",
      .needs = FAMILY_ROW_WEIGHTS,
-     .help = "weights of the training rows, a number a line: a row of\nweight 2 is as good as two equal rows"},
+     .help = "weights of the training rows, a number a line: a row of\nweight 2 is as good as two "
+             "equal rows"},
     {.letter = 'e',
      .name = "epsilon",
      .kind = OPTION_NUMBER,

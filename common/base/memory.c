@@ -69,8 +69,8 @@ size_t memory_physical(void) {
     long pages = sysconf(_SC_PHYS_PAGES);
     long page = sysconf(_SC_PAGESIZE);
     size_t bytes;
-    if (pages <= 0 || page <= 0 ||
-        __builtin_mul_overflow((size_t)pages, (size_t)page, &bytes) || bytes < least) {
+    if (pages <= 0 || page <= 0 || __builtin_mul_overflow((size_t)pages, (size_t)page, &bytes) ||
+        bytes < least) {
         return least;
     }
     return bytes;

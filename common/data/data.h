@@ -16,7 +16,7 @@
 enum data_labels {
     DATA_NUMBER, /* a number: target[] */
     DATA_NAME,   /* one token: label[i], a number of `names` */
-    DATA_SET     /* comma-separated tokens, perhaps none: label[label_start[i] .. label_start[i+1]) */
+    DATA_SET /* comma-separated tokens, perhaps none: label[label_start[i] .. label_start[i+1]) */
 };
 
 enum { DATA_COMMENT = 64 };

@@ -1,7 +1,7 @@
 #include "common/data/input.h"
 
-#include "common/data/lines.h"
 #include "common/base/memory.h"
+#include "common/data/lines.h"
 #include "common/data/svmlight.h"
 
 #include <math.h>

@@ -4,9 +4,9 @@
 #ifndef COMMON_DATA_INPUT_H
 #define COMMON_DATA_INPUT_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
+#include "common/data/data.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,10 +6,10 @@
 #ifndef COMMON_DATA_LABELS_H
 #define COMMON_DATA_LABELS_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
-#include "common/model/model.h"
+#include "common/data/data.h"
 #include "common/kernel/problem.h"
+#include "common/model/model.h"
 
 #include <stddef.h>
 #include <stdint.h>

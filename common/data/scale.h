@@ -12,8 +12,8 @@
 #ifndef COMMON_DATA_SCALE_H
 #define COMMON_DATA_SCALE_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
+#include "common/data/data.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #include "common/data/weights.h"
 
-#include "common/data/lines.h"
 #include "common/base/number.h"
+#include "common/data/lines.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef COMMON_DATA_WEIGHTS_H
 #define COMMON_DATA_WEIGHTS_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
+#include "common/data/data.h"
 #include "driver/options.h"
 
 #include <stddef.h>

@@ -10,10 +10,10 @@
  * 3. Entries that came out infinite, undefined or (rbf) mostly cancelled are done again, exactly,
  *    by kernel_value: zero rows, identical rows, values whose squares overflow REAL. */
 
-#include "common/kernel/functions.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/base/vector.h"
+#include "common/kernel/functions.h"
 
 #include <cblas.h>
 #include <limits.h>

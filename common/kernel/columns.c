@@ -1,8 +1,8 @@
 #include "common/kernel/columns.h"
 
-#include "common/kernel/private.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
+#include "common/kernel/private.h"
 
 #include <cblas.h>
 #include <stdatomic.h>

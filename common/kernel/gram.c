@@ -1,9 +1,9 @@
 #include "common/kernel/gram.h"
 
-#include "common/kernel/private.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/base/vector.h"
+#include "common/kernel/private.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -17,10 +17,10 @@ enum {
     GROUP = 16,
     TILE_ROWS = 1024, /* most rows of a tile computed at once: it stays in the second-level cache */
     TILE_COLUMNS = 256,
-    PRODUCT_COLUMNS = 512, /* of a piece of a many-column product, summed in the entries' type */
-    RUN = 512,               /* b is searched for zeros in pieces of this length */
-    TASK_ENTRIES = 1 << 16,  /* a product is cut into tasks of at least so many entries, */
-    TASKS = 32,              /* at most this many; both are fixed so that sums are */
+    PRODUCT_COLUMNS = 512,    /* of a piece of a many-column product, summed in the entries' type */
+    RUN = 512,                /* b is searched for zeros in pieces of this length */
+    TASK_ENTRIES = 1 << 16,   /* a product is cut into tasks of at least so many entries, */
+    TASKS = 32,               /* at most this many; both are fixed so that sums are */
     SERIAL_ENTRIES = 1 << 19, /* below, waking other threads takes longer than it saves */
     PRODUCT_CELLS = 1 << 23   /* of the partial sums of a many-column product */
 };
@@ -73,8 +73,8 @@ struct product {
 struct products {
     const struct gram *gram;
     size_t k;
-    void *b;       /* (n, k) in the entries' type */
-    bool *used;    /* (groups of rows) whether b is not zero there */
+    void *b;    /* (n, k) in the entries' type */
+    bool *used; /* (groups of rows) whether b is not zero there */
     size_t n_tasks;
     size_t start[TASKS + 1];
     bool serial;           /* one task after the other, in one place */

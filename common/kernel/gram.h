@@ -6,10 +6,10 @@
 #ifndef COMMON_KERNEL_GRAM_H
 #define COMMON_KERNEL_GRAM_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
-#include "common/kernel/kernel.h"
 #include "common/base/threads.h"
+#include "common/data/data.h"
+#include "common/kernel/kernel.h"
 
 #include <stdbool.h>
 #include <stddef.h>

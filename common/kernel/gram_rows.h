@@ -172,8 +172,9 @@ static int NAME(multiply_task)(struct products *products, size_t task, size_t wo
     }
     REAL *tile = helper->tile, *work = tile + (size_t)TILE_ROWS * TILE_COLUMNS;
     for (size_t r = start; r < middle; r += GROUP) {
-        NAME(multiply_tile)(products, r, smaller(n_rows - r, GROUP), NAME(row)(gram, r),
-                            r / GROUP * GROUP + GROUP, 0, r + GROUP, partial, work);
+        NAME(multiply_tile)
+        (products, r, smaller(n_rows - r, GROUP), NAME(row)(gram, r), r / GROUP * GROUP + GROUP, 0,
+         r + GROUP, partial, work);
     }
     REAL *out[TILE_ROWS];
     for (size_t i = 0; i < TILE_ROWS; i++) {
@@ -188,8 +189,9 @@ static int NAME(multiply_task)(struct products *products, size_t task, size_t wo
                 return -1;
             }
             for (size_t r = first; r < end; r += GROUP) {
-                NAME(multiply_tile)(products, r, smaller(end - r, GROUP), out[r - first],
-                                    TILE_COLUMNS, c, smaller(c + m, r + GROUP), partial, work);
+                NAME(multiply_tile)
+                (products, r, smaller(end - r, GROUP), out[r - first], TILE_COLUMNS, c,
+                 smaller(c + m, r + GROUP), partial, work);
             }
         }
     }

@@ -1,7 +1,7 @@
 #include "common/kernel/kernel.h"
 
-#include "common/kernel/private.h"
 #include "common/base/memory.h"
+#include "common/kernel/private.h"
 
 #include <math.h>
 #include <stdlib.h>

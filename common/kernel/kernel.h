@@ -10,21 +10,21 @@
 #ifndef COMMON_KERNEL_KERNEL_H
 #define COMMON_KERNEL_KERNEL_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
+#include "common/data/data.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum kernel_type { /* LIBSVM's numbers, then ours */
-    KERNEL_LINEAR,
-    KERNEL_POLYNOMIAL,
-    KERNEL_RBF,
-    KERNEL_SIGMOID,
-    KERNEL_PRECOMPUTED,
-    KERNEL_TANIMOTO,
-    KERNEL_MINMAX
+                   KERNEL_LINEAR,
+                   KERNEL_POLYNOMIAL,
+                   KERNEL_RBF,
+                   KERNEL_SIGMOID,
+                   KERNEL_PRECOMPUTED,
+                   KERNEL_TANIMOTO,
+                   KERNEL_MINMAX
 };
 
 struct kernel {

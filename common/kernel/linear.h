@@ -3,9 +3,9 @@
 #ifndef COMMON_KERNEL_LINEAR_H
 #define COMMON_KERNEL_LINEAR_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
+#include "common/data/data.h"
 
 #include <stddef.h>
 

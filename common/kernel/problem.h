@@ -2,10 +2,10 @@
 #ifndef COMMON_KERNEL_PROBLEM_H
 #define COMMON_KERNEL_PROBLEM_H
 
+#include "common/base/threads.h"
 #include "common/data/data.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
-#include "common/base/threads.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "common/kernel/rows.h"
 
-#include "common/kernel/private.h"
 #include "common/base/memory.h"
+#include "common/kernel/private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * Against itself, the rows are put in a list, those with coefficients first, m of n: only the
  * entries below the diagonal of the first m columns of that list are computed, each used for the
  * scores of its row and of its column, the latter in sums that belong to the task. */
-#include "common/kernel/private.h"
 #include "common/base/memory.h"
+#include "common/kernel/private.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -90,8 +90,7 @@ static int write_classes(const struct model *model, struct output *output, struc
     size_t n = model->n_outputs;
     output_format(output, "solver_type MCSVM_CS\nnr_class %zu\nlabel %s \n", n,
                   model_value(model, "labels"));
-    output_format(output, "nr_feature %u\nbias %d\nw\n", model->n_features,
-                  model->bias ? 1 : -1);
+    output_format(output, "nr_feature %u\nbias %d\nw\n", model->n_features, model->bias ? 1 : -1);
     for (size_t j = 0; j < model->n_features; j++) {
         put_classes(output, model->weights + j * n, n);
     }

@@ -3,8 +3,8 @@
 #define COMMON_MODEL_IMPORT_H
 
 #include "common/base/error.h"
-#include "common/model/model.h"
 #include "common/model/lines.h"
+#include "common/model/model.h"
 
 #include <stdbool.h>
 

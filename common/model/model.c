@@ -1,8 +1,8 @@
 #include "common/model/model.h"
 
-#include "common/kernel/linear.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/kernel/linear.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -221,8 +221,8 @@ static int pair_scores(const struct model *model, const struct kernel_rows *x, d
     if (kernel_scratch_create(&scratch, err) < 0) {
         return -1;
     }
-    int status = kernel_block_double(x, 0, rows, &model->vector_rows, 0, n, scores, 2 * n, scratch,
-                                     err);
+    int status =
+        kernel_block_double(x, 0, rows, &model->vector_rows, 0, n, scores, 2 * n, scratch, err);
     kernel_scratch_free(scratch);
     if (status == 0 && rows > 0 && n > 0) {
         /* u_i' = k_i' S' */
@@ -243,8 +243,9 @@ static void add_bias(const double *bias, size_t n_outputs, size_t n_rows, double
 static int check_finite(const double *scores, size_t n, struct error *err) {
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(scores[i])) {
-            return error_set(err, ERROR_RUNTIME, "a score is not a finite number: values are too "
-                                                 "large for this model");
+            return error_set(err, ERROR_RUNTIME,
+                             "a score is not a finite number: values are too "
+                             "large for this model");
         }
     }
     return 0;

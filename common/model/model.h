@@ -7,13 +7,13 @@
 #ifndef COMMON_MODEL_MODEL_H
 #define COMMON_MODEL_MODEL_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
-#include "common/kernel/kernel.h"
 #include "common/base/output.h"
-#include "common/kernel/problem.h"
-#include "common/data/scale.h"
 #include "common/base/threads.h"
+#include "common/data/data.h"
+#include "common/data/scale.h"
+#include "common/kernel/kernel.h"
+#include "common/kernel/problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,10 +42,10 @@ struct model {
     size_t n_entries;
 
     /* the body: one of the two */
-    double *weights;     /* linear, not pairs: (n_features, n_outputs) row-major; or ... */
-    bool lent;           /* the weights belong to a solution, see model_lend_solution */
-    struct data vectors; /* the support vectors, scaled */
-    double *coefficients;           /* (vectors.n_rows, n_outputs) row-major; or ... */
+    double *weights;      /* linear, not pairs: (n_features, n_outputs) row-major; or ... */
+    bool lent;            /* the weights belong to a solution, see model_lend_solution */
+    struct data vectors;  /* the support vectors, scaled */
+    double *coefficients; /* (vectors.n_rows, n_outputs) row-major; or ... */
     struct pair_coefficient *pairs; /* (n_pairs) pair features: u < v number support vectors */
     size_t n_pairs;
     struct kernel_rows vector_rows; /* vectors, prepared for scoring */

@@ -3,10 +3,10 @@
 #include "common/model/model.h"
 
 #include "common/base/memory.h"
+#include "common/base/number.h"
 #include "common/model/format.h"
 #include "common/model/import.h"
 #include "common/model/lines.h"
-#include "common/base/number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -119,7 +119,7 @@ enum key {
 };
 
 static const char *const keys[N_KEYS] = {
-    "formulation", "loss",     "cost",   "kernel", "degree", "gamma",      "coef0",  "bias",
+    "formulation", "loss",     "cost",   "kernel", "degree", "gamma",      "coef0",   "bias",
     "rows",        "features", "primal", "dual",   "gap",    "iterations", "outputs", "scale"};
 
 static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << KEY_KERNEL |
@@ -207,9 +207,8 @@ static int parse_header_line(struct model_lines *in, struct model *model, const 
     for (size_t i = 0; own && own[i] && !found; i++) {
         if (strcmp(own[i], in->line) == 0) {
             found = true;
-            status = model_value(model, own[i])
-                         ? model_lines_fail(in, "given twice", in->line, err)
-                         : model_add(model, err, own[i], "%s", value + 1);
+            status = model_value(model, own[i]) ? model_lines_fail(in, "given twice", in->line, err)
+                                                : model_add(model, err, own[i], "%s", value + 1);
         }
     }
     if (!found) {
@@ -455,8 +454,8 @@ static int parse_pair(const struct model_lines *in, struct model *model, struct 
     if (at != end || u < 1 || u >= v || v > n || !isfinite(value)) {
         return model_lines_fail(in, "not a pair of support vectors", in->line, err);
     }
-    return append_pair(
-        model, (struct pair_coefficient){(uint32_t)(u - 1), (uint32_t)(v - 1), value}, err);
+    return append_pair(model,
+                       (struct pair_coefficient){(uint32_t)(u - 1), (uint32_t)(v - 1), value}, err);
 }
 
 static int read_vectors(struct model_lines *in, struct model *model, bool pairs, uint64_t *lines,
@@ -481,8 +480,8 @@ static int read_vectors(struct model_lines *in, struct model *model, bool pairs,
             return model_lines_fail(in, "too many support vectors", NULL, err);
         }
         const char *rest = in->line;
-        if (!pairs && parse_numbers(in, model->n_outputs, &model->coefficients, &used, &rest,
-                                    err) < 0) {
+        if (!pairs &&
+            parse_numbers(in, model->n_outputs, &model->coefficients, &used, &rest, err) < 0) {
             return -1;
         }
         if (parse_vector(in, data, rest, precomputed, pairs, err) < 0) {
@@ -530,9 +529,9 @@ static int read_body(struct model_lines *in, struct model *model, uint64_t *line
                      struct error *err) {
     bool linear = model->kernel.type == KERNEL_LINEAR, pairs = strcmp(in->line, "SV pairs") == 0;
     if (!pairs && strcmp(in->line, linear ? "w" : "SV") != 0) {
-        return model_lines_fail(in, linear ? "a linear model has weights"
-                                           : "a kernel model has support vectors",
-                                in->line, err);
+        return model_lines_fail(
+            in, linear ? "a linear model has weights" : "a kernel model has support vectors",
+            in->line, err);
     }
     return linear && !pairs ? read_weights(in, model, lines, err)
                             : read_kernel_body(in, model, pairs, lines, err);

@@ -2,9 +2,9 @@
 #include "common/model/model.h"
 
 #include "common/base/memory.h"
+#include "common/base/number.h"
 #include "common/model/format.h"
 #include "solvers/methods/monitor.h"
-#include "common/base/number.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -36,8 +36,8 @@ static void deflate_text(struct writer *writer, int flush) {
         status = deflate(&writer->stream, flush);
         output_write(writer->output, packed, sizeof packed - writer->stream.avail_out);
     } while (status == Z_OK && writer->stream.avail_out == 0);
-    writer->failed |= flush == Z_FINISH ? status != Z_STREAM_END
-                                        : status != Z_OK && status != Z_BUF_ERROR;
+    writer->failed |=
+        flush == Z_FINISH ? status != Z_STREAM_END : status != Z_OK && status != Z_BUF_ERROR;
 }
 
 static void drain(struct writer *writer, bool last) {

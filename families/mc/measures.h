@@ -11,8 +11,8 @@
 #ifndef FAMILIES_MC_MEASURES_H
 #define FAMILIES_MC_MEASURES_H
 
-#include "driver/family.h"
 #include "common/data/labels.h"
+#include "driver/family.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* svm-mc-predict: labels, with scores or probabilities, by a model of svm-mc-train. */
 #include "families/mc/mc.h"
 
-#include "common/data/labels.h"
 #include "common/base/memory.h"
+#include "common/data/labels.h"
 #include "families/mc/measures.h"
 #include "families/mc/probability.h"
 

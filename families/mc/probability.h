@@ -6,9 +6,9 @@
 #define FAMILIES_MC_PROBABILITY_H
 
 #include "common/base/error.h"
-#include "driver/family.h"
 #include "common/data/labels.h"
 #include "common/model/model.h"
+#include "driver/family.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* svm-mc-train: multi-class SVMs. */
 #include "families/mc/mc.h"
 
-#include "common/data/labels.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "solvers/mc/mc.h"
+#include "common/data/labels.h"
 #include "families/mc/measures.h"
 #include "families/mc/probability.h"
+#include "solvers/mc/mc.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "families/ml/measures.h"
 
-#include "common/data/labels.h"
 #include "common/base/memory.h"
+#include "common/data/labels.h"
 #include "families/ml/metrics.h"
 #include "families/ml/threshold.h"
 

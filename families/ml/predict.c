@@ -1,8 +1,8 @@
 /* svm-ml-predict: label sets, by a model of svm-ml-train. */
 #include "families/ml/ml.h"
 
-#include "common/data/labels.h"
 #include "common/base/memory.h"
+#include "common/data/labels.h"
 #include "families/ml/measures.h"
 #include "families/ml/threshold.h"
 

@@ -1,9 +1,9 @@
 #include "families/ml/threshold.h"
 
-#include "solvers/methods/cholesky.h"
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "solvers/methods/cholesky.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/ml/sort.h"
 

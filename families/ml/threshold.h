@@ -2,13 +2,16 @@
  *
  *   ew      s_k > w's + t, w and t fitted by least squares to the middle, for each training row, of
  *           the segment between scores that has the fewest labels on the wrong side (Elisseeff &
- *           Weston 2001). A ridge of 1e-6 of the mean square of a score keeps w unique: without
- * bias scores of a row add up to 0 global  s_k > t, with the fewest wrong labels over all training
- * rows (Hamming loss) scut    s_k > t_k, with the largest F1 of the label over the training rows
- * (Yang 2001) top:k   the k largest scores zero    s_k > 0 Where several segments are equally good
- * the lowest one is taken, in its middle; the outermost ones, that have no middle, 1 away from the
- * scores. at_least_one adds the label of the largest score to an empty set. Among equal scores the
- * label that comes first in the model is first. */
+ *           Weston 2001). A ridge of 1e-6 of the mean square of a score keeps w unique: without bias
+ *           scores of a row add up to 0
+ *   global  s_k > t, with the fewest wrong labels over all training rows (Hamming loss)
+ *   scut    s_k > t_k, with the largest F1 of the label over the training rows (Yang 2001)
+ *   top:k   the k largest scores
+ *   zero    s_k > 0
+ *
+ * Where several segments are equally good the lowest one is taken, in its middle; the outermost ones,
+ * that have no middle, 1 away from the scores. at_least_one adds the label of the largest score to an
+ * empty set. Among equal scores the label that comes first in the model is first. */
 #ifndef FAMILIES_ML_THRESHOLD_H
 #define FAMILIES_ML_THRESHOLD_H
 

@@ -2,9 +2,9 @@
 #include "families/ml/ml.h"
 
 #include "common/base/memory.h"
-#include "solvers/ml/ml.h"
 #include "families/ml/measures.h"
 #include "families/ml/threshold.h"
+#include "solvers/ml/ml.h"
 
 #include <stdlib.h>
 

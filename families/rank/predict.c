@@ -2,8 +2,8 @@
 #include "families/rank/rank.h"
 
 #include "common/base/memory.h"
-#include "families/rank/sigmoid.h"
 #include "families/rank/measures.h"
+#include "families/rank/sigmoid.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

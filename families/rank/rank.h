@@ -1,4 +1,5 @@
-/* The family rank, RankSVM: scores that order the rows of a query: the tables of its trainer and of its predictor. */
+/* The family rank, scores that order the rows of a query: the tables of its trainer and of its
+ * predictor. */
 #ifndef FAMILIES_RANK_RANK_H
 #define FAMILIES_RANK_RANK_H
 

@@ -3,9 +3,9 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "solvers/rank/rank.h"
 #include "families/rank/measures.h"
 #include "families/rank/probability.h"
+#include "solvers/rank/rank.h"
 
 #include <stdlib.h>
 
@@ -164,9 +164,8 @@ static int header(const void *state, struct point point, const struct solution *
         model_add(model, err, "pairs", "%s", pairs) < 0) {
         return -1;
     }
-    return exterior_features(point.options)
-               ? model_add(model, err, "pair-features", "exterior")
-               : 0;
+    return exterior_features(point.options) ? model_add(model, err, "pair-features", "exterior")
+                                            : 0;
 }
 
 static void report(const void *state, struct point point, const struct solution *solution,

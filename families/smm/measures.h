@@ -9,8 +9,8 @@
 #ifndef FAMILIES_SMM_MEASURES_H
 #define FAMILIES_SMM_MEASURES_H
 
-#include "driver/family.h"
 #include "common/data/labels.h"
+#include "driver/family.h"
 
 #include <stddef.h>
 #include <stdint.h>

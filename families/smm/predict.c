@@ -2,8 +2,8 @@
 #include "families/smm/smm.h"
 
 #include "common/base/memory.h"
-#include "solvers/smm/smm.h"
 #include "families/smm/measures.h"
+#include "solvers/smm/smm.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/data/weights.h"
-#include "solvers/smm/smm.h"
 #include "families/smm/measures.h"
+#include "solvers/smm/smm.h"
 
 #include <math.h>
 #include <stdlib.h>

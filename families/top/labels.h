@@ -2,8 +2,8 @@
 #ifndef FAMILIES_TOP_LABELS_H
 #define FAMILIES_TOP_LABELS_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
+#include "common/data/data.h"
 
 #include <stdbool.h>
 #include <stdint.h>

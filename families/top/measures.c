@@ -2,8 +2,8 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "families/top/roc.h"
 #include "families/top/labels.h"
+#include "families/top/roc.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "families/top/top.h"
 
 #include "common/base/memory.h"
-#include "families/top/roc.h"
 #include "families/top/measures.h"
+#include "families/top/roc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +28,9 @@ static int check(const struct options *options, const struct model *model, struc
         return error_set(err, ERROR_USAGE, "--roc is for one test file");
     }
     const char *roc = options_text(options, "roc");
-    const char *predictions = options->n_operands > 2              ? options->operand[2]
+    const char *predictions = options->n_operands > 2             ? options->operand[2]
                               : options_given(options, "metrics") ? NULL
-                                                                   : "-";
+                                                                  : "-";
     bool taken = predictions && roc && strcmp(roc, predictions) == 0;
     if (taken || (roc && strcmp(roc, "-") == 0 && options_given(options, "metrics"))) {
         return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", roc);

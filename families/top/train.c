@@ -3,11 +3,11 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "families/top/roc.h"
 #include "common/data/weights.h"
-#include "solvers/top/top.h"
 #include "families/top/labels.h"
 #include "families/top/measures.h"
+#include "families/top/roc.h"
+#include "solvers/top/top.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 #include "solvers/mc/kernel.h"
 
 #include "common/base/array.h"
-#include "common/kernel/columns.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
-#include "solvers/methods/score_map.h"
+#include "common/kernel/columns.h"
 #include "solvers/mc/alpha.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/sampling.h"
+#include "solvers/methods/score_map.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #define SOLVERS_MC_KERNEL_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
 #include "solvers/mc/task.h"
+#include "solvers/methods/monitor.h"
 
 struct mc_kernel;
 

@@ -1,9 +1,9 @@
 #include "solvers/mc/linear.h"
 
 #include "common/base/dispatch.h"
-#include "common/kernel/linear.h"
 #include "common/base/memory.h"
 #include "common/base/threads.h"
+#include "common/kernel/linear.h"
 #include "solvers/mc/alpha.h"
 #include "solvers/mc/sampling.h"
 

@@ -4,8 +4,8 @@
 #define SOLVERS_MC_LINEAR_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
 #include "solvers/mc/task.h"
+#include "solvers/methods/monitor.h"
 
 struct mc_linear;
 

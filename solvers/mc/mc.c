@@ -2,13 +2,13 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/score_map.h"
-#include "solvers/methods/conditional.h"
 #include "solvers/mc/kernel.h"
 #include "solvers/mc/linear.h"
 #include "solvers/mc/newton.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/task.h"
+#include "solvers/methods/conditional.h"
+#include "solvers/methods/score_map.h"
 
 #include <math.h>
 #include <stdlib.h>

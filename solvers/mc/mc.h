@@ -5,9 +5,9 @@
 
 #include "common/base/error.h"
 #include "common/data/labels.h"
-#include "solvers/methods/monitor.h"
 #include "common/kernel/problem.h"
 #include "solvers/mc/form.h"
+#include "solvers/methods/monitor.h"
 
 #include <stdint.h>
 

@@ -1,13 +1,13 @@
 #include "solvers/mc/newton.h"
 
-#include "solvers/methods/cholesky.h"
 #include "common/base/array.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
-#include "solvers/methods/score_map.h"
-#include "solvers/methods/linesearch.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/smooth.h"
+#include "solvers/methods/cholesky.h"
+#include "solvers/methods/linesearch.h"
+#include "solvers/methods/score_map.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #define SOLVERS_MC_NEWTON_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
 #include "solvers/mc/task.h"
+#include "solvers/methods/monitor.h"
 
 /* Largest number of weights for which the Hessian is formed. */
 enum { MC_NEWTON_WEIGHTS = 2048 };

@@ -1,8 +1,8 @@
 #include "solvers/mc/risk.h"
 
+#include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/linear.h"
-#include "common/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void add_constant(const struct mc_task *task, const double *constant, dou
     }
 }
 
-static int linear_scores_of(const struct score_map *map, const double * weights, double *s,
+static int linear_scores_of(const struct score_map *map, const double *weights, double *s,
                             struct error *err) {
     (void)err;
     const struct mc_task *task = map->context;
@@ -78,7 +78,7 @@ static void add_row(double value, const double *r, size_t k, double *w) {
     }
 }
 
-static int linear_adjoint_of(const struct score_map *map, const double * r, double *weights,
+static int linear_adjoint_of(const struct score_map *map, const double *r, double *weights,
                              struct error *err) {
     (void)err;
     const struct mc_task *task = map->context;
@@ -114,14 +114,14 @@ static void sum_coefficients(const struct mc_task *task, const double *b, double
     }
 }
 
-static int kernel_scores_of(const struct score_map *map, const double * weights, double *s,
+static int kernel_scores_of(const struct score_map *map, const double *weights, double *s,
                             struct error *err) {
     const struct mc_task *task = map->context;
     const struct problem *problem = task->problem;
     size_t k = task->shape.k;
     double *constant = memory_array(k, sizeof *constant, "scores", err);
-    if (!constant || gram_products(problem->gram, problem->rows, task->n, weights, k,
-                                   s, map->threads, err) < 0) {
+    if (!constant || gram_products(problem->gram, problem->rows, task->n, weights, k, s,
+                                   map->threads, err) < 0) {
         free(constant);
         return -1;
     }
@@ -133,10 +133,10 @@ static int kernel_scores_of(const struct score_map *map, const double * weights,
     return 0;
 }
 
-static int kernel_adjoint_of(const struct score_map *map, const double * r, double *weights,
+static int kernel_adjoint_of(const struct score_map *map, const double *r, double *weights,
                              struct error *err) {
     (void)err;
-    memcpy(weights, r, map->n * sizeof * weights);
+    memcpy(weights, r, map->n * sizeof *weights);
     return 0;
 }
 
@@ -144,11 +144,11 @@ static void release(struct score_map *map) {
     map->context = NULL;
 }
 
-int mc_map_create(struct score_map *map, const struct mc_task * task, struct error *err) {
+int mc_map_create(struct score_map *map, const struct mc_task *task, struct error *err) {
     (void)err;
     size_t k = task->shape.k;
     bool linear = !task->problem->gram;
-    *map=(struct score_map){
+    *map = (struct score_map){
         .n = task->n * k,
         .dimension = linear ? ((size_t)task->problem->data->n_features + 1) * k : task->n * k,
         .primal = linear,

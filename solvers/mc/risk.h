@@ -4,15 +4,15 @@
 #define SOLVERS_MC_RISK_H
 
 #include "common/base/error.h"
-#include "solvers/methods/score_map.h"
 #include "solvers/mc/task.h"
 #include "solvers/methods/risk.h"
+#include "solvers/methods/score_map.h"
 
 /* R(s) = sum_i share_i L(y_i, s_i), s (n, k) row-major; context is the task, which is borrowed. */
 struct risk mc_risk(const struct mc_task *task);
 
 /* Weights are W (n_features + 1, k) row-major, its last row that of the constant feature, or
  * coefficients (n, k). Borrows task; the caller releases it with score_map_free. */
-int mc_map_create(struct score_map *map, const struct mc_task * task, struct error *err);
+int mc_map_create(struct score_map *map, const struct mc_task *task, struct error *err);
 
 #endif

@@ -12,8 +12,8 @@
 
 struct mc_sampling {
     size_t n;
-    float least; /* preference */
-    float rate;  /* at which preferences follow the gains */
+    float least;       /* preference */
+    float rate;        /* at which preferences follow the gains */
     float *preference; /* (n) within bounds around 1 */
     float *due;        /* (n) what is left of a row's visits */
     double sum;        /* of preference */

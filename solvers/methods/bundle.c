@@ -88,17 +88,15 @@ static int grow(struct bundle *bundle, struct error *err) {
 
 /* Adds the plane g, offset, with weight 0. */
 static int add_plane(struct bundle *bundle, const double *g, double offset, struct error *err) {
-    const struct score_map *map= bundle->map;
+    const struct score_map *map = bundle->map;
     if (bundle->n_planes == bundle->capacity && grow(bundle, err)) {
         return -1;
     }
     struct plane plane = {.offset = offset, .used = bundle->round};
     plane.a = memory_array(map->dimension, sizeof *plane.a, "a plane", err);
-    plane.q = plane.a && !map->primal
-                  ? memory_array(map->n, sizeof *plane.q, "a plane", err)
-                  : NULL;
-    if (!plane.a ||
-        (!plane.q && !map->primal) || map->adjoint(map, g, plane.a, err) ||
+    plane.q =
+        plane.a && !map->primal ? memory_array(map->n, sizeof *plane.q, "a plane", err) : NULL;
+    if (!plane.a || (!plane.q && !map->primal) || map->adjoint(map, g, plane.a, err) ||
         (plane.q && map->scores(map, plane.a, plane.q, err))) {
         free(plane.a);
         free(plane.q);
@@ -138,13 +136,13 @@ static void drop_idle_planes(struct bundle *bundle) {
     bundle->n_planes = kept;
 }
 
-int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk * risk,
+int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk *risk,
                   struct error *err) {
     struct bundle *made = memory_zeros(1, sizeof *made, "cutting planes", err);
     if (!made) {
         return -1;
     }
-    made->map= map;
+    made->map = map;
     made->risk = risk;
     made->best_weights = memory_zeros(map->dimension, sizeof(double), "weights", err);
     made->master_weights = memory_zeros(map->dimension, sizeof(double), "weights", err);
@@ -176,9 +174,9 @@ int bundle_create(struct bundle **bundle, const struct score_map *map, const str
 }
 
 int bundle_start(struct bundle *bundle, const double *weights, struct error *err) {
-    const struct score_map *map= bundle->map;
+    const struct score_map *map = bundle->map;
     double offset;
-    memcpy(bundle->best_weights, weights, map->dimension * sizeof * weights);
+    memcpy(bundle->best_weights, weights, map->dimension * sizeof *weights);
     if (map->scores(map, weights, bundle->best_s, err)) {
         return -1;
     }
@@ -227,7 +225,7 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
                          err)) {
         return -1;
     }
-    const struct score_map *map= bundle->map;
+    const struct score_map *map = bundle->map;
     memset(bundle->master_weights, 0, map->dimension * sizeof(double));
     if (!map->primal) {
         memset(bundle->master_s, 0, map->n * sizeof(double));
@@ -238,15 +236,13 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
         if (mu > 0) {
             bundle->plane[t].used = bundle->round;
             offset += mu * bundle->linear[t];
-            array_add(bundle->master_weights, -cost * mu,
-                         bundle->plane[t].a, map->dimension);
+            array_add(bundle->master_weights, -cost * mu, bundle->plane[t].a, map->dimension);
             if (!map->primal) {
                 array_add(bundle->master_s, -cost * mu, bundle->plane[t].q, map->n);
             }
         }
     }
-    if (map->primal && map->scores(map, bundle->master_weights, bundle->master_s,
-                                             err)) {
+    if (map->primal && map->scores(map, bundle->master_weights, bundle->master_s, err)) {
         return -1;
     }
     *dual = offset - 0.5 * norm(bundle, bundle->master_weights, bundle->master_s);
@@ -255,14 +251,14 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
 
 /* Moves the best point by theta towards the master's and cuts the next plane between them. */
 static int step_and_cut(struct bundle *bundle, double cost, double tolerance, struct error *err) {
-    const struct score_map *map= bundle->map;
+    const struct score_map *map = bundle->map;
     size_t n = map->n;
     for (size_t i = 0; i < n; i++) {
         bundle->direction[i] = bundle->master_s[i] - bundle->best_s[i];
     }
-    double cross = array_dot(
-        bundle->best_weights, map->primal ? bundle->master_weights : bundle->master_s,
-                              map->dimension);
+    double cross =
+        array_dot(bundle->best_weights, map->primal ? bundle->master_weights : bundle->master_s,
+                  map->dimension);
     double far = norm(bundle, bundle->master_weights, bundle->master_s);
     struct linesearch search = {
         .risk = bundle->risk,

@@ -9,15 +9,15 @@
 #define SOLVERS_METHODS_BUNDLE_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
-#include "solvers/methods/score_map.h"
 #include "solvers/methods/fit.h"
+#include "solvers/methods/monitor.h"
 #include "solvers/methods/risk.h"
+#include "solvers/methods/score_map.h"
 
 struct bundle;
 
 /* Starts with no plane but the zero one. Borrows map and risk; risk->n = map->n. */
-int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk * risk,
+int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk *risk,
                   struct error *err);
 void bundle_free(struct bundle *bundle);
 

@@ -9,10 +9,10 @@
 #define SOLVERS_METHODS_CONDITIONAL_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
-#include "solvers/methods/score_map.h"
 #include "solvers/methods/fit.h"
+#include "solvers/methods/monitor.h"
 #include "solvers/methods/risk.h"
+#include "solvers/methods/score_map.h"
 
 #include <stdbool.h>
 
@@ -24,7 +24,7 @@ struct conditional {
 };
 
 /* Solves from f = 0. The caller calls fit_free. */
-int conditional_solve(const struct score_map *map, const struct risk * risk,
+int conditional_solve(const struct score_map *map, const struct risk *risk,
                       const struct conditional *how, const struct monitor *monitor, struct fit *fit,
                       struct error *err);
 

@@ -1,13 +1,13 @@
 #include "solvers/methods/score_map.h"
 
-#include "common/kernel/linear.h"
 #include "common/base/memory.h"
+#include "common/kernel/linear.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int score_map_each(const struct score_map *map, const double *weights, size_t n_outputs,
-                  double *s, struct error *err) {
+int score_map_each(const struct score_map *map, const double *weights, size_t n_outputs, double *s,
+                   struct error *err) {
     size_t n = map->n, d = map->dimension;
     double *column = memory_array(n + d, sizeof *column, "scores", err);
     int status = column ? 0 : -1;
@@ -24,22 +24,22 @@ int score_map_each(const struct score_map *map, const double *weights, size_t n_
     return status;
 }
 
-static int linear_map_scores(const struct score_map *map, const double *weights,
-                                  double *s, struct error *err) {
+static int linear_map_scores(const struct score_map *map, const double *weights, double *s,
+                             struct error *err) {
     (void)err;
     const struct problem *problem = map->context;
     linear_scores(problem->data, weights, map->dimension, 1, s, map->threads);
     return 0;
 }
 
-static int linear_map_adjoint(const struct score_map *map, const double *r,
-                                   double *weights, struct error *err) {
+static int linear_map_adjoint(const struct score_map *map, const double *r, double *weights,
+                              struct error *err) {
     const struct problem *problem = map->context;
     return linear_adjoint(problem->data, r, weights, map->threads, err);
 }
 
-static int linear_map_exact(const struct score_map *map, const double *weights,
-                                 size_t n_outputs, double *s, struct error *err) {
+static int linear_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
+                            double *s, struct error *err) {
     (void)err;
     const struct problem *problem = map->context;
     linear_scores(problem->data, weights, map->dimension, n_outputs, s, map->threads);
@@ -60,7 +60,7 @@ struct gram_view {
 };
 
 static int gram_map_scores(const struct score_map *map, const double *weights, double *s,
-                                struct error *err) {
+                           struct error *err) {
     const struct gram_view *view = map->context;
     const struct problem *problem = view->problem;
     if (!problem->rows) {
@@ -79,14 +79,14 @@ static int gram_map_scores(const struct score_map *map, const double *weights, d
 }
 
 static int gram_map_adjoint(const struct score_map *map, const double *r, double *weights,
-                                 struct error *err) {
+                            struct error *err) {
     (void)err;
     memcpy(weights, r, map->n * sizeof *weights);
     return 0;
 }
 
-static int gram_map_exact(const struct score_map *map, const double *weights,
-                               size_t n_outputs, double *s, struct error *err) {
+static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
+                          double *s, struct error *err) {
     const struct gram_view *view = map->context;
     const struct problem *problem = view->problem;
     if (gram_is_wide(problem->gram)) {
@@ -119,14 +119,13 @@ static uint32_t gram_row(const struct gram_view *view, size_t i) {
 }
 
 static int gram_map_column(const struct score_map *map, uint32_t i, double *column,
-                                struct error *err) {
+                           struct error *err) {
     const struct gram_view *view = map->context;
     uint32_t row = gram_row(view, i);
     return gram_block(view->problem->gram, view->all, map->n, &row, 1, column, err);
 }
 
-static int gram_map_diagonal(const struct score_map *map, double *diagonal,
-                                  struct error *err) {
+static int gram_map_diagonal(const struct score_map *map, double *diagonal, struct error *err) {
     (void)err;
     const struct gram_view *view = map->context;
     const struct kernel_rows *rows = gram_rows(view->problem->gram);

@@ -21,15 +21,14 @@ struct score_map {
     struct threads *threads;
 
     /* s (n) = A weights (dimension). */
-    int (*scores)(const struct score_map *map, const double *weights, double *s,
-                  struct error *err);
+    int (*scores)(const struct score_map *map, const double *weights, double *s, struct error *err);
     /* weights (dimension) = A' r (n). */
     int (*adjoint)(const struct score_map *map, const double *r, double *weights,
                    struct error *err);
     /* s (n, n_outputs) row-major = A weights (dimension, n_outputs), everything in double and from
      * the data: what a certificate is computed with. */
-    int (*exact)(const struct score_map *map, const double *weights, size_t n_outputs,
-                 double *s, struct error *err);
+    int (*exact)(const struct score_map *map, const double *weights, size_t n_outputs, double *s,
+                 struct error *err);
     /* column (n) of K, and its diagonal (n), as accurate as `scores`; NULL when weights are w. */
     int (*column)(const struct score_map *map, uint32_t i, double *column, struct error *err);
     int (*diagonal)(const struct score_map *map, double *diagonal, struct error *err);
@@ -43,7 +42,7 @@ void score_map_free(struct score_map *map);
 
 /* s (n, n_outputs) row-major = A weights (dimension, n_outputs) by `scores`, output by output: the
  * `exact` of maps whose scores are in double anyway. */
-int score_map_each(const struct score_map *map, const double *weights, size_t n_outputs,
-                  double *s, struct error *err);
+int score_map_each(const struct score_map *map, const double *weights, size_t n_outputs, double *s,
+                   struct error *err);
 
 #endif

@@ -1,8 +1,8 @@
 #include "solvers/methods/simplex.h"
 
-#include "solvers/methods/cholesky.h"
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "solvers/methods/cholesky.h"
 #include "solvers/methods/score_map.h"
 
 #include <float.h>

@@ -7,8 +7,8 @@
 #define SOLVERS_ML_BCD_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/monitor.h"
 #include "solvers/ml/block.h"
 #include "solvers/ml/rows.h"
 #include "solvers/ml/store.h"

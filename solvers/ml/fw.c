@@ -2,8 +2,8 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/score_map.h"
 #include "solvers/methods/conditional.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/ml/block.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void scores_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-static int scores(const struct score_map *map, const double * weights, double *s,
+static int scores(const struct score_map *map, const double *weights, double *s,
                   struct error *err) {
     struct context *context = map->context;
     struct ml_store *store = context->store;
@@ -64,13 +64,13 @@ static int scores(const struct score_map *map, const double * weights, double *s
     return 0;
 }
 
-static int adjoint(const struct score_map *map, const double * r, double *weights,
+static int adjoint(const struct score_map *map, const double *r, double *weights,
                    struct error *err) {
     struct context *context = map->context;
     struct ml_store *store = context->store;
     size_t width = store->width, n = store->rows->n;
     if (!map->primal) {
-        memcpy(weights, r, map->dimension * sizeof * weights);
+        memcpy(weights, r, map->dimension * sizeof *weights);
         return 0;
     }
     if (ml_store_rebuild(store, r, err) < 0) {
@@ -158,13 +158,13 @@ int ml_fw_solve(struct ml_store *store, double constant, double cost, double eps
     struct context context = {.store = store, .constant = constant};
     bool primal = store->W != NULL;
     size_t rows = primal ? store->problem->data->n_features + (size_t)1 : store->rows->n;
-    struct score_map map= {.n = store->rows->n * store->width,
-                               .dimension = rows * store->width,
-                               .primal = primal,
-                               .context = &context,
-                               .threads = store->problem->threads,
-                               .scores = scores,
-                               .adjoint = adjoint};
+    struct score_map map = {.n = store->rows->n * store->width,
+                            .dimension = rows * store->width,
+                            .primal = primal,
+                            .context = &context,
+                            .threads = store->problem->threads,
+                            .scores = scores,
+                            .adjoint = adjoint};
     struct risk risk = {.n = map.n, .context = &context, .cut = cut};
     struct conditional how = {.cost = cost, .epsilon = epsilon};
     *fit = (struct fit){0};

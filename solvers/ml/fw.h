@@ -4,9 +4,9 @@
 #define SOLVERS_ML_FW_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/fit.h"
+#include "solvers/methods/monitor.h"
 #include "solvers/ml/rows.h"
 #include "solvers/ml/store.h"
 

@@ -1,8 +1,8 @@
 #include "solvers/ml/ml.h"
 
 #include "common/base/array.h"
-#include "common/kernel/linear.h"
 #include "common/base/memory.h"
+#include "common/kernel/linear.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/ml/bias.h"
 #include "solvers/ml/fw.h"

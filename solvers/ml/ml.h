@@ -8,8 +8,8 @@
 #define SOLVERS_ML_ML_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/monitor.h"
 #include "solvers/ml/bcd.h"
 #include "solvers/ml/rows.h"
 

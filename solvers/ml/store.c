@@ -1,9 +1,9 @@
 #include "solvers/ml/store.h"
 
 #include "common/base/dispatch.h"
-#include "common/kernel/gram.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
+#include "common/kernel/gram.h"
 
 #include <cblas.h>
 #include <stdlib.h>

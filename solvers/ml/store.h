@@ -10,8 +10,8 @@
 #define SOLVERS_ML_STORE_H
 
 #include "common/base/error.h"
-#include "common/kernel/problem.h"
 #include "common/base/random.h"
+#include "common/kernel/problem.h"
 #include "solvers/ml/rows.h"
 
 #include <stdbool.h>

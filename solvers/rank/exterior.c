@@ -165,7 +165,7 @@ static void multiply_right(void *argument, size_t g, size_t worker) {
     memset(F, 0, m * m * sizeof *F);
 }
 
-static int exterior_scores(const struct score_map *map, const double * weights, double *s,
+static int exterior_scores(const struct score_map *map, const double *weights, double *s,
                            struct error *err) {
     (void)err;
     struct margins_task task = {map->context, weights, s};
@@ -175,10 +175,10 @@ static int exterior_scores(const struct score_map *map, const double * weights, 
     return 0;
 }
 
-static int exterior_adjoint(const struct score_map *map, const double * r, double *weights,
+static int exterior_adjoint(const struct score_map *map, const double *r, double *weights,
                             struct error *err) {
     (void)err;
-    memcpy(weights, r, map->n * sizeof * weights);
+    memcpy(weights, r, map->n * sizeof *weights);
     return 0;
 }
 

@@ -6,10 +6,10 @@
 #define SOLVERS_RANK_EXTERIOR_H
 
 #include "common/base/error.h"
-#include "solvers/methods/score_map.h"
 #include "common/kernel/problem.h"
-#include "solvers/rank/pairs.h"
 #include "solvers/methods/risk.h"
+#include "solvers/methods/score_map.h"
+#include "solvers/rank/pairs.h"
 
 struct exterior;
 

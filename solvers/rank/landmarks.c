@@ -1,8 +1,8 @@
 #include "solvers/rank/landmarks.h"
 
-#include "solvers/methods/cholesky.h"
-#include "common/kernel/linear.h"
 #include "common/base/memory.h"
+#include "common/kernel/linear.h"
+#include "solvers/methods/cholesky.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -63,7 +63,7 @@ static int choose(struct landmarks *landmarks, const struct score_map *map, size
         if (!(rest > UNEXPLAINED * total)) {
             break;
         }
-        if (map->column(map,(uint32_t) pivot, column, err)) {
+        if (map->column(map, (uint32_t)pivot, column, err)) {
             return -1;
         }
         append_column(landmarks, n, most, (uint32_t)pivot, column, left);
@@ -90,7 +90,7 @@ static void settle(struct landmarks *landmarks, size_t n, size_t most) {
 int landmarks_create(struct landmarks *landmarks, const struct score_map *map, size_t most,
                      struct error *err) {
     size_t n = map->n;
-    *landmarks = (struct landmarks){.threads = map->threads };
+    *landmarks = (struct landmarks){.threads = map->threads};
     most = most < n ? most : n;
     landmarks->psi.value = memory_array(n, most * sizeof(float), "a preconditioner", err);
     landmarks->pivot = memory_array(most, sizeof *landmarks->pivot, "a preconditioner", err);

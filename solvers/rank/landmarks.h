@@ -9,8 +9,8 @@
 #ifndef SOLVERS_RANK_LANDMARKS_H
 #define SOLVERS_RANK_LANDMARKS_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
+#include "common/data/data.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/rank/laplacian.h"
 

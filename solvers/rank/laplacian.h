@@ -3,8 +3,8 @@
 #ifndef SOLVERS_RANK_LAPLACIAN_H
 #define SOLVERS_RANK_LAPLACIAN_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
+#include "common/data/data.h"
 #include "solvers/rank/pairs.h"
 
 #include <stddef.h>

@@ -1,10 +1,10 @@
 #include "solvers/rank/newton.h"
 
-#include "solvers/methods/cholesky.h"
 #include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/rank/landmarks.h"
+#include "solvers/methods/cholesky.h"
 #include "solvers/methods/linesearch.h"
+#include "solvers/rank/landmarks.h"
 #include "solvers/rank/laplacian.h"
 #include "solvers/rank/risk.h"
 
@@ -47,7 +47,7 @@ struct newton {
 
 static double inner(const struct newton *newton, const double *x, const double *y,
                     const double *y_scores) {
-    const struct score_map *map= newton->map;
+    const struct score_map *map = newton->map;
     return array_dot(x, map->primal ? y : y_scores, map->dimension);
 }
 
@@ -81,7 +81,7 @@ static int direct_step(struct newton *newton, struct error *err) {
  * landmarks for kernels. *square = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
                         double *z, double *z_s, double *square, struct error *err) {
-    const struct score_map *map= newton->map;
+    const struct score_map *map = newton->map;
     size_t d = map->dimension;
     if (newton->landmarks.m > 0) {
         if (landmarks_apply(&newton->landmarks, residual, z, err)) {
@@ -102,7 +102,7 @@ static int precondition(struct newton *newton, const double *residual, const dou
 /* *square = |x|^2 of weights x; s (n) is work. */
 static int inner_square(struct newton *newton, const double *x, double *s, double *square,
                         struct error *err) {
-    const struct score_map *map= newton->map;
+    const struct score_map *map = newton->map;
     if (!map->primal && map->scores(map, x, s, err)) {
         return -1;
     }
@@ -114,7 +114,7 @@ static int inner_square(struct newton *newton, const double *x, double *s, doubl
  * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
  * FORCING |gradient|, preconditioned, or when what is left to gain is below `enough`. */
 static int cg_step(struct newton *newton, double enough, struct error *err) {
-    const struct score_map *map= newton->map;
+    const struct score_map *map = newton->map;
     size_t n = map->n, d = map->dimension;
     double factor = band_factor(newton);
     double *residual = newton->cg, *z = residual + d, *p = z + d, *Tp = p + d, *scale = Tp + d;
@@ -186,7 +186,7 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
 /* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
 static int evaluate(struct newton *newton, double *primal, double *dual, double *dual_offset,
                     struct error *err) {
-    const struct score_map *map= newton->map;
+    const struct score_map *map = newton->map;
     size_t d = map->dimension;
     double offset;
     newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
@@ -197,8 +197,7 @@ static int evaluate(struct newton *newton, double *primal, double *dual, double 
         newton->dual[k] *= -newton->cost;
         newton->gradient[k] = newton->w[k] - newton->dual[k];
     }
-    if (!map->primal && map->scores(map, newton->gradient, newton->gradient_s,
-                                              err)) {
+    if (!map->primal && map->scores(map, newton->gradient, newton->gradient_s, err)) {
         return -1;
     }
     newton->norm = inner(newton, newton->w, newton->w, newton->s);
@@ -217,7 +216,7 @@ static int evaluate(struct newton *newton, double *primal, double *dual, double 
 
 /* Goes along the step to the minimum. */
 static int line(struct newton *newton, double tolerance, struct error *err) {
-    const struct score_map *map= newton->map;
+    const struct score_map *map = newton->map;
     size_t n = map->n, d = map->dimension;
     struct linesearch search = {
         .risk = &newton->table,
@@ -258,7 +257,7 @@ static void keep_best(const struct newton *newton, double primal, double dual, d
  * with the band of the old one, so that one Newton step follows. */
 static int lower_mu(struct newton *newton, double factor, double gap, double primal,
                     struct error *err) {
-    const struct score_map *map= newton->map;
+    const struct score_map *map = newton->map;
     double band = newton->risk.mu, smoothing = gap - newton->residual, offset;
     double enough = 0.3 * newton->epsilon * primal / smoothing;
     newton->risk.mu = fmax(band * fmin(fmax(factor, enough), MU_CAREFUL), MU_LEAST);
@@ -336,13 +335,13 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
 }
 
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
-                      struct rank_pairs * pairs, enum rank_loss loss, double cost, double epsilon,
+                      struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, const struct monitor *monitor, struct fit *fit,
                       struct error *err) {
     size_t n = map->n, d = map->dimension;
     *fit = (struct fit){0};
     struct newton newton = {.problem = problem,
-                            .map= map,
+                            .map = map,
                             .huber = loss == RANK_HINGE,
                             .cost = cost,
                             .epsilon = epsilon};

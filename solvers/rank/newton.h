@@ -11,12 +11,12 @@
 #define SOLVERS_RANK_NEWTON_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
-#include "solvers/methods/score_map.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/fit.h"
-#include "solvers/rank/rank.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/rank/pairs.h"
+#include "solvers/rank/rank.h"
 
 /* Largest number of features for which the Hessian is formed. */
 enum { RANK_NEWTON_DIRECT = 2048 };
@@ -24,7 +24,7 @@ enum { RANK_NEWTON_DIRECT = 2048 };
 /* Solves to primal - dual <= epsilon * primal from `start` (dimension; NULL: from 0). The caller
  * calls fit_free. */
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
-                      struct rank_pairs * pairs, enum rank_loss loss, double cost, double epsilon,
+                      struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, const struct monitor *monitor, struct fit *fit,
                       struct error *err);
 

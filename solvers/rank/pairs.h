@@ -11,10 +11,10 @@
 #ifndef SOLVERS_RANK_PAIRS_H
 #define SOLVERS_RANK_PAIRS_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
-#include "common/kernel/problem.h"
 #include "common/base/threads.h"
+#include "common/data/data.h"
+#include "common/kernel/problem.h"
 #include "solvers/rank/rank.h"
 
 #include <stddef.h>

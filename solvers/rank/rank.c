@@ -1,9 +1,9 @@
 #include "solvers/rank/rank.h"
 
 #include "common/base/memory.h"
-#include "solvers/methods/score_map.h"
 #include "solvers/methods/bundle.h"
 #include "solvers/methods/conditional.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/rank/exterior.h"
 #include "solvers/rank/newton.h"
 #include "solvers/rank/pairs.h"
@@ -32,8 +32,8 @@ struct rank {
     struct exterior *exterior; /* pair features; else NULL */
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
-    struct bundle *bundle[2];  /* planes of earlier solves, by loss; NULL before the first */
-    double *last[2];           /* weights of the last Newton solve, by loss */
+    struct bundle *bundle[2]; /* planes of earlier solves, by loss; NULL before the first */
+    double *last[2];          /* weights of the last Newton solve, by loss */
 };
 
 static int open_parts(struct rank *rank, const struct rank_preferences *preferences,
@@ -103,8 +103,7 @@ static enum rank_method choose(const struct rank *rank, const struct rank_parame
     if (parameters->loss == RANK_SQUARED_HINGE) {
         return RANK_NEWTON;
     }
-    return rank->map.primal && rank->map.dimension <= RANK_NEWTON_DIRECT ? RANK_NEWTON
-                                                                                    : RANK_OCAS;
+    return rank->map.primal && rank->map.dimension <= RANK_NEWTON_DIRECT ? RANK_NEWTON : RANK_OCAS;
 }
 
 static int check(const struct rank *rank, const struct rank_parameters *parameters,
@@ -140,8 +139,7 @@ static int run_bundle(struct rank *rank, const struct rank_parameters *parameter
                       const double *start, const struct monitor *monitor, struct fit *fit,
                       struct error *err) {
     struct bundle **bundle = &rank->bundle[parameters->loss];
-    if (!*bundle &&
-        bundle_create(bundle, &rank->map, &rank->risk[parameters->loss], err)) {
+    if (!*bundle && bundle_create(bundle, &rank->map, &rank->risk[parameters->loss], err)) {
         return -1;
     }
     if (start && bundle_start(*bundle, start, err)) {
@@ -195,8 +193,8 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
         }
         return 0;
     case RANK_FW:
-        return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor,
-                                 fit, err);
+        return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor, fit,
+                                 err);
     default:
         return run_bundle(rank, parameters, epsilon, NULL, monitor, fit, err);
     }
@@ -236,11 +234,10 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
         fit->primal = 0.5 * norm + parameters->cost * risk->cut(risk->context, s, s + n, &offset);
         fit->dual = fit->dual_offset - 0.5 * dual_norm;
         *indefinite = norm < -INDEFINITE * terms || dual_norm < -INDEFINITE * dual_terms ||
-                      fit->dual - fit->primal >
-                          INDEFINITE * (fabs(fit->dual) + fabs(fit->primal));
+                      fit->dual - fit->primal > INDEFINITE * (fabs(fit->dual) + fabs(fit->primal));
         if (!isfinite(fit->primal) || !isfinite(fit->dual)) {
-            status = error_set(err, ERROR_RUNTIME,
-                               "scores overflow: scale the data or lower the cost");
+            status =
+                error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
         }
     }
     free(both);

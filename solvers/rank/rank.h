@@ -7,8 +7,8 @@
 #define SOLVERS_RANK_RANK_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/monitor.h"
 
 #include <stdbool.h>
 #include <stddef.h>

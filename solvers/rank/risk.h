@@ -3,8 +3,8 @@
 #define SOLVERS_RANK_RISK_H
 
 #include "common/base/error.h"
-#include "solvers/rank/pairs.h"
 #include "solvers/methods/risk.h"
+#include "solvers/rank/pairs.h"
 
 enum rank_risk_type {
     RANK_RISK_HINGE,  /* sum max(0, u), u = 1 - (s_i - s_j) */

@@ -1,8 +1,8 @@
 #include "solvers/smm/binary.h"
 
 #include "common/base/array.h"
-#include "common/kernel/linear.h"
 #include "common/base/memory.h"
+#include "common/kernel/linear.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/binary_bias.h"
 #include "solvers/smm/binary_private.h"

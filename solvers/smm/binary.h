@@ -14,10 +14,10 @@
 #ifndef SOLVERS_SMM_BINARY_H
 #define SOLVERS_SMM_BINARY_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
 #include "common/base/threads.h"
+#include "common/data/data.h"
+#include "solvers/methods/monitor.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,9 +5,9 @@
  *
  * solved for w as it is, and for coefficients by p = -g + Zc' (I + Zc Zc')^-1 Zc g, where Zc Zc'
  * comes from the products of rows. */
-#include "solvers/methods/cholesky.h"
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "solvers/methods/cholesky.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/binary_private.h"
 

@@ -1,7 +1,7 @@
 #include "solvers/smm/maps.h"
 
-#include "common/kernel/linear.h"
 #include "common/base/memory.h"
+#include "common/kernel/linear.h"
 
 #include <cblas.h>
 #include <stdlib.h>

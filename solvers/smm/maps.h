@@ -3,9 +3,9 @@
 #ifndef SOLVERS_SMM_MAPS_H
 #define SOLVERS_SMM_MAPS_H
 
-#include "common/data/data.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
+#include "common/data/data.h"
 
 #include <stddef.h>
 

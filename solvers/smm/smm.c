@@ -2,13 +2,13 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/score_map.h"
 #include "common/base/random.h"
-#include "solvers/smm/svd.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/smm/binary.h"
 #include "solvers/smm/lowrank.h"
 #include "solvers/smm/maps.h"
 #include "solvers/smm/nuclear.h"
+#include "solvers/smm/svd.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -12,8 +12,8 @@
 
 #include "common/base/error.h"
 #include "common/data/labels.h"
-#include "solvers/methods/monitor.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/monitor.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -42,7 +42,7 @@ struct pair {
 };
 
 static bool squared_quantile(const struct cd *cd) {
-    return cd->risk->kind == TOP_QUANTILE &&cd->risk->square;
+    return cd->risk->kind == TOP_QUANTILE && cd->risk->square;
 }
 
 static bool levelled_quantile(const struct cd *cd) {
@@ -332,7 +332,7 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
     for (size_t i = 0; i < cd->n; i++) {
         double C = cd->cost * risk->cost[i];
         cd->bound[i] = C <= 0 ? 0 : risk->square ? INFINITY : C;
-        cd->h[i] = C > 0 &&risk->square ? 1 / (2 * C) : 0;
+        cd->h[i] = C > 0 && risk->square ? 1 / (2 * C) : 0;
         cd->share[i] = risk->kind == TOP_MEAN ? risk->share[i] : risk->theta * risk->mass[i];
         cd->alpha[i] = C > 0 ? C * random_unit(&random) : 0;
         cd->beta[i] = risk->mass[i] > 0 ? cd->cost * random_unit(&random) : 0;
@@ -446,9 +446,9 @@ static int allocate(struct cd *cd, struct error *err) {
     return 0;
 }
 
-int top_cd_solve(const struct problem *problem, const struct score_map *map,
-                 struct top_risk *risk, double cost, double epsilon, uint64_t seed,
-                 const struct monitor *monitor, struct fit *fit, struct error *err) {
+int top_cd_solve(const struct problem *problem, const struct score_map *map, struct top_risk *risk,
+                 double cost, double epsilon, uint64_t seed, const struct monitor *monitor,
+                 struct fit *fit, struct error *err) {
     struct cd cd = {.map = map, .risk = risk, .n = risk->n, .cost = cost};
     *fit = (struct fit){0};
     int status = allocate(&cd, err);

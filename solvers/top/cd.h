@@ -9,18 +9,18 @@
 #define SOLVERS_TOP_CD_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
-#include "solvers/methods/score_map.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/fit.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/top/risk.h"
 
 #include <stdint.h>
 
 /* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until sweeps bring nothing. The
  * caller calls fit_free. */
-int top_cd_solve(const struct problem *problem, const struct score_map *map,
-                 struct top_risk *risk, double cost, double epsilon, uint64_t seed,
-                 const struct monitor *monitor, struct fit *fit, struct error *err);
+int top_cd_solve(const struct problem *problem, const struct score_map *map, struct top_risk *risk,
+                 double cost, double epsilon, uint64_t seed, const struct monitor *monitor,
+                 struct fit *fit, struct error *err);
 
 #endif

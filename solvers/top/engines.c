@@ -88,8 +88,7 @@ static uint64_t first_turn(const struct top_engines *engines, enum top_method me
     if (method == TOP_BUNDLE) {
         return PLANES;
     }
-    uint64_t row =
-        engines->map->primal ? data_values(engines->problem->data) / (n + 1) / 4 : n / 8;
+    uint64_t row = engines->map->primal ? data_values(engines->problem->data) / (n + 1) / 4 : n / 8;
     return STEPS + PLANES * row;
 }
 

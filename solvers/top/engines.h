@@ -4,14 +4,14 @@
 #define SOLVERS_TOP_ENGINES_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
-#include "solvers/methods/score_map.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/bundle.h"
 #include "solvers/methods/fit.h"
-#include "solvers/top/top.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/top/risk.h"
 #include "solvers/top/smo.h"
+#include "solvers/top/top.h"
 
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 #include "solvers/top/grill.h"
 
 #include "common/base/array.h"
-#include "common/kernel/linear.h"
 #include "common/base/memory.h"
-#include "solvers/methods/score_map.h"
 #include "common/base/random.h"
+#include "common/kernel/linear.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/top/risk.h"
 
 #include <math.h>

@@ -215,7 +215,7 @@ double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *o
             slopes += slope;
             g[i] = -slope;
         }
-        if (risk->kind == TOP_NONE &&risk->mass[i] > 0) {
+        if (risk->kind == TOP_NONE && risk->mass[i] > 0) {
             value += risk->mass[i] * top_loss(risk->square, s[i]);
             g[i] += risk->mass[i] * top_slope(risk->square, s[i]);
         }

@@ -58,13 +58,12 @@ static int allocate(struct top_smo *smo, struct error *err) {
     smo->keep = memory_array(n, 1, "the dual point", err);
     smo->weights = memory_array(smo->map->dimension, 2 * sizeof *smo->weights, "weights", err);
     smo->scores = memory_array(n, 2 * sizeof *smo->scores, "scores", err);
-    return state->at && state->capped && smo->from && smo->keep && smo->weights && smo->scores
-               ? 0
-               : -1;
+    return state->at && state->capped && smo->from && smo->keep && smo->weights && smo->scores ? 0
+                                                                                               : -1;
 }
 
-int top_smo_create(struct top_smo **smo, const struct problem *problem,
-                   const struct score_map *map, struct top_risk *risk, struct error *err) {
+int top_smo_create(struct top_smo **smo, const struct problem *problem, const struct score_map *map,
+                   struct top_risk *risk, struct error *err) {
     struct top_smo *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -126,7 +125,7 @@ static void set_cost(struct top_smo *smo, double cost) {
         }
     }
     state->lift = risk->kind == TOP_QUANTILE ? 1 / risk->theta : risk->kind == TOP_NONE ? 1 : 0;
-    state->curl = risk->kind == TOP_NONE &&risk->square ? 1 / (2 * cost) : 0;
+    state->curl = risk->kind == TOP_NONE && risk->square ? 1 / (2 * cost) : 0;
     state->level = 1;
 }
 
@@ -271,7 +270,7 @@ static int start(struct top_smo *smo, double cost, struct error *err) {
     for (size_t p = 0; p < n; p++) {
         uint32_t row = state->at[p];
         state->beta[p] = sum * risk->p[row];
-        if (risk->kind == TOP_NONE &&risk->mass[row] > 0) {
+        if (risk->kind == TOP_NONE && risk->mass[row] > 0) {
             state->beta[p] = cost * risk->mass[row] * top_slope(risk->square, smo->row_s[row]);
         }
     }

@@ -8,10 +8,10 @@
 #define SOLVERS_TOP_SMO_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
-#include "solvers/methods/score_map.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/fit.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/score_map.h"
 #include "solvers/top/risk.h"
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@
 struct top_smo;
 
 /* Borrows problem, map (of the problem) and risk. */
-int top_smo_create(struct top_smo **smo, const struct problem *problem,
-                   const struct score_map *map, struct top_risk *risk, struct error *err);
+int top_smo_create(struct top_smo **smo, const struct problem *problem, const struct score_map *map,
+                   struct top_risk *risk, struct error *err);
 void top_smo_free(struct top_smo *smo);
 
 /* Solves to primal - dual <= epsilon * primal, from the last solution scaled to this cost. The

@@ -1,15 +1,16 @@
-/* A dual point of classification at the top, and the steps that move it: what top_smo.c runs.
+/* A dual point of classification at the top, and the steps that move it: what solvers/top/smo.c runs.
  *
  * With f = sum (alpha_i - beta_i) k(x_i, .) and scores s, the dual's slopes are
- *   g_i = 1 - s_i - h_i alpha_i                       of alpha_i, h = 1 / (2 C_i) if squared, else
- * 0 z_j = s_j + lift - q_j beta_j                     of beta_j with sum alpha = sum beta
- * (TOP_NONE: without). Bounds are 0 <= alpha_i <= C_i (none if squared) and 0 <= beta_j <= share_j
- * level, where the level is TOP_MEAN              sum alpha; TOP_QUANTILE, hinge   delta, a
- * variable of its own with slope -budget; share = theta mass; otherwise             1: caps do not
- * move (TOP_QUANTILE squared has none, TOP_NONE C mass). Where the level moves, the entries that
- * lie at their cap move with it, as one block: U is the sum of share_j K_j over them, kappa that of
- * share_j U_j, A that of share_j z_j (less the budget), omega that of share_j. For TOP_MEAN rho = 1
- * - omega is left for a free entry. */
+ *   g_i = 1 - s_i - h_i alpha_i        of alpha_i, h = 1 / (2 C_i) if squared, else 0
+ *   z_j = s_j + lift - q_j beta_j      of beta_j
+ * with sum alpha = sum beta (TOP_NONE: without). Bounds are 0 <= alpha_i <= C_i (none if squared)
+ * and 0 <= beta_j <= share_j level, where the level is
+ *   TOP_MEAN               sum alpha
+ *   TOP_QUANTILE, hinge    delta, a variable of its own with slope -budget; share = theta mass
+ *   otherwise              1: caps do not move (TOP_QUANTILE squared has none, TOP_NONE C mass)
+ * Where the level moves, the entries that lie at their cap move with it, as one block: U is the sum
+ * of share_j K_j over them, kappa that of share_j U_j, A that of share_j z_j (less the budget), omega
+ * that of share_j. For TOP_MEAN rho = 1 - omega is left for a free entry. */
 #ifndef SOLVERS_TOP_STATE_H
 #define SOLVERS_TOP_STATE_H
 

@@ -68,7 +68,7 @@ static void read_weights(struct top *top) {
         top->negative[i] = positive ? 0 : weight;
         top->mass[i] = positive && !all ? 0 : weight;
         /* the largest of equal scores is that of one of them */
-        if (setting->formulation == TOP_PUSH &&top->mass[i] > 0) {
+        if (setting->formulation == TOP_PUSH && top->mass[i] > 0) {
             top->mass[i] = 1;
         }
         struct top_counts *counts = &top->counts;
@@ -193,7 +193,7 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
 
 /* Adds what b'K b may have lost by rounding, where terms cancel: a part of (sum |b_i| |phi_i|)^2.
  */
-static int add_rounding(const struct score_map *map, const double * b, double *rounding,
+static int add_rounding(const struct score_map *map, const double *b, double *rounding,
                         struct error *err) {
     double *diagonal = memory_array(map->n, sizeof *diagonal, "a certificate", err), sum = 0;
     if (!diagonal || map->diagonal(map, diagonal, err)) {
@@ -284,7 +284,7 @@ static bool nothing_is_best(const struct top *top, const struct top_parameters *
         return false;
     }
     for (size_t i = 0; i < risk->n; i++) {
-        if (risk->cost[i] > 0 &&risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12)) {
+        if (risk->cost[i] > 0 && risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12)) {
             return false;
         }
     }

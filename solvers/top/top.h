@@ -20,8 +20,8 @@
 #define SOLVERS_TOP_TOP_H
 
 #include "common/base/error.h"
-#include "solvers/methods/monitor.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/monitor.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 #ifndef TESTS_UNIT_COMPUTE_H
 #define TESTS_UNIT_COMPUTE_H
 
-#include "common/data/data.h"
 #include "common/base/random.h"
+#include "common/data/data.h"
 
 #include <math.h>
 #include <stdbool.h>

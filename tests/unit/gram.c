@@ -104,8 +104,8 @@ static void test_products(size_t n, bool sparse, bool wide, double part,
                   kernel->type, sums[e], sum);
         }
         for (int p = 0; p < 3; p++) {
-            CHECK(gram_products(gram, list, m, many, COLUMNS, sums_again, pool[p], &err) == 0,
-                  "%s", err.text);
+            CHECK(gram_products(gram, list, m, many, COLUMNS, sums_again, pool[p], &err) == 0, "%s",
+                  err.text);
             CHECK(memcmp(sums, sums_again, m * COLUMNS * sizeof *sums) == 0,
                   "n %zu kernel %d: the product of many columns depends on the threads", n,
                   kernel->type);

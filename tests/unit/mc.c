@@ -2,8 +2,8 @@
  * step, the bounds, both engines and the second solver, kernels, bias, weights, warm starts. */
 #include "solvers/mc/mc.h"
 
-#include "common/kernel/gram.h"
 #include "common/base/memory.h"
+#include "common/kernel/gram.h"
 #include "solvers/mc/form.h"
 #include "tests/unit/compute.h"
 #include "tests/unit/mc_reference.h"

@@ -6,8 +6,8 @@
  * method of its own gave 3.778866727 and 8.454402562 for the free bias, too. */
 #include "solvers/ml/ml.h"
 
-#include "common/kernel/gram.h"
 #include "common/base/random.h"
+#include "common/kernel/gram.h"
 #include "solvers/ml/bias.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Losses, vertices and steps of single rows against plain loops, and against what makes them
  * optimal: a block is best exactly when its loss and its dual part meet (Fenchel). */
-#include "solvers/ml/block.h"
 #include "common/base/random.h"
+#include "solvers/ml/block.h"
 #include "solvers/ml/sort.h"
 
 #include <math.h>

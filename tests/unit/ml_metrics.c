@@ -3,10 +3,10 @@
  * The values were made with scikit-learn 1.2.1 on the rows below: hamming_loss, label_ranking_loss,
  * coverage_error - 1, label_ranking_average_precision_score, accuracy_score and f1_score (micro,
  * macro, samples; zero_division=0); one-error with numpy. Scores have many ties. */
-#include "families/ml/metrics.h"
 #include "common/base/random.h"
-#include "solvers/ml/sort.h"
+#include "families/ml/metrics.h"
 #include "families/ml/threshold.h"
+#include "solvers/ml/sort.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
 #include "solvers/smm/smm.h"
 
 #include "common/base/random.h"
-#include "solvers/smm/svd.h"
 #include "solvers/smm/binary.h"
 #include "solvers/smm/lowrank.h"
 #include "solvers/smm/maps.h"
 #include "solvers/smm/nuclear.h"
+#include "solvers/smm/svd.h"
 
 #include <math.h>
 #include <stdio.h>

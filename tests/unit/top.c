@@ -1,10 +1,10 @@
 /* Classification at the top, against its definitions written out plainly, against optima found by
  * other programs (top_optima.h), and its solvers against each other. */
 #include "solvers/top/top.h"
+#include "common/base/threads.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
 #include "solvers/methods/monitor.h"
-#include "common/base/threads.h"
 #include "solvers/top/projection.h"
 #include "solvers/top/risk.h"
 #include "tests/unit/compute.h"
