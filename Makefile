@@ -31,7 +31,7 @@ LIBS = -lopenblas -lz -lm -pthread
 PROGRAMS = $(patsubst %.c,%,$(wildcard svm-*.c))
 LIBRARY = $(BUILD)/libdualsvm.a
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c solvers/*/*.c \
-            driver/*.c families/*/*.c))
+            driver/*.c families/*.c families/*/*.c))
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))

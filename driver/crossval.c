@@ -4,81 +4,14 @@
 #include "common/base/sizes.h"
 #include "common/data/scale.h"
 #include "common/kernel/gram.h"
+#include "driver/fit.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* A small matrix costs little more in double, and kernels with large values need it; a larger one
- * is worth it for tight gaps, up to where computing it takes too long. */
-enum { ALWAYS_WIDE_ROWS = 3000, MOST_WIDE_ROWS = 8192 };
-static const double WIDE_EPSILON = 1e-4;
 
 /* Points of a path that are solved one from the other: more threads than folds find work, and few
  * points begin at 0. */
 enum { PIECE_POINTS = 8 };
-
-/* ---- shared with a single fit ---- */
-
-struct kernel crossval_kernel(struct point point, uint32_t n_features) {
-    return (struct kernel){
-        .type = (enum kernel_type)point_choice(point, "kernel"),
-        .degree = (int)point_number(point, "degree"),
-        .gamma = point_number_or(point, "gamma", n_features ? 1 / (double)n_features : 1),
-        .coef0 = point_number(point, "coef0")};
-}
-
-bool crossval_wants_gram(const struct family *family, const struct options *options,
-                         const struct kernel *kernel) {
-    return kernel->type != KERNEL_LINEAR || (family->linear_gram && family->linear_gram(options));
-}
-
-int crossval_gram(struct gram **gram, const struct family *family, struct point point,
-                  const struct kernel *kernel, const struct data *data, bool shared,
-                  size_t cache_bytes, struct threads *threads, struct error *err) {
-    double n = (double)data->n_rows;
-    enum family_matrix matrix = family->matrix ? family->matrix(point.options) : FAMILY_PRODUCTS;
-    bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
-    if ((matrix != FAMILY_PRODUCTS && !fits) ||
-        (matrix == FAMILY_COLUMNS && !shared && n > ALWAYS_WIDE_ROWS)) {
-        return gram_create(gram, kernel, data, 0, false, threads, err);
-    }
-    bool tight = point_number(point, "epsilon") < WIDE_EPSILON;
-    bool wide = n <= (tight ? MOST_WIDE_ROWS : ALWAYS_WIDE_ROWS) &&
-                n * n / 2 * sizeof(double) <= (double)cache_bytes;
-    return gram_create(gram, kernel, data, cache_bytes, wide, threads, err);
-}
-
-static int copy_name(char **copy, const char *name, struct error *err) {
-    *copy = memory_text(name, strlen(name), "a name", err);
-    return *copy ? 0 : -1;
-}
-
-int crossval_header(const struct family *family, const void *state, struct point point,
-                    const struct kernel *kernel, const struct problem *problem,
-                    const struct solution *solution, struct model *model, struct error *err) {
-    *model = (struct model){.cost = point_number(point, "cost"),
-                            .kernel = *kernel,
-                            .n_rows = problem->n,
-                            .n_features = problem->data->n_features,
-                            .n_outputs = solution->weights ? solution->n_outputs : 0};
-    if (copy_name(&model->formulation, family->formulations[point_choice(point, "formulation")],
-                  err) < 0 ||
-        (family->losses &&
-         copy_name(&model->loss, family->losses[point_choice(point, "loss")], err) < 0) ||
-        (family->header && family->header(state, point, solution, model, err) < 0)) {
-        model_free(model);
-        return -1;
-    }
-    return 0;
-}
-
-struct watch crossval_watch(const struct options *options) {
-    return (struct watch){.most_iterations =
-                              (uint64_t)point_number((struct point){options, 0}, "max-iter"),
-                          .most_seconds = point_number((struct point){options, 0}, "max-time")};
-}
 
 /* ---- folds ---- */
 
@@ -181,10 +114,10 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
         return -1;
     }
     fold->problem.data = &fold->train;
-    if (crossval_wants_gram(crossval->family, crossval->options, &round->kernel)) {
+    if (fit_wants_gram(crossval->family, crossval->options, &round->kernel)) {
         struct point point = {crossval->options, round->first_point};
-        if (crossval_gram(&fold->gram, crossval->family, point, &round->kernel, &fold->train, false,
-                          round->cache_bytes, round->inner, err) < 0) {
+        if (fit_gram(&fold->gram, crossval->family, point, &round->kernel, &fold->train, false,
+                     round->cache_bytes, round->inner, err) < 0) {
             return -1;
         }
         fold->problem.gram = fold->gram;
@@ -233,7 +166,8 @@ static int predicted_scores(struct task *task, const struct solution *solution, 
                                    : data_subset(task->round->crossval->data, fold->rows,
                                                  fold->n_held, &fold->held, err);
     pthread_mutex_unlock(&fold->mutex);
-    if (status < 0 || model_lend_solution(model, &fold->problem, solution, err) < 0 ||
+    if (status < 0 || fit_body(model, &fold->problem, solution, err) < 0 ||
+        model_prepare(model, err) < 0 ||
         make_room(task, fold->n_held * model_n_scores(model), err) < 0) {
         return -1;
     }
@@ -247,8 +181,8 @@ static int score_point(struct task *task, const void *state, struct point point,
     const struct crossval *crossval = round->crossval;
     const struct fold *fold = task->fold;
     struct model model;
-    if (crossval_header(crossval->family, state, point, &round->kernel, &fold->problem, solution,
-                        &model, err) < 0) {
+    if (fit_header(crossval->family, state, point, &round->kernel, &fold->problem, solution, &model,
+                   err) < 0) {
         return -1;
     }
     model.primal = solution->primal;
@@ -272,7 +206,7 @@ static int score_point(struct task *task, const void *state, struct point point,
 static int run_point(struct task *task, void *state, struct point point, struct error *err) {
     struct round *round = task->round;
     const struct crossval *crossval = round->crossval;
-    struct watch watch = crossval_watch(crossval->options);
+    struct watch watch = fit_watch(crossval->options);
     struct monitor monitor = watch_monitor(&watch);
     struct solution solution = {0};
     if (crossval->family->solve(state, point, &monitor, &solution, err) < 0) {
@@ -377,16 +311,16 @@ static int run_round(const struct crossval *crossval, size_t first_point, size_t
     struct point point = {crossval->options, first_point};
     struct round round = {.crossval = crossval,
                           .first_point = first_point,
-                          .kernel = crossval_kernel(point, crossval->n_features),
+                          .kernel = fit_kernel(point, crossval->n_features),
                           .cache_bytes = crossval->cache_bytes};
     size_t n_threads = threads_count(crossval->threads);
     int status = plan(&round, n_points, err);
     bool outer = 2 * round.n_pieces >= n_threads;
     round.inner = outer ? NULL : crossval->threads;
     if (status == 0 && !crossval->copy_folds &&
-        crossval_wants_gram(crossval->family, crossval->options, &round.kernel)) {
-        status = crossval_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data,
-                               true, crossval->cache_bytes, crossval->threads, err);
+        fit_wants_gram(crossval->family, crossval->options, &round.kernel)) {
+        status = fit_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data, true,
+                          crossval->cache_bytes, crossval->threads, err);
         round.cache_bytes -= status == 0 ? gram_kept_bytes(round.gram) : 0;
     }
     if (status == 0) {

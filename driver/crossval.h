@@ -43,29 +43,4 @@ struct crossval {
 /* Runs all fits. The first error ends it. */
 int crossval_run(const struct crossval *crossval, struct error *err);
 
-/* ---- what a single fit does in the same way ---- */
-
-/* The kernel of a point; its default gamma is 1 / n_features. */
-struct kernel crossval_kernel(struct point point, uint32_t n_features);
-
-/* True if the problem is one of a kernel matrix, not of features. */
-bool crossval_wants_gram(const struct family *family, const struct options *options,
-                         const struct kernel *kernel);
-
-/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it, and
- * keeps of it what the family's solvers want; the rest of cache_bytes is for them. `shared`: for
- * several folds. */
-int crossval_gram(struct gram **gram, const struct family *family, struct point point,
-                  const struct kernel *kernel, const struct data *data, bool shared,
-                  size_t cache_bytes, struct threads *threads, struct error *err);
-
-/* Fills the header of the model of a solution: what all families have, and the family's lines. The
- * scale is the caller's. */
-int crossval_header(const struct family *family, const void *state, struct point point,
-                    const struct kernel *kernel, const struct problem *problem,
-                    const struct solution *solution, struct model *model, struct error *err);
-
-/* The watch of a run of the solver, with the limits of the options. */
-struct watch crossval_watch(const struct options *options);
-
 #endif

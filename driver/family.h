@@ -11,6 +11,7 @@
 #include "driver/folds.h"
 #include "driver/options.h"
 #include "solvers/methods/monitor.h"
+#include "solvers/methods/solution.h"
 
 #include <stdbool.h>
 #include <stddef.h>

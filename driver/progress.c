@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "driver/progress.h"
 
+#include "common/base/gap.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,7 +68,7 @@ void progress_clear(struct progress *progress) {
 static void log_row(struct output *log, uint64_t iteration, double seconds, double primal,
                     double dual) {
     output_format(log, "%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\n", iteration, seconds, primal, dual,
-                  monitor_gap(primal, dual));
+                  gap_relative(primal, dual));
 }
 
 static bool late(void *context) {
@@ -83,7 +85,7 @@ static bool check(void *context, uint64_t iteration, double primal, double dual)
     if (watch->progress) {
         progress_show(watch->progress,
                       "iteration %" PRIu64 ", primal %.6g, dual %.6g, gap %.3g, %.1f s", iteration,
-                      primal, dual, monitor_gap(primal, dual), seconds);
+                      primal, dual, gap_relative(primal, dual), seconds);
     }
     if (watch->most_iterations && iteration >= watch->most_iterations) {
         watch->stopped = "the limit of iterations is reached";

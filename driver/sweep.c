@@ -1,5 +1,6 @@
 #include "driver/sweep.h"
 
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "solvers/methods/monitor.h"
@@ -141,7 +142,7 @@ static int scored(void *context, struct point point, size_t fold, const struct m
         return -1;
     }
     pthread_mutex_lock(&results->mutex);
-    double gap = monitor_gap(model->primal, model->dual);
+    double gap = gap_relative(model->primal, model->dual);
     if (!(gap <= sweep->gap[point.number])) {
         sweep->gap[point.number] = gap;
     }

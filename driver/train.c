@@ -1,6 +1,7 @@
 /* The trainer: options, reading, scaling, cross-validation, sweep, fit, report, model. */
 #include "driver/train.h"
 
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/data/input.h"
@@ -8,6 +9,7 @@
 #include "common/data/weights.h"
 #include "common/kernel/gram.h"
 #include "driver/crossval.h"
+#include "driver/fit.h"
 #include "driver/help.h"
 #include "driver/program.h"
 #include "driver/progress.h"
@@ -89,7 +91,7 @@ static int check_options(struct training *training, struct error *err) {
     if (options_given(options, "log") && !training->fitting) {
         return error_set(err, ERROR_USAGE, "--log wants a fit of a model");
     }
-    struct kernel kernel = crossval_kernel((struct point){options, 0}, 1);
+    struct kernel kernel = fit_kernel((struct point){options, 0}, 1);
     bool scaled = options_choice(options, "scale") != SCALE_NONE;
     if (kernel.type == KERNEL_PRECOMPUTED && scaled) {
         return error_set(err, ERROR_USAGE, "a precomputed kernel has no features to --scale");
@@ -405,7 +407,7 @@ static void report_fit(const struct training *training, const void *state, struc
         output_format(results, "\ndual = ");
         output_number(results, solution->dual);
         output_format(results, "\ngap = ");
-        output_number(results, monitor_gap(solution->primal, solution->dual));
+        output_number(results, gap_relative(solution->primal, solution->dual));
         output_format(results, "%s\n",
                       solution->uncertified ? " (no certificate: not a convex problem)" : "");
     }
@@ -453,12 +455,12 @@ static int finish(struct training *training, const void *state, struct point poi
                   const struct solution *solution, struct scale *scale, struct error *err) {
     const struct family *family = training->family;
     struct model model;
-    if (crossval_header(family, state, point, kernel, problem, solution, &model, err) < 0) {
+    if (fit_header(family, state, point, kernel, problem, solution, &model, err) < 0) {
         return -1;
     }
     model.scale = *scale;
     *scale = (struct scale){0};
-    int status = model_lend_solution(&model, problem, solution, err);
+    int status = fit_body(&model, problem, solution, err);
     if (status == 0 && training->held_out[0].rows) {
         status = family->calibrate(training->held_out, CALIBRATION_FOLDS, point, &model, err);
     }
@@ -477,7 +479,7 @@ static int finish(struct training *training, const void *state, struct point poi
 static int solve(struct training *training, void *state, struct point point,
                  const struct problem *problem, const struct kernel *kernel, struct scale *scale,
                  struct error *err) {
-    struct watch watch = crossval_watch(&training->options);
+    struct watch watch = fit_watch(&training->options);
     watch.progress = &training->progress;
     watch.log = training->log;
     struct monitor monitor = watch_monitor(&watch);
@@ -495,7 +497,7 @@ static int solve(struct training *training, void *state, struct point point,
         fprintf(stderr, "%s: warning: not converged: %s", training->program,
                 reason ? reason : "the solver stopped");
         if (!solution.uncertified) {
-            fprintf(stderr, ": gap %.3g", monitor_gap(solution.primal, solution.dual));
+            fprintf(stderr, ": gap %.3g", gap_relative(solution.primal, solution.dual));
         }
         fprintf(stderr, "\n");
     }
@@ -508,7 +510,7 @@ static int fit(struct training *training, struct point point, struct error *err)
     struct data *data = &training->data;
     struct scale scale = {0};
     struct gram *gram = NULL;
-    struct kernel kernel = crossval_kernel(point, training->n_features);
+    struct kernel kernel = fit_kernel(point, training->n_features);
     int status = 0;
     if (scale_looks(&training->options)) {
         status = scale_data(training, &scale, err);
@@ -517,9 +519,9 @@ static int fit(struct training *training, struct point point, struct error *err)
                            data, err);
     }
     double start = progress_clock();
-    if (status == 0 && crossval_wants_gram(training->family, &training->options, &kernel)) {
-        status = crossval_gram(&gram, training->family, point, &kernel, data, false,
-                               training->cache_bytes, training->threads, err);
+    if (status == 0 && fit_wants_gram(training->family, &training->options, &kernel)) {
+        status = fit_gram(&gram, training->family, point, &kernel, data, false,
+                          training->cache_bytes, training->threads, err);
         training->kernel_seconds = progress_clock() - start;
     }
     if (status == 0) {

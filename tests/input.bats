@@ -35,7 +35,7 @@ refuses() {
 
 @test "number: the table of powers of ten is what its generator writes" {
     run -0 "$bin/tests/unit/number" powers
-    assert_equal "$output" "$(<"$root/common/powers.inc")"
+    assert_equal "$output" "$(<"$root/common/base/powers.inc")"
 }
 
 @test "data: dense in place, subsets, names" {

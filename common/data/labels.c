@@ -49,11 +49,10 @@ static int compare_integers(const void *a, const void *b) {
 
 /* ---- from rows ---- */
 
-/* Marks the labels of the problem's rows in used (names). */
-static void mark_used(const struct problem *problem, bool *used) {
-    const struct data *data = problem->data;
-    for (size_t i = 0; i < problem->n; i++) {
-        size_t row = problem->rows ? problem->rows[i] : i;
+/* Marks the labels of the rows in used (names). */
+static void mark_used(const struct data *data, const uint32_t *rows, size_t n, bool *used) {
+    for (size_t i = 0; i < n; i++) {
+        size_t row = rows ? rows[i] : i;
         if (data->labels == DATA_SET) {
             for (uint64_t at = data->label_start[row]; at < data->label_start[row + 1]; at++) {
                 used[data->label[at]] = true;
@@ -75,8 +74,9 @@ static int add_all(struct labels *labels, char *const *name, size_t n, struct er
     return 0;
 }
 
-int labels_collect(struct labels *labels, const struct problem *problem, struct error *err) {
-    const struct names *names = &problem->data->names;
+int labels_collect(struct labels *labels, const struct data *data, const uint32_t *rows,
+                   size_t n_rows, struct error *err) {
+    const struct names *names = &data->names;
     *labels = (struct labels){0};
     bool *used = memory_zeros(names->n, sizeof *used, "labels", err);
     char **name = memory_array(names->n, sizeof *name, "labels", err);
@@ -84,7 +84,7 @@ int labels_collect(struct labels *labels, const struct problem *problem, struct 
     if (used && name) {
         size_t n = 0;
         bool integers = true;
-        mark_used(problem, used);
+        mark_used(data, rows, n_rows, used);
         for (size_t i = 0; i < names->n; i++) {
             if (used[i]) {
                 integers = integers && is_integer(names->name[i]);
@@ -104,64 +104,4 @@ void labels_map(const struct labels *labels, const struct names *names, uint32_t
     for (size_t i = 0; i < names->n; i++) {
         map[i] = names_find(&labels->names, names->name[i], strlen(names->name[i]));
     }
-}
-
-/* ---- in the model ---- */
-
-int labels_write(const struct labels *labels, struct model *model, struct error *err) {
-    size_t size = 1;
-    for (size_t i = 0; i < labels->names.n; i++) {
-        size += strlen(labels->names.name[i]) + 1;
-    }
-    char *line = memory_array(size, 1, "labels", err);
-    if (!line) {
-        return -1;
-    }
-    char *at = line;
-    for (size_t i = 0; i < labels->names.n; i++) {
-        size_t length = strlen(labels->names.name[i]);
-        if (i > 0) {
-            *at++ = ' ';
-        }
-        memcpy(at, labels->names.name[i], length);
-        at += length;
-    }
-    *at = '\0';
-    int status = model_add(model, err, LABELS_KEY, "%s", line);
-    free(line);
-    return status;
-}
-
-static int read_number(struct labels *labels, const struct model *model, size_t expected,
-                       struct error *err) {
-    *labels = (struct labels){0};
-    const char *at = model_value(model, LABELS_KEY);
-    bool whole = at != NULL;
-    for (size_t n = 0; whole && *at; n++) {
-        size_t length = strcspn(at, " ");
-        uint32_t number;
-        if (names_add(&labels->names, at, length, &number, err) < 0) {
-            labels_free(labels);
-            return -1;
-        }
-        whole = length > 0 && number == n; /* not seen before */
-        at += length;
-        if (*at == ' ') {
-            whole = whole && at[1] != '\0';
-            at++;
-        }
-    }
-    if (!whole || labels->names.n != expected) {
-        labels_free(labels);
-        return error_set(err, ERROR_RUNTIME, "the model does not have a label for each score");
-    }
-    return 0;
-}
-
-int labels_read(struct labels *labels, const struct model *model, struct error *err) {
-    return read_number(labels, model, model->n_outputs, err);
-}
-
-int labels_read_pair(struct labels *labels, const struct model *model, struct error *err) {
-    return read_number(labels, model, model->n_outputs == 1 ? 2 : model->n_outputs, err);
 }

@@ -43,7 +43,7 @@ struct model {
 
     /* the body: one of the two */
     double *weights;      /* linear, not pairs: (n_features, n_outputs) row-major; or ... */
-    bool lent;            /* the weights belong to a solution, see model_lend_solution */
+    bool lent;            /* the weights are somebody else's */
     struct data vectors;  /* the support vectors, scaled */
     double *coefficients; /* (vectors.n_rows, n_outputs) row-major; or ... */
     struct pair_coefficient *pairs; /* (n_pairs) pair features: u < v number support vectors */
@@ -54,15 +54,6 @@ struct model {
 
 /* Releases what the model owns. */
 void model_free(struct model *model);
-
-/* Sets the body and the figures of the fit, from the solution of `problem` (whose data the model
- * does not keep). The other fields are the caller's. */
-int model_set_solution(struct model *model, const struct problem *problem,
-                       const struct solution *solution, struct error *err);
-
-/* The same without a copy of linear weights, for a solution that outlives the model. */
-int model_lend_solution(struct model *model, const struct problem *problem,
-                        const struct solution *solution, struct error *err);
 
 /* Adds a line of the family's own (printf format). The key is a word of letters, digits and `-`;
  * the value has no newline. */

@@ -1,10 +1,10 @@
 /* Models to text: ours, with its closing checksum, and the exports for other programs. */
+#include "common/base/gap.h"
 #include "common/model/model.h"
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/model/format.h"
-#include "solvers/methods/monitor.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -162,7 +162,7 @@ static void put_header(struct writer *writer, const struct model *model, const c
     put_number_line(writer, "features", (double)model->n_features);
     put_number_line(writer, "primal", model->primal);
     put_number_line(writer, "dual", model->dual);
-    put_number_line(writer, "gap", monitor_gap(model->primal, model->dual));
+    put_number_line(writer, "gap", gap_relative(model->primal, model->dual));
     put_number_line(writer, "iterations", (double)model->iterations);
     if (!model->pairs && model->n_outputs != 1) {
         put_number_line(writer, "outputs", (double)model->n_outputs);

@@ -1,6 +1,7 @@
 #include "families/mc/measures.h"
 
 #include "common/base/memory.h"
+#include "common/model/label_line.h"
 #include "families/mc/probability.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ size_t mc_predict(const double *scores, size_t k) {
 int mc_counts_open(struct mc_counts *counts, const struct model *model, bool cells,
                    struct error *err) {
     *counts = (struct mc_counts){0};
-    if (labels_read(&counts->labels, model, err) < 0) {
+    if (label_line_read(&counts->labels, model, err) < 0) {
         return -1;
     }
     size_t k = model->n_outputs;

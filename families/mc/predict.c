@@ -3,6 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/data/labels.h"
+#include "common/model/label_line.h"
 #include "families/mc/measures.h"
 #include "families/mc/probability.h"
 
@@ -40,7 +41,7 @@ static int check(const struct options *options, const struct model *model, struc
         return error_set(err, ERROR_USAGE, "--confusion is for a single test file");
     }
     if (mc_probability_read(model, &calibrated, &scale, err) < 0 ||
-        labels_read(&labels, model, err) < 0) {
+        label_line_read(&labels, model, err) < 0) {
         return -1;
     }
     labels_free(&labels);

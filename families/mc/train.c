@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/data/labels.h"
+#include "common/model/label_line.h"
 #include "families/mc/measures.h"
 #include "families/mc/probability.h"
 #include "solvers/mc/mc.h"
@@ -130,7 +131,7 @@ static int solve(void *state, struct point point, const struct monitor *monitor,
 static int header(const void *state, struct point point, const struct solution *solution,
                   struct model *model, struct error *err) {
     (void)solution;
-    if (labels_write(mc_get_labels(state), model, err) < 0) {
+    if (label_line_write(mc_get_labels(state), model, err) < 0) {
         return -1;
     }
     return point_number(point, "margin-scale") == 1 ? 0
@@ -149,7 +150,7 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     (void)point;
     struct labels labels;
     double scale;
-    if (labels_read(&labels, model, err) < 0) {
+    if (label_line_read(&labels, model, err) < 0) {
         return -1;
     }
     int status = mc_probability_fit(&scale, folds, n_folds, &labels, err);

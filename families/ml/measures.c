@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/data/labels.h"
+#include "common/model/label_line.h"
 #include "families/ml/metrics.h"
 #include "families/ml/threshold.h"
 
@@ -50,7 +51,7 @@ static int open_state(void **opened, const struct options *options, const struct
     uint32_t q = (uint32_t)model->n_outputs;
     state->relevant = memory_array(q, sizeof(bool), "measures", err);
     state->predicted = memory_array(q, sizeof(bool), "measures", err);
-    if (!state->relevant || !state->predicted || labels_read(&state->labels, model, err) < 0 ||
+    if (!state->relevant || !state->predicted || label_line_read(&state->labels, model, err) < 0 ||
         ml_threshold_read(&state->threshold, model, q, err) < 0 ||
         ml_metrics_create(&state->metrics, q, err) < 0) {
         close_state(state);

@@ -3,6 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/data/labels.h"
+#include "common/model/label_line.h"
 #include "families/ml/measures.h"
 #include "families/ml/threshold.h"
 
@@ -39,7 +40,7 @@ static int open_lines(void **state, const struct options *options, const struct 
     }
     lines->scores = options_given(options, "scores");
     lines->chosen = memory_array(model->n_outputs, sizeof(bool), "predictions", err);
-    if (!lines->chosen || labels_read(&lines->labels, model, err) < 0 ||
+    if (!lines->chosen || label_line_read(&lines->labels, model, err) < 0 ||
         ml_threshold_read(&lines->threshold, model, (uint32_t)model->n_outputs, err) < 0) {
         close_lines(lines);
         return -1;

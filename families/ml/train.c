@@ -2,6 +2,7 @@
 #include "families/ml/ml.h"
 
 #include "common/base/memory.h"
+#include "common/model/label_line.h"
 #include "families/ml/measures.h"
 #include "families/ml/threshold.h"
 #include "solvers/ml/ml.h"
@@ -96,7 +97,7 @@ static int header(const void *state, struct point point, const struct solution *
         return -1;
     }
     threshold.at_least_one = options_given(point.options, "at-least-one");
-    if (labels_write(&rows->labels, model, err) < 0 ||
+    if (label_line_write(&rows->labels, model, err) < 0 ||
         ml_threshold_fit(&threshold, rows, ml_get_scores(state), err) < 0) {
         return -1;
     }

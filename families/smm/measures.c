@@ -1,6 +1,7 @@
 #include "families/smm/measures.h"
 
 #include "common/base/memory.h"
+#include "common/model/label_line.h"
 #include "solvers/smm/smm.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 
 int smm_counts_open(struct smm_counts *counts, const struct model *model, struct error *err) {
     *counts = (struct smm_counts){0};
-    if (labels_read_pair(&counts->labels, model, err) < 0) {
+    if (label_line_read_pair(&counts->labels, model, err) < 0) {
         return -1;
     }
     size_t n = counts->labels.names.n;

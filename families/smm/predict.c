@@ -2,6 +2,7 @@
 #include "families/smm/smm.h"
 
 #include "common/base/memory.h"
+#include "common/model/label_line.h"
 #include "families/smm/measures.h"
 #include "solvers/smm/smm.h"
 
@@ -22,7 +23,7 @@ static int check(const struct options *options, const struct model *model, struc
         return error_set(err, ERROR_USAGE, "--confusion is for a single test file");
     }
     struct labels labels;
-    if (labels_read_pair(&labels, model, err) < 0) {
+    if (label_line_read_pair(&labels, model, err) < 0) {
         return -1;
     }
     labels_free(&labels);

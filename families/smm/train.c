@@ -3,7 +3,8 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "common/data/weights.h"
+#include "common/model/label_line.h"
+#include "families/label_weights.h"
 #include "families/smm/measures.h"
 #include "solvers/smm/smm.h"
 
@@ -148,7 +149,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
     struct smm *smm;
     int status = -1;
     if (weight && find_shape(point.options, data, &height, &width, err) == 0 &&
-        weights_by_label(data, options_find(point.options, "weight"), weight, err) == 0) {
+        label_weights_read(data, options_find(point.options, "weight"), weight, err) == 0) {
         status = smm_open(&smm, problem, (size_t)height, (size_t)width, weight, err);
     }
     free(weight);
@@ -213,7 +214,7 @@ static int header(const void *state, struct point point, const struct solution *
     size_t height, width;
     enum smm_formulation formulation = (enum smm_formulation)point_choice(point, "formulation");
     smm_shape(smm, &height, &width);
-    if (labels_write(smm_labels(smm), model, err) < 0 ||
+    if (label_line_write(smm_labels(smm), model, err) < 0 ||
         model_add(model, err, "shape", "%zux%zu", height, width) < 0 ||
         model_add(model, err, "rank", "%zu", largest_rank(smm)) < 0 ||
         (formulation == SMM_NUCLEAR &&

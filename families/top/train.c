@@ -3,7 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "common/data/weights.h"
+#include "families/label_weights.h"
 #include "families/top/labels.h"
 #include "families/top/measures.h"
 #include "families/top/roc.h"
@@ -156,7 +156,7 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
                                       .theta = state->theta};
         status = top_labels_read(data, state->positive, positive, err);
         if (status == 0) {
-            status = weights_by_label(data, options_find(point.options, "weight"), weight, err);
+            status = label_weights_read(data, options_find(point.options, "weight"), weight, err);
         }
         if (status == 0) {
             status = top_open(&state->top, problem, &setting, err);

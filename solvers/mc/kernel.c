@@ -2,6 +2,7 @@
 
 #include "common/base/array.h"
 #include "common/base/dispatch.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/kernel/columns.h"
 #include "solvers/mc/alpha.h"
@@ -407,7 +408,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
         if (refresh(kernel, err) < 0) {
             return -1;
         }
-        double gap = monitor_gap(kernel->primal, kernel->dual);
+        double gap = gap_relative(kernel->primal, kernel->dual);
         if (gap <= aim) {
             return 0;
         }
@@ -455,7 +456,7 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
             mc_fit_free(fit);
             return -1;
         }
-        double gap = monitor_gap(fit->primal, fit->dual);
+        double gap = gap_relative(fit->primal, fit->dual);
         bool helped = !exact && fit->reason == STALLED && gap <= best / 2;
         if (gap <= goal->epsilon || (fit->reason && !helped)) {
             fit->reason = gap <= goal->epsilon ? NULL : fit->reason;

@@ -1,6 +1,7 @@
 #include "solvers/mc/linear.h"
 
 #include "common/base/dispatch.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/threads.h"
 #include "common/kernel/linear.h"
@@ -305,7 +306,7 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
         }
         fit->reason = reason_of(linear->end);
         if (linear->end == STOPPED || linear->end == GIVEN_UP ||
-            monitor_gap(fit->primal, fit->dual) <= epsilon) {
+            gap_relative(fit->primal, fit->dual) <= epsilon) {
             return 0;
         }
         mc_fit_free(fit);
@@ -323,7 +324,7 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
             return -1;
         }
         fit->reason = reason_of(linear->end);
-        if (linear->end != REACHED || monitor_gap(fit->primal, fit->dual) <= epsilon) {
+        if (linear->end != REACHED || gap_relative(fit->primal, fit->dual) <= epsilon) {
             break;
         }
         linear->aim /= 2;

@@ -1,6 +1,7 @@
 /* The inner loops of mc_linear.c that depend on the type of W, included there for float and for
  * double with REAL, SIGNED and NAME(x) defined. Not a header for anybody else. */
 
+#include "common/base/gap.h"
 #include "solvers/mc/step_real.h"
 
 struct NAME(engine) {
@@ -416,7 +417,7 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
     for (uint64_t next = start + 2; status == 0;) {
         if (linear->sweeps >= next) {
             status = NAME(evaluate)(&engine, linear, &primal, &dual, err);
-            double gap = monitor_gap(primal, dual);
+            double gap = gap_relative(primal, dual);
             if (!isfinite(gap) || gap <= linear->aim) {
                 linear->end = isfinite(gap) ? REACHED : OVERFLOWED;
                 break;

@@ -1,6 +1,7 @@
 #include "solvers/mc/mc.h"
 
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/mc/kernel.h"
 #include "solvers/mc/linear.h"
@@ -34,7 +35,7 @@ struct mc {
 static int set_classes(struct mc *mc, struct error *err) {
     const struct problem *problem = mc->problem;
     const struct names *names = &problem->data->names;
-    if (labels_collect(&mc->labels, problem, err) < 0) {
+    if (labels_collect(&mc->labels, problem->data, problem->rows, problem->n, err) < 0) {
         return -1;
     }
     if (mc->labels.names.n < 2) {
@@ -143,7 +144,7 @@ static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
     if (mc_linear_solve(mc->linear, &goal, monitor, fit, err) < 0) {
         return -1;
     }
-    if (goal.most == 0 || fit->reason || monitor_gap(fit->primal, fit->dual) <= goal.epsilon) {
+    if (goal.most == 0 || fit->reason || gap_relative(fit->primal, fit->dual) <= goal.epsilon) {
         return 0;
     }
     struct mc_fit start = *fit;
@@ -268,6 +269,6 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
                                   .dual = fit.dual,
                                   .iterations = fit.iterations,
                                   .reason = fit.reason};
-    solution->converged = monitor_gap(fit.primal, fit.dual) <= parameters->epsilon;
+    solution->converged = gap_relative(fit.primal, fit.dual) <= parameters->epsilon;
     return 0;
 }

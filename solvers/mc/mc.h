@@ -8,6 +8,7 @@
 #include "common/kernel/problem.h"
 #include "solvers/mc/form.h"
 #include "solvers/methods/monitor.h"
+#include "solvers/methods/solution.h"
 
 #include <stdint.h>
 

@@ -25,10 +25,4 @@ static inline bool monitor_check(const struct monitor *monitor, uint64_t iterati
     return monitor && monitor->check && monitor->check(monitor->context, iteration, primal, dual);
 }
 
-/* The relative duality gap (P - D) / P; 0 when P is 0 and D is not below it. */
-static inline double monitor_gap(double primal, double dual) {
-    double gap = primal - dual;
-    return gap <= 0 ? 0 : gap / (primal > 0 ? primal : 1);
-}
-
 #endif

@@ -1,6 +1,7 @@
 #include "solvers/ml/ml.h"
 
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
 #include "solvers/methods/score_map.h"
@@ -165,7 +166,7 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
 }
 
 static double gap(const struct ml_bounds *bounds) {
-    return monitor_gap(bounds->primal, bounds->dual);
+    return gap_relative(bounds->primal, bounds->dual);
 }
 
 /* The linear part of D at bcd's point. */
@@ -301,7 +302,7 @@ static double open_gap(const struct ml_bcd *bcd, const struct ml_bounds *bounds)
     double proximal = 0.5 * bcd->constant * array_dot(bcd->total, bcd->total, q);
     double primal = bounds->primal - proximal;
     double dual = bounds->dual + proximal + array_dot(bcd->total, bcd->offset, q);
-    return monitor_gap(primal, dual);
+    return gap_relative(primal, dual);
 }
 
 /* The first rho: a part of the mean of K's diagonal. */

@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/monitor.h"
+#include "solvers/methods/solution.h"
 #include "solvers/ml/bcd.h"
 #include "solvers/ml/rows.h"
 

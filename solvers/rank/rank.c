@@ -1,5 +1,6 @@
 #include "solvers/rank/rank.h"
 
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/bundle.h"
 #include "solvers/methods/conditional.h"
@@ -257,7 +258,7 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
                                   .reason = fit->reason};
     bool decay = parameters->method == RANK_FW && parameters->stop == RANK_DECAY;
     if (!decay) {
-        solution->converged = monitor_gap(fit->primal, fit->dual) <= parameters->epsilon;
+        solution->converged = gap_relative(fit->primal, fit->dual) <= parameters->epsilon;
         if (!solution->converged && !solution->reason) {
             solution->reason = "the precision of the kernel matrix stops progress";
         }
@@ -299,7 +300,7 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
             return -1;
         }
         bool stays = !fit.converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
-        if (stays || indefinite || monitor_gap(fit.primal, fit.dual) <= parameters->epsilon) {
+        if (stays || indefinite || gap_relative(fit.primal, fit.dual) <= parameters->epsilon) {
             break;
         }
         fit_free(&fit);

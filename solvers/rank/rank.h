@@ -9,6 +9,7 @@
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/monitor.h"
+#include "solvers/methods/solution.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 #include "solvers/smm/nuclear.h"
 
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/svd.h"
@@ -197,7 +198,7 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
     struct best best = {W, fit};
     memset(W, 0, nuclear->matrices->height * nuclear->matrices->width * sizeof *W);
     offer(nuclear, loss, tau, W, 0, 0, &best);
-    for (double gap = 1;; gap = monitor_gap(fit->primal, fit->dual)) {
+    for (double gap = 1;; gap = gap_relative(fit->primal, fit->dual)) {
         if (gap <= epsilon || fit->iterations >= MOST_ITERATIONS) {
             return 0;
         }

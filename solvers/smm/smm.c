@@ -1,6 +1,7 @@
 #include "solvers/smm/smm.h"
 
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "solvers/methods/score_map.h"
@@ -62,7 +63,8 @@ void smm_shape(const struct smm *smm, size_t *height, size_t *width) {
 
 static int take_labels(struct smm *smm, const double *weight, struct error *err) {
     const struct data *data = smm->problem->data;
-    if (labels_collect(&smm->labels, smm->problem, err) < 0) {
+    if (labels_collect(&smm->labels, smm->problem->data, smm->problem->rows, smm->problem->n, err) <
+        0) {
         return -1;
     }
     if (smm->labels.names.n < 2) {
@@ -213,7 +215,7 @@ static int solve_svm(struct smm *smm, const struct binary_loss *loss, double eps
     memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
     *outcome =
         (struct outcome){.iterations = fit.iterations,
-                         .converged = monitor_gap(machine->primal, machine->dual) <= epsilon,
+                         .converged = gap_relative(machine->primal, machine->dual) <= epsilon,
                          .limited = fit.limited,
                          .reason = fit.limited ? "stopped at a limit" : "rounding stops progress"};
     return 0;
@@ -242,7 +244,7 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
     machine->dual = fit.dual;
     *outcome = (struct outcome){
         .iterations = fit.iterations,
-        .converged = monitor_gap(fit.primal, fit.dual) <= parameters->epsilon,
+        .converged = gap_relative(fit.primal, fit.dual) <= parameters->epsilon,
         .limited = fit.limited,
         .reason = fit.limited ? "stopped at a limit" : "ADMM makes too little progress"};
     return 0;

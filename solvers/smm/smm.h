@@ -14,6 +14,7 @@
 #include "common/data/labels.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/monitor.h"
+#include "solvers/methods/solution.h"
 
 #include <stdbool.h>
 #include <stddef.h>

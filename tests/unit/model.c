@@ -2,6 +2,7 @@
  * tried in model_tamper. */
 #define _GNU_SOURCE
 #include "common/model/model.h"
+#include "driver/fit.h"
 
 #include "tests/unit/compute.h"
 
@@ -83,7 +84,8 @@ static void check_round_trip(enum kernel_type type, size_t n_outputs, bool spars
     size_t n = type == KERNEL_LINEAR ? data.n_features : data.n_rows;
     struct solution solution = random_solution(n, n_outputs, 3);
     struct problem problem = {.data = &data, .n = data.n_rows};
-    CHECK(model_set_solution(&model, &problem, &solution, &err) == 0, "%s", err.text);
+    CHECK(fit_body(&model, &problem, &solution, &err) == 0 && model_prepare(&model, &err) == 0,
+          "%s", err.text);
     CHECK(model_add(&model, &err, "labels", "%s", "a b  c") == 0, "%s", err.text);
     CHECK(model_add(&model, &err, "threshold", "%s", "-0.5") == 0, "%s", err.text);
     write_and_read(&model, &back);
@@ -130,7 +132,8 @@ static void check_pairs(void) {
         solution.pairs[p] = (struct pair_coefficient){p % 7, 8 + p % 13, p % 4 ? .1 * p - 2 : 0};
     }
     struct problem problem = {.data = &data, .n = data.n_rows};
-    CHECK(model_set_solution(&model, &problem, &solution, &err) == 0, "%s", err.text);
+    CHECK(fit_body(&model, &problem, &solution, &err) == 0 && model_prepare(&model, &err) == 0,
+          "%s", err.text);
     CHECK(model.n_pairs == 30, "pairs with value 0 are left out");
     write_and_read(&model, &back);
     CHECK(back.n_pairs == 30 && back.n_outputs == 0 && !back.coefficients, "shape");

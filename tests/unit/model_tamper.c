@@ -4,6 +4,7 @@
  * made right again) may be refused or accepted, but never crash, hang or take absurd memory. */
 #define _GNU_SOURCE
 #include "common/model/model.h"
+#include "driver/fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +92,7 @@ static void write_model(enum kind kind, const char *path) {
     }
     struct problem problem = {.data = &data, .n = 2};
     bool written =
-        model_set_solution(&model, &problem, &solution, &err) == 0 &&
+        fit_body(&model, &problem, &solution, &err) == 0 &&
         model_add(&model, &err, "groups", "%d", 1) == 0 && output_open(&output, path, &err) == 0 &&
         model_write(&model, "rank", output, &err) == 0 && output_commit(output, &err) == 0;
     CHECK(written, "%s", err.text);

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "solvers/rank/rank.h"
 
+#include "common/base/gap.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
 #include "solvers/rank/pairs.h"
@@ -261,7 +262,7 @@ static bool solve_and_check(const struct fit *fit, struct solution *solution) {
               solution->primal, optimum_dual, describe(fit));
         CHECK(solution->dual <= optimum_primal + slack, "dual %.17g, optimum %.17g: %s",
               solution->dual, optimum_primal, describe(fit));
-        double gap = monitor_gap(solution->primal, solution->dual);
+        double gap = gap_relative(solution->primal, solution->dual);
         if (fit->parameters.stop == RANK_GAP || fit->parameters.method != RANK_FW) {
             CHECK(!solution->converged || gap <= fit->parameters.epsilon, "gap %g: %s", gap,
                   describe(fit));
@@ -647,7 +648,7 @@ static void check_path(void) {
                   status ? err.text : "not converged");
             CHECK(status || (solution.primal >= dual * (1 - 2e-9) &&
                              solution.dual <= primal * (1 + 2e-9) &&
-                             monitor_gap(solution.primal, solution.dual) <= 1e-6),
+                             gap_relative(solution.primal, solution.dual) <= 1e-6),
                   "kind %d C %g: [%.12g, %.12g], optimum %.12g", kind, path[c], solution.dual,
                   solution.primal, primal);
             solution_free(&solution);
@@ -698,7 +699,7 @@ static void check_subset(void) {
         CHECK(fabs(at - solution.primal) <= 1e-9 * at, "%.17g at the weights, said %.17g", at,
               solution.primal);
         CHECK(solution.primal >= dual * (1 - 2e-9) && solution.dual <= primal * (1 + 2e-9) &&
-                  monitor_gap(solution.primal, solution.dual) <= 1e-6,
+                  gap_relative(solution.primal, solution.dual) <= 1e-6,
               "[%.12g, %.12g], optimum %.12g", solution.dual, solution.primal, primal);
         solution_free(&solution);
         reference_pairs_free(&pairs);

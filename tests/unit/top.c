@@ -1,6 +1,7 @@
 /* Classification at the top, against its definitions written out plainly, against optima found by
  * other programs (top_optima.h), and its solvers against each other. */
 #include "solvers/top/top.h"
+#include "common/base/gap.h"
 #include "common/base/threads.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
@@ -199,7 +200,7 @@ static void check_optima(void) {
             double primal = fit.solution.primal, dual = fit.solution.dual;
             bool stuck = methods[m] == TOP_CD && !fit.solution.converged;
             CHECK(fit.solution.converged || stuck, "case %zu method %zu: gap %g", i, m,
-                  monitor_gap(primal, dual));
+                  gap_relative(primal, dual));
             CHECK(stuck || primal - dual <= 1e-6 * primal, "case %zu method %zu: %g %g", i, m,
                   primal, dual);
             CHECK(primal >= o->value * (1 - 1e-9) && dual <= o->value * (1 + 1e-9),
@@ -213,7 +214,7 @@ static void check_optima(void) {
                         ((o->formulation != TOP_PAT_MAT && o->formulation != TOP_PAT_MAT_NP) ||
                          o->loss == TOP_HINGE);
             CHECK(methods[m] != TOP_CD || caps || primal - dual <= 1e-4 * primal,
-                  "case %zu: cd ends at a gap of %g", i, monitor_gap(primal, dual));
+                  "case %zu: cd ends at a gap of %g", i, gap_relative(primal, dual));
             if (stuck) {
                 furthest = fmax(furthest, (o->value - dual) / o->value);
             }
@@ -244,7 +245,7 @@ static void check_aggregate(void) {
                                                 .seed = 1};
             struct fit fit = fit_at(&setup, &settings[i], &parameters);
             CHECK(fit.solution.converged == !pairs, "setting %zu: gap %g", i,
-                  monitor_gap(fit.solution.primal, fit.solution.dual));
+                  gap_relative(fit.solution.primal, fit.solution.dual));
             dual[pairs] = fit.solution.dual;
             solution_free(&fit.solution);
         }
@@ -575,7 +576,7 @@ static void check_path(void) {
                     struct solution solution;
                     CHECK(top_solve(top, &parameters, NULL, &solution, &err) == 0, "%s", err.text);
                     CHECK(solution.converged, "cost %g: gap %g", costs[c],
-                          monitor_gap(solution.primal, solution.dual));
+                          gap_relative(solution.primal, solution.dual));
                     if (costs[c] == 1 && at_one == 0) {
                         at_one = solution.primal;
                     }
@@ -635,7 +636,7 @@ static void check_ends(void) {
                     struct fit fit = fit_at(&setup, &setting, &parameters);
                     CHECK(fit.solution.converged,
                           "kind %d formulation %zu C %g variant %d: gap %g %s", kind, f, costs[c],
-                          variant, monitor_gap(fit.solution.primal, fit.solution.dual),
+                          variant, gap_relative(fit.solution.primal, fit.solution.dual),
                           fit.solution.reason);
                     double plain =
                         plain_primal(&setup, &setting, &parameters, fit.solution.weights);

@@ -1,5 +1,4 @@
-/* The one thing to do with a solution that is no family's: to give it back. */
-#include "common/kernel/problem.h"
+#include "solvers/methods/solution.h"
 
 #include <stdlib.h>
 

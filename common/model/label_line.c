@@ -1,0 +1,65 @@
+#include "common/model/label_line.h"
+
+#include "common/base/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+int label_line_write(const struct labels *labels, struct model *model, struct error *err) {
+    size_t size = 1;
+    for (size_t i = 0; i < labels->names.n; i++) {
+        size += strlen(labels->names.name[i]) + 1;
+    }
+    char *line = memory_array(size, 1, "labels", err);
+    if (!line) {
+        return -1;
+    }
+    char *at = line;
+    for (size_t i = 0; i < labels->names.n; i++) {
+        size_t length = strlen(labels->names.name[i]);
+        if (i > 0) {
+            *at++ = ' ';
+        }
+        memcpy(at, labels->names.name[i], length);
+        at += length;
+    }
+    *at = '\0';
+    int status = model_add(model, err, LABELS_KEY, "%s", line);
+    free(line);
+    return status;
+}
+
+static int read_number(struct labels *labels, const struct model *model, size_t expected,
+                       struct error *err) {
+    *labels = (struct labels){0};
+    const char *at = model_value(model, LABELS_KEY);
+    bool whole = at != NULL;
+    for (size_t n = 0; whole && *at; n++) {
+        size_t length = strcspn(at, " ");
+        uint32_t number;
+        if (names_add(&labels->names, at, length, &number, err) < 0) {
+            labels_free(labels);
+            return -1;
+        }
+        whole = length > 0 && number == n; /* not seen before */
+        at += length;
+        if (*at == ' ') {
+            whole = whole && at[1] != '\0';
+            at++;
+        }
+    }
+    if (!whole || labels->names.n != expected) {
+        labels_free(labels);
+        return error_set(err, ERROR_RUNTIME, "the model does not have a label for each score");
+    }
+    return 0;
+}
+
+int label_line_read(struct labels *labels, const struct model *model, struct error *err) {
+    return read_number(labels, model, model->n_outputs, err);
+}
+
+int label_line_read_pair(struct labels *labels, const struct model *model, struct error *err) {
+    return read_number(labels, model, model->n_outputs == 1 ? 2 : model->n_outputs, err);
+}

@@ -1,0 +1,152 @@
+#include "driver/fit.h"
+
+#include "common/base/memory.h"
+#include "common/kernel/gram.h"
+#include "driver/precision.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kernel fit_kernel(struct point point, uint32_t n_features) {
+    return (struct kernel){
+        .type = (enum kernel_type)point_choice(point, "kernel"),
+        .degree = (int)point_number(point, "degree"),
+        .gamma = point_number_or(point, "gamma", n_features ? 1 / (double)n_features : 1),
+        .coef0 = point_number(point, "coef0")};
+}
+
+bool fit_wants_gram(const struct family *family, const struct options *options,
+                    const struct kernel *kernel) {
+    return kernel->type != KERNEL_LINEAR || (family->linear_gram && family->linear_gram(options));
+}
+
+int fit_gram(struct gram **gram, const struct family *family, struct point point,
+             const struct kernel *kernel, const struct data *data, bool shared, size_t cache_bytes,
+             struct threads *threads, struct error *err) {
+    double n = (double)data->n_rows;
+    enum family_matrix matrix = family->matrix ? family->matrix(point.options) : FAMILY_PRODUCTS;
+    bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
+    if ((matrix != FAMILY_PRODUCTS && !fits) ||
+        (matrix == FAMILY_COLUMNS && !shared && n > PRECISION_SMALL_ROWS)) {
+        return gram_create(gram, kernel, data, 0, false, threads, err);
+    }
+    bool wide = precision_wide(data->n_rows, point_number(point, "epsilon"), cache_bytes);
+    return gram_create(gram, kernel, data, cache_bytes, wide, threads, err);
+}
+
+static int copy_name(char **copy, const char *name, struct error *err) {
+    *copy = memory_text(name, strlen(name), "a name", err);
+    return *copy ? 0 : -1;
+}
+
+int fit_header(const struct family *family, const void *state, struct point point,
+               const struct kernel *kernel, const struct problem *problem,
+               const struct solution *solution, struct model *model, struct error *err) {
+    *model = (struct model){.cost = point_number(point, "cost"),
+                            .kernel = *kernel,
+                            .n_rows = problem->n,
+                            .n_features = problem->data->n_features,
+                            .n_outputs = solution->weights ? solution->n_outputs : 0};
+    if (copy_name(&model->formulation, family->formulations[point_choice(point, "formulation")],
+                  err) < 0 ||
+        (family->losses &&
+         copy_name(&model->loss, family->losses[point_choice(point, "loss")], err) < 0) ||
+        (family->header && family->header(state, point, solution, model, err) < 0)) {
+        model_free(model);
+        return -1;
+    }
+    return 0;
+}
+
+struct watch fit_watch(const struct options *options) {
+    return (struct watch){.most_iterations =
+                              (uint64_t)point_number((struct point){options, 0}, "max-iter"),
+                          .most_seconds = point_number((struct point){options, 0}, "max-time")};
+}
+
+/* ---- the model ---- */
+
+/* Marks the problem rows that the solution uses. */
+static void mark_used(const struct problem *problem, const struct solution *solution,
+                      uint32_t *number) {
+    for (size_t i = 0; solution->weights && i < problem->n; i++) {
+        for (size_t k = 0; k < solution->n_outputs; k++) {
+            number[i] |= solution->weights[i * solution->n_outputs + k] != 0;
+        }
+    }
+    for (size_t p = 0; p < solution->n_pairs; p++) {
+        if (solution->pairs[p].value != 0) {
+            number[solution->pairs[p].u] = number[solution->pairs[p].v] = 1;
+        }
+    }
+}
+
+/* Takes the used rows and what belongs to them; number (n) 1 for a used row, becomes 1 + its
+ * number as support vector; rows (n) is scratch. */
+static int take_vectors(struct model *model, const struct problem *problem,
+                        const struct solution *solution, uint32_t *number, uint32_t *rows,
+                        struct error *err) {
+    size_t n = 0, outputs = model->n_outputs;
+    for (size_t i = 0; i < problem->n; i++) {
+        if (number[i]) {
+            rows[n++] = problem->rows ? problem->rows[i] : (uint32_t)i;
+            number[i] = (uint32_t)n;
+        }
+    }
+    if (data_subset(problem->data, rows, n, &model->vectors, err) < 0) {
+        return -1;
+    }
+    if (solution->weights) {
+        model->coefficients = memory_array(n * outputs, sizeof(double), "coefficients", err);
+        if (!model->coefficients) {
+            return -1;
+        }
+        for (size_t i = 0; i < problem->n; i++) {
+            if (number[i]) {
+                memcpy(model->coefficients + (number[i] - 1) * outputs,
+                       solution->weights + i * outputs, outputs * sizeof(double));
+            }
+        }
+        return 0;
+    }
+    model->pairs = memory_array(solution->n_pairs, sizeof model->pairs[0], "pairs", err);
+    if (!model->pairs) {
+        return -1;
+    }
+    for (size_t p = 0; p < solution->n_pairs; p++) {
+        struct pair_coefficient pair = solution->pairs[p];
+        if (pair.value != 0) {
+            model->pairs[model->n_pairs++] =
+                (struct pair_coefficient){number[pair.u] - 1, number[pair.v] - 1, pair.value};
+        }
+    }
+    return 0;
+}
+
+int fit_body(struct model *model, const struct problem *problem, const struct solution *solution,
+             struct error *err) {
+    model->primal = solution->primal;
+    model->dual = solution->dual;
+    model->iterations = solution->iterations;
+    model->n_outputs = solution->weights ? solution->n_outputs : 0;
+    if (solution->bias) {
+        model->bias = memory_array(solution->n_outputs, sizeof(double), "bias", err);
+        if (!model->bias) {
+            return -1;
+        }
+        memcpy(model->bias, solution->bias, solution->n_outputs * sizeof(double));
+    }
+    if (model->kernel.type == KERNEL_LINEAR && !solution->pairs) {
+        model->weights = solution->weights;
+        model->lent = true;
+        return 0;
+    }
+    uint32_t *number = memory_zeros(problem->n, 2 * sizeof *number, "support vectors", err);
+    if (!number) {
+        return -1;
+    }
+    mark_used(problem, solution, number);
+    int status = take_vectors(model, problem, solution, number, number + problem->n, err);
+    free(number);
+    return status;
+}

@@ -1,0 +1,43 @@
+/* The policy of a fit, the same for a plain one and for those of cross-validation: which kernel and
+ * which form of its matrix, which limits, and what of the solution goes into the model. */
+#ifndef DRIVER_FIT_H
+#define DRIVER_FIT_H
+
+#include "driver/family.h"
+#include "driver/options.h"
+#include "driver/progress.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The kernel of a point; its default gamma is 1 / n_features. */
+struct kernel fit_kernel(struct point point, uint32_t n_features);
+
+/* True if the problem is one of a kernel matrix, not of features. */
+bool fit_wants_gram(const struct family *family, const struct options *options,
+                    const struct kernel *kernel);
+
+/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it, and
+ * keeps of it what the family's solvers want; the rest of cache_bytes is for them. `shared`: for
+ * several folds. */
+int fit_gram(struct gram **gram, const struct family *family, struct point point,
+             const struct kernel *kernel, const struct data *data, bool shared, size_t cache_bytes,
+             struct threads *threads, struct error *err);
+
+/* Fills the header of the model of a solution: what all families have, and the family's lines. The
+ * scale is the caller's. */
+int fit_header(const struct family *family, const void *state, struct point point,
+               const struct kernel *kernel, const struct problem *problem,
+               const struct solution *solution, struct model *model, struct error *err);
+
+/* Sets the body and the figures of the model from the solution of `problem` (whose data the model
+ * does not keep). Linear weights are lent: the solution must outlive the model. The body is not ready
+ * for model_scores, see model_prepare. */
+int fit_body(struct model *model, const struct problem *problem, const struct solution *solution,
+             struct error *err);
+
+/* The watch of a run of the solver, with the limits of the options. */
+struct watch fit_watch(const struct options *options);
+
+#endif

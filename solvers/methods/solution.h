@@ -1,0 +1,29 @@
+/* What every solver gives back, whatever the family. */
+#ifndef SOLVERS_METHODS_SOLUTION_H
+#define SOLVERS_METHODS_SOLUTION_H
+
+#include "common/kernel/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A fit. The primal, dual and gap are recomputed in double from `weights` as they stand here. */
+struct solution {
+    size_t n_outputs;
+    double *weights; /* linear: (n_features, n_outputs); kernel: (n, n_outputs), by problem row */
+    double *bias;    /* (n_outputs) added to the scores; NULL: nothing is */
+    struct pair_coefficient *pairs; /* pair features, by problem row: then weights is NULL */
+    size_t n_pairs;
+    double primal, dual;
+    uint64_t iterations;
+    bool converged;     /* (primal - dual) / primal <= epsilon, or the stop rule asked for */
+    const char *reason; /* when not converged: a phrase, static */
+    bool uncertified;   /* the problem is not convex: dual, if it is not 0, is a lower bound that no
+                           solution need come near, and there is no gap */
+};
+
+/* Releases what the solution owns and makes it empty. */
+void solution_free(struct solution *solution);
+
+#endif
