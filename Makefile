@@ -33,7 +33,7 @@ LIBRARY = $(BUILD)/libdualsvm.a
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c solvers/*/*.c \
             driver/*.c families/*.c families/*/*.c))
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
-UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*.c))
+UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 MANUALS = $(wildcard doc/*.1)

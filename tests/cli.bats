@@ -17,11 +17,11 @@ setup() {
 }
 
 @test "cli: the scanner, values, lists and points" {
-    unit options
+    unit driver/options
 }
 
 @test "cli: outputs are there whole or not at all" {
-    TMPDIR=$tmp unit output
+    TMPDIR=$tmp unit common/base/output
 }
 
 @test "cli: options stand anywhere, cut short, attached or with an equals sign" {

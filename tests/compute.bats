@@ -3,21 +3,21 @@
 load helper
 
 @test "kernel: blocks in float and double agree with the definitions, dense, sparse and wide" {
-    unit kernel
+    unit common/kernel/kernel
 }
 
 @test "gram: products agree with plain sums whatever is kept, to the bit for any threads" {
-    unit gram
+    unit common/kernel/gram
 }
 
 @test "linear: scores and transposed products agree with plain sums, to the bit for any threads" {
-    unit linear
+    unit common/kernel/linear
 }
 
 @test "kernel columns: squares and products, kept or computed, on any number of threads" {
-    unit columns
+    unit common/kernel/columns
 }
 
 @test "scale: training rows come out standardised, other rows get the same map" {
-    unit scale
+    unit common/data/scale
 }

@@ -17,7 +17,8 @@ tmp=$BATS_TEST_TMPDIR
 PATH=$bin:$PATH
 export LC_ALL=C
 
-# unit NAME [ARGUMENTS]: runs a unit program; it must exit 0, and fails the test with its output.
+# unit ROOM/NAME [ARGUMENTS]: runs a program of tests/unit; it must exit 0, and fails the test with
+# its output.
 unit() {
     local name=$1
     shift

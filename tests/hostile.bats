@@ -268,7 +268,7 @@ accepts() {
 }
 
 @test "hostile: a model cut at any byte, or with any byte changed, is refused, a false count harmless" {
-    TMPDIR=$tmp unit model_tamper
+    TMPDIR=$tmp unit common/model/tamper
 }
 
 @test "hostile: a model cut at a byte is refused by the program" {

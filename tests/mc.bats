@@ -65,7 +65,7 @@ formulations='ww cs llw adm atm ats mmr ova'
 # ---- units ----
 
 @test "mc: blocks, bounds and solvers agree with the definition" {
-    unit mc
+    unit solvers/mc/mc
 }
 
 # ---- the optimum ----

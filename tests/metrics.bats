@@ -3,9 +3,9 @@
 load helper
 
 @test "metrics: measures agree with their definitions, and with values worked by hand" {
-    unit metrics
+    unit families/rank/metrics
 }
 
 @test "sigmoid: the slope is the minimum of Platt's objective over both orders of each pair" {
-    unit sigmoid
+    unit families/rank/sigmoid
 }

@@ -61,15 +61,15 @@ END
 # ---- units ----
 
 @test "ml: losses, vertices and blocks of single rows" {
-    unit ml_block
+    unit solvers/ml/block
 }
 
 @test "ml: the solver's optima, by every step, loss, bias and both solvers" {
-    unit ml
+    unit solvers/ml/ml
 }
 
 @test "ml: measures are scikit-learn's, and thresholds the best there are" {
-    unit ml_metrics
+    unit families/ml/metrics
 }
 
 # ---- real sets ----

@@ -8,7 +8,7 @@ setup() {
 }
 
 @test "model: it reads back to the same bits, of every kind" {
-    TMPDIR=$tmp unit model
+    TMPDIR=$tmp unit common/model/model
 }
 
 @test "model: a kernel model is the header, the support vectors and the checksum" {

@@ -36,11 +36,11 @@ every() {
 # ---- units ----
 
 @test "rank: the solver agrees with the definition over explicit pairs" {
-    unit rank
+    unit solvers/rank/rank
 }
 
 @test "rank: the tests' own solver agrees with cases solved on paper" {
-    unit rank_oracle
+    unit solvers/rank/oracle
 }
 
 # ---- the optimum ----
@@ -386,13 +386,13 @@ precomputed() {
     rows 3 1 4 14 | sed 's/qid:1/qid:51/' >>test.svm # below --min-group
     train graded.svm model
     predict --metrics test.svm model scores >metrics
-    "$bin/tests/unit/rank_oracle" --metrics test.svm scores >expected
+    "$bin/tests/unit/solvers/rank/oracle" --metrics test.svm scores >expected
     for name in pairwise-accuracy kendall-tau spearman; do
         within "$(metric $name metrics)" "$(awk -v n=$name '$1 == n { print $2 - 1e-6 }' expected)" \
             "$(awk -v n=$name '$1 == n { print $2 + 1e-6 }' expected)"
     done
     predict --metrics --min-group 2 test.svm model scores >metrics
-    "$bin/tests/unit/rank_oracle" --metrics test.svm scores --min-group 2 >expected
+    "$bin/tests/unit/solvers/rank/oracle" --metrics test.svm scores --min-group 2 >expected
     within "$(metric pairwise-accuracy metrics)" \
         "$(awk '/^pairwise/ { print $2 - 1e-6 }' expected)" \
         "$(awk '/^pairwise/ { print $2 + 1e-6 }' expected)"
@@ -406,10 +406,10 @@ precomputed() {
     train test.svm model
     predict --metrics test.svm model scores >metrics
     [ "$(sort -g scores | uniq -d | wc -l)" = 0 ]
-    "$bin/tests/unit/rank_oracle" --metrics test.svm scores --at 10 >expected
+    "$bin/tests/unit/solvers/rank/oracle" --metrics test.svm scores --at 10 >expected
     predict --metrics --ndcg 1,3,5 test.svm model scores >few
     for k in 1 3 5; do
-        "$bin/tests/unit/rank_oracle" --metrics test.svm scores --at $k | grep ndcg >>expected
+        "$bin/tests/unit/solvers/rank/oracle" --metrics test.svm scores --at $k | grep ndcg >>expected
         grep "ndcg@$k " few >>metrics
     done
     for name in map mrr ndcg@10 ndcg@1 ndcg@3 ndcg@5; do

@@ -52,7 +52,7 @@ header() {
 # $optimum_low and $optimum_high.
 oracle() {
     local out
-    out=$("$bin/tests/unit/rank_oracle" "$@" -e 1e-9) || fail "oracle $*: $out"
+    out=$("$bin/tests/unit/solvers/rank/oracle" "$@" -e 1e-9) || fail "oracle $*: $out"
     # shellcheck disable=SC2034 # for the tests
     pairs=$(awk '$1 == "pairs" { print $2 }' <<<"$out")
     optimum_high=$(awk '$1 == "primal" { print $2 }' <<<"$out")

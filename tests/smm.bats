@@ -27,11 +27,11 @@ first() {
 }
 
 @test "smm: the binary SVM agrees with a plain solver of its dual" {
-    if quick; then unit binary quick; else unit binary; fi
+    if quick; then unit solvers/smm/binary quick; else unit solvers/smm/binary; fi
 }
 
 @test "smm: maps, steps and limits are what they should be" {
-    unit smm
+    unit solvers/smm/smm
 }
 
 @test "smm: svm is LIBSVM's optimum to 1e-6" {

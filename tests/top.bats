@@ -40,15 +40,15 @@ near() {
 # ---- units ----
 
 @test "top: solvers agree with the definitions and with optima of other programs" {
-    unit top
+    unit solvers/top/top
 }
 
 @test "top: rows of the kernel matrix come from the cache as the kernel has them" {
-    unit rows
+    unit common/kernel/rows
 }
 
 @test "top: measures agree with their definitions" {
-    unit roc
+    unit families/top/roc
 }
 
 # ---- optima ----

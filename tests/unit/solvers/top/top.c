@@ -1,5 +1,5 @@
 /* Classification at the top, against its definitions written out plainly, against optima found by
- * other programs (top_optima.h), and its solvers against each other. */
+ * other programs (optima.h), and its solvers against each other. */
 #include "solvers/top/top.h"
 #include "common/base/gap.h"
 #include "common/base/threads.h"
@@ -9,7 +9,7 @@
 #include "solvers/top/projection.h"
 #include "solvers/top/risk.h"
 #include "tests/unit/compute.h"
-#include "tests/unit/top_optima.h"
+#include "tests/unit/solvers/top/optima.h"
 
 /* ---- problems ---- */
 

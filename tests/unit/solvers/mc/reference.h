@@ -1,7 +1,7 @@
 /* Multi-class SVMs from their definition, slow and plain, sharing nothing with the product: margins
  * of explicit terms, the dual by projected gradient over all alpha at once. */
-#ifndef TESTS_UNIT_MC_REFERENCE_H
-#define TESTS_UNIT_MC_REFERENCE_H
+#ifndef TESTS_UNIT_SOLVERS_MC_REFERENCE_H
+#define TESTS_UNIT_SOLVERS_MC_REFERENCE_H
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE /* mkstemp */
 #include "common/data/input.h"
 #include "common/base/number.h"
-#include "tests/unit/input_reference.h"
+#include "tests/unit/common/data/input_reference.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* solvers/mc.h against the definition in mc_reference.h, for every formulation: the exact block
+/* solvers/mc.h against the definition in reference.h, for every formulation: the exact block
  * step, the bounds, both engines and the second solver, kernels, bias, weights, warm starts. */
 #include "solvers/mc/mc.h"
 
@@ -6,7 +6,7 @@
 #include "common/kernel/gram.h"
 #include "solvers/mc/form.h"
 #include "tests/unit/compute.h"
-#include "tests/unit/mc_reference.h"
+#include "tests/unit/solvers/mc/reference.h"
 
 enum { FORMS = 8 };
 

@@ -1,17 +1,17 @@
-/* The test's own RankSVM, to hold the programs against: see rank_reference.h.
+/* The test's own RankSVM, to hold the programs against: see reference.h.
  *
- *   rank_oracle FILE [-t K] [-d N] [-g G] [-r R] [-c C] [-l hinge|squared-hinge] [-e GAP]
- *               [--rank-gap LO:HI] [--cost-per query] [-w QID:W] [--exterior]
+ *   oracle FILE [-t K] [-d N] [-g G] [-r R] [-c C] [-l hinge|squared-hinge] [-e GAP]
+ *          [--rank-gap LO:HI] [--cost-per query] [-w QID:W] [--exterior]
  *       prints "pairs", "primal", "dual" of the optimum over explicit pairs
- *   rank_oracle --metrics FILE SCORES [--min-group N] [--at K]
+ *   oracle --metrics FILE SCORES [--min-group N] [--at K]
  *       prints the measures of the scores (one a line) by their definitions
- *   rank_oracle
+ *   oracle
  *       checks the reference against cases solved on paper */
 #define _GNU_SOURCE
-#include "tests/unit/rank_reference.h"
+#include "tests/unit/solvers/rank/reference.h"
 
 static void die(const char *what, const char *found) {
-    fprintf(stderr, "rank_oracle: %s: %s\n", what, found);
+    fprintf(stderr, "oracle: %s: %s\n", what, found);
     exit(2);
 }
 
@@ -258,7 +258,7 @@ static int print_optimum(int argc, char **argv) {
         reference_optimum(&data, &kernel, &pairs, exterior, squared, gap, &primal, &dual);
     printf("pairs %zu\nprimal %.17g\ndual %.17g\n", pairs.m, primal, dual);
     if (!reached) {
-        fprintf(stderr, "rank_oracle: gap %g reached, not %g\n", (primal - dual) / primal, gap);
+        fprintf(stderr, "oracle: gap %g reached, not %g\n", (primal - dual) / primal, gap);
     }
     reference_pairs_free(&pairs);
     reference_data_free(&data);

@@ -7,8 +7,8 @@
  *           sum_p a_p - 1/2 a'Qa - a_p^2/(4 C_p),  0 <= a_p                    (squared hinge)
  * with m = Q a: l(u) = max(0,u)^2 has the conjugate term a^2/(4C), since C u^2 is largest against
  * a u at u = a/(2C). */
-#ifndef TESTS_UNIT_RANK_REFERENCE_H
-#define TESTS_UNIT_RANK_REFERENCE_H
+#ifndef TESTS_UNIT_SOLVERS_RANK_REFERENCE_H
+#define TESTS_UNIT_SOLVERS_RANK_REFERENCE_H
 
 #include <math.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * The optima are those of the primal and the dual as quadratic and second-order cone programs,
  * solved by cvxopt 1.3 (abstol = reltol = 1e-11) with numpy in double from the same values; the two
  * agree to 5e-11 everywhere. rbf: gamma = 0.125. */
-#ifndef TESTS_UNIT_TOP_OPTIMA_H
-#define TESTS_UNIT_TOP_OPTIMA_H
+#ifndef TESTS_UNIT_SOLVERS_TOP_OPTIMA_H
+#define TESTS_UNIT_SOLVERS_TOP_OPTIMA_H
 
 #include "solvers/top/top.h"
 

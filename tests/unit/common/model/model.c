@@ -1,5 +1,5 @@
 /* Models: written and read back they are the same to the bit, and score the same. Damage is
- * tried in model_tamper. */
+ * tried in tamper. */
 #define _GNU_SOURCE
 #include "common/model/model.h"
 #include "driver/fit.h"

@@ -1,4 +1,4 @@
-/* solvers/rank.h against the definition in rank_reference.h: explicit pairs, kernels one value at
+/* solvers/rank.h against the definition in reference.h: explicit pairs, kernels one value at
  * a time, plain coordinate ascent.
  *
  * Every fit is held to the same four promises: the reported primal is the objective at the
@@ -11,7 +11,7 @@
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
 #include "solvers/rank/pairs.h"
-#include "tests/unit/rank_reference.h"
+#include "tests/unit/solvers/rank/reference.h"
 
 static int failures;
 

@@ -1,6 +1,6 @@
 /* A plain reader of svmlight text, line by line and with strtod: what input is tested against. */
-#ifndef TESTS_UNIT_INPUT_REFERENCE_H
-#define TESTS_UNIT_INPUT_REFERENCE_H
+#ifndef TESTS_UNIT_COMMON_DATA_INPUT_REFERENCE_H
+#define TESTS_UNIT_COMMON_DATA_INPUT_REFERENCE_H
 
 #include "common/data/input.h"
 
