@@ -76,7 +76,7 @@ static bool late(void *context) {
     return watch->most_seconds > 0 && progress_clock() - watch->started >= watch->most_seconds;
 }
 
-static bool check(void *context, uint64_t iteration, double primal, double dual) {
+static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
     struct watch *watch = context;
     double seconds = progress_clock() - watch->started;
     if (watch->log) {
@@ -88,16 +88,13 @@ static bool check(void *context, uint64_t iteration, double primal, double dual)
                       primal, dual, gap_relative(primal, dual), seconds);
     }
     if (watch->most_iterations && iteration >= watch->most_iterations) {
-        watch->stopped = "the limit of iterations is reached";
-    } else if (late(watch)) {
-        watch->stopped = "the limit of time is reached";
+        return STOP_ITERATIONS;
     }
-    return watch->stopped != NULL;
+    return late(watch) ? STOP_TIME : 0;
 }
 
 struct monitor watch_monitor(struct watch *watch) {
     watch->started = progress_clock();
-    watch->stopped = NULL;
     if (watch->log) {
         output_format(watch->log, "iteration\tseconds\tprimal\tdual\tgap\n");
     }

@@ -40,7 +40,6 @@ struct watch {
     uint64_t most_iterations;  /* 0: no limit */
     double most_seconds;       /* 0: no limit */
     double started;            /* progress_clock() then */
-    const char *stopped;       /* the limit that was reached, or NULL */
 };
 
 /* Makes the monitor of a watch; both must outlive the run. The clock starts now. */

@@ -493,9 +493,8 @@ static int solve(struct training *training, void *state, struct point point,
     int status = finish(training, state, point, problem, kernel, &solution, scale, err);
     training->n_unconverged += !solution.converged;
     if (status == 0 && !solution.converged) {
-        const char *reason = watch.stopped ? watch.stopped : solution.reason;
         fprintf(stderr, "%s: warning: not converged: %s", training->program,
-                reason ? reason : "the solver stopped");
+                stop_message(solution.reason));
         if (!solution.uncertified) {
             fprintf(stderr, ": gap %.3g", gap_relative(solution.primal, solution.dual));
         }

@@ -391,10 +391,6 @@ static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, st
     return share_memory(kernel, (size_t)most, err);
 }
 
-static const char STALLED[] = "the precision of the kernel matrix stops progress";
-static const char CROWDED[] =
-    "many more support vectors than a working set holds: progress is slow";
-
 /* Working sets until the bounds, as the kernel matrix has them, are within aim of one another. */
 static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
@@ -403,7 +399,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
     double best = INFINITY, highest = -INFINITY, last = INFINITY;
     int waiting = 0;
     bool solved = true;
-    fit->reason = NULL;
+    fit->reason = STOP_REACHED;
     for (;;) {
         if (refresh(kernel, err) < 0) {
             return -1;
@@ -413,9 +409,9 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
             return 0;
         }
         fit->iterations++;
-        if (monitor_check(monitor, goal->iterations + fit->iterations, kernel->primal,
-                          kernel->dual)) {
-            fit->reason = "stopped at a limit";
+        fit->reason = monitor_check(monitor, goal->iterations + fit->iterations, kernel->primal,
+                                    kernel->dual);
+        if (fit->reason) {
             return 0;
         }
         waiting += solved ? SOLVED : 1;
@@ -433,7 +429,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
         most = most < kernel->most_set ? most : kernel->most_set;
         m = choose(kernel, n, most);
         if (m == 0 || waiting >= PATIENCE * SOLVED) {
-            fit->reason = n > kernel->most_set ? CROWDED : STALLED;
+            fit->reason = n > kernel->most_set ? STOP_CROWDED : STOP_PRECISION;
             return 0;
         }
         if (descend(kernel, m, aim * kernel->primal, monitor, &solved, err) < 0) {
@@ -457,9 +453,9 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
             return -1;
         }
         double gap = gap_relative(fit->primal, fit->dual);
-        bool helped = !exact && fit->reason == STALLED && gap <= best / 2;
+        bool helped = !exact && fit->reason == STOP_PRECISION && gap <= best / 2;
         if (gap <= goal->epsilon || (fit->reason && !helped)) {
-            fit->reason = gap <= goal->epsilon ? NULL : fit->reason;
+            fit->reason = gap <= goal->epsilon ? STOP_REACHED : fit->reason;
             return 0;
         }
         aim = fit->reason ? aim : aim / 2;

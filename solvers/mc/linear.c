@@ -62,6 +62,7 @@ struct mc_linear {
     double aim;                    /* gap to descend to */
     uint64_t sweeps, before, most; /* of this solve; before it; of this solve at the most */
     enum end end;
+    enum stop_reason limit; /* when STOPPED */
 };
 
 static inline struct mc_row mc_linear_row(const struct mc_linear *linear, size_t i) {
@@ -289,10 +290,10 @@ static void set_cost(struct mc_linear *linear, double cost) {
     linear->cost = cost;
 }
 
-static const char *reason_of(enum end end) {
-    return end == STOPPED   ? "stopped at a limit"
-           : end == STALLED ? "rounding stops progress"
-                            : NULL;
+static enum stop_reason reason_of(const struct mc_linear *linear) {
+    return linear->end == STOPPED   ? linear->limit
+           : linear->end == STALLED ? STOP_ROUNDING
+                                    : STOP_REACHED;
 }
 
 /* In float as far as it goes, then in double; what looks reached is certified, and taken further
@@ -304,7 +305,7 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
         if (float_descend(linear, monitor, err) < 0 || certify(linear, fit, err) < 0) {
             return -1;
         }
-        fit->reason = reason_of(linear->end);
+        fit->reason = reason_of(linear);
         if (linear->end == STOPPED || linear->end == GIVEN_UP ||
             gap_relative(fit->primal, fit->dual) <= epsilon) {
             return 0;
@@ -323,7 +324,7 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
             certify(linear, fit, err) < 0) {
             return -1;
         }
-        fit->reason = reason_of(linear->end);
+        fit->reason = reason_of(linear);
         if (linear->end != REACHED || gap_relative(fit->primal, fit->dual) <= epsilon) {
             break;
         }

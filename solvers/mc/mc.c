@@ -270,5 +270,8 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
                                   .iterations = fit.iterations,
                                   .reason = fit.reason};
     solution->converged = gap_relative(fit.primal, fit.dual) <= parameters->epsilon;
+    if (!solution->converged && !solution->reason) {
+        solution->reason = STOP_ROUNDS;
+    }
     return 0;
 }

@@ -230,15 +230,16 @@ static int iterate(struct newton *newton, const struct mc_goal *goal, const stru
             return 0;
         }
         fit->iterations++;
-        if (monitor_check(monitor, goal->iterations + fit->iterations, fit->primal, best_dual)) {
-            fit->reason = "stopped at a limit";
+        fit->reason =
+            monitor_check(monitor, goal->iterations + fit->iterations, fit->primal, best_dual);
+        if (fit->reason) {
             return 0;
         }
         stalled = gap < best_gap * (1 - 1e-4) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
         bool smooth_enough = newton->residual < 0.5 * (primal - dual);
         if (stalled >= STALL_STEPS || (smooth_enough && newton->smooth.mu <= MU_LEAST)) {
-            fit->reason = "rounding stops progress";
+            fit->reason = STOP_ROUNDING;
             return 0;
         }
         double band = newton->smooth.mu;

@@ -4,6 +4,7 @@
 
 #include "common/kernel/problem.h"
 #include "solvers/mc/form.h"
+#include "solvers/methods/stop.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +32,7 @@ struct mc_fit {
     double *bias;    /* (k) part of the constant feature in the scores; NULL without one */
     double primal, dual;
     uint64_t iterations;
-    const char *reason; /* why it ended before the gap was reached */
+    enum stop_reason reason; /* why it ended before the gap was reached */
 };
 
 /* Releases what the fit owns and makes it empty. */

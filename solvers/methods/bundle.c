@@ -332,15 +332,14 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
             fit->converged = true;
             break;
         }
-        if (monitor_check(monitor, fit->iterations, primal, dual)) {
-            fit->limited = true;
-            fit->reason = "stopped at a limit";
+        fit->reason = monitor_check(monitor, fit->iterations, primal, dual);
+        if (fit->reason) {
             break;
         }
         stalled = primal - dual < best_gap * (1 - 1e-6) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, primal - dual);
         if (stalled >= STALL_ROUNDS) {
-            fit->reason = "rounding stops progress";
+            fit->reason = STOP_ROUNDING;
             break;
         }
         if (step_and_cut(bundle, cost, tolerance, err)) {

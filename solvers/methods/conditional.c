@@ -38,15 +38,14 @@ static int iterate(const struct score_map *map, const struct risk *risk,
             return 0;
         }
         fit->iterations++;
-        if (monitor_check(monitor, fit->iterations, fit->primal, fit->dual)) {
-            fit->limited = true;
-            fit->reason = "stopped at a limit";
+        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->reason) {
             return 0;
         }
         stalled = fit->dual > best ? 0 : stalled + 1;
         best = fmax(best, fit->dual);
         if (!how->diminishing && stalled >= STALL_STEPS) {
-            fit->reason = "rounding stops progress";
+            fit->reason = STOP_ROUNDING;
             return 0;
         }
         /* the vertex: every active pair at C, every other at 0 */

@@ -2,6 +2,8 @@
 #ifndef SOLVERS_METHODS_FIT_H
 #define SOLVERS_METHODS_FIT_H
 
+#include "solvers/methods/stop.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,8 +15,7 @@ struct fit {
     double primal, dual;
     uint64_t iterations;
     bool converged;
-    bool limited;       /* the monitor asked to stop */
-    const char *reason; /* when not converged */
+    enum stop_reason reason; /* when not converged */
 };
 
 /* Releases what the fit owns and makes it empty. */

@@ -2,14 +2,17 @@
 #ifndef SOLVERS_METHODS_MONITOR_H
 #define SOLVERS_METHODS_MONITOR_H
 
+#include "solvers/methods/stop.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct monitor {
     void *context;
-    /* Called once an iteration with the bounds known then. Returns true to make the solver stop
-     * there and give its best point so far. Cheap; NULL: nobody watches. */
-    bool (*check)(void *context, uint64_t iteration, double primal, double dual);
+    /* Called once an iteration with the bounds known then. Returns 0 to go on; else the solver
+     * stops there, gives its best point so far, and passes the reason on. Cheap; NULL: nobody
+     * watches. */
+    enum stop_reason (*check)(void *context, uint64_t iteration, double primal, double dual);
     /* True when a limit of time has passed: for iterations that are long, to end early and be
      * checked. NULL: there is no such limit. */
     bool (*late)(void *context);
@@ -20,9 +23,10 @@ static inline bool monitor_late(const struct monitor *monitor) {
 }
 
 /* Calls check if there is one. */
-static inline bool monitor_check(const struct monitor *monitor, uint64_t iteration, double primal,
-                                 double dual) {
-    return monitor && monitor->check && monitor->check(monitor->context, iteration, primal, dual);
+static inline enum stop_reason monitor_check(const struct monitor *monitor, uint64_t iteration,
+                                             double primal, double dual) {
+    return monitor && monitor->check ? monitor->check(monitor->context, iteration, primal, dual)
+                                     : 0;
 }
 
 #endif

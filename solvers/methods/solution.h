@@ -3,6 +3,7 @@
 #define SOLVERS_METHODS_SOLUTION_H
 
 #include "common/kernel/problem.h"
+#include "solvers/methods/stop.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,10 +18,10 @@ struct solution {
     size_t n_pairs;
     double primal, dual;
     uint64_t iterations;
-    bool converged;     /* (primal - dual) / primal <= epsilon, or the stop rule asked for */
-    const char *reason; /* when not converged: a phrase, static */
-    bool uncertified;   /* the problem is not convex: dual, if it is not 0, is a lower bound that no
-                           solution need come near, and there is no gap */
+    bool converged;          /* (primal - dual) / primal <= epsilon, or the stop rule asked for */
+    enum stop_reason reason; /* when not converged */
+    bool uncertified;        /* the problem is not convex: dual, if it is not 0, is a lower bound
+                                that no solution need come near, and there is no gap */
 };
 
 /* Releases what the solution owns and makes it empty. */

@@ -372,10 +372,8 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
             for (size_t i = 0; i < bcd->rows->n; i++) {
                 promise += bcd->gap[i];
             }
-            if (monitor_check(run->monitor, run->iterations, bounds->primal, bounds->dual)) {
-                run->stopped = true;
-            }
-        } while (!run->stopped && since < LOOK_EVERY && promise > 2 * allowed);
+            run->stop = monitor_check(run->monitor, run->iterations, bounds->primal, bounds->dual);
+        } while (!run->stop && since < LOOK_EVERY && promise > 2 * allowed);
         if (ml_bcd_bounds(bcd, bounds, err) < 0) {
             return -1;
         }
@@ -384,8 +382,7 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         bool better = gap < 0.9 * best_gap || bounds->dual - last_dual > STALLED * gap;
         stalled = better ? 0 : stalled + 1;
         best_gap = gap < best_gap ? gap : best_gap;
-        if (run->stopped || stalled >= MOST_STALLED) {
-            run->stalled = !run->stopped;
+        if (run->stop || stalled >= MOST_STALLED) {
             return 0;
         }
     }

@@ -71,8 +71,7 @@ struct ml_run {
     const struct monitor *monitor; /* shown the bounds as they were last known */
     uint64_t iterations;           /* sweeps, counted on */
     uint64_t least;                /* goes on until there are so many */
-    bool stopped;                  /* the monitor asked for it */
-    bool stalled;                  /* rounding allows no more progress */
+    enum stop_reason stop;         /* of the monitor; of fw, rounding too */
     struct ml_bounds bounds;       /* at the end */
 };
 int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err);

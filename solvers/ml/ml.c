@@ -217,7 +217,7 @@ static int solve_bcd(struct ml *ml, const struct ml_parameters *parameters, stru
         if (ml_bcd_run(&ml->bcd, run, err) < 0 || certify_bcd(ml, parameters, point, err) < 0) {
             return -1;
         }
-        if (run->stopped || point->indefinite || gap(&point->bounds) <= parameters->epsilon) {
+        if (run->stop || point->indefinite || gap(&point->bounds) <= parameters->epsilon) {
             break;
         }
         run->epsilon *= 0.7; /* the scores are exact now, and go on from there */
@@ -239,7 +239,7 @@ static int solve_fw(struct ml *ml, const struct ml_parameters *parameters, struc
     }
     bcd->cost = 0; /* the store is not bcd's any more */
     run->iterations = fit.iterations;
-    run->stopped = !fit.converged;
+    run->stop = fit.reason;
     point->gain = fit.dual_offset;
     if (ml->problem->gram) {
         unpad(fit.weights, width, ml->rows.row, n, q, point->weights);
@@ -334,13 +334,13 @@ static int solve_free(struct ml *ml, const struct ml_parameters *parameters, str
         }
         double reached = open_gap(bcd, &run->bounds);
         shift_bias(bcd);
-        if (run->stopped || reached <= parameters->epsilon || failed + 1 == MOST_FAILED) {
+        if (run->stop || reached <= parameters->epsilon || failed + 1 == MOST_FAILED) {
             if (certify_free(ml, parameters, point, err) < 0) {
                 return -1;
             }
             reached = gap(&point->bounds);
         }
-        if (run->stopped || reached <= parameters->epsilon) {
+        if (run->stop || reached <= parameters->epsilon) {
             break;
         }
         bool slow = reached > 0.5 * best;
@@ -396,14 +396,13 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
                                   .iterations = run.iterations};
     solution->converged = gap(&point.bounds) <= parameters->epsilon;
     if (!solution->converged) {
-        solution->reason = run.stopped ? "stopped at a limit"
-                                       : "the precision of the kernel matrix stops progress";
+        solution->reason = run.stop ? run.stop : STOP_PRECISION;
     }
     if (point.indefinite) {
         solution->dual = point.bounds.primal - fabs(point.bounds.primal); /* says nothing */
         solution->uncertified = true;
         solution->converged = false;
-        solution->reason = "the kernel is not positive semidefinite";
+        solution->reason = stop_limited(run.stop) ? run.stop : STOP_INDEFINITE;
     }
     if (ml->setup.bias > 0 || ml->setup.free_bias) {
         solution->bias = point.bias;

@@ -308,9 +308,8 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
             return 0;
         }
         fit->iterations++;
-        if (monitor_check(monitor, fit->iterations, fit->primal, fit->dual)) {
-            fit->limited = true;
-            fit->reason = "stopped at a limit";
+        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->reason) {
             return 0;
         }
         stalled = gap < best_gap * (1 - 1e-4) ? 0 : stalled + 1;
@@ -318,7 +317,7 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
         double band = newton->risk.mu;
         bool smooth_enough = newton->huber && newton->residual < 0.5 * (primal - dual);
         if (stalled >= STALL_STEPS || (smooth_enough && band <= MU_LEAST)) {
-            fit->reason = "rounding stops progress";
+            fit->reason = STOP_ROUNDING;
             return 0;
         }
         if (smooth_enough) {

@@ -149,7 +149,7 @@ static int run_bundle(struct rank *rank, const struct rank_parameters *parameter
     return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
 }
 
-static bool relay_check(void *context, uint64_t iteration, double primal, double dual) {
+static enum stop_reason relay_check(void *context, uint64_t iteration, double primal, double dual) {
     const struct relay *relay = context;
     return monitor_check(relay->monitor, relay->before + iteration, primal, dual);
 }
@@ -185,7 +185,7 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
         if (run_newton(rank, parameters, epsilon, monitor, fit, err)) {
             return -1;
         }
-        if (fit->converged || fit->limited || parameters->loss != RANK_HINGE) {
+        if (fit->converged || stop_limited(fit->reason) || parameters->loss != RANK_HINGE) {
             return 0;
         }
         if (finish_by_planes(rank, parameters, epsilon, monitor, fit, err)) {
@@ -260,14 +260,14 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
     if (!decay) {
         solution->converged = gap_relative(fit->primal, fit->dual) <= parameters->epsilon;
         if (!solution->converged && !solution->reason) {
-            solution->reason = "the precision of the kernel matrix stops progress";
+            solution->reason = STOP_PRECISION;
         }
     }
     if (indefinite) {
         solution->dual = fit->primal - fabs(fit->primal); /* says nothing: a gap of 1 */
         solution->uncertified = true;
         solution->converged = false;
-        solution->reason = "the kernel is not positive semidefinite";
+        solution->reason = stop_limited(fit->reason) ? fit->reason : STOP_INDEFINITE;
     }
     if (rank->exterior) {
         return exterior_coefficients(rank->exterior, fit->weights, &solution->pairs,

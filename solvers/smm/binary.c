@@ -406,14 +406,15 @@ static int iterate(struct binary *binary, const struct binary_loss *loss, double
             return 0;
         }
         fit->iterations++;
-        fit->limited = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        enum stop_reason limit = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
         bool better = gap < best_gap * (1 - 1e-4) || binary->mu < best_mu;
         stalled = better ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
         best_mu = fmin(best_mu, binary->mu);
         bool smooth = !loss->squared && is_smooth(binary, &at, NEAR);
         corrections = smooth ? 0 : corrections + 1;
-        if (fit->limited || stalled >= STALL_STEPS || (smooth && binary->mu <= MU_LEAST)) {
+        if (limit || stalled >= STALL_STEPS || (smooth && binary->mu <= MU_LEAST)) {
+            fit->reason = limit ? limit : STOP_ROUNDING;
             return 0;
         }
         find_band(binary, loss);
@@ -494,7 +495,8 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     int status = !loss->squared ? choose_mu(binary, loss, epsilon, fit, err) : 0;
     status = status ? status : iterate(binary, loss, epsilon, monitor, fit, err);
     bool reached = fit->primal - fit->dual <= epsilon * fit->primal;
-    if (status == 0 && binary->started && !reached && !fit->limited) { /* a start among kinks */
+    if (status == 0 && binary->started && !reached &&
+        !stop_limited(fit->reason)) { /* a start among kinks */
         binary_forget(binary);
         status = loss->squared ? 0 : choose_mu(binary, loss, epsilon, fit, err);
         status = status ? status : iterate(binary, loss, epsilon, monitor, fit, err);

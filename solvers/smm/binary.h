@@ -45,9 +45,9 @@ struct binary_fit {
     const double *alpha; /* (n) of the dual bound */
     double bias; /* the exact minimum for this w, the middle of it where it is an interval */
     double primal, dual;
-    uint64_t iterations; /* Newton steps */
-    bool converged;      /* (primal - dual) <= epsilon primal */
-    bool limited;        /* the monitor asked to stop */
+    uint64_t iterations;     /* Newton steps */
+    bool converged;          /* (primal - dual) <= epsilon primal */
+    enum stop_reason reason; /* when not converged */
 };
 
 /* A solver for these rows. Every solve starts from the last one's weights. */

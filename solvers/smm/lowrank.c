@@ -254,9 +254,9 @@ static int alternate(const struct smm_lowrank *problem, struct smm_point *point,
             return -1;
         }
         trace->iterations += 2;
-        trace->limited =
+        trace->limit =
             monitor_check(problem->monitor, trace->iterations, point->objective, problem->bound);
-        if (trace->limited || before - point->objective <= least * point->objective) {
+        if (trace->limit || before - point->objective <= least * point->objective) {
             return 0;
         }
     }
@@ -283,10 +283,10 @@ int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *poi
         end.objective = point->objective;
         int status = smm_lowrank_joint(problem, &end, &trace->stationarity, &moved, err);
         smm_point_free(&end);
-        trace->rests = !trace->limited;
+        trace->rests = !trace->limit;
         return status;
     }
-    for (int round = 0; round < MOST_ROUNDS && !trace->limited; round++) {
+    for (int round = 0; round < MOST_ROUNDS && !trace->limit; round++) {
         double before = point->objective;
         bool moved;
         if (smm_lowrank_joint(problem, point, &trace->stationarity, &moved, err)) {

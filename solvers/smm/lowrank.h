@@ -37,10 +37,10 @@ struct smm_point {
 };
 
 struct smm_trace {
-    uint64_t iterations; /* SVMs that were solved */
-    double stationarity; /* what the tangent SVM could gain at most, relative to the objective */
-    bool limited;        /* the monitor asked to stop */
-    bool rests;          /* ended because rounds gained next to nothing */
+    uint64_t iterations;    /* SVMs that were solved */
+    double stationarity;    /* what the tangent SVM could gain at most, relative to the objective */
+    enum stop_reason limit; /* the monitor asked to stop */
+    bool rests;             /* ended because rounds gained next to nothing */
 };
 
 /* Goes from point->Vt (U and s are not used: the first SVM finds them) downhill; the objective

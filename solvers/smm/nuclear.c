@@ -199,12 +199,16 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
     memset(W, 0, nuclear->matrices->height * nuclear->matrices->width * sizeof *W);
     offer(nuclear, loss, tau, W, 0, 0, &best);
     for (double gap = 1;; gap = gap_relative(fit->primal, fit->dual)) {
-        if (gap <= epsilon || fit->iterations >= MOST_ITERATIONS) {
+        if (gap <= epsilon) {
+            return 0;
+        }
+        if (fit->iterations >= MOST_ITERATIONS) {
+            fit->reason = STOP_SLOW_ADMM;
             return 0;
         }
         fit->iterations++;
-        fit->limited = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
-        if (fit->limited) {
+        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->reason) {
             return 0;
         }
         /* errors must have a finite sum, or the method may come to turn in a circle */

@@ -29,7 +29,7 @@ void smm_nuclear_close(struct smm_nuclear *nuclear);
 struct smm_nuclear_fit {
     double bias, primal, dual;
     uint64_t iterations;
-    bool limited;
+    enum stop_reason reason; /* when not converged */
 };
 
 /* Solves to a relative gap of epsilon; W (height, width) gets the better of S and SVT_T(M). The

@@ -175,8 +175,8 @@ void smm_close(struct smm *smm) {
 /* What a machine's solver tells. */
 struct outcome {
     uint64_t iterations;
-    bool converged, limited;
-    const char *reason;
+    bool converged;
+    enum stop_reason reason; /* when not converged */
 };
 
 /* Both bounds of the plain SVM at w and alpha, from the rows, in double. */
@@ -216,8 +216,7 @@ static int solve_svm(struct smm *smm, const struct binary_loss *loss, double eps
     *outcome =
         (struct outcome){.iterations = fit.iterations,
                          .converged = gap_relative(machine->primal, machine->dual) <= epsilon,
-                         .limited = fit.limited,
-                         .reason = fit.limited ? "stopped at a limit" : "rounding stops progress"};
+                         .reason = fit.reason ? fit.reason : STOP_ROUNDING};
     return 0;
 }
 
@@ -242,11 +241,10 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
     machine->bias = fit.bias;
     machine->primal = fit.primal;
     machine->dual = fit.dual;
-    *outcome = (struct outcome){
-        .iterations = fit.iterations,
-        .converged = gap_relative(fit.primal, fit.dual) <= parameters->epsilon,
-        .limited = fit.limited,
-        .reason = fit.limited ? "stopped at a limit" : "ADMM makes too little progress"};
+    *outcome =
+        (struct outcome){.iterations = fit.iterations,
+                         .converged = gap_relative(fit.primal, fit.dual) <= parameters->epsilon,
+                         .reason = fit.reason};
     return 0;
 }
 
@@ -276,10 +274,11 @@ struct starts {
 
 /* Starts are limited each by its own number of iterations, so that this does not depend on which
  * thread is faster. */
-static bool check_shared(void *context, uint64_t iteration, double primal, double dual) {
+static enum stop_reason check_shared(void *context, uint64_t iteration, double primal,
+                                     double dual) {
     struct starts *starts = context;
     pthread_mutex_lock(&starts->mutex);
-    bool stop = monitor_check(starts->monitor, iteration, primal, dual);
+    enum stop_reason stop = monitor_check(starts->monitor, iteration, primal, dual);
     pthread_mutex_unlock(&starts->mutex);
     return stop;
 }
@@ -330,6 +329,7 @@ static void descend(void *argument, size_t task, size_t worker) {
 static int take_best(struct smm *smm, const struct starts *starts, const struct binary_loss *loss,
                      struct smm_machine *machine, struct outcome *outcome, struct error *err) {
     size_t best = 0;
+    enum stop_reason limit = 0;
     machine->n_starts = starts->n;
     machine->worst = -INFINITY;
     for (size_t k = 0; k < starts->n; k++) {
@@ -341,7 +341,7 @@ static int take_best(struct smm *smm, const struct starts *starts, const struct 
         best = start->point.objective < starts->start[best].point.objective ? k : best;
         machine->worst = fmax(machine->worst, start->point.objective);
         outcome->iterations += start->trace.iterations;
-        outcome->limited |= start->trace.limited;
+        limit = limit ? limit : start->trace.limit;
     }
     const struct start *start = &starts->start[best];
     double sum;
@@ -356,11 +356,9 @@ static int take_best(struct smm *smm, const struct starts *starts, const struct 
     machine->primal = 0.5 * array_dot(machine->W, machine->W, smm->cells) + sum;
     double epsilon = starts->parameters->epsilon;
     outcome->converged =
-        !start->trace.limited &&
+        !start->trace.limit &&
         (starts->problem.alternate ? start->trace.rests : machine->stationarity <= epsilon);
-    outcome->reason = start->trace.limited ? "stopped at a limit"
-                                           : "no step lowers the objective, though the point is "
-                                             "not stationary to epsilon";
+    outcome->reason = limit ? limit : STOP_NOT_STATIONARY;
     return 0;
 }
 
@@ -472,7 +470,6 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
     size_t k =
         smm->matrices.height < smm->matrices.width ? smm->matrices.height : smm->matrices.width;
     *solution = (struct solution){.converged = true};
-    bool limited = false;
     for (size_t m = 0; m < smm->n_machines; m++) {
         struct outcome outcome;
         if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {
@@ -483,9 +480,8 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
         solution->iterations += outcome.iterations;
         if (!outcome.converged) {
             solution->converged = false;
-            solution->reason = limited ? solution->reason : outcome.reason;
+            solution->reason = stop_limited(solution->reason) ? solution->reason : outcome.reason;
         }
-        limited |= outcome.limited;
     }
     solution->uncertified = parameters->formulation == SMM_LOWRANK && parameters->rank < k;
     if (fill_weights(smm, solution, err) < 0) {

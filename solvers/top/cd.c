@@ -401,9 +401,9 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
         if (fit->converged) {
             break;
         }
-        fit->limited = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
-        if (fit->limited || slow >= SLOW_SWEEPS) {
-            fit->reason = fit->limited ? "stopped at a limit" : "coordinate ascent is stuck";
+        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->reason || slow >= SLOW_SWEEPS) {
+            fit->reason = fit->reason ? fit->reason : STOP_STUCK;
             break;
         }
         status = sweep(cd, &random, order, err);

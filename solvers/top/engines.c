@@ -52,13 +52,13 @@ static int run_one(struct top_engines *engines, enum top_method method,
 struct turn {
     const struct monitor *monitor;
     uint64_t before, most;
-    bool ended; /* by the monitor behind it */
+    enum stop_reason ended; /* by the monitor behind it */
 };
 
-static bool turn_check(void *context, uint64_t iteration, double primal, double dual) {
+static enum stop_reason turn_check(void *context, uint64_t iteration, double primal, double dual) {
     struct turn *turn = context;
     turn->ended = monitor_check(turn->monitor, turn->before + iteration, primal, dual);
-    return turn->ended || iteration >= turn->most;
+    return turn->ended ? turn->ended : iteration >= turn->most ? STOP_ITERATIONS : 0;
 }
 
 /* Takes the better primal and the better dual of two fits into the first, frees the second. */
@@ -116,7 +116,7 @@ static int run_both(struct top_engines *engines, const struct top_parameters *pa
             return -1;
         }
         iterations += turn_fit.iterations;
-        given_up = turn_fit.converged || turn_fit.limited ? 0 : given_up + 1;
+        given_up = turn_fit.converged || stop_limited(turn_fit.reason) ? 0 : given_up + 1;
         if (number == 0) {
             *fit = turn_fit;
         } else {
@@ -125,7 +125,9 @@ static int run_both(struct top_engines *engines, const struct top_parameters *pa
         }
         fit->iterations = iterations;
         fit->converged = fit->primal - fit->dual <= epsilon * fit->primal;
-        fit->limited = turn.ended;
+        if (fit->converged) {
+            fit->reason = STOP_REACHED; /* by both together */
+        }
         if (fit->converged || turn.ended || given_up == 2) {
             return 0;
         }

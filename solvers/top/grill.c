@@ -237,8 +237,8 @@ static void remember_pair(struct run *run) {
     }
 }
 
-/* Goes down from `at` until little is gained. *stopped: the monitor said so. */
-static int descend(struct run *run, const struct monitor *monitor, bool *stopped,
+/* Goes down from `at` until little is gained. *stopped: what the monitor said. */
+static int descend(struct run *run, const struct monitor *monitor, enum stop_reason *stopped,
                    struct error *err) {
     double before = run->at.value;
     run->n_pairs = 0;
@@ -326,7 +326,7 @@ static int start(struct run *run, size_t number, struct error *err) {
     return scale_start(run, err);
 }
 
-static int run_all(struct run *run, const struct monitor *monitor, bool *stopped,
+static int run_all(struct run *run, const struct monitor *monitor, enum stop_reason *stopped,
                    struct error *err) {
     run->best.value = INFINITY;
     for (size_t number = 0; number < run->grill->starts && !*stopped; number++) {
@@ -348,7 +348,7 @@ int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor
         return -1;
     }
     run.d = run.map.dimension;
-    bool stopped = false;
+    enum stop_reason stopped = 0;
     int status = allocate(&run, err);
     if (status == 0) {
         prepare(&run);
@@ -360,7 +360,7 @@ int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor
                                       .primal = run.best.value,
                                       .iterations = run.iterations,
                                       .converged = !stopped,
-                                      .reason = stopped ? "stopped at a limit" : NULL,
+                                      .reason = stopped,
                                       .uncertified = true};
         *threshold = run.best.threshold;
         run.best.w = NULL;

@@ -438,16 +438,15 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                 return 0;
             }
             if (stalled >= STALL_REFRESHES || !moved) {
-                fit->reason = "rounding stops progress";
+                fit->reason = STOP_ROUNDING;
                 return 0;
             }
         } else {
             slow = fit->dual - last_dual < SLOW_DUAL * gap ? slow + 1 : 0;
         }
         last_dual = fit->dual;
-        if (monitor_check(monitor, fit->iterations, fit->primal, fit->dual)) {
-            fit->limited = true;
-            fit->reason = "stopped at a limit";
+        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->reason) {
             return smo->exact ? 0 : refresh(smo, err);
         }
         bool done = !smo->exact && (reached || !moved || slow >= SLOW_CHECKS);

@@ -439,9 +439,9 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
         solution->dual = fit.primal - fabs(fit.primal); /* says nothing: a gap of 1 */
         solution->uncertified = true;
         solution->converged = false;
-        solution->reason = "the kernel is not positive semidefinite";
+        solution->reason = stop_limited(fit.reason) ? fit.reason : STOP_INDEFINITE;
     } else if (!solution->converged && !solution->reason) {
-        solution->reason = "rounding stops progress";
+        solution->reason = STOP_ROUNDING;
     }
     fit_free(&fit);
     return 0;

@@ -332,7 +332,7 @@ static void check_primal(const struct mc_reference *r, const struct data *data, 
 static void check_bounds(const struct mc_reference *r, const struct solution *solution,
                          double epsilon, const char *what) {
     CHECK(solution->converged, "%s %s: not converged: %s, P %.10g D %.10g", r->definition.name,
-          what, solution->reason ? solution->reason : "?", solution->primal, solution->dual);
+          what, stop_message(solution->reason), solution->primal, solution->dual);
     CHECK(solution->primal - solution->dual <= epsilon * solution->primal, "%s %s: gap",
           r->definition.name, what);
     CHECK(solution->primal >= r->dual * (1 - 1e-9), "%s %s: primal %.12g below %.12g",
@@ -509,7 +509,7 @@ static void test_warm_starts(void) {
                 CHECK(mc_solve(mc, &parameters, NULL, &warm, &err) == 0, "%s", err.text);
                 CHECK(warm.converged, "%s, %s, C = %g: P %.10g D %.10g: %s",
                       mc_definitions[form].name, way ? "rbf" : "linear", costs[c], warm.primal,
-                      warm.dual, warm.reason ? warm.reason : "?");
+                      warm.dual, stop_message(warm.reason));
                 cold = solve(&problem, &setup, MC_BCD, costs[c], 1e-5);
                 double rounding = 1e-12 * cold.primal;
                 CHECK(warm.primal >= cold.dual - rounding && cold.primal >= warm.dual - rounding,

@@ -179,14 +179,14 @@ struct watch {
     double crossed; /* by how much a bound lay on the wrong side, over the slack */
 };
 
-static bool watch_check(void *context, uint64_t iteration, double primal, double dual) {
+static enum stop_reason watch_check(void *context, uint64_t iteration, double primal, double dual) {
     struct watch *watch = context;
     (void)iteration;
     watch->calls++;
     double slack = watch->slack * fabs(watch->optimum);
     watch->crossed = fmax(watch->crossed, (watch->optimum - primal) / slack);
     watch->crossed = fmax(watch->crossed, (dual - watch->optimum) / slack);
-    return watch->stop_after > 0 && watch->calls >= watch->stop_after;
+    return watch->stop_after > 0 && watch->calls >= watch->stop_after ? STOP_ITERATIONS : 0;
 }
 
 struct fit {
@@ -272,8 +272,8 @@ static bool solve_and_check(const struct fit *fit, struct solution *solution) {
                   describe(fit)); /* entries in float may end it, and it says so */
         } else if (fit->stop_after == 0) {
             CHECK(solution->converged, "gap %g after %llu iterations, %s: %s", gap,
-                  (unsigned long long)solution->iterations,
-                  solution->reason ? solution->reason : "no reason", describe(fit));
+                  (unsigned long long)solution->iterations, stop_message(solution->reason),
+                  describe(fit));
         } else {
             CHECK(solution->converged || solution->reason, "no reason: %s", describe(fit));
         }

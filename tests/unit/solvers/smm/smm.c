@@ -230,7 +230,7 @@ struct watched {
     int n;
 };
 
-static bool watch(void *context, uint64_t iteration, double primal, double dual) {
+static enum stop_reason watch(void *context, uint64_t iteration, double primal, double dual) {
     struct watched *watched = context;
     (void)iteration;
     CHECK(primal <= watched->last, "the objective rises from %.12g to %.12g", watched->last,
@@ -238,7 +238,7 @@ static bool watch(void *context, uint64_t iteration, double primal, double dual)
     CHECK(dual <= primal * (1 + 1e-9), "the lower bound %g is above %g", dual, primal);
     watched->last = primal;
     watched->n++;
-    return false;
+    return 0;
 }
 
 static void check_descent(void) {

@@ -1,0 +1,21 @@
+#include "solvers/methods/stop.h"
+
+static const char *const message[] = {
+    [STOP_REACHED] = "what was asked for is reached",
+    [STOP_ITERATIONS] = "the limit of iterations is reached",
+    [STOP_TIME] = "the limit of time is reached",
+    [STOP_INTERRUPTED] = "interrupted",
+    [STOP_ROUNDING] = "rounding stops progress",
+    [STOP_PRECISION] = "the precision of the kernel matrix stops progress",
+    [STOP_CROWDED] = "many more support vectors than a working set holds: progress is slow",
+    [STOP_STUCK] = "coordinate ascent is stuck",
+    [STOP_SLOW_ADMM] = "ADMM makes too little progress",
+    [STOP_NOT_STATIONARY] = "no step lowers the objective, though the point is not stationary to "
+                            "epsilon",
+    [STOP_ROUNDS] = "the solver stopped",
+    [STOP_INDEFINITE] = "the kernel is not positive semidefinite",
+};
+
+const char *stop_message(enum stop_reason reason) {
+    return message[reason];
+}
