@@ -18,6 +18,10 @@ load helper
     unit common/kernel/columns
 }
 
+@test "monitors: what stands before a monitor drops nothing of it, neither limits nor time" {
+    unit solvers/methods/monitor
+}
+
 @test "scale: training rows come out standardised, other rows get the same map" {
     unit common/data/scale
 }

@@ -392,8 +392,8 @@ static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, st
 }
 
 /* Working sets until the bounds, as the kernel matrix has them, are within aim of one another. */
-static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *goal,
-                   const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *monitor,
+                   struct mc_fit *fit, struct error *err) {
     size_t most = kernel->n / FIRST_PART > FIRST_SET ? kernel->n / FIRST_PART : FIRST_SET;
     size_t m = 0;
     double best = INFINITY, highest = -INFINITY, last = INFINITY;
@@ -409,8 +409,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct mc_goal *g
             return 0;
         }
         fit->iterations++;
-        fit->reason = monitor_check(monitor, goal->iterations + fit->iterations, kernel->primal,
-                                    kernel->dual);
+        fit->reason = monitor_check(monitor, fit->iterations, kernel->primal, kernel->dual);
         if (fit->reason) {
             return 0;
         }
@@ -447,7 +446,7 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
     bool exact = gram_is_wide(gram) && gram_is_whole(gram); /* F is in double all the time */
     double aim = goal->epsilon, best = INFINITY;
     for (;;) {
-        int status = iterate(kernel, aim, goal, monitor, fit, err);
+        int status = iterate(kernel, aim, monitor, fit, err);
         if (status < 0 || certify(kernel, fit, err) < 0) {
             mc_fit_free(fit);
             return -1;

@@ -59,8 +59,8 @@ struct mc_linear {
     double cost;        /* alpha is for; 0 before the first solve */
     struct mc_alpha alpha;
     struct mc_sampling sampling;
-    double aim;                    /* gap to descend to */
-    uint64_t sweeps, before, most; /* of this solve; before it; of this solve at the most */
+    double aim;            /* gap to descend to */
+    uint64_t sweeps, most; /* of this solve, and at the most */
     enum end end;
     enum stop_reason limit; /* when STOPPED */
 };
@@ -338,7 +338,6 @@ int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     *fit = (struct mc_fit){0};
     set_cost(linear, goal->cost);
-    linear->before = goal->iterations;
     linear->most = goal->most ? goal->most : UINT64_MAX;
     linear->sweeps = 0;
     mc_sampling_reset(&linear->sampling);

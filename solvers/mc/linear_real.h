@@ -434,9 +434,8 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
             last = gap;
             last_at = linear->sweeps;
         }
-        linear->limit = linear->sweeps == start
-                            ? 0
-                            : monitor_check(monitor, linear->before + linear->sweeps, primal, dual);
+        linear->limit =
+            linear->sweeps == start ? 0 : monitor_check(monitor, linear->sweeps, primal, dual);
         if (linear->limit) {
             linear->end = STOPPED;
             break;

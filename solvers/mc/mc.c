@@ -148,8 +148,9 @@ static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
         return 0;
     }
     struct mc_fit start = *fit;
-    goal.iterations = start.iterations;
-    int status = run_newton(mc, &goal, &start, monitor, fit, err);
+    struct monitor_run run;
+    const struct monitor onward = monitor_after(&run, monitor, start.iterations, 0);
+    int status = run_newton(mc, &goal, &start, &onward, fit, err);
     if (status == 0) {
         fit->iterations += start.iterations;
     }

@@ -209,8 +209,8 @@ static int lower_mu(struct newton *newton, double factor, double gap, double wan
     return 0;
 }
 
-static int iterate(struct newton *newton, const struct mc_goal *goal, const struct monitor *monitor,
-                   struct mc_fit *fit, struct error *err) {
+static int iterate(struct newton *newton, const struct monitor *monitor, struct mc_fit *fit,
+                   struct error *err) {
     double best_dual = 0, best_gap = INFINITY, factor = MU_CAREFUL;
     int stalled = 0;
     bool lowered = false;
@@ -230,8 +230,7 @@ static int iterate(struct newton *newton, const struct mc_goal *goal, const stru
             return 0;
         }
         fit->iterations++;
-        fit->reason =
-            monitor_check(monitor, goal->iterations + fit->iterations, fit->primal, best_dual);
+        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, best_dual);
         if (fit->reason) {
             return 0;
         }
@@ -321,7 +320,7 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         status = newton.map.scores(&newton.map, newton.w, newton.s, err);
     }
     if (status == 0) {
-        status = iterate(&newton, goal, monitor, fit, err);
+        status = iterate(&newton, monitor, fit, err);
     }
     for (size_t c = 0; status == 0 && fit->bias && c < k; c++) {
         fit->bias[c] = task->bias * fit->weights[(d - 1) * k + c];

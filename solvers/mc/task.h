@@ -22,8 +22,7 @@ struct mc_task {
 
 struct mc_goal {
     double cost, epsilon;
-    uint64_t iterations; /* that went before: for the monitor */
-    uint64_t most;       /* sweeps of coordinate descent, after which it gives up; 0: no limit */
+    uint64_t most; /* sweeps of coordinate descent, after which it gives up; 0: no limit */
 };
 
 /* A point with both bounds, in double and from the data. */

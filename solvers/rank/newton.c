@@ -34,6 +34,7 @@ struct newton {
     struct rank_laplacian laplacian;
     struct risk table;
     bool huber;
+    const struct monitor *monitor;
     double cost, epsilon;
     double *w, *gradient, *step;  /* (dimension) */
     double *dual;                 /* (dimension) A'(-C g) */
@@ -143,6 +144,9 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
     memcpy(p_s, z_s, n * sizeof *p_s);
     bool plain = !map->primal && newton->landmarks.m == 0;
     for (int k = 0; k < (plain ? CG_PLAIN : CG_MOST); k++) {
+        if (k > 0 && monitor_late(newton->monitor)) {
+            return 0;
+        }
         rank_laplacian_apply(&newton->laplacian, p_s, Lp);
         if (map->adjoint(map, Lp, Tp, err)) {
             return -1;
@@ -285,8 +289,7 @@ static int step(struct newton *newton, double band, double enough, struct error 
     return line(newton, LINE * enough, err);
 }
 
-static int iterate(struct newton *newton, const struct monitor *monitor, struct fit *fit,
-                   struct error *err) {
+static int iterate(struct newton *newton, struct fit *fit, struct error *err) {
     double best_gap = INFINITY, factor = MU_CAREFUL;
     int stalled = 0;
     bool lowered = false;
@@ -308,7 +311,7 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
             return 0;
         }
         fit->iterations++;
-        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        fit->reason = monitor_check(newton->monitor, fit->iterations, fit->primal, fit->dual);
         if (fit->reason) {
             return 0;
         }
@@ -342,6 +345,7 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
     struct newton newton = {.problem = problem,
                             .map = map,
                             .huber = loss == RANK_HINGE,
+                            .monitor = monitor,
                             .cost = cost,
                             .epsilon = epsilon};
     if (rank_risk_create(&newton.risk, pairs,
@@ -373,7 +377,7 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
             memcpy(newton.w, start, d * sizeof(double));
             status = map->scores(map, newton.w, newton.s, err);
         }
-        status = status ? status : iterate(&newton, monitor, fit, err);
+        status = status ? status : iterate(&newton, fit, err);
         rank_laplacian_free(&newton.laplacian);
     }
     if (status) {

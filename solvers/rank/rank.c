@@ -20,12 +20,6 @@ enum { POLISH_ROUNDS = 3 };
 /* A square this much below 0, of its terms, or a dual above the primal, of both, is no rounding. */
 static const double INDEFINITE = 1e-9;
 
-/* A monitor that sees iterations counted on where another engine has stopped. */
-struct relay {
-    const struct monitor *monitor;
-    uint64_t before;
-};
-
 struct rank {
     const struct problem *problem;
     struct rank_pairs pairs;
@@ -149,22 +143,13 @@ static int run_bundle(struct rank *rank, const struct rank_parameters *parameter
     return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
 }
 
-static enum stop_reason relay_check(void *context, uint64_t iteration, double primal, double dual) {
-    const struct relay *relay = context;
-    return monitor_check(relay->monitor, relay->before + iteration, primal, dual);
-}
-
-static struct monitor relay_monitor(struct relay *relay) {
-    return (struct monitor){.context = relay, .check = relay_check};
-}
-
 /* What Newton's method leaves to rounding, cutting planes may still finish. */
 static int finish_by_planes(struct rank *rank, const struct rank_parameters *parameters,
                             double epsilon, const struct monitor *monitor, struct fit *fit,
                             struct error *err) {
     struct fit finish;
-    struct relay relay = {monitor, fit->iterations};
-    struct monitor onward = relay_monitor(&relay);
+    struct monitor_run planes;
+    struct monitor onward = monitor_after(&planes, monitor, fit->iterations, 0);
     int status = run_bundle(rank, parameters, epsilon, fit->weights, &onward, &finish, err);
     if (status == 0) {
         finish.iterations += fit->iterations;
@@ -289,8 +274,8 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     struct fit fit;
     bool indefinite = false;
     for (int round = 0;; round++) {
-        struct relay relay = {monitor, iterations};
-        struct monitor onward = relay_monitor(&relay);
+        struct monitor_run run;
+        struct monitor onward = monitor_after(&run, monitor, iterations, 0);
         if (run_engine(rank, parameters, epsilon, &onward, &fit, err)) {
             return -1;
         }

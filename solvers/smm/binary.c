@@ -392,7 +392,7 @@ static int follow(struct binary *binary, const struct binary_loss *loss, double 
 }
 
 static int iterate(struct binary *binary, const struct binary_loss *loss, double epsilon,
-                   const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
+                   struct binary_fit *fit, struct error *err) {
     double best_gap = INFINITY, best_mu = INFINITY, factor = MU_CAREFUL;
     double boldest = MU_BOLD;
     int stalled = 0, corrections = 0;
@@ -406,7 +406,8 @@ static int iterate(struct binary *binary, const struct binary_loss *loss, double
             return 0;
         }
         fit->iterations++;
-        enum stop_reason limit = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        enum stop_reason limit =
+            monitor_check(binary->monitor, fit->iterations, fit->primal, fit->dual);
         bool better = gap < best_gap * (1 - 1e-4) || binary->mu < best_mu;
         stalled = better ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
@@ -492,14 +493,15 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
     *fit = (struct binary_fit){.primal = INFINITY, .dual = -INFINITY};
     binary->mu = MU_FIRST;
+    binary->monitor = monitor;
     int status = !loss->squared ? choose_mu(binary, loss, epsilon, fit, err) : 0;
-    status = status ? status : iterate(binary, loss, epsilon, monitor, fit, err);
+    status = status ? status : iterate(binary, loss, epsilon, fit, err);
     bool reached = fit->primal - fit->dual <= epsilon * fit->primal;
     if (status == 0 && binary->started && !reached &&
         !stop_limited(fit->reason)) { /* a start among kinks */
         binary_forget(binary);
         status = loss->squared ? 0 : choose_mu(binary, loss, epsilon, fit, err);
-        status = status ? status : iterate(binary, loss, epsilon, monitor, fit, err);
+        status = status ? status : iterate(binary, loss, epsilon, fit, err);
     }
     binary->started = true;
     if (status) {

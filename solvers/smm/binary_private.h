@@ -19,7 +19,8 @@ struct binary {
     double *x;           /* (dimension) weights, where the solver is */
     double *s;           /* (n) their scores */
     double b, mu;
-    bool started; /* x is from an earlier solve, or given */
+    bool started;                  /* x is from an earlier solve, or given */
+    const struct monitor *monitor; /* of the solve at work */
 
     /* of the point */
     double *alpha;         /* (n) */

@@ -179,6 +179,9 @@ static int conjugate_step(struct binary *binary, struct error *err) {
     double square = array_dot(residual, residual, d);
     double target = FORCING * FORCING * square;
     for (int k = 0; k < CG_MOST && square > target; k++) {
+        if (k > 0 && monitor_late(binary->monitor)) {
+            break;
+        }
         binary_scores(&binary->rows, p, scores);
         double mean = 0;
         for (size_t i = 0; i < binary->n_band; i++) {

@@ -80,7 +80,8 @@ static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, c
     if (start) {
         binary_start(binary, start);
     }
-    int status = binary_solve(binary, problem->loss, INNER * problem->epsilon, NULL, fit, err);
+    const struct monitor inner = monitor_inner(problem->monitor);
+    int status = binary_solve(binary, problem->loss, INNER * problem->epsilon, &inner, fit, err);
     if (status == 0) {
         memcpy(w, fit->w, d * sizeof *w);
     }

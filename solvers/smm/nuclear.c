@@ -122,7 +122,7 @@ static void offer(struct smm_nuclear *nuclear, const struct binary_loss *loss, d
 /* The W step: with W0 = (multiplier + rho S)/(1 + rho), W = W0 + w for the w of an SVM of cost C/(1
  * + rho) and margins 1 - y <W0, X>. M becomes sum alpha y X, *linear the dual's other part. */
 static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss, double epsilon,
-                    double *linear, struct error *err) {
+                    const struct monitor *monitor, double *linear, struct error *err) {
     const struct smm_matrices *matrices = nuclear->matrices;
     size_t n = matrices->n, cells = matrices->height * matrices->width;
     double rho = nuclear->rho;
@@ -135,8 +135,9 @@ static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss,
         nuclear->cost[i] = loss->cost[i] / (1 + rho);
     }
     const struct binary_loss shifted = {loss->y, nuclear->cost, nuclear->margin, loss->squared};
+    const struct monitor inner = monitor_inner(monitor);
     struct binary_fit fit;
-    if (binary_solve(nuclear->svm, &shifted, epsilon, NULL, &fit, err)) {
+    if (binary_solve(nuclear->svm, &shifted, epsilon, &inner, &fit, err)) {
         return -1;
     }
     *linear = 0;
@@ -162,11 +163,12 @@ static void set_rho(struct smm_nuclear *nuclear, double tau, double norm, double
 }
 
 static int iterate(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
-                   double inner, struct best *best, struct error *err) {
+                   double inner, const struct monitor *monitor, struct best *best,
+                   struct error *err) {
     const struct smm_matrices *matrices = nuclear->matrices;
     size_t height = matrices->height, width = matrices->width, cells = height * width;
     double linear, norm, square, rho = nuclear->rho;
-    if (svm_step(nuclear, loss, inner, &linear, err) ||
+    if (svm_step(nuclear, loss, inner, monitor, &linear, err) ||
         smm_nuclear_shrink(nuclear->M, height, width, tau, nuclear->dual_W, &norm, &square, err)) {
         return -1;
     }
@@ -214,7 +216,7 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
         /* errors must have a finite sum, or the method may come to turn in a circle */
         double k = (double)fit->iterations / INNER_HALF;
         double inner = INNER * fmin(gap, INNER_GAP) / (1 + k * k);
-        if (iterate(nuclear, loss, tau, fmax(inner, INNER_LEAST), &best, err)) {
+        if (iterate(nuclear, loss, tau, fmax(inner, INNER_LEAST), monitor, &best, err)) {
             return -1;
         }
         if (!isfinite(fit->primal) || !isfinite(fit->dual)) {

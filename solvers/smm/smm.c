@@ -12,7 +12,6 @@
 #include "solvers/smm/svd.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,21 +266,7 @@ struct starts {
     const double *svd_Vt; /* (k, width) of the SVM's W */
     size_t n;
     struct start *start; /* (n) */
-
-    pthread_mutex_t mutex; /* guards the monitor */
-    const struct monitor *monitor;
 };
-
-/* Starts are limited each by its own number of iterations, so that this does not depend on which
- * thread is faster. */
-static enum stop_reason check_shared(void *context, uint64_t iteration, double primal,
-                                     double dual) {
-    struct starts *starts = context;
-    pthread_mutex_lock(&starts->mutex);
-    enum stop_reason stop = monitor_check(starts->monitor, iteration, primal, dual);
-    pthread_mutex_unlock(&starts->mutex);
-    return stop;
-}
 
 /* Rows of Vt (r, width): orthonormal, random by the seed. */
 static int draw_start(const struct starts *starts, size_t number, double *Vt, struct error *err) {
@@ -368,7 +353,8 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     struct smm_machine *machine = &smm->machine[m];
     size_t height = smm->matrices.height, width = smm->matrices.width;
     size_t k = height < width ? height : width;
-    if (solve_svm(smm, loss, parameters->epsilon, NULL, machine, outcome, err) < 0 ||
+    const struct monitor inner = monitor_inner(monitor);
+    if (solve_svm(smm, loss, parameters->epsilon, &inner, machine, outcome, err) < 0 ||
         svd_thin(machine->W, height, width, machine->U, machine->s, machine->Vt, err) < 0) {
         return -1;
     }
@@ -377,29 +363,31 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
                             .parameters = parameters,
                             .machine = m,
                             .svd_Vt = machine->Vt,
-                            .n = 1 + parameters->restarts,
-                            .monitor = monitor};
-    const struct monitor shared = {.context = &starts, .check = check_shared};
+                            .n = 1 + parameters->restarts};
+    /* each start has its own count of iterations, so that a limit does not depend on which thread
+     * is faster */
+    struct monitor_shared shared;
+    const struct monitor watch = monitor_share(&shared, monitor);
     starts.problem = (struct smm_lowrank){.matrices = &starts.matrices,
                                           .loss = loss,
                                           .rank = parameters->rank < k ? parameters->rank : k,
                                           .epsilon = parameters->epsilon,
                                           .alternate = parameters->method == SMM_ALTERNATE,
                                           .bound = machine->dual,
-                                          .monitor = &shared};
+                                          .monitor = &watch};
     starts.start = memory_zeros(starts.n, sizeof *starts.start, "starts", err);
     if (!starts.start) {
+        monitor_shared_free(&shared);
         return -1;
     }
     *outcome = (struct outcome){.iterations = 1}; /* the SVM */
-    pthread_mutex_init(&starts.mutex, NULL);
     if (starts.n > 1) { /* threads go to the starts, else into the only one */
         starts.matrices.threads = NULL;
         threads_run(smm->problem->threads, starts.n, descend, &starts);
     } else {
         descend(&starts, 0, 0);
     }
-    pthread_mutex_destroy(&starts.mutex);
+    monitor_shared_free(&shared);
     int status = take_best(smm, &starts, loss, machine, outcome, err);
     for (size_t i = 0; i < starts.n; i++) {
         smm_point_free(&starts.start[i].point);

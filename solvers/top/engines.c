@@ -48,19 +48,6 @@ static int run_one(struct top_engines *engines, enum top_method method,
 
 /* ---- two engines in turn ---- */
 
-/* A monitor that also ends a run after so many iterations, and sees them counted on. */
-struct turn {
-    const struct monitor *monitor;
-    uint64_t before, most;
-    enum stop_reason ended; /* by the monitor behind it */
-};
-
-static enum stop_reason turn_check(void *context, uint64_t iteration, double primal, double dual) {
-    struct turn *turn = context;
-    turn->ended = monitor_check(turn->monitor, turn->before + iteration, primal, dual);
-    return turn->ended ? turn->ended : iteration >= turn->most ? STOP_ITERATIONS : 0;
-}
-
 /* Takes the better primal and the better dual of two fits into the first, frees the second. */
 static void join_fits(struct fit *fit, struct fit *other) {
     double *spare;
@@ -105,10 +92,9 @@ static int run_both(struct top_engines *engines, const struct top_parameters *pa
     int given_up = 0; /* turns in a row that ended by themselves */
     for (int number = 0;; number++) {
         struct fit turn_fit;
-        struct turn turn = {.monitor = monitor,
-                            .before = iterations,
-                            .most = first_turn(engines, method) << number / 2};
-        const struct monitor watch = {.context = &turn, .check = turn_check};
+        struct monitor_run turn;
+        const struct monitor watch =
+            monitor_after(&turn, monitor, iterations, first_turn(engines, method) << number / 2);
         if (run_one(engines, method, parameters, epsilon, &watch, &turn_fit, err)) {
             if (number > 0) {
                 fit_free(fit);
@@ -128,7 +114,7 @@ static int run_both(struct top_engines *engines, const struct top_parameters *pa
         if (fit->converged) {
             fit->reason = STOP_REACHED; /* by both together */
         }
-        if (fit->converged || turn.ended || given_up == 2) {
+        if (fit->converged || turn.said || given_up == 2) {
             return 0;
         }
         method = method == TOP_SMO ? TOP_BUNDLE : TOP_SMO;
@@ -138,8 +124,8 @@ static int run_both(struct top_engines *engines, const struct top_parameters *pa
 int top_engines_solve(struct top_engines *engines, const struct top_parameters *parameters,
                       double epsilon, uint64_t before, const struct monitor *monitor,
                       struct fit *fit, struct error *err) {
-    struct turn turn = {.monitor = monitor, .before = before, .most = UINT64_MAX};
-    const struct monitor watch = {.context = &turn, .check = turn_check};
+    struct monitor_run run;
+    const struct monitor watch = monitor_after(&run, monitor, before, 0);
     return parameters->method == TOP_AUTO
                ? run_both(engines, parameters, epsilon, &watch, fit, err)
                : run_one(engines, parameters->method, parameters, epsilon, &watch, fit, err);

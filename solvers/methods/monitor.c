@@ -1,0 +1,50 @@
+#include "solvers/methods/monitor.h"
+
+static enum stop_reason run_check(void *context, uint64_t iteration, double primal, double dual) {
+    struct monitor_run *run = context;
+    run->said = monitor_check(run->behind, run->before + iteration, primal, dual);
+    return run->said ? run->said : run->most && iteration >= run->most ? STOP_ITERATIONS : 0;
+}
+
+static bool run_late(void *context) {
+    const struct monitor_run *run = context;
+    return monitor_late(run->behind);
+}
+
+struct monitor monitor_after(struct monitor_run *run, const struct monitor *behind, uint64_t before,
+                             uint64_t most) {
+    *run = (struct monitor_run){.behind = behind, .before = before, .most = most};
+    return (struct monitor){.context = run, .check = run_check, .late = run_late};
+}
+
+struct monitor monitor_inner(const struct monitor *behind) {
+    return behind ? (struct monitor){.context = behind->context, .late = behind->late}
+                  : (struct monitor){0};
+}
+
+static enum stop_reason shared_check(void *context, uint64_t iteration, double primal,
+                                     double dual) {
+    struct monitor_shared *shared = context;
+    pthread_mutex_lock(&shared->mutex);
+    enum stop_reason said = monitor_check(shared->behind, iteration, primal, dual);
+    pthread_mutex_unlock(&shared->mutex);
+    return said;
+}
+
+static bool shared_late(void *context) {
+    struct monitor_shared *shared = context;
+    pthread_mutex_lock(&shared->mutex);
+    bool late = monitor_late(shared->behind);
+    pthread_mutex_unlock(&shared->mutex);
+    return late;
+}
+
+struct monitor monitor_share(struct monitor_shared *shared, const struct monitor *behind) {
+    shared->behind = behind;
+    pthread_mutex_init(&shared->mutex, NULL);
+    return (struct monitor){.context = shared, .check = shared_check, .late = shared_late};
+}
+
+void monitor_shared_free(struct monitor_shared *shared) {
+    pthread_mutex_destroy(&shared->mutex);
+}

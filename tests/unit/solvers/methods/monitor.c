@@ -1,0 +1,87 @@
+/* Monitors before a monitor: each passes on what it is told and asked, but for its own part. */
+#include "solvers/methods/monitor.h"
+#include "tests/unit/compute.h"
+
+/* Remembers what it is told, and stops when it is set to. */
+struct witness {
+    uint64_t iteration, checks;
+    double primal, dual;
+    enum stop_reason answer;
+    bool late;
+};
+
+static enum stop_reason witness_check(void *context, uint64_t iteration, double primal,
+                                      double dual) {
+    struct witness *witness = context;
+    witness->iteration = iteration;
+    witness->primal = primal;
+    witness->dual = dual;
+    witness->checks++;
+    return witness->answer;
+}
+
+static bool witness_late(void *context) {
+    return ((struct witness *)context)->late;
+}
+
+/* A monitor before the witness, which adds `before` to iterations. */
+static void check_passes(struct witness *witness, const struct monitor *monitor, uint64_t before,
+                         const char *what) {
+    static const enum stop_reason answers[] = {STOP_REACHED, STOP_ITERATIONS, STOP_TIME,
+                                               STOP_INTERRUPTED};
+    for (size_t k = 0; k < sizeof answers / sizeof answers[0]; k++) {
+        witness->answer = answers[k];
+        CHECK(monitor_check(monitor, 7, 3, 2) == answers[k], "%s: another reason than %d", what,
+              (int)answers[k]);
+        CHECK(witness->iteration == 7 + before && witness->primal == 3 && witness->dual == 2,
+              "%s: iteration %d, %g, %g", what, (int)witness->iteration, witness->primal,
+              witness->dual);
+    }
+    witness->answer = 0;
+    for (int late = 0; late < 2; late++) {
+        witness->late = late;
+        CHECK(monitor_late(monitor) == late, "%s: late %d", what, late);
+    }
+    witness->late = false;
+}
+
+int main(void) {
+    struct witness witness = {0};
+    const struct monitor behind = {
+        .context = &witness, .check = witness_check, .late = witness_late};
+    struct monitor_run run, outer;
+    struct monitor after = monitor_after(&run, &behind, 100, 0);
+    check_passes(&witness, &after, 100, "after");
+
+    struct monitor_shared shared;
+    struct monitor share = monitor_share(&shared, &behind);
+    check_passes(&witness, &share, 0, "share");
+    after = monitor_after(&run, &share, 30, 0);
+    struct monitor chain = monitor_after(&outer, &after, 1000, 0);
+    check_passes(&witness, &chain, 1030, "a chain of three");
+    monitor_shared_free(&shared);
+
+    /* a run's own limit is no word of the monitor behind it */
+    after = monitor_after(&run, &behind, 100, 8);
+    CHECK(monitor_check(&after, 7, 3, 2) == 0 && run.said == 0, "stopped before its limit");
+    CHECK(monitor_check(&after, 8, 3, 2) == STOP_ITERATIONS && run.said == 0, "no limit");
+    witness.answer = STOP_TIME;
+    CHECK(monitor_check(&after, 8, 3, 2) == STOP_TIME && run.said == STOP_TIME, "another reason");
+
+    /* a part of an iteration is told to stop by time alone, and shows nothing */
+    struct monitor inner = monitor_inner(&behind);
+    uint64_t checks = witness.checks;
+    CHECK(monitor_check(&inner, 1, 3, 2) == 0, "stopped though it is not late");
+    witness.late = true;
+    CHECK(monitor_check(&inner, 1, 3, 2) == STOP_TIME && monitor_late(&inner), "not stopped");
+    CHECK(witness.checks == checks, "the monitor saw bounds of a part");
+
+    /* nobody watches */
+    inner = monitor_inner(NULL);
+    after = monitor_after(&run, NULL, 5, 2);
+    CHECK(monitor_check(NULL, 1, 3, 2) == 0 && monitor_check(&inner, 1, 3, 2) == 0, "stopped");
+    CHECK(monitor_check(&after, 1, 3, 2) == 0 && !monitor_late(&after), "stopped");
+    CHECK(monitor_check(&after, 2, 3, 2) == STOP_ITERATIONS, "no limit of its own");
+    printf("ok: monitors before a monitor\n");
+    return 0;
+}
