@@ -35,15 +35,15 @@ struct measures {
      * The caller frees *list. */
     int (*list)(const struct options *options, struct measure **list, size_t *n, struct error *err);
     /* model has its header, its body may be missing. */
-    int (*open)(void **state, const struct options *options, const struct model *model,
-                struct error *err);
+    int (*create)(void **state, const struct options *options, const struct model *model,
+                  struct error *err);
     /* rows[0..n) of data (NULL: all of them) have scores (n, n_scores) row-major. */
     int (*add)(void *state, const struct data *data, const uint32_t *rows, size_t n,
                const double *scores, size_t n_scores, struct error *err);
     /* value (n measures), NaN where there is nothing to measure, and the weight of each in an
      * average with others: what it is itself an average over. */
     int (*values)(void *state, double *value, double *weight, struct error *err);
-    void (*close)(void *state);
+    void (*free)(void *state);
 };
 
 /* ---- the trainer ---- */
@@ -127,9 +127,6 @@ struct family {
                      struct model *model, struct error *err);
 };
 
-/* Runs the trainer, all of main; returns the exit code. */
-int train_main(int argc, char **argv, const struct family *family);
-
 /* ---- the predictor ---- */
 
 struct predictor {
@@ -156,8 +153,5 @@ struct predictor {
     int (*finish)(void *state, struct output *output, struct error *err);
     void (*close)(void *state);
 };
-
-/* Runs the predictor, all of main; returns the exit code. */
-int predict_main(int argc, char **argv, const struct predictor *predictor);
 
 #endif
