@@ -109,6 +109,9 @@ struct family {
                  struct solution *solution, struct error *err);
     void (*close)(void *state);
 
+    /* Fits what turns the scores of the last solution into labels, for the header to tell: called once
+     * where a model or predictions are wanted. May be NULL: nothing does. */
+    int (*fit_threshold)(void *state, struct point point, struct error *err);
     /* Adds the family's own lines to the model. May be NULL. */
     int (*header)(const void *state, struct point point, const struct solution *solution,
                   struct model *model, struct error *err);
