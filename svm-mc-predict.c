@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/mc/mc.h"
 
 int main(int argc, char **argv) {
-    return predict_main(argc, argv, &mc_predictor);
+    return program_predict(argc, argv, &mc_predictor);
 }

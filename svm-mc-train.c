@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/mc/mc.h"
 
 int main(int argc, char **argv) {
-    return train_main(argc, argv, &mc_family);
+    return program_train(argc, argv, &mc_family);
 }

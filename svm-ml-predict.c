@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/ml/ml.h"
 
 int main(int argc, char **argv) {
-    return predict_main(argc, argv, &ml_predictor);
+    return program_predict(argc, argv, &ml_predictor);
 }

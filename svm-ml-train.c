@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/ml/ml.h"
 
 int main(int argc, char **argv) {
-    return train_main(argc, argv, &ml_family);
+    return program_train(argc, argv, &ml_family);
 }

@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/rank/rank.h"
 
 int main(int argc, char **argv) {
-    return predict_main(argc, argv, &rank_predictor);
+    return program_predict(argc, argv, &rank_predictor);
 }

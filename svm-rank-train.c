@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/rank/rank.h"
 
 int main(int argc, char **argv) {
-    return train_main(argc, argv, &rank_family);
+    return program_train(argc, argv, &rank_family);
 }

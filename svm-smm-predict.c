@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/smm/smm.h"
 
 int main(int argc, char **argv) {
-    return predict_main(argc, argv, &smm_predictor);
+    return program_predict(argc, argv, &smm_predictor);
 }

@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/smm/smm.h"
 
 int main(int argc, char **argv) {
-    return train_main(argc, argv, &smm_family);
+    return program_train(argc, argv, &smm_family);
 }

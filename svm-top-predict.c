@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/top/top.h"
 
 int main(int argc, char **argv) {
-    return predict_main(argc, argv, &top_predictor);
+    return program_predict(argc, argv, &top_predictor);
 }

@@ -1,5 +1,6 @@
+#include "driver/program.h"
 #include "families/top/top.h"
 
 int main(int argc, char **argv) {
-    return train_main(argc, argv, &top_family);
+    return program_train(argc, argv, &top_family);
 }

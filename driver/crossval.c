@@ -175,7 +175,7 @@ static int predicted_scores(struct task *task, const struct solution *solution, 
 }
 
 /* Scores the held-out rows by a solution, and hands them over. */
-static int score_point(struct task *task, const void *state, struct point point,
+static int score_point(struct task *task, void *state, struct point point,
                        const struct solution *solution, struct error *err) {
     const struct round *round = task->round;
     const struct crossval *crossval = round->crossval;

@@ -35,15 +35,15 @@ struct measures {
      * The caller frees *list. */
     int (*list)(const struct options *options, struct measure **list, size_t *n, struct error *err);
     /* model has its header, its body may be missing. */
-    int (*open)(void **state, const struct options *options, const struct model *model,
-                struct error *err);
+    int (*create)(void **state, const struct options *options, const struct model *model,
+                  struct error *err);
     /* rows[0..n) of data (NULL: all of them) have scores (n, n_scores) row-major. */
     int (*add)(void *state, const struct data *data, const uint32_t *rows, size_t n,
                const double *scores, size_t n_scores, struct error *err);
     /* value (n measures), NaN where there is nothing to measure, and the weight of each in an
      * average with others: what it is itself an average over. */
     int (*values)(void *state, double *value, double *weight, struct error *err);
-    void (*close)(void *state);
+    void (*free)(void *state);
 };
 
 /* ---- the trainer ---- */
@@ -109,6 +109,9 @@ struct family {
                  struct solution *solution, struct error *err);
     void (*close)(void *state);
 
+    /* Fits what turns the scores of the last solution into labels, for the header to tell: called once
+     * where a model or predictions are wanted. May be NULL: nothing does. */
+    int (*fit_threshold)(void *state, struct point point, struct error *err);
     /* Adds the family's own lines to the model. May be NULL. */
     int (*header)(const void *state, struct point point, const struct solution *solution,
                   struct model *model, struct error *err);
@@ -126,9 +129,6 @@ struct family {
     int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err);
 };
-
-/* Runs the trainer, all of main; returns the exit code. */
-int train_main(int argc, char **argv, const struct family *family);
 
 /* ---- the predictor ---- */
 
@@ -156,8 +156,5 @@ struct predictor {
     int (*finish)(void *state, struct output *output, struct error *err);
     void (*close)(void *state);
 };
-
-/* Runs the predictor, all of main; returns the exit code. */
-int predict_main(int argc, char **argv, const struct predictor *predictor);
 
 #endif

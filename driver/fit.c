@@ -39,7 +39,7 @@ static int copy_name(char **copy, const char *name, struct error *err) {
     return *copy ? 0 : -1;
 }
 
-int fit_header(const struct family *family, const void *state, struct point point,
+int fit_header(const struct family *family, void *state, struct point point,
                const struct kernel *kernel, const struct problem *problem,
                const struct solution *solution, struct model *model, struct error *err) {
     *model = (struct model){.cost = point_number(point, "cost"),
@@ -47,7 +47,8 @@ int fit_header(const struct family *family, const void *state, struct point poin
                             .n_rows = problem->n,
                             .n_features = problem->data->n_features,
                             .n_outputs = solution->weights ? solution->n_outputs : 0};
-    if (copy_name(&model->formulation, family->formulations[point_choice(point, "formulation")],
+    if ((family->fit_threshold && family->fit_threshold(state, point, err) < 0) ||
+        copy_name(&model->formulation, family->formulations[point_choice(point, "formulation")],
                   err) < 0 ||
         (family->losses &&
          copy_name(&model->loss, family->losses[point_choice(point, "loss")], err) < 0) ||

@@ -25,9 +25,9 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
              const struct kernel *kernel, const struct data *data, bool shared, size_t cache_bytes,
              struct threads *threads, struct error *err);
 
-/* Fills the header of the model of a solution: what all families have, and the family's lines. The
- * scale is the caller's. */
-int fit_header(const struct family *family, const void *state, struct point point,
+/* Fits the thresholds to the last solution of the state, and fills the header of its model: what all
+ * families have, and the family's lines. The scale is the caller's. */
+int fit_header(const struct family *family, void *state, struct point point,
                const struct kernel *kernel, const struct problem *problem,
                const struct solution *solution, struct model *model, struct error *err);
 

@@ -96,11 +96,14 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 /* Number of consecutive points that share the values of all options of `level` and dearer. */
 size_t options_block(const struct options *options, enum option_level level);
 
-/* The option of that long name. It must be in the table (a name that is not is the program's
- * mistake, and aborts). */
+/* The option of that long name. One that is not in the table is an option without default that was
+ * not given: some families lack options that others have. */
 const struct option *options_find(const struct options *options, const char *name);
 
-/* True if the option is in the table and was given on the command line. */
+/* True if the option is in the table. */
+bool options_has(const struct options *options, const char *name);
+
+/* True if the option was given on the command line. */
 bool options_given(const struct options *options, const char *name);
 
 /* The value of an option that takes one value; text is NULL, and a flag false, if not given. */

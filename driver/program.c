@@ -2,15 +2,28 @@
 #define _GNU_SOURCE
 #include "driver/program.h"
 
+#include "common/base/error.h"
+#include "common/base/output.h"
+#include "driver/help.h"
+#include "driver/options.h"
+#include "driver/predict.h"
+#include "driver/train.h"
+#include "driver/voice.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
+enum { EXIT_DONE = 0, EXIT_NOT_CONVERGED = 3, NAME_BYTES = 64 };
+
 /* OpenBLAS has it, its headers not always. */
 void openblas_set_num_threads(int n);
 
-void program_start(void) {
+/* A standard stream that is closed becomes one that fails, lest the next file to be opened take its
+ * number; a reader that goes away ends the program without a word; and BLAS leaves threads to us, so
+ * that results do not depend on how many it would take. */
+static void start(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
             /* the wrong way round: reading standard input, writing the others fails */
@@ -21,8 +34,80 @@ void program_start(void) {
     openblas_set_num_threads(1);
 }
 
-int program_failed(const char *program, const struct error *err) {
+static void write_error(void *context, const char *text, size_t length) {
+    (void)context;
+    fwrite(text, 1, length, stderr);
+}
+
+static struct voice standard_error(void) {
+    return (struct voice){.write = write_error, .terminal = isatty(STDERR_FILENO)};
+}
+
+/* Prints the error's one line and returns the exit code. */
+static int failed(const char *program, const struct error *err) {
     fprintf(stderr, "%s: %s%s\n", program, err->text,
             err->kind == ERROR_USAGE ? ": try --help" : "");
     return (int)err->kind;
+}
+
+static bool wants_text(const struct options *options) {
+    return options_given(options, "help") || options_given(options, "version");
+}
+
+/* --help or --version, on standard output. */
+static int show_text(const struct options *options, const char *program, const char *operands,
+                     const char *summary, struct error *err) {
+    struct output *output;
+    if (output_open(&output, "-", err) < 0) {
+        return -1;
+    }
+    if (options_given(options, "help")) {
+        help_write(options, program, operands, summary, output);
+    } else {
+        output_format(output, "%s (dualsvm) %s\n", program, PROGRAM_VERSION);
+    }
+    return output_commit(output, err);
+}
+
+int program_train(int argc, char **argv, const struct family *family) {
+    start();
+    char program[NAME_BYTES];
+    snprintf(program, sizeof program, "svm-%s-train", family->name);
+    struct voice voice = standard_error();
+    struct options options = {0};
+    struct error err = {0};
+    bool short_of_gap = false;
+    int status = train_options(&options, family, &err);
+    status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
+    if (status == 0) {
+        status =
+            wants_text(&options)
+                ? show_text(&options, program, "training_file [model_file]", family->summary, &err)
+                : train_run(family, &options, program, &voice, &short_of_gap, &err);
+    }
+    bool strict = options_given(&options, "strict");
+    options_free(&options);
+    if (status < 0) {
+        return failed(program, &err);
+    }
+    return strict && short_of_gap ? EXIT_NOT_CONVERGED : EXIT_DONE;
+}
+
+int program_predict(int argc, char **argv, const struct predictor *predictor) {
+    start();
+    char program[NAME_BYTES];
+    snprintf(program, sizeof program, "svm-%s-predict", predictor->name);
+    struct voice voice = standard_error();
+    struct options options = {0};
+    struct error err = {0};
+    int status = predict_options(&options, predictor, &err);
+    status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
+    if (status == 0) {
+        status = wants_text(&options)
+                     ? show_text(&options, program, "test_file model_file [output_file]",
+                                 predictor->summary, &err)
+                     : predict_run(predictor, &options, program, &voice, &err);
+    }
+    options_free(&options);
+    return status < 0 ? failed(program, &err) : EXIT_DONE;
 }

@@ -8,7 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+
+enum { MOST_TEXT = 1024 }; /* bytes of one message */
 
 static const double TERMINAL_SECONDS = 0.2, PLAIN_SECONDS = 1;
 
@@ -18,50 +19,73 @@ double progress_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void progress_start(struct progress *progress, const char *program, bool quiet) {
-    *progress = (struct progress){.program = program, .quiet = quiet, .shown = progress_clock()};
-    progress->terminal = isatty(STDERR_FILENO);
+void progress_open(struct progress *progress, const struct voice *voice, const char *program,
+                   bool quiet) {
+    *progress = (struct progress){
+        .voice = voice, .program = program, .quiet = quiet, .shown = progress_clock()};
     pthread_mutex_init(&progress->mutex, NULL);
 }
 
-void progress_end(struct progress *progress) {
+void progress_close(struct progress *progress) {
     progress_clear(progress);
     pthread_mutex_destroy(&progress->mutex);
 }
 
+/* Says the text with what stands before and behind it. */
+static void say(const struct voice *voice, const char *before, const char *between,
+                const char *behind, const char *format, va_list arguments) {
+    char text[MOST_TEXT];
+    vsnprintf(text, sizeof text, format, arguments);
+    voice_say(voice, "%s%s%s%s", before, between, text, behind);
+}
+
 static void show(struct progress *progress, double now, const char *format, va_list arguments) {
+    bool terminal = progress->voice->terminal;
     progress->shown = now;
-    progress->unended = progress->terminal;
-    if (!progress->terminal) {
-        fprintf(stderr, "%s: ", progress->program);
+    progress->unended = terminal;
+    if (terminal) { /* clears what is right of it */
+        say(progress->voice, "", "", "\033[K\r", format, arguments);
+    } else {
+        say(progress->voice, progress->program, ": ", "\n", format, arguments);
     }
-    vfprintf(stderr, format, arguments);
-    fputs(progress->terminal ? "\033[K\r" : "\n", stderr); /* clears what is right of it */
-    fflush(stderr);
 }
 
 void progress_show(struct progress *progress, const char *format, ...) {
-    if (progress->quiet) {
+    if (progress->quiet || !progress->voice->write) {
         return;
     }
     double now = progress_clock();
+    double pause = progress->voice->terminal ? TERMINAL_SECONDS : PLAIN_SECONDS;
     va_list arguments;
     va_start(arguments, format);
     pthread_mutex_lock(&progress->mutex);
-    if (now - progress->shown >= (progress->terminal ? TERMINAL_SECONDS : PLAIN_SECONDS)) {
+    if (now - progress->shown >= pause) {
         show(progress, now, format, arguments);
     }
     pthread_mutex_unlock(&progress->mutex);
     va_end(arguments);
 }
 
-void progress_clear(struct progress *progress) {
-    pthread_mutex_lock(&progress->mutex);
+static void clear(struct progress *progress) {
     if (progress->unended) {
-        fputs("\033[K", stderr);
-        fflush(stderr);
+        voice_say(progress->voice, "\033[K");
         progress->unended = false;
     }
+}
+
+void progress_warn(struct progress *progress, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    pthread_mutex_lock(&progress->mutex);
+    clear(progress);
+    say(progress->voice, progress->program, ": warning: ", "\n", format, arguments);
+    pthread_mutex_unlock(&progress->mutex);
+    va_end(arguments);
+}
+
+void progress_clear(struct progress *progress) {
+    pthread_mutex_lock(&progress->mutex);
+    clear(progress);
     pthread_mutex_unlock(&progress->mutex);
 }
 

@@ -1,9 +1,10 @@
-/* What the user sees while it works (standard error) and finds afterwards (--log), and the limits
- * at which a solver is told to stop. */
+/* What the user sees while it works, and finds afterwards (--log), and the limits at which a solver
+ * is told to stop. */
 #ifndef DRIVER_PROGRESS_H
 #define DRIVER_PROGRESS_H
 
 #include "common/base/output.h"
+#include "driver/voice.h"
 #include "solvers/methods/monitor.h"
 
 #include <pthread.h>
@@ -12,25 +13,32 @@
 
 struct progress {
     pthread_mutex_t mutex;
-    const char *program;
-    bool quiet;
-    bool terminal; /* one line that is rewritten, up to 5 times a second; else a line a second */
-    bool unended;  /* such a line stands there */
-    double shown;  /* when something was shown last */
+    const struct voice *voice; /* on a terminal one line that is rewritten, up to 5 times a second;
+                                  else a line a second */
+    const char *program;       /* its name, which begins lines that stay */
+    bool quiet;                /* warnings only */
+    bool unended;              /* a line that is rewritten stands there */
+    double shown;              /* when something was shown last */
 };
 
 /* Seconds of a clock that only goes forward. */
 double progress_clock(void);
 
-/* Begins; progress_end closes. The functions between may be called from several threads. */
-void progress_start(struct progress *progress, const char *program, bool quiet);
-void progress_end(struct progress *progress);
+/* Begins, with voice and program borrowed; progress_close clears what stands there. The functions
+ * between may be called from several threads. */
+void progress_open(struct progress *progress, const struct voice *voice, const char *program,
+                   bool quiet);
+void progress_close(struct progress *progress);
 
 /* Shows a text (printf format), if it is time for one. */
 void progress_show(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Clears the line that stands on a terminal. Before any other line on standard error. */
+/* Says `PROGRAM: warning: TEXT`, also when quiet. */
+void progress_warn(struct progress *progress, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Clears the line that stands on a terminal. Before results, which may go there too. */
 void progress_clear(struct progress *progress);
 
 /* One run of a solver under watch. */

@@ -22,8 +22,8 @@ struct results {
     size_t n_shown;         /* points whose rows are written */
 };
 
-int sweep_open(struct sweep *sweep, const struct family *family, const struct options *options,
-               struct error *err) {
+int sweep_create(struct sweep *sweep, const struct family *family, const struct options *options,
+                 struct error *err) {
     *sweep = (struct sweep){.n_points = options->n_points};
     if (family->measures->list(options, &sweep->measure, &sweep->n_measures, err) < 0) {
         return -1;
@@ -46,7 +46,7 @@ int sweep_open(struct sweep *sweep, const struct family *family, const struct op
     return error_set(err, ERROR_USAGE, "option --select: must be one of %s: '%s'", list, name);
 }
 
-void sweep_close(struct sweep *sweep) {
+void sweep_free(struct sweep *sweep) {
     free(sweep->measure);
     free(sweep->value);
     free(sweep->gap);
@@ -122,12 +122,12 @@ static int measure_rows(const struct crossval *crossval, const struct model *mod
                         double *value, double *weight, struct error *err) {
     const struct measures *measures = crossval->family->measures;
     void *state = NULL;
-    if (measures->open(&state, crossval->options, model, err) < 0) {
+    if (measures->create(&state, crossval->options, model, err) < 0) {
         return -1;
     }
     int status = measures->add(state, crossval->data, rows, n, scores, n_scores, err);
     status = status < 0 ? -1 : measures->values(state, value, weight, err);
-    measures->close(state);
+    measures->free(state);
     return status;
 }
 

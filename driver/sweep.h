@@ -18,10 +18,11 @@ struct sweep {
     size_t best;   /* point */
 };
 
-/* The family's measures, and which of them --select names. Before any work: for its errors. */
-int sweep_open(struct sweep *sweep, const struct family *family, const struct options *options,
-               struct error *err);
-void sweep_close(struct sweep *sweep);
+/* The family's measures, and which of them --select names. Before any work: for its errors. The
+ * caller ends with sweep_free. */
+int sweep_create(struct sweep *sweep, const struct family *family, const struct options *options,
+                 struct error *err);
+void sweep_free(struct sweep *sweep);
 
 /* Runs the cross-validation, whose scored and context are set here, for all points. With a table
  * (NULL: none) it writes a header and a row as soon as a point and those before it are finished:

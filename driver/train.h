@@ -1,12 +1,20 @@
-/* The options that all trainers have; the driver itself is train_main, see common/family.h. */
+/* The trainer of every family: its options, and a run of it. */
 #ifndef DRIVER_TRAIN_H
 #define DRIVER_TRAIN_H
 
 #include "common/base/error.h"
 #include "driver/family.h"
 #include "driver/options.h"
+#include "driver/voice.h"
+
+#include <stdbool.h>
 
 /* Fills *options with the common options and the family's own. */
 int train_options(struct options *options, const struct family *family, struct error *err);
+
+/* Does what the options, read from a command line, say: fits, cross-validates or sweeps. `program` is
+ * its name in what it says. *short_of_gap: a fit did not reach the gap that was asked for. */
+int train_run(const struct family *family, const struct options *options, const char *program,
+              const struct voice *voice, bool *short_of_gap, struct error *err);
 
 #endif

@@ -153,12 +153,7 @@ struct state {
 
 /* The trainer's folds have no probabilities. */
 static size_t count_measures(const struct options *options) {
-    for (size_t i = 0; i < options->n; i++) {
-        if (strcmp(options->option[i].spec.name, "folds") == 0) {
-            return LOG_LOSS;
-        }
-    }
-    return MEASURES;
+    return options_has(options, "folds") ? LOG_LOSS : MEASURES;
 }
 
 static int list(const struct options *options, struct measure **measures, size_t *n,
@@ -173,15 +168,15 @@ static int list(const struct options *options, struct measure **measures, size_t
     return *measures ? 0 : -1;
 }
 
-static void close_state(void *opened) {
+static void free_state(void *opened) {
     struct state *state = opened;
     mc_counts_close(&state->counts);
     free(state->probability);
     free(state);
 }
 
-static int open_state(void **opened, const struct options *options, const struct model *model,
-                      struct error *err) {
+static int create_state(void **opened, const struct options *options, const struct model *model,
+                        struct error *err) {
     struct state *state = memory_zeros(1, sizeof *state, "measures", err);
     if (!state) {
         return -1;
@@ -190,7 +185,7 @@ static int open_state(void **opened, const struct options *options, const struct
     state->probability = memory_array(model->n_outputs, sizeof(double), "measures", err);
     if (!state->probability || mc_counts_open(&state->counts, model, false, err) < 0 ||
         mc_probability_read(model, &state->calibrated, &state->scale, err) < 0) {
-        close_state(state);
+        free_state(state);
         return -1;
     }
     *opened = state;
@@ -246,4 +241,4 @@ static int values(void *opened, double *value, double *weight, struct error *err
 }
 
 const struct measures mc_measures = {
-    .list = list, .open = open_state, .add = add, .values = values, .close = close_state};
+    .list = list, .create = create_state, .add = add, .values = values, .free = free_state};

@@ -30,7 +30,7 @@ static int list(const struct options *options, struct measure **measures, size_t
     return *measures ? 0 : -1;
 }
 
-static void close_state(void *opened) {
+static void free_state(void *opened) {
     struct state *state = opened;
     labels_free(&state->labels);
     ml_threshold_free(&state->threshold);
@@ -41,8 +41,8 @@ static void close_state(void *opened) {
     free(state);
 }
 
-static int open_state(void **opened, const struct options *options, const struct model *model,
-                      struct error *err) {
+static int create_state(void **opened, const struct options *options, const struct model *model,
+                        struct error *err) {
     (void)options;
     struct state *state = memory_zeros(1, sizeof *state, "measures", err);
     if (!state) {
@@ -54,7 +54,7 @@ static int open_state(void **opened, const struct options *options, const struct
     if (!state->relevant || !state->predicted || label_line_read(&state->labels, model, err) < 0 ||
         ml_threshold_read(&state->threshold, model, q, err) < 0 ||
         ml_metrics_create(&state->metrics, q, err) < 0) {
-        close_state(state);
+        free_state(state);
         return -1;
     }
     *opened = state;
@@ -110,4 +110,4 @@ static int values(void *opened, double *value, double *weight, struct error *err
 }
 
 const struct measures ml_measures = {
-    .list = list, .open = open_state, .add = add, .values = values, .close = close_state};
+    .list = list, .create = create_state, .add = add, .values = values, .free = free_state};

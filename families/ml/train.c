@@ -61,56 +61,74 @@ static int check(const struct options *options, struct error *err) {
     return ml_threshold_parse(&threshold, options_text(options, "threshold"), err);
 }
 
-static int open_problem(void **state, const struct problem *problem, struct point point,
+/* ---- the problem ---- */
+
+struct state {
+    struct ml *ml;
+    struct ml_threshold threshold; /* of the last solution */
+};
+
+static void close_problem(void *opened) {
+    struct state *state = opened;
+    ml_threshold_free(&state->threshold);
+    ml_close(state->ml);
+    free(state);
+}
+
+static int open_problem(void **opened, const struct problem *problem, struct point point,
                         struct error *err) {
     struct ml_setup setup = {.bias = point_number(point, "bias"),
                              .free_bias = options_given(point.options, "free-bias"),
                              .shrinking = point_number(point, "shrinking") != 0,
                              .seed = (uint64_t)point_number(point, "seed")};
-    struct ml *ml;
-    if (ml_open(&ml, problem, &setup, err) < 0) {
+    struct state *state = memory_zeros(1, sizeof *state, "a problem", err);
+    if (!state || ml_open(&state->ml, problem, &setup, err) < 0) {
+        free(state);
         return -1;
     }
-    *state = ml;
+    *opened = state;
     return 0;
 }
 
-static void close_problem(void *state) {
-    ml_close(state);
-}
-
-static int solve(void *state, struct point point, const struct monitor *monitor,
+static int solve(void *opened, struct point point, const struct monitor *monitor,
                  struct solution *solution, struct error *err) {
     struct ml_parameters parameters = {.loss = (enum ml_loss)point_choice(point, "loss"),
                                        .method = (enum ml_method)point_choice(point, "solver"),
                                        .cost = point_number(point, "cost"),
                                        .epsilon = point_number(point, "epsilon")};
-    return ml_solve(state, &parameters, monitor, solution, err);
+    const struct state *state = opened;
+    return ml_solve(state->ml, &parameters, monitor, solution, err);
 }
 
-static int header(const void *state, struct point point, const struct solution *solution,
+static int fit_threshold(void *opened, struct point point, struct error *err) {
+    struct state *state = opened;
+    struct ml_threshold *threshold = &state->threshold;
+    ml_threshold_free(threshold);
+    if (ml_threshold_parse(threshold, options_text(point.options, "threshold"), err) < 0) {
+        return -1;
+    }
+    threshold->at_least_one = options_given(point.options, "at-least-one");
+    return ml_threshold_fit(threshold, ml_get_rows(state->ml), ml_get_scores(state->ml), err);
+}
+
+/* ---- what is told of a fit ---- */
+
+static int header(const void *opened, struct point point, const struct solution *solution,
                   struct model *model, struct error *err) {
+    (void)point;
     (void)solution;
-    const struct ml_rows *rows = ml_get_rows(state);
-    struct ml_threshold threshold;
-    if (ml_threshold_parse(&threshold, options_text(point.options, "threshold"), err) < 0) {
-        return -1;
-    }
-    threshold.at_least_one = options_given(point.options, "at-least-one");
-    if (label_line_write(&rows->labels, model, err) < 0 ||
-        ml_threshold_fit(&threshold, rows, ml_get_scores(state), err) < 0) {
-        return -1;
-    }
-    int status = ml_threshold_write(&threshold, model, err);
-    ml_threshold_free(&threshold);
-    return status;
+    const struct state *state = opened;
+    return label_line_write(&ml_get_rows(state->ml)->labels, model, err) < 0
+               ? -1
+               : ml_threshold_write(&state->threshold, model, err);
 }
 
-static void report(const void *state, struct point point, const struct solution *solution,
+static void report(const void *opened, struct point point, const struct solution *solution,
                    struct output *output) {
     (void)point;
     (void)solution;
-    const struct ml_rows *rows = ml_get_rows(state);
+    const struct state *state = opened;
+    const struct ml_rows *rows = ml_get_rows(state->ml);
     output_format(output, "labels = %u\n", (unsigned)rows->q);
     if (rows->n_empty > 0) {
         output_format(output, "rows-without-labels = %zu\n", rows->n_empty);
@@ -136,5 +154,6 @@ const struct family ml_family = {
     .open = open_problem,
     .solve = solve,
     .close = close_problem,
+    .fit_threshold = fit_threshold,
     .header = header,
     .report = report};

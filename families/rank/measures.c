@@ -69,7 +69,7 @@ static int list(const struct options *options, struct measure **measures, size_t
     return *measures ? 0 : -1;
 }
 
-static void close_state(void *opened) {
+static void free_state(void *opened) {
     struct state *state = opened;
     free(state->at);
     free(state->target);
@@ -78,8 +78,8 @@ static void close_state(void *opened) {
     free(state);
 }
 
-static int open_state(void **opened, const struct options *options, const struct model *model,
-                      struct error *err) {
+static int create_state(void **opened, const struct options *options, const struct model *model,
+                        struct error *err) {
     struct state *state = memory_zeros(1, sizeof *state, "measures", err);
     if (!state) {
         return -1;
@@ -87,7 +87,7 @@ static int open_state(void **opened, const struct options *options, const struct
     state->pairs = model->n_outputs == 0;
     state->min_group = (size_t)options_number(options, "min-group");
     if (read_places(options, &state->at, &state->n_at, err) < 0) {
-        close_state(state);
+        free_state(state);
         return -1;
     }
     *opened = state;
@@ -240,7 +240,7 @@ const struct measures rank_measures = {.options = measure_options,
                                        .n_options =
                                            sizeof measure_options / sizeof measure_options[0],
                                        .list = list,
-                                       .open = open_state,
+                                       .create = create_state,
                                        .add = add,
                                        .values = values,
-                                       .close = close_state};
+                                       .free = free_state};

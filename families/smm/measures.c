@@ -88,12 +88,7 @@ struct state {
 
 /* Numbers of rows do not average over folds. */
 static size_t count_measures(const struct options *options) {
-    for (size_t i = 0; i < options->n; i++) {
-        if (strcmp(options->option[i].spec.name, "folds") == 0) {
-            return TRUE_POSITIVES;
-        }
-    }
-    return MEASURES;
+    return options_has(options, "folds") ? TRUE_POSITIVES : MEASURES;
 }
 
 static int list(const struct options *options, struct measure **measures, size_t *n,
@@ -108,14 +103,14 @@ static int list(const struct options *options, struct measure **measures, size_t
     return *measures ? 0 : -1;
 }
 
-static void close_state(void *opened) {
+static void free_state(void *opened) {
     struct state *state = opened;
     smm_counts_close(&state->counts);
     free(state);
 }
 
-static int open_state(void **opened, const struct options *options, const struct model *model,
-                      struct error *err) {
+static int create_state(void **opened, const struct options *options, const struct model *model,
+                        struct error *err) {
     struct state *state = memory_zeros(1, sizeof *state, "measures", err);
     if (!state) {
         return -1;
@@ -168,4 +163,4 @@ static int values(void *opened, double *value, double *weight, struct error *err
 }
 
 const struct measures smm_measures = {
-    .list = list, .open = open_state, .add = add, .values = values, .close = close_state};
+    .list = list, .create = create_state, .add = add, .values = values, .free = free_state};

@@ -187,7 +187,7 @@ struct state {
     struct top_rows rows;
 };
 
-static void close_state(void *opened) {
+static void free_state(void *opened) {
     struct state *state = opened;
     free(state->wanted);
     free(state->positive);
@@ -195,8 +195,8 @@ static void close_state(void *opened) {
     free(state);
 }
 
-static int open_state(void **opened, const struct options *options, const struct model *model,
-                      struct error *err) {
+static int create_state(void **opened, const struct options *options, const struct model *model,
+                        struct error *err) {
     struct state *state = memory_zeros(1, sizeof *state, "measures", err);
     if (!state) {
         return -1;
@@ -206,14 +206,14 @@ static int open_state(void **opened, const struct options *options, const struct
         size_t size = strlen(positive) + 1;
         state->positive = memory_array(size, 1, "a label", err);
         if (!state->positive) {
-            close_state(state);
+            free_state(state);
             return -1;
         }
         memcpy(state->positive, positive, size);
     }
     state->rows.positive = state->positive;
     if (list_wanted(options, &state->wanted, &state->n_wanted, err) < 0) {
-        close_state(state);
+        free_state(state);
         return -1;
     }
     *opened = state;
@@ -269,7 +269,7 @@ const struct measures top_measures = {.options = measure_options,
                                       .n_options =
                                           sizeof measure_options / sizeof measure_options[0],
                                       .list = list,
-                                      .open = open_state,
+                                      .create = create_state,
                                       .add = add,
                                       .values = values,
-                                      .close = close_state};
+                                      .free = free_state};

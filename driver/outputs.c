@@ -1,0 +1,129 @@
+#include "driver/outputs.h"
+
+#include "common/base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The training file's name and .model, in the current folder. */
+static int default_model_path(struct outputs *outputs, const char *path, struct error *err) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    if (strcmp(path, "-") == 0) {
+        name = "stdin";
+    }
+    size_t size = strlen(name) + sizeof ".model";
+    outputs->default_model = memory_array(size, 1, "a file name", err);
+    if (!outputs->default_model) {
+        return -1;
+    }
+    snprintf(outputs->default_model, size, "%s.model", name);
+    return 0;
+}
+
+static int open_wanted(struct output **output, const struct options *options, const char *name,
+                       struct error *err) {
+    return options_given(options, name) ? output_open(output, options_text(options, name), err) : 0;
+}
+
+/* Two outputs to one file would leave only the last of them, or a mixture. */
+static int check_distinct(const struct options *options, const char *model_path,
+                          const char *extra_option, struct error *err) {
+    const char *const names[] = {"log", "libsvm", "liblinear", extra_option};
+    const char *path[1 + sizeof names / sizeof names[0]] = {model_path};
+    size_t n = 1;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (names[i] && options_given(options, names[i])) {
+            path[n++] = options_text(options, names[i]);
+        }
+    }
+    for (size_t i = 1; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(path[i], path[j]) == 0) {
+                return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", path[i]);
+            }
+        }
+    }
+    return 0;
+}
+
+static int open_model(struct outputs *outputs, const struct family *family,
+                      const struct options *options, struct error *err) {
+    if (default_model_path(outputs, options->operand[0], err) < 0) {
+        return -1;
+    }
+    const char *path = options->n_operands > 1 ? options->operand[1] : outputs->default_model;
+    if (check_distinct(options, path, family->extra_option, err) < 0 ||
+        output_open(&outputs->model, path, err) < 0 ||
+        open_wanted(&outputs->log, options, "log", err) < 0 ||
+        (family->extra_option &&
+         open_wanted(&outputs->extra, options, family->extra_option, err) < 0)) {
+        return -1;
+    }
+    return open_wanted(&outputs->libsvm, options, "libsvm", err) < 0
+               ? -1
+               : open_wanted(&outputs->liblinear, options, "liblinear", err);
+}
+
+int outputs_open(struct outputs *outputs, const struct family *family,
+                 const struct options *options, bool fitting, struct error *err) {
+    *outputs = (struct outputs){0};
+    if (fitting && open_model(outputs, family, options, err) < 0) {
+        outputs_close(outputs);
+        return -1;
+    }
+    /* a model on standard output has it for itself */
+    bool taken = outputs->model && output_is_stdout(outputs->model);
+    if (output_open(&outputs->results, taken ? OUTPUT_STDERR : "-", err) < 0) {
+        outputs_close(outputs);
+        return -1;
+    }
+    return 0;
+}
+
+/* Commits, or after an error discards, an output that may be unwanted. */
+static int end(struct output **output, int status, struct error *err) {
+    if (!*output) {
+        return status;
+    }
+    int ended = status;
+    if (status == 0) {
+        ended = output_commit(*output, err);
+    } else {
+        output_discard(*output);
+    }
+    *output = NULL;
+    return ended;
+}
+
+int outputs_write_model(struct outputs *outputs, const struct family *family,
+                        const struct model *model, struct error *err) {
+    int status = model_write(model, family->name, outputs->model, err);
+    if (status == 0 && outputs->libsvm) {
+        status = model_write_libsvm(model, outputs->libsvm, err);
+    }
+    if (status == 0 && outputs->liblinear) {
+        status = model_write_liblinear(model, outputs->liblinear, err);
+    }
+    status = end(&outputs->libsvm, status, err);
+    status = end(&outputs->liblinear, status, err);
+    status = end(&outputs->log, status, err);
+    status = end(&outputs->extra, status, err);
+    return end(&outputs->model, status, err);
+}
+
+int outputs_end_results(struct outputs *outputs, int status, struct error *err) {
+    return end(&outputs->results, status, err);
+}
+
+void outputs_close(struct outputs *outputs) {
+    output_discard(outputs->model);
+    output_discard(outputs->log);
+    output_discard(outputs->extra);
+    output_discard(outputs->libsvm);
+    output_discard(outputs->liblinear);
+    output_discard(outputs->results);
+    free(outputs->default_model);
+    *outputs = (struct outputs){0};
+}

@@ -1,0 +1,38 @@
+/* The files that a trainer writes: opened before anything is read, so that what cannot be written is
+ * known before hours of work, and put in place all together when the model is there. */
+#ifndef DRIVER_OUTPUTS_H
+#define DRIVER_OUTPUTS_H
+
+#include "common/base/error.h"
+#include "common/base/output.h"
+#include "common/model/model.h"
+#include "driver/family.h"
+#include "driver/options.h"
+
+#include <stdbool.h>
+
+struct outputs {
+    struct output *results; /* the report and the table of a sweep */
+    struct output *model;   /* NULL, as the following: not wanted */
+    struct output *log, *libsvm, *liblinear;
+    struct output *extra; /* of the family's option */
+    char *default_model;  /* path, where none was given */
+};
+
+/* Opens results, and if a model is wanted (`fitting`) the files for that, which the options name; two
+ * outputs to one file are an error. The options must outlive it; the caller ends with
+ * outputs_close. */
+int outputs_open(struct outputs *outputs, const struct family *family,
+                 const struct options *options, bool fitting, struct error *err);
+
+/* Writes a model in all wanted formats, and puts all files but the results in place. */
+int outputs_write_model(struct outputs *outputs, const struct family *family,
+                        const struct model *model, struct error *err);
+
+/* Puts the results in place; after an error (status -1, which it returns) they are dropped. */
+int outputs_end_results(struct outputs *outputs, int status, struct error *err);
+
+/* Drops what is not in place, and releases what the outputs own. */
+void outputs_close(struct outputs *outputs);
+
+#endif

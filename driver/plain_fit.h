@@ -1,0 +1,50 @@
+/* A fit to all training rows at one point: their scaling, the kernel matrix, the solver, and the
+ * model that comes of it. Reads and writes no file and says nothing but its progress. */
+#ifndef DRIVER_PLAIN_FIT_H
+#define DRIVER_PLAIN_FIT_H
+
+#include "common/base/error.h"
+#include "common/base/output.h"
+#include "common/base/threads.h"
+#include "common/data/data.h"
+#include "common/kernel/gram.h"
+#include "common/kernel/kernel.h"
+#include "common/kernel/problem.h"
+#include "common/model/model.h"
+#include "driver/family.h"
+#include "driver/progress.h"
+#include "solvers/methods/solution.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is asked for. Everything is borrowed. */
+struct plain_fit_setup {
+    const struct family *family;
+    struct point point;
+    struct data *data;   /* is scaled, unless the rows are scaled one by one: then it has been */
+    uint32_t n_features; /* of the training file: the default of gamma */
+    struct threads *threads;
+    size_t cache_bytes;
+    struct progress *progress;
+    struct output *log; /* NULL: none */
+};
+
+struct plain_fit {
+    const struct family *family;
+    struct point point;
+    struct kernel kernel;
+    struct scale scale; /* until it is the model's */
+    struct gram *gram;  /* NULL: a problem of features */
+    struct problem problem;
+    void *state; /* the family's, open */
+    struct solution solution;
+    struct model model; /* uses the solution's weights */
+    double kernel_seconds, solve_seconds;
+};
+
+/* Fits. The caller ends with plain_fit_close, before the setup's data go. */
+int plain_fit_open(struct plain_fit *fit, const struct plain_fit_setup *setup, struct error *err);
+void plain_fit_close(struct plain_fit *fit);
+
+#endif

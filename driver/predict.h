@@ -1,0 +1,18 @@
+/* The predictor of every family: its options, and a run of it. */
+#ifndef DRIVER_PREDICT_H
+#define DRIVER_PREDICT_H
+
+#include "common/base/error.h"
+#include "driver/family.h"
+#include "driver/options.h"
+#include "driver/voice.h"
+
+/* Fills *options with the predictor's own options, those of its measures, and the common ones. */
+int predict_options(struct options *options, const struct predictor *predictor, struct error *err);
+
+/* Does what the options, read from a command line, say: predicts and measures one test file or, with
+ * --batch, several. `program` is its name in what it says. */
+int predict_run(const struct predictor *predictor, const struct options *options,
+                const char *program, const struct voice *voice, struct error *err);
+
+#endif

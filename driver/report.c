@@ -1,0 +1,63 @@
+#include "driver/report.h"
+
+#include "common/base/gap.h"
+#include "common/base/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+void report_fit(const struct plain_fit *fit, struct output *output) {
+    const struct solution *solution = &fit->solution;
+    if (fit->family->report) {
+        fit->family->report(fit->state, fit->point, solution, output);
+    }
+    output_format(output, "iterations = %" PRIu64 "\nprimal = ", solution->iterations);
+    output_number(output, solution->primal);
+    if (solution->uncertified && solution->dual == 0) {
+        output_format(output, "\ngap = none (not a convex problem: nothing bounds its optimum)\n");
+    } else {
+        output_format(output, "\ndual = ");
+        output_number(output, solution->dual);
+        output_format(output, "\ngap = ");
+        output_number(output, gap_relative(solution->primal, solution->dual));
+        output_format(output, "%s\n",
+                      solution->uncertified ? " (no certificate: not a convex problem)" : "");
+    }
+    if (!fit->model.weights) {
+        output_format(output, "support-vectors = %zu\n", fit->model.vectors.n_rows);
+    }
+}
+
+void report_seconds(const struct plain_fit *fit, double read_seconds, struct output *output) {
+    output_format(output, "read-seconds = %.3f\nkernel-seconds = %.3f\nsolve-seconds = %.3f\n",
+                  read_seconds, fit->kernel_seconds, fit->solve_seconds);
+}
+
+void report_measures(const struct sweep *sweep, const struct options *options,
+                     struct output *output) {
+    const char *how = options_given(options, "validate") ? "Validation" : "Cross Validation";
+    for (size_t k = 0; k < sweep->n_measures; k++) {
+        if (isnan(sweep->value[k])) {
+            continue; /* nothing to measure */
+        }
+        if (sweep->measure[k].accuracy) {
+            output_format(output, "%s Accuracy = %g%%\n", how, 100 * sweep->value[k]);
+        } else {
+            output_format(output, "%s %s = %g\n", how, sweep->measure[k].name, sweep->value[k]);
+        }
+    }
+}
+
+void report_best(const struct sweep *sweep, const struct options *options, struct output *output) {
+    struct point best = {options, sweep->best};
+    char text[NUMBER_LENGTH];
+    output_format(output, "# best:");
+    for (size_t i = 0; i < options->n; i++) {
+        const struct option *option = &options->option[i];
+        if (option->spec.level >= OPTION_SOLVE && option->n > 1) {
+            output_format(output, " %s=%s", option->spec.name, point_text(best, option, text));
+        }
+    }
+    output_format(output, " %s=%.6g\n", sweep->measure[sweep->selected].name,
+                  sweep->value[sweep->best * sweep->n_measures + sweep->selected]);
+}

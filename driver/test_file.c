@@ -1,0 +1,124 @@
+#include "driver/test_file.h"
+
+#include "common/base/memory.h"
+#include "common/data/input.h"
+#include "common/data/scale.h"
+
+#include <stdlib.h>
+
+enum { SCORES = 1 << 19 }; /* most that are held at once, when a row has fewer */
+
+/* The work on a file. */
+struct work {
+    const struct test_file *test;
+    struct input *input;
+    struct data block;
+    double *scores; /* (rows of the block, n_scores), room for n_room numbers */
+    size_t n_room;
+    void *lines;    /* the predictor's state; NULL without output */
+    void *measures; /* NULL: not wanted */
+};
+
+static void close_work(struct work *work) {
+    const struct predictor *predictor = work->test->predictor;
+    if (work->lines) {
+        predictor->close(work->lines);
+    }
+    if (work->measures) {
+        predictor->measures->free(work->measures);
+    }
+    input_close(work->input);
+    data_free(&work->block);
+    free(work->scores);
+}
+
+static int open_work(struct work *work, struct error *err) {
+    const struct test_file *test = work->test;
+    const struct predictor *predictor = test->predictor;
+    const struct input_format format = {.labels = predictor->labels,
+                                        .label_optional = true,
+                                        .precomputed =
+                                            test->model->kernel.type == KERNEL_PRECOMPUTED};
+    if ((test->output || predictor->no_output) &&
+        predictor->open(&work->lines, test->options, test->model, err) < 0) {
+        return -1;
+    }
+    if (test->measured &&
+        predictor->measures->create(&work->measures, test->options, test->model, err) < 0) {
+        return -1;
+    }
+    return input_open(&work->input, test->path, &format, test->threads, err);
+}
+
+/* Scores some rows and hands them on. */
+static int take_rows(struct work *work, const struct data *rows, struct error *err) {
+    const struct test_file *test = work->test;
+    const struct predictor *predictor = test->predictor;
+    size_t n_scores = model_n_scores(test->model), n = rows->n_rows * n_scores;
+    if (n > work->n_room) {
+        free(work->scores);
+        work->scores = memory_array(n, sizeof(double), "scores", err);
+        work->n_room = work->scores ? n : 0;
+        if (!work->scores) {
+            return -1;
+        }
+    }
+    if (model_scores(test->model, rows, work->scores, test->threads, err) < 0) {
+        return -1;
+    }
+    if (work->measures && predictor->measures->add(work->measures, rows, NULL, rows->n_rows,
+                                                   work->scores, n_scores, err) < 0) {
+        return -1;
+    }
+    return work->lines ? predictor->add(work->lines, rows, work->scores, test->output, err) : 0;
+}
+
+/* A block in parts of so many rows that their scores stay small, however many a row has. */
+static int take_block(struct work *work, struct error *err) {
+    const struct test_file *test = work->test;
+    size_t n = work->block.n_rows, step = 1 + SCORES / (model_n_scores(test->model) + 1);
+    if (scale_apply(&test->model->scale, &work->block, err) < 0) {
+        return -1;
+    }
+    for (size_t first = 0; first < n; first += step) {
+        struct data rows = data_part(&work->block, first, step < n - first ? step : n - first);
+        if (take_rows(work, &rows, err) < 0) {
+            return -1;
+        }
+    }
+    return test->output ? output_flush(test->output, err) : 0;
+}
+
+static int take_all(struct work *work, struct error *err) {
+    const struct test_file *test = work->test;
+    for (;;) {
+        if (input_next(work->input, &work->block, err) < 0) {
+            return -1;
+        }
+        if (work->block.n_rows == 0) {
+            break;
+        }
+        if (take_block(work, err) < 0) {
+            return -1;
+        }
+    }
+    if (work->lines && test->predictor->finish &&
+        test->predictor->finish(work->lines, test->output, err) < 0) {
+        return -1;
+    }
+    return test->output ? output_flush(test->output, err) : 0;
+}
+
+int test_file_predict(const struct test_file *test, size_t n_measures, double *value,
+                      struct error *err) {
+    struct work work = {.test = test};
+    double *weight = memory_array(n_measures, sizeof *weight, "measures", err);
+    int status = weight ? open_work(&work, err) : -1;
+    status = status < 0 ? -1 : take_all(&work, err);
+    if (status == 0 && test->measured) {
+        status = test->predictor->measures->values(work.measures, value, weight, err);
+    }
+    close_work(&work);
+    free(weight);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* A test file on its way through a model: block by block to scores, from these to the predictor's
+ * lines and to measures. Memory grows with a block of rows, not with the file, except for what
+ * measures and the family itself have to keep. */
+#ifndef DRIVER_TEST_FILE_H
+#define DRIVER_TEST_FILE_H
+
+#include "common/base/error.h"
+#include "common/base/output.h"
+#include "common/base/threads.h"
+#include "common/model/model.h"
+#include "driver/family.h"
+#include "driver/options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct test_file {
+    const struct predictor *predictor;
+    const struct options *options;
+    const struct model *model;
+    struct threads *threads;
+    const char *path;
+    struct output *output; /* of predictions; NULL: not wanted */
+    bool measured;
+};
+
+/* Predicts all rows. With `measured` value (n_measures) gets the measures that the predictor lists for
+ * the options, NaN where there is nothing to measure. */
+int test_file_predict(const struct test_file *test, size_t n_measures, double *value,
+                      struct error *err);
+
+#endif

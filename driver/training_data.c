@@ -1,0 +1,124 @@
+#include "driver/training_data.h"
+
+#include "common/base/memory.h"
+#include "common/data/input.h"
+#include "common/data/weights.h"
+#include "common/kernel/kernel.h"
+#include "driver/progress.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static int read_rows(struct data *data, const char *path, const struct family *family,
+                     const struct options *options, struct threads *threads, struct error *err) {
+    const struct input_format format = {.labels = family->labels,
+                                        .precomputed = options_choice(options, "kernel") ==
+                                                       KERNEL_PRECOMPUTED};
+    return input_read(data, path, &format, threads, err);
+}
+
+static int make_folds(struct training_data *training, const struct family *family,
+                      const struct options *options, struct threads *threads, struct error *err) {
+    struct folds *folds = &training->folds;
+    size_t n = (size_t)options_number(options, "folds");
+    uint64_t seed = (uint64_t)options_number(options, "seed");
+    const char *path = options_text(options, "fold-file");
+    if (path) {
+        return folds_read(folds, path, training->data.n_rows, err);
+    }
+    if (options_given(options, "validate")) {
+        struct data held = {0};
+        int status =
+            read_rows(&held, options_text(options, "validate"), family, options, threads, err);
+        status = status < 0 ? -1 : folds_join(folds, &training->data, &held, err);
+        data_free(&held);
+        return status;
+    }
+    return family->folds_by_query ? folds_by_query(folds, &training->data, n, seed, err)
+                                  : folds_by_row(folds, &training->data, n, seed, err);
+}
+
+/* Weights of the training rows, a number a line; validation rows weigh 1. */
+static int read_row_weights(struct training_data *training, const char *path, struct error *err) {
+    size_t n = training->data.n_rows;
+    double *weight = memory_array(n, sizeof *weight, "weights of rows", err);
+    if (!weight || weights_read(path, weight, training->n_rows, err) < 0) {
+        free(weight);
+        return -1;
+    }
+    for (size_t i = training->n_rows; i < n; i++) {
+        weight[i] = 1;
+    }
+    training->data.weight = weight;
+    return 0;
+}
+
+static int read_all(struct training_data *training, const struct family *family,
+                    const struct options *options, bool crossing, struct threads *threads,
+                    struct error *err) {
+    struct data *data = &training->data;
+    if (read_rows(data, options->operand[0], family, options, threads, err) < 0) {
+        return -1;
+    }
+    if (data->n_rows > UINT32_MAX - 1) {
+        return error_set(err, ERROR_RUNTIME, "%zu rows: more than %" PRIu32, data->n_rows,
+                         UINT32_MAX - 1);
+    }
+    training->n_rows = data->n_rows;
+    training->n_features = data->n_features;
+    if (crossing && make_folds(training, family, options, threads, err) < 0) {
+        return -1;
+    }
+    if (options_given(options, "row-weights") &&
+        read_row_weights(training, options_text(options, "row-weights"), err) < 0) {
+        return -1;
+    }
+    uint32_t width = 0;
+    if ((family->width && family->width(options, data, &width, err) < 0) ||
+        data_make_dense(data, width, false, err) < 0) {
+        return -1;
+    }
+    training->n_features = width > training->n_features ? width : training->n_features;
+    return 0;
+}
+
+int training_data_read(struct training_data *training, const struct family *family,
+                       const struct options *options, bool crossing, struct threads *threads,
+                       struct error *err) {
+    double start = progress_clock();
+    *training = (struct training_data){0};
+    if (read_all(training, family, options, crossing, threads, err) < 0) {
+        training_data_free(training);
+        return -1;
+    }
+    training->seconds = progress_clock() - start;
+    return 0;
+}
+
+bool training_data_scale_looks(const struct options *options) {
+    size_t kind = options_choice(options, "scale");
+    return kind != SCALE_NONE && kind != SCALE_L2;
+}
+
+int training_data_scale_rows(struct training_data *training, const struct options *options,
+                             struct error *err) {
+    struct scale scale = {0};
+    int status = 0;
+    if (options_choice(options, "scale") == SCALE_L2) {
+        status = scale_fit(&scale, SCALE_L2, &training->data, err);
+        status = status < 0 ? -1 : scale_apply(&scale, &training->data, err);
+        scale_free(&scale);
+    }
+    return status;
+}
+
+int training_data_end_validation(struct training_data *training, struct error *err) {
+    data_cut(&training->data, training->n_rows, training->n_features);
+    return data_make_dense(&training->data, 0, false, err);
+}
+
+void training_data_free(struct training_data *training) {
+    data_free(&training->data);
+    folds_free(&training->folds);
+    *training = (struct training_data){0};
+}

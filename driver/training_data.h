@@ -1,0 +1,44 @@
+/* What a trainer reads: the training file, the rows to validate on or the folds, weights of rows; and
+ * their scaling. */
+#ifndef DRIVER_TRAINING_DATA_H
+#define DRIVER_TRAINING_DATA_H
+
+#include "common/base/error.h"
+#include "common/base/threads.h"
+#include "common/data/data.h"
+#include "common/data/scale.h"
+#include "driver/family.h"
+#include "driver/folds.h"
+#include "driver/options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct training_data {
+    struct data data;
+    size_t n_rows;       /* of the training file; data may hold validation rows behind them */
+    uint32_t n_features; /* of the training file, for gamma's default */
+    struct folds folds;  /* empty without cross-validation or validation rows */
+    double seconds;      /* that reading took */
+};
+
+/* Reads the training file (the options' first operand), and with `crossing` what --folds, --fold-file
+ * or --validate say. The caller ends with training_data_free. */
+int training_data_read(struct training_data *training, const struct family *family,
+                       const struct options *options, bool crossing, struct threads *threads,
+                       struct error *err);
+
+/* Scales the rows as --scale says, if that is row by row: once for all fits. */
+int training_data_scale_rows(struct training_data *training, const struct options *options,
+                             struct error *err);
+
+/* Drops the validation rows, which have served. */
+int training_data_end_validation(struct training_data *training, struct error *err);
+
+void training_data_free(struct training_data *training);
+
+/* True if the scaling of --scale looks at all rows: then it is fitted anew for each fold. */
+bool training_data_scale_looks(const struct options *options);
+
+#endif
