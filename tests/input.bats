@@ -38,7 +38,7 @@ refuses() {
     assert_equal "$output" "$(<"$root/common/base/powers.inc")"
 }
 
-@test "data: dense in place, subsets, names" {
+@test "data: dense in place, subsets, parts, names" {
     unit common/data/data
 }
 

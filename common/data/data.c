@@ -197,6 +197,7 @@ struct data data_part(const struct data *data, size_t first, size_t n) {
     } else {
         part.label = data->label ? data->label + first : NULL;
     }
+    part.weight = data->weight ? data->weight + first : NULL;
     part.query = data->query ? data->query + first : NULL;
     part.serial = data->serial ? data->serial + first : NULL;
     return part;

@@ -1,4 +1,4 @@
-/* Rows in memory: sparse to dense in place, subsets, single rows; and sets of names. */
+/* Rows in memory: sparse to dense in place, subsets, parts, single rows; and sets of names. */
 #include "common/data/data.h"
 #include "common/base/memory.h"
 
@@ -43,6 +43,7 @@ static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
     data.value = allocate(n_rows * width, sizeof *data.value);
     data.query = allocate(n_rows, sizeof *data.query);
     data.serial = allocate(n_rows, sizeof *data.serial);
+    data.weight = allocate(n_rows, sizeof *data.weight);
     *matrix = allocate(n_rows * width, sizeof **matrix);
     if (labels == DATA_NUMBER) {
         data.target = allocate(n_rows, sizeof *data.target);
@@ -63,6 +64,7 @@ static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
         data.row_start[i + 1] = n;
         data.query[i] = 100 + i;
         data.serial[i] = 200 + i;
+        data.weight[i] = 300 + (double)i;
         if (labels == DATA_NUMBER) {
             data.target[i] = (double)i / 2;
         } else if (labels == DATA_NAME) {
@@ -142,6 +144,22 @@ static void check_make_dense(void) {
     puts("ok: sparse rows made dense in place, dense rows made wider");
 }
 
+/* What stands beside the values of row k of `some` and of row r of all data. */
+static bool same_row(const struct data *some, size_t k, const struct data *data, size_t r) {
+    bool same = some->query[k] == data->query[r] && some->serial[k] == data->serial[r] &&
+                some->weight[k] == data->weight[r];
+    if (data->labels == DATA_NUMBER) {
+        return same && some->target[k] == data->target[r];
+    }
+    if (data->labels == DATA_NAME) {
+        return same && some->label[k] == data->label[r];
+    }
+    size_t count = (size_t)(data->label_start[r + 1] - data->label_start[r]);
+    return same && some->label_start[k + 1] - some->label_start[k] == count &&
+           memcmp(some->label + some->label_start[k], data->label + data->label_start[r],
+                  count * sizeof *data->label) == 0;
+}
+
 static void check_subset(void) {
     struct error err;
     for (int i = 0; i < 600; i++) {
@@ -171,20 +189,7 @@ static void check_subset(void) {
         }
         check_rows(&subset, matrix, width, rows);
         for (size_t k = 0; k < n; k++) {
-            size_t r = rows[k];
-            bool same = subset.query[k] == data.query[r] && subset.serial[k] == data.serial[r];
-            if (labels == DATA_NUMBER) {
-                same &= subset.target[k] == data.target[r];
-            } else if (labels == DATA_NAME) {
-                same &= subset.label[k] == data.label[r];
-            } else {
-                size_t count = (size_t)(data.label_start[r + 1] - data.label_start[r]);
-                same &= subset.label_start[k + 1] - subset.label_start[k] == count;
-                same = same &&
-                       memcmp(subset.label + subset.label_start[k],
-                              data.label + data.label_start[r], count * sizeof *data.label) == 0;
-            }
-            if (!same) {
+            if (!same_row(&subset, k, &data, rows[k])) {
                 FAIL("row %zu of a subset", k);
             }
         }
@@ -196,7 +201,34 @@ static void check_subset(void) {
         free(rows);
         free(matrix);
     }
-    puts("ok: subsets have their rows, labels, queries and names");
+    puts("ok: subsets have their rows, labels, queries, weights and names");
+}
+
+static void check_part(void) {
+    struct error err;
+    for (int i = 0; i < 600; i++) {
+        size_t n_rows = random_below(30) + 1, first = random_below(n_rows);
+        size_t n = random_below(n_rows - first + 1);
+        uint32_t width = (uint32_t)random_below(10) + 1;
+        double *matrix;
+        struct data data = random_sparse(n_rows, width, 50, (enum data_labels)(i % 3), &matrix);
+        if (i % 2 && data_make_dense(&data, width, true, &err) != 0) {
+            FAIL("%s", err.text);
+        }
+        struct data part = data_part(&data, first, n);
+        if (part.n_rows != n || part.n_features != data.n_features) {
+            FAIL("shape of a part");
+        }
+        check_rows(&part, matrix + first * width, width, NULL);
+        for (size_t k = 0; k < n; k++) {
+            if (!same_row(&part, k, &data, first + k)) {
+                FAIL("row %zu of a part from %zu on", k, first);
+            }
+        }
+        data_free(&data);
+        free(matrix);
+    }
+    puts("ok: parts have their rows, labels, queries and weights");
 }
 
 static void check_names(void) {
@@ -237,6 +269,7 @@ static void check_names(void) {
 int main(void) {
     check_make_dense();
     check_subset();
+    check_part();
     check_names();
     return 0;
 }
