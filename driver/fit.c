@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kernel fit_kernel(struct point point, uint32_t n_features) {
+struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features) {
+    if (!(family->has & FAMILY_KERNEL)) {
+        return (struct kernel){.type = KERNEL_LINEAR};
+    }
     return (struct kernel){
         .type = (enum kernel_type)point_choice(point, "kernel"),
         .degree = (int)point_number(point, "degree"),

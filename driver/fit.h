@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* The kernel of a point; its default gamma is 1 / n_features. */
-struct kernel fit_kernel(struct point point, uint32_t n_features);
+struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features);
 
 /* True if the problem is one of a kernel matrix, not of features. */
 bool fit_wants_gram(const struct family *family, const struct options *options,

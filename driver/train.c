@@ -91,7 +91,7 @@ static int check_options(struct training *training, struct error *err) {
     if (options_given(options, "log") && !training->fitting) {
         return error_set(err, ERROR_USAGE, "--log wants a fit of a model");
     }
-    struct kernel kernel = fit_kernel((struct point){options, 0}, 1);
+    struct kernel kernel = fit_kernel(training->family, (struct point){options, 0}, 1);
     bool scaled = options_choice(options, "scale") != SCALE_NONE;
     if (kernel.type == KERNEL_PRECOMPUTED && scaled) {
         return error_set(err, ERROR_USAGE, "a precomputed kernel has no features to --scale");
@@ -159,20 +159,27 @@ static int open_outputs(struct training *training, struct error *err) {
     return output_open(&training->results, taken ? OUTPUT_STDERR : "-", err);
 }
 
-static size_t cache_bytes(const struct options *options) {
+static size_t cache_bytes(const struct training *training) {
     const double mebibyte = 1048576;
-    double half = (double)memory_physical() / 2;
-    double bytes = point_number_or((struct point){options, 0}, "cache", half / mebibyte) * mebibyte;
+    double bytes = (double)memory_physical() / 2;
+    if (training->family->has & FAMILY_KERNEL) {
+        struct point point = {&training->options, 0};
+        bytes = point_number_or(point, "cache", bytes / mebibyte) * mebibyte;
+    }
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX / 2;
 }
 
 /* ---- reading ---- */
 
+static bool precomputed(const struct training *training) {
+    struct point point = {&training->options, 0};
+    return fit_kernel(training->family, point, 1).type == KERNEL_PRECOMPUTED;
+}
+
 static int read_data(struct training *training, const char *path, struct data *data,
                      struct error *err) {
-    const struct input_format format = {
-        .labels = training->family->labels,
-        .precomputed = options_choice(&training->options, "kernel") == KERNEL_PRECOMPUTED};
+    const struct input_format format = {.labels = training->family->labels,
+                                        .precomputed = precomputed(training)};
     return input_read(data, path, &format, training->threads, err);
 }
 
@@ -262,13 +269,12 @@ static struct crossval make_crossval(struct training *training) {
     const struct options *options = &training->options;
     bool scale_folds = scale_looks(options);
     /* validation rows have the kernel with training rows only */
-    bool precomputed = options_given(options, "validate") &&
-                       options_choice(options, "kernel") == KERNEL_PRECOMPUTED;
+    bool rows_only = options_given(options, "validate") && precomputed(training);
     return (struct crossval){.family = training->family,
                              .options = options,
                              .data = &training->data,
                              .scale_folds = scale_folds,
-                             .copy_folds = scale_folds || precomputed,
+                             .copy_folds = scale_folds || rows_only,
                              .n_features = training->n_features,
                              .folds = &training->folds,
                              .n_points = 1,
@@ -510,7 +516,7 @@ static int fit(struct training *training, struct point point, struct error *err)
     struct data *data = &training->data;
     struct scale scale = {0};
     struct gram *gram = NULL;
-    struct kernel kernel = fit_kernel(point, training->n_features);
+    struct kernel kernel = fit_kernel(training->family, point, training->n_features);
     int status = 0;
     if (scale_looks(&training->options)) {
         status = scale_data(training, &scale, err);
@@ -554,7 +560,7 @@ static int run(struct training *training, struct error *err) {
         open_outputs(training, err) < 0) {
         return -1;
     }
-    training->cache_bytes = cache_bytes(options);
+    training->cache_bytes = cache_bytes(training);
     if (read_all(training, err) < 0) {
         return -1;
     }
