@@ -311,7 +311,7 @@ static int run_round(const struct crossval *crossval, size_t first_point, size_t
     struct point point = {crossval->options, first_point};
     struct round round = {.crossval = crossval,
                           .first_point = first_point,
-                          .kernel = fit_kernel(point, crossval->n_features),
+                          .kernel = fit_kernel(crossval->family, point, crossval->n_features),
                           .cache_bytes = crossval->cache_bytes};
     size_t n_threads = threads_count(crossval->threads);
     int status = plan(&round, n_points, err);

@@ -57,7 +57,8 @@ enum {
     FAMILY_BIAS = 16,       /* -B */
     FAMILY_LIBLINEAR = 32,  /* --liblinear */
     FAMILY_EXPORT = FAMILY_LIBSVM | FAMILY_LIBLINEAR,
-    FAMILY_ROW_WEIGHTS = 64 /* --row-weights */
+    FAMILY_ROW_WEIGHTS = 64, /* --row-weights */
+    FAMILY_KERNEL = 128      /* -t, -d, -g, -r, -m; without it the kernel is linear */
 };
 
 /* How solvers take the kernel matrix. */

@@ -7,12 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kernel fit_kernel(struct point point, uint32_t n_features) {
+struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features) {
+    if (!(family->has & FAMILY_KERNEL)) {
+        return (struct kernel){.type = KERNEL_LINEAR};
+    }
     return (struct kernel){
         .type = (enum kernel_type)point_choice(point, "kernel"),
         .degree = (int)point_number(point, "degree"),
         .gamma = point_number_or(point, "gamma", n_features ? 1 / (double)n_features : 1),
         .coef0 = point_number(point, "coef0")};
+}
+
+bool fit_precomputed(const struct family *family, const struct options *options) {
+    return fit_kernel(family, (struct point){options, 0}, 1).type == KERNEL_PRECOMPUTED;
 }
 
 bool fit_wants_gram(const struct family *family, const struct options *options,

@@ -12,7 +12,10 @@
 #include <stdint.h>
 
 /* The kernel of a point; its default gamma is 1 / n_features. */
-struct kernel fit_kernel(struct point point, uint32_t n_features);
+struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features);
+
+/* True if rows are values of a kernel with the training rows. */
+bool fit_precomputed(const struct family *family, const struct options *options);
 
 /* True if the problem is one of a kernel matrix, not of features. */
 bool fit_wants_gram(const struct family *family, const struct options *options,

@@ -70,7 +70,7 @@ static int make_model(struct plain_fit *fit, struct error *err) {
 int plain_fit_open(struct plain_fit *fit, const struct plain_fit_setup *setup, struct error *err) {
     *fit = (struct plain_fit){.family = setup->family,
                               .point = setup->point,
-                              .kernel = fit_kernel(setup->point, setup->n_features)};
+                              .kernel = fit_kernel(setup->family, setup->point, setup->n_features)};
     if (scale_data(fit, setup->data, err) < 0 || open_problem(fit, setup, err) < 0 ||
         solve(fit, setup, err) < 0 || make_model(fit, err) < 0) {
         plain_fit_close(fit);

@@ -56,7 +56,7 @@ static int check_options(const struct training *training, struct error *err) {
     if (options_given(options, "log") && !training->fitting) {
         return error_set(err, ERROR_USAGE, "--log wants a fit of a model");
     }
-    struct kernel kernel = fit_kernel((struct point){options, 0}, 1);
+    struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
     bool scaled = options_choice(options, "scale") != SCALE_NONE;
     if (kernel.type == KERNEL_PRECOMPUTED && scaled) {
         return error_set(err, ERROR_USAGE, "a precomputed kernel has no features to --scale");
@@ -82,10 +82,13 @@ static int plan(struct training *training, struct error *err) {
 }
 
 /* What -m says, or half of the machine's memory. */
-static size_t cache_bytes(const struct options *options) {
+static size_t cache_bytes(const struct family *family, const struct options *options) {
     const double mebibyte = 1048576;
-    double half = (double)memory_physical() / 2;
-    double bytes = point_number_or((struct point){options, 0}, "cache", half / mebibyte) * mebibyte;
+    double bytes = (double)memory_physical() / 2;
+    if (family->has & FAMILY_KERNEL) {
+        struct point point = {options, 0};
+        bytes = point_number_or(point, "cache", bytes / mebibyte) * mebibyte;
+    }
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX / 2;
 }
 
@@ -95,13 +98,13 @@ static struct crossval make_crossval(struct training *training) {
     const struct options *options = training->options;
     bool scale_folds = training_data_scale_looks(options);
     /* validation rows have the kernel with training rows only */
-    bool precomputed = options_given(options, "validate") &&
-                       options_choice(options, "kernel") == KERNEL_PRECOMPUTED;
+    bool rows_only =
+        options_given(options, "validate") && fit_precomputed(training->family, options);
     return (struct crossval){.family = training->family,
                              .options = options,
                              .data = &training->read.data,
                              .scale_folds = scale_folds,
-                             .copy_folds = scale_folds || precomputed,
+                             .copy_folds = scale_folds || rows_only,
                              .n_features = training->read.n_features,
                              .folds = &training->read.folds,
                              .threads = training->threads,
@@ -202,7 +205,7 @@ static int fit_model(struct training *training, struct point point, struct error
 
 static int work(struct training *training, struct error *err) {
     const struct options *options = training->options;
-    training->cache_bytes = cache_bytes(options);
+    training->cache_bytes = cache_bytes(training->family, options);
     if (threads_create(&training->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         training_data_read(&training->read, training->family, options, training->crossing,
                            training->threads, err) < 0 ||

@@ -3,7 +3,7 @@
 #include "common/base/memory.h"
 #include "common/data/input.h"
 #include "common/data/weights.h"
-#include "common/kernel/kernel.h"
+#include "driver/fit.h"
 #include "driver/progress.h"
 
 #include <inttypes.h>
@@ -12,8 +12,7 @@
 static int read_rows(struct data *data, const char *path, const struct family *family,
                      const struct options *options, struct threads *threads, struct error *err) {
     const struct input_format format = {.labels = family->labels,
-                                        .precomputed = options_choice(options, "kernel") ==
-                                                       KERNEL_PRECOMPUTED};
+                                        .precomputed = fit_precomputed(family, options)};
     return input_read(data, path, &format, threads, err);
 }
 

@@ -241,7 +241,10 @@ project() {
     run -2 svm-smm-train --shape 3,4 plain.svm model
     assert_output --partial 'not ROWSxCOLUMNS'
     run -2 svm-smm-train --shape 0x4 plain.svm model
-    run -2 svm-smm-train -t rbf data.svm model
+    for option in -t -d -g -r -m --kernel --cache; do # there are no kernels
+        run -2 svm-smm-train $option 1 data.svm model
+        assert_output "svm-smm-train: unknown option: '$option': try --help"
+    done
     run -2 svm-smm-train -s svm -k 2 data.svm model
     run -2 svm-smm-train --tau 2 data.svm model
     run -1 svm-smm-train -w other:2 data.svm model

@@ -171,7 +171,7 @@ const struct family mc_family = {
     .name = "mc",
     .summary = "Trains a multi-class SVM: a score for each class, of which the largest gives "
                "the label.",
-    .has = FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_BIAS | FAMILY_LIBLINEAR,
+    .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_BIAS | FAMILY_LIBLINEAR,
     .labels = DATA_NAME,
     .formulations = formulations,
     .solvers = solvers,

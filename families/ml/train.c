@@ -142,7 +142,7 @@ const struct family ml_family = {
     .name = "ml",
     .summary = "Trains a multi-label Rank-SVM: scores that put the labels of each row before "
                "all others, and sets of labels from them.",
-    .has = FAMILY_BIAS,
+    .has = FAMILY_KERNEL | FAMILY_BIAS,
     .labels = DATA_SET,
     .formulations = formulations,
     .losses = losses,

@@ -198,7 +198,7 @@ const struct family rank_family = {
     .name = "rank",
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
                "targets do.",
-    .has = FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_EXPORT,
+    .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_EXPORT,
     .labels = DATA_NUMBER,
     .folds_by_query = true,
     .formulations = formulations,

@@ -84,9 +84,6 @@ static bool uses(const struct options *options, enum smm_formulation formulation
 static int check(const struct options *options, struct error *err) {
     static const char *const lowrank_only[] = {"rank", "restarts", "start"};
     uint64_t height, width;
-    if (options_choice(options, "kernel") != KERNEL_LINEAR) {
-        return error_set(err, ERROR_USAGE, "only the linear kernel has a matrix of weights");
-    }
     if (options_given(options, "shape") &&
         !parse_sides(options_text(options, "shape"), 'x', &height, &width)) {
         return error_set(err, ERROR_USAGE, "option --shape: not ROWSxCOLUMNS: '%s'",

@@ -281,7 +281,7 @@ const struct family top_family = {
     .name = "top",
     .summary = "Trains a classifier at the top: positives are to score above a threshold that "
                "the highest negatives make.",
-    .has = FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
+    .has = FAMILY_KERNEL | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
     .labels = DATA_NAME,
     .formulations = formulations,
     .losses = losses,
