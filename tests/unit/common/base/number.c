@@ -1,10 +1,11 @@
 /* number_parse against strtod bit for bit, number_format against the shortest that printf finds.
  *
- * `number powers` prints common/powers.inc, the table of powers of ten, from integers of its own;
- * the same integers check the table. */
+ * `number powers` prints common/base/powers.inc, the table of powers of ten, from integers of its
+ * own; the same integers check the table. */
 #include "common/base/number.h"
 
 #include "common/base/digits.h"
+#include "tests/unit/check.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -14,14 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FAIL(...)                                                                                  \
-    do {                                                                                           \
-        printf("FAIL %s:%d: ", __FILE__, __LINE__);                                                \
-        printf(__VA_ARGS__);                                                                       \
-        putchar('\n');                                                                             \
-        exit(1);                                                                                   \
-    } while (0)
 
 enum { ROUNDS = 400000 };
 
@@ -573,8 +566,8 @@ static void leading_bits(int q, uint64_t words[2]) {
 }
 
 static void print_powers(void) {
-    puts("/* The leading 128 bits of 10^q, cut: written by `tests/unit/number powers`, which also "
-         "checks it. */");
+    puts("/* The leading 128 bits of 10^q, cut: written, and checked, by `number powers` of "
+         "tests/unit. */");
     for (int q = FIRST; q <= LAST; q++) {
         uint64_t words[2];
         leading_bits(q, words);

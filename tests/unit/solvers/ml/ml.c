@@ -9,21 +9,12 @@
 #include "common/base/random.h"
 #include "common/kernel/gram.h"
 #include "solvers/ml/bias.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAIL %s:%d: %s: ", __FILE__, __LINE__, #condition);                            \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* ---- problems ---- */
 

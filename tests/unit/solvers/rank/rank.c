@@ -11,19 +11,8 @@
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
 #include "solvers/rank/pairs.h"
+#include "tests/unit/check.h"
 #include "tests/unit/solvers/rank/reference.h"
-
-static int failures;
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            failures++;                                                                            \
-            printf("FAIL %s:%d: %s: ", __FILE__, __LINE__, #condition);                            \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-        }                                                                                          \
-    } while (0)
 
 static double uniform(uint64_t *state) { /* splitmix64 */
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -293,19 +282,12 @@ static void fit_once(const struct fit *fit) {
     solution_free(&solution);
 }
 
-static void said(const char *what, int failures_before) {
-    if (failures == failures_before) {
-        printf("ok: %s\n", what);
-    }
-}
-
 /* ---- the checks ---- */
 
 static const double costs[] = {1e-3, 1e-1, 1, 30, 1e3};
 enum { N_COSTS = sizeof costs / sizeof *costs };
 
 static void check_linear(void) {
-    int before = failures;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct reference_data rows;
         random_rows(&rows, 36, seed == 3 ? 40 : 4, seed, seed == 2 ? 0 : 1, seed);
@@ -328,11 +310,10 @@ static void check_linear(void) {
         }
         reference_data_free(&rows);
     }
-    said("linear fits by every method bracket the optimum to the gap", before);
+    puts("ok: linear fits by every method bracket the optimum to the gap");
 }
 
 static void check_kernels(void) {
-    int before = failures;
     static const struct reference_kernel kernels[] = {{0, 3, 1, 0},  {1, 2, .5, 1}, {1, 3, .25, .5},
                                                       {2, 3, .5, 0}, {5, 3, 1, 0},  {6, 3, 1, 0}};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
@@ -354,11 +335,10 @@ static void check_kernels(void) {
         }
         reference_data_free(&rows);
     }
-    said("kernel fits of both losses bracket the optimum to the gap", before);
+    puts("ok: kernel fits of both losses bracket the optimum to the gap");
 }
 
 static void check_preferences(void) {
-    int before = failures;
     static const uint64_t query[] = {3, 5};
     static const double weight[] = {2.5, .25};
     struct reference_data rows;
@@ -381,12 +361,11 @@ static void check_preferences(void) {
         fit_once(&fit);
     }
     reference_data_free(&rows);
-    said("rank windows, costs per query and weights of queries are those of the explicit pairs",
-         before);
+    puts(
+        "ok: rank windows, costs per query and weights of queries are those of the explicit pairs");
 }
 
 static void check_conditional_gradient(void) {
-    int before = failures;
     struct reference_data rows;
     random_rows(&rows, 24, 4, 2, 1, 5);
     for (int kind = 0; kind < 16; kind++) {
@@ -399,11 +378,10 @@ static void check_conditional_gradient(void) {
         fit_once(&fit);
     }
     reference_data_free(&rows);
-    said("conditional gradient, both steps and both rules, agrees with the other solvers", before);
+    puts("ok: conditional gradient, both steps and both rules, agrees with the other solvers");
 }
 
 static void check_exterior(void) {
-    int before = failures;
     struct reference_data rows;
     random_rows(&rows, 16, 3, 2, 1, 21);
     for (int c = 0; c < N_COSTS; c++) {
@@ -460,13 +438,12 @@ static void check_exterior(void) {
     }
     solution_free(&solution);
     reference_data_free(&rows);
-    said("exterior-product features agree with explicit products", before);
+    puts("ok: exterior-product features agree with explicit products");
 }
 
 /* The sums over pairs that every solver works from, against the listed pairs: the hinge, its
  * subgradient, the squared hinge, and its gradient by central differences of the definition. */
 static void check_sums(void) {
-    int before = failures;
     static const uint64_t query[] = {3, 5};
     static const double weight[] = {2.5, .25};
     struct reference_data rows;
@@ -545,13 +522,12 @@ static void check_sums(void) {
         data_free(&data);
     }
     reference_data_free(&rows);
-    said("sums over pairs and their gradients are those of the listed pairs", before);
+    puts("ok: sums over pairs and their gradients are those of the listed pairs");
 }
 
 /* At the optimum of the squared hinge every partial derivative of the primal is zero; central
  * differences of the objective by definition see it. */
 static void check_gradient(void) {
-    int before = failures;
     struct reference_data rows;
     random_rows(&rows, 40, 6, 2, 1, 31);
     for (int kind = 0; kind < 4; kind++) {
@@ -587,11 +563,10 @@ static void check_gradient(void) {
         solution_free(&solution);
     }
     reference_data_free(&rows);
-    said("the squared hinge's gradient vanishes at the fit, by finite differences", before);
+    puts("ok: the squared hinge's gradient vanishes at the fit, by finite differences");
 }
 
 static void check_early_stop(void) {
-    int before = failures;
     struct reference_data rows;
     random_rows(&rows, 30, 5, 2, 1, 41);
     for (uint64_t stop = 1; stop <= 4; stop++) {
@@ -608,13 +583,12 @@ static void check_early_stop(void) {
         }
     }
     reference_data_free(&rows);
-    said("a fit that is stopped early still brackets the optimum and says why it stopped", before);
+    puts("ok: a fit that is stopped early still brackets the optimum and says why it stopped");
 }
 
 /* ---- checks that keep a handle open ---- */
 
 static void check_path(void) {
-    int before = failures;
     struct reference_data rows;
     random_rows(&rows, 40, 4, 3, 1, 51);
     for (int kind = 0; kind < 4; kind++) {
@@ -659,11 +633,10 @@ static void check_path(void) {
         data_free(&data);
     }
     reference_data_free(&rows);
-    said("a path over C in any order reaches each optimum", before);
+    puts("ok: a path over C in any order reaches each optimum");
 }
 
 static void check_subset(void) {
-    int before = failures;
     struct reference_data rows, part;
     random_rows(&rows, 50, 4, 3, 1, 61);
     random_rows(&part, 25, 4, 1, 1, 62);
@@ -710,7 +683,7 @@ static void check_subset(void) {
     data_free(&data);
     reference_data_free(&part);
     reference_data_free(&rows);
-    said("some rows of a shared kernel matrix are fitted as a set of their own", before);
+    puts("ok: some rows of a shared kernel matrix are fitted as a set of their own");
 }
 
 /* Fits and gives the weights, for comparisons between fits; the caller frees the solution. */
@@ -742,7 +715,6 @@ static void plain_fit(const struct reference_data *rows, bool linear, enum rank_
 }
 
 static void check_threads(void) {
-    int before = failures;
     struct reference_data rows;
     struct rank_preferences preferences = all_pairs();
     random_rows(&rows, 700, 12, 5, 0, 71);
@@ -763,11 +735,10 @@ static void check_threads(void) {
         solution_free(&two);
     }
     reference_data_free(&rows);
-    said("one and two threads give the same bits", before);
+    puts("ok: one and two threads give the same bits");
 }
 
 static void check_fraction(void) {
-    int before = failures;
     struct reference_data rows;
     random_rows(&rows, 60, 4, 2, 0, 81);
     struct rank_preferences preferences = all_pairs();
@@ -793,13 +764,12 @@ static void check_fraction(void) {
     solution_free(&same);
     solution_free(&different);
     reference_data_free(&rows);
-    said("a fraction of the pairs is drawn by the seed alone", before);
+    puts("ok: a fraction of the pairs is drawn by the seed alone");
 }
 
 /* ---- degenerate problems ---- */
 
 static void check_degenerate(void) {
-    int before = failures;
     struct reference_data rows;
     random_rows(&rows, 12, 2, 2, 1, 91);
     memset(rows.x, 0, rows.n * rows.width * sizeof(double));
@@ -839,11 +809,10 @@ static void check_degenerate(void) {
         solution_free(&solution);
     }
     reference_data_free(&rows);
-    said("rows that are all equal, and one pair, are solved as on paper", before);
+    puts("ok: rows that are all equal, and one pair, are solved as on paper");
 }
 
 static void check_refusals(void) {
-    int before = failures;
     struct reference_data rows;
     struct error err = {0};
     struct data data;
@@ -899,7 +868,7 @@ static void check_refusals(void) {
     }
     data_free(&data);
     reference_data_free(&rows);
-    said("what cannot be solved is refused with a reason", before);
+    puts("ok: what cannot be solved is refused with a reason");
 }
 
 int main(void) {
@@ -918,5 +887,5 @@ int main(void) {
     check_fraction();
     check_degenerate();
     check_refusals();
-    return failures ? 1 : 0;
+    return 0;
 }
