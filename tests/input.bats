@@ -12,7 +12,7 @@ reads() {
     printf "$1" >file.svm
     local expected=$2
     shift 2
-    run -0 "$bin/tests/unit/common/data/input" dump file.svm "${@:-number}"
+    run -0 "$bin/tests/unit/common/data/dump" file.svm "${@:-number}"
     assert_output "$expected"
 }
 
@@ -24,17 +24,18 @@ refuses() {
     local message=$2
     shift 2
     for threads in 1 3; do
-        run -1 "$bin/tests/unit/common/data/input" dump file.svm "${@:-number}" threads=$threads
+        run -1 "$bin/tests/unit/common/data/dump" file.svm "${@:-number}" threads=$threads
         assert_output "file.svm:$message"
     done
 }
 
 @test "number: parsing equals strtod, formatting is the shortest" {
     unit common/base/number
+    unit common/base/powers
 }
 
 @test "number: the table of powers of ten is what its generator writes" {
-    run -0 "$bin/tests/unit/common/base/number" powers
+    run -0 "$bin/tests/unit/common/base/powers" write
     assert_equal "$output" "$(<"$root/common/base/powers.inc")"
 }
 
@@ -184,9 +185,9 @@ refuses() {
     yes '1 1:1 2:0.25 3:1e-3 # comment' | head -60000 >good
     { cat good; echo '1 1:bad'; cat good; echo '1 0:1'; cat good; } >file.svm
     for threads in 1 2 3; do
-        run -1 "$bin/tests/unit/common/data/input" dump file.svm number threads=$threads
+        run -1 "$bin/tests/unit/common/data/dump" file.svm number threads=$threads
         assert_output "file.svm:60001:5: value is not a number: 'bad'"
-        run -1 "$bin/tests/unit/common/data/input" dump file.svm number stream threads=$threads
+        run -1 "$bin/tests/unit/common/data/dump" file.svm number stream threads=$threads
         assert_line "file.svm:60001:5: value is not a number: 'bad'"
     done
 }
@@ -195,7 +196,7 @@ refuses() {
     for text in '' '\n' '# only a comment' '\n \r\n\t\n'; do
         # shellcheck disable=SC2059
         printf "$text" >file.svm
-        run -1 "$bin/tests/unit/common/data/input" dump file.svm number
+        run -1 "$bin/tests/unit/common/data/dump" file.svm number
         assert_output 'file.svm: no rows'
     done
 }
@@ -203,17 +204,17 @@ refuses() {
 @test "input: one line of 30 MB is a row, and a mistake at its end is found" {
     awk 'BEGIN { printf "1"; for (i = 1; i <= 2500000; i++) printf " %d:0.5", i * 2; print "" }' \
         >file.svm
-    run -0 "$bin/tests/unit/common/data/input" time file.svm 2
-    assert_output --partial '1 rows, 2500000 values, sparse'
+    run -0 "$bin/tests/unit/common/data/dump" file.svm number head threads=2
+    assert_output --partial '1 rows, 5000000 features, sparse'
     truncate -s -1 file.svm
     echo x >>file.svm
-    run -1 "$bin/tests/unit/common/data/input" dump file.svm number threads=2
+    run -1 "$bin/tests/unit/common/data/dump" file.svm number threads=2
     assert_output "file.svm:1:$(($(wc -c <file.svm) - 1)): junk after the value: 'x'"
 }
 
 # the same, whichever way it comes
 same() {
-    run -0 "$bin/tests/unit/common/data/input" dump "$@"
+    run -0 "$bin/tests/unit/common/data/dump" "$@"
     assert_equal "$(sha256sum <<<"$output")" "$(<sum)"
 }
 
@@ -221,7 +222,7 @@ same() {
     awk 'BEGIN { srand(3); for (i = 0; i < 20000; i++) { printf "%d qid:%d", i % 7, i % 50
          for (j = 1; j < 30; j += 1 + int(3 * rand())) printf " %d:%.7g", j, rand() - 0.5
          print "" } }' >plain
-    "$bin/tests/unit/common/data/input" dump plain number | sha256sum >sum
+    "$bin/tests/unit/common/data/dump" plain number | sha256sum >sum
     gzip <plain >whole.gz
     { head -5000 plain | gzip; printf '' | gzip; tail -n +5001 plain | gzip; } >many.gz
     { cat whole.gz; head -c 1000 /dev/zero; } >padded.gz
@@ -232,7 +233,7 @@ same() {
             same <(cat $file) number threads=$threads
         done
     done
-    "$bin/tests/unit/common/data/input" dump plain number stream | sha256sum >sum
+    "$bin/tests/unit/common/data/dump" plain number stream | sha256sum >sum
     same many.gz number stream threads=1
     same - number stream threads=2 <plain
 }
@@ -242,31 +243,31 @@ same() {
     size=$(wc -c <whole.gz)
     for cut in 3 9 10 11 100 $((size / 2)) $((size - 8)) $((size - 1)); do
         head -c "$cut" whole.gz >bad.gz
-        run -1 "$bin/tests/unit/common/data/input" dump bad.gz number
+        run -1 "$bin/tests/unit/common/data/dump" bad.gz number
         assert_output 'bad.gz: truncated gzip data'
-        run -1 "$bin/tests/unit/common/data/input" dump - number threads=2 <bad.gz
+        run -1 "$bin/tests/unit/common/data/dump" - number threads=2 <bad.gz
         assert_output '<stdin>: truncated gzip data'
     done
     for at in 2 200 $((size / 2)) $((size - 6)) $((size - 2)); do # header, data, checksum, length
         cp whole.gz bad.gz
         printf '\377\377' | dd of=bad.gz bs=1 seek=$at conv=notrunc status=none
-        run -1 "$bin/tests/unit/common/data/input" dump bad.gz number
+        run -1 "$bin/tests/unit/common/data/dump" bad.gz number
         assert_output --regexp '^bad.gz(: corrupt gzip data|: truncated gzip data|:[0-9]+:[0-9]+: )'
     done
     { cat whole.gz; echo junk; } >bad.gz
-    run -1 "$bin/tests/unit/common/data/input" dump bad.gz number
+    run -1 "$bin/tests/unit/common/data/dump" bad.gz number
     assert_output 'bad.gz: corrupt gzip data: junk behind the end'
 }
 
 @test "input: files that cannot be read are named" {
-    run -1 "$bin/tests/unit/common/data/input" dump nowhere.svm number
+    run -1 "$bin/tests/unit/common/data/dump" nowhere.svm number
     assert_output 'nowhere.svm: No such file or directory'
-    run -1 "$bin/tests/unit/common/data/input" dump . number
+    run -1 "$bin/tests/unit/common/data/dump" . number
     assert_output '.: Is a directory'
-    run -1 "$bin/tests/unit/common/data/input" dump - number <.
+    run -1 "$bin/tests/unit/common/data/dump" - number <.
     assert_output '<stdin>: Is a directory'
     # in a shell of its own: run would put a pipe of its own where the standard input was
-    run -1 bash -c '"$1" dump - number <&-' _ "$bin/tests/unit/common/data/input"
+    run -1 bash -c '"$1" - number <&-' _ "$bin/tests/unit/common/data/dump"
     assert_output '<stdin>: Bad file descriptor'
 }
 
@@ -274,7 +275,7 @@ same() {
     [ "$(id -u)" != 0 ] || skip 'root reads everything'
     echo '1 1:1' >file.svm
     chmod 000 file.svm
-    run -1 "$bin/tests/unit/common/data/input" dump file.svm number
+    run -1 "$bin/tests/unit/common/data/dump" file.svm number
     assert_output 'file.svm: Permission denied'
 }
 
@@ -284,7 +285,7 @@ same() {
     local sleeper=$!
     { yes '1 1:1 2:2' | head -1000000; echo '1 1:x'; yes '1 1:1' | head -3000000; } \
         2>/dev/null 3>&- >pipe &
-    run -1 timeout 20 "$bin/tests/unit/common/data/input" dump pipe number threads=2
+    run -1 timeout 20 "$bin/tests/unit/common/data/dump" pipe number threads=2
     kill "$sleeper"
     assert_output "pipe:1000001:5: value is not a number: 'x'"
 }
@@ -293,7 +294,7 @@ same() {
     sanitized && skip 'limits on memory do not go with the sanitizer'
     limited() {
         awk 'BEGIN { for (i = 0; i < 3000000; i++) print i, "1:0.5 3:0.25 7:1e-3" }' 2>/dev/null |
-            (ulimit -v 80000 && exec "$bin/tests/unit/common/data/input" dump - number "$@")
+            (ulimit -v 80000 && exec "$bin/tests/unit/common/data/dump" - number "$@")
     }
     assert_equal "$(limited stream | tail -1)" '2999999 1:0.5 3:0.25 7:0.001'
     run -1 limited
@@ -302,12 +303,12 @@ same() {
 
 @test "input: real data of every family is read" {
     real rank/eccb2018.svm.gz
-    run -0 "$bin/tests/unit/common/data/input" dump "$real" number
+    run -0 "$bin/tests/unit/common/data/dump" "$real" number
     assert_line --index 0 '1081 rows, 307 features, sparse'
     real ml/yeast.train.svm.gz
-    run -0 "$bin/tests/unit/common/data/input" dump "$real" set threads=2
+    run -0 "$bin/tests/unit/common/data/dump" "$real" set threads=2
     assert_line --index 0 --regexp '^1500 rows, 103 features, '
     real mc/letter.train.svm.gz
-    run -0 "$bin/tests/unit/common/data/input" dump "$real" name
+    run -0 "$bin/tests/unit/common/data/dump" "$real" name
     assert_line --index 0 --regexp '^15000 rows, 16 features, '
 }

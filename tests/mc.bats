@@ -64,7 +64,11 @@ formulations='ww cs llw adm atm ats mmr ova'
 
 # ---- units ----
 
-@test "mc: blocks, bounds and solvers agree with the definition" {
+@test "mc: no move in a row's set does better than the block step" {
+    unit solvers/mc/step
+}
+
+@test "mc: bounds and solvers agree with the definition" {
     unit solvers/mc/mc
 }
 

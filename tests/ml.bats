@@ -68,6 +68,10 @@ END
     unit solvers/ml/ml
 }
 
+@test "ml: fits agree with one another over costs, losses, folds and threads, and end where they must" {
+    unit solvers/ml/ways
+}
+
 @test "ml: measures are scikit-learn's, and thresholds the best there are" {
     unit families/ml/metrics
 }

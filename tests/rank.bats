@@ -39,6 +39,14 @@ every() {
     unit solvers/rank/rank
 }
 
+@test "rank: sums over pairs are those of the listed pairs" {
+    unit solvers/rank/sums
+}
+
+@test "rank: paths over C, folds, threads and fractions of the pairs" {
+    unit solvers/rank/handle
+}
+
 @test "rank: the tests' own solver agrees with cases solved on paper" {
     unit solvers/rank/oracle
 }

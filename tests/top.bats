@@ -43,6 +43,14 @@ near() {
     unit solvers/top/top
 }
 
+@test "top: levels, slopes and projections agree with the definitions" {
+    unit solvers/top/risk
+}
+
+@test "top: fits agree with one another over weights, caches, threads, folds and costs" {
+    unit solvers/top/ways
+}
+
 @test "top: rows of the kernel matrix come from the cache as the kernel has them" {
     unit common/kernel/rows
 }

@@ -4,6 +4,7 @@
 
 #include "common/base/random.h"
 #include "common/data/data.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,16 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAIL %s:%d: ", __FILE__, __LINE__);                                            \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum sample_values {
     SAMPLE_SIGNED, /* -1..1 */

@@ -1,19 +1,10 @@
 /* The command line: the scanner, values and their checks, lists, and the numbering of points. */
 #include "driver/options.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAIL %s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 static const char *const colours[] = {"red", "green", "grey", NULL};
 
@@ -97,30 +88,27 @@ static int parse(struct options *options, struct error *err, const char *const *
 #define PARSE(...) parse(&options, &err, (const char *const[]){__VA_ARGS__, NULL})
 #define REFUSED(what, ...)                                                                         \
     do {                                                                                           \
-        CHECK(PARSE(__VA_ARGS__) == -1 && err.kind == ERROR_USAGE);                                \
-        if (!strstr(err.text, what)) {                                                             \
-            printf("FAIL %s:%d: '%s' is not in '%s'\n", __FILE__, __LINE__, what, err.text);       \
-            failures++;                                                                            \
-        }                                                                                          \
+        CHECK_TRUE(PARSE(__VA_ARGS__) == -1 && err.kind == ERROR_USAGE);                           \
+        CHECK(strstr(err.text, what), "'%s' is not in '%s'", what, err.text);                      \
         options_free(&options);                                                                    \
     } while (0)
 
 static void check_scanner(void) {
     struct options options;
     struct error err;
-    CHECK(PARSE("in", "-c", "4", "--gamma=2", "-n7", "out", "-q", "--", "-c") == 0);
-    CHECK(options_number(&options, "cost") == 4 && options_number(&options, "gamma") == 2);
-    CHECK(options_number(&options, "count") == 7 && options_given(&options, "quiet"));
-    CHECK(!options_given(&options, "log") && options_text(&options, "log") == NULL);
-    CHECK(!options_given(&options, "extra") && !options_given(&options, "unheard-of"));
-    CHECK(options.n_operands == 3 && strcmp(options.operand[2], "-c") == 0);
+    CHECK_TRUE(PARSE("in", "-c", "4", "--gamma=2", "-n7", "out", "-q", "--", "-c") == 0);
+    CHECK_TRUE(options_number(&options, "cost") == 4 && options_number(&options, "gamma") == 2);
+    CHECK_TRUE(options_number(&options, "count") == 7 && options_given(&options, "quiet"));
+    CHECK_TRUE(!options_given(&options, "log") && options_text(&options, "log") == NULL);
+    CHECK_TRUE(!options_given(&options, "extra") && !options_given(&options, "unheard-of"));
+    CHECK_TRUE(options.n_operands == 3 && strcmp(options.operand[2], "-c") == 0);
     options_free(&options);
 
-    CHECK(PARSE("-", "-qc2", "--sha", "grey", "--log", "-", "-c", "8") == 0);
-    CHECK(options.n_operands == 1 && strcmp(options.operand[0], "-") == 0);
-    CHECK(options_number(&options, "cost") == 8); /* the last one counts */
-    CHECK(options_choice(&options, "shade") == 2);
-    CHECK(strcmp(options_text(&options, "log"), "-") == 0);
+    CHECK_TRUE(PARSE("-", "-qc2", "--sha", "grey", "--log", "-", "-c", "8") == 0);
+    CHECK_TRUE(options.n_operands == 1 && strcmp(options.operand[0], "-") == 0);
+    CHECK_TRUE(options_number(&options, "cost") == 8); /* the last one counts */
+    CHECK_TRUE(options_choice(&options, "shade") == 2);
+    CHECK_TRUE(strcmp(options_text(&options, "log"), "-") == 0);
     options_free(&options);
 
     REFUSED("unknown option: '-z'", "-z");
@@ -141,27 +129,28 @@ static void check_values(void) {
     struct options options;
     struct error err;
     double value;
-    CHECK(options_value("2^-3", 4, &value) && value == 0.125);
-    CHECK(options_value("-1.5e1", 6, &value) && value == -15);
-    CHECK(!options_value("1x", 2, &value) && !options_value("", 0, &value));
-    CHECK(!options_value("2^", 2, &value) && !options_value("2^1^1", 5, &value));
-    CHECK(!options_value("10^999", 6, &value) && !options_value("nan", 3, &value));
+    CHECK_TRUE(options_value("2^-3", 4, &value) && value == 0.125);
+    CHECK_TRUE(options_value("-1.5e1", 6, &value) && value == -15);
+    CHECK_TRUE(!options_value("1x", 2, &value) && !options_value("", 0, &value));
+    CHECK_TRUE(!options_value("2^", 2, &value) && !options_value("2^1^1", 5, &value));
+    CHECK_TRUE(!options_value("10^999", 6, &value) && !options_value("nan", 3, &value));
 
-    CHECK(PARSE("--window", "2:7", "-w3:2", "-w5", "0.5", "--weight", "a:1", "--tau", ".5") == 0);
+    CHECK_TRUE(PARSE("--window", "2:7", "-w3:2", "-w5", "0.5", "--weight", "a:1", "--tau", ".5") ==
+               0);
     const struct option *window = options_find(&options, "window");
-    CHECK(window->n == 2 && window->number[0] == 2 && window->number[1] == 7);
+    CHECK_TRUE(window->n == 2 && window->number[0] == 2 && window->number[1] == 7);
     const struct option *weight = options_find(&options, "weight");
-    CHECK(weight->n_weights == 3 && weight->weights[1].key_length == 1 &&
-          weight->weights[1].key[0] == '5' && weight->weights[1].weight == 0.5);
-    CHECK(options_number(&options, "tau") == 0.5);
+    CHECK_TRUE(weight->n_weights == 3 && weight->weights[1].key_length == 1 &&
+               weight->weights[1].key[0] == '5' && weight->weights[1].weight == 0.5);
+    CHECK_TRUE(options_number(&options, "tau") == 0.5);
     options_free(&options);
 
-    CHECK(PARSE("--shade=1", "--at", "5,1,20") == 0);
-    CHECK(options_choice(&options, "shade") == 1 && options_number(&options, "tau") == 1);
-    CHECK(options_find(&options, "window")->number[1] == INFINITY);
+    CHECK_TRUE(PARSE("--shade=1", "--at", "5,1,20") == 0);
+    CHECK_TRUE(options_choice(&options, "shade") == 1 && options_number(&options, "tau") == 1);
+    CHECK_TRUE(options_find(&options, "window")->number[1] == INFINITY);
     const struct option *at = options_find(&options, "at");
-    CHECK(at->n == 3 && at->number[0] == 1 && at->number[2] == 20 && options.n_points == 1);
-    CHECK(point_number_or((struct point){&options, 0}, "gamma", 9) == 9);
+    CHECK_TRUE(at->n == 3 && at->number[0] == 1 && at->number[2] == 20 && options.n_points == 1);
+    CHECK_TRUE(point_number_or((struct point){&options, 0}, "gamma", 9) == 9);
     options_free(&options);
 
     REFUSED("--cost: not a number: '1x'", "-c", "1x");
@@ -195,16 +184,16 @@ static bool has(const struct options *options, const char *name, size_t n, const
 static void check_lists(void) {
     struct options options;
     struct error err;
-    CHECK(PARSE("-c", "2^2:2^-2:x.25", "-g", "0:1:+.25") == 0);
-    CHECK(has(&options, "cost", 3, (const double[]){.25, 1, 4})); /* ascending */
-    CHECK(has(&options, "gamma", 5, (const double[]){0, .25, .5, .75, 1}));
+    CHECK_TRUE(PARSE("-c", "2^2:2^-2:x.25", "-g", "0:1:+.25") == 0);
+    CHECK_TRUE(has(&options, "cost", 3, (const double[]){.25, 1, 4})); /* ascending */
+    CHECK_TRUE(has(&options, "gamma", 5, (const double[]){0, .25, .5, .75, 1}));
     options_free(&options);
-    CHECK(PARSE("-c", ".001:1:x10,7,1", "-g", "3,1") == 0);
-    CHECK(has(&options, "cost", 5, (const double[]){.001, .01, .1, 1, 7})); /* 1 counts once */
-    CHECK(has(&options, "gamma", 2, (const double[]){3, 1}));               /* as given */
+    CHECK_TRUE(PARSE("-c", ".001:1:x10,7,1", "-g", "3,1") == 0);
+    CHECK_TRUE(has(&options, "cost", 5, (const double[]){.001, .01, .1, 1, 7})); /* 1 counts once */
+    CHECK_TRUE(has(&options, "gamma", 2, (const double[]){3, 1}));               /* as given */
     options_free(&options);
-    CHECK(PARSE("-c", "1:5:x2") == 0);
-    CHECK(has(&options, "cost", 3, (const double[]){1, 2, 4}));
+    CHECK_TRUE(PARSE("-c", "1:5:x2") == 0);
+    CHECK_TRUE(has(&options, "cost", 3, (const double[]){1, 2, 4}));
     options_free(&options);
     REFUSED("an empty range: '2:1:x2'", "-c", "2:1:x2");
     REFUSED("not a range", "-c", "1:2");
@@ -220,24 +209,26 @@ static void check_lists(void) {
 static void check_points(void) {
     struct options options;
     struct error err;
-    CHECK(PARSE("-g", ".5,.1", "-s", "grey,red", "--tau", ".5,all", "-c", "1,2,4") == 0);
-    CHECK(options.n_points == 24);
-    CHECK(options_block(&options, OPTION_SOLVE) == 1);
-    CHECK(options_block(&options, OPTION_OPEN) == 6);
-    CHECK(options_block(&options, OPTION_KERNEL) == 12);
+    CHECK_TRUE(PARSE("-g", ".5,.1", "-s", "grey,red", "--tau", ".5,all", "-c", "1,2,4") == 0);
+    CHECK_TRUE(options.n_points == 24);
+    CHECK_TRUE(options_block(&options, OPTION_SOLVE) == 1);
+    CHECK_TRUE(options_block(&options, OPTION_OPEN) == 6);
+    CHECK_TRUE(options_block(&options, OPTION_KERNEL) == 12);
     for (size_t i = 0; i < 24; i++) { /* cost fastest, then tau, shade, gamma */
         struct point point = {&options, i};
-        CHECK(point_number(point, "cost") == (double)(1 << i % 3));
-        CHECK(point_number(point, "tau") == (i / 3 % 2 ? 1 : .5));
-        CHECK(point_choice(point, "shade") == (i / 6 % 2 ? 0 : 2));
-        CHECK(point_number(point, "gamma") == (i / 12 ? .1 : .5));
-        CHECK(point_number(point, "count") == 3);
+        CHECK_TRUE(point_number(point, "cost") == (double)(1 << i % 3));
+        CHECK_TRUE(point_number(point, "tau") == (i / 3 % 2 ? 1 : .5));
+        CHECK_TRUE(point_choice(point, "shade") == (i / 6 % 2 ? 0 : 2));
+        CHECK_TRUE(point_number(point, "gamma") == (i / 12 ? .1 : .5));
+        CHECK_TRUE(point_number(point, "count") == 3);
     }
     char text[32];
-    CHECK(strcmp(point_text((struct point){&options, 6}, options_find(&options, "shade"), text),
-                 "red") == 0);
-    CHECK(strcmp(point_text((struct point){&options, 6}, options_find(&options, "gamma"), text),
-                 "0.5") == 0);
+    CHECK_TRUE(
+        strcmp(point_text((struct point){&options, 6}, options_find(&options, "shade"), text),
+               "red") == 0);
+    CHECK_TRUE(
+        strcmp(point_text((struct point){&options, 6}, options_find(&options, "gamma"), text),
+               "0.5") == 0);
     options_free(&options);
     printf("ok: the points of a sweep\n");
 }
@@ -247,5 +238,5 @@ int main(void) {
     check_values();
     check_lists();
     check_points();
-    return failures ? 1 : 0;
+    return 0;
 }

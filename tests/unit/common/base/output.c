@@ -1,6 +1,7 @@
 /* Output files: there whole or not at all, whatever is in the way. */
 #define _GNU_SOURCE
 #include "common/base/output.h"
+#include "tests/unit/check.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,16 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int failures;
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAIL %s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 /* Number of names in the working folder. */
 static int names(void) {
@@ -59,79 +50,80 @@ static void check_files(void) {
     struct output *output;
     struct error err;
     struct stat status;
-    CHECK(put("new", "first\n") == 0 && holds("new", "first\n") && names() == 1);
-    CHECK(stat("new", &status) == 0 && (status.st_mode & 0777) == 0640); /* by the umask */
+    CHECK_TRUE(put("new", "first\n") == 0 && holds("new", "first\n") && names() == 1);
+    CHECK_TRUE(stat("new", &status) == 0 && (status.st_mode & 0777) == 0640); /* by the umask */
 
-    CHECK(chmod("new", 0604) == 0);
-    CHECK(put("new", "second\n") == 0 && holds("new", "second\n") && names() == 1);
-    CHECK(stat("new", &status) == 0 && (status.st_mode & 0777) == 0604);
+    CHECK_TRUE(chmod("new", 0604) == 0);
+    CHECK_TRUE(put("new", "second\n") == 0 && holds("new", "second\n") && names() == 1);
+    CHECK_TRUE(stat("new", &status) == 0 && (status.st_mode & 0777) == 0604);
 
-    CHECK(output_open(&output, "new", &err) == 0);
-    CHECK(strcmp(output_path(output), "new") == 0);
+    CHECK_TRUE(output_open(&output, "new", &err) == 0);
+    CHECK_TRUE(strcmp(output_path(output), "new") == 0);
     output_format(output, "%d lines that stay unseen\n", 3);
-    CHECK(output_flush(output, &err) == 0 && holds("new", "second\n") && names() == 1);
+    CHECK_TRUE(output_flush(output, &err) == 0 && holds("new", "second\n") && names() == 1);
     output_discard(output);
-    CHECK(holds("new", "second\n") && names() == 1);
+    CHECK_TRUE(holds("new", "second\n") && names() == 1);
 
-    CHECK(output_open(&output, "new", &err) == 0);
+    CHECK_TRUE(output_open(&output, "new", &err) == 0);
     output_number(output, 0.1);
     output_format(output, " %s", "x");
-    CHECK(output_commit(output, &err) == 0 && holds("new", "0.1 x"));
+    CHECK_TRUE(output_commit(output, &err) == 0 && holds("new", "0.1 x"));
     output_discard(NULL);
-    CHECK(unlink("new") == 0);
+    CHECK_TRUE(unlink("new") == 0);
     printf("ok: files\n");
 }
 
 static void check_links(void) {
     struct stat status;
-    CHECK(mkdir("far", 0700) == 0 && symlink("far/target", "link") == 0);
-    CHECK(symlink("link", "chain") == 0 && symlink("loop", "loop") == 0);
-    CHECK(put("chain", "a") == 0 && holds("far/target", "a")); /* nothing was there */
-    CHECK(put("chain", "b") == 0 && holds("far/target", "b"));
-    CHECK(lstat("chain", &status) == 0 && S_ISLNK(status.st_mode));
-    CHECK(put("loop", "c") == -1);
-    CHECK(unlink("far/target") == 0 && rmdir("far") == 0 && unlink("link") == 0 &&
-          unlink("chain") == 0 && unlink("loop") == 0 && names() == 0);
+    CHECK_TRUE(mkdir("far", 0700) == 0 && symlink("far/target", "link") == 0);
+    CHECK_TRUE(symlink("link", "chain") == 0 && symlink("loop", "loop") == 0);
+    CHECK_TRUE(put("chain", "a") == 0 && holds("far/target", "a")); /* nothing was there */
+    CHECK_TRUE(put("chain", "b") == 0 && holds("far/target", "b"));
+    CHECK_TRUE(lstat("chain", &status) == 0 && S_ISLNK(status.st_mode));
+    CHECK_TRUE(put("loop", "c") == -1);
+    CHECK_TRUE(unlink("far/target") == 0 && rmdir("far") == 0 && unlink("link") == 0 &&
+               unlink("chain") == 0 && unlink("loop") == 0 && names() == 0);
     printf("ok: symbolic links\n");
 }
 
 static void check_refusals(void) {
     struct output *output;
     struct error err;
-    CHECK(mkdir("folder", 0700) == 0);
-    CHECK(output_open(&output, "folder", &err) == -1 && strstr(err.text, "folder: cannot write: "));
-    CHECK(output_open(&output, "none/file", &err) == -1);
-    CHECK(output_open(&output, "", &err) == -1 && err.kind == ERROR_RUNTIME);
+    CHECK_TRUE(mkdir("folder", 0700) == 0);
+    CHECK_TRUE(output_open(&output, "folder", &err) == -1 &&
+               strstr(err.text, "folder: cannot write: "));
+    CHECK_TRUE(output_open(&output, "none/file", &err) == -1);
+    CHECK_TRUE(output_open(&output, "", &err) == -1 && err.kind == ERROR_RUNTIME);
     if (geteuid() != 0) { /* who may write everywhere cannot be refused */
-        CHECK(chmod("folder", 0500) == 0 && output_open(&output, "folder/file", &err) == -1);
-        CHECK(put("old", "old") == 0 && chmod("old", 0444) == 0);
-        CHECK(output_open(&output, "old", &err) == -1 && holds("old", "old"));
-        CHECK(unlink("old") == 0);
+        CHECK_TRUE(chmod("folder", 0500) == 0 && output_open(&output, "folder/file", &err) == -1);
+        CHECK_TRUE(put("old", "old") == 0 && chmod("old", 0444) == 0);
+        CHECK_TRUE(output_open(&output, "old", &err) == -1 && holds("old", "old"));
+        CHECK_TRUE(unlink("old") == 0);
     }
-    CHECK(rmdir("folder") == 0 && names() == 0);
+    CHECK_TRUE(rmdir("folder") == 0 && names() == 0);
     printf("ok: what cannot be written is refused at once\n");
 }
 
 static void check_devices(void) {
     struct output *output;
     struct error err;
-    CHECK(put("/dev/null", "x") == 0);
-    CHECK(put("/dev/full", "x") == -1);
-    CHECK(output_open(&output, "/dev/full", &err) == 0);
+    CHECK_TRUE(put("/dev/null", "x") == 0);
+    CHECK_TRUE(put("/dev/full", "x") == -1);
+    CHECK_TRUE(output_open(&output, "/dev/full", &err) == 0);
     for (int i = 0; i < 100000; i++) {
         output_format(output, "line %d\n", i);
     }
-    CHECK(output_flush(output, &err) == -1 && strstr(err.text, strerror(ENOSPC)));
-    CHECK(output_commit(output, &err) == -1); /* the failure is not forgotten */
+    CHECK_TRUE(output_flush(output, &err) == -1 && strstr(err.text, strerror(ENOSPC)));
+    CHECK_TRUE(output_commit(output, &err) == -1); /* the failure is not forgotten */
 
-    CHECK(mkfifo("pipe", 0600) == 0);
+    CHECK_TRUE(mkfifo("pipe", 0600) == 0);
     pid_t reader = fork();
     if (reader == 0) {
         _exit(holds("pipe", "through\n") ? 0 : 1);
     }
     int ended = -1;
-    CHECK(put("pipe", "through\n") == 0 && waitpid(reader, &ended, 0) == reader && ended == 0);
-    CHECK(unlink("pipe") == 0 && names() == 0);
+    CHECK_TRUE(put("pipe", "through\n") == 0 && waitpid(reader, &ended, 0) == reader && ended == 0);
+    CHECK_TRUE(unlink("pipe") == 0 && names() == 0);
     printf("ok: devices and pipes\n");
 }
 
@@ -139,18 +131,12 @@ int main(void) {
     const char *temporary = getenv("TMPDIR");
     char folder[512];
     snprintf(folder, sizeof folder, "%s/dualsvm-output-XXXXXX", temporary ? temporary : "/tmp");
-    if (!mkdtemp(folder) || chdir(folder) != 0) {
-        printf("FAIL no temporary folder\n");
-        return 1;
-    }
+    CHECK(mkdtemp(folder) && chdir(folder) == 0, "no temporary folder");
     umask(027);
     check_files();
     check_links();
     check_refusals();
     check_devices();
-    if (chdir("/") != 0 || rmdir(folder) != 0) {
-        printf("FAIL the temporary folder is not empty\n");
-        failures++;
-    }
-    return failures ? 1 : 0;
+    CHECK(chdir("/") == 0 && rmdir(folder) == 0, "the temporary folder is not empty");
+    return 0;
 }

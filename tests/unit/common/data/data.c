@@ -1,19 +1,12 @@
 /* Rows in memory: sparse to dense in place, subsets, parts, single rows; and sets of names. */
 #include "common/data/data.h"
 #include "common/base/memory.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FAIL(...)                                                                                  \
-    do {                                                                                           \
-        printf("FAIL %s:%d: ", __FILE__, __LINE__);                                                \
-        printf(__VA_ARGS__);                                                                       \
-        putchar('\n');                                                                             \
-        exit(1);                                                                                   \
-    } while (0)
 
 static uint64_t state = 88172645463325252u;
 

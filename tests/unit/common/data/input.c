@@ -1,8 +1,5 @@
-/* Reading svmlight text. Without arguments: whole reads and streams of generated files, spoiled
- * ones too, against a plain reference. Besides:
- *   input dump FILE number|name|set [optional] [precomputed] [stream] [threads=N]
- *   input time FILE threads
- * dump prints the rows as they are held, or the error on stderr; time says what reading took. */
+/* Whole reads and streams of generated svmlight files, spoiled ones too, against a plain reference.
+ * What single files become, dump prints. */
 #define _GNU_SOURCE /* mkstemp */
 #include "common/data/input.h"
 #include "common/base/number.h"
@@ -13,138 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
-
-/* ---- dump ----------------------------------------------------------------------------------- */
-
-static void dump_rows(const struct data *data) {
-    for (size_t i = 0; i < data->n_rows; i++) {
-        char text[NUMBER_LENGTH];
-        switch (data->labels) {
-        case DATA_NUMBER:
-            if (isnan(data->target[i])) {
-                printf("none");
-            } else {
-                number_format(data->target[i], text);
-                printf("%s", text);
-            }
-            break;
-        case DATA_NAME:
-            printf("%s", data->label[i] == UINT32_MAX ? "none" : data->names.name[data->label[i]]);
-            break;
-        case DATA_SET:
-            printf("{");
-            for (uint64_t k = data->label_start[i]; k < data->label_start[i + 1]; k++) {
-                printf("%s%s", k > data->label_start[i] ? "," : "",
-                       data->names.name[data->label[k]]);
-            }
-            printf("}");
-            break;
-        }
-        if (data->query) {
-            printf(" qid:%" PRIu64, data->query[i]);
-        }
-        if (data->serial) {
-            printf(" 0:%" PRIu64, data->serial[i]);
-        }
-        uint64_t first = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
-        uint64_t last = data->row_start ? data->row_start[i + 1] : first + data->n_features;
-        for (uint64_t k = first; k < last; k++) {
-            number_format_float(data->value[k], text);
-            printf(" %" PRIu64 ":%s",
-                   data->row_start ? data->column[k] + UINT64_C(1) : k - first + 1, text);
-        }
-        putchar('\n');
-    }
-}
-
-static void dump_head(const struct data *data) {
-    printf("%zu rows, %" PRIu32 " features, %s\n", data->n_rows, data->n_features,
-           data->row_start ? "sparse" : "dense");
-}
-
-static int dump(int argc, char **argv, struct error *err) {
-    struct input_format format = {0};
-    bool stream = false;
-    size_t n_threads = 1;
-    for (int i = 3; i < argc; i++) {
-        const char *word = argv[i];
-        if (strcmp(word, "name") == 0) {
-            format.labels = DATA_NAME;
-        } else if (strcmp(word, "set") == 0) {
-            format.labels = DATA_SET;
-        } else if (strcmp(word, "optional") == 0) {
-            format.label_optional = true;
-        } else if (strcmp(word, "precomputed") == 0) {
-            format.precomputed = true;
-        } else if (strcmp(word, "stream") == 0) {
-            stream = true;
-        } else if (strncmp(word, "threads=", 8) == 0) {
-            n_threads = strtoul(word + 8, NULL, 10);
-        }
-    }
-    struct threads *threads = NULL;
-    if (threads_create(&threads, n_threads, err) != 0) {
-        return -1;
-    }
-    struct data data = {0};
-    int status = 0;
-    if (stream) {
-        struct input *input;
-        status = input_open(&input, argv[2], &format, threads, err);
-        if (status == 0) {
-            while ((status = input_next(input, &data, err)) == 0 && data.n_rows > 0) {
-                dump_rows(&data);
-            }
-            input_close(input);
-        }
-    } else {
-        status = input_read(&data, argv[2], &format, threads, err);
-        if (status == 0) {
-            dump_head(&data);
-            dump_rows(&data);
-        }
-    }
-    data_free(&data);
-    threads_free(threads);
-    return status;
-}
-
-/* ---- time ----------------------------------------------------------------------------------- */
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static double seconds_of(struct timeval t) {
-    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
-}
-
-static int measure(char **argv, struct error *err) {
-    struct input_format format = {.labels = DATA_NUMBER};
-    struct threads *threads = NULL;
-    struct data data;
-    if (threads_create(&threads, strtoul(argv[3], NULL, 10), err) != 0) {
-        return -1;
-    }
-    double start = seconds();
-    int status = input_read(&data, argv[2], &format, threads, err);
-    double wall = seconds() - start;
-    if (status == 0) {
-        struct rusage usage;
-        getrusage(RUSAGE_SELF, &usage);
-        printf("%zu rows, %zu values, %s: wall %.3f s, user %.3f s, system %.3f s, peak %ld MB\n",
-               data.n_rows, data_values(&data), data.row_start ? "sparse" : "dense", wall,
-               seconds_of(usage.ru_utime), seconds_of(usage.ru_stime), usage.ru_maxrss / 1024);
-        data_free(&data);
-    }
-    threads_free(threads);
-    return status;
-}
 
 /* ---- What was read, in the reference's words ------------------------------------------------ */
 
@@ -496,27 +362,7 @@ static void check_block_edge(const char *path) {
     puts("ok: rows that change between blocks");
 }
 
-int main(int argc, char **argv) {
-    struct error err;
-    if (argc >= 4 && strcmp(argv[1], "dump") == 0) {
-        if (dump(argc, argv, &err) != 0) {
-            fflush(stdout);
-            fprintf(stderr, "%s\n", err.text);
-            return 1;
-        }
-        return 0;
-    }
-    if (argc == 4 && strcmp(argv[1], "time") == 0) {
-        if (measure(argv, &err) != 0) {
-            fprintf(stderr, "%s\n", err.text);
-            return 1;
-        }
-        return 0;
-    }
-    if (argc != 1) {
-        fprintf(stderr, "usage: input [dump FILE ... | time FILE threads]\n");
-        return 2;
-    }
+int main(void) {
     char path[4096];
     const char *folder = getenv("TMPDIR");
     snprintf(path, sizeof path, "%s/dualsvm-input-XXXXXX", folder ? folder : "/tmp");

@@ -3,6 +3,7 @@
 #define TESTS_UNIT_COMMON_DATA_INPUT_REFERENCE_H
 
 #include "common/data/input.h"
+#include "tests/unit/check.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,14 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FAIL(...)                                                                                  \
-    do {                                                                                           \
-        printf("FAIL %s:%d: ", __FILE__, __LINE__);                                                \
-        printf(__VA_ARGS__);                                                                       \
-        putchar('\n');                                                                             \
-        exit(1);                                                                                   \
-    } while (0)
 
 /* ---- Text that grows ------------------------------------------------------------------------ */
 

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "common/model/model.h"
 #include "driver/fit.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,28 +13,13 @@
 #include <string.h>
 #include <zlib.h>
 
-static int failures;
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            failures++;                                                                            \
-            printf("FAIL %s:%d: %s: ", __FILE__, __LINE__, #condition);                            \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-        }                                                                                          \
-    } while (0)
-
 static const char *const own_keys[] = {"groups", NULL};
 enum kind { LINEAR, RBF, PAIRS, N_KINDS };
 enum { MOST_BYTES = 1 << 16 };
 
 static void *zeros(size_t count, size_t size) {
     void *block = calloc(count, size);
-    if (!block) {
-        printf("FAIL out of memory\n");
-        exit(1);
-    }
+    CHECK(block, "out of memory");
     return block;
 }
 
@@ -243,30 +229,22 @@ int main(void) {
     char path[1000];
     snprintf(path, sizeof path, "%s/dualsvm-tamper-XXXXXX", folder ? folder : "/tmp");
     int descriptor = mkstemp(path);
-    if (descriptor < 0) {
-        printf("FAIL cannot make %s\n", path);
-        return 1;
-    }
+    CHECK(descriptor >= 0, "cannot make %s", path);
     FILE *made = fdopen(descriptor, "w");
     if (made) {
         fclose(made);
     }
     for (int kind = 0; kind < N_KINDS; kind++) {
         struct error err;
-        int before = failures;
         write_model((enum kind)kind, path);
         size_t size = read_bytes(path, bytes);
         CHECK(loads(path, bytes, size, &err), "the model as written: %s", err.text);
-        if (failures == before) {
-            check_cuts(path, bytes, size, (enum kind)kind);
-            check_changes(path, bytes, size, (enum kind)kind);
-            check_signed(path, bytes, size, (enum kind)kind);
-        }
-        if (failures == before) {
-            static const char *const names[] = {"linear", "kernel", "pair"};
-            printf("ok: a damaged %s model is refused, or does no harm\n", names[kind]);
-        }
+        check_cuts(path, bytes, size, (enum kind)kind);
+        check_changes(path, bytes, size, (enum kind)kind);
+        check_signed(path, bytes, size, (enum kind)kind);
+        static const char *const names[] = {"linear", "kernel", "pair"};
+        printf("ok: a damaged %s model is refused, or does no harm\n", names[kind]);
     }
     remove(path);
-    return failures ? 1 : 0;
+    return 0;
 }

@@ -3,25 +3,16 @@
  * The values were made with scikit-learn 1.2.1 on the rows below: hamming_loss, label_ranking_loss,
  * coverage_error - 1, label_ranking_average_precision_score, accuracy_score and f1_score (micro,
  * macro, samples; zero_division=0); one-error with numpy. Scores have many ties. */
-#include "common/base/random.h"
 #include "families/ml/metrics.h"
+#include "common/base/random.h"
 #include "families/ml/threshold.h"
 #include "solvers/ml/sort.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAIL %s:%d: %s: ", __FILE__, __LINE__, #condition);                            \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { MOST = 64 };
 

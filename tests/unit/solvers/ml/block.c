@@ -1,8 +1,9 @@
 /* Losses, vertices and steps of single rows against plain loops, and against what makes them
  * optimal: a block is best exactly when its loss and its dual part meet (Fenchel). */
-#include "common/base/random.h"
 #include "solvers/ml/block.h"
+#include "common/base/random.h"
 #include "solvers/ml/sort.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,16 +12,6 @@
 #include <string.h>
 
 enum { MOST = 300 };
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAIL %s:%d: %s: ", __FILE__, __LINE__, #condition);                            \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* A row with everything that belongs to it. */
 struct row {

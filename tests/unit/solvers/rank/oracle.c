@@ -8,6 +8,7 @@
  *   oracle
  *       checks the reference against cases solved on paper */
 #define _GNU_SOURCE
+#include "tests/unit/check.h"
 #include "tests/unit/solvers/rank/reference.h"
 
 static void die(const char *what, const char *found) {
@@ -271,7 +272,7 @@ static bool near(double found, double expected) {
 
 /* One pair with x_i - x_j = 2 in one dimension: hinge alpha = min(C, 1/4), squared hinge
  * alpha = 1 / (4 + 1/(2C)); both optima are alpha / 2 while alpha is below C. */
-static int check_itself(void) {
+static void check_itself(void) {
     double x[] = {0, 3, 0, 1}, t[] = {1, 0};
     unsigned long query[] = {7, 7};
     struct reference_data data = {.n = 2, .width = 2, .x = x, .t = t, .query = query};
@@ -287,18 +288,15 @@ static int check_itself(void) {
         ok = ok && reference_optimum(&data, &linear, &pairs, false, true, 1e-12, &primal, &dual) &&
              near(primal, .5 / (4 + 1 / (2 * cost))) && near(dual, primal);
         reference_pairs_free(&pairs);
-        if (!ok) {
-            printf("FAIL %s:%d: one pair at C = %g\n", __FILE__, __LINE__, cost);
-            return 1;
-        }
+        CHECK(ok, "one pair at C = %g", cost);
     }
     printf("ok: the reference solves one pair as paper does\n");
-    return 0;
 }
 
 int main(int argc, char **argv) {
     if (argc < 2) {
-        return check_itself();
+        check_itself();
+        return 0;
     }
     return strcmp(argv[1], "--metrics") == 0 ? print_measures(argc, argv)
                                              : print_optimum(argc, argv);

@@ -1,0 +1,142 @@
+# The layers of the sources (tests/layers), and that what breaks them is found.
+
+# shellcheck disable=SC2154 # tmp, root are helper's
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+}
+
+# of FILE TEXT: the check of sources that are this one file.
+of() {
+    rm -rf house
+    mkdir -p "house/$(dirname "$1")"
+    printf '%s\n' "$2" >"house/$1"
+    run "$root/tests/layers" house
+}
+
+# breaks FILE TEXT MESSAGE: the file's first line is refused, in these words.
+breaks() {
+    of "$1" "$2"
+    assert_failure 1
+    assert_output "$1:1: $3"
+}
+
+# keeps FILE TEXT: nothing is said.
+keeps() {
+    of "$1" "$2"
+    assert_success
+    refute_output
+}
+
+@test "layers: the sources keep them" {
+    run "$root/tests/layers"
+    assert_output ''
+    assert_success
+}
+
+@test "layers: an include that points upward is found" {
+    while read -r file path; do
+        breaks "$file" "#include \"$path\"" \
+            "includes $path: $(dirname "$file") may not include $(dirname "$path")"
+    done <<'END'
+common/base/error.c common/data/data.h
+common/base/error.h solvers/methods/fit.h
+common/base/powers.inc driver/options.h
+common/data/data.c common/kernel/kernel.h
+common/data/data.c common/model/model.h
+common/kernel/gram.c common/model/model.h
+common/kernel/gram.c solvers/methods/monitor.h
+common/model/read.c driver/family.h
+common/model/read.c families/mc/mc.h
+solvers/methods/fit.c common/model/model.h
+solvers/methods/fit.c solvers/rank/rank.h
+solvers/mc/mc.c common/model/model.h
+solvers/mc/mc.c driver/options.h
+solvers/mc/mc.c families/mc/measures.h
+solvers/mc/mc.c solvers/rank/rank.h
+driver/train.c solvers/top/top.h
+driver/train.c families/top/top.h
+families/label_weights.c families/top/top.h
+families/mc/train.c solvers/ml/ml.h
+families/mc/train.c families/ml/ml.h
+families/mc/train.c datasets/family.h
+datasets/mc.c tests/unit
+END
+    of svm-mc-train.c '#include "tests/unit/check.h"'
+    assert_line 'svm-mc-train.c:1: includes tests/unit/check.h: a program may not include tests'
+    breaks common/base/error.c '#  include "error.h"' \
+        'includes error.h: no path from the top to a room that is known'
+}
+
+@test "layers: includes that point down are kept, and tests may include all" {
+    while read -r file path; do
+        keeps "$file" "#include \"$path\""
+    done <<'END'
+common/base/error.c common/base/error.h
+common/model/read.c common/kernel/kernel.h
+solvers/mc/mc.c solvers/methods/fit.h
+solvers/mc/mc.c common/kernel/gram.h
+driver/train.c common/model/model.h
+families/mc/train.c solvers/mc/mc.h
+families/mc/train.c families/label_weights.h
+datasets/mc.c families/mc/mc.h
+tests/unit/solvers/mc/mc.c families/mc/mc.h
+tests/fuzz/model.c datasets/family.h
+END
+}
+
+@test "layers: a file in no room is found" {
+    for file in common/error.c solvers/fit.c solvers/svm/svm.c loose.c svm-mc.h; do
+        breaks $file 'int x;' 'stands in no room that is known'
+    done
+}
+
+@test "layers: a program that is more than its includes and one call is found" {
+    local includes=$'#include "families/mc/mc.h"\n\n/* The trainer. */'
+    local call=$'int main(int argc, char **argv) {\n    return train_main(argc, argv, &mc_family);\n}'
+    keeps svm-mc-train.c "$includes"$'\n'"$call"
+    for text in "static int n;"$'\n'"$call" "${call/return/"argc--; return"}" \
+        "${call/return/$'program_start();\n    return'}" "${call/argv,/"other(argv),"}" \
+        "#define N 1"$'\n'"$call" ''; do
+        of svm-mc-train.c "$includes"$'\n'"$text"
+        assert_failure 1
+        assert_output --regexp '^svm-mc-train\.c:[0-9]+: a program is its includes and one call$'
+    done
+}
+
+@test "layers: whoever ends the program, prints or touches signals is found" {
+    for code in 'exit(1);' 'if (x) _exit(1);' 'abort();' 'perror("x");' 'fprintf(stderr, "x");' \
+        'fputs("x", stdout);' 'FILE *f = stderr;' 'sigaction(SIGINT, &a, NULL);'; do
+        for file in common/base/error.c solvers/mc/mc.c driver/train.c families/mc/train.c; do
+            of $file "$code"
+            assert_failure 1
+            assert_output --regexp "^$file:1: [a-z_]+ is for driver/program.c alone\$"
+        done
+        for file in driver/program.c datasets/mc.c tests/fuzz/model.c; do
+            keeps $file "$code"
+        done
+    done
+    for code in 'printf("x");' 'puts ("x");' 'putchar(1);' 'signal(SIGINT, SIG_IGN);'; do
+        of common/base/error.c "$code"
+        assert_failure 1
+    done
+    keeps common/base/output.c 'sigaction(SIGINT, &a, NULL);'
+    breaks common/base/output.c 'signal(SIGINT, SIG_IGN);' 'signal is for driver/program.c alone'
+}
+
+@test "layers: a solver that opens files is found" {
+    breaks solvers/mc/mc.c 'f = fopen(path, "r");' 'fopen in a solver'
+    breaks solvers/mc/mc.c 'output_open(&o, "-", &err);' 'output_open in a solver'
+    keeps common/data/source.c 'f = fopen(path, "r");'
+}
+
+@test "layers: comments and strings do not count, and what only looks alike does not" {
+    keeps common/base/error.c '/* exit(1); "
+abort(); // " */ int exits = snprintf(x, "exit(1); \" abort();"), y = "/*"[0], q = '"'\"'"';
+int z; // perror(x)
+void f(int signal, struct s *printf) __attribute__((format(printf, 1, 2)));'
+    of common/base/error.c '/* one
+ * two */ abort();'
+    assert_output 'common/base/error.c:2: abort is for driver/program.c alone'
+}

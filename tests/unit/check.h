@@ -1,0 +1,35 @@
+/* What every unit program checks with. The first check that fails is told on standard output, with
+ * its place, and ends the program with exit code 1: behind it nothing can be trusted. A part that
+ * held says so in a line that begins with "ok: "; without one the Bats helper takes the program for
+ * one that checked nothing. */
+#ifndef TESTS_UNIT_CHECK_H
+#define TESTS_UNIT_CHECK_H
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* FAIL(format, ...): the test has failed, for this reason.
+ * CHECK(condition, format, ...): it has unless the condition holds; the format says what was found.
+ * CHECK_TRUE(condition): the same, where the condition says all. */
+#define FAIL(...) check_failed(__FILE__, __LINE__, "", __VA_ARGS__)
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            check_failed(__FILE__, __LINE__, #condition ": ", __VA_ARGS__);                        \
+        }                                                                                          \
+    } while (0)
+#define CHECK_TRUE(condition) CHECK(condition, "does not hold")
+
+__attribute__((format(printf, 4, 5))) static inline _Noreturn void
+check_failed(const char *file, int line, const char *condition, const char *format, ...) {
+    va_list values;
+    printf("FAIL %s:%d: %s", file, line, condition);
+    va_start(values, format);
+    vprintf(format, values);
+    va_end(values);
+    printf("\n");
+    exit(1);
+}
+
+#endif

@@ -1,0 +1,236 @@
+/* The exact block step of mc, for every formulation: no move in a row's set does better, and the
+ * vectors' steps are the plain one's. */
+#include "common/base/memory.h"
+#include "solvers/mc/form.h"
+#include "tests/unit/compute.h"
+
+enum { FORMS = 8 };
+
+/* The dual of one row as a function of its alpha, x being one feature. */
+static double block_value(const struct mc_shape *shape, size_t y, double q, const double *s,
+                          const double *from, const double *alpha) {
+    size_t k = shape->k;
+    double value = 0, mean = 0, square = 0;
+    double *u = sample_array(k, sizeof *u), *before = sample_array(k, sizeof *before);
+    mc_coefficients(shape, y, alpha, u);
+    mc_coefficients(shape, y, from, before);
+    for (size_t c = 0; c < k; c++) {
+        u[c] -= before[c];
+        value += alpha[c] - from[c];
+        mean += u[c] / (double)k;
+    }
+    for (size_t c = 0; c < k; c++) {
+        double change = u[c] - (shape->form->centred ? mean : 0);
+        value -= change * s[c];
+        square += change * change;
+    }
+    free(u);
+    free(before);
+    return value - q * square / 2;
+}
+
+/* No small move within the row's set, of one term or between two, does better. */
+static void check_block(const struct mc_shape *shape, size_t y, double cost, double q,
+                        const double *s, const double *from, const double *alpha) {
+    size_t k = shape->k;
+    double value = block_value(shape, y, q, s, from, alpha), total = 0;
+    double *other = sample_array(k, sizeof *other);
+    for (size_t c = 0; c < k; c++) {
+        bool term = c == y ? shape->form->own : shape->form->others;
+        CHECK(alpha[c] >= 0 && alpha[c] <= cost && (term || alpha[c] == 0),
+              "%s k %zu: alpha %g of cost %g", shape->form->name, k, alpha[c], cost);
+        total += alpha[c];
+    }
+    double limit = (shape->form->maximum ? cost : cost * (double)k) * (1 + 1e-9);
+    CHECK(total <= limit, "%s: sum %g over %g", shape->form->name, total, limit);
+    for (size_t a = 0; a < k; a++) {
+        for (size_t b = 0; b < k && (k < 40 || b < 5); b++) {
+            for (int sign = -1; sign <= 1; sign++) {
+                for (double step = 1e-4; step <= .1; step *= 30) {
+                    memcpy(other, alpha, k * sizeof *other);
+                    other[a] += step * cost;
+                    other[b] += b == a ? 0 : sign * step * cost;
+                    if (b == a && sign < 0) {
+                        other[a] -= 2 * step * cost;
+                    }
+                    double sum = 0;
+                    bool inside = true;
+                    for (size_t c = 0; c < k; c++) {
+                        bool term = c == y ? shape->form->own : shape->form->others;
+                        inside =
+                            inside && other[c] >= 0 && other[c] <= cost && (term || other[c] == 0);
+                        sum += other[c];
+                    }
+                    if (!inside || sum > limit) {
+                        continue;
+                    }
+                    double better = block_value(shape, y, q, s, from, other);
+                    CHECK(better <= value + 1e-10 * (1 + fabs(value)), "%s k %zu: %.12g > %.12g",
+                          shape->form->name, k, better, value);
+                }
+            }
+        }
+    }
+    free(other);
+}
+
+static void test_block(void) {
+    static const size_t sizes[] = {2, 3, 26, 1000};
+    struct random random;
+    random_start(&random, 3, 0);
+    for (int form = 0; form < FORMS; form++) {
+        for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
+            size_t k = sizes[z];
+            double *s = sample_array(k, sizeof *s), *from = sample_array(k, sizeof *from);
+            double *alpha = sample_array(k, sizeof *alpha);
+            for (int trial = 0; trial < (k > 100 ? 4 : 60); trial++) {
+                struct mc_shape shape = mc_shape((enum mc_formulation)form, k, trial % 2 ? 1 : .5);
+                size_t y = random_below(&random, k);
+                double cost = pow(10, 4 * random_unit(&random) - 2);
+                double q = pow(10, 4 * random_unit(&random) - 2);
+                for (size_t c = 0; c < k; c++) {
+                    s[c] = trial % 3 == 0 ? 0 : 4 * random_unit(&random) - 2; /* ties */
+                    bool term = c == y ? shape.form->own : shape.form->others;
+                    double most = shape.form->maximum ? cost / (double)k : cost;
+                    from[c] = term && trial % 5 ? most * floor(3 * random_unit(&random)) / 2 : 0;
+                    from[c] = fmin(from[c], most);
+                }
+                memcpy(alpha, from, k * sizeof *alpha);
+                mc_step(&shape, y, cost, q, s, alpha);
+                check_block(&shape, y, cost, q, s, from, alpha);
+            }
+            free(s);
+            free(from);
+            free(alpha);
+        }
+    }
+    printf("ok: no move in a row's set beats the exact block step, k = 2, 3, 26, 1000\n");
+}
+
+/* The vectors' steps against the plain one: alpha may differ where the dual is flat, its value not,
+ * and the gain is the change of the value. */
+enum { MC_MOST_PASSES = 60 };
+#define REAL float
+#define SIGNED int32_t
+#define NAME(x) float_##x
+static const float float_TINY = 2e-7F, float_HUGE = 1e30F;
+#include "solvers/mc/step_real.h"
+#undef REAL
+#undef SIGNED
+#undef NAME
+#define REAL double
+#define SIGNED int64_t
+#define NAME(x) double_##x
+static const double double_TINY = 4e-16, double_HUGE = 1e300;
+#include "solvers/mc/step_real.h"
+#undef REAL
+#undef SIGNED
+#undef NAME
+
+#define COMPARE_STEP(REAL_TYPE, PREFIX, TOLERANCE)                                                 \
+    static void PREFIX##compare(const struct mc_shape *shape, size_t y, double cost, double q,     \
+                                const double *s, const double *from, double *v) {                  \
+        size_t k = shape->k, width = (k + 15) / 16 * 16;                                           \
+        struct error err;                                                                          \
+        REAL_TYPE *work = memory_zeros(4 * width, sizeof *work, "", &err);                         \
+        double *plain = sample_array(k, sizeof *plain), *wide = sample_array(k, sizeof *wide);     \
+        CHECK(work, "%s", err.text);                                                               \
+        for (size_t c = 0; c < k; c++) {                                                           \
+            work[c] = (REAL_TYPE)s[c];                                                             \
+            work[width + c] = (REAL_TYPE)from[c];                                                  \
+        }                                                                                          \
+        struct PREFIX##blocks blocks = {.relative = shape->form->relative,                         \
+                                        .centred = shape->form->centred,                           \
+                                        .others = shape->form->others,                             \
+                                        .own = shape->form->own,                                   \
+                                        .maximum = shape->form->maximum,                           \
+                                        .k = k,                                                    \
+                                        .width = width,                                            \
+                                        .margin = (REAL_TYPE)shape->margin,                        \
+                                        .kappa = (REAL_TYPE)shape->kappa,                          \
+                                        .v = work + 3 * width};                                    \
+        double gain = (double)PREFIX##step(&blocks, y, (REAL_TYPE)cost,                            \
+                                           (REAL_TYPE)(shape->margin * shape->margin * q), work,   \
+                                           work + width, work + 2 * width);                        \
+        memcpy(plain, from, k * sizeof *plain);                                                    \
+        mc_step(shape, y, cost, q, s, plain);                                                      \
+        for (size_t c = 0; c < k; c++) {                                                           \
+            wide[c] = (double)work[width + c];                                                     \
+            v[c] = (double)work[2 * width + c];                                                    \
+        }                                                                                          \
+        double best = block_value(shape, y, q, s, from, plain);                                    \
+        double value = block_value(shape, y, q, s, from, wide);                                    \
+        double size = (TOLERANCE) * (1 + cost * (double)k) * (1 + q * cost * (double)k);           \
+        size *= 1 + 1 / (q * shape->margin * shape->margin); /* v is about as large as that */     \
+        CHECK(fabs(best - value) <= size && fabs(gain - value) <= size,                            \
+              "%s k %zu: %.10g, gain %.10g, not %.10g", shape->form->name, k, value, gain, best);  \
+        for (size_t c = k; c < width; c++) {                                                       \
+            CHECK(work[width + c] == 0 && work[2 * width + c] == 0, "padding is touched");         \
+        }                                                                                          \
+        free(work);                                                                                \
+        free(plain);                                                                               \
+        free(wide);                                                                                \
+    }
+COMPARE_STEP(float, float_, 1e-5)
+COMPARE_STEP(double, double_, 1e-13)
+
+/* The reported change is that of the coefficients. */
+static void check_change(const struct mc_shape *shape, size_t y, double cost, double q,
+                         const double *s, const double *from, const double *change) {
+    size_t k = shape->k;
+    double *after = sample_array(k, sizeof *after), *u = sample_array(k, sizeof *u);
+    double *before = sample_array(k, sizeof *before);
+    memcpy(after, from, k * sizeof *after);
+    mc_step(shape, y, cost, q, s, after);
+    mc_coefficients(shape, y, after, u);
+    mc_coefficients(shape, y, from, before);
+    for (size_t c = 0; c < k; c++) {
+        CHECK(fabs(u[c] - before[c] - change[c]) < 1e-9 * (1 + cost * (double)k),
+              "%s k %zu class %zu: %g, not %g", shape->form->name, k, c, change[c],
+              u[c] - before[c]);
+    }
+    free(after);
+    free(u);
+    free(before);
+}
+
+static void test_vector_step(void) {
+    static const size_t sizes[] = {2, 3, 16, 17, 26, 1000};
+    struct random random;
+    random_start(&random, 4, 0);
+    for (int form = 0; form < FORMS; form++) {
+        for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
+            size_t k = sizes[z];
+            double *s = sample_array(k, sizeof *s), *from = sample_array(k, sizeof *from);
+            double *change = sample_array(k, sizeof *change);
+            for (int trial = 0; trial < (k > 100 ? 5 : 300); trial++) {
+                struct mc_shape shape = mc_shape((enum mc_formulation)form, k, trial % 2 ? 1 : .5);
+                size_t y = random_below(&random, k);
+                double cost = (double)(float)pow(10, 4 * random_unit(&random) - 2);
+                double q = pow(10, 2 * random_unit(&random) - 1);
+                for (size_t c = 0; c < k; c++) {
+                    s[c] = trial % 3 == 0 ? 0 : 4 * random_unit(&random) - 2;
+                    bool term = c == y ? shape.form->own : shape.form->others;
+                    double most = shape.form->maximum ? cost / (double)k : cost;
+                    from[c] = term && trial % 5 ? most * floor(3 * random_unit(&random)) / 2 : 0;
+                    from[c] = (double)(float)fmin(from[c], most);
+                }
+                float_compare(&shape, y, cost, q, s, from, change);
+                double_compare(&shape, y, cost, q, s, from, change);
+                if (k > 2) { /* with two, own and other may lie flat */
+                    check_change(&shape, y, cost, q, s, from, change);
+                }
+            }
+            free(s);
+            free(from);
+            free(change);
+        }
+    }
+    printf("ok: the steps in vectors, float and double, gain what the plain one gains\n");
+}
+
+int main(void) {
+    test_block();
+    test_vector_step();
+    return 0;
+}

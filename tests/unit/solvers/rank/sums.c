@@ -1,0 +1,137 @@
+/* The sums over pairs that every solver of rank works from, against the listed pairs, and the
+ * squared hinge's gradient at a fit. */
+#define _GNU_SOURCE
+#include "solvers/rank/rank.h"
+#include "tests/unit/solvers/rank/fixture.h"
+
+/* The sums over pairs that every solver works from, against the listed pairs: the hinge, its
+ * subgradient, the squared hinge, and its gradient by central differences of the definition. */
+static void check_sums(void) {
+    static const uint64_t query[] = {3, 5};
+    static const double weight[] = {2.5, .25};
+    struct reference_data rows;
+    random_rows(&rows, 41, 2, 3, 1, 15);
+    for (int kind = 0; kind < 32; kind++) {
+        struct error err = {0};
+        struct data data;
+        struct rank_pairs sums;
+        struct reference_pairs pairs;
+        struct rank_preferences preferences = all_pairs();
+        preferences.gap_low = kind & 1 ? 2 : 1;
+        preferences.gap_high = kind & 2 ? 3 : UINT32_MAX;
+        preferences.per_query = kind & 4;
+        preferences.n_weights = kind & 8 ? 2 : 0;
+        preferences.weight_query = query;
+        preferences.weight = weight;
+        rows_to_data(&data, &rows, SPARSE);
+        list_pairs(&pairs, &rows, &preferences, 1);
+        struct problem problem = {.data = &data, .n = rows.n};
+        if (rank_pairs_create(&sums, &problem, &preferences, &err) != 0) {
+            CHECK(false, "%s", err.text);
+        } else {
+            double *s = reference_alloc(rows.n, sizeof(double));
+            double *count = reference_alloc(rows.n, sizeof(double));
+            double *moment = reference_alloc(rows.n, sizeof(double));
+            double *expected = reference_alloc(rows.n, sizeof(double));
+            uint64_t seed = (uint64_t)kind;
+            for (size_t i = 0; i < rows.n; i++) { /* half of the kinds with many equal scores */
+                s[i] = 3 * uniform(&seed);
+                s[i] = kind & 16 ? floor(s[i] * 2) / 2 : s[i];
+            }
+            double sum = rank_pairs_sums(&sums, s, 1, count, moment), active = 0;
+            double hinge = 0, square = 0, by_count = sum, by_moment = 0;
+            for (size_t p = 0; p < pairs.m; p++) {
+                double u = 1 - (s[pairs.i[p]] - s[pairs.j[p]]);
+                hinge += pairs.cost[p] * reference_loss(u, false);
+                square += pairs.cost[p] * reference_loss(u, true);
+                if (u > 0) {
+                    active += pairs.cost[p];
+                    expected[pairs.i[p]] += pairs.cost[p];
+                    expected[pairs.j[p]] -= pairs.cost[p];
+                }
+            }
+            for (size_t i = 0; i < rows.n; i++) {
+                by_count -= count[i] * s[i];
+                by_moment -= moment[i] * s[i];
+                CHECK(fabs(count[i] - expected[i]) <= 1e-9, "kind %d row %zu: %g, by pairs %g",
+                      kind, i, count[i], expected[i]);
+                double step = 1e-5, at = s[i], side[2] = {0, 0};
+                for (int up = 0; up < 2; up++) {
+                    s[i] = up ? at + step : at - step;
+                    for (size_t p = 0; p < pairs.m; p++) {
+                        double u = 1 - (s[pairs.i[p]] - s[pairs.j[p]]);
+                        side[up] += pairs.cost[p] * reference_loss(u, true);
+                    }
+                }
+                s[i] = at;
+                double slope = (side[1] - side[0]) / (2 * step);
+                CHECK(fabs(slope + 2 * moment[i]) <= 1e-3 * (1 + fabs(slope)),
+                      "kind %d row %zu: gradient %g, by differences %g", kind, i, -2 * moment[i],
+                      slope);
+            }
+            CHECK(fabs(sum - active) <= 1e-9 * (1 + active), "kind %d: %g active, by pairs %g",
+                  kind, sum, active);
+            CHECK(fabs(by_count - hinge) <= 1e-9 * (1 + hinge), "kind %d: hinge %g, by pairs %g",
+                  kind, by_count, hinge);
+            CHECK(fabs(by_count + by_moment - square) <= 1e-9 * (1 + square),
+                  "kind %d: square %g, by pairs %g", kind, by_count + by_moment, square);
+            free(s);
+            free(count);
+            free(moment);
+            free(expected);
+            rank_pairs_free(&sums);
+        }
+        reference_pairs_free(&pairs);
+        data_free(&data);
+    }
+    reference_data_free(&rows);
+    puts("ok: sums over pairs and their gradients are those of the listed pairs");
+}
+
+/* At the optimum of the squared hinge every partial derivative of the primal is zero; central
+ * differences of the objective by definition see it. */
+static void check_gradient(void) {
+    struct reference_data rows;
+    random_rows(&rows, 40, 6, 2, 1, 31);
+    for (int kind = 0; kind < 4; kind++) {
+        bool linear = kind & 1;
+        double cost = kind & 2 ? 5 : .05;
+        struct fit fit = {&rows,       {linear ? 0 : 2, 3, .5, 0},
+                          linear,      SPARSE,
+                          all_pairs(), {RANK_SQUARED_HINGE, RANK_NEWTON, cost, 1e-11, 0, 0},
+                          0,           1};
+        struct solution solution;
+        if (solve_and_check(&fit, &solution)) {
+            double *gram = reference_gram(&fit.kernel, &rows), step = 1e-4;
+            struct reference_pairs pairs;
+            list_pairs(&pairs, &rows, &fit.preferences, cost);
+            for (size_t c = 0; c < (linear ? rows.width - 1 : rows.n); c++) {
+                double at = solution.weights[c], scale = 1;
+                solution.weights[c] = at + step;
+                double up = objective(&rows, gram, &pairs, true, linear, &solution);
+                solution.weights[c] = at - step;
+                double down = objective(&rows, gram, &pairs, true, linear, &solution);
+                solution.weights[c] = at;
+                /* curvature along the axis, so that the tolerance has the right unit */
+                scale = (up + down - 2 * solution.primal) / (step * step);
+                CHECK(fabs(up - down) / (2 * step) <= 2e-5 * (fabs(scale) + solution.primal),
+                      "slope %g along %zu, curvature %g: %s", (up - down) / (2 * step), c, scale,
+                      describe(&fit));
+                CHECK(up > solution.primal - 1e-9 && down > solution.primal - 1e-9,
+                      "a step along %zu lowers the objective: %s", c, describe(&fit));
+            }
+            reference_pairs_free(&pairs);
+            free(gram);
+        }
+        solution_free(&solution);
+    }
+    reference_data_free(&rows);
+    puts("ok: the squared hinge's gradient vanishes at the fit, by finite differences");
+}
+
+int main(void) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    check_sums();
+    check_gradient();
+    return 0;
+}

@@ -1,0 +1,175 @@
+/* The risks at the top: levels, slopes and projections onto the dual's sets, against their
+ * definitions. */
+#include "solvers/top/risk.h"
+#include "solvers/top/projection.h"
+#include "tests/unit/compute.h"
+
+static void fill_risk(struct top_risk *risk, enum top_kind kind, bool square, struct random *random,
+                      size_t n, bool weights, double k) {
+    struct error err;
+    CHECK(top_risk_create(risk, n, &err) == 0, "%s", err.text);
+    risk->kind = kind;
+    risk->square = square;
+    for (size_t i = 0; i < n; i++) {
+        double weight = weights && i > 0 ? (double)random_below(random, 4) / 2 : 1;
+        *(i < n / 3 ? &risk->cost[i] : &risk->mass[i]) = weight;
+        risk->mass[i] += i % 5 == 0 && i < n / 3; /* in both */
+    }
+    double mass = 0;
+    for (size_t i = 0; i < n; i++) {
+        mass += risk->mass[i];
+    }
+    risk->theta = exp(6 * random_unit(random) - 4);
+    risk->budget = mass * (0.01 + 0.6 * random_unit(random));
+    CHECK(top_risk_ready(risk, fmin(k, mass), &err) == 0, "%s", err.text);
+}
+
+static void check_risk(void) {
+    struct random random;
+    random_start(&random, 7, 0);
+    for (int round = 0; round < 600; round++) {
+        size_t n = 3 + (size_t)random_below(&random, 40);
+        struct top_risk risk;
+        fill_risk(&risk, (enum top_kind)(round % 3), round % 2, &random, n, round % 4 > 1,
+                  1 + 5 * random_unit(&random));
+        double *s = sample_array(n, sizeof *s), *other = sample_array(n, sizeof *s);
+        double *g = sample_array(n, sizeof *s), *h = sample_array(n, sizeof *s);
+        for (size_t i = 0; i < n; i++) { /* with ties */
+            s[i] = (double)random_below(&random, 9) / 3 - 1;
+            other[i] = 4 * random_unit(&random) - 2;
+        }
+        double offset, ignored, value = top_risk_cut(&risk, s, g, &offset), dot = 0, linear = 0;
+        double t = risk.threshold, p_sum = 0, p_s = 0;
+        for (size_t i = 0; i < n; i++) {
+            dot += g[i] * s[i];
+            linear += g[i] * other[i];
+            p_sum += risk.p[i];
+            p_s += risk.p[i] * s[i];
+            CHECK(risk.p[i] >= 0 && (risk.mass[i] > 0 || risk.p[i] == 0), "p %g", risk.p[i]);
+            CHECK(risk.kind != TOP_MEAN || risk.p[i] <= risk.share[i] * (1 + 1e-12),
+                  "p over share");
+        }
+        CHECK(fabs(value - dot - offset) <= 1e-12 * (1 + fabs(value)), "offset");
+        CHECK(risk.kind == TOP_NONE || fabs(p_sum - 1) < 1e-12, "p sums to %g", p_sum);
+        CHECK(risk.kind != TOP_MEAN || fabs(p_s - t) < 1e-12 * (1 + fabs(t)), "t %g p's %g", t,
+              p_s);
+        if (risk.kind == TOP_QUANTILE) {
+            double sum = 0;
+            for (size_t i = 0; i < n; i++) {
+                sum += risk.mass[i] * top_loss(risk.square, risk.theta * (s[i] - t));
+            }
+            CHECK(fabs(sum - risk.budget) < 1e-11 * risk.budget, "equation %g for %g", sum,
+                  risk.budget);
+        }
+        /* a plane below the risk */
+        double there = top_risk_cut(&risk, other, h, &ignored);
+        CHECK(there >= offset + linear - 1e-11 * (1 + fabs(there)), "round %d: not a subgradient",
+              round);
+        /* the best multiple is no worse than those about it */
+        double norm = 5, found, work[2 * 64];
+        double x = top_risk_multiple(&risk, 2, norm, other, 1, work, &found);
+        for (int k = -3; k <= 3; k++) {
+            for (size_t i = 0; i < n; i++) {
+                g[i] = x * (1 + 0.02 * k) * other[i];
+            }
+            double y = x * (1 + 0.02 * k);
+            double here = 0.5 * y * y * norm + 2 * top_risk_cut(&risk, g, h, &ignored);
+            CHECK(here >= found * (1 - 1e-6), "multiple %g: %g, at %g: %g", x, found, y, here);
+        }
+        free(s);
+        free(other);
+        free(g);
+        free(h);
+        top_risk_free(&risk);
+    }
+    printf("ok: thresholds solve their equations, and their planes lie below the risk\n");
+}
+
+/* A feasible point of the set by its definition, at random: for the nearest point p of x0, no
+ * direction to a feasible y makes an acute angle with x0 - p. */
+static void check_projections(void) {
+    struct random random;
+    random_start(&random, 11, 0);
+    enum { N = 12, MEAN = 0, LEVEL = 1, FREE = 2 };
+    for (int round = 0; round < 900; round++) {
+        int set = round % 3;
+        double alpha0[N], beta0[N], alpha[N], beta[N], bound[N], share[N], shares = 0;
+        double C = exp(6 * random_unit(&random) - 3), k = 1 + 4 * random_unit(&random);
+        for (size_t i = 0; i < N; i++) {
+            bound[i] =
+                i < 5 ? (round % 2 ? (double)INFINITY : C * (0.5 + random_unit(&random))) : 0;
+            share[i] = i == 2 || i >= 5 ? (set == MEAN ? fmin(1, (0.8 + random_unit(&random)) / k)
+                                                       : 0.2 + random_unit(&random))
+                                        : 0;
+            shares += share[i];
+            alpha[i] = alpha0[i] = 2 * random_unit(&random) - 1;
+            beta[i] = beta0[i] = 2 * random_unit(&random) - 1;
+        }
+        double delta0 = 2 * random_unit(&random) - 1, delta = 0;
+        if (set == MEAN && shares < 1) {
+            continue;
+        }
+        if (set == MEAN) {
+            top_projection_mean(alpha, bound, beta, share, N);
+        } else if (set == LEVEL) {
+            delta = top_projection_level(alpha, bound, beta, share, delta0, N);
+        } else {
+            top_projection_free(alpha, bound, beta, share, N);
+        }
+        double a = 0, b = 0, scale = 1e-8;
+        for (size_t i = 0; i < N; i++) {
+            a += alpha[i];
+            b += beta[i];
+            CHECK(alpha[i] >= 0 && alpha[i] <= bound[i] && beta[i] >= 0, "bounds");
+        }
+        CHECK(fabs(a - b) <= scale * (1 + a), "round %d: sums %g %g", round, a, b);
+        for (size_t i = 0; i < N; i++) {
+            double cap = set == MEAN    ? share[i] * a
+                         : set == LEVEL ? share[i] * delta
+                         : share[i] > 0 ? (double)INFINITY
+                                        : 0;
+            CHECK(beta[i] <= cap + 1e-12, "cap");
+        }
+        for (int trial = 0; trial < 200; trial++) {
+            double y[N] = {0}, z[N] = {0}, sum = 0, left, level = 0;
+            for (size_t i = 0; i < 5; i++) {
+                y[i] = fmin(bound[i], random_below(&random, 3) ? 0 : 3 * C * random_unit(&random));
+                sum += y[i];
+            }
+            left = sum;
+            if (set == LEVEL) {
+                level = sum / shares * (1 + 3 * random_unit(&random));
+            }
+            size_t first = (size_t)random_below(&random, N);
+            for (size_t i = 0; i < N; i++) { /* fills caps from a random row on */
+                size_t j = (first + i) % N;
+                double cap = set == MEAN    ? share[j] * sum
+                             : set == LEVEL ? share[j] * level
+                             : share[j] > 0 ? sum * random_unit(&random)
+                                            : 0;
+                z[j] = fmin(left, cap);
+                left -= z[j];
+            }
+            if (left > 0 && set == FREE) {
+                z[N - 1] += left;
+            } else if (left > 1e-12 * (1 + sum)) {
+                continue;
+            }
+            double angle = set == LEVEL ? (delta0 - delta) * (level - delta) : 0, size = 1;
+            for (size_t i = 0; i < N; i++) {
+                angle += (bound[i] > 0 ? (alpha0[i] - alpha[i]) * (y[i] - alpha[i]) : 0) +
+                         (share[i] > 0 ? (beta0[i] - beta[i]) * (z[i] - beta[i]) : 0);
+                size += fabs(y[i]) + fabs(z[i]);
+            }
+            CHECK(angle <= 1e-7 * size, "round %d set %d: a nearer point: %g", round, set, angle);
+        }
+    }
+    printf("ok: no feasible point is nearer than the projections\n");
+}
+
+int main(void) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    check_risk();
+    check_projections();
+    return 0;
+}
