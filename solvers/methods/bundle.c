@@ -5,6 +5,7 @@
 #include "solvers/methods/linesearch.h"
 #include "solvers/methods/simplex.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct plane {
     double *a; /* (dimension) A'g */
     double *q; /* (n) A A'g; NULL when weights are primal */
     double offset;
+    struct risk_rounding rounding;
     uint64_t used; /* the last iteration in which it had weight */
 };
 
@@ -93,6 +95,9 @@ static int add_plane(struct bundle *bundle, const double *g, double offset, stru
         return -1;
     }
     struct plane plane = {.offset = offset, .used = bundle->round};
+    if (offset > 0 && bundle->risk->rounding) {
+        plane.rounding = bundle->risk->rounding(bundle->risk->context);
+    }
     plane.a = memory_array(map->dimension, sizeof *plane.a, "a plane", err);
     plane.q =
         plane.a && !map->primal ? memory_array(map->n, sizeof *plane.q, "a plane", err) : NULL;
@@ -293,6 +298,19 @@ static int step_and_cut(struct bundle *bundle, double cost, double tolerance, st
     return add_plane(bundle, bundle->g, offset, err);
 }
 
+/* That of a combination of planes whose weights, in exact arithmetic, sum to 1 but for as many
+ * roundings as there are planes. */
+static void add_rounding(const struct bundle *bundle, struct risk_rounding *rounding) {
+    double terms = ((double)bundle->n_planes + 4) * DBL_EPSILON;
+    for (size_t t = 0; t < bundle->n_planes; t++) {
+        const struct plane *plane = &bundle->plane[t];
+        double mu = bundle->mu[t];
+        rounding->offset += mu * (plane->rounding.offset + terms * plane->offset);
+        rounding->gradient += mu * (plane->rounding.gradient + terms * plane->rounding.size);
+        rounding->size += mu * plane->rounding.size;
+    }
+}
+
 static int copy_fit(const struct bundle *bundle, double cost, struct fit *fit, struct error *err) {
     size_t d = dimension(bundle);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
@@ -307,6 +325,7 @@ static int copy_fit(const struct bundle *bundle, double cost, struct fit *fit, s
     for (size_t t = 0; t < bundle->n_planes; t++) {
         fit->dual_offset += cost * bundle->mu[t] * bundle->plane[t].offset;
     }
+    add_rounding(bundle, &fit->rounding);
     return 0;
 }
 

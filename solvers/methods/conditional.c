@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static int iterate(const struct score_map *map, const struct risk *risk,
     size_t n = map->n, d = map->dimension;
     double e = 0, first = 0, norm = 0, best = -INFINITY;
     int stalled = 0;
+    struct risk_rounding vertex = {0}, *sum = &fit->rounding;
     for (;;) {
         double offset;
         double value = risk->cut(risk->context, state->s, state->g, &offset);
@@ -33,6 +35,9 @@ static int iterate(const struct score_map *map, const struct risk *risk,
                              "scores overflow: scale the data or lower the cost");
         }
         first = fit->iterations == 0 ? gain : first;
+        if (risk->rounding) { /* of the next vertex */
+            vertex = risk->rounding(risk->context);
+        }
         if (gain <= how->epsilon * (how->decay ? first : fit->primal)) {
             fit->converged = true;
             return 0;
@@ -71,6 +76,9 @@ static int iterate(const struct score_map *map, const struct risk *risk,
         array_add(state->weights, step, state->vertex, d);
         array_add(state->s, step, state->vertex_s, n);
         e += step * (how->cost * offset - e);
+        sum->offset += step * (vertex.offset - sum->offset) + 4 * DBL_EPSILON * offset;
+        sum->gradient += step * (vertex.gradient - sum->gradient) + 4 * DBL_EPSILON * vertex.size;
+        sum->size = fmax(sum->size, vertex.size);
         norm = array_dot(state->weights, map->primal ? state->weights : state->s, d);
     }
 }

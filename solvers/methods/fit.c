@@ -5,5 +5,6 @@
 void fit_free(struct fit *fit) {
     free(fit->weights);
     free(fit->dual_weights);
+    free(fit->dual_scores);
     *fit = (struct fit){0};
 }

@@ -2,7 +2,7 @@
 #ifndef SOLVERS_METHODS_FIT_H
 #define SOLVERS_METHODS_FIT_H
 
-#include "solvers/methods/stop.h"
+#include "solvers/methods/risk.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +12,10 @@ struct fit {
     double *weights;      /* (dimension) of the primal point */
     double *dual_weights; /* (dimension) of the dual point: -A' g, its part of D is -1/2 |.|^2 */
     double dual_offset;   /* the other part of D */
+    double
+        *dual_scores; /* (n) where the dual point is that of a smoothed loss at these scores ... */
+    double smoothing; /* ... by so much; NULL: it is made of planes, within ... */
+    struct risk_rounding rounding; /* of the dual point, over the cost; see struct risk */
     double primal, dual;
     uint64_t iterations;
     bool converged;

@@ -7,12 +7,22 @@
 
 #include <stddef.h>
 
+/* What rounding may have done to a cut: bounds of errors. A row's `weight` is a number of the risk's
+ * own, for rank the weight of its pairs. */
+struct risk_rounding {
+    double offset;   /* of the offset */
+    double gradient; /* of each g_i, over the row's weight */
+    double size;     /* |g_i| is at most this, over the row's weight */
+};
+
 struct risk {
     size_t n; /* scores */
     void *context;
     /* Returns R(s). g (n) gets a subgradient of R at s and *offset = R(s) - g's, both without the
      * factor C. R must be bounded below by 0. */
     double (*cut)(void *context, const double *s, double *g, double *offset);
+    /* Of the last cut. NULL: its dual points are not made of planes. */
+    struct risk_rounding (*rounding)(const void *context);
 };
 
 #endif

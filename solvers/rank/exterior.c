@@ -3,7 +3,9 @@
 #include "common/base/memory.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,9 +21,10 @@ struct exterior {
     double *K;     /* (n_rows, n_rows) */
     struct pair *pair;
     size_t n_pairs;
-    size_t *pair_start; /* (n_groups + 1) */
-    double *S, *SK;     /* (rows of a group)^2 for each group; (n_rows, n_rows) */
-    size_t *S_start;    /* (n_groups) */
+    size_t *pair_start;            /* (n_groups + 1) */
+    double *S, *SK;                /* (rows of a group)^2 for each group; (n_rows, n_rows) */
+    size_t *S_start;               /* (n_groups) */
+    struct risk_rounding rounding; /* of the last cut */
 };
 
 static int list_pairs(struct exterior *exterior, struct error *err) {
@@ -200,7 +203,7 @@ struct score_map exterior_map(struct exterior *exterior) {
  */
 
 static double hinge_cut(void *context, const double *s, double *g, double *offset) {
-    const struct exterior *exterior = context;
+    struct exterior *exterior = context;
     double value = 0, active = 0;
     for (size_t group = 0; group < exterior->pairs->n_groups; group++) {
         double weight = exterior->pairs->weight[group];
@@ -212,12 +215,14 @@ static double hinge_cut(void *context, const double *s, double *g, double *offse
         }
     }
     *offset = active;
+    exterior->rounding =
+        (struct risk_rounding){((double)exterior->n_pairs + 4) * DBL_EPSILON * active, 0, 1};
     return value;
 }
 
 static double square_cut(void *context, const double *s, double *g, double *offset) {
-    const struct exterior *exterior = context;
-    double value = 0, linear = 0;
+    struct exterior *exterior = context;
+    double value = 0, linear = 0, largest = 0;
     for (size_t group = 0; group < exterior->pairs->n_groups; group++) {
         double weight = exterior->pairs->weight[group];
         for (size_t p = exterior->pair_start[group]; p < exterior->pair_start[group + 1]; p++) {
@@ -225,15 +230,44 @@ static double square_cut(void *context, const double *s, double *g, double *offs
             g[p] = -2 * weight * u;
             value += weight * u * u;
             linear += weight * u;
+            largest = fmax(largest, u);
         }
     }
     *offset = 2 * linear - value;
+    double unit = ((double)exterior->n_pairs + 4) * DBL_EPSILON;
+    exterior->rounding =
+        (struct risk_rounding){unit * (2 * linear + value), 4 * DBL_EPSILON * largest, 2 * largest};
     return value;
 }
 
+static struct risk_rounding exterior_rounding(const void *context) {
+    const struct exterior *exterior = context;
+    return exterior->rounding;
+}
+
 struct risk exterior_risk(struct exterior *exterior, bool squared) {
-    return (struct risk){
-        .n = exterior->n_pairs, .context = exterior, .cut = squared ? square_cut : hinge_cut};
+    return (struct risk){.n = exterior->n_pairs,
+                         .context = exterior,
+                         .cut = squared ? square_cut : hinge_cut,
+                         .rounding = exterior_rounding};
+}
+
+void exterior_weights(const struct exterior *exterior, double *weight) {
+    for (size_t g = 0; g < exterior->pairs->n_groups; g++) {
+        for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
+            weight[p] = exterior->pairs->weight[g];
+        }
+    }
+}
+
+double exterior_reach(const struct exterior *exterior, const double *row_reach, double row_factor,
+                      double *reach) {
+    const uint32_t *row = exterior->pairs->row;
+    for (size_t p = 0; p < exterior->n_pairs; p++) {
+        struct pair pair = exterior->pair[p];
+        reach[p] = 2 * row_reach[row[pair.high]] * row_reach[row[pair.low]];
+    }
+    return 2 * row_factor + 2 * ((double)exterior->n_rows + 4) * DBL_EPSILON;
 }
 
 int exterior_coefficients(const struct exterior *exterior, const double *b,

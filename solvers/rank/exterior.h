@@ -25,6 +25,13 @@ struct score_map exterior_map(struct exterior *exterior);
 /* The sum of max(0, 1 - margin), or of its square, over the pairs. */
 struct risk exterior_risk(struct exterior *exterior, bool squared);
 
+/* For the certificate: weight (pairs) of each, and reach (pairs) from the reach of the problem's
+ * rows, with the factor from that of their kernel (kernel_rounding): 2 (K_iu K_jv - K_iv K_ju) is at
+ * most 4 reach_i reach_j reach_u reach_v, and 2 K S K is three sums over the rows. */
+void exterior_weights(const struct exterior *exterior, double *weight);
+double exterior_reach(const struct exterior *exterior, const double *row_reach, double row_factor,
+                      double *reach);
+
 /* The fit b (pairs) as coefficients of row pairs u < v, which the caller frees. */
 int exterior_coefficients(const struct exterior *exterior, const double *b,
                           struct pair_coefficient **coefficients, size_t *n, struct error *err);

@@ -252,6 +252,8 @@ static void keep_best(const struct newton *newton, double primal, double dual, d
     if (dual > fit->dual) {
         fit->dual = dual;
         fit->dual_offset = offset;
+        fit->smoothing = newton->huber ? newton->risk.mu : 0;
+        memcpy(fit->dual_scores, newton->s, newton->map->n * sizeof *newton->s);
         memcpy(fit->dual_weights, newton->dual, d * sizeof *newton->dual);
     }
 }
@@ -366,12 +368,14 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
     newton.gradient_s = memory_array(n, sizeof(double), "scores", err);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
+    fit->dual_scores = memory_zeros(n, sizeof(double), "scores", err);
     newton.H = direct ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
     newton.cg = direct ? NULL : memory_array(5 * d + 3 * n, sizeof(double), "weights", err);
     int status = -1;
     if (newton.w && newton.gradient && newton.step && newton.dual && newton.s && newton.g &&
         newton.q && newton.trial && newton.gradient_s && fit->weights && fit->dual_weights &&
-        (newton.H || newton.cg) && rank_laplacian_create(&newton.laplacian, pairs, err) == 0) {
+        fit->dual_scores && (newton.H || newton.cg) &&
+        rank_laplacian_create(&newton.laplacian, pairs, err) == 0) {
         status = 0;
         if (start) {
             memcpy(newton.w, start, d * sizeof(double));

@@ -251,3 +251,45 @@ void rank_pairs_free(struct rank_pairs *pairs) {
     free(pairs->group_sum);
     *pairs = (struct rank_pairs){0};
 }
+
+/* The pairs of a group that are not listed: every place has a run of places below it. */
+static void count_runs(const struct rank_pairs *pairs, size_t group, double *places) {
+    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
+    memset(places, 0, (m + 1) * sizeof *places);
+    for (size_t k = 0; k < m; k++) { /* differences of the numbers of pairs as the lower one ... */
+        places[pairs->below_first[base + k]] += 1;
+        places[pairs->below_end[base + k]] -= 1;
+    }
+    for (size_t k = 1; k < m; k++) {
+        places[k] += places[k - 1];
+    }
+    for (size_t k = 0; k < m; k++) { /* ... and those as the higher one */
+        places[k] += (double)(pairs->below_end[base + k] - pairs->below_first[base + k]);
+    }
+}
+
+int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct error *err) {
+    double *places = memory_array((size_t)pairs->most_rows + 1, sizeof *places, "pairs", err);
+    if (!places) {
+        return -1;
+    }
+    memset(weight, 0, pairs->n * sizeof *weight);
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        size_t base = pairs->start[g];
+        if (!pairs->partner_start) {
+            count_runs(pairs, g, places);
+        }
+        for (size_t k = base; k < pairs->start[g + 1]; k++) {
+            if (!pairs->partner_start) {
+                weight[pairs->row[k]] = pairs->weight[g] * places[k - base];
+                continue;
+            }
+            for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
+                weight[pairs->row[k]] += pairs->weight[g];
+                weight[pairs->row[base + pairs->partner[p]]] += pairs->weight[g];
+            }
+        }
+    }
+    free(places);
+    return 0;
+}

@@ -62,6 +62,9 @@ void rank_pairs_free(struct rank_pairs *pairs);
 /* Sorts the group's part of `order` by s (n); spare: room for the group's places. */
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare);
 
+/* weight (n) = the weight of the pairs that each row is in, on either side. */
+int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct error *err);
+
 /* Sums over the pairs active at s (n) and margin delta, weighted by group. count (n): active pairs
  * that prefer the row less those that prefer another to it. moment (n), if not NULL: the same with
  * each pair counted delta - (s_i - s_j) times. Returns the sum of the weights of active pairs.

@@ -3,8 +3,10 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/bundle.h"
+#include "solvers/methods/certify.h"
 #include "solvers/methods/conditional.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/rank/exact.h"
 #include "solvers/rank/exterior.h"
 #include "solvers/rank/newton.h"
 #include "solvers/rank/pairs.h"
@@ -27,9 +29,33 @@ struct rank {
     struct exterior *exterior; /* pair features; else NULL */
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
+    struct certify *certify;
+    double *weight;           /* (scores) weight of the pairs that each is in */
+    double total;             /* weight of all pairs */
     struct bundle *bundle[2]; /* planes of earlier solves, by loss; NULL before the first */
     double *last[2];          /* weights of the last Newton solve, by loss */
 };
+
+static int open_certify(struct rank *rank, struct error *err) {
+    size_t n = rank->map.n;
+    rank->total = rank->loss[RANK_HINGE].total;
+    rank->weight = memory_array(n, sizeof *rank->weight, "pairs", err);
+    if (!rank->weight || certify_create(&rank->certify, rank->problem, &rank->map, 0, err) < 0) {
+        return -1;
+    }
+    if (!rank->exterior) {
+        return rank_pairs_weights(&rank->pairs, rank->weight, err);
+    }
+    double *reach = memory_array(n, sizeof *reach, "pairs", err);
+    if (!reach) {
+        return -1;
+    }
+    exterior_weights(rank->exterior, rank->weight);
+    double factor = exterior_reach(rank->exterior, certify_reach(rank->certify),
+                                   certify_factor(rank->certify), reach);
+    certify_pairs(rank->certify, reach, factor);
+    return 0;
+}
 
 static int open_parts(struct rank *rank, const struct rank_preferences *preferences,
                       struct error *err) {
@@ -41,7 +67,7 @@ static int open_parts(struct rank *rank, const struct rank_preferences *preferen
     if (!preferences->exterior) {
         rank->risk[RANK_HINGE] = rank_risk_table(&rank->loss[RANK_HINGE]);
         rank->risk[RANK_SQUARED_HINGE] = rank_risk_table(&rank->loss[RANK_SQUARED_HINGE]);
-        return score_map_create(&rank->map, rank->problem, err);
+        return score_map_create(&rank->map, rank->problem, err) < 0 ? -1 : open_certify(rank, err);
     }
     if (exterior_create(&rank->exterior, rank->problem, &rank->pairs, err)) {
         return -1;
@@ -49,7 +75,7 @@ static int open_parts(struct rank *rank, const struct rank_preferences *preferen
     rank->risk[RANK_HINGE] = exterior_risk(rank->exterior, false);
     rank->risk[RANK_SQUARED_HINGE] = exterior_risk(rank->exterior, true);
     rank->map = exterior_map(rank->exterior);
-    return 0;
+    return open_certify(rank, err);
 }
 
 int rank_open(struct rank **rank, const struct problem *problem,
@@ -76,6 +102,8 @@ void rank_close(struct rank *rank) {
         rank_risk_free(&rank->loss[loss]);
         free(rank->last[loss]);
     }
+    certify_free(rank->certify);
+    free(rank->weight);
     score_map_free(&rank->map);
     exterior_free(rank->exterior);
     rank_pairs_free(&rank->pairs);
@@ -186,49 +214,130 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
     }
 }
 
-/* Recomputes both bounds in double from the weights. *indefinite: they show that the kernel is not
- * positive semidefinite. */
+/* The loss at exact scores, and what errors of scores and sums may have taken from it. */
+struct loss {
+    struct rank *rank;
+    enum rank_loss loss;
+    double cost;
+    double *g; /* (n) work */
+};
+
+static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
+                         const double *error, double *value, double *rounding, struct error *err) {
+    (void)first;
+    struct loss *loss = context;
+    struct rank *rank = loss->rank;
+    const struct risk *risk = &rank->risk[loss->loss];
+    bool squared = loss->loss == RANK_SQUARED_HINGE;
+    double slack = 0, total = rank->total, sum, sums;
+    if (rank->exterior) {
+        double offset;
+        sum = risk->cut(risk->context, s, loss->g, &offset);
+        sums = risk->rounding(risk->context).offset;
+    } else if (rank_exact_loss(&rank->pairs, s, squared, &sum, &sums, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        slack = fmax(slack, error[i]);
+    }
+    slack *= rank->exterior ? 1 : 2; /* of a margin, which the score of a pair is already */
+    double moved = squared ? slack * (2 * sqrt(total * (sum + sums)) + slack * total)
+                           : slack * total; /* (u + slack)^2, by Cauchy and Schwarz */
+    *value = loss->cost * sum;
+    *rounding = loss->cost * (sums + moved);
+    return 0;
+}
+
+/* The dual point, ready to be certified. */
+struct dual {
+    struct certify_function function;
+    double *error; /* (n) */
+    double linear, rounding;
+};
+
+/* A point that scores make: its coefficients are counted again, and their function taken in place of
+ * the running one. */
+static int smooth_dual(const struct rank *rank, double cost, struct fit *fit, struct dual *dual,
+                       double *total, double *unit, struct error *err) {
+    size_t n = rank->map.n;
+    const double *reach = certify_reach(rank->certify);
+    double *coefficient = memory_array(n, sizeof *coefficient, "a certificate", err);
+    int status = coefficient
+                     ? rank_exact_dual(&rank->pairs, fit->dual_scores, fit->smoothing, coefficient,
+                                       unit, &dual->linear, &dual->rounding, err)
+                     : -1;
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        coefficient[i] *= cost;
+        *total += fabs(coefficient[i]) * reach[i];
+    }
+    dual->linear *= cost;
+    dual->rounding *= cost;
+    status = status < 0 ? -1 : rank->map.adjoint(&rank->map, coefficient, fit->dual_weights, err);
+    free(coefficient);
+    return status;
+}
+
+/* Planes have been added up; the offset is theirs. */
+static void plane_dual(const struct rank *rank, double cost, const struct fit *fit,
+                       struct dual *dual, double *total, double *unit) {
+    const double *reach = certify_reach(rank->certify);
+    for (size_t i = 0; i < rank->map.n; i++) {
+        *total += cost * fit->rounding.size * rank->weight[i] * reach[i];
+    }
+    *unit = fit->rounding.gradient;
+    dual->linear = fit->dual_offset;
+    dual->rounding = cost * fit->rounding.offset;
+}
+
+static int make_dual(const struct rank *rank, double cost, struct fit *fit, struct dual *dual,
+                     struct error *err) {
+    size_t n = rank->map.n;
+    const double *reach = certify_reach(rank->certify);
+    double total = 0, unit = 0, lost = 0;
+    dual->error = memory_array(n, sizeof *dual->error, "a certificate", err);
+    if (!dual->error) {
+        return -1;
+    }
+    if (!fit->dual_scores) {
+        plane_dual(rank, cost, fit, dual, &total, &unit);
+    } else if (smooth_dual(rank, cost, fit, dual, &total, &unit, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        dual->error[i] = cost * unit * rank->weight[i];
+        lost += dual->error[i] * reach[i];
+    }
+    dual->function = (struct certify_function){.weights = fit->dual_weights};
+    if (rank->map.primal) {
+        dual->function.norm_error = lost + certify_adjoint_error(rank->certify, n, total);
+    } else {
+        dual->function.error = dual->error;
+    }
+    return 0;
+}
+
+/* Recomputes both bounds in double from the weights. */
 static int certify(struct rank *rank, const struct rank_parameters *parameters, struct fit *fit,
-                   bool *indefinite, struct error *err) {
-    const struct score_map *map = &rank->map;
-    size_t n = map->n, d = map->dimension;
-    double *both = memory_array(d, 2 * sizeof *both, "a certificate", err);
-    double *scores = memory_array(n, 2 * sizeof *scores, "a certificate", err);
-    double *s = memory_array(n, 2 * sizeof *s, "a certificate", err);
-    int status = -1;
-    if (both && scores && s) {
-        for (size_t k = 0; k < d; k++) {
-            both[2 * k] = fit->weights[k];
-            both[2 * k + 1] = fit->dual_weights[k];
-        }
-        status = map->exact(map, both, 2, scores, err);
-    }
+                   struct certificate *certificate, struct error *err) {
+    struct loss loss = {.rank = rank,
+                        .loss = parameters->loss,
+                        .cost = parameters->cost,
+                        .g = memory_array(rank->map.n, sizeof *loss.g, "a certificate", err)};
+    struct dual dual = {.error = NULL};
+    int status = loss.g ? make_dual(rank, parameters->cost, fit, &dual, err) : -1;
     if (status == 0) {
-        double norm = 0, dual_norm = 0, terms = 0, dual_terms = 0, offset;
-        for (size_t k = 0; k < d; k++) {
-            double term = both[2 * k] * (map->primal ? both : scores)[2 * k];
-            double dual_term = both[2 * k + 1] * (map->primal ? both : scores)[2 * k + 1];
-            norm += term;
-            terms += fabs(term);
-            dual_norm += dual_term;
-            dual_terms += fabs(dual_term);
-        }
-        for (size_t i = 0; i < n; i++) {
-            s[i] = scores[2 * i];
-        }
-        const struct risk *risk = &rank->risk[parameters->loss];
-        fit->primal = 0.5 * norm + parameters->cost * risk->cut(risk->context, s, s + n, &offset);
-        fit->dual = fit->dual_offset - 0.5 * dual_norm;
-        *indefinite = norm < -INDEFINITE * terms || dual_norm < -INDEFINITE * dual_terms ||
-                      fit->dual - fit->primal > INDEFINITE * (fabs(fit->dual) + fabs(fit->primal));
-        if (!isfinite(fit->primal) || !isfinite(fit->dual)) {
-            status =
-                error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
-        }
+        const struct certify_function f = {.weights = fit->weights};
+        const struct certify_family family = {.context = &loss,
+                                              .loss = evaluate_loss,
+                                              .linear = dual.linear,
+                                              .linear_rounding = dual.rounding,
+                                              .nothing = parameters->cost * rank->total};
+        status = certify_bounds(rank->certify, 1, &f, &dual.function, &family, certificate, err);
     }
-    free(both);
-    free(scores);
-    free(s);
+    free(loss.g);
+    free(dual.error);
+    fit->primal = certificate->primal;
+    fit->dual = certificate->dual;
     return status;
 }
 
@@ -272,7 +381,7 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     double epsilon = parameters->epsilon;
     uint64_t iterations = 0;
     struct fit fit;
-    bool indefinite = false;
+    struct certificate certificate = {0};
     for (int round = 0;; round++) {
         struct monitor_run run;
         struct monitor onward = monitor_after(&run, monitor, iterations, 0);
@@ -280,18 +389,20 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
             return -1;
         }
         iterations += fit.iterations;
-        if (certify(rank, parameters, &fit, &indefinite, err)) {
+        if (certify(rank, parameters, &fit, &certificate, err)) {
             fit_free(&fit);
             return -1;
         }
         bool stays = !fit.converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
-        if (stays || indefinite || gap_relative(fit.primal, fit.dual) <= parameters->epsilon) {
+        if (stays || !certificate.certified ||
+            gap_relative(fit.primal, fit.dual) <= parameters->epsilon) {
             break;
         }
         fit_free(&fit);
         epsilon /= 2;
     }
-    int status = fill_solution(rank, parameters, &fit, iterations, indefinite, solution, err);
+    int status =
+        fill_solution(rank, parameters, &fit, iterations, !certificate.certified, solution, err);
     fit_free(&fit);
     return status;
 }

@@ -18,6 +18,9 @@ int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank
         rank_risk_free(risk);
         return -1;
     }
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        risk->total += pairs->weight[g] * pairs->group_pairs[g];
+    }
     return 0;
 }
 
@@ -39,6 +42,23 @@ static double square_sums(struct rank_risk *risk, const double *s, double delta,
     return active;
 }
 
+/* Bound of the relative error of sums over pairs: a group's are added one by one, or rank by rank,
+ * and those of all rows in lanes. */
+static double sums_rounding(const struct rank_risk *risk) {
+    const struct rank_pairs *pairs = risk->pairs;
+    double terms = (double)pairs->most_rows + (double)pairs->n_groups + (double)pairs->n / 32 + 64;
+    return terms * DBL_EPSILON;
+}
+
+/* No |u| is larger, nor a score. */
+static double scores_size(const double *s, size_t n) {
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest = fmax(largest, fabs(s[i]));
+    }
+    return 1 + 2 * largest;
+}
+
 double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset) {
     size_t n = risk->pairs->n;
     if (risk->type == RANK_RISK_HINGE) {
@@ -50,6 +70,9 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
         *offset = active;
         risk->true_value = value;
         risk->dual_offset = active;
+        /* counts are whole numbers; their groups' weights may not be */
+        double groups = ((double)risk->pairs->n_groups + 4) * DBL_EPSILON;
+        risk->rounding = (struct risk_rounding){groups * active, 4 * DBL_EPSILON, 1};
         return value;
     }
     double first, second;
@@ -61,6 +84,8 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
         *offset = 2 * first - second;
         risk->true_value = second;
         risk->dual_offset = *offset;
+        double size = scores_size(s, n), unit = 4 * sums_rounding(risk) * size;
+        risk->rounding = (struct risk_rounding){3 * unit * size * active, unit, 2 * size};
         return second;
     }
     /* u^2 less the square of what exceeds mu, over 2 mu */
@@ -71,12 +96,10 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
         g[i] = (risk->inner[i] - risk->moment[i]) / mu;
     }
     *offset = value - array_dot(g, s, n);
-    double largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(s[i]));
-    }
     risk->true_value = first;
-    risk->dual_offset = (first - inner_first - DBL_EPSILON * (1 + largest) * active) / mu;
+    risk->dual_offset = (first - inner_first) / mu;
+    double unit = 2 * sums_rounding(risk) * scores_size(s, n) / mu;
+    risk->rounding = (struct risk_rounding){2 * unit * active, 2 * unit, 1 + 2 * unit};
     return value;
 }
 
@@ -96,6 +119,12 @@ static double table_cut(void *context, const double *s, double *g, double *offse
     return rank_risk_cut(context, s, g, offset);
 }
 
+static struct risk_rounding table_rounding(const void *context) {
+    const struct rank_risk *risk = context;
+    return risk->rounding;
+}
+
 struct risk rank_risk_table(struct rank_risk *risk) {
-    return (struct risk){.n = risk->pairs->n, .context = risk, .cut = table_cut};
+    return (struct risk){
+        .n = risk->pairs->n, .context = risk, .cut = table_cut, .rounding = table_rounding};
 }

@@ -17,11 +17,12 @@ struct rank_risk {
     enum rank_risk_type type;
     double mu;                      /* RANK_RISK_HUBER */
     double *count, *moment, *inner; /* (n) work */
+    double total;                   /* weight of all pairs */
     /* left by the last cut */
     double true_value;  /* the loss without smoothing: RANK_RISK_HUBER gives the hinge's */
     double dual_offset; /* sum of the duals' linear terms over C, for that loss: of
-                           alpha_p = C clip(u/mu, 0, 1) this is sum alpha_p / C, less what
-                           rounding of u / mu may have added to it: a bound must not be too high */
+                           alpha_p = C clip(u/mu, 0, 1) this is sum alpha_p / C */
+    struct risk_rounding rounding; /* of dual_offset and g; a row's weight is that of its pairs */
 };
 
 /* Borrows pairs. The caller calls rank_risk_free. */

@@ -1,0 +1,17 @@
+/* How far a kernel value that is evaluated in double may be from the true one: what a certificate
+ * pays for. */
+#ifndef COMMON_KERNEL_ROUNDING_H
+#define COMMON_KERNEL_ROUNDING_H
+
+#include "common/kernel/kernel.h"
+
+#include <stddef.h>
+
+/* reach (rows->data->n_rows) gets numbers with |k(x_i, x_j)| <= reach_i reach_j; returns the factor
+ * f for which kernel_block_double and kernel_scores are within f reach_i reach_j of k(x_i, x_j).
+ * Values of the features are taken as they are held. Sources: standard model of rounding (Higham,
+ * "Accuracy and stability of numerical algorithms", 2002, sections 2 and 3), with
+ * |x'z| <= |x| |z|, x'z <= (|x|^2 + |z|^2) / 2 and exp(-v) v <= 1/e. */
+double kernel_rounding(const struct kernel_rows *rows, double *reach);
+
+#endif

@@ -1,0 +1,84 @@
+/* The one door through which every certificate goes: from the coefficients as they will be written
+ * and a dual point, both bounds of the optimum, in double and with what rounding may have taken or
+ * added (doc/mathematics, "What is certified").
+ *
+ * All families minimise 1/2 |f|^2 + L(s) over f = (f_1 .. f_k), with s_ic = f_c(x_i) [+ b_c] the
+ * scores of n rows and L convex. A dual point makes a function g = (g_1 .. g_k), and D = linear -
+ * 1/2 |g|^2 is below the optimum. Here |f|^2, |g|^2 and s are evaluated, with bounds of their error;
+ * L and what concerns the dual point's feasibility are the family's, as it alone knows them.
+ *
+ * Errors are bounded a priori: a sum of m terms is within (m - 1) u of the sum of their magnitudes,
+ * which |x'w| <= |x| |w| and |k(x, z)| <= reach(x) reach(z) bound in their turn (kernel_rounding). */
+#ifndef SOLVERS_METHODS_CERTIFY_H
+#define SOLVERS_METHODS_CERTIFY_H
+
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/score_map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Weights or coefficients: linear (n_features, k), kernel (n, k) by problem row, row-major, and what
+ * is added to the scores. Borrowed. */
+struct certify_function {
+    const double *weights;
+    const double *bias;  /* (k); NULL: nothing. With a constant feature of value V it is V times the
+                           weights of that feature; else it is free, and the norm has no part of it */
+    const double *error; /* kernel: (n) bound of the error in each row's coefficients; NULL: none */
+    double norm_error;   /* linear: bound of the error of |weights|; 0: none */
+};
+
+/* What a family tells of its loss and of its dual point. */
+struct certify_family {
+    void *context;
+    size_t block; /* rows that `loss` is given at a time; 0: all at once */
+
+    /* The loss of rows first .. first + n with scores s (n, k), each within error[i] of the true
+     * one: *value, and *rounding such that the true loss is at most *value + *rounding. */
+    int (*loss)(void *context, size_t first, size_t n, const double *s, const double *error,
+                double *value, double *rounding, struct error *err);
+
+    double linear;          /* the linear part of D, of a feasible dual point ... */
+    double linear_rounding; /* ... which is at most that much less */
+    double nothing;         /* the primal of f = 0, with the best bias if it is free */
+};
+
+struct certificate {
+    double primal, dual; /* rounding is paid for: dual <= optimum <= primal */
+    double nothing;      /* the family's */
+    bool certified;      /* false: the kernel is not known to be positive semidefinite, and its
+                            matrix over the rows that are used is not; dual then says nothing */
+    bool worse;          /* f = 0 has a lower primal */
+};
+
+/* A problem made ready. */
+struct certify;
+
+/* From the rows of a problem, whose map is given, and a constant feature of value `constant` (0:
+ * none). Borrows both. The caller frees. */
+int certify_create(struct certify **certify, const struct problem *problem,
+                   const struct score_map *map, double constant, struct error *err);
+void certify_free(struct certify *certify);
+
+/* Takes the map's rows for features of pairs of rows: |k_p(p, q)| <= reach_p reach_q, evaluated to
+ * within factor reach_p reach_q. reach (map->n) is owned by certify, allocated with memory_array. */
+void certify_pairs(struct certify *certify, double *reach, double factor);
+
+/* The factor of the rows themselves. */
+double certify_factor(const struct certify *certify);
+
+/* reach (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_rounding. */
+const double *certify_reach(const struct certify *certify);
+
+/* Bound of the error of |w|, w = sum_i c_i x_i in double over m rows with c_i != 0, whose sum of
+ * |c_i| reach_i is `total`. */
+double certify_adjoint_error(const struct certify *certify, size_t m, double total);
+
+/* Both bounds, of the primal point f and the dual point g (NULL: the same function as f), k outputs
+ * each. Fails for lack of memory, and where scores overflow. */
+int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
+                   const struct certify_function *g, const struct certify_family *family,
+                   struct certificate *certificate, struct error *err);
+
+#endif

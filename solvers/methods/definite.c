@@ -1,0 +1,75 @@
+#include "solvers/methods/definite.h"
+
+#include "common/base/memory.h"
+#include "solvers/methods/cholesky.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A factorisation of so many rows takes about two seconds. */
+enum { MOST_ROWS = 6000 };
+
+static bool negative_values(const struct data *data) {
+    size_t n = data_values(data);
+    for (size_t v = 0; v < n; v++) {
+        if (data->value[v] < 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool definite_always(const struct kernel_rows *rows) {
+    const struct kernel *kernel = rows->kernel;
+    switch (kernel->type) {
+    case KERNEL_LINEAR:
+    case KERNEL_RBF:
+    case KERNEL_MINMAX:
+        return true;
+    case KERNEL_POLYNOMIAL:
+        return kernel->coef0 >= 0 && kernel->gamma >= 0;
+    case KERNEL_TANIMOTO:
+        return !negative_values(rows->data);
+    case KERNEL_SIGMOID:
+    case KERNEL_PRECOMPUTED:
+        break;
+    }
+    return false;
+}
+
+/* The lower half of the matrix; returns its largest diagonal entry. */
+static double fill(const struct kernel_rows *kernel_rows, const uint32_t *rows, size_t m,
+                   double *K) {
+    double largest = 0;
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            K[i * m + j] = kernel_value(kernel_rows, rows[i], kernel_rows, rows[j]);
+        }
+        largest = fmax(largest, fabs(K[i * m + i]));
+    }
+    return largest;
+}
+
+int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, size_t m,
+                   bool *definite, double *shift, struct error *err) {
+    *definite = false;
+    *shift = 0;
+    if (m > MOST_ROWS) {
+        return 0;
+    }
+    double *K = memory_array(m, m * sizeof *K, "a check of the kernel matrix", err);
+    if (!K) {
+        return -1;
+    }
+    /* values in a file were rounded when they were written, and again to float */
+    bool stored = kernel_rows->kernel->type == KERNEL_PRECOMPUTED;
+    double unit = stored ? FLT_EPSILON : DBL_EPSILON;
+    *shift = (double)m * unit * fill(kernel_rows, rows, m, K);
+    for (size_t i = 0; i < m; i++) {
+        K[i * m + i] += *shift;
+    }
+    *definite = cholesky_factor(K, m) == 0;
+    free(K);
+    return 0;
+}

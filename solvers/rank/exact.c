@@ -1,0 +1,250 @@
+#include "solvers/rank/exact.h"
+
+#include "common/base/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A Fenwick node: how many partners it covers, and the sums of their scores and squares. */
+struct node {
+    long double count, sum, squares;
+};
+
+/* Sums of pairs with u = delta - (s_i - s_j) > 0. */
+struct totals {
+    long double active, first, second; /* of 1, u, u^2 */
+};
+
+/* A group at work. */
+struct group {
+    const struct rank_pairs *pairs;
+    size_t base, m;
+    uint32_t n_levels;
+    long double *x;      /* (m) scores less the group's middle, by place */
+    uint32_t *order;     /* (m) places by score */
+    struct node *tree;   /* (n_levels + 1) */
+    long double *moment; /* (m) sum of u over the pairs that prefer the place, less the others */
+    long double *kept;   /* (m) those of an earlier margin */
+    struct rank_place *work; /* (m) */
+};
+
+static int compare_places(const void *a, const void *b) {
+    const struct rank_place *p = a, *q = b;
+    return p->score != q->score ? (p->score < q->score ? -1 : 1)
+                                : (p->place > q->place) - (p->place < q->place);
+}
+
+/* Loads the scores; returns the size of the largest |u| or |x|. */
+static double load(struct group *group, size_t number, const double *s) {
+    const struct rank_pairs *pairs = group->pairs;
+    group->base = pairs->start[number];
+    group->m = pairs->start[number + 1] - group->base;
+    group->n_levels = pairs->n_levels[number];
+    for (size_t k = 0; k < group->m; k++) {
+        double score = s[pairs->row[group->base + k]];
+        group->work[k] = (struct rank_place){score, (uint32_t)k};
+    }
+    qsort(group->work, group->m, sizeof *group->work, compare_places);
+    double low = group->work[0].score, high = group->work[group->m - 1].score;
+    long double middle = low / 2 + high / 2;
+    for (size_t k = 0; k < group->m; k++) {
+        group->order[k] = group->work[k].place;
+        group->x[group->work[k].place] = (long double)group->work[k].score - middle;
+    }
+    return 1 + (high - low);
+}
+
+static void tree_add(struct group *group, uint32_t level, long double x) {
+    for (uint32_t k = level + 1; k <= group->n_levels; k += k & (0 - k)) {
+        group->tree[k].count += 1;
+        group->tree[k].sum += x;
+        group->tree[k].squares += x * x;
+    }
+}
+
+static void tree_prefix(const struct group *group, uint32_t end, long double sign,
+                        struct node *total) {
+    for (uint32_t k = end; k > 0; k -= k & (0 - k)) {
+        total->count += sign * group->tree[k].count;
+        total->sum += sign * group->tree[k].sum;
+        total->squares += sign * group->tree[k].squares;
+    }
+}
+
+/* Levels low..high below or above `own`, in a tree of levels counted from that side. */
+static struct node window(const struct group *group, uint32_t own) {
+    struct node total = {0, 0, 0};
+    if (own >= group->pairs->low) {
+        tree_prefix(group, own - group->pairs->low + 1, 1, &total);
+        if (own > group->pairs->high) {
+            tree_prefix(group, own - group->pairs->high, -1, &total);
+        }
+    }
+    return total;
+}
+
+/* Each place's partners below, from the highest score down; those at a distance of less than delta
+ * are in the tree. */
+static struct totals sums_below(struct group *group, long double delta) {
+    const uint32_t *level = group->pairs->level + group->base;
+    struct totals totals = {0, 0, 0};
+    memset(group->tree, 0, ((size_t)group->n_levels + 1) * sizeof *group->tree);
+    size_t inserted = group->m;
+    for (size_t q = group->m; q-- > 0;) {
+        uint32_t place = group->order[q];
+        long double x = group->x[place];
+        while (inserted > 0 && x - group->x[group->order[inserted - 1]] < delta) {
+            inserted--;
+            uint32_t other = group->order[inserted];
+            tree_add(group, level[other], group->x[other]);
+        }
+        struct node below = window(group, level[place]);
+        long double slack = delta - x;
+        long double first = below.count * slack + below.sum;
+        group->moment[place] += first;
+        totals.active += below.count;
+        totals.first += first;
+        totals.second += slack * (below.count * slack + 2 * below.sum) + below.squares;
+    }
+    return totals;
+}
+
+static void sums_above(struct group *group, long double delta) {
+    const uint32_t *level = group->pairs->level + group->base;
+    memset(group->tree, 0, ((size_t)group->n_levels + 1) * sizeof *group->tree);
+    size_t inserted = 0;
+    for (size_t q = 0; q < group->m; q++) {
+        uint32_t place = group->order[q];
+        long double x = group->x[place];
+        while (inserted < group->m && group->x[group->order[inserted]] - x < delta) {
+            uint32_t other = group->order[inserted++];
+            tree_add(group, group->n_levels - 1 - level[other], group->x[other]);
+        }
+        struct node above = window(group, group->n_levels - 1 - level[place]);
+        group->moment[place] -= above.count * (delta + x) - above.sum;
+    }
+}
+
+/* The sampled pairs, one by one. */
+static struct totals sums_listed(struct group *group, long double delta) {
+    const struct rank_pairs *pairs = group->pairs;
+    struct totals totals = {0, 0, 0};
+    for (size_t k = 0; k < group->m; k++) {
+        size_t first = pairs->partner_start[group->base + k];
+        size_t end = pairs->partner_start[group->base + k + 1];
+        for (size_t p = first; p < end; p++) {
+            long double u = delta - (group->x[k] - group->x[pairs->partner[p]]);
+            if (u > 0) {
+                totals.active += 1;
+                totals.first += u;
+                totals.second += u * u;
+                group->moment[k] += u;
+                group->moment[pairs->partner[p]] -= u;
+            }
+        }
+    }
+    return totals;
+}
+
+/* Sums at margin delta, moments only if they are wanted. */
+static struct totals sums(struct group *group, long double delta, bool moments) {
+    memset(group->moment, 0, group->m * sizeof *group->moment);
+    if (group->pairs->partner_start) {
+        return sums_listed(group, delta);
+    }
+    struct totals totals = sums_below(group, delta);
+    if (moments) {
+        sums_above(group, delta);
+    }
+    return totals;
+}
+
+/* Terms of the longest sum: a tree's node, or all places of a group, and then the groups. */
+static double unit_of(const struct rank_pairs *pairs) {
+    return (4 * (double)pairs->most_rows + (double)pairs->n_groups + 64) * (double)LDBL_EPSILON;
+}
+
+static void group_free(struct group *group) {
+    free(group->x);
+    free(group->order);
+    free(group->tree);
+    free(group->moment);
+    free(group->kept);
+    free(group->work);
+}
+
+static int group_create(struct group *group, const struct rank_pairs *pairs, struct error *err) {
+    size_t m = pairs->most_rows, levels = (size_t)pairs->most_levels + 1;
+    const char *what = "a certificate";
+    *group = (struct group){.pairs = pairs,
+                            .x = memory_array(m, sizeof *group->x, what, err),
+                            .order = memory_array(m, sizeof *group->order, what, err),
+                            .tree = memory_array(levels, sizeof *group->tree, what, err),
+                            .moment = memory_array(m, sizeof *group->moment, what, err),
+                            .kept = memory_array(m, sizeof *group->kept, what, err),
+                            .work = memory_array(m, sizeof *group->work, what, err)};
+    if (group->x && group->order && group->tree && group->moment && group->kept && group->work) {
+        return 0;
+    }
+    group_free(group);
+    return -1;
+}
+
+int rank_exact_loss(const struct rank_pairs *pairs, const double *s, bool squared, double *value,
+                    double *rounding, struct error *err) {
+    struct group group;
+    long double sum = 0;
+    double unit = unit_of(pairs), error = 0;
+    if (group_create(&group, pairs, err) < 0) {
+        return -1;
+    }
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double size = load(&group, g, s), weight = pairs->weight[g];
+        struct totals totals = sums(&group, 1, false);
+        sum += (long double)weight * (squared ? totals.second : totals.first);
+        error += unit * weight * (double)totals.active * (squared ? 4 * size * size : 2 * size);
+    }
+    group_free(&group);
+    *value = fmax(0, (double)sum);
+    *rounding = error * (1 + DBL_EPSILON) + DBL_EPSILON * *value;
+    return 0;
+}
+
+int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, double *coefficient,
+                    double *unit, double *linear, double *rounding, struct error *err) {
+    struct group group;
+    long double sum = 0;
+    double most = 0, error = 0, each = unit_of(pairs);
+    if (group_create(&group, pairs, err) < 0) {
+        return -1;
+    }
+    memset(coefficient, 0, pairs->n * sizeof *coefficient);
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double size = load(&group, g, s), weight = pairs->weight[g];
+        struct totals all = sums(&group, 1, true);
+        long double scale = mu > 0 ? weight / (long double)mu : 2 * (long double)weight;
+        if (mu > 0) { /* less what is above mu */
+            memcpy(group.kept, group.moment, group.m * sizeof *group.kept);
+            struct totals above = sums(&group, 1 - (long double)mu, true);
+            for (size_t k = 0; k < group.m; k++) {
+                group.moment[k] = group.kept[k] - group.moment[k];
+            }
+            sum += scale * (all.first - above.first);
+        } else {
+            sum += weight * (2 * all.first - all.second);
+        }
+        for (size_t k = 0; k < group.m; k++) {
+            coefficient[pairs->row[group.base + k]] = (double)(scale * group.moment[k]);
+        }
+        double lost = each * 4 * size / (mu > 0 ? mu : 1);
+        most = fmax(most, lost + DBL_EPSILON * (mu > 0 ? 1 : 2 * size));
+        error += lost * weight * (double)all.active * (mu > 0 ? 1 : 1 + size);
+    }
+    group_free(&group);
+    *unit = most;
+    *linear = (double)sum;
+    *rounding = error * (1 + DBL_EPSILON) + DBL_EPSILON * fabs(*linear);
+    return 0;
+}

@@ -1,0 +1,25 @@
+/* Sums over the preference pairs for the certificate: in long double, of scores less their group's
+ * middle, so that little cancels. The engines' sums (pairs.h) are many times faster and lose digits
+ * where scores are large beside the margins. */
+#ifndef SOLVERS_RANK_EXACT_H
+#define SOLVERS_RANK_EXACT_H
+
+#include "common/base/error.h"
+#include "solvers/rank/pairs.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* *value = the sum over pairs of l(1 - (s_i - s_j)), weighted by group, l the hinge or its square,
+ * for the scores s (n) as they are; it is within *rounding of the true sum. */
+int rank_exact_loss(const struct rank_pairs *pairs, const double *s, bool squared, double *value,
+                    double *rounding, struct error *err);
+
+/* A dual point from scores s (n), over C: alpha = clip(u / mu, 0, 1) of each pair, or 2 max(0, u) for
+ * the squared hinge (mu = 0), u = 1 - (s_i - s_j). coefficient (n) = A'alpha, each within unit times
+ * the weight of the row's pairs, where unit is returned in *unit; *linear = sum alpha, or
+ * sum alpha - alpha^2 / 4, within *rounding. */
+int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, double *coefficient,
+                    double *unit, double *linear, double *rounding, struct error *err);
+
+#endif
