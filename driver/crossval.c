@@ -187,6 +187,7 @@ static int score_point(struct task *task, void *state, struct point point,
     }
     model.primal = solution->primal;
     model.dual = solution->dual;
+    model.gap = solution->gap;
     int status;
     size_t n_scores = solution->n_outputs;
     if (round->gram && gram_is_whole(round->gram) && solution->weights) {

@@ -1,6 +1,5 @@
 #include "driver/report.h"
 
-#include "common/base/gap.h"
 #include "common/base/number.h"
 
 #include <inttypes.h>
@@ -13,15 +12,15 @@ void report_fit(const struct plain_fit *fit, struct output *output) {
     }
     output_format(output, "iterations = %" PRIu64 "\nprimal = ", solution->iterations);
     output_number(output, solution->primal);
-    if (solution->uncertified && solution->dual == 0) {
+    if (isnan(solution->gap)) {
         output_format(output, "\ngap = none (not a convex problem: nothing bounds its optimum)\n");
     } else {
         output_format(output, "\ndual = ");
         output_number(output, solution->dual);
         output_format(output, "\ngap = ");
-        output_number(output, gap_relative(solution->primal, solution->dual));
+        output_number(output, solution->gap);
         output_format(output, "%s\n",
-                      solution->uncertified ? " (no certificate: not a convex problem)" : "");
+                      solution->certified ? "" : " (no certificate: not a convex problem)");
     }
     if (!fit->model.weights) {
         output_format(output, "support-vectors = %zu\n", fit->model.vectors.n_rows);

@@ -1,6 +1,5 @@
 #include "driver/sweep.h"
 
-#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "solvers/methods/monitor.h"
@@ -79,7 +78,11 @@ static void write_row(struct results *results, size_t number) {
     for (size_t k = 0; k < sweep->n_measures; k++) {
         output_format(results->table, "%.6g\t", sweep->value[number * sweep->n_measures + k]);
     }
-    output_format(results->table, "%.3g\n", sweep->gap[number]);
+    if (isnan(sweep->gap[number])) {
+        output_format(results->table, "none\n");
+    } else {
+        output_format(results->table, "%.3g\n", sweep->gap[number]);
+    }
 }
 
 /* Averages over the folds, in their order: the sum does not depend on who was first. */
@@ -142,10 +145,8 @@ static int scored(void *context, struct point point, size_t fold, const struct m
         return -1;
     }
     pthread_mutex_lock(&results->mutex);
-    double gap = gap_relative(model->primal, model->dual);
-    if (!(gap <= sweep->gap[point.number])) {
-        sweep->gap[point.number] = gap;
-    }
+    double *gap = &sweep->gap[point.number]; /* none, if a fold has none */
+    *gap = model->gap <= *gap || isnan(*gap) ? *gap : model->gap;
     results->n_folds[point.number]++;
     int status = show_finished(results, err);
     pthread_mutex_unlock(&results->mutex);

@@ -2,7 +2,6 @@
  * --validate), then calibration (-b 1) and the fit of a model. Each is a module of its own. */
 #include "driver/train.h"
 
-#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/threads.h"
 #include "driver/calibration.h"
@@ -171,8 +170,8 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
 static void warn_of_fit(struct training *training, const struct plain_fit *fit) {
     const struct solution *solution = &fit->solution;
     char gap[40] = "";
-    if (!solution->uncertified) {
-        snprintf(gap, sizeof gap, ": gap %.3g", gap_relative(solution->primal, solution->dual));
+    if (solution->certified) {
+        snprintf(gap, sizeof gap, ": gap %.3g", solution->gap);
     }
     progress_warn(&training->progress, "not converged: %s%s", stop_message(solution->reason), gap);
 }

@@ -32,6 +32,8 @@ struct model {
     uint64_t n_rows;     /* of the training file */
     uint32_t n_features; /* of the training file */
     double primal, dual;
+    double gap;     /* NAN: none */
+    bool certified; /* false also in models that do not say it */
     uint64_t iterations;
     struct scale scale;
     size_t n_outputs; /* scores a row; 0 for a model of pairs */

@@ -112,6 +112,7 @@ enum key {
     KEY_PRIMAL,
     KEY_DUAL,
     KEY_GAP,
+    KEY_CERTIFIED,
     KEY_ITERATIONS,
     KEY_OUTPUTS,
     KEY_SCALE,
@@ -120,7 +121,7 @@ enum key {
 
 static const char *const keys[N_KEYS] = {
     "formulation", "loss",     "cost",   "kernel", "degree", "gamma",      "coef0",   "bias",
-    "rows",        "features", "primal", "dual",   "gap",    "iterations", "outputs", "scale"};
+    "rows",        "features", "primal", "dual",   "gap", "certified",   "iterations", "outputs", "scale"};
 
 static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << KEY_KERNEL |
                                  1U << KEY_ROWS | 1U << KEY_FEATURES | 1U << KEY_PRIMAL |
@@ -154,7 +155,13 @@ static int parse_common(const struct model_lines *in, struct model *model, struc
     case KEY_DUAL:
         return parse_double(in, text, &model->dual, err);
     case KEY_GAP:
-        return parse_double(in, text, &value, err);
+        model->gap = NAN;
+        return strcmp(text, "none") == 0 ? 0 : parse_double(in, text, &model->gap, err);
+    case KEY_CERTIFIED:
+        model->certified = strcmp(text, "yes") == 0;
+        return model->certified || strcmp(text, "no") == 0
+                   ? 0
+                   : model_lines_fail(in, "not yes or no", text, err);
     case KEY_BIAS:
         return parse_list(in, text, &model->bias, &header->n_bias, err);
     case KEY_DEGREE:

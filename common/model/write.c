@@ -1,5 +1,4 @@
 /* Models to text: ours, with its closing checksum, and the exports for other programs. */
-#include "common/base/gap.h"
 #include "common/model/model.h"
 
 #include "common/base/memory.h"
@@ -7,6 +6,7 @@
 #include "common/model/format.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +162,12 @@ static void put_header(struct writer *writer, const struct model *model, const c
     put_number_line(writer, "features", (double)model->n_features);
     put_number_line(writer, "primal", model->primal);
     put_number_line(writer, "dual", model->dual);
-    put_number_line(writer, "gap", gap_relative(model->primal, model->dual));
+    if (isnan(model->gap)) {
+        put_line(writer, "gap", "none");
+    } else {
+        put_number_line(writer, "gap", model->gap);
+    }
+    put_line(writer, "certified", model->certified ? "yes" : "no");
     put_number_line(writer, "iterations", (double)model->iterations);
     if (!model->pairs && model->n_outputs != 1) {
         put_number_line(writer, "outputs", (double)model->n_outputs);

@@ -16,7 +16,7 @@ static const struct option_spec own_options[] = {
              "each, tabs between"}};
 
 static const char *const model_keys[] = {"labels",       "shape",     "rank", "tau",
-                                         "stationarity", "certified", NULL};
+                                         "stationarity",  NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {
     if (options_given(options, "confusion") && options_given(options, "batch")) {

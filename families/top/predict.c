@@ -19,7 +19,7 @@ static const struct option_spec own_options[] = {
      .help = "rows that score above T are positive (default: the model's)"}};
 
 static const char *const model_keys[] = {"labels",    "positive",       "top-k",
-                                         "tau",       "theta",          "certified",
+                                         "tau",       "theta", 
                                          "threshold", "calibrated-tau", "calibrated-threshold",
                                          NULL};
 

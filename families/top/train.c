@@ -216,8 +216,7 @@ static int header(const void *opened, struct point point, const struct solution 
         (takes(state->formulation, "top-k") &&
          add_number(model, "top-k", top_counts(state->top).k, err) < 0) ||
         (takes(state->formulation, "tau") && add_number(model, "tau", state->tau, err) < 0) ||
-        (takes(state->formulation, "theta") && add_number(model, "theta", state->theta, err) < 0) ||
-        (solution->uncertified && model_add(model, err, "certified", "no") < 0)) {
+        (takes(state->formulation, "theta") && add_number(model, "theta", state->theta, err) < 0)) {
         return -1;
     }
     return add_number(model, "threshold", top_threshold(state->top), err);

@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/kernel/columns.h"
 #include "solvers/mc/alpha.h"
+#include "solvers/mc/certify.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/sampling.h"
 #include "solvers/methods/score_map.h"
@@ -348,23 +349,20 @@ static int certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error *e
     fill_coefficients(kernel);
     fit->weights = memory_array(n, k * sizeof(double), "coefficients", err);
     fit->bias = task->bias > 0 ? memory_zeros(k, sizeof(double), "bias", err) : NULL;
-    if (!fit->weights || (task->bias > 0 && !fit->bias) ||
-        kernel->exact.exact(&kernel->exact, kernel->B, k, kernel->F, err) < 0) {
+    if (!fit->weights || (task->bias > 0 && !fit->bias)) {
         return -1;
     }
     memcpy(fit->weights, kernel->B, n * k * sizeof(double));
     for (size_t j = 0; fit->bias && j < n * k; j++) {
         fit->bias[j % k] += task->bias * task->bias * kernel->B[j];
     }
-    for (size_t j = 0; fit->bias && j < n * k; j++) {
-        kernel->F[j] += fit->bias[j % k];
+    struct mc_dual dual = {.alpha = &kernel->alpha};
+    for (size_t i = 0; i < n; i++) {
+        dual.linear += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
+                                        : kernel->cap[task->y[i]] * mc_most(&task->shape);
     }
-    if (bounds(kernel, err) < 0) {
-        return -1;
-    }
-    fit->primal = kernel->primal;
-    fit->dual = kernel->dual;
-    return 0;
+    return mc_certify(task, kernel->cost, &dual, kernel->F, fit, err) < 0 ? -1
+                                                                          : bounds(kernel, err);
 }
 
 /* Room for the matrix of working sets of up to m rows; columns get the rest of the memory, or so
@@ -404,8 +402,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
         if (refresh(kernel, err) < 0) {
             return -1;
         }
-        double gap = gap_relative(kernel->primal, kernel->dual);
-        if (gap <= aim) {
+        if (gap_reached(kernel->primal, kernel->dual, aim)) {
             return 0;
         }
         fit->iterations++;
@@ -452,9 +449,10 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
             return -1;
         }
         double gap = gap_relative(fit->primal, fit->dual);
+        bool reached = gap_reached(fit->primal, fit->dual, goal->epsilon);
         bool helped = !exact && fit->reason == STOP_PRECISION && gap <= best / 2;
-        if (gap <= goal->epsilon || (fit->reason && !helped)) {
-            fit->reason = gap <= goal->epsilon ? STOP_REACHED : fit->reason;
+        if (reached || (fit->reason && !helped)) {
+            fit->reason = reached ? STOP_REACHED : fit->reason;
             return 0;
         }
         aim = fit->reason ? aim : aim / 2;

@@ -6,6 +6,7 @@
 #include "common/base/threads.h"
 #include "common/kernel/linear.h"
 #include "solvers/mc/alpha.h"
+#include "solvers/mc/certify.h"
 #include "solvers/mc/sampling.h"
 
 #include <math.h>
@@ -228,50 +229,12 @@ static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *e
     if (!fit->weights || (linear->bias > 0 && !fit->bias)) {
         return -1;
     }
-    double norm = 0;
-    for (size_t j = 0; j < (d + 1) * k; j++) {
-        norm += fit->weights[j] * fit->weights[j];
-    }
     for (size_t c = 0; fit->bias && c < k; c++) {
         fit->bias[c] = linear->bias * fit->weights[d * k + c];
     }
-    double loss;
-    if (mc_linear_loss(linear->task, fit->weights, fit->bias, &loss, err) < 0) {
-        return -1;
-    }
-    fit->primal = norm / 2 + linear->cost * loss;
-    fit->dual = mc_linear_sum(linear) - norm / 2;
+    const struct mc_dual dual = {.alpha = &linear->alpha, .linear = mc_linear_sum(linear)};
     fit->iterations = linear->sweeps;
-    return isfinite(fit->primal) ? 0
-                                 : error_set(err, ERROR_RUNTIME,
-                                             "scores overflow: scale the data "
-                                             "or lower the cost");
-}
-
-int mc_linear_loss(const struct mc_task *task, const double *W, const double *bias, double *loss,
-                   struct error *err) {
-    const struct data *data = task->problem->data;
-    size_t k = task->shape.k, step = 1 + MC_TASK_SCORES / k;
-    step = step < task->n ? step : task->n;
-    double *s = memory_array(step, k * sizeof *s, "scores", err);
-    if (!s) {
-        return -1;
-    }
-    *loss = 0;
-    for (size_t first = 0; first < task->n; first += step) {
-        size_t n = step < task->n - first ? step : task->n - first;
-        struct data part = data_part(data, first, n);
-        linear_scores(&part, W, data->n_features, k, s, task->problem->threads);
-        for (size_t i = 0; i < part.n_rows; i++) {
-            size_t y = task->y[first + i];
-            for (size_t c = 0; bias && c < k; c++) {
-                s[i * k + c] += bias[c];
-            }
-            *loss += task->share[y] * mc_loss(&task->shape, y, s + i * k);
-        }
-    }
-    free(s);
-    return 0;
+    return mc_certify(linear->task, linear->cost, &dual, NULL, fit, err);
 }
 
 /* ---- the solver ---- */
@@ -307,7 +270,7 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
         }
         fit->reason = reason_of(linear);
         if (linear->end == STOPPED || linear->end == GIVEN_UP ||
-            gap_relative(fit->primal, fit->dual) <= epsilon) {
+            gap_reached(fit->primal, fit->dual, epsilon)) {
             return 0;
         }
         mc_fit_free(fit);
@@ -325,7 +288,7 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
             return -1;
         }
         fit->reason = reason_of(linear);
-        if (linear->end != REACHED || gap_relative(fit->primal, fit->dual) <= epsilon) {
+        if (linear->end != REACHED || gap_reached(fit->primal, fit->dual, epsilon)) {
             break;
         }
         linear->aim /= 2;

@@ -17,9 +17,4 @@ void mc_linear_close(struct mc_linear *linear);
 int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
-/* *loss = sum of share times loss over the rows at W (n_features, k) and bias (k; NULL: none), in
- * double and from the data. */
-int mc_linear_loss(const struct mc_task *task, const double *W, const double *bias, double *loss,
-                   struct error *err);
-
 #endif

@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "solvers/mc/certify.h"
 #include "solvers/mc/kernel.h"
 #include "solvers/mc/linear.h"
 #include "solvers/mc/newton.h"
@@ -28,6 +29,8 @@ struct mc {
     uint32_t *y;   /* (n) */
     double *share; /* (k) */
     struct mc_task task;
+    struct score_map map;
+    struct certify *certify;
     struct mc_linear *linear; /* NULL before the first use, as the next */
     struct mc_kernel *kernel;
 };
@@ -92,6 +95,12 @@ int mc_open(struct mc **mc, const struct problem *problem, const struct mc_setup
         .share = made->share,
         .bias = setup->bias,
         .seed = setup->seed};
+    if (score_map_create(&made->map, problem, err) < 0 ||
+        certify_create(&made->certify, problem, &made->map, setup->bias, err) < 0) {
+        mc_close(made);
+        return -1;
+    }
+    made->task.certify = made->certify;
     *mc = made;
     return 0;
 }
@@ -102,6 +111,8 @@ void mc_close(struct mc *mc) {
     }
     mc_linear_close(mc->linear);
     mc_kernel_close(mc->kernel);
+    certify_free(mc->certify);
+    score_map_free(&mc->map);
     labels_free(&mc->labels);
     free(mc->y);
     free(mc->share);
@@ -144,7 +155,7 @@ static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
     if (mc_linear_solve(mc->linear, &goal, monitor, fit, err) < 0) {
         return -1;
     }
-    if (goal.most == 0 || fit->reason || gap_relative(fit->primal, fit->dual) <= goal.epsilon) {
+    if (goal.most == 0 || fit->reason || gap_reached(fit->primal, fit->dual, goal.epsilon)) {
         return 0;
     }
     struct mc_fit start = *fit;
@@ -160,51 +171,24 @@ static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
 
 /* ---- conditional gradient ---- */
 
-/* Both bounds at the fit's weights, in double and from the data. */
-static int certify(struct mc *mc, double cost, double offset, struct mc_fit *fit,
-                   struct error *err) {
+/* The part of the constant feature in the scores. */
+static int set_bias(const struct mc *mc, struct mc_fit *fit, struct error *err) {
     const struct mc_task *task = &mc->task;
-    size_t n = task->n, k = task->shape.k;
-    double loss = 0, norm = 0;
-    fit->bias = task->bias > 0 ? memory_zeros(k, sizeof(double), "bias", err) : NULL;
-    if (task->bias > 0 && !fit->bias) {
+    size_t k = task->shape.k;
+    if (task->bias <= 0) {
+        return 0;
+    }
+    fit->bias = memory_zeros(k, sizeof(double), "bias", err);
+    if (!fit->bias) {
         return -1;
     }
-    if (!mc->problem->gram) {
-        const double *last = fit->weights + (size_t)mc->problem->data->n_features * k;
-        for (size_t c = 0; fit->bias && c < k; c++) {
-            fit->bias[c] = task->bias * last[c];
-        }
-        norm = array_dot(fit->weights, fit->weights, n_weights(mc));
-        if (mc_linear_loss(task, fit->weights, fit->bias, &loss, err) < 0) {
-            return -1;
-        }
-    } else {
-        struct score_map map;
-        double *s = memory_array(n, k * sizeof *s, "scores", err);
-        if (!s || score_map_create(&map, mc->problem, err) < 0) {
-            free(s);
-            return -1;
-        }
-        int status = map.exact(&map, fit->weights, k, s, err);
-        score_map_free(&map);
-        for (size_t j = 0; fit->bias && j < n * k; j++) {
-            fit->bias[j % k] += task->bias * task->bias * fit->weights[j];
-        }
-        for (size_t j = 0; fit->bias && j < n * k; j++) {
-            s[j] += fit->bias[j % k];
-        }
-        norm = array_dot(fit->weights, s, n * k);
-        for (size_t i = 0; i < n; i++) {
-            loss += task->share[task->y[i]] * mc_loss(&task->shape, task->y[i], s + i * k);
-        }
-        free(s);
-        if (status < 0) {
-            return -1;
-        }
+    const double *last = fit->weights + (size_t)mc->problem->data->n_features * k;
+    for (size_t c = 0; !mc->problem->gram && c < k; c++) {
+        fit->bias[c] = task->bias * last[c];
     }
-    fit->primal = norm / 2 + cost * loss;
-    fit->dual = offset - norm / 2;
+    for (size_t j = 0; mc->problem->gram && j < task->n * k; j++) {
+        fit->bias[j % k] += task->bias * task->bias * fit->weights[j];
+    }
     return 0;
 }
 
@@ -225,7 +209,12 @@ static int run_conditional(struct mc *mc, const struct mc_parameters *parameters
         found.weights = NULL;
         fit->iterations = found.iterations;
         fit->reason = found.reason;
-        status = certify(mc, parameters->cost, found.dual_offset, fit, err);
+        const struct mc_dual dual = {.linear = found.dual_offset,
+                                     .linear_rounding = parameters->cost * found.rounding.offset,
+                                     .rounding = found.rounding.gradient};
+        status = set_bias(mc, fit, err) < 0
+                     ? -1
+                     : mc_certify(&mc->task, parameters->cost, &dual, NULL, fit, err);
         fit_free(&found);
     }
     return status;
@@ -255,6 +244,16 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
     return mc_kernel_solve(mc->kernel, &goal, monitor, fit, err);
 }
 
+/* W = 0, which has the primal that is certified. */
+static void take_nothing(const struct mc *mc, struct solution *solution) {
+    size_t k = solution->n_outputs;
+    size_t rows = mc->problem->gram ? mc->task.n : mc->problem->data->n_features;
+    memset(solution->weights, 0, rows * k * sizeof *solution->weights);
+    if (solution->bias) {
+        memset(solution->bias, 0, k * sizeof *solution->bias);
+    }
+}
+
 int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
              struct solution *solution, struct error *err) {
     struct mc_fit fit = {0};
@@ -266,13 +265,11 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
     *solution = (struct solution){.n_outputs = mc->labels.names.n,
                                   .weights = fit.weights,
                                   .bias = fit.bias,
-                                  .primal = fit.primal,
-                                  .dual = fit.dual,
-                                  .iterations = fit.iterations,
-                                  .reason = fit.reason};
-    solution->converged = gap_relative(fit.primal, fit.dual) <= parameters->epsilon;
-    if (!solution->converged && !solution->reason) {
-        solution->reason = STOP_ROUNDS;
+                                  .iterations = fit.iterations};
+    certify_conclude(&fit.certificate, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDS,
+                     solution);
+    if (fit.certificate.worse) {
+        take_nothing(mc, solution);
     }
     return 0;
 }

@@ -2,7 +2,9 @@
 
 #include "common/base/array.h"
 #include "common/base/dispatch.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "solvers/mc/certify.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/smooth.h"
 #include "solvers/methods/cholesky.h"
@@ -30,11 +32,14 @@ struct newton {
     double cost, epsilon;
     size_t n, k, d, size;               /* rows, classes, features with the constant one, d k */
     double *w, *gradient, *step, *dual; /* (d, k) */
+    double *best_dual_w;                /* (d, k) W(alpha) of the best dual point, */
+    double best_linear;                 /* and the sum of its alpha */
     double *s, *g, *q, *trial;          /* (n, k) */
     double *H;                          /* (size, size), index class * d + feature; lower half */
     double *x;                          /* (d) a row */
     double *right;                      /* (size) */
     size_t *term;                       /* (k) */
+    double linear;                      /* sum of alpha */
     double norm, value, residual;       /* |w|^2, smooth risk, half of |gradient|^2 */
 };
 
@@ -158,7 +163,8 @@ static int evaluate(struct newton *newton, double *primal, double *dual, struct 
     newton->norm = array_dot(newton->w, newton->w, newton->size);
     newton->residual = array_dot(newton->gradient, newton->gradient, newton->size) / 2;
     *primal = newton->norm / 2 + newton->cost * newton->smooth.loss;
-    *dual = newton->cost * offset - array_dot(newton->dual, newton->dual, newton->size) / 2;
+    newton->linear = newton->cost * offset;
+    *dual = newton->linear - array_dot(newton->dual, newton->dual, newton->size) / 2;
     return isfinite(*primal) ? 0
                              : error_set(err, ERROR_RUNTIME,
                                          "scores overflow: scale the data or "
@@ -224,9 +230,13 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
             fit->primal = primal;
             memcpy(fit->weights, newton->w, newton->size * sizeof *newton->w);
         }
-        fit->dual = best_dual = fmax(best_dual, dual);
+        if (dual > best_dual) {
+            fit->dual = best_dual = dual;
+            newton->best_linear = newton->linear;
+            memcpy(newton->best_dual_w, newton->dual, newton->size * sizeof *newton->dual);
+        }
         double gap = fit->primal - best_dual, wanted = newton->epsilon * fit->primal;
-        if (gap <= wanted) {
+        if (gap_reached(fit->primal, best_dual, newton->epsilon)) {
             return 0;
         }
         fit->iterations++;
@@ -261,6 +271,7 @@ static int allocate(struct newton *newton, struct mc_fit *fit, struct error *err
     newton->gradient = memory_array(size, sizeof(double), "weights", err);
     newton->step = memory_array(size, sizeof(double), "weights", err);
     newton->dual = memory_array(size, sizeof(double), "weights", err);
+    newton->best_dual_w = memory_zeros(size, sizeof(double), "weights", err);
     newton->right = memory_array(size, sizeof(double), "weights", err);
     newton->s = memory_array(m, sizeof(double), "scores", err);
     newton->g = memory_array(m, sizeof(double), "scores", err);
@@ -272,9 +283,10 @@ static int allocate(struct newton *newton, struct mc_fit *fit, struct error *err
     fit->weights = memory_array(size, sizeof(double), "weights", err);
     fit->bias =
         newton->task->bias > 0 ? memory_array(newton->k, sizeof(double), "bias", err) : NULL;
-    bool all = newton->w && newton->gradient && newton->step && newton->dual && newton->right &&
-               newton->s && newton->g && newton->q && newton->trial && newton->H && newton->x &&
-               newton->term && fit->weights && (newton->task->bias <= 0 || fit->bias);
+    bool all = newton->w && newton->gradient && newton->step && newton->dual &&
+               newton->best_dual_w && newton->right && newton->s && newton->g && newton->q &&
+               newton->trial && newton->H && newton->x && newton->term && fit->weights &&
+               (newton->task->bias <= 0 || fit->bias);
     return all && mc_smooth_create(&newton->smooth, newton->task, err) == 0 ? 0 : -1;
 }
 
@@ -283,6 +295,7 @@ static void release(struct newton *newton) {
     free(newton->gradient);
     free(newton->step);
     free(newton->dual);
+    free(newton->best_dual_w);
     free(newton->right);
     free(newton->s);
     free(newton->g);
@@ -293,6 +306,23 @@ static void release(struct newton *newton) {
     free(newton->term);
     mc_smooth_free(&newton->smooth);
     score_map_free(&newton->map);
+}
+
+/* The primal point is fit's, the dual one the best that was met. */
+static int certify(const struct newton *newton, struct mc_fit *fit, struct error *err) {
+    const struct mc_task *task = newton->task;
+    double *bias = memory_zeros(newton->k, sizeof *bias, "bias", err);
+    if (!bias) {
+        return -1;
+    }
+    for (size_t c = 0; c < newton->k; c++) {
+        bias[c] = task->bias * newton->best_dual_w[(newton->d - 1) * newton->k + c];
+    }
+    const struct mc_dual dual = {
+        .weights = newton->best_dual_w, .bias = bias, .linear = newton->best_linear};
+    int status = mc_certify(task, newton->cost, &dual, NULL, fit, err);
+    free(bias);
+    return status;
 }
 
 int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, const double *start,
@@ -325,6 +355,7 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
     for (size_t c = 0; status == 0 && fit->bias && c < k; c++) {
         fit->bias[c] = task->bias * fit->weights[(d - 1) * k + c];
     }
+    status = status < 0 ? -1 : certify(&newton, fit, err);
     release(&newton);
     if (status < 0) {
         mc_fit_free(fit);

@@ -4,6 +4,8 @@
 #include "common/kernel/gram.h"
 #include "common/kernel/linear.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,9 +39,23 @@ static double cut(void *context, const double *s, double *g, double *offset) {
     return value;
 }
 
+/* Sums of a few terms; a row's weight is its share of the cost. */
+static struct risk_rounding rounding(const void *context) {
+    const struct mc_task *task = context;
+    double k = (double)task->shape.k, most = mc_most(&task->shape), total = 0;
+    double size = 2 * most * fmax(1, task->shape.margin);
+    for (size_t i = 0; i < task->n; i++) {
+        total += task->share[task->y[i]] * most;
+    }
+    return (struct risk_rounding){((double)task->n + k) * DBL_EPSILON * total,
+                                  (k + 4) * DBL_EPSILON * size, size};
+}
+
 struct risk mc_risk(const struct mc_task *task) {
-    return (struct risk){
-        .n = task->n * task->shape.k, .context = (void *)(uintptr_t)task, .cut = cut};
+    return (struct risk){.n = task->n * task->shape.k,
+                         .context = (void *)(uintptr_t)task,
+                         .cut = cut,
+                         .rounding = rounding};
 }
 
 /* ---- the map ---- */

@@ -4,6 +4,7 @@
 
 #include "common/kernel/problem.h"
 #include "solvers/mc/form.h"
+#include "solvers/methods/certify.h"
 #include "solvers/methods/stop.h"
 
 #include <stdbool.h>
@@ -17,6 +18,7 @@ struct mc_task {
     const uint32_t *y;   /* (n) class of each row */
     const double *share; /* (k) weight of C for each class */
     double bias;         /* value of the constant feature; 0: none */
+    struct certify *certify;
     uint64_t seed;
 };
 
@@ -27,9 +29,10 @@ struct mc_goal {
 
 /* A point with both bounds, in double and from the data. */
 struct mc_fit {
-    double *weights; /* linear: (n_features, k); kernel: (n, k) */
-    double *bias;    /* (k) part of the constant feature in the scores; NULL without one */
-    double primal, dual;
+    double *weights;     /* linear: (n_features, k); kernel: (n, k) */
+    double *bias;        /* (k) part of the constant feature in the scores; NULL without one */
+    double primal, dual; /* of the certificate, or of running sums until there is one */
+    struct certificate certificate;
     uint64_t iterations;
     enum stop_reason reason; /* why it ended before the gap was reached */
 };

@@ -1,5 +1,6 @@
 #include "solvers/methods/certify.h"
 
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
 #include "common/kernel/rounding.h"
@@ -127,8 +128,8 @@ static int evaluate_weights(const struct certify *certify, size_t k,
 
 /* |f|^2 of coefficients b with scores s that have the constant feature's part. */
 static int evaluate_coefficients(const struct certify *certify, size_t k,
-                                 const struct certify_function *f, struct evaluation *out,
-                                 struct error *err) {
+                                 const struct certify_function *f, const double *s,
+                                 struct evaluation *out, struct error *err) {
     size_t n = certify->map->n, used = 0;
     const double *reach = certify->reach;
     double magnitude = 0, error = 0;
@@ -140,7 +141,7 @@ static int evaluate_coefficients(const struct certify *certify, size_t k,
         bool any = false;
         double off = f->error ? f->error[i] : 0;
         for (size_t c = 0; c < k; c++) {
-            double b = f->weights[i * k + c], term = b * out->s[i * k + c];
+            double b = f->weights[i * k + c], term = b * s[i * k + c];
             any = any || b != 0;
             out->column[c] += fabs(b) * reach[i];
             out->norm += term;
@@ -178,32 +179,34 @@ static void add_constant(const struct certify *certify, size_t k, const double *
     }
 }
 
-/* Kernel scores of f and g by one product: those of g behind those of f in its rows. */
+/* Kernel scores of f and g by one product: those of g behind those of f in its rows. Where both have
+ * the same weights, g's are f's, and of_g->s is NULL. */
 static int kernel_scores_of(const struct certify *certify, size_t k,
                             const struct certify_function *f, const struct certify_function *g,
                             struct evaluation *of_f, struct evaluation *of_g, struct error *err) {
-    size_t n = certify->map->n, outputs = g ? 2 * k : k;
-    double *b = g ? memory_array(n, outputs * sizeof *b, "a certificate", err) : NULL;
+    bool both = g && g->weights != f->weights;
+    size_t n = certify->map->n, outputs = both ? 2 * k : k;
+    double *b = both ? memory_array(n, outputs * sizeof *b, "a certificate", err) : NULL;
     double *s = memory_array(n, outputs * sizeof *s, "a certificate", err);
     of_f->s = memory_array(n, k * sizeof *s, "a certificate", err);
-    of_g->s = g ? memory_array(n, k * sizeof *s, "a certificate", err) : NULL;
+    of_g->s = both ? memory_array(n, k * sizeof *s, "a certificate", err) : NULL;
     int status = -1;
-    if (s && of_f->s && (!g || (b && of_g->s))) {
-        for (size_t i = 0; g && i < n; i++) {
+    if (s && of_f->s && (!both || (b && of_g->s))) {
+        for (size_t i = 0; both && i < n; i++) {
             memcpy(b + i * outputs, f->weights + i * k, k * sizeof *b);
             memcpy(b + i * outputs + k, g->weights + i * k, k * sizeof *b);
         }
-        status = certify->map->exact(certify->map, g ? b : f->weights, outputs, s, err);
+        status = certify->map->exact(certify->map, both ? b : f->weights, outputs, s, err);
     }
     for (size_t i = 0; status == 0 && i < n; i++) {
         memcpy(of_f->s + i * k, s + i * outputs, k * sizeof *s);
-        if (g) {
+        if (both) {
             memcpy(of_g->s + i * k, s + i * outputs + k, k * sizeof *s);
         }
     }
     if (status == 0) {
         add_constant(certify, k, f->weights, of_f->s);
-        if (g) {
+        if (both) {
             add_constant(certify, k, g->weights, of_g->s);
         }
     }
@@ -264,6 +267,9 @@ static int evaluate_loss(const struct certify *certify, size_t k, const struct c
         status = add_loss(certify, k, f, of_f, family, first, m, s ? s : of_f->s + first * k, error,
                           loss, err);
     }
+    if (status == 0 && f->scores && of_f->s) {
+        memcpy(f->scores, of_f->s, n * k * sizeof *f->scores);
+    }
     free(error);
     free(s);
     return status;
@@ -323,8 +329,9 @@ static int evaluate(const struct certify *certify, size_t k, const struct certif
                    : 0;
     }
     return kernel_scores_of(certify, k, f, g, of_f, of_g, err) < 0 ||
-                   evaluate_coefficients(certify, k, f, of_f, err) < 0 ||
-                   (g && evaluate_coefficients(certify, k, g, of_g, err) < 0)
+                   evaluate_coefficients(certify, k, f, of_f->s, of_f, err) < 0 ||
+                   (g && evaluate_coefficients(certify, k, g, of_g->s ? of_g->s : of_f->s, of_g,
+                                               err) < 0)
                ? -1
                : 0;
 }
@@ -349,6 +356,8 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
         certificate->dual = fmax(0, bound);
         certificate->certified = definite;
         certificate->worse = certificate->primal > family->nothing;
+        certificate->primal = fmin(certificate->primal, family->nothing);
+        certificate->gap = gap_relative_to(certificate->primal, certificate->dual, family->nothing);
         if (!isfinite(certificate->primal) || !isfinite(bound)) {
             status = overflow(err);
         }
@@ -358,4 +367,17 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
     free(of_f.column);
     free(of_g.column);
     return status;
+}
+
+void certify_conclude(const struct certificate *certificate, double epsilon,
+                      enum stop_reason reason, struct solution *solution) {
+    bool reached = certificate->certified && certificate->gap <= epsilon;
+    solution->primal = certificate->primal;
+    solution->dual = certificate->certified ? certificate->dual : 0;
+    solution->gap = certificate->certified ? certificate->gap : NAN;
+    solution->certified = certificate->certified;
+    solution->converged = reached;
+    solution->reason = reached                                          ? STOP_REACHED
+                       : certificate->certified || stop_limited(reason) ? reason
+                                                                        : STOP_INDEFINITE;
 }

@@ -15,6 +15,7 @@
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/methods/solution.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,7 @@ struct certify_function {
                            weights of that feature; else it is free, and the norm has no part of it */
     const double *error; /* kernel: (n) bound of the error in each row's coefficients; NULL: none */
     double norm_error;   /* linear: bound of the error of |weights|; 0: none */
+    double *scores; /* kernel, of f: (n, k) gets the scores with what is added; NULL: unwanted */
 };
 
 /* What a family tells of its loss and of its dual point. */
@@ -49,8 +51,14 @@ struct certificate {
     double nothing;      /* the family's */
     bool certified;      /* false: the kernel is not known to be positive semidefinite, and its
                             matrix over the rows that are used is not; dual then says nothing */
-    bool worse;          /* f = 0 has a lower primal */
+    double gap; /* (primal - dual) / primal, or of a tiny part of nothing if that is more */
+    bool worse; /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
 };
+
+/* What the solution says of itself: bounds, gap, whether they are certified, whether the gap is
+ * reached, and if not, the reason: `reason`, or that the kernel is indefinite. */
+void certify_conclude(const struct certificate *certificate, double epsilon,
+                      enum stop_reason reason, struct solution *solution);
 
 /* A problem made ready. */
 struct certify;

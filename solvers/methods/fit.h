@@ -3,6 +3,7 @@
 #define SOLVERS_METHODS_FIT_H
 
 #include "solvers/methods/risk.h"
+#include "solvers/methods/stop.h"
 
 #include <stdbool.h>
 #include <stdint.h>

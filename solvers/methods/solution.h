@@ -16,12 +16,13 @@ struct solution {
     double *bias;    /* (n_outputs) added to the scores; NULL: nothing is */
     struct pair_coefficient *pairs; /* pair features, by problem row: then weights is NULL */
     size_t n_pairs;
-    double primal, dual;
+    double primal, dual; /* dual <= optimum <= primal, with rounding paid for, if certified */
+    double gap;          /* relative; NAN: nothing bounds the optimum */
     uint64_t iterations;
     bool converged;          /* (primal - dual) / primal <= epsilon, or the stop rule asked for */
     enum stop_reason reason; /* when not converged */
-    bool uncertified;        /* the problem is not convex: dual, if it is not 0, is a lower bound
-                                that no solution need come near, and there is no gap */
+    bool certified;          /* else the problem is not convex, or not known to be: a gap that is
+                                given is to a lower bound that no solution need come near */
 };
 
 /* Releases what the solution owns and makes it empty. */

@@ -19,9 +19,6 @@
 /* How often a fit that looked converged, but is not when recomputed in double, is taken further. */
 enum { POLISH_ROUNDS = 3 };
 
-/* A square this much below 0, of its terms, or a dual above the primal, of both, is no rounding. */
-static const double INDEFINITE = 1e-9;
-
 struct rank {
     const struct problem *problem;
     struct rank_pairs pairs;
@@ -336,32 +333,22 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
     }
     free(loss.g);
     free(dual.error);
-    fit->primal = certificate->primal;
-    fit->dual = certificate->dual;
     return status;
 }
 
 static int fill_solution(struct rank *rank, const struct rank_parameters *parameters,
-                         struct fit *fit, uint64_t iterations, bool indefinite,
-                         struct solution *solution, struct error *err) {
-    *solution = (struct solution){.n_outputs = 1,
-                                  .primal = fit->primal,
-                                  .dual = fit->dual,
-                                  .iterations = iterations,
-                                  .converged = fit->converged,
-                                  .reason = fit->reason};
-    bool decay = parameters->method == RANK_FW && parameters->stop == RANK_DECAY;
-    if (!decay) {
-        solution->converged = gap_relative(fit->primal, fit->dual) <= parameters->epsilon;
-        if (!solution->converged && !solution->reason) {
-            solution->reason = STOP_PRECISION;
-        }
+                         struct fit *fit, uint64_t iterations,
+                         const struct certificate *certificate, struct solution *solution,
+                         struct error *err) {
+    *solution = (struct solution){.n_outputs = 1, .iterations = iterations};
+    enum stop_reason reason = fit->reason ? fit->reason : STOP_ROUNDING;
+    certify_conclude(certificate, parameters->epsilon, reason, solution);
+    if (parameters->method == RANK_FW && parameters->stop == RANK_DECAY && certificate->certified) {
+        solution->converged = fit->converged;
+        solution->reason = fit->reason;
     }
-    if (indefinite) {
-        solution->dual = fit->primal - fabs(fit->primal); /* says nothing: a gap of 1 */
-        solution->uncertified = true;
-        solution->converged = false;
-        solution->reason = stop_limited(fit->reason) ? fit->reason : STOP_INDEFINITE;
+    if (certificate->worse) {
+        memset(fit->weights, 0, rank->map.dimension * sizeof *fit->weights);
     }
     if (rank->exterior) {
         return exterior_coefficients(rank->exterior, fit->weights, &solution->pairs,
@@ -394,15 +381,14 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
             return -1;
         }
         bool stays = !fit.converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
-        if (stays || !certificate.certified ||
-            gap_relative(fit.primal, fit.dual) <= parameters->epsilon) {
+        if (stays || !certificate.certified || certificate.gap <= parameters->epsilon) {
             break;
         }
         fit_free(&fit);
         epsilon /= 2;
     }
     int status =
-        fill_solution(rank, parameters, &fit, iterations, !certificate.certified, solution, err);
+        fill_solution(rank, parameters, &fit, iterations, &certificate, solution, err);
     fit_free(&fit);
     return status;
 }

@@ -361,7 +361,7 @@ int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor
                                       .iterations = run.iterations,
                                       .converged = !stopped,
                                       .reason = stopped,
-                                      .uncertified = true};
+                                      .gap = NAN};
         *threshold = run.best.threshold;
         run.best.w = NULL;
     }

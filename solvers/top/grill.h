@@ -25,7 +25,7 @@ struct top_grill {
     double epsilon; /* a start ends when ten iterations gain less than this part of the value */
 };
 
-/* The solution is uncertified, its dual 0. The caller calls solution_free. */
+/* The solution is not certified, its dual 0. The caller calls solution_free. */
 int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor,
                     struct solution *solution, double *threshold, struct error *err);
 

@@ -1,0 +1,108 @@
+#include "solvers/mc/certify.h"
+
+#include "common/base/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Scores that are looked at together. */
+enum { BLOCK_SCORES = 1 << 18 };
+
+struct loss {
+    const struct mc_task *task;
+    double cost;
+};
+
+static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
+                         const double *error, double *value, double *rounding, struct error *err) {
+    (void)err;
+    const struct loss *loss = context;
+    const struct mc_shape *shape = &loss->task->shape;
+    size_t k = shape->k;
+    double most = mc_most(shape), slope = 2 * fmax(1, shape->margin);
+    *value = *rounding = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t y = loss->task->y[first + i];
+        double largest = 0, weight = loss->cost * loss->task->share[y];
+        for (size_t c = 0; c < k; c++) {
+            largest = fmax(largest, fabs(s[i * k + c]));
+        }
+        *value += weight * mc_loss(shape, y, s + i * k);
+        *rounding += weight * most *
+                     (slope * error[i] + ((double)k + 8) * DBL_EPSILON * (1 + slope * largest));
+    }
+    *rounding += (double)n * DBL_EPSILON * *value;
+    return 0;
+}
+
+/* What rounding may have done to the rows' coefficients: error (n), its sum and that of their sizes
+ * with the rows' reach, and the number of rows that have some. |u(alpha)| <= 2 M sum alpha. */
+struct rounding {
+    double *error;
+    double lost, size;
+    size_t n_used;
+};
+
+static int find_rounding(const struct mc_task *task, double cost, const struct mc_dual *dual,
+                         struct rounding *rounding, struct error *err) {
+    const double *reach = certify_reach(task->certify);
+    double most = mc_most(&task->shape), width = 2 * fmax(1, task->shape.margin);
+    double unit = ((double)task->shape.k + 8) * DBL_EPSILON;
+    *rounding =
+        (struct rounding){.error = memory_array(task->n, sizeof(double), "a certificate", err)};
+    if (!rounding->error) {
+        return -1;
+    }
+    for (size_t i = 0; i < task->n; i++) {
+        double cap = cost * task->share[task->y[i]];
+        double sum = width * (dual->alpha ? mc_alpha_sum(dual->alpha, i) : cap * most);
+        rounding->error[i] = unit * sum + dual->rounding * cap;
+        rounding->lost += rounding->error[i] * reach[i];
+        rounding->size += sum * reach[i];
+        rounding->n_used += sum > 0;
+    }
+    return 0;
+}
+
+static double loss_of_nothing(const struct mc_task *task, double cost) {
+    double sum = 0;
+    for (size_t i = 0; i < task->n; i++) {
+        sum += cost * task->share[task->y[i]] * mc_most(&task->shape);
+    }
+    return sum;
+}
+
+int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
+               struct mc_fit *fit, struct error *err) {
+    size_t k = task->shape.k;
+    struct rounding rounding;
+    if (find_rounding(task, cost, dual, &rounding, err) < 0) {
+        return -1;
+    }
+    struct certify_function f = {.weights = fit->weights, .bias = fit->bias, .scores = scores};
+    struct certify_function g = {.weights = dual->weights ? dual->weights : fit->weights,
+                                 .bias = dual->weights ? dual->bias : fit->bias};
+    if (task->problem->gram) {
+        g.error = rounding.error;
+    } else {
+        g.norm_error =
+            rounding.lost + certify_adjoint_error(task->certify, rounding.n_used, rounding.size);
+    }
+    /* sums of a row may be over its cost by their own rounding: as much is lost by scaling them down,
+     * of the linear part, which is at least half of |g|^2 wherever D is of use */
+    double unit = 3 * ((double)k + 4) * DBL_EPSILON + ((double)task->n + 4) * DBL_EPSILON;
+    struct loss loss = {task, cost};
+    const struct certify_family family = {.context = &loss,
+                                          .block = 1 + BLOCK_SCORES / k,
+                                          .loss = evaluate_loss,
+                                          .linear = dual->linear,
+                                          .linear_rounding =
+                                              unit * dual->linear + dual->linear_rounding,
+                                          .nothing = loss_of_nothing(task, cost)};
+    int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
+    free(rounding.error);
+    fit->primal = fit->certificate.primal;
+    fit->dual = fit->certificate.dual;
+    return status;
+}

@@ -1,0 +1,29 @@
+/* The certificate of a multi-class problem: its loss and its dual point at the door of all families
+ * (solvers/methods/certify.h). */
+#ifndef SOLVERS_MC_CERTIFY_H
+#define SOLVERS_MC_CERTIFY_H
+
+#include "common/base/error.h"
+#include "solvers/mc/alpha.h"
+#include "solvers/mc/task.h"
+
+/* A dual point alpha, within rounding of being feasible, as far as an engine knows it. */
+struct mc_dual {
+    const struct mc_alpha
+        *alpha; /* NULL: what is known is that sums of rows are at most C_i most */
+    const double
+        *weights;       /* W(alpha), computed from it: linear (n_features, k), kernel (n, k); NULL:
+                              the fit's weights are, one by one */
+    const double *bias; /* (k) of the constant feature; NULL with weights, or without one */
+    double linear;      /* sum of alpha */
+    double linear_rounding; /* of its error, but for a few units in the last place */
+    double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few
+                              units in the last place */
+};
+
+/* Fills the fit's certificate, primal and dual from its weights and bias as they will be written.
+ * scores (n, k), if not NULL, gets the scores, with the bias; kernels only. */
+int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
+               struct mc_fit *fit, struct error *err);
+
+#endif
