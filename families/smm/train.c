@@ -207,6 +207,7 @@ static double largest_stationarity(const struct smm *smm) {
 
 static int header(const void *state, struct point point, const struct solution *solution,
                   struct model *model, struct error *err) {
+    (void)solution;
     const struct smm *smm = state;
     size_t height, width;
     enum smm_formulation formulation = (enum smm_formulation)point_choice(point, "formulation");

@@ -207,6 +207,7 @@ static int add_number(struct model *model, const char *key, double number, struc
 
 static int header(const void *opened, struct point point, const struct solution *solution,
                   struct model *model, struct error *err) {
+    (void)solution;
     const struct state *state = opened;
     const struct data *data = state->problem->data;
     model->cost = cost_of(state, point);

@@ -381,3 +381,10 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
                        : certificate->certified || stop_limited(reason) ? reason
                                                                         : STOP_INDEFINITE;
 }
+
+void certify_sum(const struct certificate *sum, bool convex, struct solution *solution) {
+    solution->primal = sum->primal;
+    solution->dual = sum->dual;
+    solution->gap = gap_relative_to(sum->primal, sum->dual, sum->nothing);
+    solution->certified = convex;
+}

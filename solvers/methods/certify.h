@@ -55,6 +55,11 @@ struct certificate {
     bool worse; /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
 };
 
+/* The same for a sum of problems, whose bounds were added up in *sum, and which know by themselves
+ * whether they have converged. convex: false if the primal is that of a problem that is not, of which
+ * dual is a lower bound that no solution need come near. */
+void certify_sum(const struct certificate *sum, bool convex, struct solution *solution);
+
 /* What the solution says of itself: bounds, gap, whether they are certified, whether the gap is
  * reached, and if not, the reason: `reason`, or that the kernel is indefinite. */
 void certify_conclude(const struct certificate *certificate, double epsilon,

@@ -394,13 +394,14 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
                                   .primal = point.bounds.primal,
                                   .dual = point.bounds.dual,
                                   .iterations = run.iterations};
+    solution->gap = point.indefinite ? NAN : gap_relative(point.bounds.primal, point.bounds.dual);
+    solution->certified = !point.indefinite;
     solution->converged = is_reached(&point.bounds, parameters->epsilon);
     if (!solution->converged) {
         solution->reason = run.stop ? run.stop : STOP_PRECISION;
     }
     if (point.indefinite) {
-        solution->dual = point.bounds.primal - fabs(point.bounds.primal); /* says nothing */
-        solution->certified = false;
+        solution->dual = 0;
         solution->converged = false;
         solution->reason = stop_limited(run.stop) ? run.stop : STOP_INDEFINITE;
     }

@@ -29,6 +29,7 @@ struct smm_nuclear {
     double *W, *M, *dual_W;            /* (cells) */
     double *margin, *cost, *s, *signs; /* (n) */
     double *breaks;                    /* (2n) */
+    double *alpha;                     /* (n) of the best dual value */
 };
 
 int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
@@ -42,7 +43,7 @@ int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *ma
     made->svm = svm;
     made->rho = 1;
     made->S = memory_zeros(5 * cells, sizeof *made->S, "matrices", err);
-    made->margin = memory_zeros(6 * n, sizeof *made->margin, "scores", err);
+    made->margin = memory_zeros(7 * n, sizeof *made->margin, "scores", err);
     if (!made->S || !made->margin) {
         smm_nuclear_close(made);
         return -1;
@@ -55,6 +56,7 @@ int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *ma
     made->s = made->cost + n;
     made->signs = made->s + n;
     made->breaks = made->signs + n;
+    made->alpha = made->breaks + 2 * n;
     *nuclear = made;
     return 0;
 }
@@ -172,7 +174,12 @@ static int iterate(struct smm_nuclear *nuclear, const struct binary_loss *loss, 
         smm_nuclear_shrink(nuclear->M, height, width, tau, nuclear->dual_W, &norm, &square, err)) {
         return -1;
     }
-    best->fit->dual = fmax(best->fit->dual, linear - 0.5 * square);
+    if (linear - 0.5 * square > best->fit->dual) {
+        best->fit->dual = linear - 0.5 * square;
+        for (size_t i = 0; i < matrices->n; i++) {
+            nuclear->alpha[i] = loss->y[i] * nuclear->signs[i];
+        }
+    }
     offer(nuclear, loss, tau, nuclear->dual_W, norm, square, best);
 
     for (size_t j = 0; j < cells; j++) {
@@ -198,6 +205,8 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
                       struct smm_nuclear_fit *fit, struct error *err) {
     *fit = (struct smm_nuclear_fit){.primal = INFINITY, .dual = 0}; /* of alpha = 0 */
     struct best best = {W, fit};
+    memset(nuclear->alpha, 0, nuclear->matrices->n * sizeof *nuclear->alpha);
+    fit->alpha = nuclear->alpha;
     memset(W, 0, nuclear->matrices->height * nuclear->matrices->width * sizeof *W);
     offer(nuclear, loss, tau, W, 0, 0, &best);
     for (double gap = 1;; gap = gap_relative(fit->primal, fit->dual)) {

@@ -27,7 +27,8 @@ int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *ma
 void smm_nuclear_close(struct smm_nuclear *nuclear);
 
 struct smm_nuclear_fit {
-    double bias, primal, dual;
+    double bias, primal, dual; /* of running sums */
+    const double *alpha;       /* (n) of the dual bound; the solver's, until it solves again */
     uint64_t iterations;
     enum stop_reason reason; /* when not converged */
 };

@@ -6,6 +6,7 @@
 #include "common/base/random.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/binary.h"
+#include "solvers/smm/certify.h"
 #include "solvers/smm/lowrank.h"
 #include "solvers/smm/maps.h"
 #include "solvers/smm/nuclear.h"
@@ -23,13 +24,15 @@ struct smm {
     size_t cells;
     struct labels labels;
     size_t n_machines;
-    struct smm_machine *machine;  /* (n_machines) */
-    double *unit;                 /* (n) cost of a row, relative to C */
-    uint32_t *class;              /* (n) number of its label */
-    double *y, *cost;             /* (n) of the machine at work */
-    double *s, *breaks;           /* (n), (2n) work */
-    double *M;                    /* (cells) work */
-    struct binary *svm;           /* on the rows themselves */
+    struct smm_machine *machine; /* (n_machines) */
+    double *unit;                /* (n) cost of a row, relative to C */
+    uint32_t *class;             /* (n) number of its label */
+    double *y, *cost;            /* (n) of the machine at work */
+    double *s, *breaks;          /* (n), (2n) work */
+    double *M;                   /* (cells) work */
+    struct binary *svm;          /* on the rows themselves */
+    struct score_map map;
+    struct certify *certify;
     struct smm_nuclear **nuclear; /* (n_machines) iterates; NULL before the first */
 };
 
@@ -121,7 +124,9 @@ static int open_parts(struct smm *smm, const double *weight, struct error *err) 
     smm->breaks = smm->s + n;
     const struct binary_rows rows = {
         .n = n, .d = smm->cells, .data = smm->problem->data, .threads = smm->problem->threads};
-    return take_labels(smm, weight, err) < 0 || open_machines(smm, err) < 0
+    return take_labels(smm, weight, err) < 0 || open_machines(smm, err) < 0 ||
+                   score_map_create(&smm->map, smm->problem, err) < 0 ||
+                   certify_create(&smm->certify, smm->problem, &smm->map, 0, err) < 0
                ? -1
                : binary_open(&smm->svm, &rows, err);
 }
@@ -162,6 +167,8 @@ void smm_close(struct smm *smm) {
     free(smm->machine);
     free(smm->nuclear);
     binary_close(smm->svm);
+    certify_free(smm->certify);
+    score_map_free(&smm->map);
     labels_free(&smm->labels);
     free(smm->class);
     free(smm->unit);
@@ -178,43 +185,64 @@ struct outcome {
     enum stop_reason reason; /* when not converged */
 };
 
-/* Both bounds of the plain SVM at w and alpha, from the rows, in double. */
-static int certify(struct smm *smm, const struct binary_loss *loss, const double *w,
-                   const double *alpha, struct smm_machine *machine, struct error *err) {
-    size_t n = smm->problem->n;
-    double sum, linear = 0;
-    const struct binary_rows rows = {
-        .n = n, .d = smm->cells, .data = smm->problem->data, .threads = smm->problem->threads};
-    smm_scores(&smm->matrices, w, smm->s);
-    machine->bias = binary_bias(loss, smm->s, n, smm->breaks, &sum);
-    machine->primal = 0.5 * array_dot(w, w, smm->cells) + sum;
-    for (size_t i = 0; i < n; i++) {
-        smm->s[i] = loss->y[i] * alpha[i];
-        linear += alpha[i];
-        linear -= loss->squared ? alpha[i] * (alpha[i] / (4 * loss->cost[i])) : 0;
-    }
-    if (binary_adjoint(&rows, smm->s, smm->M, err) < 0) {
+/* How often a fit that looked converged, but is not when certified, is taken further. */
+enum { POLISH_ROUNDS = 4 };
+
+/* Both bounds of W and the dual point, at the door; W = 0 where nothing better is there. */
+static int certify(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
+                   struct smm_machine *machine, struct error *err) {
+    double sum;
+    const struct smm_claim claim = {.matrices = &smm->matrices,
+                                    .loss = loss,
+                                    .tau = tau,
+                                    .W = machine->W,
+                                    .bias = machine->bias,
+                                    .alpha = alpha};
+    if (smm_certify(smm->certify, &claim, &machine->certificate, err) < 0) {
         return -1;
     }
-    machine->dual = linear - 0.5 * array_dot(smm->M, smm->M, smm->cells);
+    if (machine->certificate.worse) {
+        memset(machine->W, 0, smm->cells * sizeof *machine->W);
+        memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
+        machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
+    }
+    machine->primal = machine->certificate.primal;
+    machine->dual = machine->certificate.dual;
     return 0;
+}
+
+static void conclude(const struct smm_machine *machine, double epsilon, enum stop_reason reason,
+                     uint64_t iterations, struct outcome *outcome) {
+    *outcome = (struct outcome){.iterations = iterations,
+                                .converged = machine->certificate.gap <= epsilon,
+                                .reason = reason};
 }
 
 static int solve_svm(struct smm *smm, const struct binary_loss *loss, double epsilon,
                      const struct monitor *monitor, struct smm_machine *machine,
                      struct outcome *outcome, struct error *err) {
     struct binary_fit fit;
+    double aim = epsilon;
+    uint64_t iterations = 0;
     if (smm->n_machines > 1) {
         binary_forget(smm->svm);
     }
-    if (binary_solve(smm->svm, loss, epsilon, monitor, &fit, err) < 0 ||
-        certify(smm, loss, fit.w, fit.alpha, machine, err) < 0) {
-        return -1;
+    for (int round = 0;; round++) {
+        if (binary_solve(smm->svm, loss, aim, monitor, &fit, err) < 0) {
+            return -1;
+        }
+        memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
+        machine->bias = fit.bias;
+        iterations += fit.iterations;
+        if (certify(smm, loss, 0, fit.alpha, machine, err) < 0) {
+            return -1;
+        }
+        if (machine->certificate.gap <= epsilon || fit.reason || round == POLISH_ROUNDS) {
+            break;
+        }
+        aim /= 2;
     }
-    memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
-    *outcome = (struct outcome){.iterations = fit.iterations,
-                                .converged = gap_reached(machine->primal, machine->dual, epsilon),
-                                .reason = fit.reason ? fit.reason : STOP_ROUNDING};
+    conclude(machine, epsilon, fit.reason ? fit.reason : STOP_ROUNDING, iterations, outcome);
     return 0;
 }
 
@@ -232,16 +260,26 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
         binary_forget(smm->svm);
     }
     struct smm_nuclear_fit fit;
-    if (smm_nuclear_solve(smm->nuclear[m], loss, parameters->tau, parameters->epsilon, monitor,
-                          machine->W, &fit, err) < 0) {
-        return -1;
+    double aim = parameters->epsilon;
+    uint64_t iterations = 0;
+    for (int round = 0;; round++) {
+        if (smm_nuclear_solve(smm->nuclear[m], loss, parameters->tau, aim, monitor, machine->W,
+                              &fit, err) < 0) {
+            return -1;
+        }
+        machine->bias = fit.bias;
+        iterations += fit.iterations;
+        if (certify(smm, loss, parameters->tau, fit.alpha, machine, err) < 0) {
+            return -1;
+        }
+        if (machine->certificate.gap <= parameters->epsilon || fit.reason ||
+            round == POLISH_ROUNDS) {
+            break;
+        }
+        aim /= 2;
     }
-    machine->bias = fit.bias;
-    machine->primal = fit.primal;
-    machine->dual = fit.dual;
-    *outcome = (struct outcome){.iterations = fit.iterations,
-                                .converged = gap_reached(fit.primal, fit.dual, parameters->epsilon),
-                                .reason = fit.reason};
+    conclude(machine, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDING, iterations,
+             outcome);
     return 0;
 }
 
@@ -455,21 +493,24 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
     size_t k =
         smm->matrices.height < smm->matrices.width ? smm->matrices.height : smm->matrices.width;
-    *solution = (struct solution){.converged = true};
+    *solution = (struct solution){.converged = true, .certified = true};
+    struct certificate sum = {.certified = true};
     for (size_t m = 0; m < smm->n_machines; m++) {
         struct outcome outcome;
         if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {
             return -1;
         }
-        solution->primal += smm->machine[m].primal;
-        solution->dual += smm->machine[m].dual;
+        sum.primal += smm->machine[m].primal;
+        sum.dual += smm->machine[m].dual;
+        sum.nothing += smm->machine[m].certificate.nothing;
         solution->iterations += outcome.iterations;
         if (!outcome.converged) {
-            solution->converged = false;
             solution->reason = stop_limited(solution->reason) ? solution->reason : outcome.reason;
+            solution->converged = false;
         }
     }
-    solution->uncertified = parameters->formulation == SMM_LOWRANK && parameters->rank < k;
+    bool convex = parameters->formulation != SMM_LOWRANK || parameters->rank >= k;
+    certify_sum(&sum, convex, solution);
     if (fill_weights(smm, solution, err) < 0) {
         solution_free(solution);
         return -1;

@@ -13,6 +13,7 @@
 #include "common/base/error.h"
 #include "common/data/labels.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/certify.h"
 #include "solvers/methods/monitor.h"
 #include "solvers/methods/solution.h"
 
@@ -48,10 +49,11 @@ struct smm_machine {
     double bias;
     size_t rank; /* singular values above rounding */
     double primal, dual;
-    double stationarity; /* lowrank: what a joint step can gain at most to first order,
+    struct certificate certificate; /* lowrank: of the SVM that its start comes from */
+    double stationarity;            /* lowrank: what a joint step can gain at most to first order,
                             relative to the primal */
-    double best, worst;  /* lowrank: primal over the starts */
-    size_t n_starts;     /* lowrank */
+    double best, worst;             /* lowrank: primal over the starts */
+    size_t n_starts;                /* lowrank */
 };
 
 /* A problem made ready: rows of a linear problem with labels by name, and n_features = height *

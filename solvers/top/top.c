@@ -434,10 +434,11 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
                                   .iterations = fit.iterations,
                                   .reason = fit.reason};
     fit.weights = NULL;
-    solution->converged = gap_reached(fit.primal, fit.dual, parameters->epsilon);
+    solution->gap = indefinite ? NAN : gap_relative(fit.primal, fit.dual);
+    solution->certified = !indefinite;
+    solution->converged = solution->gap <= parameters->epsilon;
     if (indefinite) {
-        solution->dual = fit.primal - fabs(fit.primal); /* says nothing: a gap of 1 */
-        solution->uncertified = true;
+        solution->dual = 0;
         solution->converged = false;
         solution->reason = stop_limited(fit.reason) ? fit.reason : STOP_INDEFINITE;
     } else if (!solution->converged && !solution->reason) {

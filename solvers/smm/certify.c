@@ -1,0 +1,164 @@
+#include "solvers/smm/certify.h"
+
+#include "common/base/memory.h"
+#include "solvers/smm/nuclear.h"
+#include "solvers/smm/svd.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Singular values from LAPACK are those of a matrix within so many units times a side of the norm. */
+enum { SVD_UNITS = 16 };
+
+struct work {
+    const struct smm_claim *claim;
+    double nuclear_norm, svd_rounding; /* of W */
+};
+
+static double svd_unit(const struct smm_matrices *matrices) {
+    return SVD_UNITS * (double)(matrices->height + matrices->width) * DBL_EPSILON;
+}
+
+static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
+                         const double *error, double *value, double *rounding, struct error *err) {
+    (void)first;
+    (void)err;
+    const struct work *work = context;
+    const struct binary_loss *loss = work->claim->loss;
+    *value = work->claim->tau * work->nuclear_norm;
+    *rounding = work->claim->tau * work->svd_rounding;
+    for (size_t i = 0; i < n; i++) {
+        double slack = error[i] + DBL_EPSILON * (1 + fabs(s[i]));
+        double u = fmax(0, 1 - loss->y[i] * s[i]), most = fmax(0, 1 - loss->y[i] * s[i] + slack);
+        *value += loss->cost[i] * (loss->squared ? u * u : u);
+        *rounding += loss->cost[i] * (loss->squared ? most * most - u * u : most - u);
+    }
+    *rounding += (double)(n + 4) * DBL_EPSILON * *value;
+    return 0;
+}
+
+/* The dual point's sums. */
+struct sums {
+    double linear, size; /* the linear part of D, and that of its magnitudes */
+    double residual;     /* bound of |y'alpha| */
+    double room[2];      /* how far y'alpha can be lowered, and raised, within the bounds */
+    double reach;        /* sum of alpha_i reach_i */
+    double most_reach, most_ratio;
+    size_t n_used;
+};
+
+static struct sums add_up(const struct binary_loss *loss, const double *alpha, size_t n,
+                          const double *reach) {
+    struct sums sums = {0};
+    double residual = 0, total = 0;
+    for (size_t i = 0; i < n; i++) {
+        double part = loss->squared ? alpha[i] * (alpha[i] / (4 * loss->cost[i])) : 0;
+        double more = loss->squared ? INFINITY : loss->cost[i] - alpha[i];
+        sums.linear += alpha[i] - part;
+        sums.size += alpha[i] + part;
+        residual += loss->y[i] * alpha[i];
+        total += alpha[i];
+        sums.room[0] += loss->y[i] > 0 ? alpha[i] : more;
+        sums.room[1] += loss->y[i] > 0 ? more : alpha[i];
+        sums.reach += alpha[i] * reach[i];
+        sums.n_used += alpha[i] > 0;
+        sums.most_reach = fmax(sums.most_reach, reach[i]);
+        sums.most_ratio = loss->squared ? fmax(sums.most_ratio, alpha[i] / (2 * loss->cost[i])) : 0;
+    }
+    sums.residual = fabs(residual) + ((double)n + 2) * DBL_EPSILON * total;
+    return sums;
+}
+
+/* What D is less, at the most, at a point with y'alpha = 0 exactly: entries of one side move by the
+ * residual together, where the slopes of D are at most 1 + |g| reach [+ alpha / 2C]. INFINITY: there
+ * is no room for that. */
+static double price_of_balance(const struct sums *sums, double norm) {
+    if (sums->residual > fmin(sums->room[0], sums->room[1])) {
+        return sums->residual > 0 ? INFINITY : 0;
+    }
+    double moved = sums->residual * sums->most_reach;
+    return sums->residual * (1 + sums->most_ratio + norm * sums->most_reach) + 0.5 * moved * moved;
+}
+
+/* G = SVT_tau(sum alpha y X), with a bound of the error of its norm. */
+static int dual_matrix(const struct certify *certify, const struct smm_claim *claim,
+                       const struct sums *sums, double *signs, double *G, double *norm,
+                       double *error, struct error *err) {
+    const struct smm_matrices *matrices = claim->matrices;
+    size_t cells = matrices->height * matrices->width;
+    for (size_t i = 0; i < matrices->n; i++) {
+        signs[i] = claim->loss->y[i] * claim->alpha[i];
+    }
+    const struct binary_rows rows = {
+        .n = matrices->n, .d = cells, .data = matrices->data, .threads = matrices->threads};
+    if (binary_adjoint(&rows, signs, G, err) < 0) {
+        return -1;
+    }
+    double square = 0;
+    for (size_t j = 0; j < cells; j++) {
+        square += G[j] * G[j];
+    }
+    *error = certify_adjoint_error(certify, sums->n_used, sums->reach);
+    *norm = sqrt(square) + *error;
+    if (claim->tau > 0) {
+        double nuclear;
+        *error += svd_unit(matrices) * *norm; /* the shrinking itself does not expand */
+        return smm_nuclear_shrink(G, matrices->height, matrices->width, claim->tau, G, &nuclear,
+                                  &square, err);
+    }
+    return 0;
+}
+
+static int measure_nuclear(const struct smm_claim *claim, struct work *work, double *scratch,
+                           struct error *err) {
+    const struct smm_matrices *matrices = claim->matrices;
+    double square;
+    if (claim->tau == 0) {
+        return 0;
+    }
+    if (smm_nuclear_shrink(claim->W, matrices->height, matrices->width, 0, scratch,
+                           &work->nuclear_norm, &square, err) < 0) {
+        return -1;
+    }
+    size_t k = matrices->height < matrices->width ? matrices->height : matrices->width;
+    work->svd_rounding = svd_unit(matrices) * (double)k * sqrt(square);
+    return 0;
+}
+
+/* The loss of W = 0 with its best bias: all rows of the side that weighs less have margin 2. */
+static double loss_of_nothing(const struct binary_loss *loss, size_t n) {
+    double side[2] = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        side[loss->y[i] > 0] += loss->cost[i];
+    }
+    return loss->squared ? 4 * side[0] * side[1] / (side[0] + side[1]) : 2 * fmin(side[0], side[1]);
+}
+
+int smm_certify(struct certify *certify, const struct smm_claim *claim,
+                struct certificate *certificate, struct error *err) {
+    size_t n = claim->matrices->n, cells = claim->matrices->height * claim->matrices->width;
+    double *G = memory_array(2 * cells + n, sizeof *G, "a certificate", err), norm = 0, error = 0;
+    if (!G) {
+        return -1;
+    }
+    struct work work = {.claim = claim};
+    struct sums sums = add_up(claim->loss, claim->alpha, n, certify_reach(certify));
+    int status = dual_matrix(certify, claim, &sums, G + 2 * cells, G, &norm, &error, err);
+    status = status < 0 ? -1 : measure_nuclear(claim, &work, G + cells, err);
+    if (status == 0) {
+        double price = price_of_balance(&sums, norm);
+        const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
+        const struct certify_function g = {.weights = G, .norm_error = error};
+        const struct certify_family family = {
+            .context = &work,
+            .loss = evaluate_loss,
+            .linear = isfinite(price) ? sums.linear : 0,
+            .linear_rounding =
+                isfinite(price) ? price + ((double)n + 4) * DBL_EPSILON * sums.size : 0,
+            .nothing = loss_of_nothing(claim->loss, n)};
+        status = certify_bounds(certify, 1, &f, &g, &family, certificate, err);
+    }
+    free(G);
+    return status;
+}

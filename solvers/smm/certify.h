@@ -1,0 +1,25 @@
+/* The certificate of one machine with a free bias, with or without the nuclear norm: its loss and
+ * its dual point at the door of all families (solvers/methods/certify.h). */
+#ifndef SOLVERS_SMM_CERTIFY_H
+#define SOLVERS_SMM_CERTIFY_H
+
+#include "common/base/error.h"
+#include "solvers/methods/certify.h"
+#include "solvers/smm/binary.h"
+#include "solvers/smm/maps.h"
+
+struct smm_claim {
+    const struct smm_matrices *matrices;
+    const struct binary_loss *loss; /* margins are 1 */
+    double tau;                     /* of the nuclear norm; 0: none */
+    const double *W;                /* (height, width), and */
+    double bias;                    /* as they will be written */
+    const double *alpha;            /* (n) in [0, C_i], with y'alpha = 0 but for rounding */
+};
+
+/* Both bounds of 1/2 |W|^2 + tau |W|_* + loss. A dual point whose y'alpha no small change brings to 0
+ * gives the bound 0. */
+int smm_certify(struct certify *certify, const struct smm_claim *claim,
+                struct certificate *certificate, struct error *err);
+
+#endif
