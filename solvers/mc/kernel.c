@@ -404,8 +404,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
         if (refresh(kernel, err) < 0) {
             return -1;
         }
-        double gap = gap_relative(kernel->primal, kernel->dual);
-        if (gap <= aim) {
+        if (gap_reached(kernel->primal, kernel->dual, aim)) {
             return 0;
         }
         fit->iterations++;
@@ -452,9 +451,10 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
             return -1;
         }
         double gap = gap_relative(fit->primal, fit->dual);
+        bool reached = gap_reached(fit->primal, fit->dual, goal->epsilon);
         bool helped = !exact && fit->reason == STOP_PRECISION && gap <= best / 2;
-        if (gap <= goal->epsilon || (fit->reason && !helped)) {
-            fit->reason = gap <= goal->epsilon ? STOP_REACHED : fit->reason;
+        if (reached || (fit->reason && !helped)) {
+            fit->reason = reached ? STOP_REACHED : fit->reason;
             return 0;
         }
         aim = fit->reason ? aim : aim / 2;

@@ -307,7 +307,7 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
         }
         fit->reason = reason_of(linear);
         if (linear->end == STOPPED || linear->end == GIVEN_UP ||
-            gap_relative(fit->primal, fit->dual) <= epsilon) {
+            gap_reached(fit->primal, fit->dual, epsilon)) {
             return 0;
         }
         mc_fit_free(fit);
@@ -325,7 +325,7 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
             return -1;
         }
         fit->reason = reason_of(linear);
-        if (linear->end != REACHED || gap_relative(fit->primal, fit->dual) <= epsilon) {
+        if (linear->end != REACHED || gap_reached(fit->primal, fit->dual, epsilon)) {
             break;
         }
         linear->aim /= 2;

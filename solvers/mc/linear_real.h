@@ -418,7 +418,7 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
         if (linear->sweeps >= next) {
             status = NAME(evaluate)(&engine, linear, &primal, &dual, err);
             double gap = gap_relative(primal, dual);
-            if (!isfinite(gap) || gap <= linear->aim) {
+            if (!isfinite(gap) || gap_reached(primal, dual, linear->aim)) {
                 linear->end = isfinite(gap) ? REACHED : OVERFLOWED;
                 break;
             }

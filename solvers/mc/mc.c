@@ -144,7 +144,7 @@ static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
     if (mc_linear_solve(mc->linear, &goal, monitor, fit, err) < 0) {
         return -1;
     }
-    if (goal.most == 0 || fit->reason || gap_relative(fit->primal, fit->dual) <= goal.epsilon) {
+    if (goal.most == 0 || fit->reason || gap_reached(fit->primal, fit->dual, goal.epsilon)) {
         return 0;
     }
     struct mc_fit start = *fit;
@@ -270,7 +270,7 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
                                   .dual = fit.dual,
                                   .iterations = fit.iterations,
                                   .reason = fit.reason};
-    solution->converged = gap_relative(fit.primal, fit.dual) <= parameters->epsilon;
+    solution->converged = gap_reached(fit.primal, fit.dual, parameters->epsilon);
     if (!solution->converged && !solution->reason) {
         solution->reason = STOP_ROUNDS;
     }

@@ -2,6 +2,7 @@
 
 #include "common/base/array.h"
 #include "common/base/dispatch.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/smooth.h"
@@ -226,7 +227,7 @@ static int iterate(struct newton *newton, const struct monitor *monitor, struct 
         }
         fit->dual = best_dual = fmax(best_dual, dual);
         double gap = fit->primal - best_dual, wanted = newton->epsilon * fit->primal;
-        if (gap <= wanted) {
+        if (gap_reached(fit->primal, best_dual, newton->epsilon)) {
             return 0;
         }
         fit->iterations++;

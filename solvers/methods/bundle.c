@@ -1,6 +1,7 @@
 #include "solvers/methods/bundle.h"
 
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/linesearch.h"
 #include "solvers/methods/simplex.h"
@@ -328,7 +329,7 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
             return error_set(err, ERROR_RUNTIME,
                              "scores overflow: scale the data or lower the cost");
         }
-        if (primal - dual <= epsilon * primal) {
+        if (gap_reached(primal, dual, epsilon)) {
             fit->converged = true;
             break;
         }

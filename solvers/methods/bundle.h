@@ -24,8 +24,8 @@ void bundle_free(struct bundle *bundle);
 /* Makes weights (dimension) the best point so far, with a plane cut there. */
 int bundle_start(struct bundle *bundle, const double *weights, struct error *err);
 
-/* Solves to primal - dual <= epsilon * primal, from the planes and the best point so far. The
- * caller calls fit_free. */
+/* Solves to a relative gap of epsilon, from the planes and the best point so far. The caller
+ * calls fit_free. */
 int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struct monitor *monitor,
                  struct fit *fit, struct error *err);
 

@@ -1,6 +1,7 @@
 #include "solvers/methods/conditional.h"
 
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 
 #include <math.h>
@@ -33,7 +34,8 @@ static int iterate(const struct score_map *map, const struct risk *risk,
                              "scores overflow: scale the data or lower the cost");
         }
         first = fit->iterations == 0 ? gain : first;
-        if (gain <= how->epsilon * (how->decay ? first : fit->primal)) {
+        if (how->decay ? gain <= how->epsilon * first
+                       : gap_reached(fit->primal, fit->dual, how->epsilon)) {
             fit->converged = true;
             return 0;
         }

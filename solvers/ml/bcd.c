@@ -1,6 +1,7 @@
 #include "solvers/ml/bcd.h"
 
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/score_map.h"
 
@@ -353,7 +354,8 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
     for (;;) {
         struct ml_bounds *bounds = &run->bounds;
         double allowed = run->epsilon * bounds->primal;
-        if (bounds->primal - bounds->dual <= allowed && run->iterations >= run->least) {
+        if (gap_reached(bounds->primal, bounds->dual, run->epsilon) &&
+            run->iterations >= run->least) {
             return 0;
         }
         bcd->small = SMALL * allowed / (double)bcd->rows->n;

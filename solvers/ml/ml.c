@@ -165,8 +165,8 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
-static double gap(const struct ml_bounds *bounds) {
-    return gap_relative(bounds->primal, bounds->dual);
+static bool is_reached(const struct ml_bounds *bounds, double epsilon) {
+    return gap_reached(bounds->primal, bounds->dual, epsilon);
 }
 
 /* The linear part of D at bcd's point. */
@@ -217,7 +217,7 @@ static int solve_bcd(struct ml *ml, const struct ml_parameters *parameters, stru
         if (ml_bcd_run(&ml->bcd, run, err) < 0 || certify_bcd(ml, parameters, point, err) < 0) {
             return -1;
         }
-        if (run->stop || point->indefinite || gap(&point->bounds) <= parameters->epsilon) {
+        if (run->stop || point->indefinite || is_reached(&point->bounds, parameters->epsilon)) {
             break;
         }
         run->epsilon *= 0.7; /* the scores are exact now, and go on from there */
@@ -295,14 +295,13 @@ static int certify_free(struct ml *ml, const struct ml_parameters *parameters, s
     return ml->problem->gram ? 0 : ml_store_rebuild(&bcd->store, bcd->beta, err);
 }
 
-/* The gap as far as it can be told without a dual point that has sums of 0: bcd's bounds without
- * what the proximal term adds to them. b is the bias of the step, before it is shifted. */
-static double open_gap(const struct ml_bcd *bcd, const struct ml_bounds *bounds) {
+/* The bounds as far as they can be told without a dual point that has sums of 0: bcd's bounds
+ * without what the proximal term adds to them. b is the bias of the step, before it is shifted. */
+static struct ml_bounds open_bounds(const struct ml_bcd *bcd, const struct ml_bounds *bounds) {
     size_t q = bcd->rows->q;
     double proximal = 0.5 * bcd->constant * array_dot(bcd->total, bcd->total, q);
-    double primal = bounds->primal - proximal;
-    double dual = bounds->dual + proximal + array_dot(bcd->total, bcd->offset, q);
-    return gap_relative(primal, dual);
+    return (struct ml_bounds){bounds->primal - proximal,
+                              bounds->dual + proximal + array_dot(bcd->total, bcd->offset, q)};
 }
 
 /* The first rho: a part of the mean of K's diagonal. */
@@ -332,17 +331,18 @@ static int solve_free(struct ml *ml, const struct ml_parameters *parameters, str
         if (ml_bcd_run(bcd, run, err) < 0) {
             return -1;
         }
-        double reached = open_gap(bcd, &run->bounds);
+        struct ml_bounds bounds = open_bounds(bcd, &run->bounds);
         shift_bias(bcd);
-        if (run->stop || reached <= parameters->epsilon || failed + 1 == MOST_FAILED) {
+        if (run->stop || is_reached(&bounds, parameters->epsilon) || failed + 1 == MOST_FAILED) {
             if (certify_free(ml, parameters, point, err) < 0) {
                 return -1;
             }
-            reached = gap(&point->bounds);
+            bounds = point->bounds;
         }
-        if (run->stop || reached <= parameters->epsilon) {
+        if (run->stop || is_reached(&bounds, parameters->epsilon)) {
             break;
         }
+        double reached = gap_relative(bounds.primal, bounds.dual);
         bool slow = reached > 0.5 * best;
         failed = reached < 0.99 * best ? 0 : failed + 1;
         best = fmin(best, reached);
@@ -394,7 +394,7 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
                                   .primal = point.bounds.primal,
                                   .dual = point.bounds.dual,
                                   .iterations = run.iterations};
-    solution->converged = gap(&point.bounds) <= parameters->epsilon;
+    solution->converged = is_reached(&point.bounds, parameters->epsilon);
     if (!solution->converged) {
         solution->reason = run.stop ? run.stop : STOP_PRECISION;
     }

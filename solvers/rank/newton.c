@@ -1,6 +1,7 @@
 #include "solvers/rank/newton.h"
 
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/linesearch.h"
@@ -306,7 +307,7 @@ static int iterate(struct newton *newton, struct fit *fit, struct error *err) {
         }
         keep_best(newton, primal, dual, offset, fit);
         double gap = fit->primal - fit->dual;
-        if (gap <= newton->epsilon * fit->primal) {
+        if (gap_reached(fit->primal, fit->dual, newton->epsilon)) {
             fit->converged = true;
             return 0;
         }

@@ -21,8 +21,8 @@
 /* Largest number of features for which the Hessian is formed. */
 enum { RANK_NEWTON_DIRECT = 2048 };
 
-/* Solves to primal - dual <= epsilon * primal from `start` (dimension; NULL: from 0). The caller
- * calls fit_free. */
+/* Solves to a relative gap of epsilon from `start` (dimension; NULL: from 0). The caller calls
+ * fit_free. */
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, const struct monitor *monitor, struct fit *fit,

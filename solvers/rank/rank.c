@@ -243,7 +243,7 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
                                   .reason = fit->reason};
     bool decay = parameters->method == RANK_FW && parameters->stop == RANK_DECAY;
     if (!decay) {
-        solution->converged = gap_relative(fit->primal, fit->dual) <= parameters->epsilon;
+        solution->converged = gap_reached(fit->primal, fit->dual, parameters->epsilon);
         if (!solution->converged && !solution->reason) {
             solution->reason = STOP_PRECISION;
         }
@@ -285,7 +285,7 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
             return -1;
         }
         bool stays = !fit.converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
-        if (stays || indefinite || gap_relative(fit.primal, fit.dual) <= parameters->epsilon) {
+        if (stays || indefinite || gap_reached(fit.primal, fit.dual, parameters->epsilon)) {
             break;
         }
         fit_free(&fit);

@@ -1,6 +1,7 @@
 #include "solvers/smm/binary.h"
 
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
 #include "solvers/methods/score_map.h"
@@ -342,8 +343,8 @@ static int look(struct binary *binary, const struct binary_loss *loss, double ep
         fit->dual = at->dual;
         memcpy(binary->best_alpha, binary->alpha, binary->n * sizeof *binary->alpha);
     }
-    double gap = at->primal - fit->dual, wanted = epsilon * at->primal;
-    if (!loss->squared && gap > wanted && gap < EXACT_GAP * wanted) {
+    if (!loss->squared && !gap_reached(at->primal, fit->dual, epsilon) &&
+        gap_reached(at->primal, fit->dual, EXACT_GAP * epsilon)) {
         double sum;
         binary_bias(loss, binary->s, binary->n, binary->breaks, &sum);
         at->primal = fmin(at->primal, 0.5 * binary->norm + sum);
@@ -383,7 +384,7 @@ static int follow(struct binary *binary, const struct binary_loss *loss, double 
             return -1;
         }
         if (is_smooth(binary, at, FAR) || theta < MU_SHORTEST ||
-            fit->primal - fit->dual <= epsilon * fit->primal) {
+            gap_reached(fit->primal, fit->dual, epsilon)) {
             break;
         }
     }
@@ -402,7 +403,7 @@ static int iterate(struct binary *binary, const struct binary_loss *loss, double
     }
     for (;;) {
         double gap = fit->primal - fit->dual;
-        if (gap <= epsilon * fit->primal) {
+        if (gap_reached(fit->primal, fit->dual, epsilon)) {
             return 0;
         }
         fit->iterations++;
@@ -496,7 +497,7 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     binary->monitor = monitor;
     int status = !loss->squared ? choose_mu(binary, loss, epsilon, fit, err) : 0;
     status = status ? status : iterate(binary, loss, epsilon, fit, err);
-    bool reached = fit->primal - fit->dual <= epsilon * fit->primal;
+    bool reached = gap_reached(fit->primal, fit->dual, epsilon);
     if (status == 0 && binary->started && !reached &&
         !stop_limited(fit->reason)) { /* a start among kinks */
         binary_forget(binary);
@@ -517,7 +518,7 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     binary_form_scores(binary, binary->x, s);
     fit->bias = binary_bias(loss, s, binary->n, binary->breaks, &sum);
     fit->primal = 0.5 * binary_inner(binary, binary->x, binary->x, s) + sum;
-    fit->converged = fit->primal - fit->dual <= epsilon * fit->primal;
+    fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
     fit->w = binary->best_w;
     fit->alpha = binary->best_alpha;
     return status;

@@ -201,7 +201,7 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
     memset(W, 0, nuclear->matrices->height * nuclear->matrices->width * sizeof *W);
     offer(nuclear, loss, tau, W, 0, 0, &best);
     for (double gap = 1;; gap = gap_relative(fit->primal, fit->dual)) {
-        if (gap <= epsilon) {
+        if (gap_reached(fit->primal, fit->dual, epsilon)) {
             return 0;
         }
         if (fit->iterations >= MOST_ITERATIONS) {

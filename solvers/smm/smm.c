@@ -212,10 +212,9 @@ static int solve_svm(struct smm *smm, const struct binary_loss *loss, double eps
         return -1;
     }
     memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
-    *outcome =
-        (struct outcome){.iterations = fit.iterations,
-                         .converged = gap_relative(machine->primal, machine->dual) <= epsilon,
-                         .reason = fit.reason ? fit.reason : STOP_ROUNDING};
+    *outcome = (struct outcome){.iterations = fit.iterations,
+                                .converged = gap_reached(machine->primal, machine->dual, epsilon),
+                                .reason = fit.reason ? fit.reason : STOP_ROUNDING};
     return 0;
 }
 
@@ -240,10 +239,9 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
     machine->bias = fit.bias;
     machine->primal = fit.primal;
     machine->dual = fit.dual;
-    *outcome =
-        (struct outcome){.iterations = fit.iterations,
-                         .converged = gap_relative(fit.primal, fit.dual) <= parameters->epsilon,
-                         .reason = fit.reason};
+    *outcome = (struct outcome){.iterations = fit.iterations,
+                                .converged = gap_reached(fit.primal, fit.dual, parameters->epsilon),
+                                .reason = fit.reason};
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "solvers/top/cd.h"
 
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/kernel/rows.h"
@@ -395,7 +396,7 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
     double last = -INFINITY;
     while ((status = bounds(cd, fit, err)) == 0) {
         double gap = fit->primal - fit->dual;
-        fit->converged = gap <= epsilon * fit->primal;
+        fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
         slow = fit->dual - last < SLOW * gap ? slow + 1 : 0;
         last = fit->dual;
         if (fit->converged) {

@@ -1,5 +1,6 @@
 #include "solvers/top/engines.h"
 
+#include "common/base/gap.h"
 #include "solvers/top/cd.h"
 
 void top_engines_free(struct top_engines *engines) {
@@ -110,7 +111,7 @@ static int run_both(struct top_engines *engines, const struct top_parameters *pa
             join_fits(fit, &turn_fit);
         }
         fit->iterations = iterations;
-        fit->converged = fit->primal - fit->dual <= epsilon * fit->primal;
+        fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
         if (fit->converged) {
             fit->reason = STOP_REACHED; /* by both together */
         }

@@ -1,5 +1,6 @@
 #include "solvers/top/smo.h"
 
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/kernel/rows.h"
 #include "solvers/top/choose.h"
@@ -312,7 +313,7 @@ static double primal(struct top_smo *smo, double norm, double dual, double epsil
     }
     smo->multiple = 1;
     value = 0.5 * norm + smo->cost * top_risk_cut(smo->risk, smo->row_s, smo->row_g, &offset);
-    if (value - dual > epsilon * value && value - dual < WORTH_STRETCHING * value) {
+    if (!gap_reached(value, dual, epsilon) && value - dual < WORTH_STRETCHING * value) {
         smo->multiple =
             top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, 1, smo->scores, &value);
     }
@@ -426,7 +427,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             return -1;
         }
         double gap = fit->primal - fit->dual;
-        bool reached = gap <= settings->epsilon * fit->primal;
+        bool reached = gap_reached(fit->primal, fit->dual, settings->epsilon);
         if (smo->exact) {
             bool better = fit->dual - exact_dual > STALLED_DUAL * gap || gap < STALLED_GAP * least;
             stalled = better ? 0 : stalled + 1;

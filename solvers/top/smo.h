@@ -23,8 +23,8 @@ int top_smo_create(struct top_smo **smo, const struct problem *problem, const st
                    struct top_risk *risk, struct error *err);
 void top_smo_free(struct top_smo *smo);
 
-/* Solves to primal - dual <= epsilon * primal, from the last solution scaled to this cost. The
- * caller calls fit_free. */
+/* Solves to a relative gap of epsilon, from the last solution scaled to this cost. The caller
+ * calls fit_free. */
 struct top_smo_settings {
     double cost, epsilon;
     bool shrink;

@@ -382,8 +382,8 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         }
         best_dual = fmax(best_dual, fit->dual);
         bool useful = fit->primal < nothing;
-        bool reached = gap_relative(fit->primal, fit->dual) <= parameters->epsilon;
-        if (!useful && gap_relative(nothing, best_dual) <= fmin(TRIVIAL, parameters->epsilon)) {
+        bool reached = gap_reached(fit->primal, fit->dual, parameters->epsilon);
+        if (!useful && gap_reached(nothing, best_dual, fmin(TRIVIAL, parameters->epsilon))) {
             return take_nothing(top, parameters->loss, nothing, best_dual, fit, err);
         }
         if (!fit->converged || (reached && useful) || round == POLISH_ROUNDS ||
@@ -434,7 +434,7 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
                                   .iterations = fit.iterations,
                                   .reason = fit.reason};
     fit.weights = NULL;
-    solution->converged = gap_relative(fit.primal, fit.dual) <= parameters->epsilon;
+    solution->converged = gap_reached(fit.primal, fit.dual, parameters->epsilon);
     if (indefinite) {
         solution->dual = fit.primal - fabs(fit.primal); /* says nothing: a gap of 1 */
         solution->uncertified = true;
