@@ -145,8 +145,8 @@ static int open_problem(void **state, const struct problem *problem, struct poin
     double *weight = memory_array(data->names.n, sizeof *weight, "labels", err);
     struct smm *smm;
     int status = -1;
-    if (weight && find_shape(point.options, data, &height, &width, err) == 0 &&
-        label_weights_read(data, options_find(point.options, "weight"), weight, err) == 0) {
+    if (weight && find_shape(point.options, data, &height, &width, err) == 0) {
+        label_weights_read(point.options, data, weight);
         status = smm_open(&smm, problem, (size_t)height, (size_t)width, weight, err);
     }
     free(weight);
@@ -319,6 +319,7 @@ const struct family smm_family = {
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &smm_measures,
     .check = check,
+    .check_data = label_weights_check,
     .width = find_width,
     .open = open_problem,
     .solve = solve,

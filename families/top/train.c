@@ -123,6 +123,12 @@ static int check(const struct options *options, struct error *err) {
                : check_unused(options, "theta", err);
 }
 
+static int check_data(const struct options *options, const struct data *data, struct error *err) {
+    return top_labels_check(data, options_text(options, "positive"), err) < 0
+               ? -1
+               : label_weights_check(options, data, err);
+}
+
 /* ---- the problem ---- */
 
 struct state {
@@ -154,13 +160,9 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
                                       .k = point_number(point, "top-k"),
                                       .tau = state->tau,
                                       .theta = state->theta};
-        status = top_labels_read(data, state->positive, positive, err);
-        if (status == 0) {
-            status = label_weights_read(data, options_find(point.options, "weight"), weight, err);
-        }
-        if (status == 0) {
-            status = top_open(&state->top, problem, &setting, err);
-        }
+        label_weights_read(point.options, data, weight);
+        top_labels_read(data, state->positive, positive);
+        status = top_open(&state->top, problem, &setting, err);
     }
     free(positive);
     free(weight);
@@ -291,6 +293,7 @@ const struct family top_family = {
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &top_measures,
     .check = check,
+    .check_data = check_data,
     .open = open_problem,
     .solve = solve,
     .close = close_problem,
