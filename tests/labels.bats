@@ -47,3 +47,7 @@ setup() {
         done
     done
 }
+
+@test "labels: the table of confusions counts rows, also of labels that the model does not know" {
+    unit families/confusion
+}
