@@ -130,12 +130,7 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     }
     int status = mc_probability_fit(&scale, folds, n_folds, &labels, err);
     labels_free(&labels);
-    char text[NUMBER_LENGTH];
-    if (status < 0) {
-        return -1;
-    }
-    number_format(scale, text);
-    return model_add(model, err, MC_PROBABILITY_KEY, "%s", text);
+    return status < 0 ? -1 : model_add_number(model, err, MC_PROBABILITY_KEY, scale);
 }
 
 static enum family_matrix matrix(const struct options *options) {

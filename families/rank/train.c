@@ -1,14 +1,10 @@
 /* svm-rank-train: RankSVM. */
 #include "families/rank/rank.h"
 
-#include "common/base/memory.h"
-#include "common/base/number.h"
 #include "families/rank/measures.h"
 #include "families/rank/probability.h"
 #include "families/rank/query_weights.h"
 #include "solvers/rank/rank.h"
-
-#include <stdlib.h>
 
 static const char *const formulations[] = {"rank", NULL};
 static const char *const losses[] = {"hinge", "squared-hinge", NULL};
@@ -146,10 +142,8 @@ static int header(const void *state, struct point point, const struct solution *
                   struct model *model, struct error *err) {
     (void)solution;
     struct rank_counts counts = rank_counts(state);
-    char pairs[NUMBER_LENGTH];
-    number_format(counts.n_pairs, pairs);
     if (model_add(model, err, "groups", "%zu", counts.n_groups) < 0 ||
-        model_add(model, err, "pairs", "%s", pairs) < 0) {
+        model_add_number(model, err, "pairs", counts.n_pairs) < 0) {
         return -1;
     }
     return exterior_features(point.options) ? model_add(model, err, "pair-features", "exterior")
@@ -173,13 +167,11 @@ static void report(const void *state, struct point point, const struct solution 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err) {
     double slope;
-    char text[NUMBER_LENGTH];
     if (rank_probability_slope(&slope, folds, n_folds, (uint64_t)point_number(point, "seed"), err) <
         0) {
         return -1;
     }
-    number_format(slope, text);
-    return model_add(model, err, "probability-slope", "%s", text);
+    return model_add_number(model, err, "probability-slope", slope);
 }
 
 const struct family rank_family = {
