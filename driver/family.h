@@ -98,6 +98,8 @@ struct family {
      * never. */
     bool (*linear_gram)(const struct options *options);
 
+    /* Refuses rows of the training file that the options do not fit. May be NULL. */
+    int (*check_data)(const struct options *options, const struct data *data, struct error *err);
     /* Refuses data of the wrong shape, or sets *width to the number of features that rows have at
      * least, also where the file has fewer. May be NULL: what the file has. */
     int (*width)(const struct options *options, const struct data *data, uint32_t *width,

@@ -3,7 +3,6 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "solvers/methods/monitor.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -2,11 +2,11 @@
 #include "families/top/top.h"
 
 #include "common/base/memory.h"
-#include "common/base/number.h"
 #include "families/label_weights.h"
+#include "families/top/calibrate.h"
+#include "families/top/decide.h"
 #include "families/top/labels.h"
 #include "families/top/measures.h"
-#include "families/top/roc.h"
 #include "solvers/top/top.h"
 
 #include <math.h>
@@ -123,6 +123,12 @@ static int check(const struct options *options, struct error *err) {
                : check_unused(options, "theta", err);
 }
 
+static int check_data(const struct options *options, const struct data *data, struct error *err) {
+    return top_labels_check(data, options_text(options, "positive"), err) < 0
+               ? -1
+               : label_weights_check(options, data, err);
+}
+
 /* ---- the problem ---- */
 
 struct state {
@@ -154,13 +160,9 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
                                       .k = point_number(point, "top-k"),
                                       .tau = state->tau,
                                       .theta = state->theta};
-        status = top_labels_read(data, state->positive, positive, err);
-        if (status == 0) {
-            status = label_weights_read(data, options_find(point.options, "weight"), weight, err);
-        }
-        if (status == 0) {
-            status = top_open(&state->top, problem, &setting, err);
-        }
+        label_weights_read(point.options, data, weight);
+        top_labels_read(data, state->positive, positive);
+        status = top_open(&state->top, problem, &setting, err);
     }
     free(positive);
     free(weight);
@@ -199,28 +201,23 @@ static int solve(void *opened, struct point point, const struct monitor *monitor
 
 /* ---- what is told of a fit ---- */
 
-static int add_number(struct model *model, const char *key, double number, struct error *err) {
-    char text[NUMBER_LENGTH];
-    number_format(number, text);
-    return model_add(model, err, key, "%s", text);
-}
-
 static int header(const void *opened, struct point point, const struct solution *solution,
                   struct model *model, struct error *err) {
     const struct state *state = opened;
     const struct data *data = state->problem->data;
     model->cost = cost_of(state, point);
-    if (model_add(model, err, "labels", "%s %s", top_labels_name(data, state->positive, true),
+    if (model_add(model, err, TOP_LABELS_KEY, "%s %s", top_labels_name(data, state->positive, true),
                   top_labels_name(data, state->positive, false)) < 0 ||
         (state->positive && model_add(model, err, "positive", "%s", state->positive) < 0) ||
         (takes(state->formulation, "top-k") &&
-         add_number(model, "top-k", top_counts(state->top).k, err) < 0) ||
-        (takes(state->formulation, "tau") && add_number(model, "tau", state->tau, err) < 0) ||
-        (takes(state->formulation, "theta") && add_number(model, "theta", state->theta, err) < 0) ||
+         model_add_number(model, err, "top-k", top_counts(state->top).k) < 0) ||
+        (takes(state->formulation, "tau") && model_add_number(model, err, "tau", state->tau) < 0) ||
+        (takes(state->formulation, "theta") &&
+         model_add_number(model, err, "theta", state->theta) < 0) ||
         (solution->uncertified && model_add(model, err, "certified", "no") < 0)) {
         return -1;
     }
-    return add_number(model, "threshold", top_threshold(state->top), err);
+    return model_add_number(model, err, TOP_THRESHOLD_KEY, top_threshold(state->top));
 }
 
 static void report(const void *opened, struct point point, const struct solution *solution,
@@ -244,32 +241,9 @@ static void report(const void *opened, struct point point, const struct solution
     }
 }
 
-/* The threshold that lets a share tau of the out-of-fold negatives pass. */
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err) {
-    double tau = point_number(point, "calibrate");
-    struct top_rows rows = {.positive = model_value(model, "positive")};
-    struct roc roc = {0};
-    int status = 0;
-    for (size_t i = 0; i < n_folds && status == 0; i++) {
-        status =
-            top_rows_add(&rows, folds[i].data, folds[i].rows, folds[i].n, folds[i].scores, err);
-    }
-    if (status == 0) {
-        status = roc_create(&roc, rows.score, rows.is_positive, rows.n, err);
-    }
-    if (status == 0) {
-        double threshold = roc_threshold(&roc, tau);
-        if (isnan(threshold)) { /* tau = 1: all may pass */
-            threshold = roc.step[roc.n_steps - 1].score - 1;
-        }
-        status = add_number(model, "calibrated-tau", tau, err) < 0
-                     ? -1
-                     : add_number(model, "calibrated-threshold", threshold, err);
-    }
-    roc_free(&roc);
-    top_rows_free(&rows);
-    return status;
+    return top_calibrate(folds, n_folds, point_number(point, "calibrate"), model, err);
 }
 
 static enum family_matrix by_rows(const struct options *options) {
@@ -291,6 +265,7 @@ const struct family top_family = {
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &top_measures,
     .check = check,
+    .check_data = check_data,
     .open = open_problem,
     .solve = solve,
     .close = close_problem,

@@ -25,9 +25,7 @@ struct mc_setup {
     double margin_scale; /* of relative margins */
     double bias;         /* value of the constant feature; 0: none */
     uint64_t seed;
-    size_t n_weights; /* labels whose C is multiplied by a weight */
-    const char *const *weight_label;
-    const double *weight;
+    const double *weight; /* (names of the data): of C for each label; NULL: all 1 */
 };
 
 struct mc_parameters {
