@@ -115,3 +115,33 @@ nearly() {
     printf 'nan 0.25 x\n' >b
     run -1 nearly a b
 }
+
+# ---- what programs say ----
+
+# tells FAMILY: its two programs answer the commands of their transcripts as they always did.
+tells() {
+    for program in "svm-$1-train" "svm-$1-predict"; do
+        "$golden/cli/transcript" "$program" >"$program"
+        diff "$golden/cli/$program" "$program" || fail "$program"
+    done
+}
+
+@test "golden: the programs of rank tell mistakes as they always did" {
+    tells rank
+}
+
+@test "golden: the programs of top tell mistakes as they always did" {
+    tells top
+}
+
+@test "golden: the programs of mc tell mistakes as they always did" {
+    tells mc
+}
+
+@test "golden: the programs of ml tell mistakes as they always did" {
+    tells ml
+}
+
+@test "golden: the programs of smm tell mistakes as they always did" {
+    tells smm
+}
