@@ -87,8 +87,8 @@ struct family {
     const char *const *formulations; /* names, the default first, ended by NULL */
     const char *const *solvers;      /* likewise: "auto" */
     const char *const *formulation_meanings, *const *solver_meanings; /* for --help, one each */
-    const struct option_spec *options; /* its own; one with the name of a common
-                                                        option stands in its place */
+    const struct option_spec *options; /* its own; one with the name of a common option stands in
+                                          its place */
     size_t n_options;
     const struct measures *measures;
 

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154,SC2030,SC2031 # root, bin, tmp are helper's; PATH is each test's own
 load helper
 
-families='rank top mc ml smm'
+families=$(cd "$root" && printf '%s\n' svm-*-train.c | sed 's/^svm-//; s/-train.*//')
 
 setup() {
     cd "$tmp" || exit 1
@@ -20,7 +20,7 @@ programs() {
     command -v python3 >/dev/null || skip 'no python3'
     cp -r "$root/README" "$root/doc" "$tmp"
     DUALSVM_BIN=$bin "$root/tools/manual" "$tmp"
-    for file in README doc/svm-{rank,top,mc,ml,smm}-{train,predict}.1; do
+    for file in README $(programs | sed 's|[^ ]*|doc/&.1|g'); do
         diff "$root/$file" "$tmp/$file" || fail "$file is old: run make manual"
     done
 }
@@ -127,7 +127,7 @@ refused() {
         mkdir "$family"
         cd "$family" || exit 1
         cp -r "$root"/datasets/rank.* "$root/tools" .
-        small='--rows 300'
+        small='--rows 150'
         [ "$family" != rank ] || small='--molecules 60'
         # shellcheck disable=SC2086 # a list of words
         {
@@ -148,4 +148,28 @@ refused() {
         cd ..
     done
     [ -z "$missing" ] || skip "all ran but those that need$missing"
+}
+
+@test "manual: one version, in the programs, the pages and CHANGELOG" {
+    version=$(svm-rank-train --version | awk '{ print $NF }')
+    for program in $(programs); do
+        assert_equal "$("$program" --version)" "$program (dualsvm) $version"
+        grep -Fqx ".Os dualsvm $version" "$root/doc/$program.1"
+    done
+    assert_equal "$(sed -n 's/^## \[\(.*\)\].*/\1/p' "$root/CHANGELOG" | head -1)" "$version"
+}
+
+@test "manual: files that README, CONTRIBUTING, doc and comments name are there" {
+    cd "$root" || exit 1
+    {
+        ls README CONTRIBUTING CHANGELOG datasets/README doc/*.md
+        find common driver families solvers datasets tests -name '*.[ch]'
+    } | xargs grep -EHo '(common|driver|families|solvers|datasets|tests|tools|doc)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' |
+        grep -Ev 'FAMILY|NAME' | sort -u >"$tmp/names"
+    [ "$(wc -l <"$tmp/names")" -gt 300 ]
+    while IFS=: read -r file name; do
+        # a file, a folder, a text or a module without its end, or what is built
+        [ -e "$name" ] || [ -e "$name.h" ] || [ -e "$name.md" ] || [ -e "$bin/$name" ] ||
+            fail "$file: there is no $name"
+    done <"$tmp/names"
 }
