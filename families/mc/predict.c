@@ -18,16 +18,16 @@ static const struct option_spec own_options[] = {
      .value = "0|1",
      .initial = "0",
      .high = 1,
-     .help = "1: after the label the probability of each class, in the\n"
-             "order of the model's line `labels`"},
+     .help = "1: after the label the probabilities of all classes, in the order of the model's "
+             "line `labels`; the model must be one of -b 1"},
     {.name = "scores",
      .kind = OPTION_FLAG,
-     .help = "after the label the score of each class, in that order"},
+     .help = "after the label the scores of all classes, in that order"},
     {.name = "confusion",
      .kind = OPTION_TEXT,
      .value = "FILE",
-     .help = "write how many rows of each label (lines) are predicted as\n"
-             "each class (columns), tabs between"}};
+     .help = "write a table of how many rows of each label (lines) are predicted as each class "
+             "(columns), tabs between"}};
 
 static const char *const model_keys[] = {LABELS_KEY, "margin-scale", MC_PROBABILITY_KEY, NULL};
 

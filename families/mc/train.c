@@ -16,17 +16,38 @@
 
 static const char *const formulations[] = {"ww",  "cs",  "llw", "adm", "atm",
                                            "ats", "mmr", "ova", NULL};
+static const char *const formulation_meanings[] = {
+    "Weston-Watkins: the sum of max(0, 1 - (s_y - s_c)) over the other classes c",
+    "Crammer-Singer, LIBLINEAR's -s 4: the largest of these",
+    "Lee-Lin-Wahba: the sum of max(0, 1 + s_c) over the other classes",
+    "absolute margins, discriminative maximum: the largest of these",
+    "absolute margins, total maximum: the largest of these and max(0, 1 - s_y)",
+    "absolute margins, total sum: the sum of these and max(0, 1 - s_y)",
+    "maximum margin regression: max(0, 1 - s_y) alone",
+    "one versus all: as ats, but each class by itself",
+    NULL};
 static const char *const solvers[] = {"auto", "bcd", "newton", "fw", NULL};
+static const char *const solver_meanings[] = {"bcd, and newton where that takes long and can be",
+                                              "exact steps of a row's dual variables",
+                                              "Newton's method; linear kernel, few weights",
+                                              "conditional gradient: slow, to compare with", NULL};
 
 static const struct option_spec own_options[] = {
+    {.letter = 's',
+     .name = "formulation",
+     .kind = OPTION_CHOICE,
+     .level = OPTION_OPEN,
+     .value = "NAME",
+     .help =
+         "the loss of a row of class y with scores s in 1/2 |W|^2 + C sum over rows of their loss"},
     {.name = "margin-scale",
      .kind = OPTION_NUMBER,
      .value = "1|0.5",
      .initial = "1",
      .low = 0.5,
      .high = 1,
-     .help = "of ww: margins are M (s_y - s_c), M = 1 or 0.5; C counts\n"
-             "four times as much at 1 as at 0.5"}};
+     .help = "of ww: margins are that times s_y - s_c; at 0.5 with 4C the model is that of 1 with "
+             "C, with scores twice as large and an objective four times as large"}};
 
 static int check(const struct options *options, struct error *err) {
     struct point point = {options, 0};
@@ -144,7 +165,9 @@ const struct family mc_family = {
     .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_BIAS | FAMILY_LIBLINEAR,
     .labels = DATA_NAME,
     .formulations = formulations,
+    .formulation_meanings = formulation_meanings,
     .solvers = solvers,
+    .solver_meanings = solver_meanings,
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &mc_measures,

@@ -7,56 +7,79 @@
 #include "solvers/rank/rank.h"
 
 static const char *const formulations[] = {"rank", NULL};
-static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const formulation_meanings[] = {
+    "1/2 |f|^2 + C sum over preferences of l(score of the better row - score of the other)", NULL};
 static const char *const solvers[] = {"auto", "ocas", "newton", "fw", NULL};
+static const char *const solver_meanings[] = {
+    "the fastest that applies", "cutting planes", "Newton's method; not for pair features",
+    "conditional gradient, for the hinge: slow, to compare with", NULL};
 static const char *const cost_units[] = {"pair", "query", NULL};
+static const char *const cost_unit_meanings[] = {
+    "each preference", "each query: its preferences are worth 1 / their number each", NULL};
 static const char *const pair_features[] = {"none", "exterior", NULL};
+static const char *const pair_feature_meanings[] = {
+    "the difference of the rows: the model is a score for rows",
+    "phi_i x phi_j - phi_j x phi_i: the model predicts pairs (svm-rank-predict --pairs), not "
+    "scores",
+    NULL};
 static const char *const steps[] = {"linesearch", "diminishing", NULL};
+static const char *const step_meanings[] = {"the best one", "2 / (iteration + 2)", NULL};
 static const char *const stops[] = {"gap", "decay", NULL};
+static const char *const stop_meanings[] = {"the gap", "the gap's ratio to the first one", NULL};
 
 static const struct option_spec own_options[] = {
+    {.letter = 'w',
+     .name = "weight",
+     .kind = OPTION_WEIGHTS,
+     .value = "QID:W",
+     .help = "the pairs of that query cost W times as much; may be repeated, and written -wQID W"},
     {.name = "rank-gap",
      .kind = OPTION_WINDOW,
      .value = "LOW:HIGH",
      .initial = "1:inf",
      .low = 1,
      .high = UINT32_MAX - 1.0,
-     .help = "prefer only rows whose dense ranks differ by that much"},
+     .help = "preferences are pairs whose labels are LOW to HIGH different labels apart in their "
+             "query"},
     {.name = "pairs",
      .kind = OPTION_NUMBER,
      .level = OPTION_OPEN,
-     .value = "all|FRACTION",
+     .value = "F",
      .initial = "all",
      .high = 1,
      .low_excluded = true,
      .word = "all",
      .word_value = 1,
-     .help = "share of the pairs to train on, a random sample"},
+     .help = "all preferences, or a random share F of them"},
     {.name = "cost-per",
      .kind = OPTION_CHOICE,
      .level = OPTION_OPEN,
      .value = "UNIT",
      .initial = "pair",
      .choices = cost_units,
-     .help = "what C counts for: each pair, or each query with the mean\nof its pairs"},
+     .meanings = cost_unit_meanings,
+     .help = "what C counts for"},
     {.name = "pair-features",
      .kind = OPTION_CHOICE,
      .value = "NAME",
      .initial = "none",
      .choices = pair_features,
-     .help = "exterior: features of pairs, for predict --pairs"},
+     .meanings = pair_feature_meanings,
+     .help = "features of pairs, in the space of any kernel"},
     {.name = "step",
      .kind = OPTION_CHOICE,
      .value = "NAME",
      .initial = "linesearch",
      .choices = steps,
-     .help = "step of --solver fw"},
+     .meanings = step_meanings,
+     .help = "step of solver fw"},
     {.name = "stop",
      .kind = OPTION_CHOICE,
      .value = "NAME",
      .initial = "gap",
      .choices = stops,
-     .help = "what --epsilon bounds, with --solver fw: the gap, or its\nratio to the first one"}};
+     .meanings = stop_meanings,
+     .help = "of solver fw: what --epsilon bounds"}};
 
 static bool exterior_features(const struct options *options) {
     return options_choice(options, "pair-features") == 1;
@@ -178,12 +201,13 @@ const struct family rank_family = {
     .name = "rank",
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
                "targets do.",
-    .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_EXPORT,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT,
     .labels = DATA_NUMBER,
     .folds_by_query = true,
     .formulations = formulations,
-    .losses = losses,
+    .formulation_meanings = formulation_meanings,
     .solvers = solvers,
+    .solver_meanings = solver_meanings,
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &rank_measures,

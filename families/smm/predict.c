@@ -13,8 +13,8 @@ static const struct option_spec own_options[] = {
     {.name = "confusion",
      .kind = OPTION_TEXT,
      .value = "FILE",
-     .help = "write a table: how many rows of each label are predicted as\n"
-             "each, tabs between"}};
+     .help = "write a table of how many rows of each label (lines) are predicted as each "
+             "(columns), tabs between"}};
 
 static const char *const model_keys[] = {"labels",       "shape",     "rank", "tau",
                                          "stationarity", "certified", NULL};

@@ -13,45 +13,60 @@
 #include <stdlib.h>
 
 static const char *const formulations[] = {"lowrank", "nuclear", "svm", NULL};
-static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const formulation_meanings[] = {
+    "1/2 |W|^2 + C sum of losses, over W of rank K at most",
+    "1/2 |W|^2 + T (sum of W's singular values) + C sum of losses", "1/2 |W|^2 + C sum of losses",
+    NULL};
 static const char *const solvers[] = {"auto", "alternate", NULL};
+static const char *const solver_meanings[] = {"lowrank: its two factors in turn, and joint steps",
+                                              "lowrank as published, without joint steps", NULL};
 static const char *const starts[] = {"svd", "random", NULL};
+static const char *const start_meanings[] = {"the SVD of the SVM", "by the seed", NULL};
 
 static const struct option_spec own_options[] = {
+    {.letter = 'e',
+     .name = "epsilon",
+     .kind = OPTION_NUMBER,
+     .value = "E",
+     .initial = "1e-3",
+     .high = 1,
+     .low_excluded = true,
+     .help = "stop when (primal - dual) / primal is at most E; lowrank: when a joint step could "
+             "lower the objective by no more than that share of it, to first order"},
     {.name = "shape",
      .kind = OPTION_TEXT,
      .value = "RxC",
-     .help = "rows and columns of the matrices, which stand row by row\n"
-             "(default: what the file's first line says: # matrix R C)"},
+     .absent = "what the first line says: # matrix R C",
+     .help = "rows and columns of the matrices"},
     {.letter = 'k',
      .name = "rank",
      .kind = OPTION_COUNT,
      .level = OPTION_SOLVE,
-     .value = "R",
+     .value = "K",
      .initial = "1",
      .low = 1,
      .high = 1e6,
-     .help = "lowrank: largest rank of the weights"},
+     .help = "of lowrank: the largest rank of W"},
     {.name = "tau",
      .kind = OPTION_NUMBER,
      .level = OPTION_SOLVE,
      .value = "T",
      .initial = "1",
      .high = INFINITY,
-     .help = "nuclear: factor of the nuclear norm"},
+     .help = "of nuclear: what the singular values weigh"},
     {.name = "restarts",
      .kind = OPTION_COUNT,
      .value = "N",
      .initial = "0",
      .high = 1e6,
-     .help = "lowrank: random starts besides the first; the best is kept"},
+     .help = "of lowrank: N random starts too; the best is kept"},
     {.name = "start",
      .kind = OPTION_CHOICE,
      .value = "NAME",
      .initial = "svd",
      .choices = starts,
-     .help = "lowrank: the first start: svd of the SVM, or random\n"
-             "(always random with --solver alternate)"},
+     .meanings = start_meanings,
+     .help = "of lowrank: the first start; with solver alternate it is random"},
     {.name = "weights",
      .kind = OPTION_TEXT,
      .value = "FILE",
@@ -214,11 +229,12 @@ const struct family smm_family = {
     .name = "smm",
     .summary = "Trains a support matrix machine: a classifier of matrices whose weights are a "
                "matrix of low rank.",
-    .has = FAMILY_WEIGHT,
+    .has = FAMILY_LOSS | FAMILY_WEIGHT,
     .labels = DATA_NAME,
     .formulations = formulations,
-    .losses = losses,
+    .formulation_meanings = formulation_meanings,
     .solvers = solvers,
+    .solver_meanings = solver_meanings,
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &smm_measures,

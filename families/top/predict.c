@@ -13,11 +13,13 @@ static const struct option_spec own_options[] = {
     {.name = "roc",
      .kind = OPTION_TEXT,
      .value = "FILE",
-     .help = "write the points of the ROC curve: fpr, tpr and threshold,\ntabs between"},
+     .help = "also write the ROC curve: a line for each score with the rates of false and true "
+             "positives at or above it, tabs between"},
     {.name = "threshold",
      .kind = OPTION_NUMBER,
      .value = "T",
-     .help = "rows that score above T are positive (default: the model's)"}};
+     .absent = "the model's",
+     .help = "rows that score above T are positive"}};
 
 static const char *const model_keys[] = {TOP_LABELS_KEY,
                                          "positive",

@@ -16,17 +16,39 @@
 static const char *const formulations[] = {"toppush", "toppushk",  "tau-fpl", "topmeank",
                                            "patmat",  "patmat-np", "grill",   "grill-np",
                                            "svm",     NULL};
-static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const formulation_meanings[] = {
+    "t is the largest score of a negative",
+    "the mean of the K largest scores of negatives",
+    "the same, K = tau times the number of negatives (the nearest whole number, at least 1)",
+    "the mean of the K largest scores of all n rows, K = tau n",
+    "sum over all n rows of l(-theta (s - t)) = tau n",
+    "the same over the n- negatives, = tau n- (Neyman-Pearson)",
+    "t is the exact (1 - tau) quantile of all scores, and negatives cost l(t - s) too, C n+/n- "
+    "each; not convex: linear only, without certified gap",
+    "the same with the quantile of the negatives' scores",
+    "no threshold: C-SVC without bias, to compare with",
+    NULL};
 static const char *const solvers[] = {"auto", "smo", "bundle", "cd", NULL};
+static const char *const solver_meanings[] = {
+    "bundle for the linear kernel, else smo, and in turn with the other where that is slow",
+    "two entries of the dual and the block of those at their cap at a time", "cutting planes",
+    "coordinate ascent as published: it may stall away from the optimum, and says so", NULL};
 
 static const struct option_spec own_options[] = {
+    {.letter = 's',
+     .name = "formulation",
+     .kind = OPTION_CHOICE,
+     .level = OPTION_OPEN,
+     .value = "NAME",
+     .help =
+         "what makes the threshold t in 1/2 |f|^2 + C sum over positives of l(s - t), s the score"},
     {.name = "lambda",
      .kind = OPTION_NUMBER,
      .level = OPTION_SOLVE,
      .value = "L",
      .high = INFINITY,
      .low_excluded = true,
-     .help = "in place of --cost: C = 1 / (L n+)"},
+     .help = "in place of --cost: C = 1 / (L n+), n+ the number of positives"},
     {.letter = 'k',
      .name = "top-k",
      .kind = OPTION_NUMBER,
@@ -35,7 +57,7 @@ static const struct option_spec own_options[] = {
      .initial = "5",
      .low = 1,
      .high = 1e15,
-     .help = "toppushk: negatives whose mean score is the threshold;\nneed not be whole"},
+     .help = "of toppushk; need not be whole"},
     {.name = "tau",
      .kind = OPTION_NUMBER,
      .level = OPTION_OPEN,
@@ -43,7 +65,7 @@ static const struct option_spec own_options[] = {
      .initial = "0.05",
      .high = 1,
      .low_excluded = true,
-     .help = "tau-fpl, topmeank, patmat, grill: share of the rows that\nmake the threshold"},
+     .help = "of tau-fpl, topmeank, patmat, patmat-np, grill and grill-np: a share of the rows"},
     {.name = "theta",
      .kind = OPTION_NUMBER,
      .level = OPTION_OPEN,
@@ -51,31 +73,33 @@ static const struct option_spec own_options[] = {
      .initial = "1",
      .high = INFINITY,
      .low_excluded = true,
-     .help = "patmat: scale of the scores in the threshold's equation"},
+     .help = "of patmat and patmat-np"},
     {.name = "positive",
      .kind = OPTION_TEXT,
      .value = "LABEL",
-     .help = "label of the positives, all others are negative (default:\nnumbers above 0)"},
+     .absent = "numbers above 0",
+     .help = "the label of positives; all others are negative"},
     {.name = "calibrate",
      .kind = OPTION_NUMBER,
      .value = "T",
      .high = 1,
-     .help = "threshold of predictions: share T of negatives above it, by\nthe scores of "
-             "five folds (default: the threshold of training)"},
+     .absent = "above t of the training rows",
+     .help = "predictions are positive above the threshold that lets the share T of negatives "
+             "pass, by the scores of five folds"},
     {.name = "starts",
      .kind = OPTION_COUNT,
      .value = "N",
      .initial = "10",
      .low = 1,
      .high = 1e6,
-     .help = "starts of grill, the best of which is kept"},
+     .help = "starts of grill and grill-np, the best of which is kept"},
     {.letter = 'h',
      .name = "shrinking",
      .kind = OPTION_COUNT,
      .value = "0|1",
      .initial = "1",
      .high = 1,
-     .help = "solver smo: leave out rows that rest at 0"}};
+     .help = "1: solver smo leaves out rows that rest at 0"}};
 
 static bool takes(enum top_formulation formulation, const char *option) {
     if (strcmp(option, "top-k") == 0) {
@@ -255,11 +279,12 @@ const struct family top_family = {
     .name = "top",
     .summary = "Trains a classifier at the top: positives are to score above a threshold that "
                "the highest negatives make.",
-    .has = FAMILY_KERNEL | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
     .labels = DATA_NAME,
     .formulations = formulations,
-    .losses = losses,
+    .formulation_meanings = formulation_meanings,
     .solvers = solvers,
+    .solver_meanings = solver_meanings,
     .matrix = by_rows,
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],

@@ -1,5 +1,5 @@
 /* Multi-class SVMs, linear and with kernels (doc/mathematics, "mc"); the formulations and their
- * duals are in mc_form.h. */
+ * duals are in form.h. */
 #ifndef SOLVERS_MC_MC_H
 #define SOLVERS_MC_MC_H
 

@@ -1,4 +1,4 @@
-/* The sums over active pairs (rank_pairs.h): Fenwick trees over ranks for large groups, vector
+/* The sums over active pairs (pairs.h): Fenwick trees over ranks for large groups, vector
  * registers for small ones, one by one for a sample. */
 #include "solvers/rank/pairs.h"
 
