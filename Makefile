@@ -6,6 +6,7 @@
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
+#   make manual       README's and the manual pages' options, from --help  (tools/manual)
 #   make install      programs and manual pages below $(DESTDIR)$(PREFIX)
 #   make clean
 #
@@ -120,6 +121,9 @@ fuzz:
 
 fuzzers: all $(FUZZERS)
 
+manual: all
+	@DUALSVM_BIN='$(BUILD)' tools/manual
+
 install: all
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 755 $(addprefix $(BUILD)/,$(PROGRAMS)) '$(DESTDIR)$(PREFIX)/bin'
@@ -130,5 +134,5 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all units demo test check-asan bench benches fuzz fuzzers install clean .always
+.PHONY: all units demo test check-asan bench benches fuzz fuzzers manual install clean .always
 .SECONDARY:

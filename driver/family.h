@@ -50,9 +50,9 @@ struct measures {
 
 /* Options that only some families have: those in `has` are added to everybody's. */
 enum {
-    FAMILY_LOSS = 1,        /* -l */
+    FAMILY_LOSS = 1,        /* -l: hinge (0) and squared hinge (1) */
     FAMILY_PROBABILITY = 2, /* -b */
-    FAMILY_WEIGHT = 4,      /* -w */
+    FAMILY_WEIGHT = 4,      /* -w, of labels */
     FAMILY_LIBSVM = 8,      /* --libsvm */
     FAMILY_BIAS = 16,       /* -B */
     FAMILY_LIBLINEAR = 32,  /* --liblinear */
@@ -83,10 +83,12 @@ struct family {
     const char *summary; /* one line for --help */
     unsigned has;
     enum data_labels labels;
-    bool folds_by_query;                             /* else by row, stratified by label */
-    const char *const *formulations, *const *losses; /* names, ended by NULL; losses may be NULL */
-    const char *const *solvers;                      /* "auto" first */
-    const struct option_spec *options;               /* its own */
+    bool folds_by_query;             /* else by row, stratified by label */
+    const char *const *formulations; /* names, the default first, ended by NULL */
+    const char *const *solvers;      /* likewise: "auto" */
+    const char *const *formulation_meanings, *const *solver_meanings; /* for --help, one each */
+    const struct option_spec *options; /* its own; one with the name of a common option stands in
+                                          its place */
     size_t n_options;
     const struct measures *measures;
 
@@ -98,6 +100,8 @@ struct family {
      * never. */
     bool (*linear_gram)(const struct options *options);
 
+    /* Refuses rows of the training file that the options do not fit. May be NULL. */
+    int (*check_data)(const struct options *options, const struct data *data, struct error *err);
     /* Refuses data of the wrong shape, or sets *width to the number of features that rows have at
      * least, also where the file has fewer. May be NULL: what the file has. */
     int (*width)(const struct options *options, const struct data *data, uint32_t *width,

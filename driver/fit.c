@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "driver/precision.h"
+#include "driver/train.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +58,8 @@ int fit_header(const struct family *family, void *state, struct point point,
     if ((family->fit_threshold && family->fit_threshold(state, point, err) < 0) ||
         copy_name(&model->formulation, family->formulations[point_choice(point, "formulation")],
                   err) < 0 ||
-        (family->losses &&
-         copy_name(&model->loss, family->losses[point_choice(point, "loss")], err) < 0) ||
+        ((family->has & FAMILY_LOSS) &&
+         copy_name(&model->loss, loss_names[point_choice(point, "loss")], err) < 0) ||
         (family->header && family->header(state, point, solution, model, err) < 0)) {
         model_free(model);
         return -1;

@@ -1,68 +1,155 @@
 #include "driver/help.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { HELP_COLUMN = 28 };
+enum { HELP_COLUMN = 26, HELP_WIDTH = 80 };
 
-static void write_option(const struct option *option, struct output *output) {
-    const struct option_spec *spec = &option->spec;
-    char left[80];
-    char letter[8] = "    ";
+/* An upper bound of that much only stops slips of the hand; it is not worth a reader's time. */
+static const double ANY = 1e6;
+
+/* Where the next word goes: lines are broken before HELP_WIDTH and go on at `indent`. */
+struct page {
+    struct output *output;
+    size_t column, indent;
+};
+
+static void write_words(struct page *page, const char *text) {
+    for (;;) {
+        text += strspn(text, " ");
+        size_t length = strcspn(text, " ");
+        if (length == 0) {
+            return;
+        }
+        if (page->column > page->indent && page->column + 1 + length > HELP_WIDTH) {
+            output_format(page->output, "\n%*s", (int)page->indent, "");
+            page->column = page->indent;
+        } else if (page->column > page->indent) {
+            output_write(page->output, " ", 1);
+            page->column++;
+        }
+        output_write(page->output, text, length);
+        page->column += length;
+        text += length;
+    }
+}
+
+/* Starts a line with `left`, and goes to `column`, in the next line if left is too long. */
+static void start_entry(struct page *page, const char *left, size_t column) {
+    size_t length = strlen(left);
+    page->column = page->indent = column;
+    output_write(page->output, left, length);
+    if (length + 2 > column) {
+        output_write(page->output, "\n", 1);
+        length = 0;
+    }
+    output_format(page->output, "%*s", (int)(column - length), "");
+}
+
+/* What may be given, as "above 0" or "1 to 1024", to text (of `size`); "" where there are no bounds
+ * or the value's name shows all that is possible, as 0|1. */
+static void describe_range(const struct option_spec *spec, char *text, size_t size) {
+    *text = '\0';
+    if (!(spec->low < spec->high) || isdigit((unsigned char)*spec->value)) {
+        return;
+    }
+    const char *above = spec->low_excluded ? "above " : "";
+    if (spec->high < ANY) {
+        snprintf(text, size, "%s%g to %g", above, spec->low, spec->high);
+    } else {
+        snprintf(text, size, "%s%g%s", above, spec->low, spec->low_excluded ? "" : " or more");
+    }
+}
+
+/* The range and the default, in parentheses. */
+static void write_notes(const struct option_spec *spec, struct page *page) {
+    char range[80], notes[200];
+    const char *value = spec->initial ? spec->initial : spec->absent;
+    describe_range(spec, range, sizeof range);
+    if (*range || value) {
+        snprintf(notes, sizeof notes, "(%s%s%s%s)", range, *range && value ? ", " : "",
+                 value ? "default " : "", value ? value : "");
+        write_words(page, notes);
+    }
+}
+
+static void write_choices(const struct option_spec *spec, struct output *output) {
+    size_t width = 0;
+    for (size_t i = 0; spec->choices[i]; i++) {
+        size_t length = strlen(spec->choices[i]);
+        width = length > width ? length : width;
+    }
+    for (size_t i = 0; spec->choices[i]; i++) {
+        struct page page = {.output = output};
+        char left[80];
+        snprintf(left, sizeof left, "%*s%zu %s", HELP_COLUMN + 2, "", i, spec->choices[i]);
+        start_entry(&page, left, HELP_COLUMN + 6 + width);
+        write_words(&page, spec->meanings[i]);
+        output_format(output, "\n");
+    }
+}
+
+static void write_option(const struct option_spec *spec, struct output *output) {
+    struct page page = {.output = output};
+    char left[80], letter[8] = "    ";
     if (spec->letter) {
         snprintf(letter, sizeof letter, "-%c, ", spec->letter);
     }
-    snprintf(left, sizeof left, "  %s--%s%s%s", letter, spec->name, spec->value ? " " : "",
-             spec->value ? spec->value : "");
-    output_format(output, "%-*s", HELP_COLUMN, left);
-    if (strlen(left) + 1 >= HELP_COLUMN) {
-        output_format(output, "\n%*s", HELP_COLUMN, "");
-    }
-    for (const char *line = spec->help; *line;) {
-        size_t length = strcspn(line, "\n");
-        output_write(output, line, length);
-        line += length;
-        if (*line) {
-            output_format(output, "\n%*s", HELP_COLUMN, "");
-            line++;
-        }
-    }
-    if (spec->kind == OPTION_CHOICE) {
-        size_t column = 80; /* each choice where it fits */
-        for (size_t i = 0; spec->choices[i]; i++) {
-            size_t length = strlen(spec->choices[i]) + 6;
-            if (column + length > 80) {
-                output_format(output, "\n%*s", HELP_COLUMN, "");
-                column = HELP_COLUMN;
-            }
-            output_format(output, "%s%zu %s%s", column > HELP_COLUMN ? " " : "", i,
-                          spec->choices[i], spec->choices[i + 1] ? "," : "");
-            column += length;
-        }
-    }
-    if (spec->initial) {
-        output_format(output, " (default %s)", spec->initial);
-    }
+    snprintf(left, sizeof left, "  %s--%s%s%s%s%s", letter, spec->name, spec->value ? " " : "",
+             spec->word ? spec->word : "", spec->word ? "|" : "", spec->value ? spec->value : "");
+    start_entry(&page, left, HELP_COLUMN);
+    write_words(&page, spec->help);
+    write_notes(spec, &page);
     output_format(output, "\n");
+    if (spec->kind == OPTION_CHOICE) {
+        write_choices(spec, output);
+    }
 }
 
-void help_write(const struct options *options, const char *program, const char *operands,
-                const char *summary, struct output *output) {
-    bool sweeps = false;
-    output_format(output, "usage: %s [options] %s\n%s\n\noptions:\n", program, operands, summary);
+/* The options that take a list, if there are any. */
+static void write_sweep(const struct options *options, struct output *output) {
+    struct page page = {.output = output};
     for (size_t i = 0; i < options->n; i++) {
-        write_option(&options->option[i], output);
-        sweeps |= options->option[i].spec.level >= OPTION_SOLVE;
-    }
-    if (!sweeps) {
-        return;
-    }
-    output_format(output, "\nSeveral values, a sweep: 1,2,4 or 1:4:x2 or 1:4:+1 or 2^-4:2^4:x4, "
-                          "for\n ");
-    for (size_t i = 0; i < options->n; i++) {
-        if (options->option[i].spec.level >= OPTION_SOLVE) {
-            output_format(output, " --%s", options->option[i].spec.name);
+        char name[80];
+        if (options->option[i].spec.level < OPTION_SOLVE) {
+            continue;
         }
+        if (page.column == 0) {
+            output_format(output, "\n");
+            write_words(&page, "Several values make a sweep: 1,2,4 or 1:4:x2 or 1:4:+1 or "
+                               "2^-4:2^4:x4, of");
+        }
+        snprintf(name, sizeof name, "--%s", options->option[i].spec.name);
+        write_words(&page, name);
+    }
+    if (page.column > 0) {
+        output_format(output, "\n");
+    }
+}
+
+int help_write(const struct help *help, struct output *output, struct error *err) {
+    struct measure *measure;
+    size_t n_measures;
+    if (help->measures->list(help->options, &measure, &n_measures, err) < 0) {
+        return -1;
+    }
+    struct page page = {.output = output};
+    output_format(output, "usage: %s [options] %s\n", help->program, help->operands);
+    write_words(&page, help->summary);
+    output_format(output, "\n\noptions:\n");
+    for (size_t i = 0; i < help->options->n; i++) {
+        write_option(&help->options->option[i].spec, output);
+    }
+    write_sweep(help->options, output);
+    output_format(output, "\n");
+    page = (struct page){.output = output};
+    write_words(&page, "Measures:");
+    for (size_t i = 0; i < n_measures; i++) {
+        write_words(&page, measure[i].name);
     }
     output_format(output, "\n");
+    free(measure);
+    return 0;
 }

@@ -1,12 +1,21 @@
-/* --help: how to call a program, and every option with its default. */
+/* --help: how to call a program, every option with its default, and the measures. README and the
+ * manual pages have their lists of options from here, see tools/manual. */
 #ifndef DRIVER_HELP_H
 #define DRIVER_HELP_H
 
+#include "common/base/error.h"
 #include "common/base/output.h"
+#include "driver/family.h"
 #include "driver/options.h"
 
-/* Writes the usage of `program`, its summary (a text of one line or more), and the options. */
-void help_write(const struct options *options, const char *program, const char *operands,
-                const char *summary, struct output *output);
+struct help {
+    const char *program, *operands;
+    const char *summary; /* one paragraph */
+    const struct options *options;
+    const struct measures *measures;
+};
+
+/* Writes all that, in lines of at most 80 columns; the measures are those with these options. */
+int help_write(const struct help *help, struct output *output, struct error *err);
 
 #endif

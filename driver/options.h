@@ -40,15 +40,17 @@ struct option_spec {
     enum option_level level;
     const char *value;   /* what --help calls the value; NULL for flags */
     const char *initial; /* the default, as it would be given; NULL: none */
-    const char *help;    /* may hold newlines */
+    const char *absent;  /* in words, what holds without it if there is no default; may be NULL */
+    const char *help;    /* one paragraph; --help breaks its lines */
     unsigned needs;      /* flags, see options_add */
 
     /* Bounds of OPTION_NUMBER, OPTION_COUNT and OPTION_WINDOW, where low < high. */
     double low, high;
     bool low_excluded;
 
-    const char *const *choices; /* of OPTION_CHOICE, ended by NULL */
-    const char *word;           /* stands for word_value in place of a number; NULL: none */
+    const char *const *choices;  /* of OPTION_CHOICE, ended by NULL */
+    const char *const *meanings; /* what --help says of each choice */
+    const char *word;            /* stands for word_value in place of a number; NULL: none */
     double word_value;
 };
 

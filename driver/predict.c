@@ -14,19 +14,21 @@
 static const struct option_spec common_options[] = {
     {.name = "metrics",
      .kind = OPTION_FLAG,
-     .help = "write the measures to stdout, as lines `name value`"},
+     .help = "write the measures to standard output, as lines `name value`; predictions go only to "
+             "an output_file that is named"},
     {.name = "batch",
      .kind = OPTION_FLAG,
-     .help = "arguments are model_file test_file...; writes NAME.predict into\n"
-             "the current folder for each test file NAME"},
+     .help = "several test files with one load of the model: the arguments are model_file "
+             "test_file..., and NAME.predict is written into the current folder for each NAME"},
     {.letter = 'j',
      .name = "threads",
      .kind = OPTION_COUNT,
      .value = "N",
      .low = 1,
      .high = 1024,
-     .help = "threads (default one per processor)"},
-    {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .help = "no measures on stderr"},
+     .absent = "one per processor",
+     .help = "threads; results do not depend on them"},
+    {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .help = "no measures on standard error"},
     {.name = "help", .kind = OPTION_FLAG, .help = "show this"},
     {.name = "version", .kind = OPTION_FLAG, .help = "show the version"}};
 

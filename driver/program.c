@@ -55,16 +55,20 @@ static bool wants_text(const struct options *options) {
 }
 
 /* --help or --version, on standard output. */
-static int show_text(const struct options *options, const char *program, const char *operands,
-                     const char *summary, struct error *err) {
+static int show_text(const struct help *help, struct error *err) {
     struct output *output;
+    int status = 0;
     if (output_open(&output, "-", err) < 0) {
         return -1;
     }
-    if (options_given(options, "help")) {
-        help_write(options, program, operands, summary, output);
+    if (options_given(help->options, "help")) {
+        status = help_write(help, output, err);
     } else {
-        output_format(output, "%s (dualsvm) %s\n", program, PROGRAM_VERSION);
+        output_format(output, "%s (dualsvm) %s\n", help->program, PROGRAM_VERSION);
+    }
+    if (status < 0) {
+        output_discard(output);
+        return -1;
     }
     return output_commit(output, err);
 }
@@ -80,10 +84,14 @@ int program_train(int argc, char **argv, const struct family *family) {
     int status = train_options(&options, family, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
     if (status == 0) {
-        status =
-            wants_text(&options)
-                ? show_text(&options, program, "training_file [model_file]", family->summary, &err)
-                : train_run(family, &options, program, &voice, &short_of_gap, &err);
+        struct help help = {.program = program,
+                            .operands = "training_file [model_file]",
+                            .summary = family->summary,
+                            .options = &options,
+                            .measures = family->measures};
+        status = wants_text(&options)
+                     ? show_text(&help, &err)
+                     : train_run(family, &options, program, &voice, &short_of_gap, &err);
     }
     bool strict = options_given(&options, "strict");
     options_free(&options);
@@ -103,10 +111,13 @@ int program_predict(int argc, char **argv, const struct predictor *predictor) {
     int status = predict_options(&options, predictor, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
     if (status == 0) {
-        status = wants_text(&options)
-                     ? show_text(&options, program, "test_file model_file [output_file]",
-                                 predictor->summary, &err)
-                     : predict_run(predictor, &options, program, &voice, &err);
+        struct help help = {.program = program,
+                            .operands = "test_file model_file [output_file]",
+                            .summary = predictor->summary,
+                            .options = &options,
+                            .measures = predictor->measures};
+        status = wants_text(&options) ? show_text(&help, &err)
+                                      : predict_run(predictor, &options, program, &voice, &err);
     }
     options_free(&options);
     return status < 0 ? failed(program, &err) : EXIT_DONE;

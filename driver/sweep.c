@@ -2,7 +2,6 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "solvers/methods/monitor.h"
 
 #include <math.h>
 #include <pthread.h>

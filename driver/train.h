@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+/* The names of the losses of FAMILY_LOSS, NULL at the end. */
+extern const char *const loss_names[];
+
 /* Fills *options with the common options and the family's own. */
 int train_options(struct options *options, const struct family *family, struct error *err);
 

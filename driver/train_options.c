@@ -7,6 +7,21 @@
 #include <math.h>
 #include <string.h>
 
+const char *const loss_names[] = {"hinge", "squared-hinge", NULL};
+static const char *const loss_meanings[] = {"max(0, 1 - m)", "max(0, 1 - m)^2", NULL};
+static const char *const kernel_meanings[] = {"x'z",
+                                              "(gamma x'z + coef0)^degree",
+                                              "exp(-gamma |x-z|^2)",
+                                              "tanh(gamma x'z + coef0)",
+                                              "values in the file: rows begin with 0:serial",
+                                              "x'z / (|x|^2 + |z|^2 - x'z)",
+                                              "sum min(x,z) / sum max(x,z), of values >= 0",
+                                              NULL};
+static const char *const scale_meanings[] = {
+    "as they are",         "mean 0 and standard deviation 1; sparse data is not centred",
+    "centred in any case", "to [-1,1]",
+    "rows of length 1",    NULL};
+
 /* In the order of --help. Within a level the first varies fastest in a sweep: cost. */
 static const struct option_spec common_options[] = {
     {.letter = 's',
@@ -14,7 +29,7 @@ static const struct option_spec common_options[] = {
      .kind = OPTION_CHOICE,
      .level = OPTION_OPEN,
      .value = "NAME",
-     .help = "formulation"},
+     .help = "what is minimised"},
     {.letter = 'c',
      .name = "cost",
      .kind = OPTION_NUMBER,
@@ -23,14 +38,17 @@ static const struct option_spec common_options[] = {
      .initial = "1",
      .high = INFINITY,
      .low_excluded = true,
-     .help = "weight of the losses against the norm"},
+     .help = "C of the objective: what losses weigh against the norm"},
     {.letter = 'l',
      .name = "loss",
      .kind = OPTION_CHOICE,
      .level = OPTION_SOLVE,
      .value = "NAME",
      .needs = FAMILY_LOSS,
-     .help = "loss"},
+     .initial = "hinge",
+     .choices = loss_names,
+     .meanings = loss_meanings,
+     .help = "loss l of margin m"},
     {.letter = 't',
      .name = "kernel",
      .kind = OPTION_CHOICE,
@@ -38,7 +56,8 @@ static const struct option_spec common_options[] = {
      .initial = "linear",
      .choices = kernel_names,
      .needs = FAMILY_KERNEL,
-     .help = "kernel; precomputed rows begin with 0:serial"},
+     .meanings = kernel_meanings,
+     .help = "kernel k(x,z)"},
     {.letter = 'd',
      .name = "degree",
      .kind = OPTION_COUNT,
@@ -55,7 +74,8 @@ static const struct option_spec common_options[] = {
      .value = "G",
      .high = INFINITY,
      .needs = FAMILY_KERNEL,
-     .help = "gamma of the polynomial, rbf and sigmoid kernels\n(default 1/number of features)"},
+     .absent = "1 / number of features",
+     .help = "gamma of the polynomial, rbf and sigmoid kernels"},
     {.letter = 'r',
      .name = "coef0",
      .kind = OPTION_NUMBER,
@@ -69,7 +89,9 @@ static const struct option_spec common_options[] = {
      .value = "HOW",
      .initial = "none",
      .choices = scale_names,
-     .help = "scaling of the features, kept in the model"},
+     .meanings = scale_meanings,
+     .help = "scaling of the features, learnt from the training rows, kept in the model and "
+             "applied when predicting"},
     {.letter = 'b',
      .name = "probability",
      .kind = OPTION_COUNT,
@@ -77,13 +99,13 @@ static const struct option_spec common_options[] = {
      .initial = "0",
      .high = 1,
      .needs = FAMILY_PROBABILITY,
-     .help = "1: estimate probabilities (fits the model on five folds too)"},
+     .help = "1: also fit probabilities, to scores of rows that five folds hold out"},
     {.letter = 'w',
      .name = "weight",
      .kind = OPTION_WEIGHTS,
-     .value = "KEY:W",
+     .value = "LABEL:W",
      .needs = FAMILY_WEIGHT,
-     .help = "cost of KEY is W times C; may be repeated; also -wKEY W"},
+     .help = "rows of that label cost W times as much; may be repeated, and written -wLABEL W"},
     {.letter = 'B',
      .name = "bias",
      .kind = OPTION_NUMBER,
@@ -92,13 +114,14 @@ static const struct option_spec common_options[] = {
      .initial = "0",
      .high = 1e6,
      .needs = FAMILY_BIAS,
-     .help = "add a constant feature of value V (0: none)"},
+     .help =
+         "add a constant feature of value V to each row (0: none); the norm counts its weights"},
     {.name = "row-weights",
      .kind = OPTION_TEXT,
      .value = "FILE",
      .needs = FAMILY_ROW_WEIGHTS,
-     .help = "weights of the training rows, a number a line: a row of\nweight 2 is as good as two "
-             "equal rows"},
+     .help = "weights of the training rows, a number of 0 or more a line: a row of weight 2 is as "
+             "good as two equal rows"},
     {.letter = 'e',
      .name = "epsilon",
      .kind = OPTION_NUMBER,
@@ -106,7 +129,7 @@ static const struct option_spec common_options[] = {
      .initial = "1e-3",
      .high = 1,
      .low_excluded = true,
-     .help = "stop at this relative duality gap (P-D)/P"},
+     .help = "stop when (primal - dual) / primal is at most E"},
     {.name = "solver",
      .kind = OPTION_CHOICE,
      .value = "NAME",
@@ -119,25 +142,30 @@ static const struct option_spec common_options[] = {
      .high = 1e12,
      .low_excluded = true,
      .needs = FAMILY_KERNEL,
-     .help = "memory for the kernel matrix (default half of this machine's)"},
+     .absent = "half of this machine's",
+     .help = "memory for the kernel matrix; what does not fit is computed again when it is needed"},
     {.letter = 'j',
      .name = "threads",
      .kind = OPTION_COUNT,
      .value = "N",
      .low = 1,
      .high = 1024,
-     .help = "threads (default one per processor)"},
+     .absent = "one per processor",
+     .help = "threads; results do not depend on them"},
     {.letter = 'v',
      .name = "folds",
      .kind = OPTION_COUNT,
      .value = "N",
      .low = 2,
      .high = 1e6,
-     .help = "cross-validate with N folds"},
+     .help = "cross-validate with N folds, of whole queries in rank, of any rows in ml, else of "
+             "the rows of each label alike; no model is written unless there are several points "
+             "and a model_file is named"},
     {.name = "fold-file",
      .kind = OPTION_TEXT,
      .value = "FILE",
-     .help = "cross-validate with these folds: a number for each row,\none a line"},
+     .help = "cross-validate with the folds of FILE: a whole number a line for each row; rows of "
+             "one number are held out together"},
     {.name = "validate",
      .kind = OPTION_TEXT,
      .value = "FILE",
@@ -145,68 +173,98 @@ static const struct option_spec common_options[] = {
     {.name = "select",
      .kind = OPTION_TEXT,
      .value = "MEASURE",
-     .help = "measure that a sweep chooses the best point by"},
+     .absent = "the first of the measures",
+     .help = "the measure by which a sweep chooses its best point"},
     {.name = "max-iter",
      .kind = OPTION_COUNT,
      .value = "N",
      .initial = "0",
      .high = 0x1p53,
-     .help = "stop after N iterations (0: no limit)"},
+     .help = "stop after N iterations (0: no limit), with a warning; the model has its true gap"},
     {.name = "max-time",
      .kind = OPTION_NUMBER,
      .value = "S",
      .initial = "0",
      .high = INFINITY,
-     .help = "stop the solver after S seconds (0: no limit)"},
-    {.name = "strict", .kind = OPTION_FLAG, .help = "exit with 3 if the gap was not reached"},
+     .help = "stop the solver after S seconds (0: no limit), likewise"},
+    {.name = "strict",
+     .kind = OPTION_FLAG,
+     .help = "exit with 3 if a fit, of a fold too, ended before it reached E"},
     {.name = "seed",
      .kind = OPTION_COUNT,
      .value = "N",
      .initial = "1",
      .high = 0x1p53,
-     .help = "seed of everything that is random"},
+     .help = "the only source of randomness"},
     {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .help = "no progress, no timings"},
     {.name = "log",
      .kind = OPTION_TEXT,
      .value = "FILE",
-     .help = "write iteration, seconds, primal, dual and gap, tabs between"},
+     .help = "write iteration, seconds, primal, dual and gap of each check of the solver, tabs "
+             "between"},
     {.name = "libsvm",
      .kind = OPTION_TEXT,
      .value = "FILE",
      .needs = FAMILY_LIBSVM,
-     .help = "also write the model for svm-predict (LIBSVM)"},
+     .help = "also write the model in the format of LIBSVM, for svm-predict"},
     {.name = "liblinear",
      .kind = OPTION_TEXT,
      .value = "FILE",
      .needs = FAMILY_LIBLINEAR,
-     .help = "also write the model for liblinear-predict (LIBLINEAR)"},
+     .help = "also write a linear model in the format of LIBLINEAR, for its predict"}};
+
+static const struct option_spec last_options[] = {
     {.name = "help", .kind = OPTION_FLAG, .help = "show this"},
     {.name = "version", .kind = OPTION_FLAG, .help = "show the version"}};
 
-enum { N_COMMON = sizeof common_options / sizeof common_options[0] };
+enum {
+    N_COMMON = sizeof common_options / sizeof common_options[0],
+    N_LAST = sizeof last_options / sizeof last_options[0]
+};
+
+/* The row of that name among specs[0..n), or NULL. */
+static const struct option_spec *find_spec(const struct option_spec *specs, size_t n,
+                                           const char *name) {
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(specs[i].name, name) == 0) {
+            return &specs[i];
+        }
+    }
+    return NULL;
+}
+
+/* The common row, or what the family has in its place; with the family's names. */
+static struct option_spec family_spec(const struct option_spec *common,
+                                      const struct family *family) {
+    const struct option_spec *own = find_spec(family->options, family->n_options, common->name);
+    struct option_spec spec = own ? *own : *common;
+    if (strcmp(spec.name, "formulation") == 0) {
+        spec.choices = family->formulations;
+        spec.meanings = family->formulation_meanings;
+        spec.initial = spec.choices[0];
+    } else if (strcmp(spec.name, "solver") == 0) {
+        spec.choices = family->solvers;
+        spec.meanings = family->solver_meanings;
+        spec.initial = spec.choices[0];
+    }
+    return spec;
+}
 
 int train_options(struct options *options, const struct family *family, struct error *err) {
-    unsigned has = family->has | (family->losses ? FAMILY_LOSS : 0);
     for (size_t i = 0; i < N_COMMON; i++) {
-        struct option_spec spec = common_options[i];
-        const char *const *choices = NULL;
-        if (strcmp(spec.name, "formulation") == 0) {
-            choices = family->formulations;
-        } else if (strcmp(spec.name, "loss") == 0) {
-            choices = family->losses;
-        } else if (strcmp(spec.name, "solver") == 0) {
-            choices = family->solvers;
+        struct option_spec spec = family_spec(&common_options[i], family);
+        if (options_add(options, &spec, 1, family->has, err) < 0) {
+            return -1;
         }
-        if (choices) {
-            spec.choices = choices;
-            spec.initial = choices[0];
-        }
-        if (options_add(options, &spec, 1, has, err) < 0) {
+    }
+    for (size_t i = 0; i < family->n_options; i++) {
+        if (!find_spec(common_options, N_COMMON, family->options[i].name) &&
+            options_add(options, &family->options[i], 1, family->has, err) < 0) {
             return -1;
         }
     }
     const struct measures *measures = family->measures;
-    return options_add(options, family->options, family->n_options, has, err) < 0
+    return options_add(options, measures->options, measures->n_options, family->has, err) < 0
                ? -1
-               : options_add(options, measures->options, measures->n_options, has, err);
+               : options_add(options, last_options, N_LAST, family->has, err);
 }

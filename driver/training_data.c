@@ -63,6 +63,9 @@ static int read_all(struct training_data *training, const struct family *family,
         return error_set(err, ERROR_RUNTIME, "%zu rows: more than %" PRIu32, data->n_rows,
                          UINT32_MAX - 1);
     }
+    if (family->check_data && family->check_data(options, data, err) < 0) {
+        return -1;
+    }
     training->n_rows = data->n_rows;
     training->n_features = data->n_features;
     if (crossing && make_folds(training, family, options, threads, err) < 0) {

@@ -1,4 +1,4 @@
-/* Weights of labels, as the option -w gives them, for every family. */
+/* Weights of labels, as the option --weight gives them, for every family that has labels. */
 #ifndef FAMILIES_LABEL_WEIGHTS_H
 #define FAMILIES_LABEL_WEIGHTS_H
 
@@ -6,9 +6,11 @@
 #include "common/data/data.h"
 #include "driver/options.h"
 
-/* weight (data->names.n): 1, or what the option LABEL:WEIGHT,... says of a label. Fails for a label
- * that no row has. */
-int label_weights_read(const struct data *data, const struct option *option, double *weight,
-                       struct error *err);
+/* A family's check_data: refuses a weight for a label that none of the training rows has. */
+int label_weights_check(const struct options *options, const struct data *data, struct error *err);
+
+/* weight (data->names.n): 1, or what --weight says of a label. Labels that the names lack, as those
+ * of a fold may, have been checked. */
+void label_weights_read(const struct options *options, const struct data *data, double *weight);
 
 #endif

@@ -51,8 +51,8 @@ setup() {
     run svm-rank-train --help
     assert_success
     assert_line --partial 'usage: svm-rank-train [options] training_file [model_file]'
-    assert_line --regexp '^  -c, --cost C .*\(default 1\)$'
-    assert_line --regexp '^      --rank-gap LOW:HIGH .*\(default 1:inf\)$'
+    assert_line --regexp '^  -d, --degree N .*\(0 to 1000, default 3\)$'
+    assert_line --regexp '^      --ndcg K,\.\.\. .*\(1 or more, default 10\)$'
     refute_output --partial shrinking
     run svm-rank-predict --help
     assert_success

@@ -20,6 +20,7 @@ setup() {
     fake svm-predict ':'
     fake liblinear-predict ':'
     fake gnuplot ':'
+    fake python3 ':'
     for library in bats-support bats-assert bats-file; do
         mkdir -p lib/$library
         touch lib/$library/load.bash

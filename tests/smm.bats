@@ -247,8 +247,8 @@ project() {
     done
     run -2 svm-smm-train -s svm -k 2 data.svm model
     run -2 svm-smm-train --tau 2 data.svm model
-    run -1 svm-smm-train -w other:2 data.svm model
-    assert_output --partial "no row has the label 'other'"
+    run -2 svm-smm-train -w other:2 data.svm model
+    assert_output --partial "no training row has the label 'other'"
     sed 's/^-1/+1/' data.svm >one.svm
     run -1 svm-smm-train one.svm model
     assert_output --partial 'all rows have one label'

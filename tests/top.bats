@@ -134,8 +134,8 @@ near() {
     train -s svm --positive good three.svm three
     svm-top-predict -q test.svm three | awk '{ print $1 }' | sort -u >labels
     printf 'good\nrest\n' | cmp - labels
-    run -1 svm-top-train -q --positive ugly named.svm
-    assert_output "svm-top-train: no row has the label 'ugly'"
+    run -2 svm-top-train -q --positive ugly named.svm
+    assert_output "svm-top-train: option --positive: no training row has the label 'ugly': try --help"
 }
 
 @test "top: one class only is an error, as is K beyond the negatives" {
@@ -162,8 +162,8 @@ near() {
     done
     gzip -c weights >weights.gz
     train --row-weights weights.gz -s svm train.svm m
-    run -1 svm-top-train -q -w 3:1 train.svm
-    assert_output "svm-top-train: option --weight: no row has the label '3'"
+    run -2 svm-top-train -q -w 3:1 train.svm
+    assert_output "svm-top-train: option --weight: no training row has the label '3': try --help"
     head -n 7 weights >few
     run -1 svm-top-train -q --row-weights few train.svm
     assert_output 'svm-top-train: few: 7 lines for 400 training rows'

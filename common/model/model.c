@@ -59,6 +59,12 @@ int model_add(struct model *model, struct error *err, const char *key, const cha
     return 0;
 }
 
+int model_add_number(struct model *model, struct error *err, const char *key, double number) {
+    char text[NUMBER_LENGTH];
+    number_format(number, text);
+    return model_add(model, err, key, "%s", text);
+}
+
 const char *model_value(const struct model *model, const char *key) {
     for (size_t i = 0; i < model->n_entries; i++) {
         if (strcmp(model->entry[i].key, key) == 0) {

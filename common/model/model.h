@@ -62,6 +62,9 @@ void model_free(struct model *model);
 int model_add(struct model *model, struct error *err, const char *key, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The same for a number, as the shortest decimal that reads back to the same bits. */
+int model_add_number(struct model *model, struct error *err, const char *key, double number);
+
 /* The value of one of the family's own keys, or NULL; and as a number, `missing` if not there. */
 const char *model_value(const struct model *model, const char *key);
 int model_number(const struct model *model, const char *key, double missing, double *number,

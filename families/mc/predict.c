@@ -4,6 +4,8 @@
 #include "common/base/memory.h"
 #include "common/data/labels.h"
 #include "common/model/label_line.h"
+#include "families/confusion.h"
+#include "families/decide.h"
 #include "families/mc/measures.h"
 #include "families/mc/probability.h"
 
@@ -16,16 +18,16 @@ static const struct option_spec own_options[] = {
      .value = "0|1",
      .initial = "0",
      .high = 1,
-     .help = "1: after the label the probability of each class, in the\n"
-             "order of the model's line `labels`"},
+     .help = "1: after the label the probabilities of all classes, in the order of the model's "
+             "line `labels`; the model must be one of -b 1"},
     {.name = "scores",
      .kind = OPTION_FLAG,
-     .help = "after the label the score of each class, in that order"},
+     .help = "after the label the scores of all classes, in that order"},
     {.name = "confusion",
      .kind = OPTION_TEXT,
      .value = "FILE",
-     .help = "write how many rows of each label (lines) are predicted as\n"
-             "each class (columns), tabs between"}};
+     .help = "write a table of how many rows of each label (lines) are predicted as each class "
+             "(columns), tabs between"}};
 
 static const char *const model_keys[] = {LABELS_KEY, "margin-scale", MC_PROBABILITY_KEY, NULL};
 
@@ -51,17 +53,17 @@ static int check(const struct options *options, const struct model *model, struc
 }
 
 struct lines {
-    struct mc_counts counts;
     bool scores, probability;
     double scale;
-    double *p;                /* (k) */
-    struct output *confusion; /* NULL: not wanted */
+    double *p;                  /* (k) */
+    struct confusion confusion; /* with the model's labels */
+    struct output *table;       /* of confusions; NULL: not wanted */
 };
 
 static void close_lines(void *state) {
     struct lines *lines = state;
-    mc_counts_close(&lines->counts);
-    output_discard(lines->confusion);
+    confusion_free(&lines->confusion);
+    output_discard(lines->table);
     free(lines->p);
     free(lines);
 }
@@ -72,14 +74,15 @@ static int open_lines(void **state, const struct options *options, const struct 
     if (!lines) {
         return -1;
     }
-    bool confusion = options_given(options, "confusion"), calibrated;
+    bool table = options_given(options, "confusion"), calibrated;
+    struct labels labels;
     lines->scores = options_given(options, "scores");
     lines->probability = options_number(options, "probability") != 0;
     lines->p = memory_array(model->n_outputs, sizeof(double), "predictions", err);
-    if (!lines->p || mc_counts_open(&lines->counts, model, confusion, err) < 0 ||
+    if (!lines->p || label_line_read(&labels, model, err) < 0 ||
+        confusion_create(&lines->confusion, &labels, false, table, err) < 0 ||
         mc_probability_read(model, &calibrated, &lines->scale, err) < 0 ||
-        (confusion &&
-         output_open(&lines->confusion, options_text(options, "confusion"), err) < 0)) {
+        (table && output_open(&lines->table, options_text(options, "confusion"), err) < 0)) {
         close_lines(lines);
         return -1;
     }
@@ -89,8 +92,8 @@ static int open_lines(void **state, const struct options *options, const struct 
 
 static void write_row(struct lines *lines, const double *score, size_t predicted,
                       struct output *output) {
-    size_t k = lines->counts.labels.names.n;
-    output_format(output, "%s", lines->counts.labels.names.name[predicted]);
+    size_t k = lines->confusion.labels.names.n;
+    output_format(output, "%s", confusion_name(&lines->confusion, predicted));
     if (lines->probability) {
         mc_probability(lines->scale, score, k, lines->p);
         score = lines->p;
@@ -105,14 +108,14 @@ static void write_row(struct lines *lines, const double *score, size_t predicted
 static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
-    size_t k = lines->counts.labels.names.n;
-    if (lines->confusion && mc_counts_names(&lines->counts, rows, err) < 0) {
+    size_t k = lines->confusion.labels.names.n;
+    if (lines->table && confusion_names(&lines->confusion, &rows->names, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < rows->n_rows; i++) {
-        size_t predicted = mc_predict(scores + i * k, k);
-        if (lines->confusion) {
-            mc_counts_add(&lines->counts, rows->label[i], predicted);
+        size_t predicted = decide_largest(scores + i * k, k);
+        if (lines->table) {
+            confusion_add(&lines->confusion, rows->label[i], predicted);
         }
         if (output) {
             write_row(lines, scores + i * k, predicted, output);
@@ -124,26 +127,12 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
 static int finish(void *state, struct output *output, struct error *err) {
     (void)output;
     struct lines *lines = state;
-    if (!lines->confusion) {
+    struct output *table = lines->table;
+    if (!table) {
         return 0;
     }
-    const struct mc_counts *counts = &lines->counts;
-    size_t k = counts->labels.names.n, n = mc_counts_labels(counts);
-    struct output *table = lines->confusion;
-    output_format(table, "label");
-    for (size_t c = 0; c < k; c++) {
-        output_format(table, "\t%s", mc_counts_name(counts, c));
-    }
-    output_write(table, "\n", 1);
-    for (size_t l = 0; l < n; l++) {
-        output_format(table, "%s", mc_counts_name(counts, l));
-        for (size_t c = 0; c < k; c++) {
-            output_write(table, "\t", 1);
-            output_number(table, counts->cell[l * k + c]);
-        }
-        output_write(table, "\n", 1);
-    }
-    lines->confusion = NULL;
+    confusion_write(&lines->confusion, table);
+    lines->table = NULL;
     return output_commit(table, err);
 }
 

@@ -5,6 +5,7 @@
 #include "common/base/number.h"
 #include "common/data/labels.h"
 #include "common/model/label_line.h"
+#include "families/label_weights.h"
 #include "families/mc/measures.h"
 #include "families/mc/probability.h"
 #include "solvers/mc/mc.h"
@@ -15,17 +16,38 @@
 
 static const char *const formulations[] = {"ww",  "cs",  "llw", "adm", "atm",
                                            "ats", "mmr", "ova", NULL};
+static const char *const formulation_meanings[] = {
+    "Weston-Watkins: the sum of max(0, 1 - (s_y - s_c)) over the other classes c",
+    "Crammer-Singer, LIBLINEAR's -s 4: the largest of these",
+    "Lee-Lin-Wahba: the sum of max(0, 1 + s_c) over the other classes",
+    "absolute margins, discriminative maximum: the largest of these",
+    "absolute margins, total maximum: the largest of these and max(0, 1 - s_y)",
+    "absolute margins, total sum: the sum of these and max(0, 1 - s_y)",
+    "maximum margin regression: max(0, 1 - s_y) alone",
+    "one versus all: as ats, but each class by itself",
+    NULL};
 static const char *const solvers[] = {"auto", "bcd", "newton", "fw", NULL};
+static const char *const solver_meanings[] = {"bcd, and newton where that takes long and can be",
+                                              "exact steps of a row's dual variables",
+                                              "Newton's method; linear kernel, few weights",
+                                              "conditional gradient: slow, to compare with", NULL};
 
 static const struct option_spec own_options[] = {
+    {.letter = 's',
+     .name = "formulation",
+     .kind = OPTION_CHOICE,
+     .level = OPTION_OPEN,
+     .value = "NAME",
+     .help =
+         "the loss of a row of class y with scores s in 1/2 |W|^2 + C sum over rows of their loss"},
     {.name = "margin-scale",
      .kind = OPTION_NUMBER,
      .value = "1|0.5",
      .initial = "1",
      .low = 0.5,
      .high = 1,
-     .help = "of ww: margins are M (s_y - s_c), M = 1 or 0.5; C counts\n"
-             "four times as much at 1 as at 0.5"}};
+     .help = "of ww: margins are that times s_y - s_c; at 0.5 with 4C the model is that of 1 with "
+             "C, with scores twice as large and an objective four times as large"}};
 
 static int check(const struct options *options, struct error *err) {
     struct point point = {options, 0};
@@ -47,24 +69,10 @@ static int check(const struct options *options, struct error *err) {
     return 0;
 }
 
-/* A weight for a label that no row has is a mistake. */
-static int check_weights(const struct option *weights, const struct data *data, struct error *err) {
-    for (size_t e = 0; e < weights->n_weights; e++) {
-        const struct option_weight *given = &weights->weights[e];
-        if (names_find(&data->names, given->key, given->key_length) == UINT32_MAX) {
-            return error_set(err, ERROR_USAGE,
-                             "option --weight: no training row has the label '%.*s'",
-                             (int)given->key_length, given->key);
-        }
-    }
-    return 0;
-}
-
 /* LIBLINEAR's labels are ints. */
-static int check_export(const struct options *options, const struct labels *labels,
-                        struct error *err) {
-    for (size_t c = 0; options_given(options, "liblinear") && c < labels->names.n; c++) {
-        const char *name = labels->names.name[c];
+static int check_export(const struct names *names, struct error *err) {
+    for (size_t c = 0; c < names->n; c++) {
+        const char *name = names->name[c];
         double value;
         size_t digits = strspn(name + (*name == '-'), "0123456789");
         if (name[digits + (*name == '-')] != '\0' || !number_parse_whole(name, &value) ||
@@ -76,43 +84,31 @@ static int check_export(const struct options *options, const struct labels *labe
     return 0;
 }
 
+static int check_data(const struct options *options, const struct data *data, struct error *err) {
+    if (options_given(options, "liblinear") && check_export(&data->names, err) < 0) {
+        return -1;
+    }
+    return label_weights_check(options, data, err);
+}
+
 static int open_problem(void **state, const struct problem *problem, struct point point,
                         struct error *err) {
-    const struct option *weights = options_find(point.options, "weight");
-    size_t n = weights->n_weights, length = 0;
-    for (size_t e = 0; e < n; e++) {
-        length += weights->weights[e].key_length + 1;
+    double *weight = memory_array(problem->data->names.n, sizeof *weight, "weights", err);
+    if (!weight) {
+        return -1;
     }
-    char *text = memory_zeros(length, 1, "weights", err), *at = text;
-    const char **label = memory_array(n, sizeof *label, "weights", err);
-    double *weight = memory_array(n, sizeof *weight, "weights", err);
-    struct mc *mc = NULL;
-    int status = -1;
-    if (text && label && weight && check_weights(weights, problem->data, err) == 0) {
-        for (size_t e = 0; e < n; e++) {
-            memcpy(at, weights->weights[e].key, weights->weights[e].key_length);
-            label[e] = at;
-            at += weights->weights[e].key_length + 1;
-            weight[e] = weights->weights[e].weight;
-        }
-        struct mc_setup setup = {.formulation =
-                                     (enum mc_formulation)point_choice(point, "formulation"),
-                                 .margin_scale = point_number(point, "margin-scale"),
-                                 .bias = point_number(point, "bias"),
-                                 .seed = (uint64_t)point_number(point, "seed"),
-                                 .n_weights = n,
-                                 .weight_label = label,
-                                 .weight = weight};
-        status = mc_open(&mc, problem, &setup, err);
-    }
-    if (status == 0 && check_export(point.options, mc_get_labels(mc), err) < 0) {
-        mc_close(mc);
-        status = -1;
-    }
-    free(text);
-    free(label);
+    label_weights_read(point.options, problem->data, weight);
+    struct mc_setup setup = {.formulation = (enum mc_formulation)point_choice(point, "formulation"),
+                             .margin_scale = point_number(point, "margin-scale"),
+                             .bias = point_number(point, "bias"),
+                             .seed = (uint64_t)point_number(point, "seed"),
+                             .weight = weight};
+    struct mc *mc;
+    int status = mc_open(&mc, problem, &setup, err);
     free(weight);
-    *state = mc;
+    if (status == 0) {
+        *state = mc;
+    }
     return status;
 }
 
@@ -155,12 +151,7 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     }
     int status = mc_probability_fit(&scale, folds, n_folds, &labels, err);
     labels_free(&labels);
-    char text[NUMBER_LENGTH];
-    if (status < 0) {
-        return -1;
-    }
-    number_format(scale, text);
-    return model_add(model, err, MC_PROBABILITY_KEY, "%s", text);
+    return status < 0 ? -1 : model_add_number(model, err, MC_PROBABILITY_KEY, scale);
 }
 
 static enum family_matrix matrix(const struct options *options) {
@@ -174,11 +165,14 @@ const struct family mc_family = {
     .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_BIAS | FAMILY_LIBLINEAR,
     .labels = DATA_NAME,
     .formulations = formulations,
+    .formulation_meanings = formulation_meanings,
     .solvers = solvers,
+    .solver_meanings = solver_meanings,
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &mc_measures,
     .check = check,
+    .check_data = check_data,
     .matrix = matrix,
     .open = open_problem,
     .solve = solve,

@@ -12,8 +12,8 @@
 static const struct option_spec own_options[] = {
     {.name = "scores",
      .kind = OPTION_FLAG,
-     .help = "behind the labels of each row write the scores of all labels,\n"
-             "in the order of the model's line `labels`"}};
+     .help = "behind the labels of each row the scores of all labels, in the order of the model's "
+             "line `labels`"}};
 
 static const char *const model_keys[] = {LABELS_KEY, ML_THRESHOLD_KEY, ML_AT_LEAST_ONE_KEY, NULL};
 

@@ -3,24 +3,19 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "solvers/methods/cholesky.h"
-#include "solvers/methods/score_map.h"
-#include "solvers/ml/sort.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const names[] = {"ew", "global", "scut", "top", "zero", NULL};
-static const double RIDGE = 1e-6;
 
 void ml_threshold_free(struct ml_threshold *threshold) {
     free(threshold->value);
     threshold->value = NULL;
 }
 
-static size_t count_values(const struct ml_threshold *threshold) {
+size_t ml_threshold_count(const struct ml_threshold *threshold) {
     switch (threshold->kind) {
     case ML_EW:
         return (size_t)threshold->q + 1;
@@ -60,202 +55,6 @@ int ml_threshold_parse(struct ml_threshold *threshold, const char *text, struct 
                      "option --threshold: must be ew, global, scut, top:K or zero: '%s'", text);
 }
 
-/* ---- segments ---- */
-
-/* The value between list[at - 1] and list[at], of n scores in descending order. */
-static double middle(const struct ml_sort *list, uint32_t n, uint32_t at) {
-    if (at == 0) {
-        return list[0].key + 1;
-    }
-    return at == n ? list[n - 1].key - 1 : 0.5 * (list[at - 1].key + list[at].key);
-}
-
-/* The scores' best cut: the number of those before it in descending order. wrong: minimises the
- * number of labels on the wrong side, else maximises F1. Of equals the last one, which is lowest.
- */
-static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const bool *is_relevant,
-                         bool wrong) {
-    double n_relevant = 0, true_positives = 0, best = -INFINITY;
-    uint32_t best_at = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        n_relevant += is_relevant[list[i].index];
-    }
-    for (uint32_t at = 0; at <= n; at++) {
-        bool cuts = at == 0 || at == n || list[at - 1].key > list[at].key;
-        double chosen = (double)at;
-        double value = wrong ? 2 * true_positives - chosen - n_relevant
-                             : 2 * true_positives / (chosen + n_relevant);
-        if (cuts && value >= best) {
-            best = value;
-            best_at = at;
-        }
-        true_positives += at < n && is_relevant[list[at].index];
-    }
-    return best_at;
-}
-
-double ml_threshold_target(const double *s, const bool *is_relevant, uint32_t q,
-                           struct ml_sort *list, struct ml_sort *merge) {
-    for (uint32_t k = 0; k < q; k++) {
-        list[k] = (struct ml_sort){s[k], k};
-    }
-    ml_sort(list, q, merge);
-    return middle(list, q, best_cut(list, q, is_relevant, true));
-}
-
-/* ---- fits ---- */
-
-/* What fits work with. */
-struct work {
-    const struct ml_rows *rows;
-    const double *scores;
-    bool *is_relevant;            /* (n_all, q) */
-    struct ml_sort *list, *merge; /* (most) */
-};
-
-/* t = w's + constant for targets (n_all), in centred scores. */
-static int least_squares(const struct work *work, const double *target, double *value,
-                         struct error *err) {
-    size_t q = work->rows->q, n = work->rows->n_all;
-    double *A = memory_zeros(q, q * sizeof *A, "a least-squares fit", err);
-    double *mean = memory_zeros(q, sizeof *mean, "a least-squares fit", err);
-    if (!A || !mean) {
-        free(A);
-        free(mean);
-        return -1;
-    }
-    double target_mean = 0, trace = 0, constant;
-    for (size_t i = 0; i < n; i++) {
-        array_add(mean, 1 / (double)n, work->scores + i * q, q);
-        target_mean += target[i] / (double)n;
-    }
-    memset(value, 0, q * sizeof *value);
-    for (size_t i = 0; i < n; i++) {
-        array_add(value, target[i] - target_mean, work->scores + i * q, q);
-    }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)q, (int)n, 1, work->scores, (int)q, 0,
-                A, (int)q);
-    for (size_t k = 0; k < q; k++) {
-        for (size_t l = 0; l <= k; l++) {
-            A[k * q + l] -= (double)n * mean[k] * mean[l];
-        }
-        trace += A[k * q + k];
-    }
-    for (size_t k = 0; k < q; k++) {
-        A[k * q + k] += RIDGE * trace / (double)q + 1e-300;
-    }
-    bool solved = cholesky_factor(A, q) == 0;
-    if (solved) {
-        cholesky_solve(A, q, value);
-    } else { /* scores that do not vary */
-        memset(value, 0, q * sizeof *value);
-    }
-    constant = target_mean;
-    for (size_t k = 0; k < q; k++) {
-        constant -= value[k] * mean[k];
-    }
-    value[q] = constant;
-    free(A);
-    free(mean);
-    return 0;
-}
-
-static int fit_ew(const struct work *work, double *value, struct error *err) {
-    size_t q = work->rows->q, n = work->rows->n_all;
-    double *target = memory_array(n, sizeof *target, "targets", err);
-    if (!target) {
-        return -1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        target[i] = ml_threshold_target(work->scores + i * q, work->is_relevant + i * q,
-                                        (uint32_t)q, work->list, work->merge);
-    }
-    int status = least_squares(work, target, value, err);
-    free(target);
-    return status;
-}
-
-/* The cut of n scores, of labels that are relevant or not. */
-static double fit_cut(const struct work *work, const bool *is_relevant, uint32_t n, bool wrong) {
-    ml_sort(work->list, n, work->merge);
-    return middle(work->list, n, best_cut(work->list, n, is_relevant, wrong));
-}
-
-static int fit_scut(const struct work *work, double *value, struct error *err) {
-    size_t q = work->rows->q, n = work->rows->n_all;
-    bool *column = memory_array(n, sizeof *column, "label sets", err);
-    if (!column) {
-        return -1;
-    }
-    for (size_t k = 0; k < q; k++) {
-        for (size_t i = 0; i < n; i++) {
-            work->list[i] = (struct ml_sort){work->scores[i * q + k], (uint32_t)i};
-            column[i] = work->is_relevant[i * q + k];
-        }
-        value[k] = fit_cut(work, column, (uint32_t)n, false);
-    }
-    free(column);
-    return 0;
-}
-
-static void fit_global(const struct work *work, double *value) {
-    size_t n = work->rows->n_all * work->rows->q;
-    for (size_t i = 0; i < n; i++) {
-        work->list[i] = (struct ml_sort){work->scores[i], (uint32_t)i};
-    }
-    *value = fit_cut(work, work->is_relevant, (uint32_t)n, true);
-}
-
-static int fit(struct ml_threshold *threshold, struct work *work, struct error *err) {
-    const struct ml_rows *rows = work->rows;
-    for (size_t i = 0; i < rows->n_all; i++) {
-        for (uint64_t at = rows->start[i]; at < rows->start[i + 1]; at++) {
-            work->is_relevant[i * rows->q + rows->relevant[at]] = true;
-        }
-    }
-    switch (threshold->kind) {
-    case ML_EW:
-        return fit_ew(work, threshold->value, err);
-    case ML_SCUT:
-        return fit_scut(work, threshold->value, err);
-    default:
-        fit_global(work, threshold->value);
-        return 0;
-    }
-}
-
-int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
-                     const double *scores, struct error *err) {
-    threshold->q = rows->q;
-    threshold->n = count_values(threshold);
-    if (threshold->n == 0) {
-        return 0;
-    }
-    size_t all = rows->n_all * rows->q, most = threshold->kind == ML_GLOBAL ? all : rows->n_all;
-    most = most > rows->q ? most : rows->q;
-    if (most > UINT32_MAX) {
-        return error_set(err, ERROR_RUNTIME, "threshold: more than %lu scores",
-                         (unsigned long)UINT32_MAX);
-    }
-    struct work work = {.rows = rows,
-                        .scores = scores,
-                        .is_relevant = memory_zeros(all, sizeof(bool), "label sets", err),
-                        .list = memory_array(most, sizeof(struct ml_sort), "scores", err),
-                        .merge = memory_array(most, sizeof(struct ml_sort), "scores", err)};
-    threshold->value = memory_array(threshold->n, sizeof(double), "a threshold", err);
-    int status = -1;
-    if (work.is_relevant && work.list && work.merge && threshold->value) {
-        status = fit(threshold, &work, err);
-    }
-    free(work.is_relevant);
-    free(work.list);
-    free(work.merge);
-    if (status < 0) {
-        ml_threshold_free(threshold);
-    }
-    return status;
-}
-
 /* ---- in the model ---- */
 
 int ml_threshold_write(const struct ml_threshold *threshold, struct model *model,
@@ -289,7 +88,7 @@ static int read_values(struct ml_threshold *threshold, const char *at, struct er
     if (threshold->kind == ML_TOP) {
         return *at == ' ' && parse_count(at + 1, &threshold->top) ? 0 : 1;
     }
-    threshold->n = count_values(threshold);
+    threshold->n = ml_threshold_count(threshold);
     threshold->value = memory_array(threshold->n, sizeof(double), "a threshold", err);
     if (!threshold->value) {
         return -1;

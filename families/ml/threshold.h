@@ -40,6 +40,9 @@ struct ml_threshold {
 /* Reads `ew`, `global`, `scut`, `top:K` or `zero`; another text is an error of kind ERROR_USAGE. */
 int ml_threshold_parse(struct ml_threshold *threshold, const char *text, struct error *err);
 
+/* The number of values that its kind has for its q labels. */
+size_t ml_threshold_count(const struct ml_threshold *threshold);
+
 /* Fits the values to the rows' sets and scores (n_all, q). The caller calls ml_threshold_free. */
 int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
                      const double *scores, struct error *err);

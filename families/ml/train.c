@@ -10,8 +10,14 @@
 #include <stdlib.h>
 
 static const char *const formulations[] = {"rank", NULL};
-static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const formulation_meanings[] = {
+    "Elisseeff and Weston's Rank-SVM: 1/2 sum |f_k|^2 + C sum over rows of the mean, over its "
+    "labels p and the others r, of l(score of p - score of r)",
+    NULL};
 static const char *const solvers[] = {"auto", "bcd", "fw", NULL};
+static const char *const solver_meanings[] = {
+    "bcd", "block coordinate ascent, a row at a time",
+    "conditional gradient, for the hinge, without free bias: slow, to compare with", NULL};
 
 static const struct option_spec own_options[] = {
     {.name = "free-bias",
@@ -28,9 +34,10 @@ static const struct option_spec own_options[] = {
      .kind = OPTION_TEXT,
      .value = "HOW",
      .initial = "ew",
-     .help = "from scores to label sets: ew (a level fitted to each row's\n"
-             "scores), global (one level), scut (one for each label),\n"
-             "top:K (the K largest scores) or zero"},
+     .help = "how label sets come from scores, fitted to the training rows and kept in the model: "
+             "ew (labels above a level that depends linearly on the row's scores), global (above "
+             "one level), scut (each above a level of its own), top:K (the K largest scores) or "
+             "zero (those above 0)"},
     {.name = "at-least-one",
      .kind = OPTION_FLAG,
      .help = "the label of the largest score where a set would be empty"}};
@@ -142,11 +149,12 @@ const struct family ml_family = {
     .name = "ml",
     .summary = "Trains a multi-label Rank-SVM: scores that put the labels of each row before "
                "all others, and sets of labels from them.",
-    .has = FAMILY_KERNEL | FAMILY_BIAS,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_BIAS,
     .labels = DATA_SET,
     .formulations = formulations,
-    .losses = losses,
+    .formulation_meanings = formulation_meanings,
     .solvers = solvers,
+    .solver_meanings = solver_meanings,
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &ml_measures,

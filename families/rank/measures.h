@@ -1,4 +1,4 @@
-/* How predictions of rankings are measured, by both programs: common/metrics behind the drivers'
+/* How predictions of rankings are measured, by both programs: metrics.h behind the drivers'
  * table, by scores or by the margins of a model of pairs. */
 #ifndef FAMILIES_RANK_MEASURES_H
 #define FAMILIES_RANK_MEASURES_H

@@ -12,13 +12,13 @@
 static const struct option_spec own_options[] = {
     {.name = "order",
      .kind = OPTION_FLAG,
-     .help = "write for each query a line `qid:N` with its rows (1: the first\n"
-             "of the file), lowest score first; without queries just the rows"},
+     .help = "write for each query a line `qid:N` with the numbers of its rows (1 is the first of "
+             "the file), lowest score first; without queries the row numbers only"},
     {.name = "pairs",
      .kind = OPTION_FLAG,
-     .help = "write for each two rows i < j of one query a line `i j margin`,\n"
-             "positive if i has the larger score, and with a model trained\n"
-             "with -b 1 the probability that i has the larger target"}};
+     .help = "write for any two rows i < j of a query a line `i j margin`, positive if i has the "
+             "larger score; with a model of -b 1 a fourth field is the probability that i has the "
+             "larger label"}};
 
 static const char *const model_keys[] = {"groups", "pairs", "pair-features", "probability-slope",
                                          NULL};

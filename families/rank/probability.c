@@ -2,11 +2,11 @@
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "families/rank/sigmoid.h"
+#include "sigmoid.h"
 
 #include <stdlib.h>
 
-/* A sample of this many pairs serves as well as all of them, see common/sigmoid.h. */
+/* A sample of this many pairs serves as well as all of them, see sigmoid.h. */
 enum { MOST_MARGINS = 200000, RANDOM_STREAM = 3 };
 
 struct row {

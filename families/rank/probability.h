@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fits the slope of common/sigmoid.h to the margins of pairs of rows with different targets, of
+/* Fits the slope of sigmoid.h to the margins of pairs of rows with different targets, of
  * the same query and held out by the same fold: all of them, or a sample by the seed if they are
  * very many. No such pair is an error. */
 int rank_probability_slope(double *slope, const struct held_out *folds, size_t n_folds,

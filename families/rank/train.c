@@ -1,65 +1,85 @@
 /* svm-rank-train: RankSVM. */
 #include "families/rank/rank.h"
 
-#include "common/base/memory.h"
-#include "common/base/number.h"
 #include "families/rank/measures.h"
 #include "families/rank/probability.h"
+#include "families/rank/query_weights.h"
 #include "solvers/rank/rank.h"
 
-#include <stdlib.h>
-
 static const char *const formulations[] = {"rank", NULL};
-static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const formulation_meanings[] = {
+    "1/2 |f|^2 + C sum over preferences of l(score of the better row - score of the other)", NULL};
 static const char *const solvers[] = {"auto", "ocas", "newton", "fw", NULL};
+static const char *const solver_meanings[] = {
+    "the fastest that applies", "cutting planes", "Newton's method; not for pair features",
+    "conditional gradient, for the hinge: slow, to compare with", NULL};
 static const char *const cost_units[] = {"pair", "query", NULL};
+static const char *const cost_unit_meanings[] = {
+    "each preference", "each query: its preferences are worth 1 / their number each", NULL};
 static const char *const pair_features[] = {"none", "exterior", NULL};
+static const char *const pair_feature_meanings[] = {
+    "the difference of the rows: the model is a score for rows",
+    "phi_i x phi_j - phi_j x phi_i: the model predicts pairs (svm-rank-predict --pairs), not "
+    "scores",
+    NULL};
 static const char *const steps[] = {"linesearch", "diminishing", NULL};
+static const char *const step_meanings[] = {"the best one", "2 / (iteration + 2)", NULL};
 static const char *const stops[] = {"gap", "decay", NULL};
+static const char *const stop_meanings[] = {"the gap", "the gap's ratio to the first one", NULL};
 
 static const struct option_spec own_options[] = {
+    {.letter = 'w',
+     .name = "weight",
+     .kind = OPTION_WEIGHTS,
+     .value = "QID:W",
+     .help = "the pairs of that query cost W times as much; may be repeated, and written -wQID W"},
     {.name = "rank-gap",
      .kind = OPTION_WINDOW,
      .value = "LOW:HIGH",
      .initial = "1:inf",
      .low = 1,
      .high = UINT32_MAX - 1.0,
-     .help = "prefer only rows whose dense ranks differ by that much"},
+     .help = "preferences are pairs whose labels are LOW to HIGH different labels apart in their "
+             "query"},
     {.name = "pairs",
      .kind = OPTION_NUMBER,
      .level = OPTION_OPEN,
-     .value = "all|FRACTION",
+     .value = "F",
      .initial = "all",
      .high = 1,
      .low_excluded = true,
      .word = "all",
      .word_value = 1,
-     .help = "share of the pairs to train on, a random sample"},
+     .help = "all preferences, or a random share F of them"},
     {.name = "cost-per",
      .kind = OPTION_CHOICE,
      .level = OPTION_OPEN,
      .value = "UNIT",
      .initial = "pair",
      .choices = cost_units,
-     .help = "what C counts for: each pair, or each query with the mean\nof its pairs"},
+     .meanings = cost_unit_meanings,
+     .help = "what C counts for"},
     {.name = "pair-features",
      .kind = OPTION_CHOICE,
      .value = "NAME",
      .initial = "none",
      .choices = pair_features,
-     .help = "exterior: features of pairs, for predict --pairs"},
+     .meanings = pair_feature_meanings,
+     .help = "features of pairs, in the space of any kernel"},
     {.name = "step",
      .kind = OPTION_CHOICE,
      .value = "NAME",
      .initial = "linesearch",
      .choices = steps,
-     .help = "step of --solver fw"},
+     .meanings = step_meanings,
+     .help = "step of solver fw"},
     {.name = "stop",
      .kind = OPTION_CHOICE,
      .value = "NAME",
      .initial = "gap",
      .choices = stops,
-     .help = "what --epsilon bounds, with --solver fw: the gap, or its\nratio to the first one"}};
+     .meanings = stop_meanings,
+     .help = "of solver fw: what --epsilon bounds"}};
 
 static bool exterior_features(const struct options *options) {
     return options_choice(options, "pair-features") == 1;
@@ -89,15 +109,11 @@ static int check(const struct options *options, struct error *err) {
     if (method != RANK_FW && (options_given(options, "step") || options_given(options, "stop"))) {
         return error_set(err, ERROR_USAGE, "--step and --stop are for --solver fw");
     }
-    for (size_t i = 0; i < options_find(options, "weight")->n_weights; i++) {
-        const struct option_weight *weight = &options_find(options, "weight")->weights[i];
-        uint64_t query;
-        const char *end = weight->key + weight->key_length;
-        if (number_parse_unsigned(weight->key, end, &query) != end) {
-            return error_set(err, ERROR_USAGE, "option --weight: not a qid: '%.*s'",
-                             (int)weight->key_length, weight->key);
-        }
+    struct query_weights weights;
+    if (query_weights_read(&weights, options, err) < 0) {
+        return -1;
     }
+    query_weights_free(&weights);
     return 0;
 }
 
@@ -108,34 +124,25 @@ static uint32_t window_end(double value) {
 static int open_problem(void **state, const struct problem *problem, struct point point,
                         struct error *err) {
     const struct option *window = options_find(point.options, "rank-gap");
-    const struct option *weights = options_find(point.options, "weight");
-    size_t n = weights->n_weights;
-    uint64_t *query = memory_array(n, sizeof *query, "query weights", err);
-    double *weight = memory_array(n, sizeof *weight, "query weights", err);
-    int status = -1;
-    if (query && weight) {
-        for (size_t i = 0; i < n; i++) { /* check has seen that they are numbers */
-            const struct option_weight *given = &weights->weights[i];
-            number_parse_unsigned(given->key, given->key + given->key_length, &query[i]);
-            weight[i] = given->weight;
-        }
-        struct rank_preferences preferences = {.gap_low = window_end(window->number[0]),
-                                               .gap_high = window_end(window->number[1]),
-                                               .fraction = point_number(point, "pairs"),
-                                               .seed = (uint64_t)point_number(point, "seed"),
-                                               .per_query = point_choice(point, "cost-per") == 1,
-                                               .exterior = exterior_features(point.options),
-                                               .n_weights = n,
-                                               .weight_query = query,
-                                               .weight = weight};
-        struct rank *rank;
-        status = rank_open(&rank, problem, &preferences, err);
-        if (status == 0) {
-            *state = rank;
-        }
+    struct query_weights weights;
+    struct rank *rank;
+    if (query_weights_read(&weights, point.options, err) < 0) {
+        return -1;
     }
-    free(query);
-    free(weight);
+    struct rank_preferences preferences = {.gap_low = window_end(window->number[0]),
+                                           .gap_high = window_end(window->number[1]),
+                                           .fraction = point_number(point, "pairs"),
+                                           .seed = (uint64_t)point_number(point, "seed"),
+                                           .per_query = point_choice(point, "cost-per") == 1,
+                                           .exterior = exterior_features(point.options),
+                                           .n_weights = weights.n,
+                                           .weight_query = weights.query,
+                                           .weight = weights.weight};
+    int status = rank_open(&rank, problem, &preferences, err);
+    query_weights_free(&weights);
+    if (status == 0) {
+        *state = rank;
+    }
     return status;
 }
 
@@ -158,10 +165,8 @@ static int header(const void *state, struct point point, const struct solution *
                   struct model *model, struct error *err) {
     (void)solution;
     struct rank_counts counts = rank_counts(state);
-    char pairs[NUMBER_LENGTH];
-    number_format(counts.n_pairs, pairs);
     if (model_add(model, err, "groups", "%zu", counts.n_groups) < 0 ||
-        model_add(model, err, "pairs", "%s", pairs) < 0) {
+        model_add_number(model, err, "pairs", counts.n_pairs) < 0) {
         return -1;
     }
     return exterior_features(point.options) ? model_add(model, err, "pair-features", "exterior")
@@ -185,29 +190,29 @@ static void report(const void *state, struct point point, const struct solution 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err) {
     double slope;
-    char text[NUMBER_LENGTH];
     if (rank_probability_slope(&slope, folds, n_folds, (uint64_t)point_number(point, "seed"), err) <
         0) {
         return -1;
     }
-    number_format(slope, text);
-    return model_add(model, err, "probability-slope", "%s", text);
+    return model_add_number(model, err, "probability-slope", slope);
 }
 
 const struct family rank_family = {
     .name = "rank",
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
                "targets do.",
-    .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_EXPORT,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT,
     .labels = DATA_NUMBER,
     .folds_by_query = true,
     .formulations = formulations,
-    .losses = losses,
+    .formulation_meanings = formulation_meanings,
     .solvers = solvers,
+    .solver_meanings = solver_meanings,
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &rank_measures,
     .check = check,
+    .check_data = query_weights_check,
     .linear_gram = exterior_features,
     .open = open_problem,
     .solve = solve,

@@ -2,70 +2,12 @@
 
 #include "common/base/memory.h"
 #include "common/model/label_line.h"
-#include "solvers/smm/smm.h"
+#include "families/confusion.h"
+#include "families/decide.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- counts ---- */
-
-int smm_counts_open(struct smm_counts *counts, const struct model *model, struct error *err) {
-    *counts = (struct smm_counts){0};
-    if (label_line_read_pair(&counts->labels, model, err) < 0) {
-        return -1;
-    }
-    size_t n = counts->labels.names.n;
-    counts->cell = memory_zeros(n + 1, n * sizeof *counts->cell, "counts", err);
-    if (!counts->cell) {
-        smm_counts_close(counts);
-        return -1;
-    }
-    return 0;
-}
-
-void smm_counts_close(struct smm_counts *counts) {
-    labels_free(&counts->labels);
-    free(counts->cell);
-    free(counts->number);
-    *counts = (struct smm_counts){0};
-}
-
-/* Takes in the names that the file has had so far. */
-static int map_names(struct smm_counts *counts, const struct names *names, struct error *err) {
-    if (names->n == counts->n_numbers) {
-        return 0;
-    }
-    uint32_t *number = memory_array(names->n, sizeof *number, "labels", err);
-    if (!number) {
-        return -1;
-    }
-    free(counts->number);
-    counts->number = number;
-    counts->n_numbers = names->n;
-    labels_map(&counts->labels, names, number);
-    return 0;
-}
-
-int smm_counts_add(struct smm_counts *counts, const struct data *data, const uint32_t *rows,
-                   size_t n, const double *scores, size_t n_scores, struct error *err) {
-    size_t k = counts->labels.names.n;
-    if (map_names(counts, &data->names, err) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t label = data->label[rows ? rows[i] : i];
-        if (label != UINT32_MAX) {
-            uint32_t number = counts->number[label];
-            size_t actual = number == LABELS_UNKNOWN ? k : number;
-            counts->cell[actual * k + smm_predict(scores + i * n_scores, n_scores)]++;
-        }
-    }
-    return 0;
-}
-
-/* ---- measures ---- */
 
 enum {
     ACCURACY,
@@ -82,7 +24,7 @@ static const char *const measure_names[MEASURES] = {"accuracy",        "balanced
                                                     "false-positives", "true-negatives"};
 
 struct state {
-    struct smm_counts counts;
+    struct confusion confusion;
     size_t n_measures;
 };
 
@@ -105,7 +47,7 @@ static int list(const struct options *options, struct measure **measures, size_t
 
 static void free_state(void *opened) {
     struct state *state = opened;
-    smm_counts_close(&state->counts);
+    confusion_free(&state->confusion);
     free(state);
 }
 
@@ -116,7 +58,9 @@ static int create_state(void **opened, const struct options *options, const stru
         return -1;
     }
     state->n_measures = count_measures(options);
-    if (smm_counts_open(&state->counts, model, err) < 0) {
+    struct labels labels;
+    if (label_line_read_pair(&labels, model, err) < 0 ||
+        confusion_create(&state->confusion, &labels, true, false, err) < 0) {
         free(state);
         return -1;
     }
@@ -127,37 +71,33 @@ static int create_state(void **opened, const struct options *options, const stru
 static int add(void *opened, const struct data *data, const uint32_t *rows, size_t n,
                const double *scores, size_t n_scores, struct error *err) {
     struct state *state = opened;
-    return smm_counts_add(&state->counts, data, rows, n, scores, n_scores, err);
+    if (confusion_names(&state->confusion, &data->names, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        confusion_add(&state->confusion, data->label[rows ? rows[i] : i],
+                      decide_signed(scores + i * n_scores, n_scores));
+    }
+    return 0;
 }
 
 static int values(void *opened, double *value, double *weight, struct error *err) {
     (void)err;
     const struct state *state = opened;
-    size_t k = state->counts.labels.names.n;
-    const double *cell = state->counts.cell;
-    double rows = 0, right = 0, recalls = 0, occur = 0;
-    for (size_t l = 0; l <= k; l++) {
-        double actual = 0;
-        for (size_t p = 0; p < k; p++) {
-            actual += cell[l * k + p];
-        }
-        double good = l < k ? cell[l * k + l] : 0;
-        rows += actual;
-        right += good;
-        recalls += actual > 0 ? good / actual : 0;
-        occur += actual > 0;
-    }
-    value[ACCURACY] = rows > 0 ? right / rows : (double)NAN;
-    value[BALANCED] = occur > 0 ? recalls / occur : (double)NAN;
+    const struct confusion *confusion = &state->confusion;
+    struct confusion_rates rates = confusion_rates(confusion);
+    value[ACCURACY] = rates.accuracy;
+    value[BALANCED] = rates.balanced;
     if (state->n_measures == MEASURES) {
-        bool pair = k == 2 && rows > 0;
-        value[TRUE_NEGATIVES] = pair ? cell[0] : (double)NAN;
-        value[FALSE_POSITIVES] = pair ? cell[1] : (double)NAN;
-        value[FALSE_NEGATIVES] = pair ? cell[2] : (double)NAN;
-        value[TRUE_POSITIVES] = pair ? cell[3] : (double)NAN;
+        bool pair = confusion->labels.names.n == 2 && rates.rows > 0;
+        const double *actual = confusion->actual, *right = confusion->right;
+        value[TRUE_NEGATIVES] = pair ? right[0] : (double)NAN;
+        value[FALSE_POSITIVES] = pair ? actual[0] - right[0] : (double)NAN;
+        value[FALSE_NEGATIVES] = pair ? actual[1] - right[1] : (double)NAN;
+        value[TRUE_POSITIVES] = pair ? right[1] : (double)NAN;
     }
     for (size_t m = 0; m < state->n_measures; m++) {
-        weight[m] = rows;
+        weight[m] = rates.rows;
     }
     return 0;
 }

@@ -3,8 +3,9 @@
 
 #include "common/base/memory.h"
 #include "common/model/label_line.h"
+#include "families/confusion.h"
+#include "families/decide.h"
 #include "families/smm/measures.h"
-#include "solvers/smm/smm.h"
 
 #include <stdlib.h>
 
@@ -12,8 +13,8 @@ static const struct option_spec own_options[] = {
     {.name = "confusion",
      .kind = OPTION_TEXT,
      .value = "FILE",
-     .help = "write a table: how many rows of each label are predicted as\n"
-             "each, tabs between"}};
+     .help = "write a table of how many rows of each label (lines) are predicted as each "
+             "(columns), tabs between"}};
 
 static const char *const model_keys[] = {"labels",       "shape",     "rank", "tau",
                                          "stationarity",  NULL};
@@ -31,15 +32,15 @@ static int check(const struct options *options, const struct model *model, struc
 }
 
 struct lines {
-    struct smm_counts counts;
     size_t n_scores;
-    struct output *confusion; /* NULL: not wanted */
+    struct confusion confusion; /* with the model's labels */
+    struct output *table;       /* of confusions; NULL: not wanted */
 };
 
 static void close_lines(void *state) {
     struct lines *lines = state;
-    output_discard(lines->confusion);
-    smm_counts_close(&lines->counts);
+    confusion_free(&lines->confusion);
+    output_discard(lines->table);
     free(lines);
 }
 
@@ -49,10 +50,12 @@ static int open_lines(void **state, const struct options *options, const struct 
     if (!lines) {
         return -1;
     }
+    bool table = options_given(options, "confusion");
+    struct labels labels;
     lines->n_scores = model->n_outputs;
-    if (smm_counts_open(&lines->counts, model, err) < 0 ||
-        (options_given(options, "confusion") &&
-         output_open(&lines->confusion, options_text(options, "confusion"), err) < 0)) {
+    if (label_line_read_pair(&labels, model, err) < 0 ||
+        confusion_create(&lines->confusion, &labels, true, table, err) < 0 ||
+        (table && output_open(&lines->table, options_text(options, "confusion"), err) < 0)) {
         close_lines(lines);
         return -1;
     }
@@ -64,13 +67,19 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
     size_t n = lines->n_scores;
-    if (lines->confusion &&
-        smm_counts_add(&lines->counts, rows, NULL, rows->n_rows, scores, n, err) < 0) {
+    if (lines->table && confusion_names(&lines->confusion, &rows->names, err) < 0) {
         return -1;
     }
-    for (size_t i = 0; output && i < rows->n_rows; i++) {
+    for (size_t i = 0; i < rows->n_rows; i++) {
         const double *score = scores + i * n;
-        output_format(output, "%s", lines->counts.labels.names.name[smm_predict(score, n)]);
+        size_t predicted = decide_signed(score, n);
+        if (lines->table) {
+            confusion_add(&lines->confusion, rows->label[i], predicted);
+        }
+        if (!output) {
+            continue;
+        }
+        output_format(output, "%s", confusion_name(&lines->confusion, predicted));
         for (size_t k = 0; k < n; k++) {
             output_write(output, " ", 1);
             output_number(output, score[k]);
@@ -83,24 +92,12 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
 static int finish(void *state, struct output *output, struct error *err) {
     (void)output;
     struct lines *lines = state;
-    struct output *table = lines->confusion;
+    struct output *table = lines->table;
     if (!table) {
         return 0;
     }
-    const struct names *names = &lines->counts.labels.names;
-    output_format(table, "label");
-    for (size_t p = 0; p < names->n; p++) {
-        output_format(table, "\t%s", names->name[p]);
-    }
-    for (size_t l = 0; l <= names->n; l++) {
-        output_format(table, "\n%s", l < names->n ? names->name[l] : "(other)");
-        for (size_t p = 0; p < names->n; p++) {
-            output_write(table, "\t", 1);
-            output_number(table, lines->counts.cell[l * names->n + p]);
-        }
-    }
-    output_write(table, "\n", 1);
-    lines->confusion = NULL;
+    confusion_write(&lines->confusion, table);
+    lines->table = NULL;
     return output_commit(table, err);
 }
 

@@ -2,75 +2,77 @@
 #include "families/smm/smm.h"
 
 #include "common/base/memory.h"
-#include "common/base/number.h"
 #include "common/model/label_line.h"
 #include "families/label_weights.h"
+#include "families/smm/matrix_shape.h"
 #include "families/smm/measures.h"
+#include "families/smm/weights.h"
 #include "solvers/smm/smm.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const formulations[] = {"lowrank", "nuclear", "svm", NULL};
-static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const formulation_meanings[] = {
+    "1/2 |W|^2 + C sum of losses, over W of rank K at most",
+    "1/2 |W|^2 + T (sum of W's singular values) + C sum of losses", "1/2 |W|^2 + C sum of losses",
+    NULL};
 static const char *const solvers[] = {"auto", "alternate", NULL};
+static const char *const solver_meanings[] = {"lowrank: its two factors in turn, and joint steps",
+                                              "lowrank as published, without joint steps", NULL};
 static const char *const starts[] = {"svd", "random", NULL};
+static const char *const start_meanings[] = {"the SVD of the SVM", "by the seed", NULL};
 
 static const struct option_spec own_options[] = {
+    {.letter = 'e',
+     .name = "epsilon",
+     .kind = OPTION_NUMBER,
+     .value = "E",
+     .initial = "1e-3",
+     .high = 1,
+     .low_excluded = true,
+     .help = "stop when (primal - dual) / primal is at most E; lowrank: when a joint step could "
+             "lower the objective by no more than that share of it, to first order"},
     {.name = "shape",
      .kind = OPTION_TEXT,
      .value = "RxC",
-     .help = "rows and columns of the matrices, which stand row by row\n"
-             "(default: what the file's first line says: # matrix R C)"},
+     .absent = "what the first line says: # matrix R C",
+     .help = "rows and columns of the matrices"},
     {.letter = 'k',
      .name = "rank",
      .kind = OPTION_COUNT,
      .level = OPTION_SOLVE,
-     .value = "R",
+     .value = "K",
      .initial = "1",
      .low = 1,
      .high = 1e6,
-     .help = "lowrank: largest rank of the weights"},
+     .help = "of lowrank: the largest rank of W"},
     {.name = "tau",
      .kind = OPTION_NUMBER,
      .level = OPTION_SOLVE,
      .value = "T",
      .initial = "1",
      .high = INFINITY,
-     .help = "nuclear: factor of the nuclear norm"},
+     .help = "of nuclear: what the singular values weigh"},
     {.name = "restarts",
      .kind = OPTION_COUNT,
      .value = "N",
      .initial = "0",
      .high = 1e6,
-     .help = "lowrank: random starts besides the first; the best is kept"},
+     .help = "of lowrank: N random starts too; the best is kept"},
     {.name = "start",
      .kind = OPTION_CHOICE,
      .value = "NAME",
      .initial = "svd",
      .choices = starts,
-     .help = "lowrank: the first start: svd of the SVM, or random\n"
-             "(always random with --solver alternate)"},
+     .meanings = start_meanings,
+     .help = "of lowrank: the first start; with solver alternate it is random"},
     {.name = "weights",
      .kind = OPTION_TEXT,
      .value = "FILE",
      .help = "write the matrix of weights, its singular values and vectors"}};
 
 /* ---- options ---- */
-
-/* RxC, or R C: two whole numbers above 0 whose product counts features. */
-static bool parse_sides(const char *text, char between, uint64_t *height, uint64_t *width) {
-    const char *end = text + strlen(text);
-    const char *at = number_parse_unsigned(text, end, height);
-    if (!at || *at != between) {
-        return false;
-    }
-    at = number_parse_unsigned(at + 1, end, width);
-    /* behind the columns of a comment there may be more */
-    return at && (*at == '\0' || (between == ' ' && *at == ' ')) && *height > 0 && *width > 0 &&
-           *height < UINT32_MAX && *width < UINT32_MAX && *height * *width < UINT32_MAX;
-}
 
 static bool uses(const struct options *options, enum smm_formulation formulation) {
     const struct option *given = options_find(options, "formulation");
@@ -83,11 +85,8 @@ static bool uses(const struct options *options, enum smm_formulation formulation
 
 static int check(const struct options *options, struct error *err) {
     static const char *const lowrank_only[] = {"rank", "restarts", "start"};
-    uint64_t height, width;
-    if (options_given(options, "shape") &&
-        !parse_sides(options_text(options, "shape"), 'x', &height, &width)) {
-        return error_set(err, ERROR_USAGE, "option --shape: not ROWSxCOLUMNS: '%s'",
-                         options_text(options, "shape"));
+    if (matrix_shape_check(options, err) < 0) {
+        return -1;
     }
     for (size_t i = 0; i < sizeof lowrank_only / sizeof lowrank_only[0]; i++) {
         if (!uses(options, SMM_LOWRANK) && options_given(options, lowrank_only[i])) {
@@ -105,49 +104,18 @@ static int check(const struct options *options, struct error *err) {
     return 0;
 }
 
-static int find_shape(const struct options *options, const struct data *data, uint64_t *height,
-                      uint64_t *width, struct error *err) {
-    static const char key[] = "# matrix ";
-    if (options_given(options, "shape")) { /* check has seen that it is one */
-        parse_sides(options_text(options, "shape"), 'x', height, width);
-        return 0;
-    }
-    if (strncmp(data->comment, key, sizeof key - 1) != 0) {
-        return error_set(err, ERROR_RUNTIME,
-                         "no shape of the matrices: --shape RxC, or a first line `# matrix R C`");
-    }
-    return parse_sides(data->comment + sizeof key - 1, ' ', height, width)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "the first line is no shape of matrices: '%s'",
-                           data->comment);
-}
-
-static int find_width(const struct options *options, const struct data *data, uint32_t *width,
-                      struct error *err) {
-    uint64_t rows, columns;
-    if (find_shape(options, data, &rows, &columns, err) < 0) {
-        return -1;
-    }
-    if (data->n_features > rows * columns) {
-        return error_set(err, ERROR_RUNTIME, "index %u is outside of matrices of %llu x %llu",
-                         data->n_features, (unsigned long long)rows, (unsigned long long)columns);
-    }
-    *width = (uint32_t)(rows * columns);
-    return 0;
-}
-
 /* ---- the problem ---- */
 
 static int open_problem(void **state, const struct problem *problem, struct point point,
                         struct error *err) {
     const struct data *data = problem->data;
-    uint64_t height, width;
+    struct matrix_shape shape;
     double *weight = memory_array(data->names.n, sizeof *weight, "labels", err);
     struct smm *smm;
     int status = -1;
-    if (weight && find_shape(point.options, data, &height, &width, err) == 0 &&
-        label_weights_read(data, options_find(point.options, "weight"), weight, err) == 0) {
-        status = smm_open(&smm, problem, (size_t)height, (size_t)width, weight, err);
+    if (weight && matrix_shape_find(&shape, point.options, data, err) == 0) {
+        label_weights_read(point.options, data, weight);
+        status = smm_open(&smm, problem, (size_t)shape.height, (size_t)shape.width, weight, err);
     }
     free(weight);
     if (status == 0) {
@@ -177,12 +145,6 @@ static int solve(void *state, struct point point, const struct monitor *monitor,
 }
 
 /* ---- what is told of a fit ---- */
-
-static int add_number(struct model *model, const char *key, double number, struct error *err) {
-    char text[NUMBER_LENGTH];
-    number_format(number, text);
-    return model_add(model, err, key, "%s", text);
-}
 
 /* The largest rank of the machines. */
 static size_t largest_rank(const struct smm *smm) {
@@ -216,9 +178,9 @@ static int header(const void *state, struct point point, const struct solution *
         model_add(model, err, "shape", "%zux%zu", height, width) < 0 ||
         model_add(model, err, "rank", "%zu", largest_rank(smm)) < 0 ||
         (formulation == SMM_NUCLEAR &&
-         add_number(model, "tau", point_number(point, "tau"), err) < 0) ||
+         model_add_number(model, err, "tau", point_number(point, "tau")) < 0) ||
         (formulation == SMM_LOWRANK && isfinite(largest_stationarity(smm)) &&
-         add_number(model, "stationarity", largest_stationarity(smm), err) < 0)) {
+         model_add_number(model, err, "stationarity", largest_stationarity(smm)) < 0)) {
         return -1;
     }
     return 0;
@@ -256,54 +218,11 @@ static void report(const void *state, struct point point, const struct solution 
     }
 }
 
-/* ---- --weights ---- */
-
-static void write_matrix(struct output *output, const double *matrix, size_t height, size_t width,
-                         size_t stride) {
-    for (size_t a = 0; a < height; a++) {
-        for (size_t c = 0; c < width; c++) {
-            output_write(output, " ", c > 0);
-            output_number(output, matrix[a * stride + c]);
-        }
-        output_write(output, "\n", 1);
-    }
-}
-
-/* One machine: W, then s, U and V in columns. */
-static void write_machine(const struct smm_machine *machine, size_t height, size_t width,
-                          struct output *output) {
-    size_t k = height < width ? height : width, r = machine->rank;
-    output_format(output, "# bias\n");
-    output_number(output, machine->bias);
-    output_format(output, "\n# B %zu %zu\n", height, width);
-    write_matrix(output, machine->W, height, width, width);
-    output_format(output, "# singular-values %zu\n", r);
-    write_matrix(output, machine->s, r > 0, r, r);
-    output_format(output, "# U %zu %zu\n", height, r);
-    write_matrix(output, machine->U, r > 0 ? height : 0, r, k);
-    output_format(output, "# V %zu %zu\n", width, r);
-    for (size_t c = 0; r > 0 && c < width; c++) {
-        for (size_t j = 0; j < r; j++) {
-            output_write(output, " ", j > 0);
-            output_number(output, machine->Vt[j * width + c]);
-        }
-        output_write(output, "\n", 1);
-    }
-}
-
 static int write_weights(const void *state, const struct solution *solution, struct output *output,
                          struct error *err) {
     (void)solution;
     (void)err;
-    const struct smm *smm = state;
-    const struct names *names = &smm_labels(smm)->names;
-    size_t height, width, n;
-    const struct smm_machine *machine = smm_machines(smm, &n);
-    smm_shape(smm, &height, &width);
-    for (size_t m = 0; m < n; m++) {
-        output_format(output, "# positive %s\n", names->name[n == 1 ? 1 : m]);
-        write_machine(&machine[m], height, width, output);
-    }
+    smm_weights_write(state, output);
     return 0;
 }
 
@@ -311,16 +230,18 @@ const struct family smm_family = {
     .name = "smm",
     .summary = "Trains a support matrix machine: a classifier of matrices whose weights are a "
                "matrix of low rank.",
-    .has = FAMILY_WEIGHT,
+    .has = FAMILY_LOSS | FAMILY_WEIGHT,
     .labels = DATA_NAME,
     .formulations = formulations,
-    .losses = losses,
+    .formulation_meanings = formulation_meanings,
     .solvers = solvers,
+    .solver_meanings = solver_meanings,
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &smm_measures,
     .check = check,
-    .width = find_width,
+    .check_data = label_weights_check,
+    .width = matrix_shape_width,
     .open = open_problem,
     .solve = solve,
     .close = close_problem,

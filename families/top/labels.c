@@ -20,8 +20,7 @@ int top_labels_row(const struct data *data, size_t row, const char *positive) {
     return label == UINT32_MAX ? TOP_UNKNOWN : top_labels_class(data->names.name[label], positive);
 }
 
-int top_labels_read(const struct data *data, const char *positive, bool *is_positive,
-                    struct error *err) {
+int top_labels_check(const struct data *data, const char *positive, struct error *err) {
     bool found = false;
     for (size_t i = 0; i < data->names.n; i++) {
         const char *name = data->names.name[i];
@@ -31,12 +30,18 @@ int top_labels_read(const struct data *data, const char *positive, bool *is_posi
                              "label '%s' is not a number: say by --positive which one is positive",
                              name);
         }
-        is_positive[i] = class == TOP_POSITIVE;
-        found |= is_positive[i];
+        found |= class == TOP_POSITIVE;
     }
-    return !positive || found
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "no row has the label '%s'", positive);
+    return positive && !found
+               ? error_set(err, ERROR_USAGE,
+                           "option --positive: no training row has the label '%s'", positive)
+               : 0;
+}
+
+void top_labels_read(const struct data *data, const char *positive, bool *is_positive) {
+    for (size_t i = 0; i < data->names.n; i++) {
+        is_positive[i] = top_labels_class(data->names.name[i], positive) == TOP_POSITIVE;
+    }
 }
 
 const char *top_labels_name(const struct data *data, const char *positive, bool of_positive) {

@@ -16,10 +16,12 @@ int top_labels_class(const char *name, const char *positive);
 /* The class of a row: TOP_UNKNOWN also where it has no label. */
 int top_labels_row(const struct data *data, size_t row, const char *positive);
 
-/* positive (data->names.n) of each label. Fails for labels of unknown class, or when the positive
- * one is not there. */
-int top_labels_read(const struct data *data, const char *positive, bool *is_positive,
-                    struct error *err);
+/* Fails if a label of the data is of unknown class, or none is the positive one that is named (the
+ * option --positive). */
+int top_labels_check(const struct data *data, const char *positive, struct error *err);
+
+/* is_positive (data->names.n) of each label. */
+void top_labels_read(const struct data *data, const char *positive, bool *is_positive);
 
 /* The name of each class as predictions write it: that of its one label, or of several +1 and -1
  * (numbers), or `rest` for all those that are not the positive one. */

@@ -19,8 +19,9 @@ static const struct option_spec measure_options[] = {
      .initial = "1,0.01,0.05,0.1",
      .high = 1e15,
      .low_excluded = true,
-     .help = "tpr@X: X >= 1 is a number of negatives, whose mean score is\n"
-             "the threshold; X < 1 the share of negatives above it"},
+     .help = "tpr@X: the share of positives strictly above a threshold: for X >= 1 the mean of the "
+             "X largest negatives, for X < 1 the one that lets no more than the share X of "
+             "negatives pass"},
     {.name = "pauc",
      .kind = OPTION_NUMBER,
      .level = OPTION_LIST,
@@ -28,7 +29,8 @@ static const struct option_spec measure_options[] = {
      .initial = "0.1",
      .high = 1,
      .low_excluded = true,
-     .help = "false positive rates that pauc@F and mcclish@F end at"},
+     .help = "pauc@F: the area under the ROC curve up to a false positive rate of F, over F; and "
+             "mcclish@F, the same scaled so that 0.5 is chance"},
     {.name = "precision",
      .kind = OPTION_COUNT,
      .level = OPTION_LIST,
@@ -36,7 +38,7 @@ static const struct option_spec measure_options[] = {
      .initial = "10",
      .low = 1,
      .high = 1e15,
-     .help = "rows that precision@K looks at"}};
+     .help = "precision@K: the share of positives among the K highest"}};
 
 enum type { TPR, AUC, PAUC, MCCLISH, PRECISION, POS_AT_TOP, AVERAGE_PRECISION, TYPES };
 

@@ -1,4 +1,4 @@
-/* How predictions at the top are measured, by both programs: common/roc behind the drivers' table,
+/* How predictions at the top are measured, by both programs: roc.h behind the drivers' table,
  * with the classes of the model. */
 #ifndef FAMILIES_TOP_MEASURES_H
 #define FAMILIES_TOP_MEASURES_H

@@ -2,6 +2,7 @@
 #include "families/top/top.h"
 
 #include "common/base/memory.h"
+#include "families/top/decide.h"
 #include "families/top/measures.h"
 #include "families/top/roc.h"
 
@@ -12,15 +13,22 @@ static const struct option_spec own_options[] = {
     {.name = "roc",
      .kind = OPTION_TEXT,
      .value = "FILE",
-     .help = "write the points of the ROC curve: fpr, tpr and threshold,\ntabs between"},
+     .help = "also write the ROC curve: a line for each score with the rates of false and true "
+             "positives at or above it, tabs between"},
     {.name = "threshold",
      .kind = OPTION_NUMBER,
      .value = "T",
-     .help = "rows that score above T are positive (default: the model's)"}};
+     .absent = "the model's",
+     .help = "rows that score above T are positive"}};
 
-static const char *const model_keys[] = {"labels",    "positive",       "top-k",
-                                         "tau",       "theta", 
-                                         "threshold", "calibrated-tau", "calibrated-threshold",
+static const char *const model_keys[] = {TOP_LABELS_KEY,
+                                         "positive",
+                                         "top-k",
+                                         "tau",
+                                         "theta",
+                                         TOP_THRESHOLD_KEY,
+                                         TOP_CALIBRATED_TAU_KEY,
+                                         TOP_CALIBRATED_THRESHOLD_KEY,
                                          NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {
@@ -35,17 +43,16 @@ static int check(const struct options *options, const struct model *model, struc
     if (taken || (roc && strcmp(roc, "-") == 0 && options_given(options, "metrics"))) {
         return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", roc);
     }
-    const char *labels = model_value(model, "labels");
-    if (model->n_outputs != 1 || !labels || !strchr(labels, ' ')) {
-        return error_set(err, ERROR_RUNTIME, "the model has not one score and two labels");
+    struct top_decision decision;
+    if (top_decision_read(&decision, model, err) < 0) {
+        return -1;
     }
+    top_decision_free(&decision);
     return 0;
 }
 
 struct lines {
-    const char *label[2]; /* of negatives and positives, in names */
-    char *names;          /* owned */
-    double threshold;
+    struct top_decision decision;
     struct top_rows rows; /* for the curve */
     struct output *roc;   /* NULL: not wanted */
 };
@@ -54,29 +61,8 @@ static void close_lines(void *opened) {
     struct lines *lines = opened;
     output_discard(lines->roc);
     top_rows_free(&lines->rows);
-    free(lines->names);
+    top_decision_free(&lines->decision);
     free(lines);
-}
-
-static int read_model(struct lines *lines, const struct options *options, const struct model *model,
-                      struct error *err) {
-    const char *labels = model_value(model, "labels");
-    size_t size = strlen(labels) + 1;
-    lines->names = memory_array(size, 1, "labels", err);
-    if (!lines->names || model_number(model, "threshold", 0, &lines->threshold, err) < 0 ||
-        model_number(model, "calibrated-threshold", lines->threshold, &lines->threshold, err) < 0) {
-        return -1;
-    }
-    memcpy(lines->names, labels, size);
-    char *blank = strchr(lines->names, ' ');
-    *blank = 0;
-    lines->label[1] = lines->names;
-    lines->label[0] = blank + 1;
-    if (options_given(options, "threshold")) {
-        lines->threshold = options_number(options, "threshold");
-    }
-    lines->rows.positive = model_value(model, "positive");
-    return 0;
 }
 
 static int open_lines(void **opened, const struct options *options, const struct model *model,
@@ -85,12 +71,16 @@ static int open_lines(void **opened, const struct options *options, const struct
     if (!lines) {
         return -1;
     }
-    if (read_model(lines, options, model, err) < 0 ||
+    if (top_decision_read(&lines->decision, model, err) < 0 ||
         (options_given(options, "roc") &&
          output_open(&lines->roc, options_text(options, "roc"), err) < 0)) {
         close_lines(lines);
         return -1;
     }
+    if (options_given(options, "threshold")) {
+        lines->decision.threshold = options_number(options, "threshold");
+    }
+    lines->rows.positive = model_value(model, "positive");
     *opened = lines;
     return 0;
 }
@@ -99,7 +89,7 @@ static int add_rows(void *opened, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = opened;
     for (size_t i = 0; output && i < rows->n_rows; i++) {
-        output_format(output, "%s ", lines->label[scores[i] > lines->threshold]);
+        output_format(output, "%s ", top_decide(&lines->decision, scores[i]));
         output_number(output, scores[i]);
         output_write(output, "\n", 1);
     }

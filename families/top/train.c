@@ -2,11 +2,11 @@
 #include "families/top/top.h"
 
 #include "common/base/memory.h"
-#include "common/base/number.h"
 #include "families/label_weights.h"
+#include "families/top/calibrate.h"
+#include "families/top/decide.h"
 #include "families/top/labels.h"
 #include "families/top/measures.h"
-#include "families/top/roc.h"
 #include "solvers/top/top.h"
 
 #include <math.h>
@@ -16,17 +16,39 @@
 static const char *const formulations[] = {"toppush", "toppushk",  "tau-fpl", "topmeank",
                                            "patmat",  "patmat-np", "grill",   "grill-np",
                                            "svm",     NULL};
-static const char *const losses[] = {"hinge", "squared-hinge", NULL};
+static const char *const formulation_meanings[] = {
+    "t is the largest score of a negative",
+    "the mean of the K largest scores of negatives",
+    "the same, K = tau times the number of negatives (the nearest whole number, at least 1)",
+    "the mean of the K largest scores of all n rows, K = tau n",
+    "sum over all n rows of l(-theta (s - t)) = tau n",
+    "the same over the n- negatives, = tau n- (Neyman-Pearson)",
+    "t is the exact (1 - tau) quantile of all scores, and negatives cost l(t - s) too, C n+/n- "
+    "each; not convex: linear only, without certified gap",
+    "the same with the quantile of the negatives' scores",
+    "no threshold: C-SVC without bias, to compare with",
+    NULL};
 static const char *const solvers[] = {"auto", "smo", "bundle", "cd", NULL};
+static const char *const solver_meanings[] = {
+    "bundle for the linear kernel, else smo, and in turn with the other where that is slow",
+    "two entries of the dual and the block of those at their cap at a time", "cutting planes",
+    "coordinate ascent as published: it may stall away from the optimum, and says so", NULL};
 
 static const struct option_spec own_options[] = {
+    {.letter = 's',
+     .name = "formulation",
+     .kind = OPTION_CHOICE,
+     .level = OPTION_OPEN,
+     .value = "NAME",
+     .help =
+         "what makes the threshold t in 1/2 |f|^2 + C sum over positives of l(s - t), s the score"},
     {.name = "lambda",
      .kind = OPTION_NUMBER,
      .level = OPTION_SOLVE,
      .value = "L",
      .high = INFINITY,
      .low_excluded = true,
-     .help = "in place of --cost: C = 1 / (L n+)"},
+     .help = "in place of --cost: C = 1 / (L n+), n+ the number of positives"},
     {.letter = 'k',
      .name = "top-k",
      .kind = OPTION_NUMBER,
@@ -35,7 +57,7 @@ static const struct option_spec own_options[] = {
      .initial = "5",
      .low = 1,
      .high = 1e15,
-     .help = "toppushk: negatives whose mean score is the threshold;\nneed not be whole"},
+     .help = "of toppushk; need not be whole"},
     {.name = "tau",
      .kind = OPTION_NUMBER,
      .level = OPTION_OPEN,
@@ -43,7 +65,7 @@ static const struct option_spec own_options[] = {
      .initial = "0.05",
      .high = 1,
      .low_excluded = true,
-     .help = "tau-fpl, topmeank, patmat, grill: share of the rows that\nmake the threshold"},
+     .help = "of tau-fpl, topmeank, patmat, patmat-np, grill and grill-np: a share of the rows"},
     {.name = "theta",
      .kind = OPTION_NUMBER,
      .level = OPTION_OPEN,
@@ -51,31 +73,33 @@ static const struct option_spec own_options[] = {
      .initial = "1",
      .high = INFINITY,
      .low_excluded = true,
-     .help = "patmat: scale of the scores in the threshold's equation"},
+     .help = "of patmat and patmat-np"},
     {.name = "positive",
      .kind = OPTION_TEXT,
      .value = "LABEL",
-     .help = "label of the positives, all others are negative (default:\nnumbers above 0)"},
+     .absent = "numbers above 0",
+     .help = "the label of positives; all others are negative"},
     {.name = "calibrate",
      .kind = OPTION_NUMBER,
      .value = "T",
      .high = 1,
-     .help = "threshold of predictions: share T of negatives above it, by\nthe scores of "
-             "five folds (default: the threshold of training)"},
+     .absent = "above t of the training rows",
+     .help = "predictions are positive above the threshold that lets the share T of negatives "
+             "pass, by the scores of five folds"},
     {.name = "starts",
      .kind = OPTION_COUNT,
      .value = "N",
      .initial = "10",
      .low = 1,
      .high = 1e6,
-     .help = "starts of grill, the best of which is kept"},
+     .help = "starts of grill and grill-np, the best of which is kept"},
     {.letter = 'h',
      .name = "shrinking",
      .kind = OPTION_COUNT,
      .value = "0|1",
      .initial = "1",
      .high = 1,
-     .help = "solver smo: leave out rows that rest at 0"}};
+     .help = "1: solver smo leaves out rows that rest at 0"}};
 
 static bool takes(enum top_formulation formulation, const char *option) {
     if (strcmp(option, "top-k") == 0) {
@@ -123,6 +147,12 @@ static int check(const struct options *options, struct error *err) {
                : check_unused(options, "theta", err);
 }
 
+static int check_data(const struct options *options, const struct data *data, struct error *err) {
+    return top_labels_check(data, options_text(options, "positive"), err) < 0
+               ? -1
+               : label_weights_check(options, data, err);
+}
+
 /* ---- the problem ---- */
 
 struct state {
@@ -154,13 +184,9 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
                                       .k = point_number(point, "top-k"),
                                       .tau = state->tau,
                                       .theta = state->theta};
-        status = top_labels_read(data, state->positive, positive, err);
-        if (status == 0) {
-            status = label_weights_read(data, options_find(point.options, "weight"), weight, err);
-        }
-        if (status == 0) {
-            status = top_open(&state->top, problem, &setting, err);
-        }
+        label_weights_read(point.options, data, weight);
+        top_labels_read(data, state->positive, positive);
+        status = top_open(&state->top, problem, &setting, err);
     }
     free(positive);
     free(weight);
@@ -199,28 +225,23 @@ static int solve(void *opened, struct point point, const struct monitor *monitor
 
 /* ---- what is told of a fit ---- */
 
-static int add_number(struct model *model, const char *key, double number, struct error *err) {
-    char text[NUMBER_LENGTH];
-    number_format(number, text);
-    return model_add(model, err, key, "%s", text);
-}
-
 static int header(const void *opened, struct point point, const struct solution *solution,
                   struct model *model, struct error *err) {
     (void)solution;
     const struct state *state = opened;
     const struct data *data = state->problem->data;
     model->cost = cost_of(state, point);
-    if (model_add(model, err, "labels", "%s %s", top_labels_name(data, state->positive, true),
+    if (model_add(model, err, TOP_LABELS_KEY, "%s %s", top_labels_name(data, state->positive, true),
                   top_labels_name(data, state->positive, false)) < 0 ||
         (state->positive && model_add(model, err, "positive", "%s", state->positive) < 0) ||
         (takes(state->formulation, "top-k") &&
-         add_number(model, "top-k", top_counts(state->top).k, err) < 0) ||
-        (takes(state->formulation, "tau") && add_number(model, "tau", state->tau, err) < 0) ||
-        (takes(state->formulation, "theta") && add_number(model, "theta", state->theta, err) < 0)) {
+         model_add_number(model, err, "top-k", top_counts(state->top).k) < 0) ||
+        (takes(state->formulation, "tau") && model_add_number(model, err, "tau", state->tau) < 0) ||
+        (takes(state->formulation, "theta") &&
+         model_add_number(model, err, "theta", state->theta) < 0)) {
         return -1;
     }
-    return add_number(model, "threshold", top_threshold(state->top), err);
+    return model_add_number(model, err, TOP_THRESHOLD_KEY, top_threshold(state->top));
 }
 
 static void report(const void *opened, struct point point, const struct solution *solution,
@@ -244,32 +265,9 @@ static void report(const void *opened, struct point point, const struct solution
     }
 }
 
-/* The threshold that lets a share tau of the out-of-fold negatives pass. */
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err) {
-    double tau = point_number(point, "calibrate");
-    struct top_rows rows = {.positive = model_value(model, "positive")};
-    struct roc roc = {0};
-    int status = 0;
-    for (size_t i = 0; i < n_folds && status == 0; i++) {
-        status =
-            top_rows_add(&rows, folds[i].data, folds[i].rows, folds[i].n, folds[i].scores, err);
-    }
-    if (status == 0) {
-        status = roc_create(&roc, rows.score, rows.is_positive, rows.n, err);
-    }
-    if (status == 0) {
-        double threshold = roc_threshold(&roc, tau);
-        if (isnan(threshold)) { /* tau = 1: all may pass */
-            threshold = roc.step[roc.n_steps - 1].score - 1;
-        }
-        status = add_number(model, "calibrated-tau", tau, err) < 0
-                     ? -1
-                     : add_number(model, "calibrated-threshold", threshold, err);
-    }
-    roc_free(&roc);
-    top_rows_free(&rows);
-    return status;
+    return top_calibrate(folds, n_folds, point_number(point, "calibrate"), model, err);
 }
 
 static enum family_matrix by_rows(const struct options *options) {
@@ -281,16 +279,18 @@ const struct family top_family = {
     .name = "top",
     .summary = "Trains a classifier at the top: positives are to score above a threshold that "
                "the highest negatives make.",
-    .has = FAMILY_KERNEL | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
     .labels = DATA_NAME,
     .formulations = formulations,
-    .losses = losses,
+    .formulation_meanings = formulation_meanings,
     .solvers = solvers,
+    .solver_meanings = solver_meanings,
     .matrix = by_rows,
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &top_measures,
     .check = check,
+    .check_data = check_data,
     .open = open_problem,
     .solve = solve,
     .close = close_problem,

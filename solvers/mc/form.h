@@ -41,7 +41,7 @@ struct mc_shape {
 };
 
 /* The shape for k >= 2 classes; margin is M, and used by formulations with relative margins only.
- * kappa is that of theta = kappa (sum of the others - own) + lambda in mc_form.c. */
+ * kappa is that of theta = kappa (sum of the others - own) + lambda in form.c. */
 struct mc_shape mc_shape(enum mc_formulation formulation, size_t k, double margin);
 
 /* The loss of a row of class y with scores s (k). */

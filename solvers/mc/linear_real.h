@@ -1,4 +1,4 @@
-/* The inner loops of mc_linear.c that depend on the type of W, included there for float and for
+/* The inner loops of linear.c that depend on the type of W, included there for float and for
  * double with REAL, SIGNED and NAME(x) defined. Not a header for anybody else. */
 
 #include "common/base/gap.h"

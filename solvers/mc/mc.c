@@ -35,7 +35,8 @@ struct mc {
     struct mc_kernel *kernel;
 };
 
-static int set_classes(struct mc *mc, struct error *err) {
+/* The classes, those of the rows, and the weights of C by the names of the data. */
+static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     const struct problem *problem = mc->problem;
     const struct names *names = &problem->data->names;
     if (labels_collect(&mc->labels, problem->data, problem->rows, problem->n, err) < 0) {
@@ -57,22 +58,13 @@ static int set_classes(struct mc *mc, struct error *err) {
     for (size_t i = 0; i < problem->n; i++) {
         mc->y[i] = map[problem->data->label[problem->rows ? problem->rows[i] : i]];
     }
-    free(map);
-    return 0;
-}
-
-/* share = 1, or what the setup says; labels that no row has are somebody else's mistake. */
-static void set_shares(struct mc *mc, const struct mc_setup *setup) {
-    for (size_t c = 0; c < mc->labels.names.n; c++) {
-        mc->share[c] = 1;
-    }
-    for (size_t e = 0; e < setup->n_weights; e++) {
-        const char *label = setup->weight_label[e];
-        uint32_t c = names_find(&mc->labels.names, label, strlen(label));
-        if (c != UINT32_MAX) {
-            mc->share[c] = setup->weight[e];
+    for (size_t l = 0; l < names->n; l++) {
+        if (map[l] != LABELS_UNKNOWN) {
+            mc->share[map[l]] = weight ? weight[l] : 1;
         }
     }
+    free(map);
+    return 0;
 }
 
 int mc_open(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
@@ -82,11 +74,10 @@ int mc_open(struct mc **mc, const struct problem *problem, const struct mc_setup
         return -1;
     }
     made->problem = problem;
-    if (set_classes(made, err) < 0) {
+    if (set_classes(made, setup->weight, err) < 0) {
         mc_close(made);
         return -1;
     }
-    set_shares(made, setup);
     made->task = (struct mc_task){
         .problem = problem,
         .shape = mc_shape(setup->formulation, made->labels.names.n, setup->margin_scale),

@@ -1,5 +1,5 @@
 /* Multi-class SVMs, linear and with kernels (doc/mathematics, "mc"); the formulations and their
- * duals are in mc_form.h. */
+ * duals are in form.h. */
 #ifndef SOLVERS_MC_MC_H
 #define SOLVERS_MC_MC_H
 
@@ -25,9 +25,7 @@ struct mc_setup {
     double margin_scale; /* of relative margins */
     double bias;         /* value of the constant feature; 0: none */
     uint64_t seed;
-    size_t n_weights; /* labels whose C is multiplied by a weight */
-    const char *const *weight_label;
-    const double *weight;
+    const double *weight; /* (names of the data): of C for each label; NULL: all 1 */
 };
 
 struct mc_parameters {

@@ -1,4 +1,4 @@
-/* The smoothed losses of mc, see mc_newton.h. */
+/* The smoothed losses of mc, see newton.h. */
 #ifndef SOLVERS_MC_SMOOTH_H
 #define SOLVERS_MC_SMOOTH_H
 

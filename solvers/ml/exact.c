@@ -1,4 +1,4 @@
-/* The best block of a row, for both losses (see ml_block.h). */
+/* The best block of a row, for both losses (see block.h). */
 #include "solvers/ml/block_private.h"
 
 #include <math.h>

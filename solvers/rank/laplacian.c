@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/rank/fenwick.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -90,14 +91,14 @@ static void view_window(const struct group_view *view, size_t q, uint32_t *from,
 }
 
 static void tree_add(double *tree, uint32_t n_levels, uint32_t level, double value) {
-    for (uint32_t k = level + 1; k <= n_levels; k += k & (0 - k)) {
+    for (uint32_t k = fenwick_first(level); k <= n_levels; k = fenwick_next(k)) {
         tree[k] += value;
     }
 }
 
 static double tree_prefix(const double *tree, uint32_t end) {
     double sum = 0;
-    for (uint32_t k = end; k > 0; k -= k & (0 - k)) {
+    for (uint32_t k = end; k > 0; k = fenwick_rest(k)) {
         sum += tree[k];
     }
     return sum;
@@ -125,8 +126,7 @@ static void sweep(const struct group_view *view, double weight, const double *v,
     }
 }
 
-/* ---- the band ----------------------------------------------------------------------------------
- */
+/* ---- the band -------------------------------------------------------------------------------- */
 
 struct set_task {
     struct rank_laplacian *laplacian;
@@ -213,8 +213,7 @@ void rank_laplacian_set(struct rank_laplacian *laplacian, const double *s, doubl
     threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, set_run, &task);
 }
 
-/* ---- product with a vector ---------------------------------------------------------------------
- */
+/* ---- product with a vector ------------------------------------------------------------------- */
 
 struct apply_task {
     const struct rank_laplacian *laplacian;
@@ -334,15 +333,15 @@ static void gram_group(const struct gram_task *task, size_t g, size_t first, siz
         }
         for (; inserted < view.end[q]; inserted++) {
             row_panel(task, view_row(&view, inserted), first, width, panel);
-            for (uint32_t k = view_level(&view, inserted) + 1; k <= view.n_levels;
-                 k += k & (0 - k)) {
+            for (uint32_t k = fenwick_first(view_level(&view, inserted)); k <= view.n_levels;
+                 k = fenwick_next(k)) {
                 array_add(tree + k * width, 1, panel, width);
             }
         }
         for (; removed < view.first[q]; removed++) {
             row_panel(task, view_row(&view, removed), first, width, panel);
-            for (uint32_t k = view_level(&view, removed) + 1; k <= view.n_levels;
-                 k += k & (0 - k)) {
+            for (uint32_t k = fenwick_first(view_level(&view, removed)); k <= view.n_levels;
+                 k = fenwick_next(k)) {
                 array_add(tree + k * width, -1, panel, width);
             }
         }
@@ -352,10 +351,10 @@ static void gram_group(const struct gram_task *task, size_t g, size_t first, siz
         }
         double *y = chunk_row(task, chunk, row, first, width);
         view_window(&view, q, &from, &to);
-        for (uint32_t k = to; k > 0; k -= k & (0 - k)) {
+        for (uint32_t k = to; k > 0; k = fenwick_rest(k)) {
             array_add(y, -weight, tree + k * width, width);
         }
-        for (uint32_t k = from; k > 0; k -= k & (0 - k)) {
+        for (uint32_t k = from; k > 0; k = fenwick_rest(k)) {
             array_add(y, weight, tree + k * width, width);
         }
         if (chunk->n == CHUNK_ROWS) {
@@ -453,8 +452,7 @@ int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct dat
     return 0;
 }
 
-/* ---- the diagonal ------------------------------------------------------------------------------
- */
+/* ---- the diagonal ---------------------------------------------------------------------------- */
 
 int rank_laplacian_diagonal(const struct rank_laplacian *laplacian, const struct data *data,
                             double *diagonal, struct error *err) {

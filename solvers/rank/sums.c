@@ -1,8 +1,9 @@
-/* The sums over active pairs (rank_pairs.h): Fenwick trees over ranks for large groups, vector
+/* The sums over active pairs (pairs.h): Fenwick trees over ranks for large groups, vector
  * registers for small ones, one by one for a sample. */
 #include "solvers/rank/pairs.h"
 
 #include "common/base/dispatch.h"
+#include "solvers/rank/fenwick.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, vo
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 static void node_add(struct node *tree, uint32_t n_levels, uint32_t level, double score) {
-    for (uint32_t k = level + 1; k <= n_levels; k += k & (0 - k)) {
+    for (uint32_t k = fenwick_first(level); k <= n_levels; k = fenwick_next(k)) {
         tree[k].count += 1;
         tree[k].sum += score;
     }
@@ -72,7 +73,7 @@ static void node_add(struct node *tree, uint32_t n_levels, uint32_t level, doubl
 
 /* Sum of levels [0, end), times sign, into *total. */
 static void node_prefix(const struct node *tree, uint32_t end, double sign, struct node *total) {
-    for (uint32_t k = end; k > 0; k -= k & (0 - k)) {
+    for (uint32_t k = end; k > 0; k = fenwick_rest(k)) {
         total->count += sign * tree[k].count;
         total->sum += sign * tree[k].sum;
     }

@@ -36,17 +36,6 @@ struct smm {
     struct smm_nuclear **nuclear; /* (n_machines) iterates; NULL before the first */
 };
 
-size_t smm_predict(const double *scores, size_t n) {
-    if (n == 1) {
-        return scores[0] > 0;
-    }
-    size_t best = 0;
-    for (size_t k = 1; k < n; k++) {
-        best = scores[k] > scores[best] ? k : best;
-    }
-    return best;
-}
-
 const struct smm_machine *smm_machines(const struct smm *smm, size_t *n) {
     *n = smm->n_machines;
     return smm->machine;

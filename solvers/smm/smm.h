@@ -73,7 +73,4 @@ const struct smm_machine *smm_machines(const struct smm *smm, size_t *n);
 const struct labels *smm_labels(const struct smm *smm);
 void smm_shape(const struct smm *smm, size_t *height, size_t *width);
 
-/* The number of the label that the scores (n) of a row's machines speak for. */
-size_t smm_predict(const double *scores, size_t n);
-
 #endif

@@ -121,10 +121,10 @@ static void check_scene(const struct scene *scene, int form, uint64_t seed) {
     double *x = dense_rows(&data, scene->bias), *cost = sample_array(scene->n, sizeof *cost);
     double *W = sample_array((scene->d + 1) * scene->k, sizeof *W);
     struct mc_setup setup = make_setup(form, scene->margin, scene->bias);
-    static const char *const label[] = {"1"};
-    static const double weight[] = {3};
-    setup.n_weights = 1;
-    setup.weight_label = label;
+    double *weight = sample_array(data.names.n, sizeof *weight);
+    for (size_t l = 0; l < data.names.n; l++) {
+        weight[l] = l == 0 ? 3 : 1;
+    }
     setup.weight = weight;
     for (size_t i = 0; i < scene->n; i++) {
         cost[i] = scene->cost * (data.label[i] == 0 ? 3 : 1);
@@ -172,6 +172,7 @@ static void check_scene(const struct scene *scene, int form, uint64_t seed) {
     data_free(&data);
     free(x);
     free(cost);
+    free(weight);
     free(W);
 }
 

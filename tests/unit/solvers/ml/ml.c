@@ -1,4 +1,4 @@
-/* solvers/ml.h against optima of the problem written out pair by pair, and against itself: both
+/* solvers/ml/ml.h against optima of the problem written out pair by pair, and against itself: both
  * steps, both solvers, permuted labels.
  *
  * The optima of the toy were made with numpy and scipy: all pairs as variables of a box-constrained

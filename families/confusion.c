@@ -1,0 +1,147 @@
+#include "families/confusion.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Replaces *array, `old` rows of `width` numbers or NULL, by one of `room` rows: the new ones are 0. */
+static int widen(double **array, size_t old, size_t room, size_t width, struct error *err) {
+    double *wider = memory_zeros(room, width * sizeof *wider, "counts", err);
+    if (!wider) {
+        return -1;
+    }
+    if (old > 0) {
+        memcpy(wider, *array, old * width * sizeof *wider);
+    }
+    free(*array);
+    *array = wider;
+    return 0;
+}
+
+/* Makes room for n labels. `cells`: for their cells too. */
+static int reserve(struct confusion *confusion, size_t n, bool cells, struct error *err) {
+    size_t old = confusion->room, room = old > 0 ? 2 * n : n;
+    if (n <= old) {
+        return 0;
+    }
+    if (widen(&confusion->actual, old, room, 1, err) < 0 ||
+        widen(&confusion->right, old, room, 1, err) < 0 ||
+        (cells && widen(&confusion->cell, old, room, confusion->labels.names.n, err) < 0)) {
+        return -1;
+    }
+    confusion->room = room;
+    return 0;
+}
+
+int confusion_create(struct confusion *confusion, struct labels *labels, bool lumped, bool cells,
+                     struct error *err) {
+    size_t k = labels->names.n;
+    *confusion = (struct confusion){.labels = *labels, .lumped = lumped};
+    *labels = (struct labels){0};
+    confusion->predicted = memory_zeros(k, sizeof(double), "counts", err);
+    if (!confusion->predicted || reserve(confusion, k + 1, cells, err) < 0) {
+        confusion_free(confusion);
+        return -1;
+    }
+    return 0;
+}
+
+void confusion_free(struct confusion *confusion) {
+    labels_free(&confusion->labels);
+    names_free(&confusion->others);
+    free(confusion->number);
+    free(confusion->actual);
+    free(confusion->right);
+    free(confusion->predicted);
+    free(confusion->cell);
+    *confusion = (struct confusion){0};
+}
+
+int confusion_names(struct confusion *confusion, const struct names *names, struct error *err) {
+    if (names->n <= confusion->n_numbers) {
+        return 0;
+    }
+    uint32_t *number = memory_array(names->n, sizeof *number, "labels", err);
+    if (!number) {
+        return -1;
+    }
+    free(confusion->number);
+    confusion->number = number;
+    labels_map(&confusion->labels, names, number);
+    for (size_t l = 0; l < names->n; l++) {
+        uint32_t other = 0;
+        if (number[l] != LABELS_UNKNOWN) {
+            continue;
+        }
+        if (!confusion->lumped && names_add(&confusion->others, names->name[l],
+                                            strlen(names->name[l]), &other, err) < 0) {
+            return -1;
+        }
+        number[l] = (uint32_t)confusion->labels.names.n + other;
+    }
+    confusion->n_numbers = names->n;
+    return reserve(confusion, confusion_labels(confusion), confusion->cell, err);
+}
+
+void confusion_add(struct confusion *confusion, uint32_t name, size_t predicted) {
+    if (name == UINT32_MAX) {
+        return;
+    }
+    size_t actual = confusion->number[name];
+    confusion->actual[actual]++;
+    confusion->predicted[predicted]++;
+    confusion->right[actual] += actual == predicted ? 1 : 0;
+    if (confusion->cell) {
+        confusion->cell[actual * confusion->labels.names.n + predicted]++;
+    }
+}
+
+size_t confusion_labels(const struct confusion *confusion) {
+    return confusion->labels.names.n + (confusion->lumped ? 1 : confusion->others.n);
+}
+
+const char *confusion_name(const struct confusion *confusion, size_t label) {
+    size_t k = confusion->labels.names.n;
+    if (label < k) {
+        return confusion->labels.names.name[label];
+    }
+    return confusion->lumped ? "(other)" : confusion->others.name[label - k];
+}
+
+struct confusion_rates confusion_rates(const struct confusion *confusion) {
+    size_t k = confusion->labels.names.n, n = confusion_labels(confusion);
+    double rows = 0, right = 0, recalls = 0, n_recalls = 0, f1 = 0, n_f1 = 0;
+    for (size_t l = 0; l < n; l++) {
+        double actual = confusion->actual[l], own = confusion->right[l];
+        double both = actual + (l < k ? confusion->predicted[l] : 0);
+        rows += actual;
+        right += own;
+        recalls += actual > 0 ? own / actual : 0;
+        n_recalls += actual > 0;
+        f1 += both > 0 ? 2 * own / both : 0;
+        n_f1 += both > 0;
+    }
+    return (struct confusion_rates){.rows = rows,
+                                    .accuracy = rows > 0 ? right / rows : (double)NAN,
+                                    .balanced = n_recalls > 0 ? recalls / n_recalls : (double)NAN,
+                                    .macro_f1 = n_f1 > 0 ? f1 / n_f1 : (double)NAN};
+}
+
+void confusion_write(const struct confusion *confusion, struct output *output) {
+    size_t k = confusion->labels.names.n, n = confusion_labels(confusion);
+    output_format(output, "label");
+    for (size_t p = 0; p < k; p++) {
+        output_format(output, "\t%s", confusion_name(confusion, p));
+    }
+    output_write(output, "\n", 1);
+    for (size_t l = 0; l < n; l++) {
+        output_format(output, "%s", confusion_name(confusion, l));
+        for (size_t p = 0; p < k; p++) {
+            output_write(output, "\t", 1);
+            output_number(output, confusion->cell[l * k + p]);
+        }
+        output_write(output, "\n", 1);
+    }
+}

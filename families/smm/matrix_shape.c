@@ -1,0 +1,61 @@
+#include "families/smm/matrix_shape.h"
+
+#include "common/base/number.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* RxC, or R C: two whole numbers above 0 whose product counts features. */
+static bool parse(const char *text, char between, struct matrix_shape *shape) {
+    const char *end = text + strlen(text);
+    const char *at = number_parse_unsigned(text, end, &shape->height);
+    if (!at || *at != between) {
+        return false;
+    }
+    at = number_parse_unsigned(at + 1, end, &shape->width);
+    /* behind the columns of a comment there may be more */
+    return at && (*at == '\0' || (between == ' ' && *at == ' ')) && shape->height > 0 &&
+           shape->width > 0 && shape->height < UINT32_MAX && shape->width < UINT32_MAX &&
+           shape->height * shape->width < UINT32_MAX;
+}
+
+int matrix_shape_check(const struct options *options, struct error *err) {
+    const char *text = options_text(options, "shape");
+    struct matrix_shape shape;
+    return !text || parse(text, 'x', &shape)
+               ? 0
+               : error_set(err, ERROR_USAGE, "option --shape: not ROWSxCOLUMNS: '%s'", text);
+}
+
+int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
+                      const struct data *data, struct error *err) {
+    static const char key[] = "# matrix ";
+    if (options_given(options, "shape")) { /* check has seen that it is one */
+        parse(options_text(options, "shape"), 'x', shape);
+        return 0;
+    }
+    if (strncmp(data->comment, key, sizeof key - 1) != 0) {
+        return error_set(err, ERROR_RUNTIME,
+                         "no shape of the matrices: --shape RxC, or a first line `# matrix R C`");
+    }
+    return parse(data->comment + sizeof key - 1, ' ', shape)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "the first line is no shape of matrices: '%s'",
+                           data->comment);
+}
+
+int matrix_shape_width(const struct options *options, const struct data *data, uint32_t *width,
+                       struct error *err) {
+    struct matrix_shape shape;
+    if (matrix_shape_find(&shape, options, data, err) < 0) {
+        return -1;
+    }
+    if (data->n_features > shape.height * shape.width) {
+        return error_set(err, ERROR_RUNTIME,
+                         "index %" PRIu32 " is outside of matrices of %" PRIu64 " x %" PRIu64,
+                         data->n_features, shape.height, shape.width);
+    }
+    *width = (uint32_t)(shape.height * shape.width);
+    return 0;
+}

@@ -1,0 +1,147 @@
+# Files of version 1: what is predicted by them, to the bit, and how programs tell mistakes.
+
+# shellcheck disable=SC2154 # tmp, bin, root are helper's
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    golden=$root/tests/golden
+}
+
+# how FILE: the options of predict that the name of a golden file stands for, into $options, and the
+# path of its model and rows without their ends, into $stem.
+how() {
+    local name=${1##*/}
+    name=${name%.*}
+    stem=${1%/*}/${name%%.*}
+    case $name in
+    *.order | *.pairs | *.scores) options=(--"${name##*.}") ;;
+    *.probability) options=(-b 1) ;;
+    *.*) fail "no option is called ${name##*.}" ;;
+    *) options=() ;;
+    esac
+}
+
+# predicts FAMILY: every prediction of that family's models is what it was.
+predicts() {
+    local file n=0
+    local -a options
+    for file in "$golden/$1"/*.out "$golden/$1"/*.near; do
+        [ -e "$file" ] || continue # no .near here
+        how "$file"
+        "svm-$1-predict" -q "${options[@]}" "$stem.rows" "$stem.model" >found ||
+            fail "$stem: exit $?"
+        if [[ $file == *.out ]]; then
+            diff "$file" found || fail "$file"
+        else
+            nearly "$file" found || fail "$file"
+        fi
+        n=$((n + 1))
+    done
+    for file in "$golden/$1"/*.model; do # none is forgotten
+        compgen -G "${file%.model}.*[rt]" >/dev/null || fail "no predictions of $file"
+    done
+    [ "$n" -ge 5 ]
+}
+
+# nearly A B: equal lines of equal words, numbers to 1e-12.
+nearly() {
+    awk 'NR == FNR { a[FNR] = $0; n = FNR; next }
+         { m = split(a[FNR], word, " "); bad = bad || m != NF
+           for (i = 1; i <= NF; i++) {
+               d = $i - word[i]
+               size = word[i] < 0 ? -word[i] : word[i]
+               is_number = $i ~ /^-?[0-9.]+(e-?[0-9]+)?$/
+               if ($i != word[i] && (!is_number || d > 1e-12 * (1 + size) || -d > 1e-12 * (1 + size))) {
+                   print FNR ": " $i ", not " word[i]
+                   bad = 1
+               }
+           } }
+         END { exit bad || n != FNR }' "$1" "$2"
+}
+
+@test "golden: models of rank predict what they always did" {
+    predicts rank
+}
+
+@test "golden: models of top predict what they always did" {
+    predicts top
+}
+
+@test "golden: models of mc predict what they always did" {
+    predicts mc
+}
+
+@test "golden: models of ml predict what they always did" {
+    predicts ml
+}
+
+@test "golden: models of smm predict what they always did" {
+    predicts smm
+}
+
+@test "golden: a model that is read and written has the same bytes" {
+    local file n=0
+    for file in "$golden"/*/*.model; do
+        grep -q '^dualsvm' "$file" || continue # LIBLINEAR's
+        family=${file%/*}
+        unit families/models "${family##*/}" "$file" copy
+        cmp "$file" copy
+        n=$((n + 1))
+    done
+    [ "$n" -ge 40 ]
+}
+
+@test "golden: the files are what their formulas give" {
+    command -v python3 >/dev/null || skip 'python3 is not installed'
+    "$golden/make" made
+    for family in rank top mc ml smm; do
+        diff -r "$golden/$family" "made/$family"
+    done
+}
+
+@test "golden: a number that changes in its last places is noticed" {
+    printf '1 0.25 x\n' >a
+    printf '1 0.25000000000000006 x\n' >b
+    nearly a b
+    printf '1 0.250000000002 x\n' >b
+    run -1 nearly a b
+    printf '1 0.25 y\n' >b
+    run -1 nearly a b
+    printf '1 0.25\n' >b
+    run -1 nearly a b
+    printf '1 0.25 x\n1 0.25 x\n' >b
+    run -1 nearly a b
+    printf 'nan 0.25 x\n' >b
+    run -1 nearly a b
+}
+
+# ---- what programs say ----
+
+# tells FAMILY: its two programs answer the commands of their transcripts as they always did.
+tells() {
+    for program in "svm-$1-train" "svm-$1-predict"; do
+        "$golden/cli/transcript" "$program" >"$program"
+        diff "$golden/cli/$program" "$program" || fail "$program"
+    done
+}
+
+@test "golden: the programs of rank tell mistakes as they always did" {
+    tells rank
+}
+
+@test "golden: the programs of top tell mistakes as they always did" {
+    tells top
+}
+
+@test "golden: the programs of mc tell mistakes as they always did" {
+    tells mc
+}
+
+@test "golden: the programs of ml tell mistakes as they always did" {
+    tells ml
+}
+
+@test "golden: the programs of smm tell mistakes as they always did" {
+    tells smm
+}

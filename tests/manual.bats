@@ -1,0 +1,175 @@
+# What is written about the programs is true: options stand once, README's examples run.
+
+# shellcheck disable=SC2154,SC2030,SC2031 # root, bin, tmp are helper's; PATH is each test's own
+load helper
+
+families=$(cd "$root" && printf '%s\n' svm-*-train.c | sed 's/^svm-//; s/-train.*//')
+
+setup() {
+    cd "$tmp" || exit 1
+}
+
+# programs: the names of all ten.
+programs() {
+    for family in $families; do
+        echo "svm-$family-train svm-$family-predict"
+    done
+}
+
+@test "manual: README's lists and the manual pages say what --help says" {
+    command -v python3 >/dev/null || skip 'no python3'
+    cp -r "$root/README" "$root/doc" "$tmp"
+    DUALSVM_BIN=$bin "$root/tools/manual" "$tmp"
+    for file in README $(programs | sed 's|[^ ]*|doc/&.1|g'); do
+        diff "$root/$file" "$tmp/$file" || fail "$file is old: run make manual"
+    done
+}
+
+@test "manual: a change of an option in README or in a page is found and put right" {
+    command -v python3 >/dev/null || skip 'no python3'
+    cp -r "$root/README" "$root/doc" "$tmp"
+    sed -i 's/--max-time S /--most-time S/' "$tmp/README"
+    sed -i '/^\.It Fl -tau/d; s/^\.Os .*/.Os dualsvm 0/' "$tmp/doc/svm-top-train.1"
+    run -1 cmp -s "$root/README" "$tmp/README"
+    run -1 cmp -s "$root/doc/svm-top-train.1" "$tmp/doc/svm-top-train.1"
+    DUALSVM_BIN=$bin "$root/tools/manual" "$tmp"
+    cmp "$root/README" "$tmp/README"
+    cmp "$root/doc/svm-top-train.1" "$tmp/doc/svm-top-train.1"
+}
+
+@test "manual: the lines of --help fit a terminal, and each choice has its meaning" {
+    for program in $(programs); do
+        "$program" --help >help
+        awk 'length > 80 { print; wide = 1 } END { exit wide }' help
+        # a name and its meaning
+        awk '/^ {28}[0-9]+ [^ ]/ && NF < 3 { print; bare = 1 } END { exit bare }' help
+    done
+}
+
+# entries PROGRAM: each option with its text in one line.
+entries() {
+    "$1" --help | awk '/^  -|^      --/ { printf "\n" } /^ / { sub(/^ +/, " "); printf "%s", $0 }
+                       /^Several|^Measures/ { exit } END { printf "\n" }'
+}
+
+# refused PROGRAM OPTION VALUE: a usage error for the value's range.
+refused() {
+    run -2 "$1" "$2" "$3" file file
+    assert_output --regexp "option $2: must be (greater than|at least) .*: '$3'"
+}
+
+@test "manual: the ranges that --help states are those that are checked" {
+    local n=0
+    for program in $(programs); do
+        # --option LOWEST excluded? HIGHEST, of (above 0 to 1, ...), (1 or more) and the like
+        entries "$program" | sed -nE \
+            -e 's/^ (-., )?(--[a-z0-9-]+) .* \(([0-9]+)( or more| to ([0-9]+))[,)].*/\2 \3 included \5/p' \
+            -e 's/^ (-., )?(--[a-z0-9-]+) .* \(above ([0-9]+)( to ([0-9]+))?[,)].*/\2 \3 excluded \5/p' \
+            >ranges
+        while read -r option low excluded high; do
+            [ "$excluded" = excluded ] || low=$((low - 1))
+            [ "$option" != --rank-gap ] || low=$low:9
+            refused "$program" "$option" "$low"
+            [ -z "$high" ] || refused "$program" "$option" $((high + 1))
+            n=$((n + 1))
+        done <ranges
+    done
+    [ $n -gt 60 ] || fail "only $n ranges were read"
+}
+
+@test "manual: README's contents are its headings" {
+    awk '/^====/ { print last } { last = $0 }' "$root/README" |
+        sed '1d; /^Table of contents$/d' >headings
+    awk '/^Table of contents$/ { on = 1 } on && /^- / { print substr($0, 3) }
+         on && /^Quick start$/ { exit }' "$root/README" | diff headings -
+}
+
+@test "manual: README's examples run in a fresh clone, in their order" {
+    local missing='' command n=0
+    mkdir clone
+    (cd "$root" && { git ls-files README datasets tools 2>/dev/null || find README datasets tools -type f; }) |
+        while read -r file; do
+            mkdir -p "clone/$(dirname "$file")"
+            cp -p "$root/$file" "clone/$file"
+        done
+    # what `make` leaves
+    ln -s "$bin" clone/build
+    for program in $(programs); do
+        ln -s "build/$program" clone
+    done
+    cd clone || exit 1
+    PATH=${PATH#"$bin":}
+    set -o pipefail
+    while read -r command; do
+        case $command in
+        make) continue ;;
+        svm-predict*) needed=svm-predict ;;
+        tools/roc* | tools/smm-heatmap*) needed=gnuplot ;;
+        *) needed='sh' ;;
+        esac
+        if ! command -v "$needed" >/dev/null; then
+            missing="$missing $needed"
+            continue
+        fi
+        eval "$command" >../out 2>../err || fail "$command: $(cat ../err)"
+        n=$((n + 1))
+    done < <(sed -n 's/^    \$ //p' README)
+    [ $n -gt 20 ] || fail "only $n commands were found"
+    DUALSVM_BIN=build tools/demo >../out
+    grep -Eq '^system-5  0\.[89]' ../out
+    [ -z "$missing" ] || skip "all ran but those that need$missing"
+}
+
+@test "manual: the examples of the manual pages run, a family's trainer first" {
+    local family page command missing=''
+    set -o pipefail
+    for family in $families; do
+        mkdir "$family"
+        cd "$family" || exit 1
+        cp -r "$root"/datasets/rank.* "$root/tools" .
+        small='--rows 150'
+        [ "$family" != rank ] || small='--molecules 60'
+        # shellcheck disable=SC2086 # a list of words
+        {
+            "$bin/datasets/generate" "$family" $small --output train.svm
+            "$bin/datasets/generate" "$family" $small --seed 2 --output test.svm
+        }
+        gzip -k test.svm
+        for page in train predict; do
+            while read -r command; do
+                if [[ $command == tools/smm-heatmap* ]] && ! command -v gnuplot >/dev/null; then
+                    missing=' gnuplot'
+                    continue
+                fi
+                PATH=$PATH:$bin/datasets
+                eval "$command" >out 2>err || fail "$family, $page: $command: $(cat err)"
+            done < <(sed -n '/^\.Bd/,/^\.Ed/p' "$root/doc/svm-$family-$page.1" | grep -v '^\.')
+        done
+        cd ..
+    done
+    [ -z "$missing" ] || skip "all ran but those that need$missing"
+}
+
+@test "manual: one version, in the programs, the pages and CHANGELOG" {
+    version=$(svm-rank-train --version | awk '{ print $NF }')
+    for program in $(programs); do
+        assert_equal "$("$program" --version)" "$program (dualsvm) $version"
+        grep -Fqx ".Os dualsvm $version" "$root/doc/$program.1"
+    done
+    assert_equal "$(sed -n 's/^## \[\(.*\)\].*/\1/p' "$root/CHANGELOG" | head -1)" "$version"
+}
+
+@test "manual: files that README, CONTRIBUTING, doc and comments name are there" {
+    cd "$root" || exit 1
+    {
+        ls README CONTRIBUTING CHANGELOG datasets/README doc/*.md
+        find common driver families solvers datasets tests -name '*.[ch]'
+    } | xargs grep -EHo '(common|driver|families|solvers|datasets|tests|tools|doc)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' |
+        grep -Ev 'FAMILY|NAME' | sort -u >"$tmp/names"
+    [ "$(wc -l <"$tmp/names")" -gt 300 ]
+    while IFS=: read -r file name; do
+        # a file, a folder, a text or a module without its end, or what is built
+        [ -e "$name" ] || [ -e "$name.h" ] || [ -e "$name.md" ] || [ -e "$bin/$name" ] ||
+            fail "$file: there is no $name"
+    done <"$tmp/names"
+}

@@ -1,0 +1,39 @@
+/* Reads a model as its family's predictor does, and writes it again:
+ *   models FAMILY MODEL COPY
+ * The copy of a model of version 1 has the bytes of the model. */
+#include "common/model/model.h"
+#include "families/mc/mc.h"
+#include "families/ml/ml.h"
+#include "families/rank/rank.h"
+#include "families/smm/smm.h"
+#include "families/top/top.h"
+#include "tests/unit/check.h"
+
+#include <string.h>
+
+static const struct predictor *find(const char *name) {
+    static const struct predictor *const all[] = {&rank_predictor, &top_predictor, &mc_predictor,
+                                                  &ml_predictor, &smm_predictor};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(all[i]->name, name) == 0) {
+            return all[i];
+        }
+    }
+    FAIL("no family %s", name);
+}
+
+int main(int argc, char **argv) {
+    struct model model;
+    struct output *output;
+    struct error err;
+    CHECK(argc == 4, "usage: models FAMILY MODEL COPY");
+    const struct predictor *predictor = find(argv[1]);
+    CHECK(model_read(&model, predictor->name, predictor->model_keys, argv[2], &err) == 0, "%s",
+          err.text);
+    CHECK(output_open(&output, argv[3], &err) == 0, "%s", err.text);
+    CHECK(model_write(&model, predictor->name, output, &err) == 0, "%s", err.text);
+    CHECK(output_commit(output, &err) == 0, "%s", err.text);
+    model_free(&model);
+    printf("ok: read and written\n");
+    return 0;
+}
