@@ -7,6 +7,7 @@
 #include "driver/calibration.h"
 #include "driver/crossval.h"
 #include "driver/fit.h"
+#include "driver/notes.h"
 #include "driver/outputs.h"
 #include "driver/plain_fit.h"
 #include "driver/progress.h"
@@ -157,6 +158,7 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
         return -1;
     }
     report_fit(fit, outputs->results);
+    notes_write(fit, &training->read.data, outputs->results);
     if (!options_given(training->options, "quiet")) {
         report_seconds(fit, training->read.seconds, outputs->results);
     }

@@ -5,6 +5,11 @@
 #ifndef COMMON_BASE_ERROR_H
 #define COMMON_BASE_ERROR_H
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "dualsvm is not built with -ffast-math, -Ofast or -ffinite-math-only: they change values, and \
+what is certified would be false"
+#endif
+
 enum error_kind {
     ERROR_NONE = 0,
     ERROR_RUNTIME = 1, /* input, model, I/O, memory: exit code 1 */

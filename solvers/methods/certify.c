@@ -31,6 +31,8 @@ struct evaluation {
     double largest;        /* the largest of column */
     double squares;        /* kernel: sum of squares of the coefficients */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
+    double *first;         /* (k) scores of the first row */
+    bool varies;           /* those of another row differ */
 };
 
 int certify_create(struct certify **certify, const struct problem *problem,
@@ -220,9 +222,8 @@ static int kernel_scores_of(const struct certify *certify, size_t k,
 /* Rows first .. first + n: what is written as bias is added, or where it stands for a constant
  * feature, taken for that feature's part: both are within a rounding of each other. */
 static int add_loss(const struct certify *certify, size_t k, const struct certify_function *f,
-                    const struct evaluation *of_f, const struct certify_family *family,
-                    size_t first, size_t n, double *s, double *error, double loss[2],
-                    struct error *err) {
+                    struct evaluation *of_f, const struct certify_family *family, size_t first,
+                    size_t n, double *s, double *error, double loss[2], struct error *err) {
     double most_bias = 0, value = 0, rounding = 0;
     bool add = f->bias && (!of_f->s || certify->constant == 0);
     for (size_t c = 0; f->bias && c < k; c++) {
@@ -240,6 +241,10 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
         if (!isfinite(error[i])) {
             return overflow(err);
         }
+        for (size_t c = 0; c < k; c++) {
+            of_f->first[c] = first + i == 0 ? s[i * k + c] : of_f->first[c];
+            of_f->varies |= fabs(s[i * k + c] - of_f->first[c]) > 4 * error[i];
+        }
     }
     if (family->loss(family->context, first, n, s, error, &value, &rounding, err) < 0) {
         return -1;
@@ -250,13 +255,14 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
 }
 
 static int evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,
-                         const struct evaluation *of_f, const struct certify_family *family,
+                         struct evaluation *of_f, const struct certify_family *family,
                          double loss[2], struct error *err) {
     size_t n = certify->map->n;
     size_t block = family->block > 0 && family->block < n ? family->block : n;
     double *error = memory_array(block, sizeof *error, "a certificate", err);
     double *s = of_f->s ? NULL : memory_array(block, k * sizeof *s, "a certificate", err);
-    int status = error && (s || of_f->s) ? 0 : -1;
+    of_f->first = memory_array(k, sizeof *of_f->first, "a certificate", err);
+    int status = error && of_f->first && (s || of_f->s) ? 0 : -1;
     const struct problem *problem = certify->problem;
     for (size_t first = 0; status == 0 && first < n; first += block) {
         size_t m = n - first < block ? n - first : block;
@@ -355,6 +361,7 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
         bound -= 4 * UNIT * (fabs(family->linear) + fabs(dual_norm));
         certificate->dual = fmax(0, bound);
         certificate->certified = definite;
+        certificate->flat = certify->pairs ? of_f.norm == 0 : !of_f.varies;
         certificate->worse = certificate->primal > family->nothing;
         certificate->primal = fmin(certificate->primal, family->nothing);
         certificate->gap = gap_relative_to(certificate->primal, certificate->dual, family->nothing);
@@ -365,6 +372,7 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
     free(of_f.s);
     free(of_g.s);
     free(of_f.column);
+    free(of_f.first);
     free(of_g.column);
     return status;
 }
@@ -376,6 +384,7 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
     solution->dual = certificate->certified ? certificate->dual : 0;
     solution->gap = certificate->certified ? certificate->gap : NAN;
     solution->certified = certificate->certified;
+    solution->flat = certificate->flat || certificate->worse;
     solution->converged = reached;
     solution->reason = reached                                          ? STOP_REACHED
                        : certificate->certified || stop_limited(reason) ? reason
@@ -387,4 +396,5 @@ void certify_sum(const struct certificate *sum, bool convex, struct solution *so
     solution->dual = sum->dual;
     solution->gap = gap_relative_to(sum->primal, sum->dual, sum->nothing);
     solution->certified = convex;
+    solution->flat = sum->flat;
 }

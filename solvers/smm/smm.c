@@ -483,7 +483,7 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
     size_t k =
         smm->matrices.height < smm->matrices.width ? smm->matrices.height : smm->matrices.width;
     *solution = (struct solution){.converged = true, .certified = true};
-    struct certificate sum = {.certified = true};
+    struct certificate sum = {.certified = true, .flat = parameters->formulation != SMM_LOWRANK};
     for (size_t m = 0; m < smm->n_machines; m++) {
         struct outcome outcome;
         if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {
@@ -492,6 +492,7 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
         sum.primal += smm->machine[m].primal;
         sum.dual += smm->machine[m].dual;
         sum.nothing += smm->machine[m].certificate.nothing;
+        sum.flat &= smm->machine[m].certificate.flat || smm->machine[m].certificate.worse;
         solution->iterations += outcome.iterations;
         if (!outcome.converged) {
             solution->reason = stop_limited(solution->reason) ? solution->reason : outcome.reason;

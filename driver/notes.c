@@ -1,0 +1,67 @@
+#include "driver/notes.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Features whose largest values are so many times apart make most methods slow, and most kernels
+ * blind to the smaller ones. */
+static const double FAR_APART = 1000;
+
+/* largest (n_features) = the largest |value| of each feature. */
+static void find_largest(const struct data *data, double *largest) {
+    for (size_t i = 0; i < data->n_rows; i++) {
+        uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
+        uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
+        for (uint64_t first = at; at < end; at++) {
+            size_t column = data->row_start ? data->column[at] : (size_t)(at - first);
+            largest[column] = fmax(largest[column], fabs((double)data->value[at]));
+        }
+    }
+}
+
+/* What a scaling would not change, or what knows none. */
+static bool takes_scales(const struct plain_fit *fit) {
+    switch (fit->kernel.type) {
+    case KERNEL_PRECOMPUTED:
+    case KERNEL_TANIMOTO:
+    case KERNEL_MINMAX:
+        return false;
+    default:
+        return fit->model.scale.kind == SCALE_NONE;
+    }
+}
+
+static void note_scales(const struct plain_fit *fit, const struct data *data,
+                        struct output *output) {
+    struct error unheard;
+    if (!takes_scales(fit)) {
+        return;
+    }
+    double *largest = memory_zeros(data->n_features, sizeof *largest, "ranges", &unheard);
+    if (!largest) {
+        return; /* a note is not worth a failure */
+    }
+    double least = INFINITY, most = 0;
+    find_largest(data, largest);
+    for (size_t j = 0; j < data->n_features; j++) {
+        least = largest[j] > 0 ? fmin(least, largest[j]) : least;
+        most = fmax(most, largest[j]);
+    }
+    if (most > FAR_APART * least) {
+        output_format(output,
+                      "note = features range over %.3g (one) and %.3g (another): --scale std would "
+                      "help\n",
+                      least, most);
+    }
+    free(largest);
+}
+
+void notes_write(const struct plain_fit *fit, const struct data *data, struct output *output) {
+    if (fit->solution.flat) {
+        output_format(output, "note = all rows have the same score: the model tells nothing apart; "
+                              "a larger cost or another kernel may help\n");
+    }
+    note_scales(fit, data, output);
+}
