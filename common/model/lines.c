@@ -148,15 +148,11 @@ void model_lines_close(struct model_lines *lines) {
 
 static int append(struct model_lines *lines, const unsigned char *bytes, size_t n,
                   struct error *err) {
-    if (lines->length + n + 1 > lines->source->capacity) {
-        size_t capacity = 2 * (lines->length + n + 1);
-        char *grown = memory_resize(lines->line, capacity, 1, "a line", err);
-        if (!grown) {
-            return -1;
-        }
-        lines->line = grown;
-        lines->source->capacity = capacity;
+    size_t wanted = lines->length + n + 1, capacity = lines->source->capacity;
+    if (memory_grow(&lines->line, capacity, wanted, 1, "a line", err) < 0) {
+        return -1;
     }
+    lines->source->capacity = memory_room(capacity, wanted);
     memcpy(lines->line + lines->length, bytes, n);
     lines->length += n;
     return 0;

@@ -68,31 +68,20 @@ const char *mc_counts_name(const struct mc_counts *counts, size_t label) {
 
 /* Room for one more label. */
 static int make_room(struct mc_counts *counts, struct error *err) {
-    size_t n = mc_counts_labels(counts), k = counts->labels.names.n, room = counts->room;
-    if (n <= room) {
-        return 0;
-    }
-    double *right = memory_resize(counts->right, 2 * n, sizeof *right, "counts", err);
-    if (!right) {
+    size_t k = counts->labels.names.n, old = counts->room;
+    size_t room = memory_room(old, mc_counts_labels(counts));
+    if (memory_grow(&counts->right, old, room, sizeof(double), "counts", err) < 0 ||
+        memory_grow(&counts->actual, old, room, sizeof(double), "counts", err) < 0 ||
+        (counts->cell &&
+         memory_grow(&counts->cell, old, room, k * sizeof(double), "counts", err) < 0)) {
         return -1;
     }
-    counts->right = right;
-    double *actual = memory_resize(counts->actual, 2 * n, sizeof *actual, "counts", err);
-    if (!actual) {
-        return -1;
-    }
-    counts->actual = actual;
+    memset(counts->right + old, 0, (room - old) * sizeof(double));
+    memset(counts->actual + old, 0, (room - old) * sizeof(double));
     if (counts->cell) {
-        double *cell = memory_resize(counts->cell, 2 * n, k * sizeof *cell, "counts", err);
-        if (!cell) {
-            return -1;
-        }
-        counts->cell = cell;
-        memset(cell + room * k, 0, (2 * n - room) * k * sizeof *cell);
+        memset(counts->cell + old * k, 0, (room - old) * k * sizeof(double));
     }
-    memset(right + room, 0, (2 * n - room) * sizeof *right);
-    memset(actual + room, 0, (2 * n - room) * sizeof *actual);
-    counts->room = 2 * n;
+    counts->room = room;
     return 0;
 }
 
