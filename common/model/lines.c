@@ -3,6 +3,7 @@
 #include "common/model/lines.h"
 
 #include "common/base/memory.h"
+#include "common/model/checksum.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -160,13 +161,8 @@ static int append(struct model_lines *lines, const unsigned char *bytes, size_t 
 
 /* Takes this line, with its newline, into the checksum. */
 static void add_to_checksum(struct model_lines *lines) {
-    const size_t most = UINT32_MAX / 2; /* zlib counts in uInt */
     lines->line[lines->length] = '\n';
-    for (size_t i = 0; i <= lines->length; i += most) {
-        size_t left = lines->length + 1 - i;
-        lines->crc = (uint32_t)crc32(lines->crc, (unsigned char *)lines->line + i,
-                                     (uInt)(left < most ? left : most));
-    }
+    lines->checksum = model_checksum_add(lines->checksum, lines->line, lines->length + 1);
 }
 
 int model_lines_next(struct model_lines *lines, struct error *err) {

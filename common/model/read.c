@@ -4,11 +4,11 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/model/checksum.h"
 #include "common/model/format.h"
 #include "common/model/import.h"
 #include "common/model/lines.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -525,8 +525,8 @@ static int read_body(struct model_lines *in, struct model *model, uint64_t *line
 
 /* Checks the last line, and that nothing follows it. */
 static int check_end(struct model_lines *in, uint64_t lines, struct error *err) {
-    char end[64];
-    snprintf(end, sizeof end, "end %" PRIu64 " %08" PRIx32, lines, in->crc);
+    char end[MODEL_CHECKSUM_LINE];
+    model_checksum_line(lines, in->checksum, end);
     if (strcmp(in->line, end) != 0) {
         return model_lines_fail(in, "the model is damaged: its checksum does not fit", NULL, err);
     }
