@@ -210,18 +210,12 @@ static void parse_block(void *argument, size_t task, size_t worker) {
 
 /* Cuts the batch into blocks at line ends. */
 static int cut_blocks(struct input *input, const char *text, size_t length, struct error *err) {
-    size_t most = length / BLOCK_BYTES + 1;
-    if (most > input->blocks_capacity) {
-        struct block *blocks =
-            memory_resize(input->blocks, most, sizeof *blocks, "blocks of text", err);
-        if (!blocks) {
-            return -1;
-        }
-        memset(blocks + input->blocks_capacity, 0,
-               (most - input->blocks_capacity) * sizeof *blocks);
-        input->blocks = blocks;
-        input->blocks_capacity = most;
+    size_t old = input->blocks_capacity, most = memory_room(old, length / BLOCK_BYTES + 1);
+    if (memory_grow(&input->blocks, old, most, sizeof *input->blocks, "blocks of text", err) < 0) {
+        return -1;
     }
+    memset(input->blocks + old, 0, (most - old) * sizeof *input->blocks);
+    input->blocks_capacity = most;
     input->n_blocks = 0;
     for (const char *end = text + length; text < end;) {
         struct block *block = &input->blocks[input->n_blocks++];
@@ -239,15 +233,11 @@ static int cut_blocks(struct input *input, const char *text, size_t length, stru
 /* The numbers that the names of a block have in the data. */
 static int number_names(struct input *input, struct block *block, struct error *err) {
     const struct names *names = &block->rows.names;
-    if (names->n > block->names_capacity) {
-        uint32_t *numbers =
-            memory_resize(block->names, names->capacity, sizeof *numbers, "labels", err);
-        if (!numbers) {
-            return -1;
-        }
-        block->names = numbers;
-        block->names_capacity = names->capacity;
+    if (memory_grow(&block->names, block->names_capacity, names->n, sizeof *block->names, "labels",
+                    err) < 0) {
+        return -1;
     }
+    block->names_capacity = memory_room(block->names_capacity, names->n);
     for (size_t i = 0; i < names->n; i++) {
         if (names_add(&input->data->names, names->name[i], strlen(names->name[i]), &block->names[i],
                       err) != 0) {

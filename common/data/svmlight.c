@@ -110,32 +110,23 @@ static int add_label(struct parser *parser, const char *text, const char *end) {
     if (nul) {
         return fail(parser, "NUL byte", nul);
     }
-    if (rows->n_labels == rows->label_capacity) {
-        size_t capacity = rows->label_capacity ? 2 * rows->label_capacity : 1024;
-        uint32_t *label =
-            memory_resize(rows->label, capacity, sizeof *label, "labels", &parser->fault->memory);
-        if (!label) {
-            return fail_memory(parser);
-        }
-        rows->label = label;
-        rows->label_capacity = capacity;
+    if (memory_grow(&rows->label, rows->label_capacity, rows->n_labels + 1, sizeof *rows->label,
+                    "labels", &parser->fault->memory) < 0) {
+        return fail_memory(parser);
     }
+    rows->label_capacity = memory_room(rows->label_capacity, rows->n_labels + 1);
     uint32_t number;
     if (names_add(&rows->names, text, (size_t)(end - text), &number, &parser->fault->memory) != 0) {
         return fail_memory(parser);
     }
     if (parser->format->labels == DATA_SET) {
-        if (number >= rows->seen_capacity) {
-            size_t capacity = rows->names.capacity;
-            uint64_t *seen =
-                memory_resize(rows->seen, capacity, sizeof *seen, "labels", &parser->fault->memory);
-            if (!seen) {
-                return fail_memory(parser);
-            }
-            memset(seen + rows->seen_capacity, 0, (capacity - rows->seen_capacity) * sizeof *seen);
-            rows->seen = seen;
-            rows->seen_capacity = capacity;
+        size_t seen = rows->seen_capacity, capacity = memory_room(seen, number + (size_t)1);
+        if (memory_grow(&rows->seen, seen, capacity, sizeof *rows->seen, "labels",
+                        &parser->fault->memory) < 0) {
+            return fail_memory(parser);
         }
+        memset(rows->seen + seen, 0, (capacity - seen) * sizeof *rows->seen);
+        rows->seen_capacity = capacity;
         if (rows->seen[number] == rows->n_rows + 1) {
             return fail(parser, "label is given twice", text);
         }
@@ -435,17 +426,11 @@ static int parse_features(struct parser *parser, const char **text) {
 /* Makes room for one more row, and once for the values: each needs at least four bytes. */
 static int reserve_row(struct parser *parser) {
     struct svmlight *rows = parser->rows;
-    if (rows->n_rows < rows->row_capacity) {
-        return 0;
-    }
-    size_t capacity = rows->row_capacity ? 2 * rows->row_capacity : 1024;
-    struct svmlight_row *row =
-        memory_resize(rows->row, capacity, sizeof *row, "rows", &parser->fault->memory);
-    if (!row) {
+    if (memory_grow(&rows->row, rows->row_capacity, rows->n_rows + 1, sizeof *rows->row, "rows",
+                    &parser->fault->memory) < 0) {
         return fail_memory(parser);
     }
-    rows->row = row;
-    rows->row_capacity = capacity;
+    rows->row_capacity = memory_room(rows->row_capacity, rows->n_rows + 1);
     return 0;
 }
 
