@@ -46,7 +46,7 @@ static int grow_buckets(struct names *names, struct error *err) {
 
 int names_add(struct names *names, const char *text, size_t length, uint32_t *number,
               struct error *err) {
-    if (names->n >= names->n_buckets / 2 && grow_buckets(names, err) != 0) {
+    if (names->n >= names->n_buckets / 2 && grow_buckets(names, err) < 0) {
         return -1;
     }
     size_t b = find_bucket(names, text, length);
