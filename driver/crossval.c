@@ -28,9 +28,9 @@ struct round {
     struct piece *piece; /* the tasks, those of a fold one after the other */
     size_t n_pieces;
     struct kernel kernel;
-    struct gram *gram;     /* of all rows, shared; NULL: each fold has its own data */
+    struct gram *gram;     /* of all rows, for all folds; NULL: each fold has its own data */
     struct threads *inner; /* for the work within a fold */
-    size_t cache_bytes;    /* for the matrix of one fold, or what the shared one leaves of it */
+    size_t cache_bytes;    /* for the matrix of one fold, or what that of all rows leaves of it */
 
     pthread_mutex_t mutex; /* guards what follows, and progress */
     size_t n_done;         /* fits, of this round */
@@ -38,7 +38,7 @@ struct round {
     struct error err;      /* its own */
 };
 
-/* What the pieces of a fold share: made by the first, released by the last. */
+/* What the pieces of a fold have in common: made by the first, released by the last. */
 struct fold {
     pthread_mutex_t mutex; /* guards the making, and that of held */
     bool tried;
@@ -136,8 +136,8 @@ static int make_room(struct task *task, size_t n, struct error *err) {
     return task->scores || n == 0 ? 0 : -1;
 }
 
-/* Scores from products with the shared matrix: coefficients are zero for the held-out rows. */
-static int shared_scores(struct task *task, const struct solution *solution, struct error *err) {
+/* Scores from products with the matrix of all rows: coefficients are zero for the held-out rows. */
+static int gram_scores(struct task *task, const struct solution *solution, struct error *err) {
     const struct fold *fold = task->fold;
     const struct gram *gram = task->round->gram;
     size_t n_outputs = solution->n_outputs, n_rows = gram_size(gram);
@@ -191,7 +191,7 @@ static int score_point(struct task *task, void *state, struct point point,
     int status;
     size_t n_scores = solution->n_outputs;
     if (round->gram && gram_is_whole(round->gram) && solution->weights) {
-        status = shared_scores(task, solution, err);
+        status = gram_scores(task, solution, err);
     } else {
         status = predicted_scores(task, solution, &model, err);
         n_scores = model_n_scores(&model);

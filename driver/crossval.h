@@ -1,11 +1,11 @@
-/* Fits with rows held out: each fold, at each of a range of points, with what they can share.
+/* Fits with rows held out: each fold, at each of a range of points, with what they have in common.
  *
  * The kernel matrix is computed once for all folds and all points of one kernel (once for each
  * fold where the scaling is fitted to the training rows), a problem is opened once for all points
  * that differ in options of level OPTION_SOLVE only, and these start from one another's solutions,
  * unless they are many: then in pieces. A piece of a fold is a task of one thread, or where there
  * are more than twice as many threads as pieces the solver has all threads; results are the same,
- * so the memory is shared out among the folds and pieces however many run at once. */
+ * so the memory is split among the folds and pieces however many run at once. */
 #ifndef DRIVER_CROSSVAL_H
 #define DRIVER_CROSSVAL_H
 

@@ -66,7 +66,7 @@ enum family_matrix {
     FAMILY_PRODUCTS, /* products with all of it: as much is kept as there is memory for */
     FAMILY_ROWS,     /* a row at a time: it is kept whole or not at all */
     FAMILY_COLUMNS   /* many columns at a time, seldom all: kept whole only where it is small, or
-                        several folds share it */
+                        several folds use it */
 };
 
 /* Out-of-fold scores, for calibration: rows[0..n) of data, held out by one fold. */

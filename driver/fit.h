@@ -22,11 +22,11 @@ bool fit_wants_gram(const struct family *family, const struct options *options,
                     const struct kernel *kernel);
 
 /* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it, and
- * keeps of it what the family's solvers want; the rest of cache_bytes is for them. `shared`: for
- * several folds. */
+ * keeps of it what the family's solvers want; the rest of cache_bytes is for them. `for_folds`:
+ * for several of them. */
 int fit_gram(struct gram **gram, const struct family *family, struct point point,
-             const struct kernel *kernel, const struct data *data, bool shared, size_t cache_bytes,
-             struct threads *threads, struct error *err);
+             const struct kernel *kernel, const struct data *data, bool for_folds,
+             size_t cache_bytes, struct threads *threads, struct error *err);
 
 /* Fits the thresholds to the last solution of the state, and fills the header of its model: what all
  * families have, and the family's lines. The scale is the caller's. */

@@ -36,7 +36,7 @@ size_t folds_rows(const struct folds *folds, size_t fold, bool held_out, uint32_
     return n;
 }
 
-/* ---- numbers of rows, by a key that several may share ---- */
+/* ---- numbers of rows, by a key that several may have ---- */
 
 struct keyed {
     uint64_t key;

@@ -95,7 +95,7 @@ void options_free(struct options *options);
 /* Reads the command line (borrowed) into the options, and the defaults of those not given. */
 int options_parse(struct options *options, int argc, char **argv, struct error *err);
 
-/* Number of consecutive points that share the values of all options of `level` and dearer. */
+/* Number of consecutive points with the same values of all options of `level` and dearer. */
 size_t options_block(const struct options *options, enum option_level level);
 
 /* The option of that long name. One that is not in the table is an option without default that was

@@ -1,4 +1,4 @@
-/* What the files of options share; nobody else includes this. */
+/* What only the files of options know; nobody else includes this. */
 #ifndef DRIVER_OPTIONS_PRIVATE_H
 #define DRIVER_OPTIONS_PRIVATE_H
 

@@ -1,4 +1,4 @@
-/* The table of options that all trainers share. */
+/* The table of options that all trainers have. */
 #include "driver/train.h"
 
 #include "common/data/scale.h"

@@ -44,9 +44,23 @@ quick() {
     [ -n "${DUALSVM_QUICK-}" ]
 }
 
+# limited COMMAND: runs it for ten minutes at most, on no machine too few: a hang must fail, not hang.
+limited() {
+    timeout 600 "$@"
+}
+
+# ---- numbers ----
+
 # metric NAME FILE: the value of the line `NAME value` of FILE (output of predict --metrics).
 metric() {
-    awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' "$2"
+    header "$1" "$2"
+}
+
+# header KEY FILE: what follows the key in a model, or behind `KEY =` in a report; false if it is
+# not there.
+header() {
+    awk -v key="$1" '$1 == key { sub(/^[^ ]+ (= )?/, ""); print; found = 1; exit }
+        END { exit !found }' "$2"
 }
 
 # within VALUE LOW HIGH: asserts LOW <= VALUE <= HIGH.
@@ -55,4 +69,77 @@ within() {
         'BEGIN { exit !(x != "" && x + 0 >= a + 0 && x + 0 <= b + 0) }'; then
         fail "$1 is not within [$2, $3]"
     fi
+}
+
+# near A B PART: asserts that they differ by no more than a part of B.
+near() {
+    awk -v a="$1" -v b="$2" -v part="$3" 'BEGIN { d = a - b; d = d < 0 ? -d : d
+        b = b < 0 ? -b : b; exit !(a != "" && d <= part * b) }' || fail "$1 is not $2 to $3"
+}
+
+# agree A B TOLERANCE: asserts that two files of numbers have the same count of lines, and that no
+# number differs by more than TOLERANCE times the spread of A.
+agree() {
+    paste "$1" "$2" | awk -v tolerance="$3" '
+        NF != 2 { print "line " NR ": " $0; bad = 1; exit 1 }
+        { low = NR == 1 || $1 < low ? $1 + 0 : low; high = NR == 1 || $1 > high ? $1 + 0 : high
+          d = $1 - $2; d = d < 0 ? -d : d; most = d > most ? d : most }
+        END { if (!NR || bad || most > tolerance * (high - low)) {
+            print "numbers differ by " most ", spread " high - low; exit 1 } }' ||
+        fail "$1 and $2 do not agree"
+}
+
+# ---- programs ----
+
+# Of which family `train` and `predict` are, each Bats file says: family=mc.
+
+# train ARGUMENTS: the trainer, quiet; its report is left in $tmp/train.out, and what it said is
+# shown when it fails.
+train() {
+    quietly "svm-$family-train" "$@" >"$tmp/train.out"
+}
+
+# predict ARGUMENTS: the predictor, in the same way; prints what it printed.
+predict() {
+    quietly "svm-$family-predict" "$@"
+}
+
+# quietly PROGRAM ARGUMENTS: fails the test if the program fails; its stderr is left in $tmp/said.
+quietly() {
+    local program=$1 status=0
+    shift
+    "$program" -q "$@" 2>"$tmp/said" || status=$?
+    [ "$status" = 0 ] || fail "$program -q $*: exit $status: $(<"$tmp/said")"
+}
+
+# refused PROGRAM ARGUMENTS: asserts exit 1, one line on stderr that begins with the program's name,
+# nothing on stdout. The line is left in $tmp/err.
+refused() {
+    ended_with 1 "$@"
+}
+
+# misused PROGRAM ARGUMENTS: the same with exit 2.
+misused() {
+    ended_with 2 "$@"
+}
+
+ended_with() {
+    local expected=$1 status=0
+    shift
+    limited "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+    [ "$status" = "$expected" ] ||
+        fail "exit $status, not $expected: $*: $(head -c 400 "$tmp/err" | head -3)"
+    [ ! -s "$tmp/out" ] || fail "printed on stdout: $*: $(head -c 400 "$tmp/out" | head -3)"
+    [ "$(wc -l <"$tmp/err")" = 1 ] ||
+        fail "not one line of diagnosis: $*: $(head -c 800 "$tmp/err" | head -5)"
+    [[ "$(<"$tmp/err")" == "$1: "* ]] ||
+        fail "diagnosis without the program's name: $*: $(<"$tmp/err")"
+}
+
+# holds FOLDER NAMES: asserts that the folder holds exactly these names, temporary files included.
+holds() {
+    local folder=$1
+    shift
+    assert_equal "$(ls -A "$folder" | tr '\n' ' ')" \
+        "$([ $# -eq 0 ] || printf '%s\n' "$@" | sort | tr '\n' ' ')"
 }

@@ -39,6 +39,10 @@ refuses() {
     assert_equal "$output" "$(<"$root/common/base/powers.inc")"
 }
 
+@test "memory: arrays grow with what is in them" {
+    unit memory
+}
+
 @test "data: dense in place, subsets, parts, names" {
     unit common/data/data
 }

@@ -1,5 +1,8 @@
 # For the Bats files about svm-rank: load after helper.
 
+# shellcheck disable=SC2034 # for helper
+family=rank
+
 # rows N GROUPS FEATURES SEED [GRADES]: N rows of svmlight text, the same on every machine. Values
 # are eighths, so that float holds them exactly; targets are grades 0..GRADES-1, or real numbers.
 rows() {
@@ -23,29 +26,6 @@ rows() {
                 printf "%s qid:%d%s\n", t, i % groups + 1, line
             }
         }'
-}
-
-# train ARGUMENTS: svm-rank-train, quiet; shows what it said when it fails.
-train() {
-    local status=0
-    svm-rank-train -q "$@" >"$tmp/train.out" 2>"$tmp/train.err" || status=$?
-    if [ "$status" != 0 ]; then
-        fail "svm-rank-train -q $*: exit $status: $(cat "$tmp/train.err")"
-    fi
-}
-
-# predict ARGUMENTS: svm-rank-predict, in the same way; prints what it printed.
-predict() {
-    local status=0
-    svm-rank-predict -q "$@" 2>"$tmp/predict.err" || status=$?
-    if [ "$status" != 0 ]; then
-        fail "svm-rank-predict -q $*: exit $status: $(cat "$tmp/predict.err")"
-    fi
-}
-
-# header KEY MODEL: the value of a header line.
-header() {
-    awk -v key="$1" '$1 == key { print $2; found = 1; exit } END { exit !found }' "$2"
 }
 
 # oracle FILE ARGUMENTS: the optimum over explicit pairs, by the tests own solver, into $pairs,
@@ -78,46 +58,13 @@ brackets() {
         }' || fail "$1: primal $primal dual $dual gap $gap, optimum [$optimum_low, $optimum_high]"
 }
 
-# agree A B TOLERANCE: asserts that two files of numbers have the same count of lines, and that no
-# number differs by more than TOLERANCE times the spread of A.
-agree() {
-    paste "$1" "$2" | awk -v tolerance="$3" '
-        NF != 2 { print "line " NR ": " $0; bad = 1; exit 1 }
-        { low = NR == 1 || $1 < low ? $1 + 0 : low; high = NR == 1 || $1 > high ? $1 + 0 : high
-          d = $1 - $2; d = d < 0 ? -d : d; most = d > most ? d : most }
-        END { if (!NR || bad || most > tolerance * (high - low)) {
-            print "numbers differ by " most ", spread " high - low; exit 1 } }' ||
-        fail "$1 and $2 do not agree"
-}
-
-# refused PROGRAM ARGUMENTS: asserts exit 1, one line on stderr that begins with the program's name,
-# nothing on stdout. The line is left in $tmp/err.
-refused() {
-    ended_with 1 "$@"
-}
-
-# misused PROGRAM ARGUMENTS: the same with exit 2.
-misused() {
-    ended_with 2 "$@"
-}
-
-ended_with() {
-    local expected=$1 status=0
-    shift
-    timeout 60 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
-    [ "$status" = "$expected" ] ||
-        fail "exit $status, not $expected: $*: $(head -c 400 "$tmp/err" | head -3)"
-    [ ! -s "$tmp/out" ] || fail "printed on stdout: $*: $(head -c 400 "$tmp/out" | head -3)"
-    [ "$(wc -l <"$tmp/err")" = 1 ] ||
-        fail "not one line of diagnosis: $*: $(head -c 800 "$tmp/err" | head -5)"
-    [[ "$(<"$tmp/err")" == "$1: "* ]] ||
-        fail "diagnosis without the program's name: $*: $(<"$tmp/err")"
-}
-
-# holds FOLDER NAMES: asserts that the folder holds exactly these names, temporary files included.
-holds() {
-    local folder=$1
-    shift
-    assert_equal "$(ls -A "$folder" | tr '\n' ' ')" \
-        "$([ $# -eq 0 ] || printf '%s\n' "$@" | sort | tr '\n' ' ')"
+# precomputed FILE: the same rows with 0:serial and the values of the linear kernel, exact in float.
+precomputed() {
+    awk '{ label[NR] = $1 " " $2; for (f = 3; f <= NF; f++) { split($f, v, ":"); x[NR, v[1]] = v[2] }
+           n = NR }
+         END { for (i = 1; i <= n; i++) { line = label[i] " 0:" i
+               for (j = 1; j <= n; j++) { sum = 0
+                   for (f = 1; f <= 4; f++) sum += x[i, f] * x[j, f]
+                   line = line sprintf(" %d:%.17g", j, sum) }
+               print line } }' "$1"
 }

@@ -52,6 +52,17 @@ void *memory_resize(void *block, size_t count, size_t size, const char *what, st
     return resized ? resized : fail(count, size, what, err);
 }
 
+int memory_enlarge(void *array, size_t room, size_t size, const char *what, struct error *err) {
+    void *block;
+    memcpy(&block, array, sizeof block);
+    block = memory_resize(block, room, size, what, err);
+    if (!block) {
+        return -1;
+    }
+    memcpy(array, &block, sizeof block);
+    return 0;
+}
+
 char *memory_text(const char *text, size_t length, const char *what, struct error *err) {
     if (length == SIZE_MAX) {
         return fail(length, 1, what, err);

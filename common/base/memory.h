@@ -5,6 +5,7 @@
 #include "common/base/error.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Allocates count items of `size` bytes, aligned to 64 bytes; blocks of 4 MiB and more are aligned
  * to 2 MiB and ask the system for huge pages. Contents are undefined. count = 0 gives a valid
@@ -18,6 +19,27 @@ void *memory_zeros(size_t count, size_t size, const char *what, struct error *er
 /* Resizes a block from malloc/realloc (not memory_array: alignment is lost) to count items of
  * `size` bytes. NULL with err set on failure, the old block then stays valid. */
 void *memory_resize(void *block, size_t count, size_t size, const char *what, struct error *err);
+
+/* The one way in which arrays grow, so that n items put in one by one are moved O(n) times in all.
+ * An array that has room for `room` items has it for memory_room(room, wanted) of them when `wanted`
+ * are asked for: a power of two, or what it was. Arrays that were never larger need not store their
+ * room: memory_room(0, n) is that of n items.
+ *
+ * memory_grow makes that room in *array, the address of a pointer to items of `size` bytes from
+ * malloc/realloc, or NULL. New items are undefined. -1 with err set on failure, nothing has then
+ * changed. The caller stores the room when the last of the arrays that share it has grown.
+ * (memory_enlarge is what it does where there is not enough: the check is made for every item.) */
+static inline size_t memory_room(size_t room, size_t wanted) {
+    if (wanted <= room || wanted > SIZE_MAX / 2) { /* memory_grow refuses that much */
+        return wanted <= room ? room : wanted;
+    }
+    return wanted == 1 ? 1 : (size_t)1 << (64 - __builtin_clzll(wanted - 1));
+}
+int memory_enlarge(void *array, size_t room, size_t size, const char *what, struct error *err);
+static inline int memory_grow(void *array, size_t room, size_t wanted, size_t size,
+                              const char *what, struct error *err) {
+    return wanted <= room ? 0 : memory_enlarge(array, memory_room(room, wanted), size, what, err);
+}
 
 /* A copy of `length` bytes of text with a NUL behind them. */
 char *memory_text(const char *text, size_t length, const char *what, struct error *err);

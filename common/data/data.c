@@ -75,7 +75,7 @@ void data_cut(struct data *data, size_t n_rows, uint32_t n_features) {
 static int copy_names(const struct names *names, struct names *copy, struct error *err) {
     for (size_t i = 0; i < names->n; i++) {
         uint32_t number;
-        if (names_add(copy, names->name[i], strlen(names->name[i]), &number, err) != 0) {
+        if (names_add(copy, names->name[i], strlen(names->name[i]), &number, err) < 0) {
             return -1;
         }
     }
@@ -169,13 +169,13 @@ static int copy_labels(const struct data *data, const uint32_t *rows, size_t n, 
 int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
                 struct error *err) {
     *subset = (struct data){.n_rows = n, .n_features = data->n_features, .labels = data->labels};
-    if (copy_features(data, rows, n, subset, err) != 0 ||
-        copy_labels(data, rows, n, subset, err) != 0 ||
-        copy_items(data->target, rows, n, sizeof *data->target, &subset->target, err) != 0 ||
-        copy_items(data->query, rows, n, sizeof *data->query, &subset->query, err) != 0 ||
-        copy_items(data->weight, rows, n, sizeof *data->weight, &subset->weight, err) != 0 ||
-        copy_items(data->serial, rows, n, sizeof *data->serial, &subset->serial, err) != 0 ||
-        copy_names(&data->names, &subset->names, err) != 0) {
+    if (copy_features(data, rows, n, subset, err) < 0 ||
+        copy_labels(data, rows, n, subset, err) < 0 ||
+        copy_items(data->target, rows, n, sizeof *data->target, &subset->target, err) < 0 ||
+        copy_items(data->query, rows, n, sizeof *data->query, &subset->query, err) < 0 ||
+        copy_items(data->weight, rows, n, sizeof *data->weight, &subset->weight, err) < 0 ||
+        copy_items(data->serial, rows, n, sizeof *data->serial, &subset->serial, err) < 0 ||
+        copy_names(&data->names, &subset->names, err) < 0) {
         data_free(subset);
         return -1;
     }

@@ -95,16 +95,16 @@ static int reserve_rows(struct input *input, size_t n, struct error *err) {
     }
     static const char what[] = "rows";
     if ((input->format.labels == DATA_NUMBER &&
-         resize(&data->target, old, wanted, sizeof *data->target, what, err) != 0) ||
+         resize(&data->target, old, wanted, sizeof *data->target, what, err) < 0) ||
         (input->format.labels == DATA_NAME &&
-         resize(&data->label, old, wanted, sizeof *data->label, what, err) != 0) ||
+         resize(&data->label, old, wanted, sizeof *data->label, what, err) < 0) ||
         (input->format.labels == DATA_SET &&
-         resize(&data->label_start, old, wanted + 1, sizeof *data->label_start, what, err) != 0) ||
+         resize(&data->label_start, old, wanted + 1, sizeof *data->label_start, what, err) < 0) ||
         (input->format.precomputed &&
-         resize(&data->serial, old, wanted, sizeof *data->serial, what, err) != 0) ||
-        (data->query && resize(&data->query, old, wanted, sizeof *data->query, what, err) != 0) ||
+         resize(&data->serial, old, wanted, sizeof *data->serial, what, err) < 0) ||
+        (data->query && resize(&data->query, old, wanted, sizeof *data->query, what, err) < 0) ||
         (!input->dense &&
-         resize(&data->row_start, old, wanted + 1, sizeof *data->row_start, what, err) != 0)) {
+         resize(&data->row_start, old, wanted + 1, sizeof *data->row_start, what, err) < 0)) {
         return -1;
     }
     input->rows_capacity = wanted;
@@ -117,9 +117,9 @@ static int reserve_values(struct input *input, size_t n, struct error *err) {
     if (wanted == old && old > 0) {
         return 0;
     }
-    if (resize(&data->value, old, wanted, sizeof *data->value, "values", err) != 0 ||
+    if (resize(&data->value, old, wanted, sizeof *data->value, "values", err) < 0 ||
         (!input->dense &&
-         resize(&data->column, old, wanted, sizeof *data->column, "columns", err) != 0)) {
+         resize(&data->column, old, wanted, sizeof *data->column, "columns", err) < 0)) {
         return -1;
     }
     input->values_capacity = wanted;
@@ -132,7 +132,7 @@ static int reserve_labels(struct input *input, size_t n, struct error *err) {
     if (input->format.labels != DATA_SET || (wanted == old && old > 0)) {
         return 0;
     }
-    if (resize(&data->label, old, wanted, sizeof *data->label, "labels", err) != 0) {
+    if (resize(&data->label, old, wanted, sizeof *data->label, "labels", err) < 0) {
         return -1;
     }
     input->labels_capacity = wanted;
@@ -205,23 +205,17 @@ static void parse_block(void *argument, size_t task, size_t worker) {
     struct input *input = argument;
     struct block *block = &input->blocks[task];
     block->failed =
-        svmlight_parse(&block->rows, block->text, block->end, &input->format, &block->fault) != 0;
+        svmlight_parse(&block->rows, block->text, block->end, &input->format, &block->fault) < 0;
 }
 
 /* Cuts the batch into blocks at line ends. */
 static int cut_blocks(struct input *input, const char *text, size_t length, struct error *err) {
-    size_t most = length / BLOCK_BYTES + 1;
-    if (most > input->blocks_capacity) {
-        struct block *blocks =
-            memory_resize(input->blocks, most, sizeof *blocks, "blocks of text", err);
-        if (!blocks) {
-            return -1;
-        }
-        memset(blocks + input->blocks_capacity, 0,
-               (most - input->blocks_capacity) * sizeof *blocks);
-        input->blocks = blocks;
-        input->blocks_capacity = most;
+    size_t old = input->blocks_capacity, most = memory_room(old, length / BLOCK_BYTES + 1);
+    if (memory_grow(&input->blocks, old, most, sizeof *input->blocks, "blocks of text", err) < 0) {
+        return -1;
     }
+    memset(input->blocks + old, 0, (most - old) * sizeof *input->blocks);
+    input->blocks_capacity = most;
     input->n_blocks = 0;
     for (const char *end = text + length; text < end;) {
         struct block *block = &input->blocks[input->n_blocks++];
@@ -239,18 +233,14 @@ static int cut_blocks(struct input *input, const char *text, size_t length, stru
 /* The numbers that the names of a block have in the data. */
 static int number_names(struct input *input, struct block *block, struct error *err) {
     const struct names *names = &block->rows.names;
-    if (names->n > block->names_capacity) {
-        uint32_t *numbers =
-            memory_resize(block->names, names->capacity, sizeof *numbers, "labels", err);
-        if (!numbers) {
-            return -1;
-        }
-        block->names = numbers;
-        block->names_capacity = names->capacity;
+    if (memory_grow(&block->names, block->names_capacity, names->n, sizeof *block->names, "labels",
+                    err) < 0) {
+        return -1;
     }
+    block->names_capacity = memory_room(block->names_capacity, names->n);
     for (size_t i = 0; i < names->n; i++) {
         if (names_add(&input->data->names, names->name[i], strlen(names->name[i]), &block->names[i],
-                      err) != 0) {
+                      err) < 0) {
             return -1;
         }
     }
@@ -347,7 +337,7 @@ static int append_blocks(struct input *input, struct error *err) {
                          ROWS_MOST);
     }
     if (input->dense && !dense) {
-        if (data->n_rows > 0 && make_sparse(input, err) != 0) {
+        if (data->n_rows > 0 && make_sparse(input, err) < 0) {
             return -1;
         }
         input->dense = false;
@@ -362,13 +352,13 @@ static int append_blocks(struct input *input, struct error *err) {
         row += rows->n_rows;
         n_values += rows->n_values - (dense ? 0 : rows->n_zeros);
         n_labels += rows->n_labels;
-        if (number_names(input, block, err) != 0) {
+        if (number_names(input, block, err) < 0) {
             return -1;
         }
     }
-    if (reserve_rows(input, n_rows, err) != 0 || reserve_values(input, n_values, err) != 0 ||
-        reserve_labels(input, n_labels, err) != 0 ||
-        (queries && !data->query && begin_queries(input, err) != 0)) {
+    if (reserve_rows(input, n_rows, err) < 0 || reserve_values(input, n_values, err) < 0 ||
+        reserve_labels(input, n_labels, err) < 0 ||
+        (queries && !data->query && begin_queries(input, err) < 0)) {
         return -1;
     }
     if (data->n_rows == 0 && data->row_start) {
@@ -400,7 +390,7 @@ static void keep_comment(struct input *input, const char *text) {
 static int read_batch(struct input *input, bool *end, struct error *err) {
     const char *text;
     size_t length;
-    if (lines_next(input->lines, &text, &length, err) != 0) {
+    if (lines_next(input->lines, &text, &length, err) < 0) {
         return -1;
     }
     *end = length == 0;
@@ -411,7 +401,7 @@ static int read_batch(struct input *input, bool *end, struct error *err) {
         keep_comment(input, text);
     }
     input->n_bytes += length;
-    if (cut_blocks(input, text, length, err) != 0) {
+    if (cut_blocks(input, text, length, err) < 0) {
         return -1;
     }
     threads_run(input->threads, input->n_blocks, parse_block, input);
@@ -454,7 +444,7 @@ int input_open(struct input **input, const char *path, const struct input_format
         batch_bytes = workers < BATCH_BYTES_MOST / BATCH_BYTES_EACH ? workers * BATCH_BYTES_EACH
                                                                     : BATCH_BYTES_MOST;
     }
-    if (lines_open(&opened->lines, path, batch_bytes, workers > 1, err) != 0) {
+    if (lines_open(&opened->lines, path, batch_bytes, workers > 1, err) < 0) {
         input_close(opened);
         return -1;
     }
@@ -466,7 +456,7 @@ int input_next(struct input *input, struct data *block, struct error *err) {
     begin_data(input, block);
     bool end = false;
     while (!end && block->n_rows == 0) {
-        if (read_batch(input, &end, err) != 0) {
+        if (read_batch(input, &end, err) < 0) {
             return -1;
         }
     }
@@ -490,7 +480,7 @@ int input_read(struct data *data, const char *path, const struct input_format *f
                struct threads *threads, struct error *err) {
     struct input *input;
     *data = (struct data){0};
-    if (input_open(&input, path, format, threads, err) != 0) {
+    if (input_open(&input, path, format, threads, err) < 0) {
         return -1;
     }
     input->whole = true;

@@ -50,18 +50,18 @@ static int fill(struct lines *lines, struct buffer *buffer, const struct buffer 
                 struct error *err) {
     size_t rest = previous->used - previous->length;
     buffer->used = buffer->length = 0;
-    if (rest >= buffer->capacity && grow(buffer, 2 * rest, err) != 0) {
+    if (rest >= buffer->capacity && grow(buffer, 2 * rest, err) < 0) {
         return -1;
     }
     memcpy(buffer->text, previous->text + previous->length, rest);
     buffer->used = rest;
     while (buffer->length == 0 && !lines->end) {
-        if (buffer->used == buffer->capacity && grow(buffer, 2 * buffer->capacity, err) != 0) {
+        if (buffer->used == buffer->capacity && grow(buffer, 2 * buffer->capacity, err) < 0) {
             return -1;
         }
         char *fresh = buffer->text + buffer->used;
         size_t wanted = buffer->capacity - buffer->used, got;
-        if (source_read(lines->source, fresh, wanted, &got, err) != 0) {
+        if (source_read(lines->source, fresh, wanted, &got, err) < 0) {
             return -1;
         }
         buffer->used += got;
@@ -92,7 +92,7 @@ static void *read_ahead(void *argument) {
         if (quit) {
             return NULL;
         }
-        buffer->failed = fill(lines, buffer, &lines->buffers[k ^ 1], &lines->failure) != 0;
+        buffer->failed = fill(lines, buffer, &lines->buffers[k ^ 1], &lines->failure) < 0;
         bool last = buffer->failed || buffer->length == 0;
         pthread_mutex_lock(&lines->mutex);
         buffer->full = true;
@@ -110,7 +110,7 @@ int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool 
     if (!opened) {
         return -1;
     }
-    if (source_open(&opened->source, path, err) != 0) {
+    if (source_open(&opened->source, path, err) < 0) {
         free(opened);
         return -1;
     }
@@ -119,8 +119,8 @@ int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool 
     size_t capacity = size > 0 && size < batch_bytes ? size + 1 : batch_bytes;
     pthread_mutex_init(&opened->mutex, NULL);
     pthread_cond_init(&opened->changed, NULL);
-    if (grow(&opened->buffers[0], capacity, err) != 0 ||
-        grow(&opened->buffers[1], capacity, err) != 0) {
+    if (grow(&opened->buffers[0], capacity, err) < 0 ||
+        grow(&opened->buffers[1], capacity, err) < 0) {
         lines_close(opened);
         return -1;
     }
@@ -181,7 +181,7 @@ int lines_next(struct lines *lines, const char **text, size_t *length, struct er
             lines->current ^= lines->started;
             buffer = &lines->buffers[lines->current];
             buffer->failed =
-                fill(lines, buffer, &lines->buffers[lines->current ^ 1], &lines->failure) != 0;
+                fill(lines, buffer, &lines->buffers[lines->current ^ 1], &lines->failure) < 0;
         }
         lines->started = true;
         buffer = &lines->buffers[lines->current];

@@ -46,7 +46,7 @@ static int grow_buckets(struct names *names, struct error *err) {
 
 int names_add(struct names *names, const char *text, size_t length, uint32_t *number,
               struct error *err) {
-    if (names->n >= names->n_buckets / 2 && grow_buckets(names, err) != 0) {
+    if (names->n >= names->n_buckets / 2 && grow_buckets(names, err) < 0) {
         return -1;
     }
     size_t b = find_bucket(names, text, length);
@@ -57,14 +57,9 @@ int names_add(struct names *names, const char *text, size_t length, uint32_t *nu
     if (names->n >= UINT32_MAX - 1) {
         return error_set(err, ERROR_RUNTIME, "more than %zu different names", names->n);
     }
-    if (names->n == names->capacity) {
-        size_t capacity = names->capacity ? 2 * names->capacity : FIRST_BUCKETS / 2;
-        char **name = memory_resize(names->name, capacity, sizeof *name, "names", err);
-        if (!name) {
-            return -1;
-        }
-        names->name = name;
-        names->capacity = capacity;
+    if (memory_grow(&names->name, memory_room(0, names->n), names->n + 1, sizeof *names->name,
+                    "names", err) < 0) {
+        return -1;
     }
     char *copy = memory_resize(NULL, length + 1, 1, "a name", err);
     if (!copy) {

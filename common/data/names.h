@@ -10,7 +10,6 @@
 struct names {
     size_t n;
     char **name;      /* n strings, owned */
-    size_t capacity;  /* of name */
     uint32_t *bucket; /* open addressing, 1 + number of the name, 0: free; owned */
     size_t n_buckets; /* a power of two, or 0 */
 };

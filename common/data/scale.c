@@ -118,8 +118,8 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
     scale->shift = memory_zeros(scale->n, sizeof *scale->shift, "scale", err);
     scale->factor = memory_zeros(scale->n, sizeof *scale->factor, "scale", err);
     if (!scale->shift || !scale->factor ||
-        (kind == SCALE_MINMAX ? fit_minmax : fit_std)(scale, data, err) != 0 ||
-        check_finite(scale, err) != 0) {
+        (kind == SCALE_MINMAX ? fit_minmax : fit_std)(scale, data, err) < 0 ||
+        check_finite(scale, err) < 0) {
         scale_free(scale);
         return -1;
     }
@@ -186,7 +186,7 @@ int scale_apply(const struct scale *scale, struct data *data, struct error *err)
         return 0;
     }
     if (scale->kind != SCALE_L2 && (!data->row_start || shifts(scale)) &&
-        data_make_dense(data, scale->n, true, err) != 0) {
+        data_make_dense(data, scale->n, true, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < data->n_rows; i++) {
@@ -196,7 +196,7 @@ int scale_apply(const struct scale *scale, struct data *data, struct error *err)
         int status = scale->kind == SCALE_L2
                          ? scale_row_to_unit(data->value + first, n)
                          : scale_row(scale, i, column, data->value + first, n, err);
-        if (status != 0) {
+        if (status < 0) {
             return -1;
         }
     }

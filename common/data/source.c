@@ -72,7 +72,7 @@ static int look_at_beginning(struct source *source, struct error *err) {
     while (source->raw_last < 2 && !source->end_of_file) {
         size_t got;
         if (read_file(source, source->raw + source->raw_last, RAW_BYTES - source->raw_last, &got,
-                      err) != 0) {
+                      err) < 0) {
             return -1;
         }
         source->raw_last += got;
@@ -122,7 +122,7 @@ int source_open(struct source **source, const char *path, struct error *err) {
         return -1;
     }
     opened->file = opened->cancel[0] = opened->cancel[1] = -1;
-    if (open_file(opened, path, err) != 0) {
+    if (open_file(opened, path, err) < 0) {
         source_close(opened);
         return -1;
     }
@@ -168,7 +168,7 @@ static int read_plain(struct source *source, char *text, size_t size, size_t *go
     source->raw_first += total;
     while (total < size && !source->end_of_file) {
         size_t n;
-        if (read_file(source, text + total, size - total, &n, err) != 0) {
+        if (read_file(source, text + total, size - total, &n, err) < 0) {
             return -1;
         }
         total += n;
@@ -186,7 +186,7 @@ static int begin_member(struct source *source, bool *end, struct error *err) {
         if (source->raw_first < source->raw_last) {
             break;
         }
-        if (!source->end_of_file && refill(source, err) != 0) {
+        if (!source->end_of_file && refill(source, err) < 0) {
             return -1;
         }
         if (source->end_of_file) {
@@ -209,7 +209,7 @@ static int read_gzip(struct source *source, char *text, size_t size, size_t *got
     while (total < size) {
         if (source->between_members) {
             bool end = false;
-            if (begin_member(source, &end, err) != 0) {
+            if (begin_member(source, &end, err) < 0) {
                 return -1;
             }
             if (end) {
@@ -217,7 +217,7 @@ static int read_gzip(struct source *source, char *text, size_t size, size_t *got
             }
         }
         if (source->raw_first == source->raw_last) {
-            if (refill(source, err) != 0) {
+            if (refill(source, err) < 0) {
                 return -1;
             }
             if (source->end_of_file) {

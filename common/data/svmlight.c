@@ -110,32 +110,23 @@ static int add_label(struct parser *parser, const char *text, const char *end) {
     if (nul) {
         return fail(parser, "NUL byte", nul);
     }
-    if (rows->n_labels == rows->label_capacity) {
-        size_t capacity = rows->label_capacity ? 2 * rows->label_capacity : 1024;
-        uint32_t *label =
-            memory_resize(rows->label, capacity, sizeof *label, "labels", &parser->fault->memory);
-        if (!label) {
-            return fail_memory(parser);
-        }
-        rows->label = label;
-        rows->label_capacity = capacity;
+    if (memory_grow(&rows->label, rows->label_capacity, rows->n_labels + 1, sizeof *rows->label,
+                    "labels", &parser->fault->memory) < 0) {
+        return fail_memory(parser);
     }
+    rows->label_capacity = memory_room(rows->label_capacity, rows->n_labels + 1);
     uint32_t number;
-    if (names_add(&rows->names, text, (size_t)(end - text), &number, &parser->fault->memory) != 0) {
+    if (names_add(&rows->names, text, (size_t)(end - text), &number, &parser->fault->memory) < 0) {
         return fail_memory(parser);
     }
     if (parser->format->labels == DATA_SET) {
-        if (number >= rows->seen_capacity) {
-            size_t capacity = rows->names.capacity;
-            uint64_t *seen =
-                memory_resize(rows->seen, capacity, sizeof *seen, "labels", &parser->fault->memory);
-            if (!seen) {
-                return fail_memory(parser);
-            }
-            memset(seen + rows->seen_capacity, 0, (capacity - rows->seen_capacity) * sizeof *seen);
-            rows->seen = seen;
-            rows->seen_capacity = capacity;
+        size_t seen = rows->seen_capacity, capacity = memory_room(seen, number + (size_t)1);
+        if (memory_grow(&rows->seen, seen, capacity, sizeof *rows->seen, "labels",
+                        &parser->fault->memory) < 0) {
+            return fail_memory(parser);
         }
+        memset(rows->seen + seen, 0, (capacity - seen) * sizeof *rows->seen);
+        rows->seen_capacity = capacity;
         if (rows->seen[number] == rows->n_rows + 1) {
             return fail(parser, "label is given twice", text);
         }
@@ -185,7 +176,7 @@ static int parse_name_label(struct parser *parser, const char **p) {
     if (comma) {
         return fail(parser, "comma in the label: one label is expected", comma);
     }
-    if (add_label(parser, *p, end) != 0) {
+    if (add_label(parser, *p, end) < 0) {
         return -1;
     }
     *p = end;
@@ -203,7 +194,7 @@ static int parse_set_label(struct parser *parser, const char **p) {
         if (last == first) {
             return fail(parser, "label is empty", first);
         }
-        if (add_label(parser, first, last) != 0) {
+        if (add_label(parser, first, last) < 0) {
             return -1;
         }
         if (last == end) {
@@ -312,7 +303,7 @@ static int parse_part(struct parser *parser, const char **p, bool *row_end) {
     }
     uint64_t index;
     const char *after;
-    if (parse_index(parser, *p, &index, &after) != 0) {
+    if (parse_index(parser, *p, &index, &after) < 0) {
         return -1;
     }
     bool first = parser->last == 0 && !parser->has_serial;
@@ -330,7 +321,7 @@ static int parse_part(struct parser *parser, const char **p, bool *row_end) {
     }
     float value;
     const char *value_text = after + 1;
-    if (parse_value(parser, &value_text, &value) != 0) {
+    if (parse_value(parser, &value_text, &value) < 0) {
         return -1;
     }
     add_value(parser, (uint32_t)index, value);
@@ -390,7 +381,7 @@ static int parse_features(struct parser *parser, const char **text) {
     const char *p = *text;
     bool row_end = false;
     while (parser->format->precomputed && !parser->has_serial) {
-        if (parse_part(parser, &p, &row_end) != 0) { /* as it does at the end of the row */
+        if (parse_part(parser, &p, &row_end) < 0) { /* as it does at the end of the row */
             return -1;
         }
     }
@@ -422,7 +413,7 @@ static int parse_features(struct parser *parser, const char **text) {
         parser->n_values = n_values;
         parser->last = last;
         rows->n_zeros += n_zeros;
-        if (parse_part(parser, &p, &row_end) != 0) {
+        if (parse_part(parser, &p, &row_end) < 0) {
             return -1;
         }
     }
@@ -435,17 +426,11 @@ static int parse_features(struct parser *parser, const char **text) {
 /* Makes room for one more row, and once for the values: each needs at least four bytes. */
 static int reserve_row(struct parser *parser) {
     struct svmlight *rows = parser->rows;
-    if (rows->n_rows < rows->row_capacity) {
-        return 0;
-    }
-    size_t capacity = rows->row_capacity ? 2 * rows->row_capacity : 1024;
-    struct svmlight_row *row =
-        memory_resize(rows->row, capacity, sizeof *row, "rows", &parser->fault->memory);
-    if (!row) {
+    if (memory_grow(&rows->row, rows->row_capacity, rows->n_rows + 1, sizeof *rows->row, "rows",
+                    &parser->fault->memory) < 0) {
         return fail_memory(parser);
     }
-    rows->row = row;
-    rows->row_capacity = capacity;
+    rows->row_capacity = memory_room(rows->row_capacity, rows->n_rows + 1);
     return 0;
 }
 
@@ -471,7 +456,7 @@ static int reserve_values(struct parser *parser, size_t bytes) {
 /* One row, from its first byte that is no blank. */
 static int parse_row(struct parser *parser, const char **p) {
     struct svmlight *rows = parser->rows;
-    if (reserve_row(parser) != 0) {
+    if (reserve_row(parser) < 0) {
         return -1;
     }
     parser->row_first = parser->n_values;
@@ -483,7 +468,7 @@ static int parse_row(struct parser *parser, const char **p) {
     int status = parser->format->labels == DATA_NUMBER ? parse_number_label(parser, p, &row->target)
                  : parser->format->labels == DATA_NAME ? parse_name_label(parser, p)
                                                        : parse_set_label(parser, p);
-    if (status != 0 || parse_features(parser, p) != 0) {
+    if (status < 0 || parse_features(parser, p) < 0) {
         return -1;
     }
     row->end = parser->n_values;
@@ -516,7 +501,7 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
     if (rows->seen) {
         memset(rows->seen, 0, rows->seen_capacity * sizeof *rows->seen);
     }
-    if (reserve_values(&parser, (size_t)(end - text)) != 0) {
+    if (reserve_values(&parser, (size_t)(end - text)) < 0) {
         return -1;
     }
     for (const char *p = text; p < end; p++) { /* over the '\n' */
@@ -525,7 +510,7 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
         p = skip_blanks(p);
         if (is_line_end(p)) {
             p += *p == '\r';
-        } else if ((*p == '#' ? skip_comment(&parser, &p) : parse_row(&parser, &p)) != 0) {
+        } else if ((*p == '#' ? skip_comment(&parser, &p) : parse_row(&parser, &p)) < 0) {
             return -1;
         }
     }

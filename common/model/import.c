@@ -59,7 +59,7 @@ static int read_labels(struct model_lines *in, struct model *model, struct error
 
 /* One line of n_outputs numbers, appended to *weights of which *used are there. */
 static int read_line(struct model_lines *in, size_t n_outputs, double **weights, size_t *used,
-                     size_t *room, struct error *err) {
+                     struct error *err) {
     const char *at = in->line, *end = in->line + in->length;
     for (size_t c = 0; c < n_outputs; c++) {
         double value = 0;
@@ -67,14 +67,9 @@ static int read_line(struct model_lines *in, size_t n_outputs, double **weights,
         if (!next || !isfinite(value) || (*next != ' ' && *next != '\0')) {
             return model_lines_fail(in, "a number is missing or wrong", at, err);
         }
-        if (*used == *room) {
-            size_t more = *room ? 2 * *room : 1024;
-            double *grown = memory_resize(*weights, more, sizeof value, "the model", err);
-            if (!grown) {
-                return -1;
-            }
-            *weights = grown;
-            *room = more;
+        if (memory_grow(weights, memory_room(0, *used), *used + 1, sizeof value, "the model", err) <
+            0) {
+            return -1;
         }
         (*weights)[(*used)++] = value;
         at = *next == ' ' ? next + 1 : next;
@@ -84,10 +79,10 @@ static int read_line(struct model_lines *in, size_t n_outputs, double **weights,
 
 static int read_weights(struct model_lines *in, struct model *model, double bias,
                         struct error *err) {
-    size_t used = 0, room = 0, lines = model->n_features + (size_t)(bias >= 0 ? 1 : 0);
+    size_t used = 0, lines = model->n_features + (size_t)(bias >= 0 ? 1 : 0);
     for (size_t line = 0; line < lines; line++) {
         if (model_lines_next(in, err) < 0 ||
-            read_line(in, model->n_outputs, &model->weights, &used, &room, err) < 0) {
+            read_line(in, model->n_outputs, &model->weights, &used, err) < 0) {
             return -1;
         }
     }

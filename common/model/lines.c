@@ -3,6 +3,7 @@
 #include "common/model/lines.h"
 
 #include "common/base/memory.h"
+#include "common/model/checksum.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -148,15 +149,11 @@ void model_lines_close(struct model_lines *lines) {
 
 static int append(struct model_lines *lines, const unsigned char *bytes, size_t n,
                   struct error *err) {
-    if (lines->length + n + 1 > lines->source->capacity) {
-        size_t capacity = 2 * (lines->length + n + 1);
-        char *grown = memory_resize(lines->line, capacity, 1, "a line", err);
-        if (!grown) {
-            return -1;
-        }
-        lines->line = grown;
-        lines->source->capacity = capacity;
+    size_t wanted = lines->length + n + 1, capacity = lines->source->capacity;
+    if (memory_grow(&lines->line, capacity, wanted, 1, "a line", err) < 0) {
+        return -1;
     }
+    lines->source->capacity = memory_room(capacity, wanted);
     memcpy(lines->line + lines->length, bytes, n);
     lines->length += n;
     return 0;
@@ -164,13 +161,8 @@ static int append(struct model_lines *lines, const unsigned char *bytes, size_t 
 
 /* Takes this line, with its newline, into the checksum. */
 static void add_to_checksum(struct model_lines *lines) {
-    const size_t most = UINT32_MAX / 2; /* zlib counts in uInt */
     lines->line[lines->length] = '\n';
-    for (size_t i = 0; i <= lines->length; i += most) {
-        size_t left = lines->length + 1 - i;
-        lines->crc = (uint32_t)crc32(lines->crc, (unsigned char *)lines->line + i,
-                                     (uInt)(left < most ? left : most));
-    }
+    lines->checksum = model_checksum_add(lines->checksum, lines->line, lines->length + 1);
 }
 
 int model_lines_next(struct model_lines *lines, struct error *err) {

@@ -1,4 +1,4 @@
-/* The lines of a model file, plain or gzip, with their checksum. */
+/* The lines of a model file, plain or gzip, with their checksum (checksum.h). */
 #ifndef COMMON_MODEL_LINES_H
 #define COMMON_MODEL_LINES_H
 
@@ -13,7 +13,7 @@ struct model_lines {
     uint64_t number;  /* of this line, from 1 */
     char *line;       /* this line, a NUL in place of its newline; may be written to */
     size_t length;
-    uint32_t crc; /* of the lines before this one */
+    uint32_t checksum; /* of the lines before this one */
     struct model_source *source;
 };
 

@@ -4,11 +4,11 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/model/checksum.h"
 #include "common/model/format.h"
 #include "common/model/import.h"
 #include "common/model/lines.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,18 +42,16 @@ static int copy_value(char **copy, const char *text, struct error *err) {
     return *copy ? 0 : -1;
 }
 
-/* The array of n items with room for one more (capacities are powers of two); NULL leaves it. */
-static void *grow(void *array, size_t n, size_t size, struct error *err) {
-    return n & (n - 1) ? array : memory_resize(array, n ? 2 * n : 1, size, "the model", err);
+/* Makes room for one more item behind n of them in *array. */
+static int grow(void *array, size_t n, size_t size, struct error *err) {
+    return memory_grow(array, memory_room(0, n), n + 1, size, "the model", err);
 }
 
 static int append_number(double **array, size_t n, double value, struct error *err) {
-    double *grown = grow(*array, n, sizeof value, err);
-    if (!grown) {
+    if (grow(array, n, sizeof value, err) < 0) {
         return -1;
     }
-    grown[n] = value;
-    *array = grown;
+    (*array)[n] = value;
     return 0;
 }
 
@@ -276,39 +274,29 @@ static int read_header(struct model_lines *in, struct model *model, const char *
 /* ---- the body ---- */
 
 static int append_whole(uint64_t **array, size_t n, uint64_t value, struct error *err) {
-    uint64_t *grown = grow(*array, n, sizeof value, err);
-    if (!grown) {
+    if (grow(array, n, sizeof value, err) < 0) {
         return -1;
     }
-    grown[n] = value;
-    *array = grown;
+    (*array)[n] = value;
     return 0;
 }
 
 static int append_value(struct data *data, size_t n, uint32_t column, float value,
                         struct error *err) {
-    uint32_t *columns = grow(data->column, n, sizeof *columns, err);
-    if (!columns) {
+    if (grow(&data->column, n, sizeof column, err) < 0 ||
+        grow(&data->value, n, sizeof value, err) < 0) {
         return -1;
     }
-    data->column = columns;
-    float *values = grow(data->value, n, sizeof *values, err);
-    if (!values) {
-        return -1;
-    }
-    data->value = values;
-    columns[n] = column;
-    values[n] = value;
+    data->column[n] = column;
+    data->value[n] = value;
     return 0;
 }
 
 static int append_pair(struct model *model, struct pair_coefficient pair, struct error *err) {
-    struct pair_coefficient *grown = grow(model->pairs, model->n_pairs, sizeof pair, err);
-    if (!grown) {
+    if (grow(&model->pairs, model->n_pairs, sizeof pair, err) < 0) {
         return -1;
     }
-    grown[model->n_pairs++] = pair;
-    model->pairs = grown;
+    model->pairs[model->n_pairs++] = pair;
     return 0;
 }
 
@@ -351,8 +339,7 @@ static bool at_end(const struct model_lines *in) {
 static int read_table(struct model_lines *in, size_t n, double **table, uint64_t *lines,
                       struct error *err) {
     size_t used = 0;
-    *table = grow(NULL, 0, sizeof **table, err); /* not NULL even without a line */
-    if (!*table) {
+    if (grow(table, 0, sizeof **table, err) < 0) { /* not NULL even without a line */
         return -1;
     }
     for (;;) {
@@ -471,9 +458,9 @@ static int read_vectors(struct model_lines *in, struct model *model, bool pairs,
     bool precomputed = model->kernel.type == KERNEL_PRECOMPUTED;
     size_t used = 0;
     data->n_features = model->n_features;
-    data->column = grow(NULL, 0, sizeof(uint32_t), err); /* not NULL even without a value */
-    data->value = grow(NULL, 0, sizeof(float), err);
-    if (!data->column || !data->value || append_whole(&data->row_start, 0, 0, err) < 0) {
+    if (grow(&data->column, 0, sizeof *data->column, err) < 0 || /* not NULL even without a value */
+        grow(&data->value, 0, sizeof *data->value, err) < 0 ||
+        append_whole(&data->row_start, 0, 0, err) < 0) {
         return -1;
     }
     for (;;) {
@@ -509,8 +496,7 @@ static int read_kernel_body(struct model_lines *in, struct model *model, bool pa
     }
     if (pairs) {
         model->n_outputs = 0;
-        model->pairs = grow(NULL, 0, sizeof *model->pairs, err); /* not NULL even without a pair */
-        if (!model->pairs) {
+        if (grow(&model->pairs, 0, sizeof *model->pairs, err) < 0) { /* not NULL even without one */
             return -1;
         }
     }
@@ -546,8 +532,8 @@ static int read_body(struct model_lines *in, struct model *model, uint64_t *line
 
 /* Checks the last line, and that nothing follows it. */
 static int check_end(struct model_lines *in, uint64_t lines, struct error *err) {
-    char end[64];
-    snprintf(end, sizeof end, "end %" PRIu64 " %08" PRIx32, lines, in->crc);
+    char end[MODEL_CHECKSUM_LINE];
+    model_checksum_line(lines, in->checksum, end);
     if (strcmp(in->line, end) != 0) {
         return model_lines_fail(in, "the model is damaged: its checksum does not fit", NULL, err);
     }

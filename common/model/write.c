@@ -3,6 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/model/checksum.h"
 #include "common/model/format.h"
 
 #include <inttypes.h>
@@ -20,7 +21,7 @@ struct writer {
     struct output *output;
     bool gzip, failed;
     z_stream stream;
-    uint32_t crc;
+    uint32_t checksum;
     size_t used;
     char text[TEXT_BYTES];
 };
@@ -41,7 +42,7 @@ static void deflate_text(struct writer *writer, int flush) {
 }
 
 static void drain(struct writer *writer, bool last) {
-    writer->crc = (uint32_t)crc32(writer->crc, (unsigned char *)writer->text, (uInt)writer->used);
+    writer->checksum = model_checksum_add(writer->checksum, writer->text, writer->used);
     if (writer->gzip) {
         deflate_text(writer, last ? Z_FINISH : Z_NO_FLUSH);
     } else {
@@ -268,8 +269,8 @@ int model_write(const struct model *model, const char *family, struct output *ou
     uint64_t rows = put_scaling(writer, &model->scale);
     rows += put_body(writer, model);
     drain(writer, false);
-    char end[64];
-    snprintf(end, sizeof end, "end %" PRIu64 " %08" PRIx32 "\n", rows, writer->crc);
-    put_text(writer, end);
+    char end[MODEL_CHECKSUM_LINE];
+    put(writer, end, model_checksum_line(rows, writer->checksum, end));
+    put(writer, "\n", 1);
     return close_writer(writer, err);
 }

@@ -95,27 +95,14 @@ static int create_state(void **opened, const struct options *options, const stru
 }
 
 static int reserve(struct state *state, size_t n, struct error *err) {
-    if (state->n + n <= state->room) {
-        return 0;
-    }
-    size_t room = 2 * (state->n + n);
-    double *target = memory_resize(state->target, room, sizeof *target, "measures", err);
-    if (!target) {
+    size_t room = state->room, wanted = state->n + n;
+    if (memory_grow(&state->target, room, wanted, sizeof *state->target, "measures", err) < 0 ||
+        memory_grow(&state->query, room, wanted, sizeof *state->query, "measures", err) < 0 ||
+        memory_grow(&state->score, room, wanted, state->n_scores * sizeof *state->score, "measures",
+                    err) < 0) {
         return -1;
     }
-    state->target = target;
-    uint64_t *query = memory_resize(state->query, room, sizeof *query, "measures", err);
-    if (!query) {
-        return -1;
-    }
-    state->query = query;
-    double *score =
-        memory_resize(state->score, room, state->n_scores * sizeof *score, "measures", err);
-    if (!score) {
-        return -1;
-    }
-    state->score = score;
-    state->room = room;
+    state->room = memory_room(room, wanted);
     return 0;
 }
 

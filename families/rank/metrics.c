@@ -302,7 +302,7 @@ int metrics_rank(struct metrics *metrics, size_t n, const double *target, const 
         error_set(err, ERROR_RUNTIME, "cannot measure a ranking: no row has a target");
         goto done;
     }
-    if (allocate(metrics, count_groups(rows, kept), n_at, err)) {
+    if (allocate(metrics, count_groups(rows, kept), n_at, err) < 0) {
         metrics_free(metrics);
         goto done;
     }

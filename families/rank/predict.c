@@ -91,21 +91,13 @@ static void close_lines(void *state) {
 
 static int keep_rows(struct lines *lines, const struct data *rows, const double *scores,
                      struct error *err) {
-    size_t n = lines->n_rows + rows->n_rows, n_scores = lines->n_scores;
-    if (n > lines->room) {
-        struct row *row = memory_resize(lines->row, 2 * n, sizeof *row, "predictions", err);
-        if (!row) {
-            return -1;
-        }
-        lines->row = row;
-        double *grown =
-            memory_resize(lines->scores, 2 * n, n_scores * sizeof *grown, "predictions", err);
-        if (!grown) {
-            return -1;
-        }
-        lines->scores = grown;
-        lines->room = 2 * n;
+    size_t n = lines->n_rows + rows->n_rows, n_scores = lines->n_scores, room = lines->room;
+    if (memory_grow(&lines->row, room, n, sizeof *lines->row, "predictions", err) < 0 ||
+        memory_grow(&lines->scores, room, n, n_scores * sizeof *lines->scores, "predictions", err) <
+            0) {
+        return -1;
     }
+    lines->room = memory_room(room, n);
     for (size_t i = 0; i < rows->n_rows; i++) {
         uint64_t query = rows->query ? rows->query[i] : 0;
         lines->row[lines->n_rows + i] =

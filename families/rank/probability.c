@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "sigmoid.h"
+#include "families/rank/sigmoid.h"
 
 #include <stdlib.h>
 

@@ -150,20 +150,13 @@ static int list(const struct options *options, struct measure **measures, size_t
 
 int top_rows_add(struct top_rows *rows, const struct data *data, const uint32_t *row, size_t n,
                  const double *scores, struct error *err) {
-    if (rows->n + n > rows->room) {
-        size_t room = 2 * (rows->n + n);
-        double *score = memory_resize(rows->score, room, sizeof *score, "measures", err);
-        if (!score) {
-            return -1;
-        }
-        rows->score = score;
-        bool *positive = memory_resize(rows->is_positive, room, sizeof *positive, "measures", err);
-        if (!positive) {
-            return -1;
-        }
-        rows->is_positive = positive;
-        rows->room = room;
+    size_t room = rows->room, wanted = rows->n + n;
+    if (memory_grow(&rows->score, room, wanted, sizeof *rows->score, "measures", err) < 0 ||
+        memory_grow(&rows->is_positive, room, wanted, sizeof *rows->is_positive, "measures", err) <
+            0) {
+        return -1;
     }
+    rows->room = memory_room(room, wanted);
     for (size_t i = 0; i < n; i++) {
         int class = top_labels_row(data, row ? row[i] : i, rows->positive);
         if (class != TOP_UNKNOWN) {

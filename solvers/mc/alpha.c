@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DENSE = 64, FIRST_ROOM = 4 };
+enum { MOST_DENSE = 64 };
 
 int mc_alpha_create(struct mc_alpha *alpha, size_t n, size_t k, struct error *err) {
     *alpha = (struct mc_alpha){.n = n, .k = k};
@@ -39,19 +39,10 @@ void mc_alpha_load(const struct mc_alpha *alpha, size_t i, double *row) {
 
 int mc_alpha_reserve(struct mc_alpha *alpha, size_t i, size_t n, struct error *err) {
     struct mc_list *list = &alpha->list[i];
-    if (n <= list->room) {
-        return 0;
-    }
-    size_t room = list->room ? list->room : FIRST_ROOM;
-    while (room < n) {
-        room *= 2;
-    }
-    struct mc_entry *grown = memory_resize(list->entry, room, sizeof *grown, "dual variables", err);
-    if (!grown) {
+    if (memory_grow(&list->entry, list->room, n, sizeof *list->entry, "dual variables", err) < 0) {
         return -1;
     }
-    list->entry = grown;
-    list->room = (uint32_t)room;
+    list->room = (uint32_t)memory_room(list->room, n);
     return 0;
 }
 

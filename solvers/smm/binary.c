@@ -14,21 +14,25 @@
 #include <string.h>
 
 enum {
-    CORRECTIONS = 8,  /* Newton steps at one mu that should do */
-    STALL_STEPS = 40, /* steps without a better gap: rounding has the last word */
     LINE_STEPS = 30,
     COEFFICIENT_ROWS = 3000, /* at most; the matrix of products then has 72 MB */
     WEIGHT_FEATURES = 3000   /* at most, for a Hessian that is factored */
 };
 
-/* mu: where the path is looked for, first downwards from an earlier solution, then upwards from 0;
- * how far a step goes down, usually, at the most (after steps that needed no halving) and at the
- * least; how far it goes back up among kinks; where rounding of u / mu ends it; the shortest step.
- */
+static const struct huber_pace PACE = {.near = 0.3,
+                                       .careful = 0.1,
+                                       .bold = 0.01,
+                                       .most = 0.5,
+                                       .least = 1e-10,
+                                       .patience = 40,
+                                       .far = 0.9,
+                                       .shortest = 0.1,
+                                       .corrections = 8,
+                                       .back = 5};
+
+/* mu: where the path is looked for, first downwards from an earlier solution, then upwards from 0. */
 static const double MU_FIRST = 1, MU_TRIED_LEAST = 1e-6, MU_TRIED_MOST = 1e12;
-static const double MU_DOWN = 0.1, MU_UP = 10, MU_BACK = 5, MU_TIMID = 0.5;
-static const double MU_CAREFUL = 0.1, MU_BOLD = 0.01, MU_LEAST = 1e-10, MU_SHORTEST = 0.1;
-static const double NEAR = 0.3, FAR = 0.9; /* of the path: shares of the gap */
+static const double MU_DOWN = 0.1, MU_UP = 10;
 static const double EXACT_GAP = 4;    /* of the gap wanted: worth the sorting of its own bias */
 static const double NEAR_GAP = 0.05;  /* at most, for a start to count as near */
 static const double LINE_SLOPE = 0.1; /* what the line search leaves of the slope */
@@ -193,25 +197,24 @@ static int form_adjoint(struct binary *binary, struct error *err) {
     return binary_adjoint(&binary->rows, binary->signed_alpha, binary->v, err);
 }
 
-static double argument_of(const struct binary *binary, const struct binary_loss *loss, size_t i) {
+static double argument_of(const struct binary *binary, size_t i) {
+    const struct binary_loss *loss = binary->loss;
     return (loss->margin ? loss->margin[i] : 1) - loss->y[i] * (binary->s[i] + binary->b);
 }
 
-/* The bounds at the point where the solver is. */
-struct bounds {
-    double primal, dual;
-};
-
-/* Both bounds at the scores, and the smooth problem's gradient. The primal has the smooth problem's
- * bias, which costs less than its own. */
-static int evaluate(struct binary *binary, const struct binary_loss *loss, struct bounds *at,
-                    struct error *err) {
+/* Both bounds at x, and the smooth problem's gradient. The primal has the smooth problem's bias,
+ * which costs less than its own; near the end that is found. */
+static int look(void *context, const struct huber_path *path, struct huber_point *at,
+                struct error *err) {
+    struct binary *binary = context;
+    const struct binary_loss *loss = binary->loss;
     size_t n = binary->n;
     binary_form_scores(binary, binary->x, binary->s);
-    binary->b = binary_smooth_bias(loss, binary->s, n, binary->mu, binary->b, binary->alpha);
+    binary->b = binary_smooth_bias(loss, binary->s, n, path->mu, binary->b, binary->alpha);
+    binary->lack = 0;
     double linear = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
-        double alpha = binary->alpha[i], u = fmax(argument_of(binary, loss, i), 0);
+        double alpha = binary->alpha[i], u = fmax(argument_of(binary, i), 0);
         sum += loss->cost[i] * (loss->squared ? u * u : u);
         binary->signed_alpha[i] = loss->y[i] * alpha;
         linear += alpha * (loss->margin ? loss->margin[i] : 1);
@@ -223,22 +226,31 @@ static int evaluate(struct binary *binary, const struct binary_loss *loss, struc
     binary->norm = binary_inner(binary, binary->x, binary->x, binary->s);
     double dual_norm = binary_inner(binary, binary->v, binary->v, binary->v_s);
     double mixed = binary_inner(binary, binary->v, binary->x, binary->s);
-    binary->residual = 0.5 * fmax(binary->norm - 2 * mixed + dual_norm, 0);
+    at->residual = 0.5 * fmax(binary->norm - 2 * mixed + dual_norm, 0);
     at->primal = 0.5 * binary->norm + sum;
     at->dual = linear - 0.5 * dual_norm;
-    return isfinite(at->primal) && isfinite(at->dual)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    if (!isfinite(at->primal) || !isfinite(at->dual)) {
+        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    }
+    double dual = fmax(path->dual, at->dual);
+    if (path->kinks && !gap_reached(at->primal, dual, path->epsilon) &&
+        gap_reached(at->primal, dual, EXACT_GAP * path->epsilon)) {
+        binary_bias(loss, binary->s, n, binary->breaks, &sum);
+        at->primal = fmin(at->primal, 0.5 * binary->norm + sum);
+    }
+    return 0;
 }
 
-/* The rows that bend the loss at this point, with their curvature. */
-static void find_band(struct binary *binary, const struct binary_loss *loss) {
+/* The rows that bend the loss smoothed by `band` at this point, with the curvature that those of mu
+ * have. */
+static void find_band(struct binary *binary, double band, double mu) {
+    const struct binary_loss *loss = binary->loss;
     double total = 0;
     binary->n_band = 0;
     for (size_t i = 0; i < binary->n; i++) {
-        double u = argument_of(binary, loss, i);
-        if (u > 0 && (loss->squared || u < binary->mu)) {
-            double curvature = loss->cost[i] * (loss->squared ? 2 : 1 / binary->mu);
+        double u = argument_of(binary, i);
+        if (u > 0 && (loss->squared || u < band)) {
+            double curvature = loss->cost[i] * (loss->squared ? 2 : 1 / band);
             size_t place = binary->n_band++;
             binary->curvature[place] = curvature;
             binary->band[place] = (uint32_t)i;
@@ -247,47 +259,48 @@ static void find_band(struct binary *binary, const struct binary_loss *loss) {
     }
     for (size_t k = 0; k < binary->n_band; k++) {
         binary->share[k] = binary->curvature[k] / total;
+        binary->curvature[k] *= band / mu;
     }
 }
 
-/* Lowers mu. The minimum moves with mu along a line as long as the band keeps its rows: the
- * gradient becomes that of the new mu with the band of the old one, whose alphas may then be over
- * C. *lack is the slope in b that this leaves. */
-static int lower_mu(struct binary *binary, const struct binary_loss *loss, double mu, double *lack,
-                    struct error *err) {
-    double old = binary->mu;
-    binary->mu = mu;
-    *lack = 0;
-    for (size_t k = 0; k < binary->n_band; k++) {
-        binary->curvature[k] *= old / mu;
-    }
+/* The gradient of the new mu with the band of the old one, whose alphas may then be over C. */
+static int lower_mu(void *context, double band, double mu, struct error *err) {
+    struct binary *binary = context;
+    const struct binary_loss *loss = binary->loss;
+    binary->lack = 0;
     for (size_t i = 0; i < binary->n; i++) {
-        double u = argument_of(binary, loss, i);
-        double part = u <= 0 ? 0 : u >= old ? 1 : u / mu;
+        double u = argument_of(binary, i);
+        double part = u <= 0 ? 0 : u >= band ? 1 : u / mu;
         binary->signed_alpha[i] = loss->y[i] * loss->cost[i] * part;
-        *lack -= binary->signed_alpha[i];
+        binary->lack -= binary->signed_alpha[i];
     }
     return form_adjoint(binary, err);
+}
+
+static int newton_step(void *context, const struct huber_path *path, double band,
+                       struct error *err) {
+    struct binary *binary = context;
+    find_band(binary, band, path->mu);
+    return binary_step(binary, err);
 }
 
 /* ---- along a step ---- */
 
 struct line {
     struct binary *binary;
-    const struct binary_loss *loss;
+    double mu;
     double mixed, square; /* <x, step>, |step|^2 */
 };
 
 /* The slope of the smooth problem at x + theta step, its bias minimised out. */
 static double line_slope(const struct line *line, double theta) {
     struct binary *binary = line->binary;
-    const struct binary_loss *loss = line->loss;
+    const struct binary_loss *loss = binary->loss;
     double sum = 0;
     for (size_t i = 0; i < binary->n; i++) {
         binary->trial_s[i] = binary->s[i] + theta * binary->q[i];
     }
-    binary_smooth_bias(loss, binary->trial_s, binary->n, binary->mu, binary->b,
-                       binary->trial_alpha);
+    binary_smooth_bias(loss, binary->trial_s, binary->n, line->mu, binary->b, binary->trial_alpha);
     for (size_t i = 0; i < binary->n; i++) {
         sum += loss->y[i] * binary->trial_alpha[i] * binary->q[i];
     }
@@ -295,15 +308,19 @@ static double line_slope(const struct line *line, double theta) {
 }
 
 /* Goes along the step to where the slope is nearly 0, by false positions that keep a bracket.
- * Returns false if the step leads nowhere. */
-static bool line_search(struct binary *binary, const struct binary_loss *loss) {
+ */
+static int line_search(void *context, const struct huber_path *path, bool *moved,
+                       struct error *err) {
+    (void)err;
+    struct binary *binary = context;
     struct line line = {.binary = binary,
-                        .loss = loss,
+                        .mu = path->mu,
                         .mixed = binary_inner(binary, binary->step, binary->x, binary->s),
                         .square = binary_inner(binary, binary->step, binary->step, binary->q)};
     double low = 0, low_slope = line_slope(&line, 0), high = INFINITY, high_slope = 0;
-    if (!(low_slope < 0)) {
-        return false;
+    *moved = low_slope < 0;
+    if (!*moved) {
+        return 0;
     }
     double enough = LINE_SLOPE * -low_slope, theta = 1;
     for (int k = 0; k < LINE_STEPS; k++) {
@@ -328,184 +345,76 @@ static bool line_search(struct binary *binary, const struct binary_loss *loss) {
             high == INFINITY ? 2 * low : low - low_slope * (high - low) / (high_slope - low_slope);
     }
     array_add(binary->x, theta, binary->step, binary->dimension);
-    return true;
-}
-
-/* ---- the solver ---- */
-
-/* Looks where the solver is, and keeps the better of the bounds, each with its point. */
-static int look(struct binary *binary, const struct binary_loss *loss, double epsilon,
-                struct bounds *at, struct binary_fit *fit, struct error *err) {
-    if (evaluate(binary, loss, at, err)) {
-        return -1;
-    }
-    if (at->dual > fit->dual) {
-        fit->dual = at->dual;
-        memcpy(binary->best_alpha, binary->alpha, binary->n * sizeof *binary->alpha);
-    }
-    if (!loss->squared && !gap_reached(at->primal, fit->dual, epsilon) &&
-        gap_reached(at->primal, fit->dual, EXACT_GAP * epsilon)) {
-        double sum;
-        binary_bias(loss, binary->s, binary->n, binary->breaks, &sum);
-        at->primal = fmin(at->primal, 0.5 * binary->norm + sum);
-    }
-    if (at->primal < fit->primal) {
-        fit->primal = at->primal;
-        memcpy(binary->best_x, binary->x, binary->dimension * sizeof *binary->x);
-    }
     return 0;
 }
 
-/* True if the gap comes from the smoothing, but for `share` of it, rather than from a point that is
- * not yet its minimum. */
-static bool is_smooth(const struct binary *binary, const struct bounds *at, double share) {
-    return binary->residual < share * (at->primal - at->dual);
+/* ---- the path ---- */
+
+static void keep_primal(void *context) {
+    struct binary *binary = context;
+    memcpy(binary->best_x, binary->x, binary->dimension * sizeof *binary->x);
 }
 
-/* A step down the path of minima. Those of mu between the old and the new one lie nearly on the
- * line to the new one, as long as no row enters or leaves the band: where the new minimum is too
- * far for that, the way is halved, mu with it. (A shorter step with the new mu would put most rows
- * out of the band.) Sets *factor for the next step down. */
-static int follow(struct binary *binary, const struct binary_loss *loss, double epsilon,
-                  double boldest, double *factor, struct bounds *at, struct binary_fit *fit,
-                  struct error *err) {
-    double smoothing = at->primal - at->dual - binary->residual; /* falls with mu, linearly */
-    double enough = 0.3 * epsilon * at->primal / smoothing, lack;
-    double old = binary->mu, mu = fmax(old * fmin(fmax(*factor, enough), MU_TIMID), MU_LEAST);
-    if (lower_mu(binary, loss, mu, &lack, err) || binary_step(binary, lack, err)) {
-        return -1;
-    }
-    double gone = 0, theta = 1;
-    for (;; theta *= 0.5) {
-        array_add(binary->x, theta - gone, binary->step, binary->dimension);
-        gone = theta;
-        binary->mu = old + theta * (mu - old);
-        if (look(binary, loss, epsilon, at, fit, err)) {
-            return -1;
-        }
-        if (is_smooth(binary, at, FAR) || theta < MU_SHORTEST ||
-            gap_reached(fit->primal, fit->dual, epsilon)) {
-            break;
-        }
-    }
-    *factor = fmax(theta == 1 ? *factor * MU_CAREFUL : MU_CAREFUL, boldest);
-    return 0;
+static void keep_dual(void *context) {
+    struct binary *binary = context;
+    memcpy(binary->best_alpha, binary->alpha, binary->n * sizeof *binary->alpha);
 }
 
-static int iterate(struct binary *binary, const struct binary_loss *loss, double epsilon,
-                   struct binary_fit *fit, struct error *err) {
-    double best_gap = INFINITY, best_mu = INFINITY, factor = MU_CAREFUL;
-    double boldest = MU_BOLD;
-    int stalled = 0, corrections = 0;
-    struct bounds at;
-    if (look(binary, loss, epsilon, &at, fit, err)) {
-        return -1;
-    }
-    for (;;) {
-        double gap = fit->primal - fit->dual;
-        if (gap_reached(fit->primal, fit->dual, epsilon)) {
-            return 0;
-        }
-        fit->iterations++;
-        enum stop_reason limit =
-            monitor_check(binary->monitor, fit->iterations, fit->primal, fit->dual);
-        bool better = gap < best_gap * (1 - 1e-4) || binary->mu < best_mu;
-        stalled = better ? 0 : stalled + 1;
-        best_gap = fmin(best_gap, gap);
-        best_mu = fmin(best_mu, binary->mu);
-        bool smooth = !loss->squared && is_smooth(binary, &at, NEAR);
-        corrections = smooth ? 0 : corrections + 1;
-        if (limit || stalled >= STALL_STEPS || (smooth && binary->mu <= MU_LEAST)) {
-            fit->reason = limit ? limit : STOP_ROUNDING;
-            return 0;
-        }
-        find_band(binary, loss);
-        if (smooth) {
-            if (follow(binary, loss, epsilon, boldest, &factor, &at, fit, err)) {
-                return -1;
-            }
-            continue;
-        }
-        if (!loss->squared && corrections > CORRECTIONS) { /* among kinks: back up, then in */
-            corrections = 0;                               /* shorter steps */
-            boldest = factor = fmin(boldest * MU_BACK, MU_TIMID);
-            binary->mu *= MU_BACK;
-            if (look(binary, loss, epsilon, &at, fit, err)) {
-                return -1;
-            }
-            find_band(binary, loss);
-        }
-        if (binary_step(binary, 0, err)) {
-            return -1;
-        }
-        if (!line_search(binary, loss)) {
-            return 0; /* rounding */
-        }
-        if (look(binary, loss, epsilon, &at, fit, err)) {
-            return -1;
-        }
-    }
+static void move(void *context, double length) {
+    struct binary *binary = context;
+    array_add(binary->x, length, binary->step, binary->dimension);
 }
 
-/* Tries mu = first, first * factor, ..., and takes the one that gives the best dual bound where the
- * solver is; ends where the bound falls. *dual gets it. */
-static int try_mu(struct binary *binary, const struct binary_loss *loss, double epsilon,
-                  double factor, double last, double *dual, struct binary_fit *fit,
-                  struct error *err) {
-    double best_mu = MU_FIRST;
-    *dual = -INFINITY;
-    for (double mu = MU_FIRST; factor > 1 ? mu <= last : mu >= last; mu *= factor) {
-        struct bounds at;
-        binary->mu = mu;
-        if (look(binary, loss, epsilon, &at, fit, err)) {
-            return -1;
-        }
-        if (at.dual > *dual) {
-            *dual = at.dual;
-            best_mu = mu;
-        } else if (factor > 1) {
-            break;
-        }
-    }
-    binary->mu = best_mu;
-    return 0;
-}
+static const struct huber_steps STEPS = {.look = look,
+                                         .keep_primal = keep_primal,
+                                         .keep_dual = keep_dual,
+                                         .lower = lower_mu,
+                                         .step = newton_step,
+                                         .search = line_search,
+                                         .move = move};
 
 /* Near a solution of a problem much like this one, the mu that gives the best dual bound is about
  * right: at a larger one the path would first lead away, at a smaller one be all kinks. From afar
  * the path begins at w = 0 and at a mu so large that the alphas there are small enough for a bound:
  * where C is large, Newton's method would need many more steps to come down at mu = 1. */
-static int choose_mu(struct binary *binary, const struct binary_loss *loss, double epsilon,
-                     struct binary_fit *fit, struct error *err) {
+static int choose_mu(struct binary *binary, struct huber_path *path, struct error *err) {
     double dual;
     if (binary->started) {
-        if (try_mu(binary, loss, epsilon, MU_DOWN, MU_TRIED_LEAST, &dual, fit, err)) {
+        if (huber_path_try(path, MU_FIRST, MU_DOWN, MU_TRIED_LEAST, &dual, err) < 0) {
             return -1;
         }
-        if (fit->primal - dual <= NEAR_GAP * fit->primal) {
+        if (gap_reached(path->primal, dual, NEAR_GAP)) {
             return 0;
         }
         memset(binary->x, 0, binary->dimension * sizeof *binary->x);
     }
-    return try_mu(binary, loss, epsilon, MU_UP, MU_TRIED_MOST, &dual, fit, err);
+    return huber_path_try(path, MU_FIRST, MU_UP, MU_TRIED_MOST, &dual, err);
+}
+
+static int run(struct binary *binary, struct huber_path *path, struct error *err) {
+    return path->kinks && choose_mu(binary, path, err) < 0 ? -1 : huber_path_run(path, err);
 }
 
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
-    *fit = (struct binary_fit){.primal = INFINITY, .dual = -INFINITY};
-    binary->mu = MU_FIRST;
+    struct huber_path path = {.steps = &STEPS,
+                              .context = binary,
+                              .pace = &PACE,
+                              .monitor = monitor,
+                              .epsilon = epsilon,
+                              .kinks = !loss->squared,
+                              .mu = MU_FIRST,
+                              .primal = INFINITY,
+                              .dual = -INFINITY};
+    binary->loss = loss;
     binary->monitor = monitor;
-    int status = !loss->squared ? choose_mu(binary, loss, epsilon, fit, err) : 0;
-    status = status ? status : iterate(binary, loss, epsilon, fit, err);
-    bool reached = gap_reached(fit->primal, fit->dual, epsilon);
-    if (status == 0 && binary->started && !reached &&
-        !stop_limited(fit->reason)) { /* a start among kinks */
-        binary_forget(binary);
-        status = loss->squared ? 0 : choose_mu(binary, loss, epsilon, fit, err);
-        status = status ? status : iterate(binary, loss, epsilon, fit, err);
+    int status = run(binary, &path, err);
+    if (status == 0 && binary->started && path.reason && !stop_limited(path.reason)) {
+        binary_forget(binary); /* the start was among kinks */
+        status = run(binary, &path, err);
     }
     binary->started = true;
-    if (status) {
+    if (status < 0) {
         return -1;
     }
     memcpy(binary->x, binary->best_x, binary->dimension * sizeof *binary->x);
@@ -516,10 +425,13 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     }
     double sum, *s = binary->trial_s;
     binary_form_scores(binary, binary->x, s);
+    *fit = (struct binary_fit){.w = binary->best_w,
+                               .alpha = binary->best_alpha,
+                               .dual = path.dual,
+                               .iterations = path.iterations,
+                               .reason = path.reason};
     fit->bias = binary_bias(loss, s, binary->n, binary->breaks, &sum);
     fit->primal = 0.5 * binary_inner(binary, binary->x, binary->x, s) + sum;
     fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-    fit->w = binary->best_w;
-    fit->alpha = binary->best_alpha;
     return status;
 }

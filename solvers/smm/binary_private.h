@@ -2,6 +2,7 @@
 #ifndef SOLVERS_SMM_BINARY_PRIVATE_H
 #define SOLVERS_SMM_BINARY_PRIVATE_H
 
+#include "solvers/methods/huber_path.h"
 #include "solvers/smm/binary.h"
 
 /* How Newton steps are computed. */
@@ -18,16 +19,18 @@ struct binary {
     double *K;           /* (n, n) z_i'z_j; coefficients only */
     double *x;           /* (dimension) weights, where the solver is */
     double *s;           /* (n) their scores */
-    double b, mu;
-    bool started;                  /* x is from an earlier solve, or given */
-    const struct monitor *monitor; /* of the solve at work */
+    double b;
+    bool started;                   /* x is from an earlier solve, or given */
+    const struct binary_loss *loss; /* of the solve at work */
+    const struct monitor *monitor;  /* of the same */
 
     /* of the point */
-    double *alpha;         /* (n) */
-    double *signed_alpha;  /* (n) y alpha, or what takes its place when mu is lowered */
-    double *v;             /* (dimension) Z' signed_alpha */
-    double *v_s;           /* (n) its scores; coefficients only */
-    double norm, residual; /* |w|^2, half the squared norm of the gradient */
+    double *alpha;        /* (n) */
+    double *signed_alpha; /* (n) y alpha, or what takes its place when mu is lowered */
+    double *v;            /* (dimension) Z' signed_alpha */
+    double *v_s;          /* (n) its scores; coefficients only */
+    double norm;          /* |w|^2 */
+    double lack;          /* -1' signed_alpha, the slope in b, when mu is lowered; else 0 */
 
     /* the band, its curvatures D, and their shares D / sum D */
     uint32_t *band;
@@ -53,8 +56,8 @@ double binary_inner(const struct binary *binary, const double *x, const double *
 void binary_form_scores(const struct binary *binary, const double *x, double *s);
 
 /* step = the Newton step for the gradient x - Z' signed_alpha and the band, q its scores, with the
- * bias moving along; lack is -1' signed_alpha, the slope in b. */
-int binary_step(struct binary *binary, double lack, struct error *err);
+ * bias moving along. */
+int binary_step(struct binary *binary, struct error *err);
 
 /* Doubles of work that binary_step needs. */
 size_t binary_step_work(const struct binary *binary);

@@ -208,7 +208,7 @@ static int conjugate_step(struct binary *binary, struct error *err) {
     return 0;
 }
 
-int binary_step(struct binary *binary, double lack, struct error *err) {
+int binary_step(struct binary *binary, struct error *err) {
     size_t n = binary->dimension;
     for (size_t i = 0; i < n; i++) {
         binary->gradient[i] = binary->x[i] - binary->v[i];
@@ -219,7 +219,7 @@ int binary_step(struct binary *binary, double lack, struct error *err) {
     } else if (binary_adjoint(&binary->rows, binary->q, binary->mean, err)) {
         return -1;
     }
-    array_add(binary->gradient, -lack, binary->mean, n);
+    array_add(binary->gradient, -binary->lack, binary->mean, n);
     int status = binary->form == BINARY_WEIGHTS        ? weights_step(binary, err)
                  : binary->form == BINARY_COEFFICIENTS ? coefficients_step(binary, err)
                                                        : conjugate_step(binary, err);
