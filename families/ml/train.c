@@ -11,7 +11,7 @@
 
 static const char *const formulations[] = {"rank", NULL};
 static const char *const losses[] = {"hinge", "squared-hinge", NULL};
-static const char *const solvers[] = {"auto", "bcd", "fw", NULL};
+static const char *const solvers[] = {"auto", "bcd", "fw", "interior", NULL};
 
 static const struct option_spec own_options[] = {
     {.name = "free-bias",

@@ -333,22 +333,20 @@ void interior_tie(struct interior *in, bool tied) {
     in->best_primal = INFINITY;
 }
 
-static void set_fit(const struct interior *in, bool limited, bool stalled,
-                    struct interior_fit *fit) {
+static void set_fit(const struct interior *in, enum stop_reason stop, struct interior_fit *fit) {
     *fit = (struct interior_fit){.w = in->best_w,
                                  .alpha = in->best_a,
                                  .primal = in->best_primal,
                                  .dual = in->best_dual,
                                  .iterations = in->iterations,
-                                 .limited = limited,
-                                 .stalled = stalled};
+                                 .stop = stop};
 }
 
 void interior_run(struct interior *in, double epsilon, double least, const struct monitor *monitor,
                   struct interior_fit *fit) {
     double best = INFINITY;
     int stalled = 0;
-    bool limited = false;
+    enum stop_reason stop = STOP_REACHED;
     if (!(in->best_primal < INFINITY)) {
         evaluate(in);
     }
@@ -358,16 +356,18 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
             break;
         }
         in->iterations++;
-        limited = monitor_check(monitor, in->iterations, in->best_primal, in->best_dual);
+        stop = monitor_check(monitor, in->iterations, in->best_primal, in->best_dual);
         stalled = in->distance < PROGRESS * best ? 0 : stalled + 1;
         best = fmin(best, in->distance);
-        if (limited || stalled > MOST_STALLED || !(in->mu > 0) || !iterate(in)) {
+        if (!stop && (stalled > MOST_STALLED || !(in->mu > 0) || !iterate(in))) {
+            stop = STOP_ROUNDING;
+        }
+        if (stop) {
             break;
         }
         evaluate(in);
     }
-    double gap = in->best_primal - in->best_dual;
-    set_fit(in, limited, !limited && gap > epsilon * fmax(in->best_primal, least), fit);
+    set_fit(in, stop, fit);
 }
 
 void interior_round(struct interior *in, double allowed, struct interior_fit *fit) {
@@ -395,5 +395,5 @@ void interior_round(struct interior *in, double allowed, struct interior_fit *fi
         }
     }
     problem->adjoint(problem->context, in->a, in->g);
-    set_fit(in, fit->limited, fit->stalled, fit);
+    set_fit(in, fit->stop, fit);
 }

@@ -42,9 +42,8 @@ struct interior_fit {
     const double *w;     /* (dimension) */
     const double *alpha; /* (n), within its bounds */
     double primal, dual;
-    uint64_t iterations; /* counted on */
-    bool limited;        /* the monitor asked to stop */
-    bool stalled;        /* rounding admits no more progress */
+    uint64_t iterations;   /* counted on */
+    enum stop_reason stop; /* of the monitor, or rounding: no more progress */
 };
 
 struct interior;

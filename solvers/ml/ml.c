@@ -7,6 +7,7 @@
 #include "solvers/methods/score_map.h"
 #include "solvers/ml/bias.h"
 #include "solvers/ml/fw.h"
+#include "solvers/ml/interior.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ struct ml {
     struct ml_setup setup;
     struct ml_rows rows;
     struct ml_bcd bcd;
+    struct ml_interior *interior; /* when it was first wanted */
+    double interior_work;         /* INFINITY: it cannot be had */
     struct score_map map;
     double *scores; /* (n_all, q) of the last certificate */
 };
@@ -30,10 +33,12 @@ static const double INDEFINITE = 1e-9;
 
 /* What is certified: weights with a dual point. */
 struct point {
-    double *weights; /* linear: (n_features, q); kernel: (n_all, q) */
-    double *bias;    /* (q) */
-    double norm;     /* of the bias, as far as the norm counts it */
-    double gain;     /* the linear part of D */
+    double *weights;  /* linear: (n_features, q); kernel: (n_all, q) */
+    double *bias;     /* (q) */
+    double norm;      /* of the bias, as far as the norm counts it */
+    double gain;      /* the linear part of D */
+    bool apart;       /* the dual point is not that of the weights, */
+    double dual_norm; /* and has this norm */
     struct ml_bounds bounds;
     bool indefinite; /* they show that the kernel is not positive semidefinite */
 };
@@ -56,6 +61,7 @@ int ml_open(struct ml **ml, const struct problem *problem, const struct ml_setup
                                setup->seed, err);
     }
     if (status == 0) {
+        opened->interior_work = ml_interior_work(problem, &opened->rows);
         opened->scores =
             memory_array(opened->rows.n_all, opened->rows.q * sizeof(double), "scores", err);
         status = opened->scores ? 0 : -1;
@@ -75,6 +81,7 @@ void ml_close(struct ml *ml) {
     if (ml->bcd.problem) {
         ml_bcd_free(&ml->bcd);
     }
+    ml_interior_free(ml->interior);
     score_map_free(&ml->map);
     ml_rows_free(&ml->rows);
     free(ml->scores);
@@ -157,7 +164,11 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
         struct ml_block block = ml_rows_block(&ml->rows, i, parameters->loss, parameters->cost);
         loss += ml_block_loss(&block, ml->scores + ml->rows.row[i] * q, ml->bcd.scratch[0]);
     }
-    point->bounds = (struct ml_bounds){0.5 * norm + loss, point->gain - 0.5 * norm};
+    double dual_norm = point->apart ? point->dual_norm : norm;
+    point->bounds = (struct ml_bounds){0.5 * norm + loss, point->gain - 0.5 * dual_norm};
+    if (point->bounds.dual < 0) { /* all alpha 0 bound the optimum better */
+        point->bounds.dual = 0;
+    }
     double excess = point->bounds.dual - point->bounds.primal;
     point->indefinite = norm < -INDEFINITE * terms || excess > INDEFINITE * (terms + loss);
     return isfinite(point->bounds.primal) && isfinite(point->bounds.dual)
@@ -217,7 +228,8 @@ static int solve_bcd(struct ml *ml, const struct ml_parameters *parameters, stru
         if (ml_bcd_run(&ml->bcd, run, err) < 0 || certify_bcd(ml, parameters, point, err) < 0) {
             return -1;
         }
-        if (run->stop || point->indefinite || gap(&point->bounds) <= parameters->epsilon) {
+        if (run->stop || run->yields || point->indefinite ||
+            gap(&point->bounds) <= parameters->epsilon) {
             break;
         }
         run->epsilon *= 0.7; /* the scores are exact now, and go on from there */
@@ -279,8 +291,9 @@ static int certify_free(struct ml *ml, const struct ml_parameters *parameters, s
                         struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
     size_t n = ml->rows.n, q = ml->rows.q, width = bcd->store.width;
+    const struct ml_alphas alphas = ml_bcd_alphas(bcd);
     double *beta = memory_array(n, width * sizeof(double), "dual variables", err);
-    int status = beta ? ml_bias_balance(bcd, beta, &point->gain, err) : -1;
+    int status = beta ? ml_bias_beta(&alphas, true, width, beta, &point->gain, err) : -1;
     if (status == 0) {
         status = set_weights(ml, beta, point, err);
     }
@@ -324,23 +337,27 @@ static int solve_free(struct ml *ml, const struct ml_parameters *parameters, str
     struct ml_bcd *bcd = &ml->bcd;
     double rho = first_rho(ml), best = INFINITY;
     int failed = 0;
+    struct ml_pace pace = run->pace;
     bcd->constant = rho;
     run->epsilon = fmax(loose, part * parameters->epsilon);
     while (failed < MOST_FAILED) {
         uint64_t before = run->iterations;
         run->least = before + 1;
+        run->pace = (struct ml_pace){.other = pace.other};
         if (ml_bcd_run(bcd, run, err) < 0) {
             return -1;
         }
         double reached = open_gap(bcd, &run->bounds);
+        run->yields = run->yields || ml_pace_slow(&pace, run->work, reached, parameters->epsilon);
         shift_bias(bcd);
-        if (run->stop || reached <= parameters->epsilon || failed + 1 == MOST_FAILED) {
+        if (run->stop || run->yields || reached <= parameters->epsilon ||
+            failed + 1 == MOST_FAILED) {
             if (certify_free(ml, parameters, point, err) < 0) {
                 return -1;
             }
             reached = gap(&point->bounds);
         }
-        if (run->stop || reached <= parameters->epsilon) {
+        if (run->stop || run->yields || reached <= parameters->epsilon) {
             break;
         }
         bool slow = reached > 0.5 * best;
@@ -350,6 +367,193 @@ static int solve_free(struct ml *ml, const struct ml_parameters *parameters, str
             bcd->constant *= growth;
         }
         run->epsilon = fmin(part * reached, run->epsilon) * (slow ? 0.5 : 1);
+    }
+    return 0;
+}
+
+/* ---- interior point ---- */
+
+/* The loss at t times the scores, those of ml->scores being without bias, and bias_t times the bias;
+ * *slope gets that of both together. */
+static double scaled_loss(const struct ml *ml, const struct ml_parameters *parameters,
+                          const double *bias, double t, double bias_t, double *slope) {
+    size_t q = ml->rows.q;
+    double loss = 0, conjugate, *s = ml->bcd.s, *vertex = ml->bcd.old;
+    *slope = 0;
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, parameters->loss, parameters->cost);
+        const double *from = ml->scores + ml->rows.row[i] * q;
+        for (size_t k = 0; k < q; k++) {
+            s[k] = t * from[k] + bias_t * bias[k];
+        }
+        loss += ml_block_vertex(&block, s, vertex, &conjugate, ml->bcd.scratch[0]);
+        *slope -= array_dot(vertex, from, q) + array_dot(vertex, bias, q);
+    }
+    return loss;
+}
+
+/* The t near 1 where norm t^2 / 2 and the loss at t times the scores are least together. */
+static double best_scale(const struct ml *ml, const struct ml_parameters *parameters,
+                         const double *bias, double norm) {
+    enum { HALVINGS = 60 };
+    const double ulp = 4e-16, most = 0.5;
+    double low = 1, high = 1, slope;
+    scaled_loss(ml, parameters, bias, 1, 1, &slope);
+    bool too_short = slope + norm < 0;
+    for (double step = too_short ? ulp : -ulp; fabs(step) < most; step *= 2) {
+        double t = 1 + step;
+        *(too_short ? &high : &low) = t;
+        scaled_loss(ml, parameters, bias, t, t, &slope);
+        if ((slope + t * norm < 0) != too_short) {
+            break;
+        }
+        *(too_short ? &low : &high) = t;
+    }
+    for (int k = 0; k < HALVINGS && high - low > ulp; k++) {
+        double t = low + (high - low) / 2;
+        scaled_loss(ml, parameters, bias, t, t, &slope);
+        *(slope + t * norm < 0 ? &low : &high) = t;
+    }
+    return high;
+}
+
+/* Multiplies weights and ml->scores by the best factor: where C is large, margins that rounding has
+ * left an ulp short of 1 cost more than weights that are longer by that much. That is 0 where the
+ * free bias alone is as good. */
+static void scale_point(struct ml *ml, const struct ml_parameters *parameters,
+                        struct point *point) {
+    size_t q = ml->rows.q, n_all = ml->rows.n_all;
+    bool kernel = ml->problem->gram != NULL, free_bias = ml->setup.free_bias;
+    size_t n_weights = (kernel ? n_all : ml->problem->data->n_features) * q;
+    const double *other = kernel ? ml->scores : point->weights;
+    double norm = point->norm + array_dot(point->weights, other, n_weights), slope;
+    double t = best_scale(ml, parameters, point->bias, norm), bias_t = t;
+    double primal = t * t * norm / 2 + scaled_loss(ml, parameters, point->bias, t, t, &slope);
+    if (scaled_loss(ml, parameters, point->bias, 0, free_bias ? 1 : 0, &slope) <= primal) {
+        t = 0;
+        bias_t = free_bias ? 1 : 0;
+    }
+    point->norm *= t * t;
+    for (size_t k = 0; k < n_weights; k++) {
+        point->weights[k] *= t;
+    }
+    for (size_t k = 0; k < n_all * q; k++) {
+        ml->scores[k] *= t;
+    }
+    for (size_t k = 0; k < q; k++) {
+        point->bias[k] *= bias_t;
+    }
+}
+
+/* The weights that coefficients (rows.n, q) make. bcd's W is lost. */
+static int set_coefficients(struct ml *ml, const double *coefficients, struct point *point,
+                            struct error *err) {
+    size_t n = ml->rows.n, q = ml->rows.q, width = ml->bcd.store.width;
+    double *padded = memory_zeros(n, width * sizeof(double), "weights", err);
+    for (size_t i = 0; padded && i < n; i++) {
+        memcpy(padded + i * width, coefficients + i * q, q * sizeof *padded);
+    }
+    int status = padded ? set_weights(ml, padded, point, err) : -1;
+    free(padded);
+    return status;
+}
+
+/* Both points of a fit. bcd's W is lost. */
+static int take_point(struct ml *ml, const struct ml_parameters *parameters,
+                      const struct ml_interior_fit *fit, struct point *point, struct error *err) {
+    size_t n = ml->rows.n, q = ml->rows.q, width = ml->bcd.store.width;
+    size_t n_weights = (ml->problem->gram ? ml->rows.n_all : ml->problem->data->n_features) * q;
+    double constant = ml->setup.bias * ml->setup.bias;
+    bool free_bias = ml->setup.free_bias;
+    double *beta = memory_zeros(n + 1, width * sizeof(double), "dual variables", err);
+    if (!beta || ml_bias_beta(&fit->alphas, free_bias, width, beta, &point->gain, err) < 0 ||
+        set_weights(ml, beta, point, err) < 0 || compute_scores(ml, point, err) < 0) {
+        free(beta);
+        return -1;
+    }
+    double *total = beta + n * width;
+    for (size_t i = 0; i < n; i++) {
+        array_add(total, 1, beta + i * width, width);
+    }
+    point->norm = constant * array_dot(total, total, q);
+    point->apart = true;
+    point->dual_norm =
+        point->norm +
+        array_dot(point->weights, ml->problem->gram ? ml->scores : point->weights, n_weights);
+    for (size_t k = 0; k < q; k++) {
+        point->bias[k] = free_bias ? fit->bias[k] : constant * total[k];
+    }
+    free(beta);
+    if (fit->weights || fit->coefficients) {
+        memcpy(point->bias, fit->bias, q * sizeof *point->bias);
+        point->norm = constant > 0 ? array_dot(point->bias, point->bias, q) / constant : 0;
+        if (fit->weights) {
+            memcpy(point->weights, fit->weights, n_weights * sizeof *point->weights);
+        } else if (set_coefficients(ml, fit->coefficients, point, err) < 0) {
+            return -1;
+        }
+        if (compute_scores(ml, point, err) < 0) {
+            return -1;
+        }
+    }
+    scale_point(ml, parameters, point);
+    return certify(ml, parameters, point, err);
+}
+
+/* point, if given as certified, is kept where it is the better one. */
+static int solve_interior(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+                          struct point *point, struct error *err) {
+    const double stricter = 0.1, part = 0.9, tiny = 1e-13;
+    double least = tiny * parameters->cost * (double)ml->rows.n; /* of the loss at 0 */
+    struct monitor_run after;
+    const struct monitor monitor = monitor_after(&after, run->monitor, run->iterations, 0);
+    after.primal = point->bounds.primal;
+    after.dual = point->bounds.dual;
+    double epsilon = part * parameters->epsilon;
+    bool tied = true;
+    if (ml_interior_start(ml->interior, parameters->loss, parameters->cost, err) < 0) {
+        return -1;
+    }
+    for (int round = 0; round < POLISH_ROUNDS; round++) {
+        struct ml_interior_fit fit;
+        struct point found;
+        ml_interior_run(ml->interior, tied, epsilon, least, &monitor, &fit);
+        if (point_create(&found, ml, err) < 0) {
+            return -1;
+        }
+        if (take_point(ml, parameters, &fit, &found, err) < 0) {
+            point_free(&found);
+            return -1;
+        }
+        run->iterations = after.before + fit.iterations;
+        run->stop = fit.stop;
+        bool better = !(gap(&point->bounds) <= gap(&found.bounds));
+        struct point worse = better ? *point : found;
+        *point = better ? found : *point;
+        point_free(&worse);
+        if (stop_limited(fit.stop) || gap(&point->bounds) <= parameters->epsilon ||
+            (fit.stop && !fit.tied)) {
+            break;
+        }
+        if (fit.stop) {
+            tied = false;
+        } else {
+            epsilon *= stricter;
+        }
+    }
+    return 0;
+}
+
+/* The interior point, made when it is first wanted. */
+static int want_interior(struct ml *ml, struct error *err) {
+    if (!ml->interior && isfinite(ml->interior_work)) {
+        if (ml_interior_create(&ml->interior, ml->problem, &ml->rows, ml->setup.bias,
+                               ml->setup.free_bias, err) < 0) {
+            return -1;
+        }
+        if (!ml->interior) {
+            ml->interior_work = INFINITY;
+        }
     }
     return 0;
 }
@@ -371,10 +575,34 @@ static int solve(struct ml *ml, const struct ml_parameters *parameters, struct m
     if (parameters->method == ML_FW) {
         return solve_fw(ml, parameters, run, point, err);
     }
-    if (ml_bcd_start(&ml->bcd, parameters->loss, parameters->cost, err) < 0) {
+    bool interior = parameters->method == ML_INTERIOR, bcd = parameters->method == ML_BCD;
+    if (!interior) {
+        run->pace.other = bcd ? INFINITY : ml->interior_work;
+        if (ml_bcd_start(&ml->bcd, parameters->loss, parameters->cost, err) < 0 ||
+            (ml->setup.free_bias ? solve_free : solve_bcd)(ml, parameters, run, point, err) < 0) {
+            return -1;
+        }
+        if (bcd || run->stop || gap(&point->bounds) <= parameters->epsilon) {
+            return 0;
+        }
+    } else {
+        point->bounds = (struct ml_bounds){INFINITY, 0};
+    }
+    if (want_interior(ml, err) < 0) {
         return -1;
     }
-    return (ml->setup.free_bias ? solve_free : solve_bcd)(ml, parameters, run, point, err);
+    if (!ml->interior) {
+        return interior ? error_set(err, ERROR_RUNTIME,
+                                    "solver interior: too many features, rows or labels, or a "
+                                    "kernel that is not positive semidefinite")
+                        : 0;
+    }
+    if (solve_interior(ml, parameters, run, point, err) < 0) {
+        return -1;
+    }
+    return ml->problem->gram || ml->bcd.cost == 0
+               ? 0
+               : ml_store_rebuild(&ml->bcd.store, ml->bcd.beta, err);
 }
 
 int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct monitor *monitor,
