@@ -500,7 +500,18 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
     return certify(ml, parameters, point, err);
 }
 
-/* point, if given as certified, is kept where it is the better one. */
+/* The better primal and the better dual of the two become point's, the other primal found's. */
+static void take_better(struct point *point, struct point *found) {
+    double dual = fmax(point->bounds.dual, found->bounds.dual);
+    if (found->bounds.primal < point->bounds.primal) {
+        struct point worse = *point;
+        *point = *found;
+        *found = worse;
+    }
+    point->bounds.dual = dual;
+}
+
+/* point is certified already, or has a primal of infinity and a dual of 0. */
 static int solve_interior(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
                           struct point *point, struct error *err) {
     const double stricter = 0.1, part = 0.9, tiny = 1e-13;
@@ -527,10 +538,8 @@ static int solve_interior(struct ml *ml, const struct ml_parameters *parameters,
         }
         run->iterations = after.before + fit.iterations;
         run->stop = fit.stop;
-        bool better = !(gap(&point->bounds) <= gap(&found.bounds));
-        struct point worse = better ? *point : found;
-        *point = better ? found : *point;
-        point_free(&worse);
+        take_better(point, &found);
+        point_free(&found);
         if (stop_limited(fit.stop) || gap(&point->bounds) <= parameters->epsilon ||
             (fit.stop && !fit.tied)) {
             break;
