@@ -102,6 +102,63 @@ END
         "$(awk -v n="$(header iterations bcd.model)" 'BEGIN { print 8 * n }')" 1e9
 }
 
+# ---- fits that end where they should ----
+
+# Sixty rows of five labels in mixed units: a count, an angle, an area, a population, a flag.
+mixed_units() {
+    awk 'BEGIN {
+        srand(3)
+        for (i = 0; i < 60; i++) {
+            a = rand(); b = rand(); c = rand(); d = rand(); f = rand() < .4
+            split("", set); n = 0; out = ""
+            if (a + f + rand() > 1.5) set[n++] = 1
+            if (b - c + rand() > .4) set[n++] = 2
+            if (d * c + rand() > .9) set[n++] = 3
+            if (a * d - b + rand() > .2) set[n++] = 4
+            if (f + rand() > 1.2) set[n++] = 5
+            for (k = 0; k < n; k++) out = out (k ? "," : "") set[k]
+            printf "%s 1:%d 2:%.1f 3:%d 4:%d 5:%d\n", out, 9 * a, 180 * b, 5000 * c * c, \
+                   4e7 * d * d * d, f
+        }
+    }'
+}
+
+@test "ml: features in mixed units, large and small C, both losses and all biases reach their gap" {
+    mixed_units >mixed
+    for options in '' '-B 10' '--free-bias'; do
+        for loss in hinge squared-hinge; do
+            for cost in 1e-4 1 1e6; do
+                # shellcheck disable=SC2086 # lists of options
+                train --strict -l $loss -c $cost $options -e 1e-6 mixed tight.model
+                # shellcheck disable=SC2086
+                train --strict -l $loss -c $cost $options --solver interior mixed model
+                within "$(header dual model)" 0 "$(header primal tight.model)"
+                within "$(header dual tight.model)" 0 "$(header primal model)"
+            done
+        done
+    done
+}
+
+@test "ml: kernels at large C reach their gap" {
+    mixed_units >mixed
+    for kernel in '--scale minmax -t rbf -g .5' '--scale std -t polynomial -g 1 -r 1 -d 2' \
+        '-t tanimoto' '-t minmax'; do
+        for options in '' '-B 1' '--free-bias' '-l squared-hinge'; do
+            # shellcheck disable=SC2086 # lists of options
+            train --strict $kernel $options -c 1e4 -e 1e-6 mixed model
+        done
+    done
+}
+
+@test "ml: where a free bias alone separates, the optimum of 0 is found" {
+    printf '%s\n' 'a 1:1 2:1' 'a 1:1 3:1' 'a,b 2:1' 'a 3:2 4:1' >separable
+    for options in '' '-t rbf -g .1' '-l squared-hinge' '-c 1e6 -e 1e-9' '--solver interior'; do
+        # shellcheck disable=SC2086 # lists of options
+        train --strict --free-bias $options separable model
+        assert_equal "$(header primal model)" 0
+    done
+}
+
 # ---- labels ----
 
 @test "ml: labels are words as written, sorted by bytes, or by value where all are integers" {
@@ -256,7 +313,7 @@ sets() {
 
 @test "ml: threads change nothing" {
     generate ml --rows 700 --features 60 --labels 12 --output set
-    for options in '' '-t rbf -g .1' '--free-bias' '--solver fw -e .1'; do
+    for options in '' '-t rbf -g .1' '--free-bias' '--solver fw -e .1' '--solver interior'; do
         # shellcheck disable=SC2086 # lists of options
         train $options -j1 set one.model
         # shellcheck disable=SC2086

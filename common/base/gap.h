@@ -15,15 +15,13 @@ static inline bool gap_reached(double primal, double dual, double epsilon) {
     return gap_relative(primal, dual) <= epsilon;
 }
 
-/* Where the optimum is 0 no relative gap is ever small: the primal of f = 0, times this, then stands
- * for it. */
-#define GAP_TINY 1e-12
-
-/* (P - D) / max(P, GAP_TINY nothing), with the primal of f = 0, `nothing`. */
-static inline double gap_relative_to(double primal, double dual, double nothing) {
-    double least = GAP_TINY * nothing;
-    double gap = primal - dual;
-    return primal > least || gap <= 0 ? gap_relative(primal, dual) : gap / least;
+/* (P - D) / max(P, 1e-12 nothing), with `nothing` the primal of f = 0: where the optimum is 0 no
+ * relative gap is ever small. Where P is below 1e-9 nothing, what rounding alone keeps the bounds apart
+ * by, `paid`, is no gap either. */
+static inline double gap_relative_to(double primal, double dual, double nothing, double paid) {
+    double least = 1e-12 * nothing;
+    double gap = primal - dual - (primal < 1e-9 * nothing ? paid : 0);
+    return gap <= 0 ? 0 : gap / (primal > least ? primal : least > 0 ? least : 1);
 }
 
 #endif

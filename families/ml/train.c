@@ -14,10 +14,11 @@ static const char *const formulation_meanings[] = {
     "Elisseeff and Weston's Rank-SVM: 1/2 sum |f_k|^2 + C sum over rows of the mean, over its "
     "labels p and the others r, of l(score of p - score of r)",
     NULL};
-static const char *const solvers[] = {"auto", "bcd", "fw", NULL};
+static const char *const solvers[] = {"auto", "bcd", "fw", "interior", NULL};
 static const char *const solver_meanings[] = {
-    "bcd", "block coordinate ascent, a row at a time",
-    "conditional gradient, for the hinge, without free bias: slow, to compare with", NULL};
+    "bcd at first, interior where that is sooner done", "block coordinate ascent, a row at a time",
+    "conditional gradient, for the hinge, without free bias: slow, to compare with",
+    "an interior point, for up to 4096 weights: features or rows, times labels", NULL};
 
 static const struct option_spec own_options[] = {
     {.name = "free-bias",

@@ -186,29 +186,36 @@ static void add_constant(const struct certify *certify, size_t k, const double *
 static int kernel_scores_of(const struct certify *certify, size_t k,
                             const struct certify_function *f, const struct certify_function *g,
                             struct evaluation *of_f, struct evaluation *of_g, struct error *err) {
-    bool both = g && g->weights != f->weights;
+    bool other = g && g->weights != f->weights, both = other && !f->exact;
     size_t n = certify->map->n, outputs = both ? 2 * k : k;
     double *b = both ? memory_array(n, outputs * sizeof *b, "a certificate", err) : NULL;
-    double *s = memory_array(n, outputs * sizeof *s, "a certificate", err);
+    double *s = both ? memory_array(n, outputs * sizeof *s, "a certificate", err) : NULL;
     of_f->s = memory_array(n, k * sizeof *s, "a certificate", err);
-    of_g->s = both ? memory_array(n, k * sizeof *s, "a certificate", err) : NULL;
-    int status = -1;
-    if (s && of_f->s && (!both || (b && of_g->s))) {
-        for (size_t i = 0; both && i < n; i++) {
-            memcpy(b + i * outputs, f->weights + i * k, k * sizeof *b);
-            memcpy(b + i * outputs + k, g->weights + i * k, k * sizeof *b);
-        }
-        status = certify->map->exact(certify->map, both ? b : f->weights, outputs, s, err);
+    of_g->s = other ? memory_array(n, k * sizeof *s, "a certificate", err) : NULL;
+    int status = of_f->s && (!other || of_g->s) && (!both || (b && s)) ? 0 : -1;
+    for (size_t i = 0; status == 0 && both && i < n; i++) {
+        memcpy(b + i * outputs, f->weights + i * k, k * sizeof *b);
+        memcpy(b + i * outputs + k, g->weights + i * k, k * sizeof *b);
     }
-    for (size_t i = 0; status == 0 && i < n; i++) {
-        memcpy(of_f->s + i * k, s + i * outputs, k * sizeof *s);
-        if (both) {
-            memcpy(of_g->s + i * k, s + i * outputs + k, k * sizeof *s);
+    if (status == 0 && both) {
+        status = certify->map->exact(certify->map, b, outputs, s, err);
+    } else if (status == 0) {
+        if (f->exact) {
+            memcpy(of_f->s, f->exact, n * k * sizeof *s);
+        } else {
+            status = certify->map->exact(certify->map, f->weights, k, of_f->s, err);
         }
+        if (status == 0 && other) {
+            status = certify->map->exact(certify->map, g->weights, k, of_g->s, err);
+        }
+    }
+    for (size_t i = 0; status == 0 && both && i < n; i++) {
+        memcpy(of_f->s + i * k, s + i * outputs, k * sizeof *s);
+        memcpy(of_g->s + i * k, s + i * outputs + k, k * sizeof *s);
     }
     if (status == 0) {
         add_constant(certify, k, f->weights, of_f->s);
-        if (both) {
+        if (other) {
             add_constant(certify, k, g->weights, of_g->s);
         }
     }
@@ -237,7 +244,7 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
         for (size_t c = 0; c < k; c++) {
             largest = fmax(largest, fabs(s[i * k + c]));
         }
-        error[i] = of_f->factor * reach * of_f->largest + 2 * UNIT * (largest + most_bias);
+        error[i] = of_f->factor * reach * of_f->largest + 6 * UNIT * (largest + most_bias);
         if (!isfinite(error[i])) {
             return overflow(err);
         }
@@ -267,8 +274,12 @@ static int evaluate_loss(const struct certify *certify, size_t k, const struct c
     for (size_t first = 0; status == 0 && first < n; first += block) {
         size_t m = n - first < block ? n - first : block;
         if (s) {
-            struct data part = data_part(problem->data, first, m);
-            linear_scores(&part, f->weights, certify->map->dimension, k, s, problem->threads);
+            if (f->exact) {
+                memcpy(s, f->exact + first * k, m * k * sizeof *s);
+            } else {
+                struct data part = data_part(problem->data, first, m);
+                linear_scores(&part, f->weights, certify->map->dimension, k, s, problem->threads);
+            }
         }
         status = add_loss(certify, k, f, of_f, family, first, m, s ? s : of_f->s + first * k, error,
                           loss, err);
@@ -342,6 +353,11 @@ static int evaluate(const struct certify *certify, size_t k, const struct certif
                : 0;
 }
 
+static void set_gap(struct certificate *certificate) {
+    certificate->gap = gap_relative_to(certificate->primal, certificate->dual, certificate->nothing,
+                                       certificate->paid);
+}
+
 int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err) {
@@ -364,7 +380,9 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
         certificate->flat = certify->pairs ? of_f.norm == 0 : !of_f.varies;
         certificate->worse = certificate->primal > family->nothing;
         certificate->primal = fmin(certificate->primal, family->nothing);
-        certificate->gap = gap_relative_to(certificate->primal, certificate->dual, family->nothing);
+        certificate->paid =
+            loss[1] + family->linear_rounding + 0.5 * (of_f.rounding + dual->rounding);
+        set_gap(certificate);
         if (!isfinite(certificate->primal) || !isfinite(bound)) {
             status = overflow(err);
         }
@@ -394,7 +412,14 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
 void certify_sum(const struct certificate *sum, bool convex, struct solution *solution) {
     solution->primal = sum->primal;
     solution->dual = sum->dual;
-    solution->gap = gap_relative_to(sum->primal, sum->dual, sum->nothing);
+    solution->gap = gap_relative_to(sum->primal, sum->dual, sum->nothing, sum->paid);
     solution->certified = convex;
     solution->flat = sum->flat;
+}
+
+void certify_join(struct certificate *certificate, const struct certificate *other) {
+    if (other->certified && other->dual > certificate->dual) {
+        certificate->dual = other->dual;
+        set_gap(certificate);
+    }
 }

@@ -28,6 +28,9 @@ struct certify_function {
                            weights of that feature; else it is free, and the norm has no part of it */
     const double *error; /* kernel: (n) bound of the error in each row's coefficients; NULL: none */
     double norm_error;   /* linear: bound of the error of |weights|; 0: none */
+    const double
+        *exact;     /* of f: (n, k) the map's exact scores of weights, within 4 units; NULL: they
+                            are computed */
     double *scores; /* kernel, of f: (n, k) gets the scores with what is added; NULL: unwanted */
 };
 
@@ -49,12 +52,16 @@ struct certify_family {
 struct certificate {
     double primal, dual; /* rounding is paid for: dual <= optimum <= primal */
     double nothing;      /* the family's */
+    double paid;         /* for rounding, in both */
     bool certified;      /* false: the kernel is not known to be positive semidefinite, and its
                             matrix over the rows that are used is not; dual then says nothing */
     double gap; /* (primal - dual) / primal, or of a tiny part of nothing if that is more */
     bool flat;  /* the scores of all rows are equal, up to rounding */
     bool worse; /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
 };
+
+/* Gives the certificate the other's dual bound, of the same problem, if that is the higher. */
+void certify_join(struct certificate *certificate, const struct certificate *other);
 
 /* The same for a sum of problems, whose bounds were added up in *sum, and which know by themselves
  * whether they have converged. convex: false if the primal is that of a problem that is not, of which

@@ -2,7 +2,10 @@
 #ifndef SOLVERS_METHODS_CHOLESKY_H
 #define SOLVERS_METHODS_CHOLESKY_H
 
+#include "common/base/error.h"
+
 #include <stddef.h>
+#include <stdint.h>
 
 /* Factors A (n, n), symmetric, stored row-major with its lower half set, in place: A = L L', L in
  * the lower half. Returns 0, or -1 when A is not numerically positive definite or n is over
@@ -11,5 +14,11 @@ int cholesky_factor(double *A, size_t n);
 
 /* Solves L L' x = b in place: x (n) holds b on entry. */
 void cholesky_solve(const double *L, size_t n, double *x);
+
+/* The same with the largest diagonal entry left in front: P'A P = L L', L (n, *rank), row i of L at
+ * A's row i for row pivot[i] of the matrix; entries right of the diagonal are to be taken as 0. Ends
+ * where what is left is rounding, n eps of the largest entry. Returns -1 only if n is too large or
+ * memory short. */
+int cholesky_pivoted(double *A, size_t n, size_t *rank, uint32_t *pivot, struct error *err);
 
 #endif

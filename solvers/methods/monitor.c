@@ -1,8 +1,11 @@
 #include "solvers/methods/monitor.h"
 
+#include <math.h>
+
 static enum stop_reason run_check(void *context, uint64_t iteration, double primal, double dual) {
     struct monitor_run *run = context;
-    run->said = monitor_check(run->behind, run->before + iteration, primal, dual);
+    run->said = monitor_check(run->behind, run->before + iteration, fmin(primal, run->primal),
+                              fmax(dual, run->dual));
     return run->said ? run->said : run->most && iteration >= run->most ? STOP_ITERATIONS : 0;
 }
 
@@ -13,7 +16,8 @@ static bool run_late(void *context) {
 
 struct monitor monitor_after(struct monitor_run *run, const struct monitor *behind, uint64_t before,
                              uint64_t most) {
-    *run = (struct monitor_run){.behind = behind, .before = before, .most = most};
+    *run = (struct monitor_run){
+        .behind = behind, .before = before, .most = most, .primal = INFINITY, .dual = -INFINITY};
     return (struct monitor){.context = run, .check = run_check, .late = run_late};
 }
 

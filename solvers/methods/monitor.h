@@ -39,11 +39,12 @@ struct monitor_run {
     const struct monitor *behind; /* NULL: nobody watches */
     uint64_t before;              /* iterations of earlier runs, which are added */
     uint64_t most;                /* iterations of this run, after which it ends; 0: no limit */
+    double primal, dual;          /* bounds of earlier runs, shown where they are the better ones */
     enum stop_reason said;        /* what `behind` said last */
 };
 
 /* The monitor of a run that goes on where others have ended, with at most `most` iterations of its
- * own (0: no limit). Fills run, which must outlive it. */
+ * own (0: no limit). Fills run, which must outlive it, with no bounds of earlier runs. */
 struct monitor monitor_after(struct monitor_run *run, const struct monitor *behind, uint64_t before,
                              uint64_t most);
 

@@ -56,6 +56,17 @@ static int create_scratch(struct ml_bcd *bcd, struct error *err) {
     return bcd->scratch ? 0 : -1;
 }
 
+/* Operations of a sweep: of its steps, and of the store. */
+static double count_work(const struct ml_bcd *bcd) {
+    enum { PAIR_STEP = 8, LABEL_STEP = 100 };
+    double work = ml_store_work(&bcd->store);
+    for (size_t i = 0; i < bcd->rows->n; i++) {
+        uint64_t pairs = bcd->alpha_start[i + 1] - bcd->alpha_start[i];
+        work += (double)(PASSES * PAIR_STEP * pairs + (pairs > 0 ? 0 : LABEL_STEP) * bcd->rows->q);
+    }
+    return work;
+}
+
 int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
                   enum ml_step step, double constant, bool stands, bool shrinking, uint64_t seed,
                   struct error *err) {
@@ -85,6 +96,7 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
         ml_bcd_free(bcd);
         return -1;
     }
+    bcd->sweep_work = count_work(bcd);
     return 0;
 }
 
@@ -188,6 +200,25 @@ int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *er
     free(look.s);
     free(look.sums);
     return status;
+}
+
+/* ---- alphas ---- */
+
+static void row_alpha(const void *context, size_t i, const struct ml_block *block, double *alpha) {
+    const struct ml_bcd *bcd = context;
+    uint32_t n_others = block->q - block->n_relevant;
+    if (bcd->alpha_start[i + 1] > bcd->alpha_start[i]) {
+        memcpy(alpha, bcd->alpha + bcd->alpha_start[i],
+               (size_t)block->n_relevant * n_others * sizeof *alpha);
+    } else if (block->loss == ML_SQUARED_HINGE) {
+        ml_block_slopes(block, bcd->stand + i * bcd->store.width, alpha);
+    } else {
+        ml_block_spread(block, bcd->beta + i * bcd->store.width, alpha, bcd->scratch[0]);
+    }
+}
+
+struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd) {
+    return (struct ml_alphas){bcd->rows, bcd->loss, bcd->cost, bcd, row_alpha};
 }
 
 /* ---- warm starts ---- */
@@ -351,6 +382,9 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
     if (ml_bcd_bounds(bcd, &run->bounds, err) < 0) {
         return -1;
     }
+    double start_gap = gap_relative(run->bounds.primal, run->bounds.dual);
+    ml_pace_slow(&run->pace, run->work, start_gap, run->epsilon);
+    run->yields = false;
     for (;;) {
         struct ml_bounds *bounds = &run->bounds;
         double allowed = run->epsilon * bounds->primal;
@@ -369,6 +403,7 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
                 return -1;
             }
             run->iterations++;
+            run->work += bcd->sweep_work * (double)n / (double)bcd->rows->n;
             since++;
             promise = 0;
             for (size_t i = 0; i < bcd->rows->n; i++) {
@@ -384,7 +419,9 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         bool better = gap < 0.9 * best_gap || bounds->dual - last_dual > STALLED * gap;
         stalled = better ? 0 : stalled + 1;
         best_gap = gap < best_gap ? gap : best_gap;
-        if (run->stop || stalled >= MOST_STALLED) {
+        run->yields = ml_pace_slow(&run->pace, run->work,
+                                   gap_relative(bounds->primal, bounds->dual), run->epsilon);
+        if (run->stop || run->yields || stalled >= MOST_STALLED) {
             return 0;
         }
     }

@@ -9,7 +9,9 @@
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/monitor.h"
+#include "solvers/ml/bias.h"
 #include "solvers/ml/block.h"
+#include "solvers/ml/pace.h"
 #include "solvers/ml/rows.h"
 #include "solvers/ml/store.h"
 
@@ -30,6 +32,7 @@ struct ml_bcd {
     struct ml_store store;
     double constant; /* added to K: the square of the constant feature's value */
     bool shrinking;
+    double sweep_work; /* operations of a sweep over all rows */
     struct random random;
 
     enum ml_loss loss;
@@ -71,13 +74,19 @@ struct ml_run {
     const struct monitor *monitor; /* shown the bounds as they were last known */
     uint64_t iterations;           /* sweeps, counted on */
     uint64_t least;                /* goes on until there are so many */
-    enum stop_reason stop;         /* of the monitor; of fw, rounding too */
+    double work;                   /* operations, counted on */
+    struct ml_pace pace;           /* of this run's gap */
+    bool yields;                   /* the pace is slow */
+    enum stop_reason stop;         /* of the monitor; of fw and the interior point, rounding too */
     struct ml_bounds bounds;       /* at the end */
 };
 int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err);
 
 /* The bounds at the point, from its scores; looks at every row's gap anew. */
 int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err);
+
+/* The alphas of the point; borrows bcd, one thread at a time. */
+struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd);
 
 /* The row's block. */
 static inline struct ml_block ml_bcd_block(const struct ml_bcd *bcd, size_t i) {

@@ -1,6 +1,7 @@
 #include "solvers/ml/bias.h"
 
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -103,37 +104,27 @@ int ml_bias_circulate(double *flow, size_t n, struct error *err) {
 /* ---- the rows' part in the flow ---- */
 
 struct balance {
-    const struct ml_bcd *bcd;
+    const struct ml_alphas *alphas;
     double *alpha;   /* of one row */
     uint32_t *other; /* (q) its labels that are not relevant */
     double *flow;    /* (q, q) */
+    double *left;    /* (q, q) the part of each flow that is kept */
 };
 
-/* The row's alpha (n_relevant, q - n_relevant). */
-static void row_alpha(const struct balance *balance, size_t i, const struct ml_block *block) {
-    const struct ml_bcd *bcd = balance->bcd;
+/* The row's alpha, and its labels. */
+static struct ml_block look_at_row(const struct balance *balance, size_t i) {
+    const struct ml_alphas *alphas = balance->alphas;
+    struct ml_block block = ml_rows_block(alphas->rows, i, alphas->loss, alphas->cost);
     uint32_t n_others = 0, p = 0;
-    for (uint32_t k = 0; k < block->q; k++) {
-        if (p < block->n_relevant && block->relevant[p] == k) {
+    for (uint32_t k = 0; k < block.q; k++) {
+        if (p < block.n_relevant && block.relevant[p] == k) {
             p++;
         } else {
             balance->other[n_others++] = k;
         }
     }
-    size_t pairs = (size_t)block->n_relevant * n_others;
-    if (bcd->alpha_start[i + 1] > bcd->alpha_start[i]) {
-        memcpy(balance->alpha, bcd->alpha + bcd->alpha_start[i], pairs * sizeof(double));
-    } else if (block->loss == ML_SQUARED_HINGE) {
-        const double *s = bcd->stand + i * bcd->store.width;
-        for (p = 0; p < block->n_relevant; p++) {
-            for (uint32_t r = 0; r < n_others; r++) {
-                double x = 1 - s[block->relevant[p]] + s[balance->other[r]];
-                balance->alpha[(size_t)p * n_others + r] = x > 0 ? 2 * block->lambda * x : 0;
-            }
-        }
-    } else {
-        ml_block_spread(block, bcd->beta + i * bcd->store.width, balance->alpha, bcd->scratch[0]);
-    }
+    alphas->row(alphas->context, i, &block, balance->alpha);
+    return block;
 }
 
 static void add_flow(const struct balance *balance, const struct ml_block *block, double *flow) {
@@ -149,11 +140,11 @@ static void add_flow(const struct balance *balance, const struct ml_block *block
 /* beta of the row's alpha, each scaled by what is left of its flow; returns its linear part of D.
  */
 static double scaled_beta(const struct balance *balance, const struct ml_block *block,
-                          const double *left, double *beta) {
+                          double *beta) {
     uint32_t n_others = block->q - block->n_relevant;
     double sum = 0, squares = 0;
     for (uint32_t p = 0; p < block->n_relevant; p++) {
-        const double *factor = left + (size_t)block->relevant[p] * block->q;
+        const double *factor = balance->left + (size_t)block->relevant[p] * block->q;
         for (uint32_t r = 0; r < n_others; r++) {
             double x = balance->alpha[(size_t)p * n_others + r] * factor[balance->other[r]];
             beta[block->relevant[p]] += x;
@@ -165,51 +156,58 @@ static double scaled_beta(const struct balance *balance, const struct ml_block *
     return block->loss == ML_HINGE ? sum : sum - squares;
 }
 
-static int balance_rows(const struct balance *balance, double *left, double *beta, double *gain,
-                        struct error *err) {
-    const struct ml_bcd *bcd = balance->bcd;
-    size_t n = bcd->rows->n, width = bcd->store.width, q = bcd->rows->q;
+static int find_circulation(const struct balance *balance, struct error *err) {
+    size_t n = balance->alphas->rows->n, q = balance->alphas->rows->q;
     for (size_t i = 0; i < n; i++) {
-        struct ml_block block = ml_bcd_block(bcd, i);
-        row_alpha(balance, i, &block);
+        struct ml_block block = look_at_row(balance, i);
         add_flow(balance, &block, balance->flow);
     }
-    memcpy(left, balance->flow, q * q * sizeof *left);
-    if (ml_bias_circulate(left, q, err) < 0) {
+    memcpy(balance->left, balance->flow, q * q * sizeof *balance->left);
+    if (ml_bias_circulate(balance->left, q, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < q * q; k++) {
-        left[k] = balance->flow[k] > 0 ? left[k] / balance->flow[k] : 0;
-    }
-    *gain = 0;
-    memset(beta, 0, n * width * sizeof *beta);
-    for (size_t i = 0; i < n; i++) {
-        struct ml_block block = ml_bcd_block(bcd, i);
-        row_alpha(balance, i, &block);
-        *gain += scaled_beta(balance, &block, left, beta + i * width);
+        balance->left[k] = balance->flow[k] > 0 ? balance->left[k] / balance->flow[k] : 0;
     }
     return 0;
 }
 
-int ml_bias_balance(const struct ml_bcd *bcd, double *beta, double *gain, struct error *err) {
-    size_t q = bcd->rows->q, pairs = 0;
-    for (size_t i = 0; i < bcd->rows->n; i++) {
-        struct ml_block block = ml_bcd_block(bcd, i);
-        size_t own = (size_t)block.n_relevant * (block.q - block.n_relevant);
-        pairs = own > pairs ? own : pairs;
+static int allocate(struct balance *balance, struct error *err) {
+    const struct ml_rows *rows = balance->alphas->rows;
+    size_t q = rows->q, pairs = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        struct ml_block block = ml_rows_block(rows, i, ML_HINGE, 1);
+        pairs = larger(pairs, (size_t)block.n_relevant * (block.q - block.n_relevant));
     }
-    struct balance balance = {.bcd = bcd,
-                              .alpha = memory_array(pairs, sizeof(double), "pairs", err),
-                              .other = memory_array(q, sizeof(uint32_t), "labels", err),
-                              .flow = memory_zeros(q * q, sizeof(double), "flows", err)};
-    double *left = memory_array(q * q, sizeof(double), "flows", err);
-    int status = -1;
-    if (balance.alpha && balance.other && balance.flow && left) {
-        status = balance_rows(&balance, left, beta, gain, err);
+    balance->alpha = memory_array(pairs, sizeof(double), "pairs", err);
+    balance->other = memory_array(q, sizeof(uint32_t), "labels", err);
+    balance->flow = memory_zeros(q * q, sizeof(double), "flows", err);
+    balance->left = memory_array(q * q, sizeof(double), "flows", err);
+    return balance->alpha && balance->other && balance->flow && balance->left ? 0 : -1;
+}
+
+int ml_bias_beta(const struct ml_alphas *alphas, bool balanced, size_t width, double *beta,
+                 double *gain, struct error *err) {
+    struct balance balance = {.alphas = alphas};
+    size_t n = alphas->rows->n, q = alphas->rows->q;
+    int status = allocate(&balance, err);
+    for (size_t k = 0; status == 0 && k < q * q; k++) {
+        balance.left[k] = 1;
+    }
+    if (status == 0 && balanced) {
+        status = find_circulation(&balance, err);
+    }
+    if (status == 0) {
+        *gain = 0;
+        memset(beta, 0, n * width * sizeof *beta);
+        for (size_t i = 0; i < n; i++) {
+            struct ml_block block = look_at_row(&balance, i);
+            *gain += scaled_beta(&balance, &block, beta + i * width);
+        }
     }
     free(balance.alpha);
     free(balance.other);
     free(balance.flow);
-    free(left);
+    free(balance.left);
     return status;
 }

@@ -9,11 +9,25 @@
 #define SOLVERS_ML_BIAS_H
 
 #include "common/base/error.h"
-#include "solvers/ml/bcd.h"
+#include "solvers/ml/rows.h"
 
-/* Writes a feasible dual point near bcd's, which keeps where rows stand: beta (n, width), with sums
- * of 0 up to rounding, and *gain, the linear part of D. */
-int ml_bias_balance(const struct ml_bcd *bcd, double *beta, double *gain, struct error *err);
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A dual point by its alphas, row by row, whoever holds them. */
+struct ml_alphas {
+    const struct ml_rows *rows;
+    enum ml_loss loss;
+    double cost;
+    const void *context;
+    /* Writes those of row i, alpha (n_relevant, q - n_relevant) row-major. */
+    void (*row)(const void *context, size_t i, const struct ml_block *block, double *alpha);
+};
+
+/* beta (n, width) of the alphas, and *gain, the linear part of D. balance: of a feasible point near
+ * them whose sums over rows are 0 up to rounding. */
+int ml_bias_beta(const struct ml_alphas *alphas, bool balance, size_t width, double *beta,
+                 double *gain, struct error *err);
 
 /* The same for a flow (q, q): reduces its entries until every label sends what it gets. */
 int ml_bias_circulate(double *flow, size_t q, struct error *err);

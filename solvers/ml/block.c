@@ -327,3 +327,18 @@ void ml_block_spread(const struct ml_block *block, const double *beta, double *a
         }
     }
 }
+
+void ml_block_slopes(const struct ml_block *block, const double *s, double *alpha) {
+    size_t at = 0;
+    for (uint32_t p = 0; p < block->n_relevant; p++) {
+        uint32_t next = 0;
+        for (uint32_t r = 0; r < block->q; r++) {
+            if (next < block->n_relevant && block->relevant[next] == r) {
+                next++;
+                continue;
+            }
+            double x = 1 - s[block->relevant[p]] + s[r];
+            alpha[at++] = x > 0 ? 2 * block->lambda * x : 0;
+        }
+    }
+}

@@ -54,4 +54,7 @@ double ml_block_exact(const struct ml_block *block, double k, const double *s, d
 void ml_block_spread(const struct ml_block *block, const double *beta, double *alpha,
                      struct ml_scratch *scratch);
 
+/* The alpha of a squared hinge block that are the loss's slopes at scores s (q). */
+void ml_block_slopes(const struct ml_block *block, const double *s, double *alpha);
+
 #endif

@@ -18,9 +18,10 @@
 #include <stdint.h>
 
 enum ml_method {
-    ML_AUTO,
-    ML_BCD, /* block coordinate ascent */
-    ML_FW   /* conditional gradient: hinge, without free bias */
+    ML_AUTO,    /* block coordinate ascent, and an interior point where that is faster */
+    ML_BCD,     /* block coordinate ascent */
+    ML_FW,      /* conditional gradient: hinge, without free bias */
+    ML_INTERIOR /* an interior point: few features, or rows, times labels */
 };
 
 /* What a problem is opened with. */

@@ -272,6 +272,19 @@ int ml_store_rebuild(struct ml_store *store, const double *beta, struct error *e
 
 /* ---- sweeps ---- */
 
+double ml_store_work(const struct ml_store *store) {
+    const double product_speed = 8, vector_speed = 4;
+    double width = (double)store->width, n = (double)store->rows->n, values = 0;
+    if (store->S) {
+        return 2 * n * n * width / product_speed + n * CHUNK * width / vector_speed;
+    }
+    for (size_t i = 0; i < store->rows->n; i++) {
+        struct row row = data_row(store->problem->data, store->index[i]);
+        values += (double)row.n;
+    }
+    return 4 * values * width / vector_speed;
+}
+
 void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n,
                     struct random *random) {
     if (store->W) {

@@ -40,6 +40,10 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
                     const struct ml_rows *rows, struct error *err);
 void ml_store_free(struct ml_store *store);
 
+/* Operations of a sweep over all rows, without what `visit` does; those of matrix products count a
+ * few for one. */
+double ml_store_work(const struct ml_store *store);
+
 /* Puts the rows order[0..n), given in ascending order, into the order in which they are best
  * visited, at random. */
 void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n, struct random *random);

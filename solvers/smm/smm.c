@@ -492,6 +492,7 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
         sum.primal += smm->machine[m].primal;
         sum.dual += smm->machine[m].dual;
         sum.nothing += smm->machine[m].certificate.nothing;
+        sum.paid += smm->machine[m].certificate.paid;
         sum.flat &= smm->machine[m].certificate.flat || smm->machine[m].certificate.worse;
         solution->iterations += outcome.iterations;
         if (!outcome.converged) {

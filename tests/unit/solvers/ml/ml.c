@@ -52,7 +52,8 @@ static void check_toy(void) {
         struct bed bed;
         make_bed(&bed, toy_data(), cases[c].gamma, 1);
         for (int loss = 0; loss < 2; loss++) {
-            for (int step = ML_STEP_PAIRS; step <= ML_STEP_EXACT; step++) {
+            for (int step = ML_STEP_AUTO; step <= ML_STEP_EXACT; step++) { /* AUTO: no steps */
+                enum ml_method method = step == ML_STEP_AUTO ? ML_INTERIOR : ML_BCD;
                 struct ml_setup setup = {.bias = cases[c].bias,
                                          .free_bias = cases[c].free_bias,
                                          .shrinking = step == ML_STEP_PAIRS,
@@ -62,7 +63,7 @@ static void check_toy(void) {
                 snprintf(what, sizeof what, "gamma %g, bias %g, free %d, loss %d, step %d",
                          cases[c].gamma, cases[c].bias, cases[c].free_bias, loss, step);
                 struct solution solution;
-                solve_once(&bed, &setup, (enum ml_loss)loss, ML_BCD, cost, 1e-7, &solution);
+                solve_once(&bed, &setup, (enum ml_loss)loss, method, cost, 1e-7, &solution);
                 check_bracket(&solution, cases[c].optimum[loss], what);
                 double primal =
                     plain_primal(&bed, &solution, (enum ml_loss)loss, cost, cases[c].bias);
@@ -90,12 +91,15 @@ static void check_agreement(void) {
             struct bed bed;
             make_bed(&bed, random_data(150, 8, 9, 0.3, 4), kernel ? 0.05 : 0, 1);
             struct ml_setup setup = {.bias = biased, .shrinking = true, .step = ML_STEP_EXACT};
-            struct solution exact, pairs, fw;
+            struct solution exact, pairs, fw, interior;
             solve_once(&bed, &setup, ML_HINGE, ML_BCD, 2, 1e-6, &exact);
             setup.step = ML_STEP_PAIRS;
             solve_once(&bed, &setup, ML_HINGE, ML_BCD, 2, 1e-6, &pairs);
             setup.step = ML_STEP_AUTO;
             solve_once(&bed, &setup, ML_HINGE, ML_FW, 2, 2e-3, &fw);
+            solve_once(&bed, &setup, ML_HINGE, ML_INTERIOR, 2, 1e-6, &interior);
+            check_overlap(&interior, &exact, "the interior point and exact steps");
+            check_overlap(&interior, &fw, "the interior point and conditional gradients");
             double optimum = 0.5 * (exact.primal + exact.dual);
             CHECK(fabs(pairs.primal - exact.primal) <= 2e-6 * optimum, "%.10g, exact %.10g",
                   pairs.primal, exact.primal);
@@ -107,10 +111,11 @@ static void check_agreement(void) {
             solution_free(&exact);
             solution_free(&pairs);
             solution_free(&fw);
+            solution_free(&interior);
             free_bed(&bed);
         }
     }
-    printf("ok: steps by pairs, exact blocks and conditional gradients agree\n");
+    printf("ok: steps by pairs, exact blocks, conditional gradients and interior points agree\n");
 }
 
 /* A bound from any point of the dual is below the primal at any other point: here those of a slack
@@ -130,6 +135,39 @@ static void check_slack(void) {
     }
     free_bed(&bed);
     printf("ok: bounds hold at any gap, down to 1e-8\n");
+}
+
+/* Features in units from counts to populations, and costs over ten decades: each fit ends at its gap
+ * as `auto` finds its way, with the primal that it claims; bounds of a slack and of a tight fit are
+ * bounds of one optimum. */
+static void check_units(void) {
+    static const float units[] = {1, 5, 180, 2e3F, 1e6F, 1e-3F};
+    enum { N = 60, D = 6, Q = 4 };
+    for (int form = 0; form < 3; form++) { /* no bias, a constant feature, a free bias */
+        struct data data = random_data(N, D, Q, 0.4, 51);
+        for (size_t k = 0; k < (size_t)N * D; k++) {
+            data.value[k] = roundf(data.value[k] * 8) / 8 * units[k % D];
+        }
+        struct bed bed;
+        make_bed(&bed, data, 0, 1);
+        struct ml_setup setup = {
+            .bias = form == 1 ? 2 : 0, .free_bias = form == 2, .shrinking = true};
+        for (int loss = 0; loss < 2; loss++) {
+            for (double cost = 1e-4; cost < 1e7; cost *= 1e5) {
+                struct solution slack, tight;
+                solve_once(&bed, &setup, (enum ml_loss)loss, ML_AUTO, cost, 1e-2, &slack);
+                solve_once(&bed, &setup, (enum ml_loss)loss, ML_AUTO, cost, 1e-6, &tight);
+                check_overlap(&slack, &tight, "slack and tight");
+                double primal = plain_primal(&bed, &tight, (enum ml_loss)loss, cost, setup.bias);
+                CHECK(fabs(primal - tight.primal) <= 1e-9 * primal, "%.15g, plain %.15g",
+                      tight.primal, primal);
+                solution_free(&slack);
+                solution_free(&tight);
+            }
+        }
+        free_bed(&bed);
+    }
+    printf("ok: features in any units, costs from 1e-4 to 1e6\n");
 }
 
 /* Labels in another order: outputs in that order. */
@@ -204,6 +242,7 @@ int main(void) {
     check_toy();
     check_agreement();
     check_slack();
+    check_units();
     check_permuted();
     return 0;
 }

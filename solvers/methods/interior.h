@@ -1,0 +1,66 @@
+/* An interior point for sums of hinges, or of their squares (Mehrotra, "On the implementation of a
+ * primal-dual interior point method", SIAM J. Optim. 1992):
+ *
+ *   min over w of 1/2 w'J w + sum_j c_j l(m_j - (A w)_j),   l(u) = max(0, u) or max(0, u)^2,
+ *   max over a of sum_j m_j a_j [- a_j^2 / (4 c_j)] - 1/2 |J A'a|^2,   0 <= a_j [<= c_j],
+ *                 (A'a)_k = 0 for the weights that J does not count,
+ *
+ * J diagonal with 1 for weights that the norm counts and 0 for the others (a free bias). Newton's
+ * method on the conditions of optimality with their products relaxed to a common mu, which goes to
+ * 0: some 10 to 25 factorings of J + A' diag(theta) A, whatever the scale of A and the size of c.
+ * w is not tied to A'a on the way: both bounds meet at the end only. */
+#ifndef SOLVERS_METHODS_INTERIOR_H
+#define SOLVERS_METHODS_INTERIOR_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Borrowed for the life of the solver. */
+struct interior_problem {
+    size_t n, dimension;   /* hinges, weights */
+    const double *cost;    /* (n) c_j > 0 */
+    const double *margin;  /* (n) m_j; NULL: all 1 */
+    const double *counted; /* (dimension) J's diagonal: 1 or 0 */
+    bool squared;
+
+    void *context;
+    void (*scores)(void *context, const double *w, double *v);  /* v (n) = A w */
+    void (*adjoint)(void *context, const double *a, double *g); /* g (dimension) = A'a */
+    /* Factors J + A' diag(theta) A, as well as rounding admits; -1 if that is not at all. */
+    int (*factor)(void *context, const double *theta);
+    /* x (dimension), the right hand side on entry, becomes the solution. */
+    void (*solve)(void *context, double *x);
+};
+
+/* The best points so far, each by its own bound; owned by the solver, there until it is run again.
+ * Where J is not the identity, alpha has (A'alpha)_k = 0 up to what it was reached with. */
+struct interior_fit {
+    const double *w;     /* (dimension) */
+    const double *alpha; /* (n), within its bounds */
+    double primal, dual;
+    uint64_t iterations;   /* counted on */
+    enum stop_reason stop; /* of the monitor, or rounding: no more progress */
+};
+
+struct interior;
+int interior_open(struct interior **interior, const struct interior_problem *problem,
+                  struct error *err);
+void interior_close(struct interior *interior);
+
+/* tied: of the counted weights only A'a can be written down, so the primal is that of A'a from here
+ * on; false, as at first: that of w. Forgets the best primal point. */
+void interior_tie(struct interior *interior, bool tied);
+
+/* Goes on until primal - dual <= epsilon max(primal, least). */
+void interior_run(struct interior *interior, double epsilon, double least,
+                  const struct monitor *monitor, struct interior_fit *fit);
+
+/* Makes as many entries of fit's alpha exactly 0 as leave primal - dual <= allowed: an interior
+ * point has none of its own. */
+void interior_round(struct interior *interior, double allowed, struct interior_fit *fit);
+
+#endif

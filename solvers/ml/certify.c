@@ -1,0 +1,132 @@
+#include "solvers/ml/certify.h"
+
+#include "common/base/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { BLOCK_SCORES = 1 << 18 };
+
+struct loss {
+    const struct ml_claim *claim;
+    size_t next; /* of the rows with a loss */
+};
+
+/* Rows come in order; those without a loss are passed over. The sums over pairs are of at most q
+ * terms, of scores as they are. */
+static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
+                         const double *error, double *value, double *rounding, struct error *err) {
+    (void)err;
+    struct loss *loss = context;
+    const struct ml_claim *claim = loss->claim;
+    const struct ml_rows *rows = claim->rows;
+    size_t q = rows->q;
+    *value = *rounding = 0;
+    if (first == 0) {
+        loss->next = 0;
+    }
+    for (; loss->next < rows->n && rows->row[loss->next] < first + n; loss->next++) {
+        size_t i = rows->row[loss->next] - first;
+        struct ml_block block = ml_rows_block(rows, loss->next, claim->loss, claim->cost);
+        double found = ml_block_loss(&block, s + i * q, claim->scratch), largest = 0;
+        double pairs = block.n_relevant * (double)(q - block.n_relevant);
+        for (size_t k = 0; k < q; k++) {
+            largest = fmax(largest, fabs(s[i * q + k]));
+        }
+        double size = 1 + 2 * largest, slack = 2 * error[i];
+        double unit = 4 * ((double)q + 8) * DBL_EPSILON * size;
+        *value += found;
+        *rounding +=
+            claim->loss == ML_HINGE
+                ? block.lambda * pairs * (slack + unit)
+                : slack * (2 * sqrt(block.lambda * pairs * found) + block.lambda * pairs * slack) +
+                      block.lambda * pairs * unit * (size + 2 * slack);
+    }
+    *rounding += ((double)n + 4) * DBL_EPSILON * *value;
+    return 0;
+}
+
+/* What rounding of the rows' blocks may have done. */
+struct rounding {
+    double *error;                 /* (n_all) of their coefficients */
+    double lost, size;             /* sums of error and size with the rows' reach */
+    double all;                    /* sum of sizes */
+    double most_reach, most_ratio; /* largest reach, and alpha / (2 lambda) */
+    size_t n_used;
+};
+
+static int find_rounding(const struct certify *certify, const struct ml_claim *claim,
+                         struct rounding *rounding, struct error *err) {
+    const double *reach = certify_reach(certify);
+    const struct ml_rows *rows = claim->rows;
+    double unit = 8 * ((double)rows->q + 8) * DBL_EPSILON + claim->rounding;
+    *rounding =
+        (struct rounding){.error = memory_zeros(rows->n_all, sizeof(double), "a certificate", err)};
+    if (!rounding->error) {
+        return -1;
+    }
+    for (size_t i = 0; i < rows->n; i++) {
+        size_t row = rows->row[i];
+        struct ml_block block = ml_rows_block(rows, i, claim->loss, claim->cost);
+        /* where blocks are found as a whole, their parts cancel down from the size of lambda */
+        double size = claim->size[row] + (claim->loss == ML_HINGE ? block.lambda : 0);
+        rounding->error[row] = claim->size[row] > 0 ? unit * size : 0;
+        rounding->lost += rounding->error[row] * reach[row];
+        rounding->size += claim->size[row] * reach[row];
+        rounding->all += size;
+        rounding->n_used += claim->size[row] > 0;
+        rounding->most_reach = fmax(rounding->most_reach, reach[row]);
+        if (claim->loss == ML_SQUARED_HINGE) {
+            rounding->most_ratio = fmax(rounding->most_ratio, claim->size[row] / block.lambda);
+        }
+    }
+    return 0;
+}
+
+/* A dual point with sums of exactly 0 is near one whose sums are the residual: flows of alpha from
+ * labels that send too much are taken back along paths of at most q steps. */
+static double price_of_balance(const struct ml_claim *claim, const struct rounding *rounding,
+                               double norm) {
+    double q = (double)claim->rows->q, sum = 0;
+    if (!claim->residual) {
+        return 0;
+    }
+    for (size_t k = 0; k < claim->rows->q; k++) {
+        sum += fabs(claim->residual[k]);
+    }
+    sum += ((double)claim->rows->n + 2) * DBL_EPSILON * rounding->all;
+    double moved = q * sum, step = 2 * moved * rounding->most_reach;
+    return moved * (1 + rounding->most_ratio + 2 * norm * rounding->most_reach) + 0.5 * step * step;
+}
+
+/* A bound of |g|: D >= 0 is all that is of use. */
+static double largest_norm(const struct ml_claim *claim) {
+    return sqrt(2 * fmax(0, claim->linear));
+}
+
+int ml_certify(struct certify *certify, const struct ml_claim *claim,
+               struct certificate *certificate, struct error *err) {
+    const struct ml_rows *rows = claim->rows;
+    struct rounding rounding;
+    if (find_rounding(certify, claim, &rounding, err) < 0) {
+        return -1;
+    }
+    struct certify_function g = *claim->g;
+    g.scores = NULL;
+    g.error = rounding.error;
+    g.norm_error = rounding.lost + certify_adjoint_error(certify, rounding.n_used, rounding.size);
+    struct loss loss = {.claim = claim};
+    double unit = (16 * ((double)rows->q + 8) + (double)rows->n) * DBL_EPSILON + claim->rounding;
+    const struct certify_family family = {
+        .context = &loss,
+        .block = 1 + BLOCK_SCORES / rows->q,
+        .loss = evaluate_loss,
+        .linear = claim->linear,
+        .linear_rounding =
+            2 * unit * rounding.all + price_of_balance(claim, &rounding, largest_norm(claim)),
+        .nothing = claim->cost * (double)rows->n};
+    int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);
+    free(rounding.error);
+    return status;
+}

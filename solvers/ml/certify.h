@@ -1,0 +1,30 @@
+/* The certificate of a multi-label problem: its loss and its dual point at the door of all families
+ * (solvers/methods/certify.h). */
+#ifndef SOLVERS_ML_CERTIFY_H
+#define SOLVERS_ML_CERTIFY_H
+
+#include "common/base/error.h"
+#include "solvers/methods/certify.h"
+#include "solvers/ml/rows.h"
+
+#include <stdbool.h>
+
+struct ml_claim {
+    const struct ml_rows *rows;
+    enum ml_loss loss;
+    double cost;
+    const struct certify_function *f; /* the primal point, scores (n_all, q) exact */
+    const struct certify_function *g; /* the function of beta, without errors; may be f */
+    const double *size;               /* (n_all) sum of |beta_ik| of each row */
+    const double *residual;           /* (q) sum of beta over rows, with a free bias; else NULL */
+    double linear;                    /* sum of beta over relevant labels, less the conjugates */
+    double rounding;                  /* of size and linear, relative, beyond a few units */
+    struct ml_scratch *scratch;
+};
+
+/* Both bounds. A dual point is within rounding of one that some alpha within its bounds makes, and
+ * with a free bias of one whose sums are 0: what that may cost is taken off. */
+int ml_certify(struct certify *certify, const struct ml_claim *claim,
+               struct certificate *certificate, struct error *err);
+
+#endif

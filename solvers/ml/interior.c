@@ -1,0 +1,551 @@
+#include "solvers/ml/interior.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "solvers/methods/cholesky.h"
+#include "solvers/methods/interior.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_UNKNOWNS = 4096, /* the system then has 134 MB */
+    MOST_ROWS = 4096,     /* of a kernel matrix that is factored */
+    MOST_PAIRS = 1 << 21, /* a dozen numbers each: 200 MB */
+    MOST_VALUES = 1 << 25,
+    GATHERED = 128,  /* rows of a product that are weighted at once */
+    TASK_ROWS = 256, /* of a task of scores */
+    TYPICAL_STEPS = 20,
+    SYSTEMS_A_STEP = 5 /* solved, with corrections */
+};
+
+static const double BLAS_SPEED = 16;   /* operations in the time of one of a plain loop */
+static const double FREE_STEP = 1e-13; /* keeps the free bias's steps finite, relative */
+static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
+static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
+
+struct ml_interior {
+    const struct problem *problem;
+    const struct ml_rows *rows;
+    enum ml_loss loss;
+    double cost;
+    bool own_features; /* F's first columns are the data's own */
+    bool free_bias;
+    double bias; /* value of the constant feature, the last column of F; 1 for a free one; or 0 */
+    size_t n, q, m;  /* rows with a loss, labels, columns of F */
+    double *F;       /* (n, m) */
+    uint32_t *pivot; /* (rank) rows of F that are a lower triangle, from the first on; or NULL */
+    size_t rank;     /* columns of F that are not bias */
+    bool tied;
+
+    /* the pairs, row by row: relevant labels by others */
+    size_t n_pairs;
+    uint64_t *start;          /* (n + 1) */
+    uint32_t *row;            /* (n_pairs) */
+    uint32_t *first, *second; /* (n_pairs) relevant label, other label */
+    uint64_t *group_start;    /* (q (q-1)/2 + 1) pairs by their two labels: high, low */
+    uint32_t *group;          /* (n_pairs) */
+    double *lambda, *counted; /* (n_pairs), (m q) */
+    double *S, *beta;         /* (n, q) */
+    double *H;                /* (m (q-1), m (q-1)) index label * m + feature, lower half */
+    double *reduced;          /* (m (q-1)) */
+    double *gathered;         /* (workers, GATHERED, m) */
+    double *bias_out;         /* (q) */
+    double *coefficients;     /* (n, q), where F is a factor */
+    const double *theta;      /* of the system at hand */
+    const double *w;          /* of the scores at hand */
+    struct interior *interior;
+    struct interior_fit fit;
+};
+
+/* ---- sizes ---- */
+
+static size_t count_pairs(const struct ml_rows *rows) {
+    size_t pairs = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        struct ml_block block = ml_rows_block(rows, i, ML_HINGE, 1);
+        pairs += (size_t)block.n_relevant * (block.q - block.n_relevant);
+    }
+    return pairs;
+}
+
+static bool has_own_features(const struct problem *problem, const struct ml_rows *rows) {
+    return !problem->gram && problem->data->n_features <= rows->n;
+}
+
+double ml_interior_work(const struct problem *problem, const struct ml_rows *rows) {
+    double n = (double)rows->n, pairs = (double)count_pairs(rows);
+    bool own = has_own_features(problem, rows);
+    double m = (own ? (double)problem->data->n_features : n) + 1;
+    double q = (double)rows->q, unknowns = m * (q - 1);
+    if (unknowns == 0 || unknowns > MOST_UNKNOWNS || (!own && n > MOST_ROWS) ||
+        pairs > MOST_PAIRS || n * m > MOST_VALUES) {
+        return INFINITY;
+    }
+    double system = (pairs * m * m + unknowns * unknowns * unknowns / 3) / BLAS_SPEED;
+    double products = SYSTEMS_A_STEP * (4 * n * m * q / BLAS_SPEED + 4 * unknowns * unknowns);
+    double pair_loops = 50 * pairs, features = own ? 0 : n * n * (m / BLAS_SPEED + 50);
+    return features + TYPICAL_STEPS * (system + products + pair_loops + 2 * unknowns * unknowns);
+}
+
+/* ---- features ---- */
+
+/* A row of the lower half of the products of all rows. */
+struct products {
+    const struct ml_interior *ml;
+    double *K;     /* (n, n) */
+    double *dense; /* (workers, n_features) */
+};
+
+static size_t data_row(const struct ml_interior *ml, size_t i) {
+    uint32_t row = ml->rows->row[i];
+    return ml->problem->rows ? ml->problem->rows[row] : row;
+}
+
+static double product(const struct data *data, size_t row, const double *dense) {
+    double sum = 0;
+    if (data->row_start) {
+        for (uint64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++) {
+            sum += (double)data->value[k] * dense[data->column[k]];
+        }
+        return sum;
+    }
+    for (size_t c = 0; c < data->n_features; c++) {
+        sum += (double)data->value[row * data->n_features + c] * dense[c];
+    }
+    return sum;
+}
+
+static void product_task(void *argument, size_t task, size_t worker) {
+    const struct products *products = argument;
+    const struct ml_interior *ml = products->ml;
+    const struct problem *problem = ml->problem;
+    double *K = products->K + task * ml->n;
+    if (problem->gram) {
+        const struct kernel_rows *rows = gram_rows(problem->gram);
+        for (size_t j = 0; j <= task; j++) {
+            K[j] = kernel_value(rows, data_row(ml, task), rows, data_row(ml, j));
+        }
+        return;
+    }
+    double *dense = products->dense + worker * problem->data->n_features;
+    data_row_dense(problem->data, data_row(ml, task), problem->data->n_features, dense);
+    for (size_t j = 0; j <= task; j++) {
+        K[j] = product(problem->data, data_row(ml, j), dense);
+    }
+}
+
+/* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is rounding. */
+static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(K[i * n + i]));
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double left = K[i * n + j];
+            left -= cblas_ddot((int)rank, F + i * width, 1, F + j * width, 1);
+            if (!(fabs(left) <= INDEFINITE * most)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* F (n, rank + bias) with F F' = the matrix of products; *definite: whether there is one. */
+static int factor_products(struct ml_interior *ml, bool *definite, struct error *err) {
+    size_t n = ml->n, workers = threads_count(ml->problem->threads), rank = 0;
+    size_t wide = ml->problem->gram ? 0 : ml->problem->data->n_features;
+    struct products products = {
+        .ml = ml,
+        .K = memory_zeros(n, 2 * n * sizeof(double), "a kernel matrix", err),
+        .dense = memory_array(workers, wide * sizeof(double), "a row", err)};
+    uint32_t *pivot = ml->pivot = memory_array(n, sizeof *pivot, "a factor", err);
+    int status = products.K && products.dense && pivot ? 0 : -1;
+    if (status == 0) {
+        double *L = products.K + n * n;
+        threads_run(ml->problem->threads, n, product_task, &products);
+        memcpy(L, products.K, n * n * sizeof *L);
+        status = cholesky_pivoted(L, n, &rank, pivot, err);
+        ml->m = rank + (ml->bias > 0);
+        ml->F = status == 0 ? memory_zeros(n, ml->m * sizeof(double), "features", err) : NULL;
+        status = ml->F ? 0 : -1;
+        for (size_t i = 0; status == 0 && i < n; i++) {
+            memcpy(ml->F + pivot[i] * ml->m, L + i * n, smaller(i + 1, rank) * sizeof *L);
+        }
+        *definite = status == 0 && is_definite(products.K, ml->F, n, rank, ml->m);
+    }
+    free(products.K);
+    free(products.dense);
+    ml->rank = rank;
+    return status;
+}
+
+static int create_features(struct ml_interior *ml, bool *definite, struct error *err) {
+    *definite = true;
+    if (ml->own_features) {
+        size_t d = ml->problem->data->n_features;
+        ml->m = d + (ml->bias > 0);
+        ml->F = memory_array(ml->n, ml->m * sizeof(double), "features", err);
+        for (size_t i = 0; ml->F && i < ml->n; i++) {
+            data_row_dense(ml->problem->data, data_row(ml, i), d, ml->F + i * ml->m);
+        }
+    } else if (factor_products(ml, definite, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; ml->F && ml->bias > 0 && i < ml->n; i++) {
+        ml->F[i * ml->m + ml->m - 1] = ml->bias;
+    }
+    return ml->F ? 0 : -1;
+}
+
+/* ---- pairs ---- */
+
+static size_t group_of(uint32_t a, uint32_t b) {
+    size_t high = a > b ? a : b, low = a > b ? b : a;
+    return high * (high - 1) / 2 + low;
+}
+
+static int create_pairs(struct ml_interior *ml, struct error *err) {
+    size_t n = ml->n, q = ml->q, n_groups = q * (q - 1) / 2, at = 0;
+    ml->n_pairs = count_pairs(ml->rows);
+    ml->start = memory_array(n + 1, sizeof *ml->start, "pairs", err);
+    ml->row = memory_array(ml->n_pairs, 4 * sizeof *ml->row, "pairs", err);
+    ml->group_start = memory_zeros(n_groups + 2, sizeof *ml->group_start, "pairs", err);
+    ml->lambda = memory_array(ml->n_pairs, sizeof *ml->lambda, "pairs", err);
+    if (!ml->start || !ml->row || !ml->group_start || !ml->lambda) {
+        return -1;
+    }
+    ml->first = ml->row + ml->n_pairs;
+    ml->second = ml->first + ml->n_pairs;
+    ml->group = ml->second + ml->n_pairs;
+    for (size_t i = 0; i < n; i++) {
+        struct ml_block block = ml_rows_block(ml->rows, i, ML_HINGE, 1);
+        ml->start[i] = at;
+        for (uint32_t p = 0; p < block.n_relevant; p++) {
+            uint32_t next = 0;
+            for (uint32_t r = 0; r < block.q; r++) {
+                if (next < block.n_relevant && block.relevant[next] == r) {
+                    next++;
+                    continue;
+                }
+                ml->row[at] = (uint32_t)i;
+                ml->first[at] = block.relevant[p];
+                ml->second[at++] = r;
+                ml->group_start[group_of(block.relevant[p], r) + 2]++;
+            }
+        }
+    }
+    ml->start[n] = at;
+    for (size_t g = 2; g < n_groups + 2; g++) {
+        ml->group_start[g] += ml->group_start[g - 1];
+    }
+    for (size_t j = 0; j < at; j++) { /* group_start[g + 1] moves from g's start to its end */
+        ml->group[ml->group_start[group_of(ml->first[j], ml->second[j]) + 1]++] = (uint32_t)j;
+    }
+    return 0;
+}
+
+/* ---- what the interior point asks for ---- */
+
+static void scores_task(void *argument, size_t task, size_t worker) {
+    struct ml_interior *ml = argument;
+    size_t first = task * TASK_ROWS, rows = smaller(TASK_ROWS, ml->n - first);
+    (void)worker;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)ml->q, (int)ml->m, 1,
+                ml->F + first * ml->m, (int)ml->m, ml->w, (int)ml->q, 0, ml->S + first * ml->q,
+                (int)ml->q);
+}
+
+static void scores(void *context, const double *w, double *v) {
+    struct ml_interior *ml = context;
+    ml->w = w;
+    threads_run(ml->problem->threads, (ml->n + TASK_ROWS - 1) / TASK_ROWS, scores_task, ml);
+    for (size_t j = 0; j < ml->n_pairs; j++) {
+        const double *s = ml->S + ml->row[j] * ml->q;
+        v[j] = s[ml->first[j]] - s[ml->second[j]];
+    }
+}
+
+static void adjoint(void *context, const double *a, double *g) {
+    struct ml_interior *ml = context;
+    memset(ml->beta, 0, ml->n * ml->q * sizeof *ml->beta);
+    for (size_t j = 0; j < ml->n_pairs; j++) {
+        double *beta = ml->beta + ml->row[j] * ml->q;
+        beta[ml->first[j]] += a[j];
+        beta[ml->second[j]] -= a[j];
+    }
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)ml->m, (int)ml->q, (int)ml->n, 1,
+                ml->F, (int)ml->m, ml->beta, (int)ml->q, 0, g, (int)ml->q);
+}
+
+/* The place of H's block of labels a and b. */
+static double *block_of(const struct ml_interior *ml, size_t a, size_t b) {
+    size_t size = ml->m * (ml->q - 1);
+    return ml->H + a * ml->m * size + b * ml->m;
+}
+
+/* The product of two labels' rows, both halves, where it belongs: off the diagonal with its sign,
+ * those with the last label as the beginning of the other's diagonal block. */
+static void group_task(void *argument, size_t task, size_t worker) {
+    struct ml_interior *ml = argument;
+    size_t m = ml->m, size = m * (ml->q - 1), high = 1;
+    while ((high + 1) * high / 2 <= task) {
+        high++;
+    }
+    size_t low = task - high * (high - 1) / 2;
+    bool last = high == ml->q - 1;
+    double *block = block_of(ml, last ? low : high, low);
+    double *gathered = ml->gathered + worker * (GATHERED * m), sign = last ? 1 : -1;
+    for (size_t f = 0; f < m; f++) {
+        memset(block + f * size, 0, m * sizeof *block);
+    }
+    for (size_t at = ml->group_start[task]; at < ml->group_start[task + 1]; at += GATHERED) {
+        size_t rows = smaller(GATHERED, ml->group_start[task + 1] - at);
+        for (size_t k = 0; k < rows; k++) {
+            size_t pair = ml->group[at + k];
+            const double *x = ml->F + ml->row[pair] * m;
+            double root = sqrt(ml->theta[pair]);
+            for (size_t f = 0; f < m; f++) {
+                gathered[k * m + f] = root * x[f];
+            }
+        }
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)rows, sign, gathered,
+                    (int)m, 1, block, (int)size);
+    }
+    for (size_t f = 0; f < m; f++) {
+        for (size_t g = 0; g < f; g++) {
+            block[g * size + f] = block[f * size + g];
+        }
+    }
+}
+
+/* A diagonal block, less the blocks of its row and column; and J, less the means over labels. */
+static void diagonal_task(void *argument, size_t task, size_t worker) {
+    struct ml_interior *ml = argument;
+    size_t m = ml->m, q = ml->q, size = m * (q - 1);
+    double *block = block_of(ml, task, task);
+    (void)worker;
+    for (size_t other = 0; other < q - 1; other++) {
+        if (other == task) {
+            continue;
+        }
+        double *apart = block_of(ml, larger(task, other), smaller(task, other));
+        for (size_t f = 0; f < m; f++) {
+            for (size_t g = 0; g <= f; g++) {
+                block[f * size + g] -= apart[f * size + g];
+            }
+        }
+    }
+}
+
+static void add_norm(struct ml_interior *ml, double ridge) {
+    size_t m = ml->m, size = m * (ml->q - 1);
+    for (size_t a = 0; a < ml->q - 1; a++) {
+        for (size_t f = 0; f < m; f++) {
+            double counted = ml->counted[f * ml->q];
+            for (size_t b = 0; b <= a; b++) {
+                block_of(ml, a, b)[f * size + f] -= counted / (double)ml->q;
+            }
+            double *diagonal = block_of(ml, a, a) + f * size + f;
+            *diagonal += counted;
+            *diagonal *= 1 + ridge + (counted > 0 ? 0 : FREE_STEP);
+        }
+    }
+}
+
+/* Where rounding leaves H indefinite a ridge, relative to its diagonal, makes up for it. */
+static int factor(void *context, const double *theta) {
+    struct ml_interior *ml = context;
+    struct threads *threads = ml->problem->threads;
+    ml->theta = theta;
+    for (double ridge = 0; ridge <= RIDGE_MOST;
+         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
+        threads_run(threads, ml->q * (ml->q - 1) / 2, group_task, ml);
+        threads_run(threads, ml->q - 1, diagonal_task, ml);
+        add_norm(ml, ridge);
+        if (cholesky_factor(ml->H, ml->m * (ml->q - 1)) == 0) {
+            return 0;
+        }
+    }
+    return -1;
+}
+
+/* x sums to 0 over labels, and so does the solution. */
+static void solve(void *context, double *x) {
+    struct ml_interior *ml = context;
+    size_t m = ml->m, q = ml->q;
+    for (size_t a = 0; a < q - 1; a++) {
+        for (size_t f = 0; f < m; f++) {
+            ml->reduced[a * m + f] = x[f * q + a];
+        }
+    }
+    cholesky_solve(ml->H, m * (q - 1), ml->reduced);
+    for (size_t f = 0; f < m; f++) {
+        double mean = 0;
+        for (size_t a = 0; a < q - 1; a++) {
+            mean += ml->reduced[a * m + f] / (double)q;
+        }
+        for (size_t a = 0; a < q; a++) {
+            x[f * q + a] = (a < q - 1 ? ml->reduced[a * m + f] : 0) - mean;
+        }
+    }
+}
+
+/* ---- creation ---- */
+
+static int allocate(struct ml_interior *ml, struct error *err) {
+    size_t n = ml->n, q = ml->q, m = ml->m, size = m * (q - 1);
+    size_t workers = threads_count(ml->problem->threads);
+    ml->S = memory_array(n, q * sizeof(double), "scores", err);
+    ml->beta = memory_array(n, q * sizeof(double), "scores", err);
+    ml->counted = memory_array(m, q * sizeof(double), "weights", err);
+    ml->H = memory_array(size, size * sizeof(double), "a system", err);
+    ml->reduced = memory_array(size, sizeof(double), "a system", err);
+    ml->gathered = memory_array(workers, GATHERED * m * sizeof(double), "a system", err);
+    ml->bias_out = memory_zeros(q, sizeof(double), "weights", err);
+    ml->coefficients = memory_array(ml->pivot ? n : 0, q * sizeof(double), "weights", err);
+    if (!ml->S || !ml->beta || !ml->counted || !ml->H || !ml->reduced || !ml->gathered ||
+        !ml->bias_out || !ml->coefficients) {
+        return -1;
+    }
+    for (size_t k = 0; k < m * q; k++) {
+        ml->counted[k] = ml->free_bias && k >= (m - 1) * q ? 0 : 1;
+    }
+    return 0;
+}
+
+int ml_interior_create(struct ml_interior **interior, const struct problem *problem,
+                       const struct ml_rows *rows, double bias, bool free_bias, struct error *err) {
+    struct ml_interior *ml = memory_zeros(1, sizeof *ml, "a solver", err);
+    *interior = NULL;
+    if (!ml) {
+        return -1;
+    }
+    ml->problem = problem;
+    ml->rows = rows;
+    ml->n = rows->n;
+    ml->q = rows->q;
+    ml->own_features = has_own_features(problem, rows);
+    ml->free_bias = free_bias;
+    ml->bias = free_bias ? 1 : bias;
+    bool definite;
+    int status = create_features(ml, &definite, err);
+    bool possible = definite && ml->m > 0;
+    if (status == 0 && possible) {
+        status = create_pairs(ml, err) < 0 || allocate(ml, err) < 0 ? -1 : 0;
+    }
+    if (status < 0 || !possible) {
+        ml_interior_free(ml);
+        return status;
+    }
+    *interior = ml;
+    return 0;
+}
+
+void ml_interior_free(struct ml_interior *ml) {
+    if (!ml) {
+        return;
+    }
+    interior_close(ml->interior);
+    free(ml->F);
+    free(ml->pivot);
+    free(ml->coefficients);
+    free(ml->start);
+    free(ml->row);
+    free(ml->group_start);
+    free(ml->lambda);
+    free(ml->counted);
+    free(ml->S);
+    free(ml->beta);
+    free(ml->H);
+    free(ml->reduced);
+    free(ml->gathered);
+    free(ml->bias_out);
+    free(ml);
+}
+
+/* ---- solving ---- */
+
+int ml_interior_start(struct ml_interior *ml, enum ml_loss loss, double cost, struct error *err) {
+    ml->loss = loss;
+    ml->cost = cost;
+    for (size_t i = 0; i < ml->n; i++) {
+        struct ml_block block = ml_rows_block(ml->rows, i, loss, cost);
+        for (uint64_t j = ml->start[i]; j < ml->start[i + 1]; j++) {
+            ml->lambda[j] = block.lambda;
+        }
+    }
+    const struct interior_problem problem = {.n = ml->n_pairs,
+                                             .dimension = ml->m * ml->q,
+                                             .cost = ml->lambda,
+                                             .counted = ml->counted,
+                                             .squared = loss == ML_SQUARED_HINGE,
+                                             .context = ml,
+                                             .scores = scores,
+                                             .adjoint = adjoint,
+                                             .factor = factor,
+                                             .solve = solve};
+    interior_close(ml->interior);
+    ml->interior = NULL;
+    ml->tied = false;
+    return interior_open(&ml->interior, &problem, err);
+}
+
+static void row_alpha(const void *context, size_t i, const struct ml_block *block, double *alpha) {
+    const struct ml_interior *ml = context;
+    (void)block;
+    memcpy(alpha, ml->fit.alpha + ml->start[i],
+           (size_t)(ml->start[i + 1] - ml->start[i]) * sizeof *alpha);
+}
+
+/* coefficients (n, q) with F'coefficients = w, but for the bias: by back substitution in the pivots'
+ * triangle. */
+static void set_coefficients(struct ml_interior *ml) {
+    size_t q = ml->q;
+    memset(ml->coefficients, 0, ml->n * q * sizeof *ml->coefficients);
+    for (size_t k = ml->rank; k-- > 0;) {
+        double *to = ml->coefficients + ml->pivot[k] * q;
+        memcpy(to, ml->fit.w + k * q, q * sizeof *to);
+        for (size_t l = k + 1; l < ml->rank; l++) {
+            array_add(to, -ml->F[ml->pivot[l] * ml->m + k], ml->coefficients + ml->pivot[l] * q, q);
+        }
+        for (size_t a = 0; a < q; a++) {
+            to[a] /= ml->F[ml->pivot[k] * ml->m + k];
+        }
+    }
+}
+
+void ml_interior_run(struct ml_interior *ml, bool tied, double epsilon, double least,
+                     const struct monitor *monitor, struct ml_interior_fit *fit) {
+    const double tight = 0.5; /* what rounding of alphas may take is left */
+    tied = tied && !ml->own_features;
+    if (tied != ml->tied) {
+        interior_tie(ml->interior, tied);
+        ml->tied = tied;
+    }
+    interior_run(ml->interior, tight * epsilon, least, monitor, &ml->fit);
+    if (tied && !ml->fit.stop) {
+        interior_round(ml->interior, epsilon * fmax(ml->fit.primal, least), &ml->fit);
+    }
+    if (!tied && !ml->own_features) {
+        set_coefficients(ml);
+    }
+    for (size_t a = 0; ml->bias > 0 && a < ml->q; a++) {
+        ml->bias_out[a] = ml->bias * ml->fit.w[(ml->m - 1) * ml->q + a];
+    }
+    *fit =
+        (struct ml_interior_fit){.alphas = {ml->rows, ml->loss, ml->cost, ml, row_alpha},
+                                 .weights = ml->own_features ? ml->fit.w : NULL,
+                                 .coefficients = tied || ml->own_features ? NULL : ml->coefficients,
+                                 .tied = tied,
+                                 .bias = ml->bias_out,
+                                 .primal = ml->fit.primal,
+                                 .dual = ml->fit.dual,
+                                 .iterations = ml->fit.iterations,
+                                 .stop = ml->fit.stop};
+}
