@@ -132,7 +132,8 @@ static double loss_of_nothing(const struct binary_loss *loss, size_t n) {
     for (size_t i = 0; i < n; i++) {
         side[loss->y[i] > 0] += loss->cost[i];
     }
-    return loss->squared ? 4 * side[0] * side[1] / (side[0] + side[1]) : 2 * fmin(side[0], side[1]);
+    return loss->squared ? 4 * side[0] * (side[1] / (side[0] + side[1]))
+                         : 2 * fmin(side[0], side[1]);
 }
 
 int smm_certify(struct certify *certify, const struct smm_claim *claim,
