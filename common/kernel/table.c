@@ -33,6 +33,7 @@ static size_t walk_column(const struct walk *walk) {
 struct sums {
     double product;     /* x_k z_k */
     double square;      /* (x_k - z_k)^2 */
+    double distance;    /* |x_k - z_k| */
     double least, most; /* min(x_k, z_k), max(x_k, z_k) */
 };
 
@@ -54,6 +55,7 @@ static struct sums sums_of(const struct kernel_rows *x, size_t i, const struct k
         }
         sums.product += u * v;
         sums.square += (u - v) * (u - v);
+        sums.distance += fabs(u - v);
         sums.least += u < v ? u : v;
         sums.most += u < v ? v : u;
     }
@@ -121,9 +123,14 @@ static double minmax_value(const struct kernel_rows *x, size_t i, const struct k
     return sums.most > 0 ? sums.least / sums.most : 1;
 }
 
+static double laplacian_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
+                              size_t j) {
+    return exp(-x->kernel->gamma * sums_of(x, i, z, j).distance);
+}
+
 /* ---- the table ---- */
 
-#define KERNEL(number, name, d, g, r, sums, norms, positive, function, one, definite, libsvm)      \
+#define KERNEL(number, name, d, g, r, sums, norms, positive, function, one, definite, libsvm, ...) \
     [KERNEL_##                                                                                     \
         number] = {(d ? KERNEL_DEGREE : 0) | (g ? KERNEL_GAMMA : 0) | (r ? KERNEL_COEF0 : 0),      \
                    KERNEL_##sums,                                                                  \
@@ -141,6 +148,13 @@ const struct kernel_entry kernel_table[] = {
 
 #define KERNEL(number, name, ...) #name,
 const char *const kernel_names[] = {
+#include "common/kernel/table.inc"
+    NULL};
+
+#define KERNEL(number, name, d, g, r, sums, norms, positive, function, one, definite, libsvm,      \
+               formula)                                                                            \
+    formula,
+const char *const kernel_formulas[] = {
 #include "common/kernel/table.inc"
     NULL};
 
