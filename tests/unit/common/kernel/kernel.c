@@ -7,12 +7,24 @@
 #include <float.h>
 
 static const struct kernel kernels[] = {
-    {KERNEL_LINEAR, 0, 0, 0},     {KERNEL_POLYNOMIAL, 3, .1, 1},  {KERNEL_POLYNOMIAL, 1, .5, -1},
-    {KERNEL_POLYNOMIAL, 0, 1, 1}, {KERNEL_POLYNOMIAL, 6, .2, .5}, {KERNEL_RBF, 0, .05, 0},
-    {KERNEL_RBF, 0, 1e-4, 0},     {KERNEL_SIGMOID, 0, .02, -.1},  {KERNEL_SIGMOID, 0, 2, .1},
-    {KERNEL_TANIMOTO, 0, 0, 0},   {KERNEL_MINMAX, 0, 0, 0},
+    {KERNEL_LINEAR, 0, 0, 0},      {KERNEL_POLYNOMIAL, 3, .1, 1},  {KERNEL_POLYNOMIAL, 1, .5, -1},
+    {KERNEL_POLYNOMIAL, 0, 1, 1},  {KERNEL_POLYNOMIAL, 6, .2, .5}, {KERNEL_RBF, 0, .05, 0},
+    {KERNEL_RBF, 0, 1e-4, 0},      {KERNEL_SIGMOID, 0, .02, -.1},  {KERNEL_SIGMOID, 0, 2, .1},
+    {KERNEL_LAPLACIAN, 0, .05, 0}, {KERNEL_LAPLACIAN, 0, 1e-4, 0}, {KERNEL_TANIMOTO, 0, 0, 0},
+    {KERNEL_MINMAX, 0, 0, 0},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+/* Sum of |x_k|^power of a row. */
+static double norm_of(const struct data *data, size_t row, double power) {
+    size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
+    size_t end = data->row_start ? (size_t)data->row_start[row + 1] : first + data->n_features;
+    double sum = 0;
+    for (size_t k = first; k < end; k++) {
+        sum += pow(fabs((double)data->value[k]), power);
+    }
+    return sum;
+}
 
 /* How far an entry may be from kernel_value when sums of k products are rounded to `unit`: k units
  * of sum |x_i z_i| <= |x||z| (rounding analysis of a sum in any order), carried through the
@@ -20,7 +32,8 @@ enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 static double tolerance(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
                         size_t j, double value, double unit, size_t k) {
     const struct kernel *kernel = x->kernel;
-    double norms = sqrt(x->norm[i] * z->norm[j]), sum = (double)(k + 4) * unit;
+    double x_square = norm_of(x->data, i, 2), z_square = norm_of(z->data, j, 2);
+    double norms = sqrt(x_square * z_square), sum = (double)(k + 4) * unit;
     double product = sum * norms, function = 8 * unit * fabs(value);
     switch (kernel->type) {
     case KERNEL_LINEAR:
@@ -31,8 +44,11 @@ static double tolerance(const struct kernel_rows *x, size_t i, const struct kern
         return slope * (kernel->gamma * product + 4 * unit * base) * 1.01 + function;
     }
     case KERNEL_RBF:
-        return kernel->gamma * sum * (x->norm[i] + z->norm[j]) * 1.01 + function + DBL_MIN +
+        return kernel->gamma * sum * (x_square + z_square) * 1.01 + function + DBL_MIN +
                (unit > DBL_EPSILON ? (double)FLT_MIN : 0);
+    case KERNEL_LAPLACIAN:
+        return kernel->gamma * sum * (norm_of(x->data, i, 1) + norm_of(z->data, j, 1)) * 1.01 +
+               function + DBL_MIN + (unit > DBL_EPSILON ? (double)FLT_MIN : 0);
     case KERNEL_SIGMOID:
         return kernel->gamma * product + 4 * unit * (kernel->gamma * norms + fabs(kernel->coef0)) +
                function;
@@ -81,11 +97,13 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             CHECK(fabs(d - value) <= tol, "%s: kernel %d double (%zu,%zu): %.17g, should be %.17g",
                   what, kernel->type, i, j, d, value);
             bool same = i == j || (i + 1 == j && j % 7 == 5) || (j + 1 == i && i % 7 == 5);
-            if (a == b && same && kernel->type == KERNEL_RBF) {
-                CHECK(f == 1 && d == 1, "%s: rbf of identical rows %zu and %zu is %.9g, %.17g",
-                      what, i, j, f, d);
+            bool distance = kernel->type == KERNEL_RBF || kernel->type == KERNEL_LAPLACIAN;
+            bool share = kernel->type == KERNEL_TANIMOTO || kernel->type == KERNEL_MINMAX;
+            if (a == b && same && distance) {
+                CHECK(f == 1 && d == 1, "%s: kernel %d of identical rows %zu and %zu: %.9g, %.17g",
+                      what, kernel->type, i, j, f, d);
             }
-            if (a == b && i == j && kernel->type >= KERNEL_TANIMOTO) {
+            if (a == b && i == j && share) {
                 CHECK(f == 1 && d == 1, "%s: kernel %d of row %zu and itself is not 1", what,
                       kernel->type, i);
             }
@@ -125,8 +143,9 @@ static void test_blocks(void) {
             struct data b = sample_data(shape->n + 9, shape->width_b, shape->density, shape->values,
                                         forms & 2, true, 20 + s);
             for (int k = 0; k < KERNELS; k++) {
-                /* large shapes test how tiles are put together: two ways to sum are enough */
-                bool sums = k == 0 || kernels[k].type == KERNEL_MINMAX;
+                /* large shapes test how tiles are put together: the ways to sum are enough */
+                bool sums = k == 0 || kernels[k].type == KERNEL_MINMAX ||
+                            kernels[k].type == KERNEL_LAPLACIAN;
                 if ((sums || shape->n * shape->width < 100000) &&
                     (kernels[k].type != KERNEL_MINMAX || shape->values != SAMPLE_SIGNED)) {
                     compare(&a, &b, &kernels[k], scratch, shape->what);
@@ -224,7 +243,9 @@ static void test_formulas(void) {
     float a[] = {1, 0, 2, 0, 0, 0}, b[] = {0, 3, 1, 1};
     struct data x = {.n_rows = 2, .n_features = 3, .value = a};
     struct data z = {.n_rows = 1, .n_features = 4, .value = b};
-    const double want[] = {2, 1.728, 0, 1, 0.6561, 0, 0, 0, 0, 2 / 14., 1 / 7.};
+    const double want[] = {2,       1.728, 0, 1, 0.6561, 0, 0, 0, 0, exp(-.05 * 6), exp(-1e-4 * 6),
+                           2 / 14., 1 / 7.};
+    _Static_assert(sizeof want / sizeof want[0] == KERNELS, "one of each");
     for (int k = 0; k < KERNELS; k++) {
         struct kernel_rows xs, zs;
         CHECK(kernel_rows_create(&xs, &kernels[k], &x, &err) == 0, "%s", err.text);
@@ -239,7 +260,7 @@ static void test_formulas(void) {
             expected = pow(.2 * 2 + .5, 6);
         }
         CHECK(fabs(value - expected) <= 1e-14, "kernel %d: %.17g", k, value);
-        if (kernels[k].type >= KERNEL_TANIMOTO) {
+        if (kernels[k].type == KERNEL_TANIMOTO || kernels[k].type == KERNEL_MINMAX) {
             CHECK(zero == 0, "a zero row and another: %g", zero);
             CHECK(kernel_value(&xs, 1, &xs, 1) == 1, "two zero rows are not alike");
         }
@@ -253,6 +274,85 @@ static void test_formulas(void) {
               strstr(err.text, "row 2"),
           "minmax took a negative value");
     printf("ok: kernel_value by hand; minmax refuses negative values\n");
+}
+
+/* Whether the matrix of all rows has a Cholesky factor, but for rounding. */
+static bool has_factor(const struct kernel *kernel, const struct data *data) {
+    struct error err;
+    struct kernel_rows rows;
+    CHECK(kernel_rows_create(&rows, kernel, data, &err) == 0, "%s", err.text);
+    size_t n = data->n_rows;
+    double *k = sample_array(n * n, sizeof *k), trace = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            k[i * n + j] = kernel_value(&rows, i, &rows, j);
+        }
+        trace += fabs(k[i * n + i]);
+    }
+    bool positive = true;
+    for (size_t i = 0; i < n && positive; i++) {
+        k[i * n + i] += 1e-12 * trace;
+        for (size_t j = 0; j <= i; j++) {
+            double rest = k[i * n + j];
+            for (size_t m = 0; m < j; m++) {
+                rest -= k[i * n + m] * k[j * n + m];
+            }
+            positive &= i != j || rest > 0;
+            k[i * n + j] = i == j ? sqrt(fmax(rest, 0)) : rest / k[j * n + j];
+        }
+    }
+    free(k);
+    kernel_rows_free(&rows);
+    return positive;
+}
+
+/* What is said to be positive semidefinite is, on rows of both signs too; of the others a matrix is
+ * shown that is not. */
+static void test_definite(void) {
+    static const struct {
+        struct kernel kernel;
+        bool definite;
+    } cases[] = {{{KERNEL_LINEAR, 0, 0, 0}, true},
+                 {{KERNEL_POLYNOMIAL, 3, .5, 0}, true},
+                 {{KERNEL_POLYNOMIAL, 2, .5, 1}, true},
+                 {{KERNEL_POLYNOMIAL, 0, .5, 1}, true},
+                 {{KERNEL_POLYNOMIAL, 3, .5, -1}, false},
+                 {{KERNEL_POLYNOMIAL, 1, -.5, 0}, false},
+                 {{KERNEL_POLYNOMIAL, 2, .5, -1e-3}, false},
+                 {{KERNEL_RBF, 0, .7, 0}, true},
+                 {{KERNEL_RBF, 0, 0, 0}, true},
+                 {{KERNEL_SIGMOID, 0, 1, -1}, false},
+                 {{KERNEL_SIGMOID, 0, 1, 0}, false},
+                 {{KERNEL_TANIMOTO, 0, 0, 0}, true},
+                 {{KERNEL_MINMAX, 0, 0, 0}, true},
+                 {{KERNEL_LAPLACIAN, 0, .7, 0}, true},
+                 {{KERNEL_LAPLACIAN, 0, -.7, 0}, false}};
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    struct data signs = sample_data(90, 3, .8, SAMPLE_SIGNED, false, true, 3);
+    struct data counts = sample_data(90, 6, .6, SAMPLE_COUNTS, true, true, 4);
+    for (size_t c = 0; c < CASES; c++) {
+        const struct kernel *kernel = &cases[c].kernel;
+        bool positive = kernel->type == KERNEL_MINMAX || has_factor(kernel, &signs);
+        positive &= has_factor(kernel, &counts);
+        CHECK(kernel_definite(kernel) == cases[c].definite, "case %zu", c);
+        CHECK(positive == cases[c].definite, "case %zu: %s a factor", c,
+              positive ? "has" : "lacks");
+    }
+    for (size_t type = 0; kernel_names[type]; type++) {
+        bool covered = type == KERNEL_PRECOMPUTED, compared = covered;
+        for (size_t c = 0; c < CASES; c++) {
+            covered |= cases[c].kernel.type == type;
+        }
+        for (size_t k = 0; k < KERNELS; k++) {
+            compared |= kernels[k].type == type;
+        }
+        CHECK(covered && compared, "no test of %s", kernel_names[type]);
+    }
+    static const struct kernel stored = {KERNEL_PRECOMPUTED, 0, 0, 0};
+    CHECK(!kernel_definite(&stored), "a file may hold any matrix");
+    data_free(&signs);
+    data_free(&counts);
+    printf("ok: kernels are positive semidefinite as the table says\n");
 }
 
 static void test_precomputed(void) {
@@ -292,23 +392,28 @@ static void test_precomputed(void) {
     printf("ok: precomputed values are found by serial, dense and sparse\n");
 }
 
-/* Squares that overflow float but not double. */
+/* Squares and norms that overflow float but not double, and what is left of huge numbers. */
 static void test_overflow(void) {
     struct error err;
-    float values[] = {1e30F, 1, 1e30F, 2, 3e38F, 0, 1.3e19F, 1.3e19F, 1e30F, -3e30F};
+    enum { ROWS = 7, POSITIVE = 5 };
+    float values[2 * ROWS] = {1e30F,   1,       1e30F, 2,     3e38F,  0,      1.3e19F,
+                              1.3e19F, 2.5e38F, 3e38F, 1e30F, -3e30F, -3e38F, -3e38F};
     struct data data = {.n_features = 2, .value = values};
-    static const struct kernel cases[] = {{KERNEL_RBF, 0, 1, 0},      {KERNEL_RBF, 0, 1e-60, 0},
-                                          {KERNEL_TANIMOTO, 0, 0, 0}, {KERNEL_MINMAX, 0, 0, 0},
-                                          {KERNEL_SIGMOID, 0, 1, 0},  {KERNEL_LINEAR, 0, 0, 0}};
+    static const struct kernel cases[] = {
+        {KERNEL_RBF, 0, 1, 0},          {KERNEL_RBF, 0, 1e-60, 0},
+        {KERNEL_TANIMOTO, 0, 0, 0},     {KERNEL_MINMAX, 0, 0, 0},
+        {KERNEL_SIGMOID, 0, 1, 0},      {KERNEL_LINEAR, 0, 0, 0},
+        {KERNEL_LAPLACIAN, 0, 1, 0},    {KERNEL_LAPLACIAN, 0, 2e-38, 0},
+        {KERNEL_LAPLACIAN, 0, 1e-60, 0}};
     struct kernel_scratch *scratch;
     CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         struct kernel_rows rows;
-        size_t n = cases[k].type == KERNEL_MINMAX ? 4 : 5; /* it takes no negative values */
+        size_t n = cases[k].type == KERNEL_MINMAX ? POSITIVE : ROWS;
         data.n_rows = n;
         CHECK(kernel_rows_create(&rows, &cases[k], &data, &err) == 0, "%s", err.text);
-        float narrow[25];
-        double wide[25];
+        float narrow[ROWS * ROWS];
+        double wide[ROWS * ROWS];
         CHECK(kernel_block_float(&rows, 0, n, &rows, 0, n, narrow, n, scratch, &err) == 0, "float");
         CHECK(kernel_block_double(&rows, 0, n, &rows, 0, n, wide, n, scratch, &err) == 0, "double");
         for (size_t i = 0; i < n * n; i++) {
@@ -322,7 +427,7 @@ static void test_overflow(void) {
         kernel_rows_free(&rows);
     }
     kernel_scratch_free(scratch);
-    printf("ok: values whose squares overflow float\n");
+    printf("ok: values whose squares or sums overflow float\n");
 }
 
 /* scores = K C against the plain sums; zero coefficients; threads; rows one by one. */
@@ -411,6 +516,7 @@ int main(void) {
     test_formulas();
     test_functions();
     test_blocks();
+    test_definite();
     test_precomputed();
     test_overflow();
     test_scores();
