@@ -124,7 +124,9 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         if (path->reason) {
             return 0;
         }
-        stalled = gap < best_gap * (1 - BETTER) || path->mu < least_mu ? 0 : stalled + 1;
+        /* where mu also goes up, one that is lower than ever is progress */
+        bool lower = path->steps->move && path->mu < least_mu;
+        stalled = lower || gap < best_gap * (1 - BETTER) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
         least_mu = fmin(least_mu, path->mu);
         bool smooth = path->kinks && is_smooth(path, pace->near);
