@@ -109,9 +109,10 @@ static void centre_hessian(struct newton *newton) {
 }
 
 /* step = -(I + C/mu S)^-1 gradient, with the terms in the band of mu = `band`. */
-static int newton_step(void *context, const struct huber_path *path, double band,
+static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
                        struct error *err) {
     (void)path;
+    (void)err;
     struct newton *newton = context;
     const struct mc_task *task = newton->task;
     size_t k = newton->k, d = newton->d, size = newton->size;
@@ -139,8 +140,9 @@ static int newton_step(void *context, const struct huber_path *path, double band
             newton->right[c * d + f] = -newton->gradient[f * k + c];
         }
     }
-    if (cholesky_factor(newton->H, size) < 0) {
-        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    *found = cholesky_factor(newton->H, size) == 0;
+    if (!*found) {
+        return 0;
     }
     cholesky_solve(newton->H, size, newton->right);
     for (size_t c = 0; c < k; c++) {
@@ -198,7 +200,7 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     struct linesearch_result found =
         linesearch_minimise(&line, fmin(LINE * promise, LINE_WANTED * wanted));
     array_add(newton->w, found.theta, newton->step, size);
-    *moved = true;
+    (void)moved;
     return newton->map.scores(&newton->map, newton->w, newton->s, err);
 }
 

@@ -59,7 +59,7 @@ static double band_factor(const struct newton *newton) {
     return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
 
-static int direct_step(struct newton *newton, struct error *err) {
+static int direct_step(struct newton *newton, bool *found, struct error *err) {
     size_t d = newton->map->dimension;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
                             newton->H, err)) {
@@ -73,8 +73,9 @@ static int direct_step(struct newton *newton, struct error *err) {
         newton->H[i * d + i] += 1;
         newton->step[i] = -newton->gradient[i];
     }
-    if (cholesky_factor(newton->H, d)) {
-        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    *found = cholesky_factor(newton->H, d) == 0;
+    if (!*found) {
+        return 0;
     }
     cholesky_solve(newton->H, d, newton->step);
     return newton->map->scores(newton->map, newton->step, newton->q, err);
@@ -248,7 +249,7 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     };
     struct linesearch_result found = linesearch_minimise(&line, LINE * step_accuracy(path));
     array_add(newton->w, found.theta, newton->step, d);
-    *moved = true;
+    (void)moved;
     return map->scores(map, newton->w, newton->s, err);
 }
 
@@ -286,10 +287,11 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
     return 0;
 }
 
-static int step(void *context, const struct huber_path *path, double band, struct error *err) {
+static int step(void *context, const struct huber_path *path, double band, bool *found,
+                struct error *err) {
     struct newton *newton = context;
     rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
-    return newton->H ? direct_step(newton, err) : cg_step(newton, step_accuracy(path), err);
+    return newton->H ? direct_step(newton, found, err) : cg_step(newton, step_accuracy(path), err);
 }
 
 static const struct huber_steps STEPS = {.look = look,
