@@ -2,12 +2,12 @@
 
 #include "common/base/array.h"
 #include "common/base/dispatch.h"
-#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/mc/certify.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/smooth.h"
 #include "solvers/methods/cholesky.h"
+#include "solvers/methods/huber_path.h"
 #include "solvers/methods/linesearch.h"
 #include "solvers/methods/score_map.h"
 
@@ -15,11 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STALL_STEPS = 25 }; /* steps without a better gap: rounding has the last word */
-
-/* The smoothing: where it starts, how far it goes down in one step at the least and at the most
- * (the latter when the last step down needed no correction), and where it ends. */
-static const double MU_FIRST = 1, MU_CAREFUL = 0.3, MU_BOLD = 0.01, MU_LEAST = 1e-9;
+static const struct huber_pace PACE = {
+    .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-9, .patience = 25};
+static const double MU_FIRST = 1;
 /* Accuracy of the line search, relative to what the step promises and to what is wanted: a small
  * gain of the primal can be a large one of the dual. */
 static const double LINE = 1e-3, LINE_WANTED = 1e-4;
@@ -29,7 +27,8 @@ struct newton {
     struct mc_smooth smooth;
     struct risk risk;
     struct score_map map;
-    double cost, epsilon;
+    struct mc_fit *fit; /* the best point */
+    double cost;
     size_t n, k, d, size;               /* rows, classes, features with the constant one, d k */
     double *w, *gradient, *step, *dual; /* (d, k) */
     double *best_dual_w;                /* (d, k) W(alpha) of the best dual point, */
@@ -40,7 +39,7 @@ struct newton {
     double *right;                      /* (size) */
     size_t *term;                       /* (k) */
     double linear;                      /* sum of alpha */
-    double norm, value, residual;       /* |w|^2, smooth risk, half of |gradient|^2 */
+    double norm, value;                 /* |w|^2, smooth risk */
 };
 
 /* H[a d + f][b d + g] += weight x_f x_g for all f and g (the lower half's blocks: a >= b). */
@@ -110,7 +109,11 @@ static void centre_hessian(struct newton *newton) {
 }
 
 /* step = -(I + C/mu S)^-1 gradient, with the terms in the band of mu = `band`. */
-static int newton_step(struct newton *newton, double band, struct error *err) {
+static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
+                       struct error *err) {
+    (void)path;
+    (void)err;
+    struct newton *newton = context;
     const struct mc_task *task = newton->task;
     size_t k = newton->k, d = newton->d, size = newton->size;
     memset(newton->H, 0, size * size * sizeof *newton->H);
@@ -137,8 +140,9 @@ static int newton_step(struct newton *newton, double band, struct error *err) {
             newton->right[c * d + f] = -newton->gradient[f * k + c];
         }
     }
-    if (cholesky_factor(newton->H, size) < 0) {
-        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    *found = cholesky_factor(newton->H, size) == 0;
+    if (!*found) {
+        return 0;
     }
     cholesky_solve(newton->H, size, newton->right);
     for (size_t c = 0; c < k; c++) {
@@ -150,8 +154,11 @@ static int newton_step(struct newton *newton, double band, struct error *err) {
 }
 
 /* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
-static int evaluate(struct newton *newton, double *primal, double *dual, struct error *err) {
+static int look(void *context, const struct huber_path *path, struct huber_point *at,
+                struct error *err) {
+    struct newton *newton = context;
     double offset;
+    newton->smooth.mu = path->mu;
     newton->value = newton->risk.cut(&newton->smooth, newton->s, newton->g, &offset);
     if (newton->map.adjoint(&newton->map, newton->g, newton->dual, err)) {
         return -1;
@@ -161,48 +168,57 @@ static int evaluate(struct newton *newton, double *primal, double *dual, struct 
         newton->gradient[j] = newton->w[j] - newton->dual[j];
     }
     newton->norm = array_dot(newton->w, newton->w, newton->size);
-    newton->residual = array_dot(newton->gradient, newton->gradient, newton->size) / 2;
-    *primal = newton->norm / 2 + newton->cost * newton->smooth.loss;
+    at->residual = array_dot(newton->gradient, newton->gradient, newton->size) / 2;
+    at->primal = newton->norm / 2 + newton->cost * newton->smooth.loss;
     newton->linear = newton->cost * offset;
-    *dual = newton->linear - array_dot(newton->dual, newton->dual, newton->size) / 2;
-    return isfinite(*primal) ? 0
-                             : error_set(err, ERROR_RUNTIME,
-                                         "scores overflow: scale the data or "
-                                         "lower the cost");
+    at->dual = newton->linear - array_dot(newton->dual, newton->dual, newton->size) / 2;
+    return isfinite(at->primal)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
-/* Goes along the step to the minimum. */
-static int line(struct newton *newton, double wanted, struct error *err) {
+static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {
+    struct newton *newton = context;
     size_t size = newton->size, m = newton->n * newton->k;
     if (newton->map.scores(&newton->map, newton->step, newton->q, err)) {
         return -1;
     }
-    struct linesearch search = {.risk = &newton->risk,
-                                .cost = newton->cost,
-                                .s = newton->s,
-                                .d = newton->q,
-                                .norm = newton->norm,
-                                .mixed = array_dot(newton->w, newton->step, size),
-                                .curvature = array_dot(newton->step, newton->step, size),
-                                .value = newton->value,
-                                .slope = array_dot(newton->g, newton->q, m),
-                                .first = 1,
-                                .trial = newton->trial,
-                                .g = newton->g};
+    struct linesearch line = {.risk = &newton->risk,
+                              .cost = newton->cost,
+                              .s = newton->s,
+                              .d = newton->q,
+                              .norm = newton->norm,
+                              .mixed = array_dot(newton->w, newton->step, size),
+                              .curvature = array_dot(newton->step, newton->step, size),
+                              .value = newton->value,
+                              .slope = array_dot(newton->g, newton->q, m),
+                              .first = 1,
+                              .trial = newton->trial,
+                              .g = newton->g};
     double promise = -array_dot(newton->gradient, newton->step, size) / 2;
+    double wanted = path->epsilon * path->primal;
     struct linesearch_result found =
-        linesearch_minimise(&search, fmin(LINE * promise, LINE_WANTED * wanted));
+        linesearch_minimise(&line, fmin(LINE * promise, LINE_WANTED * wanted));
     array_add(newton->w, found.theta, newton->step, size);
+    (void)moved;
     return newton->map.scores(&newton->map, newton->w, newton->s, err);
 }
 
-/* Lowers mu by `factor` at most, not below what the gap that is wanted needs; the gradient becomes
- * that of the new mu with the band of the old one. */
-static int lower_mu(struct newton *newton, double factor, double gap, double wanted,
-                    struct error *err) {
-    double band = newton->smooth.mu, offset;
-    double enough = 0.3 * wanted / (gap - newton->residual);
-    newton->smooth.mu = fmax(band * fmin(fmax(factor, enough), MU_CAREFUL), MU_LEAST);
+static void keep_primal(void *context) {
+    const struct newton *newton = context;
+    memcpy(newton->fit->weights, newton->w, newton->size * sizeof *newton->w);
+}
+
+static void keep_dual(void *context) {
+    struct newton *newton = context;
+    newton->best_linear = newton->linear;
+    memcpy(newton->best_dual_w, newton->dual, newton->size * sizeof *newton->dual);
+}
+
+static int lower_mu(void *context, double band, double mu, struct error *err) {
+    struct newton *newton = context;
+    double offset;
+    newton->smooth.mu = mu;
     mc_smooth_follow(&newton->smooth, band, newton->s, newton->g);
     if (newton->map.adjoint(&newton->map, newton->g, newton->gradient, err)) {
         return -1;
@@ -210,60 +226,16 @@ static int lower_mu(struct newton *newton, double factor, double gap, double wan
     for (size_t j = 0; j < newton->size; j++) {
         newton->gradient[j] = newton->w[j] + newton->cost * newton->gradient[j];
     }
-    newton->residual = array_dot(newton->gradient, newton->gradient, newton->size) / 2;
     newton->value = newton->risk.cut(&newton->smooth, newton->s, newton->g, &offset);
     return 0;
 }
 
-static int iterate(struct newton *newton, const struct monitor *monitor, struct mc_fit *fit,
-                   struct error *err) {
-    double best_dual = 0, best_gap = INFINITY, factor = MU_CAREFUL;
-    int stalled = 0;
-    bool lowered = false;
-    fit->primal = INFINITY;
-    for (;;) {
-        double primal, dual;
-        if (evaluate(newton, &primal, &dual, err)) {
-            return -1;
-        }
-        if (primal < fit->primal) {
-            fit->primal = primal;
-            memcpy(fit->weights, newton->w, newton->size * sizeof *newton->w);
-        }
-        if (dual > best_dual) {
-            fit->dual = best_dual = dual;
-            newton->best_linear = newton->linear;
-            memcpy(newton->best_dual_w, newton->dual, newton->size * sizeof *newton->dual);
-        }
-        double gap = fit->primal - best_dual, wanted = newton->epsilon * fit->primal;
-        if (gap_reached(fit->primal, best_dual, newton->epsilon)) {
-            return 0;
-        }
-        fit->iterations++;
-        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, best_dual);
-        if (fit->reason) {
-            return 0;
-        }
-        stalled = gap < best_gap * (1 - 1e-4) ? 0 : stalled + 1;
-        best_gap = fmin(best_gap, gap);
-        bool smooth_enough = newton->residual < 0.5 * (primal - dual);
-        if (stalled >= STALL_STEPS || (smooth_enough && newton->smooth.mu <= MU_LEAST)) {
-            fit->reason = STOP_ROUNDING;
-            return 0;
-        }
-        double band = newton->smooth.mu;
-        if (smooth_enough) {
-            factor = lowered ? fmax(factor * MU_CAREFUL, MU_BOLD) : MU_CAREFUL;
-            if (lower_mu(newton, factor, primal - dual, wanted, err)) {
-                return -1;
-            }
-        }
-        lowered = smooth_enough;
-        if (newton_step(newton, band, err) || line(newton, wanted, err)) {
-            return -1;
-        }
-    }
-}
+static const struct huber_steps STEPS = {.look = look,
+                                         .keep_primal = keep_primal,
+                                         .keep_dual = keep_dual,
+                                         .lower = lower_mu,
+                                         .step = newton_step,
+                                         .search = search};
 
 static int allocate(struct newton *newton, struct mc_fit *fit, struct error *err) {
     size_t size = newton->size, m = newton->n * newton->k;
@@ -329,17 +301,11 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
                     double mu, const struct monitor *monitor, struct mc_fit *fit,
                     struct error *err) {
     size_t k = task->shape.k, d = (size_t)task->problem->data->n_features + 1;
-    struct newton newton = {.task = task,
-                            .cost = goal->cost,
-                            .epsilon = goal->epsilon,
-                            .n = task->n,
-                            .k = k,
-                            .d = d,
-                            .size = d * k};
+    struct newton newton = {
+        .task = task, .fit = fit, .cost = goal->cost, .n = task->n, .k = k, .d = d, .size = d * k};
     *fit = (struct mc_fit){0};
     int status = allocate(&newton, fit, err);
     if (status == 0) {
-        newton.smooth.mu = fmin(fmax(mu, MU_LEAST), MU_FIRST);
         newton.risk = mc_smooth_risk(&newton.smooth);
         if (start) {
             memcpy(newton.w, start, newton.size * sizeof *start);
@@ -350,7 +316,20 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         status = newton.map.scores(&newton.map, newton.w, newton.s, err);
     }
     if (status == 0) {
-        status = iterate(&newton, monitor, fit, err);
+        struct huber_path path = {.steps = &STEPS,
+                                  .context = &newton,
+                                  .pace = &PACE,
+                                  .monitor = monitor,
+                                  .epsilon = goal->epsilon,
+                                  .kinks = true,
+                                  .mu = fmin(fmax(mu, PACE.least), MU_FIRST),
+                                  .primal = INFINITY,
+                                  .dual = 0}; /* of alpha = 0 */
+        status = huber_path_run(&path, err);
+        fit->primal = path.primal;
+        fit->dual = path.dual;
+        fit->iterations = path.iterations;
+        fit->reason = path.reason;
     }
     for (size_t c = 0; status == 0 && fit->bias && c < k; c++) {
         fit->bias[c] = task->bias * fit->weights[(d - 1) * k + c];

@@ -44,9 +44,19 @@ static bool is_smooth(const struct huber_path *path, double share) {
     return path->at.residual < share * (path->at.primal - path->at.dual);
 }
 
+/* Finds the Newton step. There is none, which ends the path, if path->reason is set. */
+static int find_step(struct huber_path *path, double band, struct error *err) {
+    bool found = true;
+    if (path->steps->step(path->context, path, band, &found, err) < 0) {
+        return -1;
+    }
+    path->reason = found ? STOP_REACHED : STOP_ROUNDING;
+    return 0;
+}
+
 /* Along the step, to the minimum for the mu there is. */
 static int search(struct huber_path *path, struct error *err) {
-    bool moved;
+    bool moved = true;
     if (path->steps->search(path->context, path, &moved, err) < 0) {
         return -1;
     }
@@ -83,8 +93,11 @@ static int go_down(struct huber_path *path, struct way *way, struct error *err) 
     double band = path->mu, length = 1;
     path->mu = fmax(band * fmin(fmax(way->factor, enough), pace->most), pace->least);
     if (path->steps->lower(path->context, band, path->mu, err) < 0 ||
-        path->steps->step(path->context, path, band, err) < 0) {
+        find_step(path, band, err) < 0) {
         return -1;
+    }
+    if (path->reason) {
+        return 0;
     }
     int status = path->steps->move ? move(path, band, &length, err) : search(path, err);
     bool easy = length == 1;
@@ -105,7 +118,10 @@ static int correct(struct huber_path *path, struct way *way, struct error *err) 
             return -1;
         }
     }
-    return path->steps->step(path->context, path, path->mu, err) < 0 ? -1 : search(path, err);
+    if (find_step(path, path->mu, err) < 0) {
+        return -1;
+    }
+    return path->reason ? 0 : search(path, err);
 }
 
 int huber_path_run(struct huber_path *path, struct error *err) {
@@ -124,7 +140,9 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         if (path->reason) {
             return 0;
         }
-        stalled = gap < best_gap * (1 - BETTER) || path->mu < least_mu ? 0 : stalled + 1;
+        /* where mu also goes up, one that is lower than ever is progress */
+        bool lower = path->steps->move && path->mu < least_mu;
+        stalled = lower || gap < best_gap * (1 - BETTER) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
         least_mu = fmin(least_mu, path->mu);
         bool smooth = path->kinks && is_smooth(path, pace->near);

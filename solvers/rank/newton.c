@@ -1,9 +1,9 @@
 #include "solvers/rank/newton.h"
 
 #include "common/base/array.h"
-#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/cholesky.h"
+#include "solvers/methods/huber_path.h"
 #include "solvers/methods/linesearch.h"
 #include "solvers/rank/landmarks.h"
 #include "solvers/rank/laplacian.h"
@@ -14,16 +14,15 @@
 #include <string.h>
 
 enum {
-    STALL_STEPS = 25, /* Newton steps without a better gap: rounding has the last word */
-    CG_MOST = 2000,   /* conjugate gradient steps for one Newton step */
-    CG_PLAIN = 40,    /* after so many a preconditioner pays */
+    CG_MOST = 2000, /* conjugate gradient steps for one Newton step */
+    CG_PLAIN = 40,  /* after so many a preconditioner pays */
     LANDMARKS = 1024
 };
 
-/* The smoothing: where it starts, how far it goes down in one step at the least and at the most
- * (the latter when the last step down needed no correction), and where rounding of u / mu ends it.
- */
-static const double MU_FIRST = 1, MU_CAREFUL = 0.3, MU_BOLD = 0.01, MU_LEAST = 1e-7;
+static const struct huber_pace PACE = {
+    .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-7, .patience = 25};
+static const double MU_FIRST = 1;
+static const double STEP = 0.1;       /* accuracy of a step, relative to the gap that is wanted */
 static const double FORCING = 0.1;    /* residual of CG relative to the gradient */
 static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
 static const double LINE = 1e-3; /* accuracy of the line search, relative to that of the step */
@@ -36,7 +35,8 @@ struct newton {
     struct risk table;
     bool huber;
     const struct monitor *monitor;
-    double cost, epsilon;
+    double cost;
+    struct fit *fit;              /* the best points */
     double *w, *gradient, *step;  /* (dimension) */
     double *dual;                 /* (dimension) A'(-C g) */
     double *s, *g, *q, *trial;    /* (n) */
@@ -45,6 +45,7 @@ struct newton {
     double *cg;                   /* work of conjugate gradients; else NULL */
     struct landmarks landmarks;   /* kernels: the preconditioner, once plain steps were too many */
     double norm, value, residual; /* |w|^2, the smooth risk, half of |gradient|^2 */
+    double dual_offset;           /* of the dual point */
 };
 
 static double inner(const struct newton *newton, const double *x, const double *y,
@@ -58,7 +59,7 @@ static double band_factor(const struct newton *newton) {
     return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
 
-static int direct_step(struct newton *newton, struct error *err) {
+static int direct_step(struct newton *newton, bool *found, struct error *err) {
     size_t d = newton->map->dimension;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
                             newton->H, err)) {
@@ -72,8 +73,9 @@ static int direct_step(struct newton *newton, struct error *err) {
         newton->H[i * d + i] += 1;
         newton->step[i] = -newton->gradient[i];
     }
-    if (cholesky_factor(newton->H, d)) {
-        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    *found = cholesky_factor(newton->H, d) == 0;
+    if (!*found) {
+        return 0;
     }
     cholesky_solve(newton->H, d, newton->step);
     return newton->map->scores(newton->map, newton->step, newton->q, err);
@@ -189,11 +191,13 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
 }
 
 /* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
-static int evaluate(struct newton *newton, double *primal, double *dual, double *dual_offset,
-                    struct error *err) {
+static int look(void *context, const struct huber_path *path, struct huber_point *at,
+                struct error *err) {
+    struct newton *newton = context;
     const struct score_map *map = newton->map;
     size_t d = map->dimension;
     double offset;
+    newton->risk.mu = path->mu;
     newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
     if (map->adjoint(map, newton->g, newton->dual, err)) {
         return -1;
@@ -212,18 +216,24 @@ static int evaluate(struct newton *newton, double *primal, double *dual, double 
     if (map->primal) {
         dual_norm = array_dot(newton->dual, newton->dual, d);
     }
-    *primal = 0.5 * newton->norm + newton->cost * newton->risk.true_value;
-    *dual_offset = newton->cost * newton->risk.dual_offset;
-    *dual = *dual_offset - 0.5 * dual_norm;
-    newton->residual = 0.5 * gradient_norm;
-    return 0;
+    newton->residual = at->residual = 0.5 * gradient_norm;
+    newton->dual_offset = newton->cost * newton->risk.dual_offset;
+    at->primal = 0.5 * newton->norm + newton->cost * newton->risk.true_value;
+    at->dual = newton->dual_offset - 0.5 * dual_norm;
+    return isfinite(at->primal) && isfinite(at->dual)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
-/* Goes along the step to the minimum. */
-static int line(struct newton *newton, double tolerance, struct error *err) {
+static double step_accuracy(const struct huber_path *path) {
+    return STEP * path->epsilon * path->primal;
+}
+
+static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {
+    struct newton *newton = context;
     const struct score_map *map = newton->map;
     size_t n = map->n, d = map->dimension;
-    struct linesearch search = {
+    struct linesearch line = {
         .risk = &newton->table,
         .cost = newton->cost,
         .s = newton->s,
@@ -237,37 +247,31 @@ static int line(struct newton *newton, double tolerance, struct error *err) {
         .trial = newton->trial,
         .g = newton->g,
     };
-    struct linesearch_result found = linesearch_minimise(&search, tolerance);
+    struct linesearch_result found = linesearch_minimise(&line, LINE * step_accuracy(path));
     array_add(newton->w, found.theta, newton->step, d);
+    (void)moved;
     return map->scores(map, newton->w, newton->s, err);
 }
 
-/* Keeps the better of the bounds, each with the point that it belongs to. */
-static void keep_best(const struct newton *newton, double primal, double dual, double offset,
-                      struct fit *fit) {
-    size_t d = newton->map->dimension;
-    if (primal < fit->primal) {
-        fit->primal = primal;
-        memcpy(fit->weights, newton->w, d * sizeof *newton->w);
-    }
-    if (dual > fit->dual) {
-        fit->dual = dual;
-        fit->dual_offset = offset;
-        fit->smoothing = newton->huber ? newton->risk.mu : 0;
-        memcpy(fit->dual_scores, newton->s, newton->map->n * sizeof *newton->s);
-        memcpy(fit->dual_weights, newton->dual, d * sizeof *newton->dual);
-    }
+static void keep_primal(void *context) {
+    const struct newton *newton = context;
+    memcpy(newton->fit->weights, newton->w, newton->map->dimension * sizeof *newton->w);
 }
 
-/* Lowers mu, to what the gap that is asked for needs and by at most `factor`. The minimum moves
- * with mu along a line as long as the band keeps its pairs: the gradient becomes that of the new mu
- * with the band of the old one, so that one Newton step follows. */
-static int lower_mu(struct newton *newton, double factor, double gap, double primal,
-                    struct error *err) {
+static void keep_dual(void *context) {
+    const struct newton *newton = context;
+    struct fit *fit = newton->fit;
+    fit->dual_offset = newton->dual_offset;
+    fit->smoothing = newton->huber ? newton->risk.mu : 0;
+    memcpy(fit->dual_scores, newton->s, newton->map->n * sizeof *newton->s);
+    memcpy(fit->dual_weights, newton->dual, newton->map->dimension * sizeof *newton->dual);
+}
+
+static int lower_mu(void *context, double band, double mu, struct error *err) {
+    struct newton *newton = context;
     const struct score_map *map = newton->map;
-    double band = newton->risk.mu, smoothing = gap - newton->residual, offset;
-    double enough = 0.3 * newton->epsilon * primal / smoothing;
-    newton->risk.mu = fmax(band * fmin(fmax(factor, enough), MU_CAREFUL), MU_LEAST);
+    double offset, square;
+    newton->risk.mu = mu;
     rank_risk_follow(&newton->risk, newton->s, band, newton->g);
     if (map->adjoint(map, newton->g, newton->gradient, err)) {
         return -1;
@@ -275,7 +279,6 @@ static int lower_mu(struct newton *newton, double factor, double gap, double pri
     for (size_t k = 0; k < map->dimension; k++) {
         newton->gradient[k] = newton->w[k] + newton->cost * newton->gradient[k];
     }
-    double square;
     if (inner_square(newton, newton->gradient, newton->gradient_s, &square, err)) {
         return -1;
     }
@@ -284,59 +287,39 @@ static int lower_mu(struct newton *newton, double factor, double gap, double pri
     return 0;
 }
 
-static int step(struct newton *newton, double band, double enough, struct error *err) {
+static int step(void *context, const struct huber_path *path, double band, bool *found,
+                struct error *err) {
+    struct newton *newton = context;
     rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
-    if (newton->H ? direct_step(newton, err) : cg_step(newton, enough, err)) {
-        return -1;
-    }
-    return line(newton, LINE * enough, err);
+    return newton->H ? direct_step(newton, found, err) : cg_step(newton, step_accuracy(path), err);
 }
 
-static int iterate(struct newton *newton, struct fit *fit, struct error *err) {
-    double best_gap = INFINITY, factor = MU_CAREFUL;
-    int stalled = 0;
-    bool lowered = false;
-    fit->primal = INFINITY;
-    fit->dual = 0; /* of alpha = 0 */
-    for (;;) {
-        double primal, dual, offset;
-        if (evaluate(newton, &primal, &dual, &offset, err)) {
-            return -1;
-        }
-        if (!isfinite(primal) || !isfinite(dual)) {
-            return error_set(err, ERROR_RUNTIME,
-                             "scores overflow: scale the data or lower the cost");
-        }
-        keep_best(newton, primal, dual, offset, fit);
-        double gap = fit->primal - fit->dual;
-        if (gap_reached(fit->primal, fit->dual, newton->epsilon)) {
-            fit->converged = true;
-            return 0;
-        }
-        fit->iterations++;
-        fit->reason = monitor_check(newton->monitor, fit->iterations, fit->primal, fit->dual);
-        if (fit->reason) {
-            return 0;
-        }
-        stalled = gap < best_gap * (1 - 1e-4) ? 0 : stalled + 1;
-        best_gap = fmin(best_gap, gap);
-        double band = newton->risk.mu;
-        bool smooth_enough = newton->huber && newton->residual < 0.5 * (primal - dual);
-        if (stalled >= STALL_STEPS || (smooth_enough && band <= MU_LEAST)) {
-            fit->reason = STOP_ROUNDING;
-            return 0;
-        }
-        if (smooth_enough) {
-            factor = lowered ? fmax(factor * MU_CAREFUL, MU_BOLD) : MU_CAREFUL;
-            if (lower_mu(newton, factor, primal - dual, primal, err)) {
-                return -1;
-            }
-        }
-        lowered = smooth_enough;
-        if (step(newton, band, 0.1 * newton->epsilon * fit->primal, err)) {
-            return -1;
-        }
-    }
+static const struct huber_steps STEPS = {.look = look,
+                                         .keep_primal = keep_primal,
+                                         .keep_dual = keep_dual,
+                                         .lower = lower_mu,
+                                         .step = step,
+                                         .search = search};
+
+/* From w; the fit gets the best points. */
+static int run(struct newton *newton, double epsilon, struct error *err) {
+    struct fit *fit = newton->fit;
+    struct huber_path path = {.steps = &STEPS,
+                              .context = newton,
+                              .pace = &PACE,
+                              .monitor = newton->monitor,
+                              .epsilon = epsilon,
+                              .kinks = newton->huber,
+                              .mu = MU_FIRST,
+                              .primal = INFINITY,
+                              .dual = 0}; /* of alpha = 0 */
+    int status = huber_path_run(&path, err);
+    fit->primal = path.primal;
+    fit->dual = path.dual;
+    fit->iterations = path.iterations;
+    fit->reason = path.reason;
+    fit->converged = path.reason == STOP_REACHED;
+    return status;
 }
 
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
@@ -350,12 +333,11 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                             .huber = loss == RANK_HINGE,
                             .monitor = monitor,
                             .cost = cost,
-                            .epsilon = epsilon};
+                            .fit = fit};
     if (rank_risk_create(&newton.risk, pairs,
                          loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE, err)) {
         return -1;
     }
-    newton.risk.mu = MU_FIRST;
     newton.table = rank_risk_table(&newton.risk);
     bool direct = map->primal && d <= RANK_NEWTON_DIRECT;
     newton.w = memory_zeros(d, sizeof(double), "weights", err);
@@ -382,7 +364,7 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
             memcpy(newton.w, start, d * sizeof(double));
             status = map->scores(map, newton.w, newton.s, err);
         }
-        status = status ? status : iterate(&newton, fit, err);
+        status = status ? status : run(&newton, epsilon, err);
         rank_laplacian_free(&newton.laplacian);
     }
     if (status) {

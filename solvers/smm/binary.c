@@ -277,11 +277,11 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
     return form_adjoint(binary, err);
 }
 
-static int newton_step(void *context, const struct huber_path *path, double band,
+static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
                        struct error *err) {
     struct binary *binary = context;
     find_band(binary, band, path->mu);
-    return binary_step(binary, err);
+    return binary_step(binary, found, err);
 }
 
 /* ---- along a step ---- */

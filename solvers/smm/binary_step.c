@@ -97,7 +97,7 @@ static void add_tiles(void *argument, size_t task, size_t worker) {
                 block + first, (int)d, 1, H + first, (int)d);
 }
 
-static int weights_step(struct binary *binary, struct error *err) {
+static bool weights_step(struct binary *binary) {
     size_t d = binary->dimension;
     struct threads *threads = binary->rows.threads;
     struct tiles tiles = {.binary = binary, .block = binary->work};
@@ -112,16 +112,16 @@ static int weights_step(struct binary *binary, struct error *err) {
         threads_run(threads, tiles.n_block, gather_row, &tiles);
         threads_run(threads, (d + TILE - 1) / TILE, add_tiles, &tiles);
     }
-    if (cholesky_factor(binary->matrix, d)) {
-        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    if (cholesky_factor(binary->matrix, d) < 0) {
+        return false;
     }
     cholesky_solve(binary->matrix, d, binary->step);
-    return 0;
+    return true;
 }
 
 /* ---- coefficients ---- */
 
-static int coefficients_step(struct binary *binary, struct error *err) {
+static bool coefficients_step(struct binary *binary) {
     size_t n = binary->n, m = binary->n_band;
     const uint32_t *band = binary->band;
     const double *share = binary->share;
@@ -149,8 +149,8 @@ static int coefficients_step(struct binary *binary, struct error *err) {
         M[i * m + i] += 1;
         solution[i] = scale * (scores[band[i]] - mean_score);
     }
-    if (cholesky_factor(M, m)) {
-        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    if (cholesky_factor(M, m) < 0) {
+        return false;
     }
     cholesky_solve(M, m, solution);
     double total = 0;
@@ -164,7 +164,7 @@ static int coefficients_step(struct binary *binary, struct error *err) {
     for (size_t i = 0; i < m; i++) {
         binary->step[band[i]] += solution[i] - share[i] * total;
     }
-    return 0;
+    return true;
 }
 
 /* ---- conjugate gradients ---- */
@@ -208,7 +208,7 @@ static int conjugate_step(struct binary *binary, struct error *err) {
     return 0;
 }
 
-int binary_step(struct binary *binary, struct error *err) {
+int binary_step(struct binary *binary, bool *found, struct error *err) {
     size_t n = binary->dimension;
     for (size_t i = 0; i < n; i++) {
         binary->gradient[i] = binary->x[i] - binary->v[i];
@@ -220,11 +220,15 @@ int binary_step(struct binary *binary, struct error *err) {
         return -1;
     }
     array_add(binary->gradient, -binary->lack, binary->mean, n);
-    int status = binary->form == BINARY_WEIGHTS        ? weights_step(binary, err)
-                 : binary->form == BINARY_COEFFICIENTS ? coefficients_step(binary, err)
-                                                       : conjugate_step(binary, err);
-    if (status == 0) {
+    if (binary->form == BINARY_CONJUGATE) {
+        if (conjugate_step(binary, err) < 0) {
+            return -1;
+        }
+    } else {
+        *found = binary->form == BINARY_WEIGHTS ? weights_step(binary) : coefficients_step(binary);
+    }
+    if (*found) {
         binary_form_scores(binary, binary->step, binary->q);
     }
-    return status;
+    return 0;
 }
