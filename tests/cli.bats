@@ -203,13 +203,16 @@ Cross Validation ndcg@3'
 
 @test "cli: --batch writes a file for each test file into the current folder" {
     svm-rank-train -q train.svm m >/dev/null
-    mkdir far && cp test.svm far/one && cp train.svm far/two
-    svm-rank-predict -q --batch m far/one far/two
-    cmp one.predict <(svm-rank-predict -q test.svm m)
-    cmp two.predict <(svm-rank-predict -q train.svm m)
-    svm-rank-predict --batch --metrics m far/one far/two >out
-    assert_equal "$(grep -c '^pairwise-accuracy ' out)" 2
-    assert_equal "$(grep '^file ' out | tr '\n' ' ')" 'file far/one file far/two '
+    mkdir far here && cp test.svm far/one && cp train.svm far/two
+    cd here
+    svm-rank-predict -q --batch ../m ../far/one ../far/two
+    holds . one.predict two.predict
+    cmp one.predict <(svm-rank-predict -q ../test.svm ../m)
+    cmp two.predict <(svm-rank-predict -q ../train.svm ../m)
+    svm-rank-predict --batch --metrics ../m ../far/one ../far/two >../out
+    assert_equal "$(grep -c '^pairwise-accuracy ' ../out)" 2
+    assert_equal "$(grep '^file ' ../out | tr '\n' ' ')" 'file ../far/one file ../far/two '
+    refused svm-rank-predict -q --batch ../m missing.svm
 }
 
 @test "cli: a precomputed kernel can be cross-validated and validated" {
@@ -274,4 +277,137 @@ Cross Validation ndcg@3'
         cut -f1 log | tail -n +2 >numbers
         seq $limit | cmp - numbers
     done
+}
+
+# ---- misuse ----
+
+@test "cli: unknown options and missing arguments are misuse" {
+    for options in '--nosuch' '-Z' '--cost' '-c' '-e' '--kernel=' '-c=' '--quiet=3' '-qZ' '--' \
+        '-t' '--pairs' '--log' 'train.svm m extra' 'train.svm m extra more'; do
+        # shellcheck disable=SC2086
+        misused svm-rank-train $options
+    done
+    misused svm-rank-train
+    misused svm-rank-train -q
+    misused svm-rank-predict
+    misused svm-rank-predict train.svm
+    misused svm-rank-predict train.svm m a b
+    misused svm-rank-predict - - # one standard input for two files
+    misused svm-rank-predict --nosuch train.svm m
+    misused svm-rank-predict -Z train.svm m
+    holds . err out set.svm test.svm train.svm
+}
+
+@test "cli: values are read whole and checked against their range" {
+    mkdir empty
+    while read -r options; do
+        # shellcheck disable=SC2086
+        misused svm-rank-train $options train.svm empty/model
+        holds empty
+    done <<'END'
+-e 1x
+-e x
+-e -1
+-e nan
+-e inf
+-e 1e400
+-e 0x1p-3
+-e ,
+-c 0
+-c -1
+-c 1x
+-c nan
+-c inf
+-c 1e999
+-c 1:2
+-c 1:2:0
+-c 1:2:x0
+-c 1:2:x1
+-c 1:2:x-2
+-c 1:2:+0
+-c 1:2:+-1
+-c 2:1:x2
+-c 1:1e300:+1e-300
+-c 1,
+-c ,1
+-c 1,,2
+-c 2^
+-c ^2
+-c 2^x
+-c 2^1^1
+-t 7
+-t -1
+-t 2x
+-t nosuch
+-t 1.5
+-s nosuch
+-s 9
+-l nosuch
+-l 2
+-d -1
+-d 1.5
+-d 1x
+-g -1
+-g x
+-r x
+-r inf
+-m 0
+-m -1
+-m x
+-j -1
+-j x
+-j 1.5
+-v 1
+-v 0
+-v -3
+-v 2.5
+-v x
+-h 2
+-b 2
+-b x
+--scale nosuch
+--seed -1
+--seed x
+--seed 1.5
+--seed 18446744073709551616
+--max-iter -1
+--max-iter x
+--max-time -1
+--max-time x
+--solver nosuch
+--step nosuch
+--stop nosuch
+--rank-gap 3:2
+--rank-gap 2
+--rank-gap 0:0
+--rank-gap x:2
+--rank-gap 1:x
+--rank-gap -1:2
+--pairs 0
+--pairs -1
+--pairs 1.5
+--pairs nosuch
+--cost-per nosuch
+--pair-features nosuch
+-w 1
+-w 1:
+-w :1
+-w 1:x
+-w 1:-1
+-w x:1
+END
+}
+
+@test "cli: combinations that mean nothing are misuse" {
+    mkdir empty
+    while read -r options; do
+        # shellcheck disable=SC2086
+        misused svm-rank-train $options train.svm empty/model
+        holds empty
+    done <<'END'
+--solver fw -l squared-hinge
+--pair-features exterior --solver newton
+-v 3 --fold-file train.svm
+-c 1,2
+END
 }
