@@ -145,7 +145,7 @@ setup() {
     predict test.svm plain.model | cmp - scores
 }
 
-@test "rank: saving and loading keeps every bit of a prediction" {
+@test "rank: a model that comes through a pipe is the file, and predicts the same bits" {
     for options in '-t 2 -g .37' '-l squared-hinge' '-t 1 -d 2 -r .1' '--scale std -t 2'; do
         # shellcheck disable=SC2086
         { svm-rank-train -q $options real.svm - >piped.model
@@ -192,11 +192,9 @@ setup() {
 @test "rank: an export that the other format cannot express is refused before training" {
     mkdir empty
     for options in '-t 6 --libsvm' '-t 5 --libsvm' '-t 2 --liblinear'; do
-        local status=0
         # shellcheck disable=SC2086
-        svm-rank-train -q $options empty/exported graded.svm empty/model >out 2>err || status=$?
-        [[ $status =~ ^[12]$ ]] || fail "exit $status: $options"
-        assert_equal "$(wc -l <err)" 1
+        misused svm-rank-train -q $options empty/exported missing.svm empty/model
+        [[ "$(<err)" == *'that format does not have the '*' kernel: try --help' ]]
         holds empty
     done
 }

@@ -1,20 +1,11 @@
 /* Arrays that grow: what is in them stays, room is a power of two and never less than it was, and
  * what cannot be had leaves everything as it is. */
 #include "common/base/memory.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAIL %s:%d: ", __FILE__, __LINE__);                                            \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void check_room(void) {
     CHECK(memory_room(0, 0) == 0, "room for nothing");
