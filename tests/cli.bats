@@ -20,10 +20,6 @@ setup() {
     unit driver/options
 }
 
-@test "cli: outputs are there whole or not at all" {
-    TMPDIR=$tmp unit common/base/output
-}
-
 @test "cli: options stand anywhere, cut short, attached or with an equals sign" {
     svm-rank-train -q -c 4 -t 2 --gamma 0.5 train.svm a
     svm-rank-train train.svm -qc4 --kern=rbf b --ga=.5
@@ -103,7 +99,6 @@ Cross Validation ndcg@3'
 
 @test "cli: --validate measures what predict measures on that file" {
     for options in '-c 1' '-t rbf -g .3' '--scale std-center' '-t minmax --scale l2'; do
-        # shellcheck disable=SC2086
         {
             svm-rank-train -q $options --validate test.svm train.svm >out
             svm-rank-train -q $options train.svm m >/dev/null
@@ -120,10 +115,8 @@ Cross Validation ndcg@3'
     cmp alone m
     sed 's/$/ 9:1/' test.svm >wide.svm
     for options in '-t linear' '-t linear --scale std' '-t minmax'; do
-        # shellcheck disable=SC2086 # options are words
         svm-rank-train -q -c 1,1e-9 $options --validate wide.svm train.svm m >out
         cost=$(awk '$1 == "cost" { print $2 }' m)
-        # shellcheck disable=SC2086
         svm-rank-train -q -c "$cost" $options train.svm alone >/dev/null
         cmp alone m
     done
@@ -284,7 +277,6 @@ Cross Validation ndcg@3'
 @test "cli: unknown options and missing arguments are misuse" {
     for options in '--nosuch' '-Z' '--cost' '-c' '-e' '--kernel=' '-c=' '--quiet=3' '-qZ' '--' \
         '-t' '--pairs' '--log' 'train.svm m extra' 'train.svm m extra more'; do
-        # shellcheck disable=SC2086
         misused svm-rank-train $options
     done
     misused svm-rank-train
@@ -301,7 +293,6 @@ Cross Validation ndcg@3'
 @test "cli: values are read whole and checked against their range" {
     mkdir empty
     while read -r options; do
-        # shellcheck disable=SC2086
         misused svm-rank-train $options train.svm empty/model
         holds empty
     done <<'END'
@@ -401,7 +392,6 @@ END
 @test "cli: combinations that mean nothing are misuse" {
     mkdir empty
     while read -r options; do
-        # shellcheck disable=SC2086
         misused svm-rank-train $options train.svm empty/model
         holds empty
     done <<'END'

@@ -1,6 +1,5 @@
 # Files of version 1: what is predicted by them, to the bit, and how programs tell mistakes.
 
-# shellcheck disable=SC2154 # tmp, bin, root are helper's
 load helper
 
 setup() {
@@ -121,8 +120,8 @@ nearly() {
 # tells FAMILY: its two programs answer the commands of their transcripts as they always did.
 tells() {
     for program in "svm-$1-train" "svm-$1-predict"; do
-        "$golden/cli/transcript" "$program" >"$program"
-        diff "$golden/cli/$program" "$program" || fail "$program"
+        "$golden/cli/transcript" "$program" >found
+        diff "$golden/cli/$program" found || fail "$program"
     done
 }
 

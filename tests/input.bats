@@ -29,18 +29,8 @@ refuses() {
     done
 }
 
-@test "number: parsing equals strtod, formatting is the shortest" {
-    unit common/base/number
-    unit common/base/powers
-}
-
-@test "number: the table of powers of ten is what its generator writes" {
-    run -0 "$bin/tests/unit/common/base/powers" write
-    assert_equal "$output" "$(<"$root/common/base/powers.inc")"
-}
-
-@test "memory: arrays grow with what is in them" {
-    unit common/base/memory
+@test "scale: training rows come out standardised, other rows get the same map" {
+    unit common/data/scale
 }
 
 @test "data: dense in place, subsets, parts, names" {

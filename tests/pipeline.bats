@@ -13,12 +13,11 @@ setup() {
 @test "pipeline: a file, a gzip file, a pipe and a gzip pipe give the same model, byte for byte" {
     gzip <small.svm >small.gz
     for options in '-c 2' '-t 6 -c 2' '-l squared-hinge --scale std' '-t 2 -b 1'; do
-        # shellcheck disable=SC2086
         {
             train $options small.svm file.model
             train $options small.gz gz.model
-            cat small.svm | train $options - pipe.model
-            cat small.gz | train $options - gzpipe.model
+            train $options - pipe.model < <(cat small.svm)
+            train $options - gzpipe.model < <(cat small.gz)
             train $options - stdin.model <small.svm
             mkfifo fifo && { cat small.svm >fifo & } && train $options fifo fifo.model
             rm fifo
@@ -35,9 +34,9 @@ setup() {
     [ "$(wc -l <scores)" = 60 ]
     predict small.svm model >stdout.scores
     predict small.svm model - >dash.scores
-    cat small.svm | predict - model >pipe.scores
+    predict - model >pipe.scores < <(cat small.svm)
     gzip <small.svm | predict - model >gz.scores
-    cat model | predict small.svm - >model.scores
+    predict small.svm - >model.scores < <(cat model)
     for other in stdout dash pipe gz model; do
         cmp scores $other.scores || fail "$other"
     done
@@ -81,7 +80,6 @@ setup() {
 @test "pipeline: one and two threads give the same bytes" {
     rows 400 4 8 5 >medium.svm
     for options in '' '-l squared-hinge' '-t 2 -g .2' '-t 6 -l squared-hinge' '-b 1 -t 2'; do
-        # shellcheck disable=SC2086
         { train -j 1 $options medium.svm one.model
           train -j 2 $options medium.svm two.model
           train $options medium.svm all.model; }
@@ -108,7 +106,6 @@ setup() {
 
 @test "pipeline: the same command gives the same bytes twice" {
     for options in '-b 1 -t 2' '--pairs .3' '-v 3' '--solver fw --max-iter 50'; do
-        # shellcheck disable=SC2086
         { svm-rank-train -q $options small.svm one.model >one.out 2>/dev/null
           svm-rank-train -q $options small.svm two.model >two.out 2>/dev/null; }
         cmp one.out two.out || fail "$options"
@@ -150,7 +147,6 @@ setup() {
     for options in '' '-l squared-hinge' '-t 2' '-t 2 -l squared-hinge' '--solver fw'; do
         rm -f limited.model
         local status=0
-        # shellcheck disable=SC2086
         svm-rank-train -q -e 1e-9 --max-iter 1 -c 100 $options small.svm limited.model \
             >out 2>err || status=$?
         assert_equal "$status" 0
@@ -158,7 +154,6 @@ setup() {
         awk -v gap="$(header gap limited.model)" 'BEGIN { exit !(gap > 1e-9) }' ||
             fail "$options: gap $(header gap limited.model) after one iteration"
         predict small.svm limited.model >scores
-        # shellcheck disable=SC2086
         oracle small.svm -c 100 ${options#--solver fw}
         brackets limited.model 1
     done
@@ -230,14 +225,12 @@ setup() {
             paste -d' ' folds small.svm |
                 awk -v f=$fold '{ g = $1; sub(/^[0-9]+ /, ""); print > (g == f ? "out" : "in") }'
             mv in in.svm && mv out out.svm
-            # shellcheck disable=SC2086
             train -e 1e-6 $options in.svm hand.model
             predict --metrics out.svm hand.model scores >metrics
             metric pairwise-accuracy metrics >>values
         done
         local hand
         hand=$(awk '{ sum += $1 } END { print sum / NR }' values)
-        # shellcheck disable=SC2086
         svm-rank-train -q -e 1e-6 $options --fold-file folds small.svm >out
         accuracy_of out
         within "$accuracy" "$(awk -v x="$hand" 'BEGIN { print x - 2e-4 }')" \
