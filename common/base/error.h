@@ -6,7 +6,8 @@
 #define COMMON_BASE_ERROR_H
 
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
-#error "dualsvm is not built with -ffast-math, -Ofast or -ffinite-math-only: they change values, and \
+#error                                                                                             \
+    "dualsvm is not built with -ffast-math, -Ofast or -ffinite-math-only: they change values, and \
 what is certified would be false"
 #endif
 

@@ -118,8 +118,8 @@ enum key {
 };
 
 static const char *const keys[N_KEYS] = {
-    "formulation", "loss",     "cost",   "kernel", "degree", "gamma",      "coef0",   "bias",
-    "rows",        "features", "primal", "dual",   "gap", "certified",   "iterations", "outputs", "scale"};
+    "formulation", "loss",   "cost", "kernel", "degree",    "gamma",      "coef0",   "bias", "rows",
+    "features",    "primal", "dual", "gap",    "certified", "iterations", "outputs", "scale"};
 
 static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << KEY_KERNEL |
                                  1U << KEY_ROWS | 1U << KEY_FEATURES | 1U << KEY_PRIMAL |
