@@ -159,3 +159,38 @@ closing() {
     done
     [ "$(find unit -name '*.c' | wc -l)" -gt 30 ]
 }
+
+# ---- .ci/run ----
+
+# ci LINT TEST ASAN: .ci/run with a make that closes its three runs so; empty is a make that fails.
+ci() {
+    mkdir -p ci
+    printf '%s\n' "$1" >ci/lint.closing
+    printf '%s\n' "$2" >ci/test.closing
+    printf '%s\n' "$3" >ci/check-asan.closing
+    printf '#!/bin/sh\ncat %q/ci/"$1".closing\n! grep -q "^$\\|[1-9][0-9]* failed" %q/ci/"$1".closing\n' \
+        "$tmp" "$tmp" >ci/make
+    chmod +x ci/make
+    PATH=$tmp/ci:$PATH run "$root/.ci/run"
+}
+
+@test "ci: the last line counts lint, the tests and the tests under the sanitizers" {
+    ci '5 passed, 0 failed' '100 passed, 0 failed, 2 skipped' '90 passed, 0 failed, 12 skipped'
+    assert_success
+    assert_equal "${lines[-1]}" '195 passed, 0 failed, 14 skipped'
+    ci '4 passed, 1 failed' '100 passed, 0 failed' '90 passed, 0 failed'
+    assert_failure
+    assert_equal "${lines[-1]}" '194 passed, 1 failed'
+    ci '5 passed, 0 failed' '98 passed, 2 failed' '90 passed, 0 failed'
+    assert_failure
+    assert_equal "${lines[-1]}" '193 passed, 2 failed'
+}
+
+@test "ci: a run that ends without its closing line counts as failed" {
+    ci '' '100 passed, 0 failed' '90 passed, 0 failed'
+    assert_failure
+    assert_equal "${lines[-1]}" '190 passed, 1 failed'
+    ci '5 passed, 0 failed' '' ''
+    assert_failure
+    assert_equal "${lines[-1]}" '5 passed, 2 failed'
+}
