@@ -1,9 +1,11 @@
-# dualsvm. Plain `make` only builds; `make demo` and `make test` first install what is missing.
+# dualsvm. Plain `make` only builds; `make demo`, `make test` and `make lint` first install what is
+# missing.
 #
 #   make              the programs, into $(BUILD) and as links here
 #   make demo         set up, build, and run a worked example          (tools/demo)
 #   make test         set up, build, and run all tests                 (tests/run)
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers
+#   make lint         set up, and check format, scripts, manual and layers (tests/lint)
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
 #   make manual       README's and the manual pages' options, from --help  (tools/manual)
@@ -108,6 +110,10 @@ check-asan:
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
 	@DUALSVM_BIN=build-asan DUALSVM_QUICK=1 tests/run
 
+lint:
+	@tools/setup lint
+	@tests/lint
+
 bench:
 	@$(MAKE) --no-print-directory $(JOBS) all benches
 	@DUALSVM_BIN='$(BUILD)' tests/bench/run
@@ -134,5 +140,5 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all units demo test check-asan bench benches fuzz fuzzers manual install clean .always
+.PHONY: all units demo test check-asan lint bench benches fuzz fuzzers manual install clean .always
 .SECONDARY:

@@ -137,7 +137,7 @@ int fit_body(struct model *model, const struct problem *problem, const struct so
     model->primal = solution->primal;
     model->dual = solution->dual;
     model->gap = solution->gap;
-    model->certified = solution->certified ? MODEL_CERTIFIED : MODEL_UNCERTIFIED;
+    model->certified = solution->certified;
     model->iterations = solution->iterations;
     model->n_outputs = solution->weights ? solution->n_outputs : 0;
     if (solution->bias) {

@@ -20,10 +20,6 @@ setup() {
     unit driver/options
 }
 
-@test "cli: outputs are there whole or not at all" {
-    TMPDIR=$tmp unit common/base/output
-}
-
 @test "cli: options stand anywhere, cut short, attached or with an equals sign" {
     svm-rank-train -q -c 4 -t 2 --gamma 0.5 train.svm a
     svm-rank-train train.svm -qc4 --kern=rbf b --ga=.5
@@ -47,7 +43,7 @@ setup() {
     assert_output 'svm-rank-predict: no test file and model file: try --help'
 }
 
-@test "cli: --help has every option of the table with its default" {
+@test "cli: --help shows options with values and defaults, and none that the family lacks" {
     run svm-rank-train --help
     assert_success
     assert_line --partial 'usage: svm-rank-train [options] training_file [model_file]'
@@ -103,7 +99,6 @@ Cross Validation ndcg@3'
 
 @test "cli: --validate measures what predict measures on that file" {
     for options in '-c 1' '-t rbf -g .3' '--scale std-center' '-t minmax --scale l2'; do
-        # shellcheck disable=SC2086
         {
             svm-rank-train -q $options --validate test.svm train.svm >out
             svm-rank-train -q $options train.svm m >/dev/null
@@ -120,10 +115,8 @@ Cross Validation ndcg@3'
     cmp alone m
     sed 's/$/ 9:1/' test.svm >wide.svm
     for options in '-t linear' '-t linear --scale std' '-t minmax'; do
-        # shellcheck disable=SC2086 # options are words
         svm-rank-train -q -c 1,1e-9 $options --validate wide.svm train.svm m >out
         cost=$(awk '$1 == "cost" { print $2 }' m)
-        # shellcheck disable=SC2086
         svm-rank-train -q -c "$cost" $options train.svm alone >/dev/null
         cmp alone m
     done
@@ -203,13 +196,16 @@ Cross Validation ndcg@3'
 
 @test "cli: --batch writes a file for each test file into the current folder" {
     svm-rank-train -q train.svm m >/dev/null
-    mkdir far && cp test.svm far/one && cp train.svm far/two
-    svm-rank-predict -q --batch m far/one far/two
-    cmp one.predict <(svm-rank-predict -q test.svm m)
-    cmp two.predict <(svm-rank-predict -q train.svm m)
-    svm-rank-predict --batch --metrics m far/one far/two >out
-    assert_equal "$(grep -c '^pairwise-accuracy ' out)" 2
-    assert_equal "$(grep '^file ' out | tr '\n' ' ')" 'file far/one file far/two '
+    mkdir far here && cp test.svm far/one && cp train.svm far/two
+    cd here
+    svm-rank-predict -q --batch ../m ../far/one ../far/two
+    holds . one.predict two.predict
+    cmp one.predict <(svm-rank-predict -q ../test.svm ../m)
+    cmp two.predict <(svm-rank-predict -q ../train.svm ../m)
+    svm-rank-predict --batch --metrics ../m ../far/one ../far/two >../out
+    assert_equal "$(grep -c '^pairwise-accuracy ' ../out)" 2
+    assert_equal "$(grep '^file ' ../out | tr '\n' ' ')" 'file ../far/one file ../far/two '
+    refused svm-rank-predict -q --batch ../m missing.svm
 }
 
 @test "cli: a precomputed kernel can be cross-validated and validated" {
@@ -274,4 +270,134 @@ Cross Validation ndcg@3'
         cut -f1 log | tail -n +2 >numbers
         seq $limit | cmp - numbers
     done
+}
+
+# ---- misuse ----
+
+@test "cli: unknown options and missing arguments are misuse" {
+    for options in '--nosuch' '-Z' '--cost' '-c' '-e' '--kernel=' '-c=' '--quiet=3' '-qZ' '--' \
+        '-t' '--pairs' '--log' 'train.svm m extra' 'train.svm m extra more'; do
+        misused svm-rank-train $options
+    done
+    misused svm-rank-train
+    misused svm-rank-train -q
+    misused svm-rank-predict
+    misused svm-rank-predict train.svm
+    misused svm-rank-predict train.svm m a b
+    misused svm-rank-predict - - # one standard input for two files
+    misused svm-rank-predict --nosuch train.svm m
+    misused svm-rank-predict -Z train.svm m
+    holds . err out set.svm test.svm train.svm
+}
+
+@test "cli: values are read whole and checked against their range" {
+    mkdir empty
+    while read -r options; do
+        misused svm-rank-train $options train.svm empty/model
+        holds empty
+    done <<'END'
+-e 1x
+-e x
+-e -1
+-e nan
+-e inf
+-e 1e400
+-e 0x1p-3
+-e ,
+-c 0
+-c -1
+-c 1x
+-c nan
+-c inf
+-c 1e999
+-c 1:2
+-c 1:2:0
+-c 1:2:x0
+-c 1:2:x1
+-c 1:2:x-2
+-c 1:2:+0
+-c 1:2:+-1
+-c 2:1:x2
+-c 1:1e300:+1e-300
+-c 1,
+-c ,1
+-c 1,,2
+-c 2^
+-c ^2
+-c 2^x
+-c 2^1^1
+-t 8
+-t -1
+-t 2x
+-t nosuch
+-t 1.5
+-s nosuch
+-s 9
+-l nosuch
+-l 2
+-d -1
+-d 1.5
+-d 1x
+-g -1
+-g x
+-r x
+-r inf
+-m 0
+-m -1
+-m x
+-j -1
+-j x
+-j 1.5
+-v 1
+-v 0
+-v -3
+-v 2.5
+-v x
+-h 2
+-b 2
+-b x
+--scale nosuch
+--seed -1
+--seed x
+--seed 1.5
+--seed 18446744073709551616
+--max-iter -1
+--max-iter x
+--max-time -1
+--max-time x
+--solver nosuch
+--step nosuch
+--stop nosuch
+--rank-gap 3:2
+--rank-gap 2
+--rank-gap 0:0
+--rank-gap x:2
+--rank-gap 1:x
+--rank-gap -1:2
+--pairs 0
+--pairs -1
+--pairs 1.5
+--pairs nosuch
+--cost-per nosuch
+--pair-features nosuch
+-w 1
+-w 1:
+-w :1
+-w 1:x
+-w 1:-1
+-w x:1
+END
+}
+
+@test "cli: combinations that mean nothing are misuse" {
+    mkdir empty
+    while read -r options; do
+        misused svm-rank-train $options train.svm empty/model
+        holds empty
+    done <<'END'
+--solver fw -l squared-hinge
+--pair-features exterior --solver newton
+-v 3 --fold-file train.svm
+-c 1,2
+END
 }

@@ -1,6 +1,6 @@
 # The generator of data sets, and the samples that come with the sources.
 
-# shellcheck disable=SC2154,SC2094 # tmp, bin, root are helper's; a file and an option share a name
+# shellcheck disable=SC2094 # a file and an option share a name
 load helper
 
 setup() {
@@ -82,7 +82,6 @@ setup() {
 @test "generate: mistakes are told in a line, with exit 2, and a full disk with exit 1" {
     for arguments in 'rank --systems 0' 'rank --test 0.2' 'ltr --rows x' 'sparse surplus' \
         'ltr --grades 33'; do
-        # shellcheck disable=SC2086
         run -2 generate $arguments
         assert_equal "${#lines[@]}" 1
     done

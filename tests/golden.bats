@@ -1,6 +1,5 @@
 # Files of version 1: what is predicted by them, to the bit, and how programs tell mistakes.
 
-# shellcheck disable=SC2154 # tmp, bin, root are helper's
 load helper
 
 setup() {
@@ -52,7 +51,8 @@ nearly() {
                d = $i - word[i]
                size = word[i] < 0 ? -word[i] : word[i]
                is_number = $i ~ /^-?[0-9.]+(e-?[0-9]+)?$/
-               if ($i != word[i] && (!is_number || d > 1e-12 * (1 + size) || -d > 1e-12 * (1 + size))) {
+               off = !is_number || d > 1e-12 * (1 + size) || -d > 1e-12 * (1 + size)
+               if ($i != word[i] && off) {
                    print FNR ": " $i ", not " word[i]
                    bad = 1
                }
@@ -80,16 +80,31 @@ nearly() {
     predicts smm
 }
 
+# rewritten FILE: the model, read and written, as `copy`.
+rewritten() {
+    local family=${1%/*}
+    unit families/models "${family##*/}" "$1" copy
+}
+
 @test "golden: a model that is read and written has the same bytes" {
     local file n=0
     for file in "$golden"/*/*.model; do
-        grep -q '^dualsvm' "$file" || continue # LIBLINEAR's
-        family=${file%/*}
-        unit families/models "${family##*/}" "$file" copy
+        case $file in */old* | */liblinear*) continue ;; esac
+        rewritten "$file"
         cmp "$file" copy
         n=$((n + 1))
     done
-    [ "$n" -ge 40 ]
+    [ "$n" -ge 45 ]
+}
+
+@test "golden: a model that says late, or never, whether it is certified says it when rewritten" {
+    for file in "$golden"/*/old*.model; do
+        rewritten "$file"
+        grep -v '^certified \|^end ' "$file" >body
+        grep -v '^certified \|^end ' copy | diff body -
+        awk '/^gap /{ gap = NR } $0 == "certified no" && NR == gap + 1 { found = 1 }
+            END { exit !found }' copy
+    done
 }
 
 @test "golden: the files are what their formulas give" {
@@ -121,8 +136,8 @@ nearly() {
 # tells FAMILY: its two programs answer the commands of their transcripts as they always did.
 tells() {
     for program in "svm-$1-train" "svm-$1-predict"; do
-        "$golden/cli/transcript" "$program" >"$program"
-        diff "$golden/cli/$program" "$program" || fail "$program"
+        "$golden/cli/transcript" "$program" >found
+        diff "$golden/cli/$program" found || fail "$program"
     done
 }
 

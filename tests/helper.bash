@@ -12,7 +12,6 @@ bats_load_library bats-file
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bin=${DUALSVM_BIN:-$root/build}
 data=${DUALSVM_DATA:-$root/../shared/data}
-# shellcheck disable=SC2034 # for the tests
 tmp=$BATS_TEST_TMPDIR
 PATH=$bin:$PATH
 export LC_ALL=C
@@ -140,6 +139,6 @@ ended_with() {
 holds() {
     local folder=$1
     shift
-    assert_equal "$(ls -A "$folder" | tr '\n' ' ')" \
+    assert_equal "$(cd "$folder" && find . ! -name . -prune | sed 's|^\./||' | sort | tr '\n' ' ')" \
         "$([ $# -eq 0 ] || printf '%s\n' "$@" | sort | tr '\n' ' ')"
 }

@@ -75,18 +75,18 @@ accepts() {
     refuses 1 '1 1:1 3:1 2:1\n2 1:2\n'
 }
 
-@test "hostile: an index of 2^32 and more is refused, not wrapped around" {
-    for index in 4294967296 4294967297 18446744073709551615 18446744073709551616 \
+@test "hostile: an index of 2^32 - 1 and more is refused, not wrapped around" {
+    for index in 4294967295 4294967296 4294967297 18446744073709551615 18446744073709551616 \
         18446744073709551617 99999999999999999999999999; do
         refuses 2 "1 1:1\n2 $index:1\n"
     done
 }
 
-@test "hostile: the largest index ends in a model or in one line, whatever memory there is" {
+@test "hostile: the largest index, 2^32 - 2, ends in a model or in one line, whatever memory there is" {
     sanitized && skip 'limits on memory do not go with the sanitizer'
-    printf '1 1:1\n2 4294967295:1\n' >wide.svm
+    printf '1 1:1\n2 4294967294:1\n' >wide.svm
     local status=0
-    (ulimit -v 4000000 && exec timeout 60 svm-rank-train -q -j 1 wide.svm empty/model) \
+    (ulimit -v 4000000 && limited svm-rank-train -q -j 1 wide.svm empty/model) \
         >out 2>err || status=$?
     [ "$status" -le 1 ] || fail "exit $status: $(<err)"
     if [ "$status" = 1 ]; then
@@ -251,73 +251,6 @@ accepts() {
     accepts '+3 qid:1 1:+1 2:.5\n1. qid:1 1:2.5e-1 3:2.0\n2e0 qid:01 2:10E-1\n5 qid:2 01:0.50 3:1.\n4.00 qid:2 2:1.5\n'
 }
 
-# ---- models ----
-
-@test "hostile: every kind of model file that is none is refused" {
-    for text in '' '\n' 'junk\n' 'svm_type c_svc\n' '\0\0\0\0' "$(<sane.svm)"; do
-        # shellcheck disable=SC2059
-        printf "$text" >bad.model
-        refused svm-rank-predict -q sane.svm bad.model empty/scores
-        [[ "$(<err)" == *bad.model* ]] || fail "does not name the model: $(<err)"
-    done
-    refused svm-rank-predict -q sane.svm sane.svm empty/scores
-    head -c 3000000 /dev/zero | tr '\0' x >bad.model
-    refused svm-rank-predict -q sane.svm bad.model empty/scores
-    refused svm-rank-predict -q sane.svm /dev/null empty/scores
-    holds empty
-}
-
-@test "hostile: a model cut at any byte, or with any byte changed, is refused, a false count harmless" {
-    TMPDIR=$tmp unit common/model/tamper
-}
-
-@test "hostile: a model cut at a byte is refused by the program" {
-    train -t 2 -g .5 sane.svm sane.model
-    local size n
-    size=$(wc -c <sane.model)
-    for ((n = 0; n < size - 1; n += 1 + size / 60)); do
-        head -c "$n" sane.model >bad.model
-        refused svm-rank-predict -q sane.svm bad.model empty/scores
-    done
-    for n in 2 3 5 9 11; do
-        head -c $((size - n)) sane.model >bad.model
-        refused svm-rank-predict -q sane.svm bad.model empty/scores
-    done
-    holds empty
-}
-
-@test "hostile: a model with a byte changed, added or taken out is refused by the program" {
-    train -t 2 -g .5 sane.svm sane.model
-    local size n
-    size=$(wc -c <sane.model)
-    for ((n = 0; n < size - 1; n += 1 + size / 40)); do
-        { head -c "$n" sane.model
-          tail -c +$((n + 1)) sane.model | head -c 1 | tr '\000-\377' '\001-\377\000'
-          tail -c +$((n + 2)) sane.model; } >bad.model
-        refused svm-rank-predict -q sane.svm bad.model empty/scores
-        { head -c "$n" sane.model; printf 1; tail -c +$((n + 1)) sane.model; } >bad.model
-        cmp -s bad.model sane.model || refused svm-rank-predict -q sane.svm bad.model empty/scores
-        { head -c "$n" sane.model; tail -c +$((n + 2)) sane.model; } >bad.model
-        refused svm-rank-predict -q sane.svm bad.model empty/scores
-    done
-    { cat sane.model; echo more; } >bad.model
-    refused svm-rank-predict -q sane.svm bad.model empty/scores
-    cat sane.model sane.model >bad.model
-    refused svm-rank-predict -q sane.svm bad.model empty/scores
-    holds empty
-}
-
-@test "hostile: a gzipped model is a model, and a cut one is refused" {
-    train -t 2 -g .5 sane.svm sane.model
-    predict sane.svm sane.model >plain.scores
-    gzip <sane.model >zipped.model
-    predict sane.svm zipped.model >zipped.scores
-    cmp plain.scores zipped.scores
-    head -c -6 zipped.model >bad.model
-    refused svm-rank-predict -q sane.svm bad.model empty/scores
-    holds empty
-}
-
 # ---- prediction ----
 
 @test "hostile: a bad test row is refused at its line, and the old predictions stay" {
@@ -328,163 +261,31 @@ accepts() {
     [[ "$(<err)" == *test.svm:3001:[1-9]* ]] || fail "$(<err)"
     assert_equal "$(<scores)" old
     : >none.svm
-    local status=0 # a test file without a row: an error or no prediction, but not a crash
-    svm-rank-predict -q none.svm sane.model scores 2>err || status=$?
-    [ "$status" -le 1 ]
+    predict none.svm sane.model scores # no row, no prediction
+    [ ! -s scores ]
 }
 
 @test "hostile: test rows may have features that the model has not, and no label" {
     train sane.svm sane.model
     predict sane.svm sane.model >plain
     sed 's/$/ 100:5 4000000000:7/' sane.svm >more.svm
-    predict more.svm sane.model >more
-    cmp plain more
+    predict more.svm sane.model >scores
+    cmp plain scores
     cut -d' ' -f2- sane.svm >unlabelled.svm
     predict unlabelled.svm sane.model >unlabelled
     cmp plain unlabelled
 }
 
-# ---- the command line ----
-
-@test "hostile: unknown options and missing arguments are misuse" {
-    for options in '--nosuch' '-Z' '--cost' '-c' '-e' '--kernel=' '-c=' '--quiet=3' '-qZ' '--' \
-        '-t' '--pairs' '--log' 'sane.svm m extra' 'sane.svm m extra more'; do
-        # shellcheck disable=SC2086
-        misused svm-rank-train $options
-    done
-    misused svm-rank-train
-    misused svm-rank-train -q
-    misused svm-rank-predict
-    misused svm-rank-predict sane.svm
-    misused svm-rank-predict sane.svm sane.model a b
-    misused svm-rank-predict - - # one standard input for two files
-    misused svm-rank-predict --nosuch sane.svm sane.model
-    misused svm-rank-predict -Z sane.svm sane.model
-    holds . empty err good out sane.svm
-}
-
-@test "hostile: values are read whole and checked against their range" {
-    while read -r options; do
-        # shellcheck disable=SC2086
-        misused svm-rank-train $options sane.svm empty/model
-        holds empty
-    done <<'END'
--e 1x
--e x
--e -1
--e nan
--e inf
--e 1e400
--e 0x1p-3
--e ,
--c 0
--c -1
--c 1x
--c nan
--c inf
--c 1e999
--c 1:2
--c 1:2:0
--c 1:2:x0
--c 1:2:x1
--c 1:2:x-2
--c 1:2:+0
--c 1:2:+-1
--c 2:1:x2
--c 1:1e300:+1e-300
--c 1,
--c ,1
--c 1,,2
--c 2^
--c ^2
--c 2^x
--c 2^1^1
--t 8
--t -1
--t 2x
--t nosuch
--t 1.5
--s nosuch
--s 9
--l nosuch
--l 2
--d -1
--d 1.5
--d 1x
--g -1
--g x
--r x
--r inf
--m 0
--m -1
--m x
--j -1
--j x
--j 1.5
--v 1
--v 0
--v -3
--v 2.5
--v x
--h 2
--b 2
--b x
---scale nosuch
---seed -1
---seed x
---seed 1.5
---seed 18446744073709551616
---max-iter -1
---max-iter x
---max-time -1
---max-time x
---solver nosuch
---step nosuch
---stop nosuch
---rank-gap 3:2
---rank-gap 2
---rank-gap 0:0
---rank-gap x:2
---rank-gap 1:x
---rank-gap -1:2
---pairs 0
---pairs -1
---pairs 1.5
---pairs nosuch
---cost-per nosuch
---pair-features nosuch
--w 1
--w 1:
--w :1
--w 1:x
--w 1:-1
--w x:1
-END
-}
-
-@test "hostile: combinations that mean nothing are misuse" {
-    while read -r options; do
-        # shellcheck disable=SC2086
-        misused svm-rank-train $options sane.svm empty/model
-        holds empty
-    done <<'END'
---solver fw -l squared-hinge
---pair-features exterior --solver newton
--v 3 --fold-file sane.svm
--c 1,2
-END
-}
-
-@test "hostile: predictions of a kind that the model cannot give are refused" {
+@test "hostile: measures want labels" {
     train sane.svm sane.model
-    local status=0 # --metrics without labels to measure by
     cut -d' ' -f2- sane.svm >unlabelled.svm
-    timeout 20 svm-rank-predict -q --metrics unlabelled.svm sane.model scores >out 2>err || status=$?
-    [ "$status" -le 2 ]
-    grep -qi nan out && fail 'a measure of NaN'
-    misused svm-rank-predict --nosuch sane.svm sane.model
-    misused svm-rank-predict --metrics=x sane.svm sane.model scores
+    refused svm-rank-predict -q --metrics unlabelled.svm sane.model empty/scores
+    [[ "$(<err)" == *'nothing to measure by' ]]
+    misused svm-rank-predict --metrics=x sane.svm sane.model empty/scores
+    holds empty
 }
+
+# ---- values ----
 
 @test "hostile: minmax wants values that are not negative, and a precomputed row its serial" {
     printf '1 1:1\n2 1:-1\n3 1:2\n' >negative.svm
@@ -493,9 +294,8 @@ END
     printf '1 0:1 1:1 2:.5\n2 0:2 1:.5 2:1\n' >precomputed.svm
     train -t 4 precomputed.svm precomputed.model
     printf '1 0:1 1:1 2:.5\n2 0:9 1:.5 2:1\n' >bad.svm # no column 9
-    local status=0
-    timeout 20 svm-rank-train -q -t 4 bad.svm empty/model >out 2>err || status=$?
-    [ "$status" -le 1 ]
+    refused svm-rank-train -q -t 4 bad.svm empty/model
+    [[ "$(<err)" == *'serial number 9: must be 1..2' ]]
     for serial in -1 0 1.5 x 1e30; do
         printf '1 0:%s 1:1 2:.5\n2 0:2 1:.5 2:1\n' "$serial" >bad.svm
         refused svm-rank-train -q -t 4 bad.svm empty/model
@@ -512,8 +312,7 @@ END
             '--scale std' '--scale l2' '--scale minmax' '-t 2 -l squared-hinge'; do
             rm -f model
             local status=0
-            # shellcheck disable=SC2086
-            timeout 30 svm-rank-train -q $options $file.svm model >out 2>err || status=$?
+            limited svm-rank-train -q $options $file.svm model >out 2>err || status=$?
             [ "$status" -le 1 ] || fail "$file $options: exit $status $(<err)"
             if [ "$status" = 1 ]; then
                 assert_equal "$(wc -l <err)" 1
@@ -531,7 +330,6 @@ END
     done
     for options in '' '-l squared-hinge' '-t 2' '-t 2 -l squared-hinge' '-t 5'; do
         for file in equal zero; do # f = 0 is the best there is: C times the number of pairs
-            # shellcheck disable=SC2086
             train -c 2 -e 1e-6 $options $file.svm model
             within "$(header primal model)" 5.999999 6.000001
             within "$(header gap model)" 0 1e-6

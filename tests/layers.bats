@@ -1,6 +1,5 @@
 # The layers of the sources (tests/layers), and that what breaks them is found.
 
-# shellcheck disable=SC2154 # tmp, root are helper's
 load helper
 
 setup() {

@@ -1,6 +1,5 @@
 # What is written about the programs is true: options stand once, README's examples run.
 
-# shellcheck disable=SC2154,SC2030,SC2031 # root, bin, tmp are helper's; PATH is each test's own
 load helper
 
 families=$(cd "$root" && printf '%s\n' svm-*-train.c | sed 's/^svm-//; s/-train.*//')
@@ -129,7 +128,6 @@ refused() {
         cp -r "$root"/datasets/rank.* "$root/tools" .
         small='--rows 150'
         [ "$family" != rank ] || small='--molecules 60'
-        # shellcheck disable=SC2086 # a list of words
         {
             "$bin/datasets/generate" "$family" $small --output train.svm
             "$bin/datasets/generate" "$family" $small --seed 2 --output test.svm

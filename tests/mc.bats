@@ -1,6 +1,5 @@
 # Multi-class SVMs as the design states them, seen through the programs.
 
-# shellcheck disable=SC2154,SC2034 # tmp, bin, real are helper's, family is for it
 load helper
 family=mc
 
@@ -96,7 +95,6 @@ formulations='ww cs llw adm atm ats mmr ova'
     rows 250 5 6 3 >five.svm
     for s in ww cs llw adm atm ats mmr ova; do
         for options in '' '-B 2'; do
-            # shellcheck disable=SC2086 # options are words
             for m in 1000 1 0.01; do
                 train -s $s $options -t rbf -g .3 -c 4 -e 1e-7 -m $m five.svm m$m
                 within "$(header gap m$m)" 0 1e-7
@@ -334,10 +332,9 @@ peer() {
     sed 's/MCSVM_CS/L2R_LR/' exported >other
     run -1 svm-mc-predict three.svm other
     assert_output --partial 'not of MCSVM_CS'
-    lines=$(wc -l <exported)
-    for n in $(seq 1 $((lines - 1))); do
-        head -n "$n" exported >cut
-        run -1 svm-mc-predict -q three.svm cut
+    for n in $(seq 1 $(($(wc -l <exported) - 1))); do
+        head -n "$n" exported >part
+        run -1 svm-mc-predict -q three.svm part
     done
     for edit in 's/^nr_class 3/nr_class 4/' 's/^nr_class 3/nr_class 1/' 's/^nr_feature 4/nr_feature 3/' \
         's/^label.*/label 1 2/' 's/^bias.*/bias x/' '$s/^[^ ]*/nan/' '$a1 2 3'; do

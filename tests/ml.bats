@@ -1,7 +1,6 @@
 # Multi-label Rank-SVM, through the programs: optima and measures on the real sets, label sets of
 # every kind, cross-validation against the same by hand, and bad input.
 
-# shellcheck disable=SC2154 # tmp, bin, data, real are helper's
 load helper
 family=ml
 
@@ -278,9 +277,7 @@ sets() {
     awk 'NR % 3 != 0' set >kept
     awk '{ print NR % 3 == 0 ? 0 : 1 }' set >two
     for options in '' '-t rbf -g .1' '--scale minmax -t rbf -g .01' '-B 1' '--free-bias'; do
-        # shellcheck disable=SC2086 # lists of options
         svm-ml-train -q $options --validate held kept >validated
-        # shellcheck disable=SC2086
         train $options kept model
         measure held model
         while read -r _ name _ value; do
@@ -314,9 +311,7 @@ sets() {
 @test "ml: threads change nothing" {
     generate ml --rows 700 --features 60 --labels 12 --output set
     for options in '' '-t rbf -g .1' '--free-bias' '--solver fw -e .1' '--solver interior'; do
-        # shellcheck disable=SC2086 # lists of options
         train $options -j1 set one.model
-        # shellcheck disable=SC2086
         train $options -j3 set three.model
         cmp one.model three.model
     done
@@ -327,7 +322,6 @@ sets() {
 @test "ml: options that do not go together are refused before anything is read" {
     local options
     while read -r options; do
-        # shellcheck disable=SC2086 # lists of options
         run -2 --separate-stderr svm-ml-train $options no_such_file
         assert_equal "${#stderr_lines[@]}" 1
     done <<'END'
@@ -363,8 +357,8 @@ END
     local size bytes
     size=$(wc -c <model)
     for ((bytes = 0; bytes < size; bytes += 7)); do
-        head -c "$bytes" model >cut
-        run -1 svm-ml-predict few.svm cut
+        head -c "$bytes" model >part
+        run -1 svm-ml-predict few.svm part
     done
     for line in 'labels 1 2' 'labels 1 2 2' 'labels 1  2' 'threshold ew 1 2' 'threshold up' 'at-least-one 2'; do
         awk -v line="$line" -v key="${line%% *}" '$1 == key { $0 = line } { print }' model >changed
@@ -375,9 +369,7 @@ END
 @test "ml: limits end a fit with a warning, and its bounds hold the optimum" {
     generate ml --rows 300 --features 60 --labels 12 --output set
     for options in '' '--solver fw' '--free-bias'; do
-        # shellcheck disable=SC2086 # lists of options
         train ${options/--solver fw/} -e 1e-6 set best
-        # shellcheck disable=SC2086
         run -3 --separate-stderr svm-ml-train -q $options -e 1e-9 --max-iter 2 --strict set model
         [[ $stderr == 'svm-ml-train: warning: not converged: '* ]]
         assert_equal "$(header iterations model)" 2

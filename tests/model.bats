@@ -1,9 +1,11 @@
 # Model files as text: what stands in them, and that it is stable.
 
 load helper
+load rank_tools
 
 setup() {
     cd "$tmp" || exit 1
+    mkdir empty
     printf '2 qid:1 1:1 2:.5\n1 qid:1 2:1.5\n3 qid:2 1:2\n1 qid:2 1:-1 3:1e-3\n' >tiny.svm
 }
 
@@ -73,4 +75,71 @@ SV"
     sed 's/^bias 0/bias 1/' m >other
     run svm-rank-predict tiny.svm other
     assert_failure 1
+}
+
+# ---- what is no model ----
+
+@test "model: every kind of model file that is none is refused" {
+    for text in '' '\n' 'junk\n' 'svm_type c_svc\n' '\0\0\0\0' "$(<tiny.svm)"; do
+        # shellcheck disable=SC2059
+        printf "$text" >bad.model
+        refused svm-rank-predict -q tiny.svm bad.model empty/scores
+        [[ "$(<err)" == *bad.model* ]] || fail "does not name the model: $(<err)"
+    done
+    refused svm-rank-predict -q tiny.svm tiny.svm empty/scores
+    head -c 3000000 /dev/zero | tr '\0' x >bad.model
+    refused svm-rank-predict -q tiny.svm bad.model empty/scores
+    refused svm-rank-predict -q tiny.svm /dev/null empty/scores
+    holds empty
+}
+
+@test "model: cut at any byte, or with any byte changed, it is refused; a false count does no harm" {
+    TMPDIR=$tmp unit common/model/tamper
+}
+
+@test "model: cut at a byte, it is refused by the program" {
+    train -t 2 -g .5 tiny.svm tiny.model
+    local size n
+    size=$(wc -c <tiny.model)
+    for ((n = 0; n < size - 1; n += 1 + size / 60)); do
+        head -c "$n" tiny.model >bad.model
+        refused svm-rank-predict -q tiny.svm bad.model empty/scores
+    done
+    for n in 2 3 5 9 11; do
+        head -c $((size - n)) tiny.model >bad.model
+        refused svm-rank-predict -q tiny.svm bad.model empty/scores
+    done
+    holds empty
+}
+
+@test "model: with a byte changed, added or taken out, it is refused by the program" {
+    train -t 2 -g .5 tiny.svm tiny.model
+    local size n
+    size=$(wc -c <tiny.model)
+    for ((n = 0; n < size - 1; n += 1 + size / 40)); do
+        { head -c "$n" tiny.model
+          tail -c +$((n + 1)) tiny.model | head -c 1 | tr '\000-\377' '\001-\377\000'
+          tail -c +$((n + 2)) tiny.model; } >bad.model
+        refused svm-rank-predict -q tiny.svm bad.model empty/scores
+        { head -c "$n" tiny.model; printf 1; tail -c +$((n + 1)) tiny.model; } >bad.model
+        cmp -s bad.model tiny.model || refused svm-rank-predict -q tiny.svm bad.model empty/scores
+        { head -c "$n" tiny.model; tail -c +$((n + 2)) tiny.model; } >bad.model
+        refused svm-rank-predict -q tiny.svm bad.model empty/scores
+    done
+    { cat tiny.model; echo more; } >bad.model
+    refused svm-rank-predict -q tiny.svm bad.model empty/scores
+    cat tiny.model tiny.model >bad.model
+    refused svm-rank-predict -q tiny.svm bad.model empty/scores
+    holds empty
+}
+
+@test "model: gzipped, it is a model, and cut, it is refused" {
+    train -t 2 -g .5 tiny.svm tiny.model
+    predict tiny.svm tiny.model >plain.scores
+    gzip <tiny.model >zipped.model
+    predict tiny.svm zipped.model >zipped.scores
+    cmp plain.scores zipped.scores
+    head -c -6 zipped.model >bad.model
+    refused svm-rank-predict -q tiny.svm bad.model empty/scores
+    holds empty
 }

@@ -135,7 +135,6 @@ every() {
 
 @test "rank: the sigmoid kernel, which need not be one, ends in finite numbers" {
     for options in '-g .5 -r -1' '-g .1' '-g 5 -r -3 -c 100' '-g 1 -l squared-hinge'; do
-        # shellcheck disable=SC2086
         limited svm-rank-train -q -t 3 $options graded.svm model
         predict graded.svm model >scores
         assert_equal "$(wc -l <scores)" 40
@@ -267,7 +266,6 @@ every() {
     rows 18 2 3 4 >small.svm
     for cost in 1e-2 .3 10; do
         for kernel in '-t 0' '-t 1 -d 1 -g 1' '-t 2 -g .5' '-t 6'; do
-            # shellcheck disable=SC2086
             { oracle small.svm -c $cost $kernel --exterior
               train --pair-features exterior -c $cost -e 1e-4 $kernel small.svm model; }
             brackets model 1e-4
@@ -286,11 +284,9 @@ every() {
     awk '{ $1 = exp($1) * 100 - 7; print }' graded.svm >shifted.svm
     for options in '-l squared-hinge -e 1e-9' '-t 2 -g .5 -l squared-hinge -e 1e-8' \
         '-t 6 -e 1e-7' '-e 1e-7' '-l squared-hinge --scale std -e 1e-9'; do
-        # shellcheck disable=SC2086
         train -c 2 $options graded.svm plain.model
         predict graded.svm plain.model >plain
         for variant in mixed renamed shifted; do
-            # shellcheck disable=SC2086
             train -c 2 $options $variant.svm $variant.model
             predict graded.svm $variant.model >$variant
             # |f - f*|^2 / 2 <= P - P*, hence sqrt
@@ -319,7 +315,6 @@ every() {
     awk '{ line = $1 " " $2; delete x; for (f = 3; f <= NF; f++) { split($f, v, ":"); x[v[1]] = v[2] }
            for (f = 1; f <= 4; f++) line = line " " f ":" x[f] + 0; print line }' graded.svm >full.svm
     for options in '' '-t 2' '-t 6' '-l squared-hinge'; do
-        # shellcheck disable=SC2086
         { train -e 1e-6 $options graded.svm sparse.model
           train -e 1e-6 $options full.svm full.model
           oracle graded.svm $options; }

@@ -1,6 +1,5 @@
 # What the two commands of the README need on a fresh machine, and what ends a run of the tests.
 
-# shellcheck disable=SC2154,SC2016,SC2030,SC2031 # tmp, root are helper's; fakes are scripts in quotes
 load helper
 
 # A machine with little: only these tools are found.
@@ -65,6 +64,25 @@ set_up() {
     fake apt-get ':'
     set_up build
     assert_failure 1
+}
+
+@test "setup: lint needs its tools, and no compiler" {
+    rm tools/cc
+    fake shellcheck ':'
+    fake clang-format ':'
+    set_up --check lint
+    assert_failure 1
+    assert_output --partial 'mandoc: reads the manual pages'
+    refute_output --partial shellcheck
+    refute_output --partial gcc
+    fake mandoc ':'
+    set_up lint
+    assert_success
+    refute_output
+    set_up --check build
+    assert_failure 1
+    set_up paint
+    assert_failure 2
 }
 
 @test "setup: without apt-get the packages are named, and that is all" {
@@ -132,4 +150,47 @@ closing() {
     run_suite
     assert_failure
     assert_line --regexp '^[0-9]+ passed, [1-9][0-9]* failed$'
+}
+
+@test "run: every program of tests/unit is run by a Bats file" {
+    cd "$root/tests" || exit 1
+    find unit -name '*.c' | sed 's|^unit/||; s|\.c$||' | while IFS= read -r program; do
+        grep -Eq "unit[ /]$program( |\"|;|\$)" ./*.bats ./*.bash || fail "$program is not"
+    done
+    [ "$(find unit -name '*.c' | wc -l)" -gt 30 ]
+}
+
+# ---- .ci/run ----
+
+# ci LINT TEST ASAN: .ci/run with a make that closes its three runs so; empty is a make that fails.
+ci() {
+    mkdir -p ci
+    printf '%s\n' "$1" >ci/lint.closing
+    printf '%s\n' "$2" >ci/test.closing
+    printf '%s\n' "$3" >ci/check-asan.closing
+    printf '#!/bin/sh\ncat %q/ci/"$1".closing\n! grep -q "^$\\|[1-9][0-9]* failed" %q/ci/"$1".closing\n' \
+        "$tmp" "$tmp" >ci/make
+    chmod +x ci/make
+    PATH=$tmp/ci:$PATH run "$root/.ci/run"
+}
+
+@test "ci: the last line counts lint, the tests and the tests under the sanitizers" {
+    ci '5 passed, 0 failed' '100 passed, 0 failed, 2 skipped' '90 passed, 0 failed, 12 skipped'
+    assert_success
+    assert_equal "${lines[-1]}" '195 passed, 0 failed, 14 skipped'
+    ci '4 passed, 1 failed' '100 passed, 0 failed' '90 passed, 0 failed'
+    assert_failure
+    assert_equal "${lines[-1]}" '194 passed, 1 failed'
+    ci '5 passed, 0 failed' '98 passed, 2 failed' '90 passed, 0 failed'
+    assert_failure
+    assert_equal "${lines[-1]}" '193 passed, 2 failed'
+}
+
+@test "ci: a run that ends without its closing line counts as failed" {
+    ci '' '100 passed, 0 failed' '90 passed, 0 failed'
+    assert_failure
+    assert_equal "${lines[-1]}" '190 passed, 1 failed'
+    ci '5 passed, 0 failed' '' ''
+    assert_failure
+    assert_equal "${lines[-1]}" '5 passed, 2 failed'
 }

@@ -1,6 +1,5 @@
 # Support matrix machines as the design states them, seen through the programs.
 
-# shellcheck disable=SC2154 # tmp, real, root are helper's
 load helper
 family=smm
 

@@ -5,9 +5,9 @@
 #ifndef COMMON_BASE_ERROR_H
 #define COMMON_BASE_ERROR_H
 
+/* These flags change values, and what is certified would be false. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
-#error "dualsvm is not built with -ffast-math, -Ofast or -ffinite-math-only: they change values, and \
-what is certified would be false"
+#error "dualsvm is not built with -ffast-math, -Ofast or -ffinite-math-only"
 #endif
 
 enum error_kind {

@@ -23,9 +23,6 @@ struct model_entry {
     char *key, *value; /* owned */
 };
 
-/* What a model says of its bounds. */
-enum model_claim { MODEL_UNSAID, MODEL_CERTIFIED, MODEL_UNCERTIFIED };
-
 struct model {
     /* what fit it is: the keys of every family */
     char *formulation;
@@ -35,8 +32,8 @@ struct model {
     uint64_t n_rows;     /* of the training file */
     uint32_t n_features; /* of the training file */
     double primal, dual;
-    double gap;                 /* NAN: none */
-    enum model_claim certified; /* whether the bounds are */
+    double gap;     /* NAN: none */
+    bool certified; /* whether the bounds are; false also in models that do not say it */
     uint64_t iterations;
     struct scale scale;
     size_t n_outputs; /* scores a row; 0 for a model of pairs */

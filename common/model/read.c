@@ -155,8 +155,8 @@ static int parse_common(const struct model_lines *in, struct model *model, struc
         model->gap = NAN;
         return strcmp(text, "none") == 0 ? 0 : parse_double(in, text, &model->gap, err);
     case KEY_CERTIFIED:
-        model->certified = strcmp(text, "yes") == 0 ? MODEL_CERTIFIED : MODEL_UNCERTIFIED;
-        return model->certified == MODEL_CERTIFIED || strcmp(text, "no") == 0
+        model->certified = strcmp(text, "yes") == 0;
+        return model->certified || strcmp(text, "no") == 0
                    ? 0
                    : model_lines_fail(in, "not yes or no", text, err);
     case KEY_BIAS:

@@ -167,6 +167,7 @@ static void put_header(struct writer *writer, const struct model *model, const c
     } else {
         put_number_line(writer, "gap", model->gap);
     }
+    put_line(writer, "certified", model->certified ? "yes" : "no");
     put_number_line(writer, "iterations", (double)model->iterations);
     if (!model->pairs && model->n_outputs != 1) {
         put_number_line(writer, "outputs", (double)model->n_outputs);
@@ -176,9 +177,6 @@ static void put_header(struct writer *writer, const struct model *model, const c
     }
     for (size_t i = 0; i < model->n_entries; i++) {
         put_line(writer, model->entry[i].key, model->entry[i].value);
-    }
-    if (model->certified != MODEL_UNSAID) {
-        put_line(writer, "certified", model->certified == MODEL_CERTIFIED ? "yes" : "no");
     }
 }
 

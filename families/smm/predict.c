@@ -16,8 +16,7 @@ static const struct option_spec own_options[] = {
      .help = "write a table of how many rows of each label (lines) are predicted as each "
              "(columns), tabs between"}};
 
-static const char *const model_keys[] = {"labels",       "shape",     "rank", "tau",
-                                         "stationarity",  NULL};
+static const char *const model_keys[] = {"labels", "shape", "rank", "tau", "stationarity", NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {
     if (options_given(options, "confusion") && options_given(options, "batch")) {

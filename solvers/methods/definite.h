@@ -9,10 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* True if the kernel is positive semidefinite on whatever rows: linear, rbf, minmax, polynomial with
- * coef0 >= 0, tanimoto of values that are not negative (Ralaivola et al., Neural Networks 2005). */
-bool definite_always(const struct kernel_rows *rows);
-
 /* Whether the matrix of rows[0..m) of the gram's rows has a Cholesky factorisation once *shift is
  * added to its diagonal: what rounding of its entries may hide. *definite is false where it has not,
  * and where m is so large that it is not tried. */

@@ -387,8 +387,7 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
         fit_free(&fit);
         epsilon /= 2;
     }
-    int status =
-        fill_solution(rank, parameters, &fit, iterations, &certificate, solution, err);
+    int status = fill_solution(rank, parameters, &fit, iterations, &certificate, solution, err);
     fit_free(&fit);
     return status;
 }

@@ -1,4 +1,4 @@
-# Kernels, kernel matrix, linear operators and scaling, below the programs.
+# Kernels, the kernel matrix and linear scores (common/kernel), below the programs.
 
 load helper
 
@@ -18,10 +18,6 @@ load helper
     unit common/kernel/columns
 }
 
-@test "monitors: what stands before a monitor drops nothing of it, neither limits nor time" {
-    unit solvers/methods/monitor
-}
-
-@test "scale: training rows come out standardised, other rows get the same map" {
-    unit common/data/scale
+@test "kernel rows: from the cache they are as the kernel has them" {
+    unit common/kernel/rows
 }

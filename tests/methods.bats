@@ -1,0 +1,7 @@
+# What solvers have in common (solvers/methods), below the programs.
+
+load helper
+
+@test "monitors: what stands before a monitor drops nothing of it, neither limits nor time" {
+    unit solvers/methods/monitor
+}
