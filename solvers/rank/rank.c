@@ -54,8 +54,8 @@ static int open_certify(struct rank *rank, struct error *err) {
     return 0;
 }
 
-static int open_parts(struct rank *rank, const struct rank_preferences *preferences,
-                      struct error *err) {
+static int create_parts(struct rank *rank, const struct rank_preferences *preferences,
+                        struct error *err) {
     if (rank_pairs_create(&rank->pairs, rank->problem, preferences, err) ||
         rank_risk_create(&rank->loss[RANK_HINGE], &rank->pairs, RANK_RISK_HINGE, err) ||
         rank_risk_create(&rank->loss[RANK_SQUARED_HINGE], &rank->pairs, RANK_RISK_SQUARE, err)) {
@@ -75,22 +75,22 @@ static int open_parts(struct rank *rank, const struct rank_preferences *preferen
     return open_certify(rank, err);
 }
 
-int rank_open(struct rank **rank, const struct problem *problem,
-              const struct rank_preferences *preferences, struct error *err) {
+int rank_create(struct rank **rank, const struct problem *problem,
+                const struct rank_preferences *preferences, struct error *err) {
     struct rank *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
     }
     made->problem = problem;
-    if (open_parts(made, preferences, err)) {
-        rank_close(made);
+    if (create_parts(made, preferences, err)) {
+        rank_free(made);
         return -1;
     }
     *rank = made;
     return 0;
 }
 
-void rank_close(struct rank *rank) {
+void rank_free(struct rank *rank) {
     if (!rank) {
         return;
     }
@@ -387,8 +387,7 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
         fit_free(&fit);
         epsilon /= 2;
     }
-    int status =
-        fill_solution(rank, parameters, &fit, iterations, &certificate, solution, err);
+    int status = fill_solution(rank, parameters, &fit, iterations, &certificate, solution, err);
     fit_free(&fit);
     return status;
 }

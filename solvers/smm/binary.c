@@ -59,7 +59,7 @@ int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, s
     return 0;
 }
 
-/* ---- opening ---- */
+/* ---- creating ---- */
 
 /* A row of the lower half of K at a time. */
 struct products {
@@ -137,7 +137,7 @@ static int allocate(struct binary *binary, struct error *err) {
                : -1;
 }
 
-int binary_open(struct binary **binary, const struct binary_rows *rows, struct error *err) {
+int binary_create(struct binary **binary, const struct binary_rows *rows, struct error *err) {
     struct binary *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -147,14 +147,14 @@ int binary_open(struct binary **binary, const struct binary_rows *rows, struct e
     made->n = rows->n;
     made->dimension = made->form == BINARY_COEFFICIENTS ? rows->n : rows->d;
     if (allocate(made, err) || (made->K && fill_products(made, err))) {
-        binary_close(made);
+        binary_free(made);
         return -1;
     }
     *binary = made;
     return 0;
 }
 
-void binary_close(struct binary *binary) {
+void binary_free(struct binary *binary) {
     if (!binary) {
         return;
     }

@@ -74,7 +74,7 @@ static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, c
     const struct binary_rows rows = {
         .n = problem->matrices->n, .d = d, .z = Z, .threads = problem->matrices->threads};
     struct binary *binary;
-    if (binary_open(&binary, &rows, err)) {
+    if (binary_create(&binary, &rows, err)) {
         return -1;
     }
     if (start) {
@@ -85,7 +85,7 @@ static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, c
     if (status == 0) {
         memcpy(w, fit->w, d * sizeof *w);
     }
-    binary_close(binary);
+    binary_free(binary);
     return status;
 }
 

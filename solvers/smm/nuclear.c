@@ -32,8 +32,8 @@ struct smm_nuclear {
     double *alpha;                     /* (n) of the best dual value */
 };
 
-int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
-                     struct binary *svm, struct error *err) {
+int smm_nuclear_create(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
+                       struct binary *svm, struct error *err) {
     struct smm_nuclear *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -45,7 +45,7 @@ int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *ma
     made->S = memory_zeros(5 * cells, sizeof *made->S, "matrices", err);
     made->margin = memory_zeros(7 * n, sizeof *made->margin, "scores", err);
     if (!made->S || !made->margin) {
-        smm_nuclear_close(made);
+        smm_nuclear_free(made);
         return -1;
     }
     made->multiplier = made->S + cells;
@@ -61,7 +61,7 @@ int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *ma
     return 0;
 }
 
-void smm_nuclear_close(struct smm_nuclear *nuclear) {
+void smm_nuclear_free(struct smm_nuclear *nuclear) {
     if (nuclear) {
         free(nuclear->S);
         free(nuclear->margin);

@@ -50,7 +50,7 @@ void smm_shape(const struct smm *smm, size_t *height, size_t *width) {
     *width = smm->matrices.width;
 }
 
-/* ---- opening ---- */
+/* ---- creating ---- */
 
 static int take_labels(struct smm *smm, const double *weight, struct error *err) {
     const struct data *data = smm->problem->data;
@@ -76,7 +76,7 @@ static int take_labels(struct smm *smm, const double *weight, struct error *err)
     return 0;
 }
 
-static int open_machines(struct smm *smm, struct error *err) {
+static int create_machines(struct smm *smm, struct error *err) {
     size_t height = smm->matrices.height, width = smm->matrices.width;
     size_t k = height < width ? height : width;
     smm->n_machines = smm->labels.names.n == 2 ? 1 : smm->labels.names.n;
@@ -99,7 +99,7 @@ static int open_machines(struct smm *smm, struct error *err) {
     return 0;
 }
 
-static int open_parts(struct smm *smm, const double *weight, struct error *err) {
+static int create_parts(struct smm *smm, const double *weight, struct error *err) {
     size_t n = smm->problem->n;
     smm->class = memory_array(n, sizeof *smm->class, "labels", err);
     smm->unit = memory_array(n, 6 * sizeof *smm->unit, "costs", err);
@@ -113,15 +113,15 @@ static int open_parts(struct smm *smm, const double *weight, struct error *err) 
     smm->breaks = smm->s + n;
     const struct binary_rows rows = {
         .n = n, .d = smm->cells, .data = smm->problem->data, .threads = smm->problem->threads};
-    return take_labels(smm, weight, err) < 0 || open_machines(smm, err) < 0 ||
+    return take_labels(smm, weight, err) < 0 || create_machines(smm, err) < 0 ||
                    score_map_create(&smm->map, smm->problem, err) < 0 ||
                    certify_create(&smm->certify, smm->problem, &smm->map, 0, err) < 0
                ? -1
-               : binary_open(&smm->svm, &rows, err);
+               : binary_create(&smm->svm, &rows, err);
 }
 
-int smm_open(struct smm **smm, const struct problem *problem, size_t height, size_t width,
-             const double *weight, struct error *err) {
+int smm_create(struct smm **smm, const struct problem *problem, size_t height, size_t width,
+               const double *weight, struct error *err) {
     struct smm *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -133,15 +133,15 @@ int smm_open(struct smm **smm, const struct problem *problem, size_t height, siz
                                            .height = height,
                                            .width = width,
                                            .threads = problem->threads};
-    if (open_parts(made, weight, err) < 0) {
-        smm_close(made);
+    if (create_parts(made, weight, err) < 0) {
+        smm_free(made);
         return -1;
     }
     *smm = made;
     return 0;
 }
 
-void smm_close(struct smm *smm) {
+void smm_free(struct smm *smm) {
     if (!smm) {
         return;
     }
@@ -150,12 +150,12 @@ void smm_close(struct smm *smm) {
             free(smm->machine[m].W);
         }
         if (smm->nuclear) {
-            smm_nuclear_close(smm->nuclear[m]);
+            smm_nuclear_free(smm->nuclear[m]);
         }
     }
     free(smm->machine);
     free(smm->nuclear);
-    binary_close(smm->svm);
+    binary_free(smm->svm);
     certify_free(smm->certify);
     score_map_free(&smm->map);
     labels_free(&smm->labels);
@@ -242,7 +242,8 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
     if (parameters->tau == 0) {
         return solve_svm(smm, loss, parameters->epsilon, monitor, machine, outcome, err);
     }
-    if (!smm->nuclear[m] && smm_nuclear_open(&smm->nuclear[m], &smm->matrices, smm->svm, err) < 0) {
+    if (!smm->nuclear[m] &&
+        smm_nuclear_create(&smm->nuclear[m], &smm->matrices, smm->svm, err) < 0) {
         return -1;
     }
     if (smm->n_machines > 1) {

@@ -25,7 +25,7 @@ struct top {
     const struct problem *problem;
     struct top_setting setting;
     struct score_map map;
-    struct top_engines engines[2]; /* by enum top_loss; without map: not open */
+    struct top_engines engines[2]; /* by enum top_loss; without map: not made */
     double *cost;                  /* (n) weights of positives, 0: no positive */
     double *mass;                  /* (n) weights in J */
     double *negative;              /* (n) weights of negatives */
@@ -113,8 +113,8 @@ static int check_classes(const struct top *top, struct error *err) {
     return 0;
 }
 
-int top_open(struct top **top, const struct problem *problem, const struct top_setting *setting,
-             struct error *err) {
+int top_create(struct top **top, const struct problem *problem, const struct top_setting *setting,
+               struct error *err) {
     struct top *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -125,20 +125,20 @@ int top_open(struct top **top, const struct problem *problem, const struct top_s
     made->mass = memory_array(problem->n, sizeof(double), "weights of rows", err);
     made->negative = memory_array(problem->n, sizeof(double), "weights of rows", err);
     if (!made->cost || !made->mass || !made->negative) {
-        top_close(made);
+        top_free(made);
         return -1;
     }
     read_weights(made);
     if (check_classes(made, err) || choose_k(made, err) ||
         score_map_create(&made->map, problem, err)) {
-        top_close(made);
+        top_free(made);
         return -1;
     }
     *top = made;
     return 0;
 }
 
-void top_close(struct top *top) {
+void top_free(struct top *top) {
     if (!top) {
         return;
     }
@@ -164,7 +164,7 @@ const char *top_trivial(const struct top *top) {
     return top->trivial;
 }
 
-static int open_engines(struct top *top, enum top_loss loss, struct error *err) {
+static int create_engines(struct top *top, enum top_loss loss, struct error *err) {
     struct top_engines *engines = &top->engines[loss];
     struct top_risk *risk = &engines->risk;
     size_t n = top->problem->n;
@@ -423,7 +423,7 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     }
     struct fit fit;
     bool indefinite = false;
-    if (open_engines(top, parameters->loss, err) ||
+    if (create_engines(top, parameters->loss, err) ||
         solve_convex(top, parameters, monitor, &fit, &indefinite, err)) {
         return -1;
     }
