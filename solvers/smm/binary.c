@@ -146,7 +146,7 @@ int binary_create(struct binary **binary, const struct binary_rows *rows, struct
     made->form = choose_form(rows);
     made->n = rows->n;
     made->dimension = made->form == BINARY_COEFFICIENTS ? rows->n : rows->d;
-    if (allocate(made, err) || (made->K && fill_products(made, err))) {
+    if (allocate(made, err) < 0 || (made->K && fill_products(made, err) < 0)) {
         binary_free(made);
         return -1;
     }
@@ -220,7 +220,7 @@ static int look(void *context, const struct huber_path *path, struct huber_point
         linear += alpha * (loss->margin ? loss->margin[i] : 1);
         linear -= loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0;
     }
-    if (form_adjoint(binary, err)) {
+    if (form_adjoint(binary, err) < 0) {
         return -1;
     }
     binary->norm = binary_inner(binary, binary->x, binary->x, binary->s);
