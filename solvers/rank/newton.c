@@ -81,6 +81,23 @@ static int direct_step(struct newton *newton, bool *found, struct error *err) {
     return newton->map->scores(newton->map, newton->step, newton->q, err);
 }
 
+/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; landmarks, if there are
+ * any, for this band. */
+static int make_preconditioner(struct newton *newton, double factor, double *scale,
+                               struct error *err) {
+    const struct score_map *map = newton->map;
+    if (map->primal &&
+        rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < map->dimension; k++) {
+        scale[k] = map->primal ? 1 / (1 + factor * scale[k]) : 1;
+    }
+    return newton->landmarks.m > 0
+               ? landmarks_update(&newton->landmarks, &newton->laplacian, factor, err)
+               : 0;
+}
+
 /* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w,
  * landmarks for kernels. *square = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
@@ -123,16 +140,10 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
     double factor = band_factor(newton);
     double *residual = newton->cg, *z = residual + d, *p = z + d, *Tp = p + d, *scale = Tp + d;
     double *z_s = scale + d, *p_s = z_s + n, *Lp = p_s + n;
-    if (map->primal &&
-        rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err) < 0) {
-        return -1;
-    }
-    if (newton->landmarks.m > 0 &&
-        landmarks_update(&newton->landmarks, &newton->laplacian, factor, err) < 0) {
+    if (make_preconditioner(newton, factor, scale, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < d; k++) {
-        scale[k] = map->primal ? 1 / (1 + factor * scale[k]) : 1;
         residual[k] = -newton->gradient[k];
         newton->step[k] = 0;
     }
