@@ -22,6 +22,10 @@ load helper
     unit solvers/methods/monitor
 }
 
+@test "huberised Newton: bounds hold and belong to the points kept, however the path ends" {
+    unit solvers/methods/huber_path
+}
+
 @test "scale: training rows come out standardised, other rows get the same map" {
     unit common/data/scale
 }
