@@ -1,4 +1,4 @@
-/* Kernel tiles: the text of kernel_float.c and kernel_double.c, which define REAL and the constants
+/* Kernel tiles: the text of float.c and double.c, which define REAL and the constants
  * that go with it. Not a header for anybody else.
  *
  * 1. Sums s of products, minima or overlaps (table.inc). Dense rows go through BLAS. When a side is sparse, a

@@ -1,4 +1,4 @@
-/* Kernel tiles in double precision (kernel_block.h). */
+/* Kernel tiles in double precision (block.h). */
 #include "common/kernel/private.h"
 
 #define REAL double

@@ -1,4 +1,4 @@
-/* Kernel tiles in single precision (kernel_block.h). */
+/* Kernel tiles in single precision (block.h). */
 #include "common/kernel/private.h"
 
 #define REAL float

@@ -1,4 +1,4 @@
-/* Kernel functions of rows of sums, vectorised: included by kernel_block.h once for each type, with
+/* Kernel functions of rows of sums, vectorised: included by block.h once for each type, with
  * REAL and the constants that go with it defined. Not a header for anybody else.
  *
  * exp: u = n ln 2 + r, |r| <= ln(2)/2; exp(u) = 2^n exp(r), exp(r) by Taylor's series. The largest

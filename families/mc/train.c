@@ -102,7 +102,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                              .seed = (uint64_t)point_number(point, "seed"),
                              .weight = weight};
     struct mc *mc;
-    int status = mc_open(&mc, problem, &setup, err);
+    int status = mc_create(&mc, problem, &setup, err);
     free(weight);
     if (status == 0) {
         *state = mc;
@@ -111,7 +111,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
 }
 
 static void close_problem(void *state) {
-    mc_close(state);
+    mc_free(state);
 }
 
 static int solve(void *state, struct point point, const struct monitor *monitor,

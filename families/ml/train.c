@@ -79,7 +79,7 @@ struct state {
 static void close_problem(void *opened) {
     struct state *state = opened;
     ml_threshold_free(&state->threshold);
-    ml_close(state->ml);
+    ml_free(state->ml);
     free(state);
 }
 
@@ -90,7 +90,7 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
                              .shrinking = point_number(point, "shrinking") != 0,
                              .seed = (uint64_t)point_number(point, "seed")};
     struct state *state = memory_zeros(1, sizeof *state, "a problem", err);
-    if (!state || ml_open(&state->ml, problem, &setup, err) < 0) {
+    if (!state || ml_create(&state->ml, problem, &setup, err) < 0) {
         free(state);
         return -1;
     }

@@ -138,7 +138,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                                            .n_weights = weights.n,
                                            .weight_query = weights.query,
                                            .weight = weights.weight};
-    int status = rank_open(&rank, problem, &preferences, err);
+    int status = rank_create(&rank, problem, &preferences, err);
     query_weights_free(&weights);
     if (status == 0) {
         *state = rank;
@@ -147,7 +147,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
 }
 
 static void close_problem(void *state) {
-    rank_close(state);
+    rank_free(state);
 }
 
 static int solve(void *state, struct point point, const struct monitor *monitor,

@@ -115,7 +115,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
     int status = -1;
     if (weight && matrix_shape_find(&shape, point.options, data, err) == 0) {
         label_weights_read(point.options, data, weight);
-        status = smm_open(&smm, problem, (size_t)shape.height, (size_t)shape.width, weight, err);
+        status = smm_create(&smm, problem, (size_t)shape.height, (size_t)shape.width, weight, err);
     }
     free(weight);
     if (status == 0) {
@@ -125,7 +125,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
 }
 
 static void close_problem(void *state) {
-    smm_close(state);
+    smm_free(state);
 }
 
 static int solve(void *state, struct point point, const struct monitor *monitor,

@@ -186,7 +186,7 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
                                       .theta = state->theta};
         label_weights_read(point.options, data, weight);
         top_labels_read(data, state->positive, positive);
-        status = top_open(&state->top, problem, &setting, err);
+        status = top_create(&state->top, problem, &setting, err);
     }
     free(positive);
     free(weight);
@@ -200,7 +200,7 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
 
 static void close_problem(void *opened) {
     struct state *state = opened;
-    top_close(state->top);
+    top_free(state->top);
     free(state);
 }
 

@@ -59,7 +59,7 @@ void mc_coefficients(const struct mc_shape *shape, size_t y, const double *alpha
 
 /* The exact maximum over one row's alpha (k) in [0, cost]^terms or the simplex: q = |x|^2 > 0, s
  * (k) the scores at alpha, which may be off by a constant where margins are relative or centred.
- * alpha is replaced. Plain and in double: the reference of mc_step_real. */
+ * alpha is replaced. Plain and in double: the reference of step_real.h. */
 void mc_step(const struct mc_shape *shape, size_t y, double cost, double q, const double *s,
              double *alpha);
 

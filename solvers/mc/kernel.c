@@ -516,7 +516,7 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
                : -1;
 }
 
-int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct error *err) {
+int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, struct error *err) {
     struct mc_kernel *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -528,7 +528,7 @@ int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct
         columns_create(&made->columns, task->problem, task->problem->cache_bytes, err) < 0 ||
         score_map_create(&made->exact, task->problem, err) < 0 ||
         made->exact.diagonal(&made->exact, made->q, err) < 0) {
-        mc_kernel_close(made);
+        mc_kernel_free(made);
         return -1;
     }
     for (size_t i = 0; i < made->n; i++) {
@@ -538,7 +538,7 @@ int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct
     return 0;
 }
 
-void mc_kernel_close(struct mc_kernel *kernel) {
+void mc_kernel_free(struct mc_kernel *kernel) {
     if (!kernel) {
         return;
     }

@@ -14,8 +14,8 @@
 struct mc_kernel;
 
 /* Starts at alpha = 0. Borrows task. */
-int mc_kernel_open(struct mc_kernel **kernel, const struct mc_task *task, struct error *err);
-void mc_kernel_close(struct mc_kernel *kernel);
+int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, struct error *err);
+void mc_kernel_free(struct mc_kernel *kernel);
 
 /* Solves from the last solution. The caller calls mc_fit_free. */
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,

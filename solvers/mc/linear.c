@@ -114,7 +114,7 @@ static const double double_TINY = 4e-16, double_HUGE = 1e300;
 #undef SIGNED
 #undef NAME
 
-int mc_linear_open(struct mc_linear **linear, const struct mc_task *task, struct error *err) {
+int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, struct error *err) {
     struct mc_linear *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -138,7 +138,7 @@ int mc_linear_open(struct mc_linear **linear, const struct mc_task *task, struct
         (!data->row_start && !made->identity) ||
         mc_alpha_create(&made->alpha, made->n, made->shape.k, err) < 0 ||
         mc_sampling_create(&made->sampling, made->n, LEAST, RATE, task->seed, err) < 0) {
-        mc_linear_close(made);
+        mc_linear_free(made);
         return -1;
     }
     for (size_t f = 0; made->identity && f < made->n_features; f++) {
@@ -156,7 +156,7 @@ int mc_linear_open(struct mc_linear **linear, const struct mc_task *task, struct
     return 0;
 }
 
-void mc_linear_close(struct mc_linear *linear) {
+void mc_linear_free(struct mc_linear *linear) {
     if (!linear) {
         return;
     }

@@ -10,8 +10,8 @@
 struct mc_linear;
 
 /* Starts at alpha = 0. Borrows task. */
-int mc_linear_open(struct mc_linear **linear, const struct mc_task *task, struct error *err);
-void mc_linear_close(struct mc_linear *linear);
+int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, struct error *err);
+void mc_linear_free(struct mc_linear *linear);
 
 /* Solves from the last solution. The caller calls mc_fit_free. */
 int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,

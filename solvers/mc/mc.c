@@ -67,15 +67,15 @@ static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     return 0;
 }
 
-int mc_open(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
-            struct error *err) {
+int mc_create(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
+              struct error *err) {
     struct mc *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
     }
     made->problem = problem;
     if (set_classes(made, setup->weight, err) < 0) {
-        mc_close(made);
+        mc_free(made);
         return -1;
     }
     made->task = (struct mc_task){
@@ -88,7 +88,7 @@ int mc_open(struct mc **mc, const struct problem *problem, const struct mc_setup
         .seed = setup->seed};
     if (score_map_create(&made->map, problem, err) < 0 ||
         certify_create(&made->certify, problem, &made->map, setup->bias, err) < 0) {
-        mc_close(made);
+        mc_free(made);
         return -1;
     }
     made->task.certify = made->certify;
@@ -96,12 +96,12 @@ int mc_open(struct mc **mc, const struct problem *problem, const struct mc_setup
     return 0;
 }
 
-void mc_close(struct mc *mc) {
+void mc_free(struct mc *mc) {
     if (!mc) {
         return;
     }
-    mc_linear_close(mc->linear);
-    mc_kernel_close(mc->kernel);
+    mc_linear_free(mc->linear);
+    mc_kernel_free(mc->kernel);
     certify_free(mc->certify);
     score_map_free(&mc->map);
     labels_free(&mc->labels);
@@ -139,7 +139,7 @@ static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
     if (parameters->method == MC_NEWTON) {
         return run_newton(mc, &goal, NULL, monitor, fit, err);
     }
-    if (!mc->linear && mc_linear_open(&mc->linear, &mc->task, err) < 0) {
+    if (!mc->linear && mc_linear_create(&mc->linear, &mc->task, err) < 0) {
         return -1;
     }
     goal.most = parameters->method == MC_AUTO && small ? FIRST_SWEEPS : 0;
@@ -228,7 +228,7 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
     if (!mc->problem->gram) {
         return run_linear(mc, parameters, monitor, fit, err);
     }
-    if (!mc->kernel && mc_kernel_open(&mc->kernel, &mc->task, err) < 0) {
+    if (!mc->kernel && mc_kernel_create(&mc->kernel, &mc->task, err) < 0) {
         return -1;
     }
     struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};

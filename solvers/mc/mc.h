@@ -37,9 +37,9 @@ struct mc_parameters {
  * Borrows problem, which must outlive it; its data have DATA_NAME labels. Fewer than two classes
  * are an error. */
 struct mc;
-int mc_open(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
-            struct error *err);
-void mc_close(struct mc *mc);
+int mc_create(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
+              struct error *err);
+void mc_free(struct mc *mc);
 
 /* The classes: the labels that occur in the problem's rows. */
 const struct labels *mc_get_labels(const struct mc *mc);

@@ -160,7 +160,7 @@ static int look(void *context, const struct huber_path *path, struct huber_point
     double offset;
     newton->smooth.mu = path->mu;
     newton->value = newton->risk.cut(&newton->smooth, newton->s, newton->g, &offset);
-    if (newton->map.adjoint(&newton->map, newton->g, newton->dual, err)) {
+    if (newton->map.adjoint(&newton->map, newton->g, newton->dual, err) < 0) {
         return -1;
     }
     for (size_t j = 0; j < newton->size; j++) {
@@ -180,7 +180,7 @@ static int look(void *context, const struct huber_path *path, struct huber_point
 static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {
     struct newton *newton = context;
     size_t size = newton->size, m = newton->n * newton->k;
-    if (newton->map.scores(&newton->map, newton->step, newton->q, err)) {
+    if (newton->map.scores(&newton->map, newton->step, newton->q, err) < 0) {
         return -1;
     }
     struct linesearch line = {.risk = &newton->risk,
@@ -220,7 +220,7 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
     double offset;
     newton->smooth.mu = mu;
     mc_smooth_follow(&newton->smooth, band, newton->s, newton->g);
-    if (newton->map.adjoint(&newton->map, newton->g, newton->gradient, err)) {
+    if (newton->map.adjoint(&newton->map, newton->g, newton->gradient, err) < 0) {
         return -1;
     }
     for (size_t j = 0; j < newton->size; j++) {

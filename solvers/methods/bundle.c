@@ -92,7 +92,7 @@ static int grow(struct bundle *bundle, struct error *err) {
 /* Adds the plane g, offset, with weight 0. */
 static int add_plane(struct bundle *bundle, const double *g, double offset, struct error *err) {
     const struct score_map *map = bundle->map;
-    if (bundle->n_planes == bundle->capacity && grow(bundle, err)) {
+    if (bundle->n_planes == bundle->capacity && grow(bundle, err) < 0) {
         return -1;
     }
     struct plane plane = {.offset = offset, .used = bundle->round};
@@ -102,8 +102,8 @@ static int add_plane(struct bundle *bundle, const double *g, double offset, stru
     plane.a = memory_array(map->dimension, sizeof *plane.a, "a plane", err);
     plane.q =
         plane.a && !map->primal ? memory_array(map->n, sizeof *plane.q, "a plane", err) : NULL;
-    if (!plane.a || (!plane.q && !map->primal) || map->adjoint(map, g, plane.a, err) ||
-        (plane.q && map->scores(map, plane.a, plane.q, err))) {
+    if (!plane.a || (!plane.q && !map->primal) || map->adjoint(map, g, plane.a, err) < 0 ||
+        (plane.q && map->scores(map, plane.a, plane.q, err) < 0)) {
         free(plane.a);
         free(plane.q);
         return -1;
@@ -165,13 +165,13 @@ int bundle_create(struct bundle **bundle, const struct score_map *map, const str
     }
     /* R >= 0: the zero plane, which makes D >= 0; then the plane at f = 0 */
     double offset;
-    if (add_plane(made, made->g, 0, err)) {
+    if (add_plane(made, made->g, 0, err) < 0) {
         bundle_free(made);
         return -1;
     }
     made->mu[0] = 1;
     made->best_risk = risk->cut(risk->context, made->best_s, made->best_g, &offset);
-    if (add_plane(made, made->best_g, offset, err)) {
+    if (add_plane(made, made->best_g, offset, err) < 0) {
         bundle_free(made);
         return -1;
     }
@@ -183,7 +183,7 @@ int bundle_start(struct bundle *bundle, const double *weights, struct error *err
     const struct score_map *map = bundle->map;
     double offset;
     memcpy(bundle->best_weights, weights, map->dimension * sizeof *weights);
-    if (map->scores(map, weights, bundle->best_s, err)) {
+    if (map->scores(map, weights, bundle->best_s, err) < 0) {
         return -1;
     }
     bundle->best_risk =
@@ -228,7 +228,7 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
         }
     }
     if (simplex_maximise(p, bundle->scaled, bundle->capacity, bundle->linear, tolerance, bundle->mu,
-                         err)) {
+                         err) < 0) {
         return -1;
     }
     const struct score_map *map = bundle->map;
@@ -248,7 +248,7 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
             }
         }
     }
-    if (map->primal && map->scores(map, bundle->master_weights, bundle->master_s, err)) {
+    if (map->primal && map->scores(map, bundle->master_weights, bundle->master_s, err) < 0) {
         return -1;
     }
     *dual = offset - 0.5 * norm(bundle, bundle->master_weights, bundle->master_s);
@@ -340,7 +340,7 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
         bundle->round++;
         fit->iterations++;
         double tolerance = INNER * fmin(epsilon, 1) * primal;
-        if (solve_master(bundle, cost, tolerance, &dual, err)) {
+        if (solve_master(bundle, cost, tolerance, &dual, err) < 0) {
             return -1;
         }
         primal = 0.5 * bundle->best_norm + cost * bundle->best_risk;
@@ -362,7 +362,7 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
             fit->reason = STOP_ROUNDING;
             break;
         }
-        if (step_and_cut(bundle, cost, tolerance, err)) {
+        if (step_and_cut(bundle, cost, tolerance, err) < 0) {
             return -1;
         }
         drop_idle_planes(bundle);

@@ -59,8 +59,8 @@ static int iterate(const struct score_map *map, const struct risk *risk,
         for (size_t i = 0; i < n; i++) {
             state->g[i] *= -how->cost;
         }
-        if (map->adjoint(map, state->g, state->vertex, err) ||
-            map->scores(map, state->vertex, state->vertex_s, err)) {
+        if (map->adjoint(map, state->g, state->vertex, err) < 0 ||
+            map->scores(map, state->vertex, state->vertex_s, err) < 0) {
             return -1;
         }
         for (size_t i = 0; i < n; i++) {

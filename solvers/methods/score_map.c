@@ -69,7 +69,7 @@ static int gram_map_scores(const struct score_map *map, const double *weights, d
     for (size_t i = 0; i < map->n; i++) {
         view->spread_b[problem->rows[i]] = weights[i];
     }
-    if (gram_product(problem->gram, view->spread_b, view->spread_s, map->threads, err)) {
+    if (gram_product(problem->gram, view->spread_b, view->spread_s, map->threads, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < map->n; i++) {

@@ -126,7 +126,7 @@ static void run(struct search *search, double tolerance) {
     size_t most_steps = 20 * p + 100; /* a bound against cycling in rounding; 2 to 5 are usual */
     for (size_t k = 0; k < most_steps; k++) {
         list_free(search);
-        if (newton_step(search)) {
+        if (newton_step(search) < 0) {
             return;
         }
         bool whole = advance(search);

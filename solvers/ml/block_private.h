@@ -1,4 +1,4 @@
-/* What the files of ml_block share; nobody else includes this. */
+/* What block.c and exact.c share; nobody else includes this. */
 #ifndef SOLVERS_ML_BLOCK_PRIVATE_H
 #define SOLVERS_ML_BLOCK_PRIVATE_H
 

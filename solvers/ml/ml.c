@@ -44,41 +44,41 @@ struct point {
     struct ml_bounds bounds; /* of it */
 };
 
-int ml_open(struct ml **ml, const struct problem *problem, const struct ml_setup *setup,
-            struct error *err) {
-    struct ml *opened = memory_zeros(1, sizeof *opened, "a problem", err);
-    if (!opened) {
+int ml_create(struct ml **ml, const struct problem *problem, const struct ml_setup *setup,
+              struct error *err) {
+    struct ml *made = memory_zeros(1, sizeof *made, "a problem", err);
+    if (!made) {
         return -1;
     }
-    opened->problem = problem;
-    opened->setup = *setup;
-    int status = ml_rows_create(&opened->rows, problem, err);
+    made->problem = problem;
+    made->setup = *setup;
+    int status = ml_rows_create(&made->rows, problem, err);
     if (status == 0) {
-        status = score_map_create(&opened->map, problem, err);
+        status = score_map_create(&made->map, problem, err);
     }
     if (status == 0) {
-        status = certify_create(&opened->certify, problem, &opened->map, setup->bias, err);
+        status = certify_create(&made->certify, problem, &made->map, setup->bias, err);
     }
     if (status == 0) {
-        status = ml_bcd_create(&opened->bcd, problem, &opened->rows, setup->step,
+        status = ml_bcd_create(&made->bcd, problem, &made->rows, setup->step,
                                setup->bias * setup->bias, setup->free_bias, setup->shrinking,
                                setup->seed, err);
     }
     if (status == 0) {
-        opened->interior_work = ml_interior_work(problem, &opened->rows);
-        opened->scores =
-            memory_array(opened->rows.n_all, opened->rows.q * sizeof(double), "scores", err);
-        status = opened->scores ? 0 : -1;
+        made->interior_work = ml_interior_work(problem, &made->rows);
+        made->scores =
+            memory_array(made->rows.n_all, made->rows.q * sizeof(double), "scores", err);
+        status = made->scores ? 0 : -1;
     }
     if (status < 0) {
-        ml_close(opened);
+        ml_free(made);
         return -1;
     }
-    *ml = opened;
+    *ml = made;
     return 0;
 }
 
-void ml_close(struct ml *ml) {
+void ml_free(struct ml *ml) {
     if (!ml) {
         return;
     }
@@ -344,7 +344,8 @@ static int certify_balanced(struct ml *ml, const struct ml_parameters *parameter
 
 /* The bounds as far as they can be told without a dual point that has sums of 0: bcd's bounds
  * without what the proximal term adds to them. b is the bias of the step, before it is shifted. */
-static struct ml_bounds open_bounds(const struct ml_bcd *bcd, const struct ml_bounds *bounds) {
+static struct ml_bounds bounds_without_prox(const struct ml_bcd *bcd,
+                                            const struct ml_bounds *bounds) {
     size_t q = bcd->rows->q;
     double proximal = 0.5 * bcd->constant * array_dot(bcd->total, bcd->total, q);
     return (struct ml_bounds){bounds->primal - proximal,
@@ -380,7 +381,7 @@ static int solve_free(struct ml *ml, const struct ml_parameters *parameters, str
         if (ml_bcd_run(bcd, run, err) < 0) {
             return -1;
         }
-        struct ml_bounds bounds = open_bounds(bcd, &run->bounds);
+        struct ml_bounds bounds = bounds_without_prox(bcd, &run->bounds);
         double open = gap_relative(bounds.primal, bounds.dual);
         run->yields = run->yields || ml_pace_slow(&pace, run->work, open, parameters->epsilon);
         shift_bias(bcd);

@@ -24,7 +24,7 @@ enum ml_method {
     ML_INTERIOR /* an interior point: few features, or rows, times labels */
 };
 
-/* What a problem is opened with. */
+/* What a solver is made with. */
 struct ml_setup {
     double bias;    /* value of a constant feature; 0: none */
     bool free_bias; /* a bias that the norm does not count; then `bias` is 0 */
@@ -43,9 +43,9 @@ struct ml_parameters {
 /* A problem made ready: solve it at as many parameters as wanted, each start is the last solution.
  * Borrows problem, which must outlive it. Fails when no row has a loss. */
 struct ml;
-int ml_open(struct ml **ml, const struct problem *problem, const struct ml_setup *setup,
-            struct error *err);
-void ml_close(struct ml *ml);
+int ml_create(struct ml **ml, const struct problem *problem, const struct ml_setup *setup,
+              struct error *err);
+void ml_free(struct ml *ml);
 
 /* The label sets, and the labels in the order of the outputs. */
 const struct ml_rows *ml_get_rows(const struct ml *ml);

@@ -106,7 +106,7 @@ int exterior_create(struct exterior **exterior, const struct problem *problem,
         squares += m * m; /* at most n * n */
     }
     made->S = status == 0 ? memory_zeros(squares, sizeof *made->S, "pair features", err) : NULL;
-    if (!made->S || list_pairs(made, err) || evaluate_kernel(made, err)) {
+    if (!made->S || list_pairs(made, err) < 0 || evaluate_kernel(made, err) < 0) {
         exterior_free(made);
         return -1;
     }

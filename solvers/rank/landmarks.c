@@ -46,7 +46,7 @@ static void append_column(struct landmarks *landmarks, size_t n, size_t width, u
 static int choose(struct landmarks *landmarks, const struct score_map *map, size_t most,
                   double *column, double *left, struct error *err) {
     size_t n = map->n;
-    if (map->diagonal(map, left, err)) {
+    if (map->diagonal(map, left, err) < 0) {
         return -1;
     }
     double total = 0;
@@ -63,7 +63,7 @@ static int choose(struct landmarks *landmarks, const struct score_map *map, size
         if (!(rest > UNEXPLAINED * total)) {
             break;
         }
-        if (map->column(map, (uint32_t)pivot, column, err)) {
+        if (map->column(map, (uint32_t)pivot, column, err) < 0) {
             return -1;
         }
         append_column(landmarks, n, most, (uint32_t)pivot, column, left);
@@ -107,7 +107,7 @@ int landmarks_create(struct landmarks *landmarks, const struct score_map *map, s
     }
     free(column);
     free(left);
-    if (status) {
+    if (status < 0) {
         landmarks_free(landmarks);
         return -1;
     }
@@ -128,7 +128,7 @@ void landmarks_free(struct landmarks *landmarks) {
 int landmarks_update(struct landmarks *landmarks, const struct rank_laplacian *laplacian,
                      double factor, struct error *err) {
     size_t m = landmarks->m;
-    if (rank_laplacian_gram(laplacian, &landmarks->psi, NULL, m, landmarks->M, err)) {
+    if (rank_laplacian_gram(laplacian, &landmarks->psi, NULL, m, landmarks->M, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < m * m; i++) {
@@ -137,7 +137,7 @@ int landmarks_update(struct landmarks *landmarks, const struct rank_laplacian *l
     for (size_t i = 0; i < m; i++) {
         landmarks->M[i * m + i] += 1;
     }
-    if (cholesky_factor(landmarks->M, m)) {
+    if (cholesky_factor(landmarks->M, m) < 0) {
         return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
     }
     return 0;
@@ -147,7 +147,7 @@ int landmarks_apply(struct landmarks *landmarks, const double *residual, double 
                     struct error *err) {
     size_t m = landmarks->m;
     double *u = landmarks->u;
-    if (linear_adjoint(&landmarks->psi, residual, landmarks->v, landmarks->threads, err)) {
+    if (linear_adjoint(&landmarks->psi, residual, landmarks->v, landmarks->threads, err) < 0) {
         return -1;
     }
     memcpy(u, landmarks->v, m * sizeof *u);

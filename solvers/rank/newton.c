@@ -62,7 +62,7 @@ static double band_factor(const struct newton *newton) {
 static int direct_step(struct newton *newton, bool *found, struct error *err) {
     size_t d = newton->map->dimension;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
-                            newton->H, err)) {
+                            newton->H, err) < 0) {
         return -1;
     }
     double factor = band_factor(newton);
@@ -81,6 +81,23 @@ static int direct_step(struct newton *newton, bool *found, struct error *err) {
     return newton->map->scores(newton->map, newton->step, newton->q, err);
 }
 
+/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; landmarks, if there are
+ * any, for this band. */
+static int make_preconditioner(struct newton *newton, double factor, double *scale,
+                               struct error *err) {
+    const struct score_map *map = newton->map;
+    if (map->primal &&
+        rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < map->dimension; k++) {
+        scale[k] = map->primal ? 1 / (1 + factor * scale[k]) : 1;
+    }
+    return newton->landmarks.m > 0
+               ? landmarks_update(&newton->landmarks, &newton->laplacian, factor, err)
+               : 0;
+}
+
 /* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w,
  * landmarks for kernels. *square = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
@@ -88,7 +105,7 @@ static int precondition(struct newton *newton, const double *residual, const dou
     const struct score_map *map = newton->map;
     size_t d = map->dimension;
     if (newton->landmarks.m > 0) {
-        if (landmarks_apply(&newton->landmarks, residual, z, err)) {
+        if (landmarks_apply(&newton->landmarks, residual, z, err) < 0) {
             return -1;
         }
     } else {
@@ -96,7 +113,7 @@ static int precondition(struct newton *newton, const double *residual, const dou
             z[k] = scale[k] * residual[k];
         }
     }
-    if (map->scores(map, z, z_s, err)) {
+    if (map->scores(map, z, z_s, err) < 0) {
         return -1;
     }
     *square = inner(newton, residual, z, z_s);
@@ -107,7 +124,7 @@ static int precondition(struct newton *newton, const double *residual, const dou
 static int inner_square(struct newton *newton, const double *x, double *s, double *square,
                         struct error *err) {
     const struct score_map *map = newton->map;
-    if (!map->primal && map->scores(map, x, s, err)) {
+    if (!map->primal && map->scores(map, x, s, err) < 0) {
         return -1;
     }
     *square = inner(newton, x, x, s);
@@ -123,22 +140,16 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
     double factor = band_factor(newton);
     double *residual = newton->cg, *z = residual + d, *p = z + d, *Tp = p + d, *scale = Tp + d;
     double *z_s = scale + d, *p_s = z_s + n, *Lp = p_s + n;
-    if (map->primal &&
-        rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err)) {
-        return -1;
-    }
-    if (newton->landmarks.m > 0 &&
-        landmarks_update(&newton->landmarks, &newton->laplacian, factor, err)) {
+    if (make_preconditioner(newton, factor, scale, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < d; k++) {
-        scale[k] = map->primal ? 1 / (1 + factor * scale[k]) : 1;
         residual[k] = -newton->gradient[k];
         newton->step[k] = 0;
     }
     memset(newton->q, 0, n * sizeof *newton->q);
     double rz, next;
-    if (precondition(newton, residual, scale, z, z_s, &rz, err)) {
+    if (precondition(newton, residual, scale, z, z_s, &rz, err) < 0) {
         return -1;
     }
     double left, target = fmax(FORCING * FORCING * rz, 2 * enough);
@@ -151,7 +162,7 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
             return 0;
         }
         rank_laplacian_apply(&newton->laplacian, p_s, Lp);
-        if (map->adjoint(map, Lp, Tp, err)) {
+        if (map->adjoint(map, Lp, Tp, err) < 0) {
             return -1;
         }
         for (size_t j = 0; j < d; j++) {
@@ -165,12 +176,12 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
         array_add(newton->step, length, p, d);
         array_add(newton->q, length, p_s, n);
         array_add(residual, -length, Tp, d);
-        if (precondition(newton, residual, scale, z, z_s, &next, err)) {
+        if (precondition(newton, residual, scale, z, z_s, &next, err) < 0) {
             return -1;
         }
         if (next <= target) {
             /* the gap counts the residual without the preconditioner, which may hide much of it */
-            if (inner_square(newton, residual, Lp, &left, err)) {
+            if (inner_square(newton, residual, Lp, &left, err) < 0) {
                 return -1;
             }
             if (left <= wanted) {
@@ -199,14 +210,14 @@ static int look(void *context, const struct huber_path *path, struct huber_point
     double offset;
     newton->risk.mu = path->mu;
     newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
-    if (map->adjoint(map, newton->g, newton->dual, err)) {
+    if (map->adjoint(map, newton->g, newton->dual, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < d; k++) {
         newton->dual[k] *= -newton->cost;
         newton->gradient[k] = newton->w[k] - newton->dual[k];
     }
-    if (!map->primal && map->scores(map, newton->gradient, newton->gradient_s, err)) {
+    if (!map->primal && map->scores(map, newton->gradient, newton->gradient_s, err) < 0) {
         return -1;
     }
     newton->norm = inner(newton, newton->w, newton->w, newton->s);
@@ -273,13 +284,13 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
     double offset, square;
     newton->risk.mu = mu;
     rank_risk_follow(&newton->risk, newton->s, band, newton->g);
-    if (map->adjoint(map, newton->g, newton->gradient, err)) {
+    if (map->adjoint(map, newton->g, newton->gradient, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < map->dimension; k++) {
         newton->gradient[k] = newton->w[k] + newton->cost * newton->gradient[k];
     }
-    if (inner_square(newton, newton->gradient, newton->gradient_s, &square, err)) {
+    if (inner_square(newton, newton->gradient, newton->gradient_s, &square, err) < 0) {
         return -1;
     }
     newton->residual = 0.5 * square;
@@ -335,7 +346,7 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                             .cost = cost,
                             .fit = fit};
     if (rank_risk_create(&newton.risk, pairs,
-                         loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE, err)) {
+                         loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE, err) < 0) {
         return -1;
     }
     newton.table = rank_risk_table(&newton.risk);
@@ -364,10 +375,10 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
             memcpy(newton.w, start, d * sizeof(double));
             status = map->scores(map, newton.w, newton.s, err);
         }
-        status = status ? status : run(&newton, epsilon, err);
+        status = status < 0 ? -1 : run(&newton, epsilon, err);
         rank_laplacian_free(&newton.laplacian);
     }
-    if (status) {
+    if (status < 0) {
         fit_free(fit);
     }
     rank_risk_free(&newton.risk);

@@ -180,7 +180,7 @@ static int collect(struct rank_pairs *pairs, const struct problem *problem,
                          "no preference pair: no two rows of one query have targets that differ%s",
                          pairs->low > 1 || pairs->high < UINT32_MAX ? " by the wanted ranks" : "");
     }
-    if (preferences->fraction < 1 && sample_pairs(pairs, preferences, err)) {
+    if (preferences->fraction < 1 && sample_pairs(pairs, preferences, err) < 0) {
         return -1;
     }
     if (preferences->per_query) {
@@ -228,7 +228,7 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
     }
     free(level_start);
     free(keyed);
-    if (status) {
+    if (status < 0) {
         rank_pairs_free(pairs);
     }
     return status;

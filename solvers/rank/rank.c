@@ -54,11 +54,12 @@ static int open_certify(struct rank *rank, struct error *err) {
     return 0;
 }
 
-static int open_parts(struct rank *rank, const struct rank_preferences *preferences,
-                      struct error *err) {
-    if (rank_pairs_create(&rank->pairs, rank->problem, preferences, err) ||
-        rank_risk_create(&rank->loss[RANK_HINGE], &rank->pairs, RANK_RISK_HINGE, err) ||
-        rank_risk_create(&rank->loss[RANK_SQUARED_HINGE], &rank->pairs, RANK_RISK_SQUARE, err)) {
+static int create_parts(struct rank *rank, const struct rank_preferences *preferences,
+                        struct error *err) {
+    if (rank_pairs_create(&rank->pairs, rank->problem, preferences, err) < 0 ||
+        rank_risk_create(&rank->loss[RANK_HINGE], &rank->pairs, RANK_RISK_HINGE, err) < 0 ||
+        rank_risk_create(&rank->loss[RANK_SQUARED_HINGE], &rank->pairs, RANK_RISK_SQUARE, err) <
+            0) {
         return -1;
     }
     if (!preferences->exterior) {
@@ -66,7 +67,7 @@ static int open_parts(struct rank *rank, const struct rank_preferences *preferen
         rank->risk[RANK_SQUARED_HINGE] = rank_risk_table(&rank->loss[RANK_SQUARED_HINGE]);
         return score_map_create(&rank->map, rank->problem, err) < 0 ? -1 : open_certify(rank, err);
     }
-    if (exterior_create(&rank->exterior, rank->problem, &rank->pairs, err)) {
+    if (exterior_create(&rank->exterior, rank->problem, &rank->pairs, err) < 0) {
         return -1;
     }
     rank->risk[RANK_HINGE] = exterior_risk(rank->exterior, false);
@@ -75,22 +76,22 @@ static int open_parts(struct rank *rank, const struct rank_preferences *preferen
     return open_certify(rank, err);
 }
 
-int rank_open(struct rank **rank, const struct problem *problem,
-              const struct rank_preferences *preferences, struct error *err) {
+int rank_create(struct rank **rank, const struct problem *problem,
+                const struct rank_preferences *preferences, struct error *err) {
     struct rank *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
     }
     made->problem = problem;
-    if (open_parts(made, preferences, err)) {
-        rank_close(made);
+    if (create_parts(made, preferences, err) < 0) {
+        rank_free(made);
         return -1;
     }
     *rank = made;
     return 0;
 }
 
-void rank_close(struct rank *rank) {
+void rank_free(struct rank *rank) {
     if (!rank) {
         return;
     }
@@ -142,7 +143,7 @@ static int run_newton(struct rank *rank, const struct rank_parameters *parameter
     double **last = &rank->last[parameters->loss];
     size_t d = rank->map.dimension;
     if (rank_newton_solve(rank->problem, &rank->map, &rank->pairs, parameters->loss,
-                          parameters->cost, epsilon, *last, monitor, fit, err)) {
+                          parameters->cost, epsilon, *last, monitor, fit, err) < 0) {
         return -1;
     }
     *last = *last ? *last : memory_array(d, sizeof **last, "weights", err);
@@ -159,10 +160,10 @@ static int run_bundle(struct rank *rank, const struct rank_parameters *parameter
                       const double *start, const struct monitor *monitor, struct fit *fit,
                       struct error *err) {
     struct bundle **bundle = &rank->bundle[parameters->loss];
-    if (!*bundle && bundle_create(bundle, &rank->map, &rank->risk[parameters->loss], err)) {
+    if (!*bundle && bundle_create(bundle, &rank->map, &rank->risk[parameters->loss], err) < 0) {
         return -1;
     }
-    if (start && bundle_start(*bundle, start, err)) {
+    if (start && bundle_start(*bundle, start, err) < 0) {
         return -1;
     }
     return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
@@ -192,13 +193,13 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
                               .decay = parameters->stop == RANK_DECAY};
     switch (choose(rank, parameters)) {
     case RANK_NEWTON:
-        if (run_newton(rank, parameters, epsilon, monitor, fit, err)) {
+        if (run_newton(rank, parameters, epsilon, monitor, fit, err) < 0) {
             return -1;
         }
         if (fit->converged || stop_limited(fit->reason) || parameters->loss != RANK_HINGE) {
             return 0;
         }
-        if (finish_by_planes(rank, parameters, epsilon, monitor, fit, err)) {
+        if (finish_by_planes(rank, parameters, epsilon, monitor, fit, err) < 0) {
             fit_free(fit);
             return -1;
         }
@@ -362,7 +363,7 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
                const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
-    if (check(rank, parameters, err)) {
+    if (check(rank, parameters, err) < 0) {
         return -1;
     }
     double epsilon = parameters->epsilon;
@@ -372,11 +373,11 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     for (int round = 0;; round++) {
         struct monitor_run run;
         struct monitor onward = monitor_after(&run, monitor, iterations, 0);
-        if (run_engine(rank, parameters, epsilon, &onward, &fit, err)) {
+        if (run_engine(rank, parameters, epsilon, &onward, &fit, err) < 0) {
             return -1;
         }
         iterations += fit.iterations;
-        if (certify(rank, parameters, &fit, &certificate, err)) {
+        if (certify(rank, parameters, &fit, &certificate, err) < 0) {
             fit_free(&fit);
             return -1;
         }

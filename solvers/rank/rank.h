@@ -58,11 +58,11 @@ struct rank_counts {
 /* A problem made ready: solve it at as many parameters as wanted, each start is the last solution
  * (planes and duals of one C serve another). Borrows problem, which must outlive it. */
 struct rank;
-int rank_open(struct rank **rank, const struct problem *problem,
-              const struct rank_preferences *preferences, struct error *err);
-void rank_close(struct rank *rank);
+int rank_create(struct rank **rank, const struct problem *problem,
+                const struct rank_preferences *preferences, struct error *err);
+void rank_free(struct rank *rank);
 
-/* Counts of groups and pairs. rank_open fails when there is no pair at all. */
+/* Counts of groups and pairs. rank_create fails when there is no pair at all. */
 struct rank_counts rank_counts(const struct rank *rank);
 
 /* Solves. The caller calls solution_free. Fails only for lack of memory, for a method that the

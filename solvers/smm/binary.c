@@ -59,7 +59,7 @@ int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, s
     return 0;
 }
 
-/* ---- opening ---- */
+/* ---- creating ---- */
 
 /* A row of the lower half of K at a time. */
 struct products {
@@ -137,7 +137,7 @@ static int allocate(struct binary *binary, struct error *err) {
                : -1;
 }
 
-int binary_open(struct binary **binary, const struct binary_rows *rows, struct error *err) {
+int binary_create(struct binary **binary, const struct binary_rows *rows, struct error *err) {
     struct binary *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -146,15 +146,15 @@ int binary_open(struct binary **binary, const struct binary_rows *rows, struct e
     made->form = choose_form(rows);
     made->n = rows->n;
     made->dimension = made->form == BINARY_COEFFICIENTS ? rows->n : rows->d;
-    if (allocate(made, err) || (made->K && fill_products(made, err))) {
-        binary_close(made);
+    if (allocate(made, err) < 0 || (made->K && fill_products(made, err) < 0)) {
+        binary_free(made);
         return -1;
     }
     *binary = made;
     return 0;
 }
 
-void binary_close(struct binary *binary) {
+void binary_free(struct binary *binary) {
     if (!binary) {
         return;
     }
@@ -220,7 +220,7 @@ static int look(void *context, const struct huber_path *path, struct huber_point
         linear += alpha * (loss->margin ? loss->margin[i] : 1);
         linear -= loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0;
     }
-    if (form_adjoint(binary, err)) {
+    if (form_adjoint(binary, err) < 0) {
         return -1;
     }
     binary->norm = binary_inner(binary, binary->x, binary->x, binary->s);

@@ -52,8 +52,8 @@ struct binary_fit {
 
 /* A solver for these rows. Every solve starts from the last one's weights. */
 struct binary;
-int binary_open(struct binary **binary, const struct binary_rows *rows, struct error *err);
-void binary_close(struct binary *binary);
+int binary_create(struct binary **binary, const struct binary_rows *rows, struct error *err);
+void binary_free(struct binary *binary);
 
 /* Makes w (d) the start of the next solve. Where weights are coefficients of rows this is not
  * possible, nor needed, and nothing happens. */

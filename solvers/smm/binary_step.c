@@ -192,7 +192,7 @@ static int conjugate_step(struct binary *binary, struct error *err) {
             uint32_t row = binary->band[i];
             binary->q[row] = binary->curvature[i] * (scores[row] - mean);
         }
-        if (binary_adjoint(&binary->rows, binary->q, Hp, err)) {
+        if (binary_adjoint(&binary->rows, binary->q, Hp, err) < 0) {
             return -1;
         }
         array_add(Hp, 1, p, d);
@@ -216,7 +216,7 @@ int binary_step(struct binary *binary, bool *found, struct error *err) {
     spread(binary, binary->share, binary->q);
     if (binary->form == BINARY_COEFFICIENTS) {
         memcpy(binary->mean, binary->q, n * sizeof *binary->mean);
-    } else if (binary_adjoint(&binary->rows, binary->q, binary->mean, err)) {
+    } else if (binary_adjoint(&binary->rows, binary->q, binary->mean, err) < 0) {
         return -1;
     }
     array_add(binary->gradient, -binary->lack, binary->mean, n);

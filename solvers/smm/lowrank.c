@@ -74,7 +74,7 @@ static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, c
     const struct binary_rows rows = {
         .n = problem->matrices->n, .d = d, .z = Z, .threads = problem->matrices->threads};
     struct binary *binary;
-    if (binary_open(&binary, &rows, err)) {
+    if (binary_create(&binary, &rows, err) < 0) {
         return -1;
     }
     if (start) {
@@ -85,7 +85,7 @@ static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, c
     if (status == 0) {
         memcpy(w, fit->w, d * sizeof *w);
     }
-    binary_close(binary);
+    binary_free(binary);
     return status;
 }
 
@@ -177,8 +177,8 @@ static int try_length(struct joint *joint, double t, double enough, struct error
             joint->R[r * width + at] = t * from->Vt[at];
         }
     }
-    if (set_product(problem, joint->L, joint->R, 2 * r, trial, err) ||
-        smm_point_matrix(trial, matrices, r, joint->W, err)) {
+    if (set_product(problem, joint->L, joint->R, 2 * r, trial, err) < 0 ||
+        smm_point_matrix(trial, matrices, r, joint->W, err) < 0) {
         return -1;
     }
     double sum;
@@ -196,7 +196,7 @@ static int search(struct joint *joint, double foreseen, struct smm_point *point,
     *moved = false;
     for (double t = 1; t >= SHORTEST; t *= 0.5) {
         double enough = point->objective - SUFFICIENT * t * foreseen;
-        if (try_length(joint, t, enough, err)) {
+        if (try_length(joint, t, enough, err) < 0) {
             return -1;
         }
         if (joint->trial.objective < enough) {
@@ -251,7 +251,8 @@ static int alternate(const struct smm_lowrank *problem, struct smm_point *point,
                      double least, struct smm_trace *trace, struct error *err) {
     for (int k = 0; k < sweeps; k++) {
         double before = point->objective;
-        if (smm_lowrank_right(problem, point, err) || smm_lowrank_left(problem, point, err)) {
+        if (smm_lowrank_right(problem, point, err) < 0 ||
+            smm_lowrank_left(problem, point, err) < 0) {
             return -1;
         }
         trace->iterations += 2;
@@ -269,14 +270,14 @@ int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *poi
     *trace = (struct smm_trace){.stationarity = INFINITY};
     double least = (problem->alternate ? PLAIN_GAIN : SWEEP_GAIN) * problem->epsilon;
     if (alternate(problem, point, problem->alternate ? MOST_SWEEPS : FIRST_SWEEPS, least, trace,
-                  err)) {
+                  err) < 0) {
         return -1;
     }
     if (problem->alternate) { /* only to tell how stationary the end is */
         const struct smm_matrices *matrices = problem->matrices;
         struct smm_point end;
         bool moved;
-        if (smm_point_create(&end, matrices, problem->rank, err)) {
+        if (smm_point_create(&end, matrices, problem->rank, err) < 0) {
             return -1;
         }
         memcpy(end.U, point->U,
@@ -290,11 +291,11 @@ int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *poi
     for (int round = 0; round < MOST_ROUNDS && !trace->limit; round++) {
         double before = point->objective;
         bool moved;
-        if (smm_lowrank_joint(problem, point, &trace->stationarity, &moved, err)) {
+        if (smm_lowrank_joint(problem, point, &trace->stationarity, &moved, err) < 0) {
             return -1;
         }
         trace->iterations++;
-        if (alternate(problem, point, SWEEPS, least, trace, err)) {
+        if (alternate(problem, point, SWEEPS, least, trace, err) < 0) {
             return -1;
         }
         double gain = (before - point->objective) / point->objective;

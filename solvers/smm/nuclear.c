@@ -32,8 +32,8 @@ struct smm_nuclear {
     double *alpha;                     /* (n) of the best dual value */
 };
 
-int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
-                     struct binary *svm, struct error *err) {
+int smm_nuclear_create(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
+                       struct binary *svm, struct error *err) {
     struct smm_nuclear *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -45,7 +45,7 @@ int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *ma
     made->S = memory_zeros(5 * cells, sizeof *made->S, "matrices", err);
     made->margin = memory_zeros(7 * n, sizeof *made->margin, "scores", err);
     if (!made->S || !made->margin) {
-        smm_nuclear_close(made);
+        smm_nuclear_free(made);
         return -1;
     }
     made->multiplier = made->S + cells;
@@ -61,7 +61,7 @@ int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *ma
     return 0;
 }
 
-void smm_nuclear_close(struct smm_nuclear *nuclear) {
+void smm_nuclear_free(struct smm_nuclear *nuclear) {
     if (nuclear) {
         free(nuclear->S);
         free(nuclear->margin);
@@ -139,7 +139,7 @@ static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss,
     const struct binary_loss shifted = {loss->y, nuclear->cost, nuclear->margin, loss->squared};
     const struct monitor inner = monitor_inner(monitor);
     struct binary_fit fit;
-    if (binary_solve(nuclear->svm, &shifted, epsilon, &inner, &fit, err)) {
+    if (binary_solve(nuclear->svm, &shifted, epsilon, &inner, &fit, err) < 0) {
         return -1;
     }
     *linear = 0;
@@ -170,8 +170,9 @@ static int iterate(struct smm_nuclear *nuclear, const struct binary_loss *loss, 
     const struct smm_matrices *matrices = nuclear->matrices;
     size_t height = matrices->height, width = matrices->width, cells = height * width;
     double linear, norm, square, rho = nuclear->rho;
-    if (svm_step(nuclear, loss, inner, monitor, &linear, err) ||
-        smm_nuclear_shrink(nuclear->M, height, width, tau, nuclear->dual_W, &norm, &square, err)) {
+    if (svm_step(nuclear, loss, inner, monitor, &linear, err) < 0 ||
+        smm_nuclear_shrink(nuclear->M, height, width, tau, nuclear->dual_W, &norm, &square, err) <
+            0) {
         return -1;
     }
     if (linear - 0.5 * square > best->fit->dual) {
@@ -186,7 +187,8 @@ static int iterate(struct smm_nuclear *nuclear, const struct binary_loss *loss, 
         nuclear->W[j] = RELAX * nuclear->W[j] + (1 - RELAX) * nuclear->S[j];
         nuclear->S[j] = nuclear->W[j] - nuclear->multiplier[j] / rho;
     }
-    if (smm_nuclear_shrink(nuclear->S, height, width, tau / rho, nuclear->S, &norm, &square, err)) {
+    if (smm_nuclear_shrink(nuclear->S, height, width, tau / rho, nuclear->S, &norm, &square, err) <
+        0) {
         return -1;
     }
     for (size_t j = 0; j < cells; j++) {
@@ -225,7 +227,7 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
         /* errors must have a finite sum, or the method may come to turn in a circle */
         double k = (double)fit->iterations / INNER_HALF;
         double inner = INNER * fmin(gap, INNER_GAP) / (1 + k * k);
-        if (iterate(nuclear, loss, tau, fmax(inner, INNER_LEAST), monitor, &best, err)) {
+        if (iterate(nuclear, loss, tau, fmax(inner, INNER_LEAST), monitor, &best, err) < 0) {
             return -1;
         }
         if (!isfinite(fit->primal) || !isfinite(fit->dual)) {

@@ -22,9 +22,9 @@
 /* The iterates, which the next point of a path of T or C starts from. Borrows matrices and svm,
  * which solves on the rows themselves. */
 struct smm_nuclear;
-int smm_nuclear_open(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
-                     struct binary *svm, struct error *err);
-void smm_nuclear_close(struct smm_nuclear *nuclear);
+int smm_nuclear_create(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
+                       struct binary *svm, struct error *err);
+void smm_nuclear_free(struct smm_nuclear *nuclear);
 
 struct smm_nuclear_fit {
     double bias, primal, dual; /* of running sums */

@@ -60,9 +60,9 @@ struct smm_machine {
  * width. weight (by number of name) multiplies the cost of a label's rows; NULL: all 1. Borrows
  * problem. */
 struct smm;
-int smm_open(struct smm **smm, const struct problem *problem, size_t height, size_t width,
-             const double *weight, struct error *err);
-void smm_close(struct smm *smm);
+int smm_create(struct smm **smm, const struct problem *problem, size_t height, size_t width,
+               const double *weight, struct error *err);
+void smm_free(struct smm *smm);
 
 /* Solves; the caller calls solution_free. Fails for lack of memory, and when scores overflow. */
 int smm_solve(struct smm *smm, const struct smm_parameters *parameters,

@@ -5,6 +5,7 @@
 #include <cblas.h>
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,13 @@ extern void dgesdd_(const char *job, const int *m, const int *n, double *a, cons
                     double *s, double *u, const int *ldu, double *vt, const int *ldvt, double *work,
                     const int *lwork, int *iwork, int *info);
 
-static int all_finite(const double *x, size_t n) {
+static bool all_finite(const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(x[i])) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 int svd_thin(const double *A, size_t m, size_t n, double *U, double *s, double *Vt,

@@ -374,7 +374,7 @@ static int sweep(struct cd *cd, struct random *random, uint32_t *order, struct e
     for (size_t i = 0; i < 2 * cd->n; i++) {
         struct entry entry = {order[i] % cd->n, order[i] >= cd->n};
         bool exists = entry.beta ? cd->share[entry.row] > 0 : cd->bound[entry.row] > 0;
-        if (exists && improve(cd, entry, err)) {
+        if (exists && improve(cd, entry, err) < 0) {
             return -1;
         }
     }
@@ -428,7 +428,7 @@ static int copy_fit(struct cd *cd, struct fit *fit, struct error *err) {
     for (size_t i = 0; i < cd->n; i++) {
         cd->work[i] = cd->alpha[i] - cd->beta[i];
     }
-    if (cd->map->adjoint(cd->map, cd->work, fit->weights, err)) {
+    if (cd->map->adjoint(cd->map, cd->work, fit->weights, err) < 0) {
         return -1;
     }
     memcpy(fit->dual_weights, fit->weights, d * sizeof(double));

@@ -14,7 +14,7 @@ static int run_bundle(struct top_engines *engines, const struct top_parameters *
                       struct error *err) {
     if (!engines->bundle) {
         engines->table = top_risk_table(&engines->risk);
-        if (bundle_create(&engines->bundle, engines->map, &engines->table, err)) {
+        if (bundle_create(&engines->bundle, engines->map, &engines->table, err) < 0) {
             return -1;
         }
     }
@@ -25,7 +25,7 @@ static int run_smo(struct top_engines *engines, const struct top_parameters *par
                    double epsilon, const struct monitor *monitor, struct fit *fit,
                    struct error *err) {
     if (!engines->smo &&
-        top_smo_create(&engines->smo, engines->problem, engines->map, &engines->risk, err)) {
+        top_smo_create(&engines->smo, engines->problem, engines->map, &engines->risk, err) < 0) {
         return -1;
     }
     const struct top_smo_settings settings = {
@@ -96,7 +96,7 @@ static int run_both(struct top_engines *engines, const struct top_parameters *pa
         struct monitor_run turn;
         const struct monitor watch =
             monitor_after(&turn, monitor, iterations, first_turn(engines, method) << number / 2);
-        if (run_one(engines, method, parameters, epsilon, &watch, &turn_fit, err)) {
+        if (run_one(engines, method, parameters, epsilon, &watch, &turn_fit, err) < 0) {
             if (number > 0) {
                 fit_free(fit);
             }

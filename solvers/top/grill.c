@@ -60,8 +60,8 @@ static int allocate(struct run *run, struct error *err) {
     run->order = memory_array(n, sizeof *run->order, "scores", err);
     run->direction = memory_array(d, sizeof(double), "weights", err);
     if (!run->share || !run->s || !run->r || !run->order || !run->direction ||
-        create_place(&run->at, d, err) || create_place(&run->trial, d, err) ||
-        create_place(&run->best, d, err)) {
+        create_place(&run->at, d, err) < 0 || create_place(&run->trial, d, err) < 0 ||
+        create_place(&run->best, d, err) < 0) {
         return -1;
     }
     for (int i = 0; i < MEMORY; i++) {
@@ -134,7 +134,7 @@ static size_t quantile_row(struct run *run) {
 /* Value and gradient at place->w. */
 static int evaluate(struct run *run, struct place *place, struct error *err) {
     const struct top_grill *grill = run->grill;
-    if (run->map.scores(&run->map, place->w, run->s, err)) {
+    if (run->map.scores(&run->map, place->w, run->s, err) < 0) {
         return -1;
     }
     size_t row = quantile_row(run);
@@ -152,7 +152,7 @@ static int evaluate(struct run *run, struct place *place, struct error *err) {
         slopes -= run->r[i];
     }
     run->r[row] += slopes;
-    if (run->map.adjoint(&run->map, run->r, place->g, err)) {
+    if (run->map.adjoint(&run->map, run->r, place->g, err) < 0) {
         return -1;
     }
     array_add(place->g, 1, place->w, run->d);
@@ -199,7 +199,7 @@ static int search_line(struct run *run, double slope, double first, bool *found,
     for (int i = 0; i < MOST_TRIALS; i++) {
         memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
         array_add(run->trial.w, x, run->direction, run->d);
-        if (evaluate(run, &run->trial, err)) {
+        if (evaluate(run, &run->trial, err) < 0) {
             return -1;
         }
         if (!(run->trial.value < run->at.value + 1e-4 * x * slope)) {
@@ -252,7 +252,7 @@ static int descend(struct run *run, const struct monitor *monitor, enum stop_rea
         double norm = sqrt(array_dot(run->at.g, run->at.g, run->d));
         bool found = false;
         if (slope < 0 &&
-            search_line(run, slope, run->n_pairs ? 1 : 1 / fmax(1, norm), &found, err)) {
+            search_line(run, slope, run->n_pairs ? 1 : 1 / fmax(1, norm), &found, err) < 0) {
             return -1;
         }
         if (!found && run->n_pairs > 0) { /* once more along the gradient */
@@ -283,7 +283,7 @@ static int scale_start(struct run *run, struct error *err) {
         for (size_t k = 0; k < run->d; k++) {
             run->trial.w[k] = ldexp(run->direction[k], power);
         }
-        if (evaluate(run, &run->trial, err)) {
+        if (evaluate(run, &run->trial, err) < 0) {
             return -1;
         }
         if (run->trial.value < best) {
@@ -306,7 +306,7 @@ static int start(struct run *run, size_t number, struct error *err) {
     for (size_t i = 0; i < run->n; i++) {
         run->r[i] = grill->cost[i] / positive - grill->negative[i] / negative;
     }
-    if (run->map.adjoint(&run->map, run->r, run->at.w, err)) {
+    if (run->map.adjoint(&run->map, run->r, run->at.w, err) < 0) {
         return -1;
     }
     struct random random;
@@ -330,7 +330,7 @@ static int run_all(struct run *run, const struct monitor *monitor, enum stop_rea
                    struct error *err) {
     run->best.value = INFINITY;
     for (size_t number = 0; number < run->grill->starts && !*stopped; number++) {
-        if (start(run, number, err) || descend(run, monitor, stopped, err)) {
+        if (start(run, number, err) < 0 || descend(run, monitor, stopped, err) < 0) {
             return -1;
         }
         if (run->at.value < run->best.value) {
@@ -344,7 +344,7 @@ int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor
                     struct solution *solution, double *threshold, struct error *err) {
     struct run run = {.grill = grill, .n = grill->problem->n};
     *solution = (struct solution){0};
-    if (score_map_create(&run.map, grill->problem, err)) {
+    if (score_map_create(&run.map, grill->problem, err) < 0) {
         return -1;
     }
     run.d = run.map.dimension;

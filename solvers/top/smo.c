@@ -75,7 +75,8 @@ int top_smo_create(struct top_smo **smo, const struct problem *problem, const st
     struct top_state *state = &made->state;
     state->risk = risk;
     state->n = state->active = risk->n;
-    if (allocate(made, err) || rows_create(&state->rows, problem, problem->cache_bytes, err)) {
+    if (allocate(made, err) < 0 ||
+        rows_create(&state->rows, problem, problem->cache_bytes, err) < 0) {
         top_smo_free(made);
         return -1;
     }
@@ -309,7 +310,7 @@ static int start(struct top_smo *smo, double cost, struct error *err) {
     for (size_t i = 0; i < n; i++) {
         smo->bound[i] = risk->cost[i] / risk->total_cost - risk->mass[i] / risk->total_mass;
     }
-    if (product(smo, smo->bound, 1, err)) {
+    if (product(smo, smo->bound, 1, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
@@ -376,7 +377,7 @@ static int shrink(struct top_smo *smo, struct error *err) {
     for (size_t p = 0; p < n; p++) {
         smo->from[smo->keep[p] ? a++ : b++] = (uint32_t)p;
     }
-    if (rows_reorder(state->rows, smo->from, n, err)) {
+    if (rows_reorder(state->rows, smo->from, n, err) < 0) {
         return -1;
     }
     double *const array[] = {state->alpha,   state->beta, state->C, state->share, state->h,
@@ -407,7 +408,7 @@ static int copy_fit(struct top_smo *smo, struct fit *fit, struct error *err) {
     for (size_t p = 0; p < state->n; p++) {
         smo->row_g[state->at[p]] = state->alpha[p] - state->beta[p];
     }
-    if (map->adjoint(map, smo->row_g, fit->weights, err)) {
+    if (map->adjoint(map, smo->row_g, fit->weights, err) < 0) {
         return -1;
     }
     memcpy(fit->dual_weights, fit->weights, d * sizeof(double));
@@ -426,13 +427,13 @@ static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit
     for (size_t i = 0; i < steps; i++) {
         struct top_step step;
         bool found;
-        if (top_choose_step(&smo->state, &step, &found, err)) {
+        if (top_choose_step(&smo->state, &step, &found, err) < 0) {
             return -1;
         }
         if (!found) {
             return 0;
         }
-        if (top_state_take(&smo->state, &step, err)) {
+        if (top_state_take(&smo->state, &step, err) < 0) {
             return -1;
         }
         *moved = true;
@@ -462,7 +463,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
     int stalled = 0, checks = 0, slow = 0;
     bool moved = true;
     for (;;) {
-        if (bounds(smo, settings->epsilon, fit, err)) {
+        if (bounds(smo, settings->epsilon, fit, err) < 0) {
             return -1;
         }
         double gap = fit->primal - fit->dual;
@@ -491,17 +492,17 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         }
         bool done = !smo->exact && (reached || !moved || slow >= SLOW_CHECKS);
         if (done) {
-            if (refresh(smo, err)) {
+            if (refresh(smo, err) < 0) {
                 return -1;
             }
             moved = true;
             continue;
         }
-        if (settings->shrink && ++checks % SHRINK_CHECKS == 0 && shrink(smo, err)) {
+        if (settings->shrink && ++checks % SHRINK_CHECKS == 0 && shrink(smo, err) < 0) {
             return -1;
         }
         size_t steps = state->active / CHECK_PART;
-        if (take_steps(smo, steps > CHECK_LEAST ? steps : CHECK_LEAST, &moved, fit, err)) {
+        if (take_steps(smo, steps > CHECK_LEAST ? steps : CHECK_LEAST, &moved, fit, err) < 0) {
             return -1;
         }
     }

@@ -265,7 +265,7 @@ static int move_entries(struct top_state *state, const struct top_step *step, do
         moved = empty ? 0 : full ? cap : moved;
         state->squares += (moved * moved - old * old) * state->inverse[p];
         if (was_capped && d > 0) {
-            if (levelled && leave(state, p, err)) {
+            if (levelled && leave(state, p, err) < 0) {
                 return -1;
             }
             state->capped[p] = 0;
@@ -352,7 +352,7 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
     } else {
         d = fmin(most, step->slope / step->curvature);
     }
-    if (move_scores(state, step, d, err) || move_entries(state, step, d, most, rate, err)) {
+    if (move_scores(state, step, d, err) < 0 || move_entries(state, step, d, most, rate, err) < 0) {
         return -1;
     }
     if (levelled && rate != 0) {
@@ -361,15 +361,15 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
     }
     for (int e = 0; levelled && e < step->n; e++) {
         size_t p = step->entry[e].place;
-        if (step->entry[e].beta && state->capped[p] == 2 && enter(state, p, err)) {
+        if (step->entry[e].beta && state->capped[p] == 2 && enter(state, p, err) < 0) {
             return -1;
         }
     }
-    if (stop != NOBODY && d == most && enter(state, (size_t)stop, err)) {
+    if (stop != NOBODY && d == most && enter(state, (size_t)stop, err) < 0) {
         return -1;
     }
     if (levelled && state->risk->kind == TOP_QUANTILE && state->n_capped == 0 &&
-        lower_level(state, err)) {
+        lower_level(state, err) < 0) {
         return -1;
     }
     set_curl(state);

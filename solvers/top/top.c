@@ -25,7 +25,7 @@ struct top {
     const struct problem *problem;
     struct top_setting setting;
     struct score_map map;
-    struct top_engines engines[2]; /* by enum top_loss; without map: not open */
+    struct top_engines engines[2]; /* by enum top_loss; without map: not made */
     double *cost;                  /* (n) weights of positives, 0: no positive */
     double *mass;                  /* (n) weights in J */
     double *negative;              /* (n) weights of negatives */
@@ -113,8 +113,8 @@ static int check_classes(const struct top *top, struct error *err) {
     return 0;
 }
 
-int top_open(struct top **top, const struct problem *problem, const struct top_setting *setting,
-             struct error *err) {
+int top_create(struct top **top, const struct problem *problem, const struct top_setting *setting,
+               struct error *err) {
     struct top *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -125,20 +125,20 @@ int top_open(struct top **top, const struct problem *problem, const struct top_s
     made->mass = memory_array(problem->n, sizeof(double), "weights of rows", err);
     made->negative = memory_array(problem->n, sizeof(double), "weights of rows", err);
     if (!made->cost || !made->mass || !made->negative) {
-        top_close(made);
+        top_free(made);
         return -1;
     }
     read_weights(made);
-    if (check_classes(made, err) || choose_k(made, err) ||
-        score_map_create(&made->map, problem, err)) {
-        top_close(made);
+    if (check_classes(made, err) < 0 || choose_k(made, err) < 0 ||
+        score_map_create(&made->map, problem, err) < 0) {
+        top_free(made);
         return -1;
     }
     *top = made;
     return 0;
 }
 
-void top_close(struct top *top) {
+void top_free(struct top *top) {
     if (!top) {
         return;
     }
@@ -164,14 +164,14 @@ const char *top_trivial(const struct top *top) {
     return top->trivial;
 }
 
-static int open_engines(struct top *top, enum top_loss loss, struct error *err) {
+static int create_engines(struct top *top, enum top_loss loss, struct error *err) {
     struct top_engines *engines = &top->engines[loss];
     struct top_risk *risk = &engines->risk;
     size_t n = top->problem->n;
     if (engines->map) {
         return 0;
     }
-    if (top_risk_create(risk, n, err)) {
+    if (top_risk_create(risk, n, err) < 0) {
         return -1;
     }
     risk->kind = kind_of(top->setting.formulation);
@@ -181,7 +181,7 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
     memcpy(risk->cost, top->cost, n * sizeof(double));
     memcpy(risk->mass, top->setting.formulation == TOP_SVM ? top->negative : top->mass,
            n * sizeof(double));
-    if (top_risk_ready(risk, top->counts.k, err)) {
+    if (top_risk_ready(risk, top->counts.k, err) < 0) {
         top_risk_free(risk);
         return -1;
     }
@@ -197,7 +197,7 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
 static int add_rounding(const struct score_map *map, const double *b, double *rounding,
                         struct error *err) {
     double *diagonal = memory_array(map->n, sizeof *diagonal, "a certificate", err), sum = 0;
-    if (!diagonal || map->diagonal(map, diagonal, err)) {
+    if (!diagonal || map->diagonal(map, diagonal, err) < 0) {
         free(diagonal);
         return -1;
     }
@@ -359,7 +359,7 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
                         struct error *err) {
     double nothing, epsilon = parameters->epsilon, best_dual = 0;
     uint64_t iterations = 0;
-    if (primal_of_nothing(top, parameters, &nothing, err)) {
+    if (primal_of_nothing(top, parameters, &nothing, err) < 0) {
         return -1;
     }
     if (nothing_is_best(top, parameters)) {
@@ -368,12 +368,12 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
     }
     for (int round = 0;; round++) {
         if (top_engines_solve(&top->engines[parameters->loss], parameters, epsilon, iterations,
-                              monitor, fit, err)) {
+                              monitor, fit, err) < 0) {
             return -1;
         }
         iterations += fit->iterations;
         fit->iterations = iterations;
-        if (certify(top, parameters, fit, indefinite, err)) {
+        if (certify(top, parameters, fit, indefinite, err) < 0) {
             fit_free(fit);
             return -1;
         }
@@ -415,7 +415,7 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
     top->trivial = NULL;
-    if (check_method(top, parameters, err)) {
+    if (check_method(top, parameters, err) < 0) {
         return -1;
     }
     if (is_grill(top->setting.formulation)) {
@@ -423,8 +423,8 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     }
     struct fit fit;
     bool indefinite = false;
-    if (open_engines(top, parameters->loss, err) ||
-        solve_convex(top, parameters, monitor, &fit, &indefinite, err)) {
+    if (create_engines(top, parameters->loss, err) < 0 ||
+        solve_convex(top, parameters, monitor, &fit, &indefinite, err) < 0) {
         return -1;
     }
     *solution = (struct solution){.n_outputs = 1,

@@ -77,9 +77,9 @@ struct top_counts {
  * Borrows problem, which must outlive it. Fails when there are no positives or no negatives, or K
  * is larger than J. */
 struct top;
-int top_open(struct top **top, const struct problem *problem, const struct top_setting *setting,
-             struct error *err);
-void top_close(struct top *top);
+int top_create(struct top **top, const struct problem *problem, const struct top_setting *setting,
+               struct error *err);
+void top_free(struct top *top);
 
 struct top_counts top_counts(const struct top *top);
 

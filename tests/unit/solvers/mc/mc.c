@@ -60,9 +60,9 @@ static struct solution solve(const struct problem *problem, const struct mc_setu
     struct error err;
     struct solution solution;
     struct mc_parameters parameters = {method, cost, epsilon};
-    CHECK(mc_open(&mc, problem, setup, &err) == 0, "%s", err.text);
+    CHECK(mc_create(&mc, problem, setup, &err) == 0, "%s", err.text);
     CHECK(mc_solve(mc, &parameters, NULL, &solution, &err) == 0, "%s", err.text);
-    mc_close(mc);
+    mc_free(mc);
     return solution;
 }
 
@@ -278,7 +278,7 @@ static void test_warm_starts(void) {
         for (int form = 0; form < FORMS; form++) {
             struct mc_setup setup = make_setup(form, 1, 1);
             struct mc *mc;
-            CHECK(mc_open(&mc, &problem, &setup, &err) == 0, "%s", err.text);
+            CHECK(mc_create(&mc, &problem, &setup, &err) == 0, "%s", err.text);
             for (int c = 0; c < 4; c++) {
                 struct mc_parameters parameters = {MC_BCD, costs[c], 1e-5};
                 struct solution warm, cold;
@@ -295,7 +295,7 @@ static void test_warm_starts(void) {
                 solution_free(&warm);
                 solution_free(&cold);
             }
-            mc_close(mc);
+            mc_free(mc);
         }
     }
     gram_free(gram);
@@ -343,7 +343,7 @@ static void test_one_class(void) {
     struct mc_setup setup = make_setup(MC_WW, 1, 0);
     struct mc *mc;
     struct error err;
-    CHECK(mc_open(&mc, &problem, &setup, &err) == -1, "one class was taken");
+    CHECK(mc_create(&mc, &problem, &setup, &err) == -1, "one class was taken");
     CHECK(strstr(err.text, "'1'"), "%s", err.text);
     data_free(&data);
     printf("ok: one class is an error\n");

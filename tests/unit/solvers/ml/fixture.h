@@ -188,9 +188,9 @@ static inline void solve_once(const struct bed *bed, const struct ml_setup *setu
                               struct solution *solution) {
     struct error err;
     struct ml *ml;
-    CHECK(ml_open(&ml, &bed->problem, setup, &err) == 0, "%s", err.text);
+    CHECK(ml_create(&ml, &bed->problem, setup, &err) == 0, "%s", err.text);
     solve(ml, loss, method, cost, epsilon, solution);
-    ml_close(ml);
+    ml_free(ml);
 }
 
 static inline void check_bracket(const struct solution *solution, double optimum,

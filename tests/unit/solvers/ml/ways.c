@@ -13,7 +13,7 @@ static void check_warm(void) {
             struct ml *ml;
             make_bed(&bed, random_data(120, 6, 8, 0.3, 21), kernel ? 0.1 : 0, 1);
             struct ml_setup setup = {.free_bias = free_bias, .shrinking = true};
-            CHECK(ml_open(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
+            CHECK(ml_create(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
             for (int loss = 0; loss < 2; loss++) {
                 for (size_t c = 0; c < sizeof costs / sizeof *costs; c++) {
                     struct solution warm, cold;
@@ -32,7 +32,7 @@ static void check_warm(void) {
                 solution_free(&fw);
                 solution_free(&again);
             }
-            ml_close(ml);
+            ml_free(ml);
             free_bed(&bed);
         }
     }
@@ -113,7 +113,7 @@ static void check_edges(void) {
     /* all rows zero: nothing can be learnt, P = D = C for each row with a loss */
     make_bed(&bed, random_data(20, 3, 4, 0.4, 51), 0, 1);
     memset(bed.data.value, 0, 20 * 3 * sizeof(float));
-    CHECK(ml_open(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
+    CHECK(ml_create(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
     const struct ml_rows *rows = ml_get_rows(ml);
     CHECK(rows->n + rows->n_empty + rows->n_full == 20 && rows->n_empty > 0, "counts");
     for (int loss = 0; loss < 2; loss++) {
@@ -123,10 +123,10 @@ static void check_edges(void) {
               "[%g, %g] for %zu rows", solution.dual, solution.primal, rows->n);
         solution_free(&solution);
     }
-    ml_close(ml);
+    ml_free(ml);
     bed.data.label_start[20] = 0;
     memset(bed.data.label_start, 0, 20 * sizeof *bed.data.label_start);
-    CHECK(ml_open(&ml, &bed.problem, &setup, &err) < 0 && strstr(err.text, "nothing to learn"),
+    CHECK(ml_create(&ml, &bed.problem, &setup, &err) < 0 && strstr(err.text, "nothing to learn"),
           "rows without labels are taken");
     free_bed(&bed);
 
@@ -155,11 +155,11 @@ static void check_edges(void) {
 
     /* a solver that is told to stop says so */
     parameters.epsilon = 1e-12;
-    CHECK(ml_open(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
+    CHECK(ml_create(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
     parameters.method = ML_FW;
     parameters.loss = ML_SQUARED_HINGE;
     CHECK(ml_solve(ml, &parameters, NULL, &solution, &err) < 0, "fw takes the squared hinge");
-    ml_close(ml);
+    ml_free(ml);
     free_bed(&bed);
     printf("ok: rows of zeros, empty and full sets, two labels and a thousand\n");
 }
@@ -178,7 +178,7 @@ static void check_limits(void) {
     make_bed(&bed, random_data(200, 10, 6, 0.4, 61), 0.1, 1);
     for (int free_bias = 0; free_bias < 2; free_bias++) {
         struct ml_setup setup = {.free_bias = free_bias, .shrinking = true};
-        CHECK(ml_open(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
+        CHECK(ml_create(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
         for (int method = ML_BCD; method <= (free_bias ? ML_BCD : ML_FW); method++) {
             struct ml_parameters parameters = {ML_HINGE, (enum ml_method)method, 10, 1e-6};
             struct solution solution;
@@ -188,7 +188,7 @@ static void check_limits(void) {
                   "method %d: %g iterations", method, (double)solution.iterations);
             solution_free(&solution);
         }
-        ml_close(ml);
+        ml_free(ml);
     }
     free_bed(&bed);
     printf("ok: limits\n");

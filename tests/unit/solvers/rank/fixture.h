@@ -228,7 +228,7 @@ static inline bool solve_and_check(const struct fit *fit, struct solution *solut
     ready = ready && (fit->linear || gram_create(&gram, &kernel, &data, (size_t)1 << 24, exact,
                                                  threads, &err) == 0);
     struct problem problem = {.data = &data, .gram = gram, .n = data.n_rows, .threads = threads};
-    ready = ready && rank_open(&rank, &problem, &fit->preferences, &err) == 0;
+    ready = ready && rank_create(&rank, &problem, &fit->preferences, &err) == 0;
     CHECK(ready, "%s: %s", err.text, describe(fit));
     if (ready) {
         /* with entries in float, what is told on the way is as good as these; the end is exact */
@@ -269,7 +269,7 @@ static inline bool solve_and_check(const struct fit *fit, struct solution *solut
         }
         free(matrix);
     }
-    rank_close(rank);
+    rank_free(rank);
     gram_free(gram);
     threads_free(threads);
     data_free(&data);

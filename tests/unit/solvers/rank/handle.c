@@ -20,7 +20,7 @@ static void check_path(void) {
         CHECK(linear || gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err) == 0, "%s",
               err.text);
         struct problem problem = {.data = &data, .gram = gram, .n = data.n_rows};
-        if (rank_open(&rank, &problem, &preferences, &err) != 0) {
+        if (rank_create(&rank, &problem, &preferences, &err) != 0) {
             CHECK(false, "%s", err.text);
         }
         /* up, down, and one point twice: a start must never change what is reached */
@@ -44,7 +44,7 @@ static void check_path(void) {
             solution_free(&solution);
             reference_pairs_free(&pairs);
         }
-        rank_close(rank);
+        rank_free(rank);
         gram_free(gram);
         data_free(&data);
     }
@@ -74,7 +74,7 @@ static void check_subset(void) {
     rows_to_data(&data, &rows, SPARSE);
     CHECK(gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err) == 0, "%s", err.text);
     struct problem problem = {.data = &data, .gram = gram, .rows = chosen, .n = 25};
-    CHECK(rank_open(&rank, &problem, &preferences, &err) == 0, "%s", err.text);
+    CHECK(rank_create(&rank, &problem, &preferences, &err) == 0, "%s", err.text);
     for (int loss = 0; rank && loss < 2; loss++) {
         struct rank_parameters parameters = {
             loss ? RANK_SQUARED_HINGE : RANK_HINGE, RANK_AUTO, 2, 1e-6, 0, 0};
@@ -94,7 +94,7 @@ static void check_subset(void) {
         reference_pairs_free(&pairs);
         free(matrix);
     }
-    rank_close(rank);
+    rank_free(rank);
     gram_free(gram);
     data_free(&data);
     reference_data_free(&part);
@@ -118,13 +118,13 @@ static void plain_fit(const struct reference_data *rows, bool linear, enum rank_
     bool ok = n_threads < 2 || threads_create(&threads, n_threads, &err) == 0;
     ok = ok && (linear || gram_create(&gram, &kernel, &data, 1 << 24, true, threads, &err) == 0);
     struct problem problem = {.data = &data, .gram = gram, .n = data.n_rows, .threads = threads};
-    ok = ok && rank_open(&rank, &problem, preferences, &err) == 0;
+    ok = ok && rank_create(&rank, &problem, preferences, &err) == 0;
     if (ok) {
         *counts = rank_counts(rank);
         ok = rank_solve(rank, &parameters, NULL, solution, &err) == 0;
     }
     CHECK(ok, "%s", err.text);
-    rank_close(rank);
+    rank_free(rank);
     gram_free(gram);
     threads_free(threads);
     data_free(&data);

@@ -235,7 +235,7 @@ static void check_refusals(void) {
     }
     rows_to_data(&data, &rows, SPARSE);
     struct problem problem = {.data = &data, .n = data.n_rows};
-    CHECK(rank_open(&rank, &problem, &preferences, &err) == -1, "no pair was accepted");
+    CHECK(rank_create(&rank, &problem, &preferences, &err) == -1, "no pair was accepted");
     CHECK(err.kind == ERROR_RUNTIME && err.text[0], "no pair: kind %d text %s", (int)err.kind,
           err.text);
     data_free(&data);
@@ -243,7 +243,7 @@ static void check_refusals(void) {
     rows.t[0] += 1; /* query 3 has pairs now, query 4 none */
     rows_to_data(&data, &rows, SPARSE);
     memset(&err, 0, sizeof err);
-    CHECK(rank_open(&rank, &problem, &preferences, &err) == 0, "%s", err.text);
+    CHECK(rank_create(&rank, &problem, &preferences, &err) == 0, "%s", err.text);
     struct rank_counts counts = rank_counts(rank);
     CHECK(counts.n_groups == 2 && counts.n_groups_without_pairs == 1 && counts.n_pairs == 4,
           "%zu groups, %zu without, %g pairs", counts.n_groups, counts.n_groups_without_pairs,
@@ -253,7 +253,7 @@ static void check_refusals(void) {
     CHECK(rank_solve(rank, &parameters, NULL, &solution, &err) == -1 && err.text[0],
           "fw took the squared hinge");
     solution_free(&solution);
-    rank_close(rank);
+    rank_free(rank);
     rank = NULL;
 
     data_free(&data);
@@ -267,13 +267,13 @@ static void check_refusals(void) {
     memset(&err, 0, sizeof err);
     memset(&solution, 0, sizeof solution);
     parameters.method = RANK_AUTO;
-    if (rank_open(&rank, &problem, &preferences, &err) == 0) {
+    if (rank_create(&rank, &problem, &preferences, &err) == 0) {
         int status = rank_solve(rank, &parameters, NULL, &solution, &err);
         CHECK(status == 0 ? isfinite(solution.primal) && solution.dual <= solution.primal
                           : err.text[0] != 0,
               "status %d primal %g dual %g", status, solution.primal, solution.dual);
         solution_free(&solution);
-        rank_close(rank);
+        rank_free(rank);
     } else {
         CHECK(err.text[0], "refused without a word");
     }

@@ -179,7 +179,7 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
     }
     struct binary_loss loss = {sample->y, cost, sample->margin, squared};
     struct binary *binary;
-    CHECK(binary_open(&binary, rows, &err) == 0, "%s", err.text);
+    CHECK(binary_create(&binary, rows, &err) == 0, "%s", err.text);
     for (int epsilon = 3; epsilon <= 7; epsilon += 2) {
         double e = pow(10, -epsilon), balance = 0;
         struct binary_fit fit;
@@ -200,7 +200,7 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
         CHECK(primal >= expected * (1 - 1e-8) && dual <= expected * (1 + 1e-8),
               "%s C=%g: [%.12g, %.12g] does not hold %.12g", what, C, dual, primal, expected);
     }
-    binary_close(binary);
+    binary_free(binary);
     free(cost);
 }
 
@@ -275,7 +275,7 @@ static void check_warm(void) {
         struct binary_loss loss = {sample.y, sample.cost, sample.margin, squared};
         struct binary *binary;
         struct binary_fit cold, again, warm, given;
-        CHECK(binary_open(&binary, &rows, &err) == 0, "%s", err.text);
+        CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
         CHECK(binary_solve(binary, &loss, 1e-6, NULL, &cold, &err) == 0, "%s", err.text);
         CHECK(binary_solve(binary, &loss, 1e-6, NULL, &again, &err) == 0, "%s", err.text);
         CHECK(again.converged && again.iterations <= 4, "%lu steps for the same problem",
@@ -288,14 +288,14 @@ static void check_warm(void) {
               (unsigned long)warm.iterations, (unsigned long)cold.iterations);
         double *w = numbers(sample.d), primal = warm.primal;
         memcpy(w, warm.w, sample.d * sizeof *w);
-        binary_close(binary);
-        CHECK(binary_open(&binary, &rows, &err) == 0, "%s", err.text);
+        binary_free(binary);
+        CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
         binary_start(binary, w);
         CHECK(binary_solve(binary, &loss, 1e-5, NULL, &given, &err) == 0 && given.converged, "w");
         CHECK(given.iterations < cold.iterations, "%lu steps from given weights",
               (unsigned long)given.iterations);
         CHECK(fabs(given.primal - primal) <= 2e-5 * primal, "other optimum");
-        binary_close(binary);
+        binary_free(binary);
         free(w);
         release(&sample);
     }
@@ -314,14 +314,14 @@ static void check_conjugate(void) {
     struct binary_loss loss = {sample.y, sample.cost, NULL, false};
     struct binary *binary;
     struct binary_fit fit;
-    CHECK(binary_open(&binary, &rows, &err) == 0, "%s", err.text);
+    CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
     CHECK(binary_solve(binary, &loss, 1e-3, NULL, &fit, &err) == 0, "%s", err.text);
     CHECK(fit.converged, "gap %g", (fit.primal - fit.dual) / fit.primal);
     double primal = primal_value(&sample, fit.w, fit.bias, 1, false);
     double dual = dual_value(&sample, fit.alpha, 1, false);
     CHECK(fabs(primal - fit.primal) <= 1e-9 * primal && fabs(dual - fit.dual) <= 1e-9 * primal,
           "bounds %.12g %.12g, are %.12g %.12g", fit.primal, fit.dual, primal, dual);
-    binary_close(binary);
+    binary_free(binary);
     data_free(&data);
     release(&sample);
     printf("ok: long rows and many of them\n");

@@ -209,11 +209,11 @@ static void svm_of(const struct sample *sample, double epsilon, double *W, struc
                                .d = sample->matrices.height * sample->matrices.width,
                                .data = &sample->data};
     struct binary *binary;
-    CHECK(binary_open(&binary, &rows, &err) == 0, "%s", err.text);
+    CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
     CHECK(binary_solve(binary, &sample->loss, epsilon, NULL, fit, &err) == 0, "%s", err.text);
     CHECK(fit->converged, "SVM");
     memcpy(W, fit->w, rows.d * sizeof *W);
-    binary_close(binary);
+    binary_free(binary);
 }
 
 struct watched {
@@ -375,8 +375,8 @@ static void check_nuclear(void) {
     struct binary_rows rows = {.n = 90, .d = 30, .data = &sample.data};
     struct binary *binary;
     struct smm_nuclear *nuclear;
-    CHECK(binary_open(&binary, &rows, &err) == 0, "%s", err.text);
-    CHECK(smm_nuclear_open(&nuclear, &sample.matrices, binary, &err) == 0, "%s", err.text);
+    CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
+    CHECK(smm_nuclear_create(&nuclear, &sample.matrices, binary, &err) == 0, "%s", err.text);
     static const double taus[] = {1e-9, 0.01, 0.1, 1, 10, 1e5};
     for (size_t k = 0; k < sizeof taus / sizeof taus[0]; k++) {
         struct smm_nuclear_fit fit;
@@ -406,8 +406,8 @@ static void check_nuclear(void) {
         free(scores);
         free(breaks);
     }
-    smm_nuclear_close(nuclear);
-    binary_close(binary);
+    smm_nuclear_free(nuclear);
+    binary_free(binary);
     free(W);
     free(full);
     release(&sample);

@@ -80,11 +80,11 @@ static inline struct fit fit_at(const struct setup *setup, const struct top_sett
         problem.gram = gram;
     }
     struct top *top;
-    CHECK(top_open(&top, &problem, setting, &err) == 0, "%s", err.text);
+    CHECK(top_create(&top, &problem, setting, &err) == 0, "%s", err.text);
     CHECK(top_solve(top, parameters, setup->monitor, &fit.solution, &err) == 0, "%s", err.text);
     fit.threshold = top_threshold(top);
     fit.trivial = top_trivial(top) != NULL;
-    top_close(top);
+    top_free(top);
     gram_free(gram);
     return fit;
 }

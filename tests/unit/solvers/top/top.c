@@ -225,14 +225,14 @@ static void check_limits(void) {
     struct problem problem = {.data = &data, .n = data.n_rows};
     const bool none[2] = {false, false}, all[2] = {true, true};
     setting.positive = none;
-    CHECK(top_open(&top, &problem, &setting, &err) < 0 && strstr(err.text, "positive"), "%s",
+    CHECK(top_create(&top, &problem, &setting, &err) < 0 && strstr(err.text, "positive"), "%s",
           err.text);
     setting.positive = all;
-    CHECK(top_open(&top, &problem, &setting, &err) < 0 && strstr(err.text, "negative"), "%s",
+    CHECK(top_create(&top, &problem, &setting, &err) < 0 && strstr(err.text, "negative"), "%s",
           err.text);
     setting.positive = is_positive;
     setting.k = 241;
-    CHECK(top_open(&top, &problem, &setting, &err) < 0 && strstr(err.text, "K is 241"), "%s",
+    CHECK(top_create(&top, &problem, &setting, &err) < 0 && strstr(err.text, "K is 241"), "%s",
           err.text);
     data_free(&data);
     printf("ok: a fit that is stopped has its true gap; one class is refused\n");

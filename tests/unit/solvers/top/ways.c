@@ -145,7 +145,7 @@ static void check_path(void) {
                                               .tau = .1,
                                               .theta = .5};
                 struct top *top;
-                CHECK(top_open(&top, &problem, &setting, &err) == 0, "%s", err.text);
+                CHECK(top_create(&top, &problem, &setting, &err) == 0, "%s", err.text);
                 double at_one = 0;
                 for (size_t c = 0; c < 5; c++) {
                     struct top_parameters parameters = {.loss = (enum top_loss)loss,
@@ -164,7 +164,7 @@ static void check_path(void) {
                           "%g, then %g", at_one, solution.primal);
                     solution_free(&solution);
                 }
-                top_close(top);
+                top_free(top);
             }
         }
     }

@@ -1,0 +1,34 @@
+/* The starts of one machine of bounded rank (lowrank.h), each a descent of its own: the first from
+ * the singular vectors of the SVM's W, more from random ones. The problem is not convex, and the
+ * lowest end counts. */
+#ifndef SOLVERS_SMM_STARTS_H
+#define SOLVERS_SMM_STARTS_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/smm/binary.h"
+#include "solvers/smm/maps.h"
+#include "solvers/smm/smm.h"
+
+/* What a machine's solver tells. */
+struct smm_outcome {
+    uint64_t iterations;
+    bool converged;
+    enum stop_reason reason; /* when not converged */
+};
+
+struct smm_starts {
+    const struct smm_matrices *matrices;
+    const struct binary_loss *loss;
+    const struct smm_parameters *parameters;
+    size_t number; /* of the machine: its random starts are its own */
+    const struct monitor *monitor;
+};
+
+/* Goes from all starts, on several threads if there are several; on entry machine->Vt holds the
+ * right singular vectors of the SVM's W, and dual a lower bound of the objective. The machine gets
+ * the W of the lowest objective, the first of equals, and what there is to tell of the starts. */
+int smm_starts_solve(const struct smm_starts *starts, struct smm_machine *machine,
+                     struct smm_outcome *outcome, struct error *err);
+
+#endif
