@@ -238,12 +238,73 @@ static double best_multiple(struct top_smo *smo, double cost, double norm) {
     return best;
 }
 
-/* A first point: the direction from the centroid of J to that of the positives, the dual point
- * that belongs to its scores (at the best multiple), and the best multiple of that. */
-static int start(struct top_smo *smo, double cost, struct error *err) {
+/* The dual point that belongs to the scores x row_s: the plane of the risk there, of which *offset
+ * is the part of the dual that is not a square. */
+static void point_at(struct top_smo *smo, double cost, double x, double *offset) {
     struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
-    size_t n = state->n;
+    double sum = 0;
+    for (size_t i = 0; i < state->n; i++) {
+        smo->bound[i] = x * smo->row_s[i];
+    }
+    top_risk_cut(risk, smo->bound, smo->row_g, offset);
+    for (size_t p = 0; p < state->n; p++) {
+        uint32_t row = state->at[p];
+        double u = risk->threshold - smo->bound[row];
+        state->alpha[p] = cost * risk->cost[row] * top_slope(risk->square, u);
+        sum += state->alpha[p];
+    }
+    for (size_t p = 0; p < state->n; p++) {
+        uint32_t row = state->at[p];
+        state->beta[p] = sum * risk->p[row];
+        if (risk->kind == TOP_NONE) {
+            state->beta[p] = cost * risk->mass[row] * top_slope(risk->square, smo->bound[row]);
+        }
+    }
+}
+
+/* A point of which some multiple has a dual above 0, so that steps never come back to 0, from
+ * which no pair of entries rises: at scores 0, all of the cost and beta as the masses are. */
+static void point_at_nothing(struct top_smo *smo, double cost) {
+    const struct top_risk *risk = smo->risk;
+    struct top_state *state = &smo->state;
+    memset(smo->row_s, 0, state->n * sizeof *smo->row_s);
+    double offset, sum = 0;
+    point_at(smo, cost, 0, &offset);
+    for (size_t p = 0; p < state->n; p++) {
+        sum += state->alpha[p];
+    }
+    for (size_t p = 0; p < state->n && risk->kind != TOP_NONE; p++) {
+        state->beta[p] = sum * (risk->mass[state->at[p]] / risk->total_mass);
+    }
+}
+
+/* Computes everything of the point, and takes its best multiple. */
+static int settle(struct top_smo *smo, double cost, struct error *err) {
+    if (refresh(smo, err)) {
+        return -1;
+    }
+    scale_point(smo);
+    double norm;
+    if (top_state_dual(&smo->state, &norm) > 0) {
+        return 0;
+    }
+    point_at_nothing(smo, cost);
+    if (refresh(smo, err)) {
+        return -1;
+    }
+    scale_point(smo);
+    return 0;
+}
+
+/* A first point: the direction from the centroid of J to that of the positives, the dual point
+ * that belongs to its scores at the best multiple, and the best multiple of that. Where the best
+ * multiple takes all positives above the threshold the point is 0, and says nothing: then a
+ * smaller one. */
+static int start(struct top_smo *smo, double cost, struct error *err) {
+    enum { HALVINGS = 60 };
+    struct top_risk *risk = smo->risk;
+    size_t n = smo->state.n;
     double norm = 0, offset;
     for (size_t i = 0; i < n; i++) {
         smo->bound[i] = risk->cost[i] / risk->total_cost - risk->mass[i] / risk->total_mass;
@@ -256,30 +317,12 @@ static int start(struct top_smo *smo, double cost, struct error *err) {
         norm += smo->bound[i] * smo->scores[i];
     }
     double x = norm > 0 ? best_multiple(smo, cost, norm) : 0;
-    for (size_t i = 0; i < n; i++) {
-        smo->row_s[i] *= x;
+    point_at(smo, cost, x, &offset);
+    for (int k = 0; !(offset > 0) && k < HALVINGS; k++) {
+        x *= 0.5;
+        point_at(smo, cost, x, &offset);
     }
-    top_risk_cut(risk, smo->row_s, smo->row_g, &offset);
-    double t = risk->threshold, sum = 0;
-    for (size_t p = 0; p < n; p++) {
-        uint32_t row = state->at[p];
-        state->alpha[p] = risk->cost[row] > 0 ? cost * risk->cost[row] *
-                                                    top_slope(risk->square, t - smo->row_s[row])
-                                              : 0;
-        sum += state->alpha[p];
-    }
-    for (size_t p = 0; p < n; p++) {
-        uint32_t row = state->at[p];
-        state->beta[p] = sum * risk->p[row];
-        if (risk->kind == TOP_NONE && risk->mass[row] > 0) {
-            state->beta[p] = cost * risk->mass[row] * top_slope(risk->square, smo->row_s[row]);
-        }
-    }
-    if (refresh(smo, err)) {
-        return -1;
-    }
-    scale_point(smo);
-    return 0;
+    return settle(smo, cost, err);
 }
 
 /* The last solution, scaled to another cost. */
@@ -293,11 +336,7 @@ static int restart(struct top_smo *smo, double cost, struct error *err) {
             state->alpha[p] = state->C[p];
         }
     }
-    if (refresh(smo, err)) {
-        return -1;
-    }
-    scale_point(smo);
-    return 0;
+    return settle(smo, cost, err);
 }
 
 /* ---- the run ---- */
