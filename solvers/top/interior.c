@@ -23,9 +23,10 @@ static const double TIGHT = 1 + 1e-8;
 static const double SHORT_OF = 0.995;
 /* Less of the corrector is taken where that goes further by so much; steps this short are none. */
 static const double FURTHER = 1.2, SHORTEST = 1e-13;
-/* Progress: a gap below this part of the last one, or products that halve while they still make
+/* Progress: a gap below this part of the last one, a dual that grows by so much, or products that halve while they still make
  * more than a part of the gap. */
-static const double BETTER_GAP = 0.9, BETTER_PRODUCTS = 0.5, PART_OF_GAP = 1e-3;
+static const double BETTER_GAP = 0.9, BETTER_DUAL = 1.5, BETTER_PRODUCTS = 0.5;
+static const double PART_OF_GAP = 1e-3;
 /* The first products, in parts of alpha: margins are about 1. */
 static const double FIRST_PRODUCTS = 1e-3;
 /* An entry may go to 0 if it is below this part of the mean times its multiplier; with each further
@@ -478,7 +479,7 @@ static int improve(struct run *run, const struct monitor *monitor, struct fit *f
     int stalled = 0, more = TRIM_STEPS;
     bool moved = true;
     while (moved && stalled < STALL_STEPS && fit->iterations < STEPS && more > 0) {
-        double gap = run->primal - run->dual;
+        double gap = run->primal - run->dual, dual = run->dual;
         if (take_bounds(run, err)) {
             return -1;
         }
@@ -499,8 +500,9 @@ static int improve(struct run *run, const struct monitor *monitor, struct fit *f
             fit->reason = fit->converged ? STOP_REACHED : said;
             return 0;
         }
-        bool better = left < BETTER_GAP * gap || (mean < BETTER_PRODUCTS * products &&
-                                                  mean * (double)in->n > PART_OF_GAP * left);
+        bool better =
+            left < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
+            (mean < BETTER_PRODUCTS * products && mean * (double)in->n > PART_OF_GAP * left);
         stalled = better ? 0 : stalled + 1;
         products = fmin(products, mean);
         if (next(in, &moved, err)) {
