@@ -28,11 +28,15 @@ static const char *const formulation_meanings[] = {
     "the same with the quantile of the negatives' scores",
     "no threshold: C-SVC without bias, to compare with",
     NULL};
-static const char *const solvers[] = {"auto", "smo", "bundle", "cd", NULL};
+static const char *const solvers[] = {"auto", "smo", "bundle", "cd", "interior", NULL};
 static const char *const solver_meanings[] = {
     "bundle for the linear kernel, else smo, and in turn with the other where that is slow",
-    "two entries of the dual and the block of those at their cap at a time", "cutting planes",
-    "coordinate ascent as published: it may stall away from the optimum, and says so", NULL};
+    "two entries of the dual and the block of those at their cap at a time",
+    "cutting planes",
+    "coordinate ascent as published: it may stall away from the optimum, and says so",
+    "interior points: few steps at the cube of the matrix; they also take over where smo or bundle "
+    "crawl, up to some thousand rows, or features of the linear kernel",
+    NULL};
 
 static const struct option_spec own_options[] = {
     {.letter = 's',

@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct plane {
     double *q; /* (n) A A'g; NULL when weights are primal */
     double offset;
     struct risk_rounding rounding;
+    void *record;  /* of the risk; NULL: the zero plane, or the risk keeps none */
     uint64_t used; /* the last iteration in which it had weight */
 };
 
@@ -89,8 +91,15 @@ static int grow(struct bundle *bundle, struct error *err) {
     return 0;
 }
 
-/* Adds the plane g, offset, with weight 0. */
-static int add_plane(struct bundle *bundle, const double *g, double offset, struct error *err) {
+static void free_plane(struct plane *plane) {
+    free(plane->a);
+    free(plane->q);
+    free(plane->record);
+}
+
+/* Adds the plane g, offset, with weight 0; `cut`: it is the risk's last one. */
+static int add_plane(struct bundle *bundle, const double *g, double offset, bool cut,
+                     struct error *err) {
     const struct score_map *map = bundle->map;
     if (bundle->n_planes == bundle->capacity && grow(bundle, err) < 0) {
         return -1;
@@ -103,9 +112,10 @@ static int add_plane(struct bundle *bundle, const double *g, double offset, stru
     plane.q =
         plane.a && !map->primal ? memory_array(map->n, sizeof *plane.q, "a plane", err) : NULL;
     if (!plane.a || (!plane.q && !map->primal) || map->adjoint(map, g, plane.a, err) < 0 ||
-        (plane.q && map->scores(map, plane.a, plane.q, err) < 0)) {
-        free(plane.a);
-        free(plane.q);
+        (plane.q && map->scores(map, plane.a, plane.q, err) < 0) ||
+        (cut && bundle->risk->record &&
+         bundle->risk->record(bundle->risk->context, &plane.record, err) < 0)) {
+        free_plane(&plane);
         return -1;
     }
     size_t p = bundle->n_planes++;
@@ -123,8 +133,7 @@ static void drop_idle_planes(struct bundle *bundle) {
     size_t kept = 0;
     for (size_t t = 0; t < bundle->n_planes; t++) {
         if (t > 0 && bundle->plane[t].used + IDLE_MOST < bundle->round) {
-            free(bundle->plane[t].a);
-            free(bundle->plane[t].q);
+            free_plane(&bundle->plane[t]);
             continue;
         }
         if (kept < t) {
@@ -165,13 +174,13 @@ int bundle_create(struct bundle **bundle, const struct score_map *map, const str
     }
     /* R >= 0: the zero plane, which makes D >= 0; then the plane at f = 0 */
     double offset;
-    if (add_plane(made, made->g, 0, err) < 0) {
+    if (add_plane(made, made->g, 0, false, err) < 0) {
         bundle_free(made);
         return -1;
     }
     made->mu[0] = 1;
     made->best_risk = risk->cut(risk->context, made->best_s, made->best_g, &offset);
-    if (add_plane(made, made->best_g, offset, err) < 0) {
+    if (add_plane(made, made->best_g, offset, true, err) < 0) {
         bundle_free(made);
         return -1;
     }
@@ -189,7 +198,7 @@ int bundle_start(struct bundle *bundle, const double *weights, struct error *err
     bundle->best_risk =
         bundle->risk->cut(bundle->risk->context, bundle->best_s, bundle->best_g, &offset);
     bundle->best_norm = norm(bundle, bundle->best_weights, bundle->best_s);
-    return add_plane(bundle, bundle->best_g, offset, err);
+    return add_plane(bundle, bundle->best_g, offset, true, err);
 }
 
 void bundle_free(struct bundle *bundle) {
@@ -197,8 +206,7 @@ void bundle_free(struct bundle *bundle) {
         return;
     }
     for (size_t t = 0; t < bundle->n_planes; t++) {
-        free(bundle->plane[t].a);
-        free(bundle->plane[t].q);
+        free_plane(&bundle->plane[t]);
     }
     free(bundle->plane);
     free(bundle->G);
@@ -296,7 +304,7 @@ static int step_and_cut(struct bundle *bundle, double cost, double tolerance, st
     }
     double offset;
     bundle->risk->cut(bundle->risk->context, bundle->trial, bundle->g, &offset);
-    return add_plane(bundle, bundle->g, offset, err);
+    return add_plane(bundle, bundle->g, offset, true, err);
 }
 
 /* That of a combination of planes whose weights, in exact arithmetic, sum to 1 but for as many
@@ -370,4 +378,13 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
     fit->primal = primal;
     fit->dual = dual;
     return copy_fit(bundle, cost, fit, err);
+}
+
+void bundle_visit(const struct bundle *bundle, double cost,
+                  void (*visit)(void *context, double weight, const void *record), void *context) {
+    for (size_t t = 0; t < bundle->n_planes; t++) {
+        if (bundle->mu[t] > 0 && bundle->plane[t].record) {
+            visit(context, cost * bundle->mu[t], bundle->plane[t].record);
+        }
+    }
 }

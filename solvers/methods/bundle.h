@@ -29,4 +29,9 @@ int bundle_start(struct bundle *bundle, const double *weights, struct error *err
 int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struct monitor *monitor,
                  struct fit *fit, struct error *err);
 
+/* Calls visit with the records of the planes in the last solve's dual point, and their weights
+ * cost mu_t. */
+void bundle_visit(const struct bundle *bundle, double cost,
+                  void (*visit)(void *context, double weight, const void *record), void *context);
+
 #endif

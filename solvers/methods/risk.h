@@ -5,6 +5,8 @@
 #ifndef SOLVERS_METHODS_RISK_H
 #define SOLVERS_METHODS_RISK_H
 
+#include "common/base/error.h"
+
 #include <stddef.h>
 
 /* What rounding may have done to a cut: bounds of errors. A row's `weight` is a number of the risk's
@@ -23,6 +25,9 @@ struct risk {
     double (*cut)(void *context, const double *s, double *g, double *offset);
     /* Of the last cut. NULL: its dual points are not made of planes. */
     struct risk_rounding (*rounding)(const void *context);
+    /* What the last cut is made of, for a family whose dual point says more than the sum of planes:
+     * kept with the plane, released by free(). NULL: nothing is. */
+    int (*record)(void *context, void **record, struct error *err);
 };
 
 #endif

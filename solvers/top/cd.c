@@ -361,8 +361,7 @@ static int bounds(struct cd *cd, struct fit *fit, struct error *err) {
     for (size_t i = 0; i < cd->n; i++) {
         norm += (cd->alpha[i] - cd->beta[i]) * cd->s[i];
     }
-    fit->dual_offset = top_risk_dual(cd->risk, cd->cost, cd->alpha, cd->beta);
-    fit->dual = fit->dual_offset - 0.5 * norm;
+    fit->dual = top_risk_dual(cd->risk, cd->cost, cd->alpha, cd->beta) - 0.5 * norm;
     fit->primal = 0.5 * norm + cd->cost * top_risk_cut(cd->risk, cd->s, cd->work, &offset);
     return isfinite(fit->primal) && isfinite(fit->dual)
                ? 0
@@ -421,18 +420,17 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
 static int copy_fit(struct cd *cd, struct fit *fit, struct error *err) {
     size_t d = cd->map->dimension;
     fit->weights = memory_array(d, sizeof(double), "weights", err);
-    fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
-    if (!fit->weights || !fit->dual_weights) {
+    fit->alpha = memory_array(cd->n, sizeof(double), "the dual point", err);
+    fit->beta = memory_array(cd->n, sizeof(double), "the dual point", err);
+    if (!fit->weights || !fit->alpha || !fit->beta) {
         return -1;
     }
+    memcpy(fit->alpha, cd->alpha, cd->n * sizeof *cd->alpha);
+    memcpy(fit->beta, cd->beta, cd->n * sizeof *cd->beta);
     for (size_t i = 0; i < cd->n; i++) {
         cd->work[i] = cd->alpha[i] - cd->beta[i];
     }
-    if (cd->map->adjoint(cd->map, cd->work, fit->weights, err) < 0) {
-        return -1;
-    }
-    memcpy(fit->dual_weights, fit->weights, d * sizeof(double));
-    return 0;
+    return cd->map->adjoint(cd->map, cd->work, fit->weights, err);
 }
 
 static int allocate(struct cd *cd, struct error *err) {

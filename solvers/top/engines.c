@@ -1,12 +1,26 @@
 #include "solvers/top/engines.h"
 
 #include "common/base/gap.h"
+#include "common/base/memory.h"
 #include "solvers/top/cd.h"
+#include "solvers/top/interior.h"
+
+#include <math.h>
 
 void top_engines_free(struct top_engines *engines) {
     bundle_free(engines->bundle);
     top_smo_free(engines->smo);
     top_risk_free(&engines->risk);
+}
+
+/* Both blocks of the dual point. */
+struct blocks {
+    double *alpha, *beta;
+};
+
+static void add_plane(void *context, double weight, const void *record) {
+    const struct blocks *blocks = context;
+    top_risk_add_record(weight, record, blocks->alpha, blocks->beta);
 }
 
 static int run_bundle(struct top_engines *engines, const struct top_parameters *parameters,
@@ -18,7 +32,19 @@ static int run_bundle(struct top_engines *engines, const struct top_parameters *
             return -1;
         }
     }
-    return bundle_solve(engines->bundle, parameters->cost, epsilon, monitor, fit, err);
+    if (bundle_solve(engines->bundle, parameters->cost, epsilon, monitor, fit, err)) {
+        return -1;
+    }
+    size_t n = engines->map->n;
+    fit->alpha = memory_zeros(n, sizeof(double), "the dual point", err);
+    fit->beta = memory_zeros(n, sizeof(double), "the dual point", err);
+    if (!fit->alpha || !fit->beta) {
+        fit_free(fit);
+        return -1;
+    }
+    struct blocks blocks = {fit->alpha, fit->beta};
+    bundle_visit(engines->bundle, parameters->cost, add_plane, &blocks);
+    return 0;
 }
 
 static int run_smo(struct top_engines *engines, const struct top_parameters *parameters,
@@ -33,6 +59,19 @@ static int run_smo(struct top_engines *engines, const struct top_parameters *par
     return top_smo_solve(engines->smo, &settings, monitor, fit, err);
 }
 
+static int run_interior(struct top_engines *engines, const struct top_parameters *parameters,
+                        double epsilon, const struct monitor *monitor, struct fit *fit,
+                        struct error *err) {
+    if (top_interior_solve(engines->problem, engines->map, &engines->risk, parameters->cost,
+                           epsilon, monitor, fit, err)) {
+        return -1;
+    }
+    if (engines->smo) {
+        top_smo_adopt(engines->smo, parameters->cost, fit->alpha, fit->beta);
+    }
+    return 0;
+}
+
 static int run_one(struct top_engines *engines, enum top_method method,
                    const struct top_parameters *parameters, double epsilon,
                    const struct monitor *monitor, struct fit *fit, struct error *err) {
@@ -42,34 +81,48 @@ static int run_one(struct top_engines *engines, enum top_method method,
     case TOP_CD:
         return top_cd_solve(engines->problem, engines->map, &engines->risk, parameters->cost,
                             epsilon, parameters->seed, monitor, fit, err);
+    case TOP_INTERIOR:
+        return run_interior(engines, parameters, epsilon, monitor, fit, err);
     default:
         return run_smo(engines, parameters, epsilon, monitor, fit, err);
     }
 }
 
-/* ---- two engines in turn ---- */
+/* ---- engines in turn ---- */
+
+static void swap(double **a, double **b) {
+    double *spare = *a;
+    *a = *b;
+    *b = spare;
+}
 
 /* Takes the better primal and the better dual of two fits into the first, frees the second. */
 static void join_fits(struct fit *fit, struct fit *other) {
-    double *spare;
     if (other->primal < fit->primal) {
-        spare = fit->weights;
-        fit->weights = other->weights;
-        other->weights = spare;
+        swap(&fit->weights, &other->weights);
         fit->primal = other->primal;
     }
     if (other->dual > fit->dual) {
-        spare = fit->dual_weights;
-        fit->dual_weights = other->dual_weights;
-        other->dual_weights = spare;
+        swap(&fit->alpha, &other->alpha);
+        swap(&fit->beta, &other->beta);
         fit->dual = other->dual;
-        fit->dual_offset = other->dual_offset;
     }
     fit_free(other);
 }
 
-/* Iterations of a first turn. A plane costs two products with the data or K, a step of smo one or
- * two rows of K that are mostly in the cache: turns are to take about as long. */
+/* What one iteration costs, about, in operations of a plain loop: a plane two products with the
+ * data or K, and its part of the master; a step of smo some passes over the rows. */
+static double iteration_work(const struct top_engines *engines, enum top_method method) {
+    enum { PASSES = 6, MASTER = 20000 };
+    double n = (double)engines->problem->n;
+    if (method == TOP_BUNDLE) {
+        return MASTER +
+               (engines->map->primal ? 4 * (double)data_values(engines->problem->data) : 2 * n * n);
+    }
+    return method == TOP_SMO ? PASSES * n : 0;
+}
+
+/* Iterations of a first turn: turns are to take about as long. */
 static uint64_t first_turn(const struct top_engines *engines, enum top_method method) {
     enum { PLANES = 256, STEPS = 4096 };
     uint64_t n = engines->problem->n;
@@ -80,46 +133,96 @@ static uint64_t first_turn(const struct top_engines *engines, enum top_method me
     return STEPS + PLANES * row;
 }
 
+/* A solve by several engines: the best of all so far, whose turn it is, and what was spent. */
+struct relay {
+    struct top_engines *engines;
+    const struct top_parameters *parameters;
+    double epsilon;
+    const struct monitor *monitor;
+    struct fit *fit;
+    bool started, ended;
+    int number;   /* of turns */
+    int given_up; /* turns in a row that ended by themselves */
+    double spent; /* operations */
+};
+
+/* One turn of at most so many iterations; relay->ended: there is nothing more to do. */
+static int take_turn(struct relay *relay, enum top_method method, uint64_t most,
+                     struct error *err) {
+    struct fit *fit = relay->fit, turn_fit;
+    uint64_t before = relay->started ? fit->iterations : 0;
+    struct monitor_run turn;
+    const struct monitor watch = monitor_after(&turn, relay->monitor, before, most);
+    if (run_one(relay->engines, method, relay->parameters, relay->epsilon, &watch, &turn_fit,
+                err)) {
+        return -1;
+    }
+    uint64_t iterations = turn_fit.iterations;
+    enum stop_reason reason = turn_fit.reason;
+    bool limited = stop_limited(reason);
+    relay->given_up = turn_fit.converged || limited ? 0 : relay->given_up + 1;
+    relay->spent += (double)iterations * iteration_work(relay->engines, method);
+    if (relay->started) {
+        join_fits(fit, &turn_fit);
+    } else {
+        *fit = turn_fit;
+        fit->reason = STOP_REACHED;
+    }
+    relay->started = true;
+    fit->iterations = before + iterations;
+    fit->converged = gap_reached(fit->primal, fit->dual, relay->epsilon);
+    relay->ended = fit->converged || turn.said;
+    if (fit->converged) {
+        fit->reason = STOP_REACHED;     /* perhaps by several together */
+    } else if (!limited || turn.said) { /* else the turn is over, and no more */
+        fit->reason = reason;
+    }
+    return 0;
+}
+
 /* Cutting planes and smo in turn, each going on from where it was, with twice the iterations from
  * round to round: the slower one costs no more than the better. Planes come first with the linear
  * kernel, where they mostly need some hundred; with other kernels smo does. Planes fail where many
  * features and small lambda make many planes; smo fails where few features make many equal
- * solutions, and where C is so large that floats in rows of K are in the way. */
-static int run_both(struct top_engines *engines, const struct top_parameters *parameters,
-                    double epsilon, const struct monitor *monitor, struct fit *fit,
-                    struct error *err) {
-    enum top_method method = engines->map->primal ? TOP_BUNDLE : TOP_SMO;
-    uint64_t iterations = 0;
-    int given_up = 0; /* turns in a row that ended by themselves */
-    for (int number = 0;; number++) {
-        struct fit turn_fit;
-        struct monitor_run turn;
-        const struct monitor watch =
-            monitor_after(&turn, monitor, iterations, first_turn(engines, method) << number / 2);
-        if (run_one(engines, method, parameters, epsilon, &watch, &turn_fit, err) < 0) {
-            if (number > 0) {
-                fit_free(fit);
-            }
+ * solutions, and where C is so large that floats in rows of K are in the way. Or the one that is
+ * asked for alone. Ends when no more is left of the budget, in operations, or when all gave up:
+ * *stuck. */
+static int run_turns(struct relay *relay, double budget, bool *stuck, struct error *err) {
+    const struct top_engines *engines = relay->engines;
+    bool both = relay->parameters->method == TOP_AUTO;
+    *stuck = false;
+    while (!relay->ended && !*stuck && relay->spent < budget) {
+        bool planes = engines->map->primal == (relay->number % 2 == 0);
+        enum top_method method = !both ? relay->parameters->method : planes ? TOP_BUNDLE : TOP_SMO;
+        uint64_t most = both ? first_turn(engines, method) << relay->number / 2 : 0;
+        double left = (budget - relay->spent) / iteration_work(engines, method);
+        most = most == 0 || left < (double)most ? (uint64_t)fmin(left + 1, 1e18) : most;
+        if (take_turn(relay, method, most, err)) {
             return -1;
         }
-        iterations += turn_fit.iterations;
-        given_up = turn_fit.converged || stop_limited(turn_fit.reason) ? 0 : given_up + 1;
-        if (number == 0) {
-            *fit = turn_fit;
-        } else {
-            fit->reason = turn_fit.reason;
-            join_fits(fit, &turn_fit);
-        }
-        fit->iterations = iterations;
-        fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-        if (fit->converged) {
-            fit->reason = STOP_REACHED; /* by both together */
-        }
-        if (fit->converged || turn.said || given_up == 2) {
-            return 0;
-        }
-        method = method == TOP_SMO ? TOP_BUNDLE : TOP_SMO;
+        relay->number++;
+        *stuck = relay->given_up == (both ? 2 : 1);
     }
+    return 0;
+}
+
+/* First those engines whose steps are cheap, until they have spent what interior points need; then
+ * these; and where rounding ended them, though the others still gained, the others again. */
+static int run_relay(struct relay *relay, struct error *err) {
+    enum { MORE = 4 };
+    struct top_engines *engines = relay->engines;
+    double finish = top_interior_work(engines->problem, &engines->risk);
+    bool stuck;
+    if (run_turns(relay, finish, &stuck, err)) {
+        return -1;
+    }
+    if (relay->ended || isinf(finish)) {
+        return 0;
+    }
+    if (take_turn(relay, TOP_INTERIOR, 0, err)) {
+        return -1;
+    }
+    return relay->ended || stuck ? 0 : run_turns(relay, relay->spent + MORE * finish, &stuck, err);
 }
 
 int top_engines_solve(struct top_engines *engines, const struct top_parameters *parameters,
@@ -127,7 +230,18 @@ int top_engines_solve(struct top_engines *engines, const struct top_parameters *
                       struct fit *fit, struct error *err) {
     struct monitor_run run;
     const struct monitor watch = monitor_after(&run, monitor, before, 0);
-    return parameters->method == TOP_AUTO
-               ? run_both(engines, parameters, epsilon, &watch, fit, err)
-               : run_one(engines, parameters->method, parameters, epsilon, &watch, fit, err);
+    if (parameters->method == TOP_CD || parameters->method == TOP_INTERIOR) {
+        return run_one(engines, parameters->method, parameters, epsilon, &watch, fit, err);
+    }
+    struct relay relay = {.engines = engines,
+                          .parameters = parameters,
+                          .epsilon = epsilon,
+                          .monitor = &watch,
+                          .fit = fit};
+    *fit = (struct fit){0};
+    int status = run_relay(&relay, err);
+    if (status < 0) {
+        fit_free(fit);
+    }
+    return status;
 }

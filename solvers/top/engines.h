@@ -1,5 +1,9 @@
 /* The engines for the convex formulations of classification at the top, each with what it keeps
- * from one solve to the next: smo, cutting planes, coordinate ascent; and the first two in turn. */
+ * from one solve to the next: smo, cutting planes, coordinate ascent, interior points; and the first
+ * two in turn.
+ *
+ * Where smo or cutting planes have done the work of a solve by interior points, or gain nothing
+ * more, interior points finish: smo crawls where C is large or features are unscaled. */
 #ifndef SOLVERS_TOP_ENGINES_H
 #define SOLVERS_TOP_ENGINES_H
 
@@ -29,7 +33,8 @@ struct top_engines {
 void top_engines_free(struct top_engines *engines);
 
 /* Solves at the parameters, but to `epsilon`. The monitor sees iterations counted on from `before`.
- * The caller calls fit_free. */
+ * The fit has weights, alpha and beta, and what the engine believes of its bounds. The caller calls
+ * fit_free. */
 int top_engines_solve(struct top_engines *engines, const struct top_parameters *parameters,
                       double epsilon, uint64_t before, const struct monitor *monitor,
                       struct fit *fit, struct error *err);

@@ -13,9 +13,10 @@ int top_risk_create(struct top_risk *risk, size_t n, struct error *err) {
     risk->cost = memory_zeros(n, sizeof(double), "costs", err);
     risk->mass = memory_zeros(n, sizeof(double), "costs", err);
     risk->share = memory_zeros(n, sizeof(double), "costs", err);
-    risk->p = memory_array(n, sizeof(double), "scores", err);
+    risk->p = memory_zeros(n, sizeof(double), "scores", err);
+    risk->slope = memory_zeros(n, sizeof(double), "scores", err);
     risk->order = memory_array(n, sizeof *risk->order, "scores", err);
-    if (!risk->cost || !risk->mass || !risk->share || !risk->p || !risk->order) {
+    if (!risk->cost || !risk->mass || !risk->share || !risk->p || !risk->slope || !risk->order) {
         top_risk_free(risk);
         return -1;
     }
@@ -27,6 +28,7 @@ void top_risk_free(struct top_risk *risk) {
     free(risk->mass);
     free(risk->share);
     free(risk->p);
+    free(risk->slope);
     free(risk->order);
     *risk = (struct top_risk){0};
 }
@@ -153,6 +155,41 @@ static struct above sum_above(const struct top_risk *risk, const double *s, doub
     return above;
 }
 
+/* The threshold and its gradient, given the rows above x = theta t. From their mean: 1 + theta s_j
+ * keeps few digits of s_j where theta is small, and C may multiply what is lost. */
+static double quantile_end(const struct top_risk *risk, const double *s, double x, double *p) {
+    double mass = 0, mean = 0, spread = 0, sum = 0, theta = risk->theta, highest = -INFINITY;
+    for (size_t i = 0; i < risk->n; i++) {
+        highest = risk->mass[i] > 0 ? fmax(highest, 1 + theta * s[i]) : highest;
+    }
+    x = fmin(x, highest); /* with a tiny budget nothing may be above x but by rounding */
+    for (size_t i = 0; i < risk->n; i++) {
+        double u = 1 + theta * s[i] - x;
+        p[i] = risk->mass[i] > 0 && (u > 0 || (u == 0 && x == highest)) ? risk->mass[i] : 0;
+        mass += p[i];
+        mean += p[i] * s[i];
+    }
+    mean /= mass;
+    for (size_t i = 0; i < risk->n; i++) {
+        spread += p[i] * (s[i] - mean) * (s[i] - mean);
+    }
+    double t = mean + (mass - risk->budget) / (theta * mass);
+    if (risk->square) { /* root = 1 - theta (t - mean) */
+        double root = sqrt(fmax(0, (risk->budget - theta * theta * spread) / mass));
+        t = mean + ((mass - risk->budget) / theta + theta * spread) / (mass * (1 + root));
+        for (size_t i = 0; i < risk->n; i++) {
+            p[i] *= fmax(0, root + theta * (s[i] - mean));
+        }
+    }
+    for (size_t i = 0; i < risk->n; i++) {
+        sum += p[i];
+    }
+    for (size_t i = 0; i < risk->n; i++) {
+        p[i] /= sum;
+    }
+    return t;
+}
+
 /* x = theta t is the root of F(x) = sum_j mass_j max(0, u_j - x)^q - budget, q = 1 or 2, which
  * falls and is convex: Newton's steps from the left stay there. For q = 1 they are exact as soon
  * as the rows above x stay the same. */
@@ -178,16 +215,7 @@ static double quantile_threshold(const struct top_risk *risk, const double *s, d
             break;
         }
     }
-    double sum = 0;
-    for (size_t i = 0; i < risk->n; i++) {
-        double u = 1 + risk->theta * s[i] - x;
-        p[i] = risk->mass[i] > 0 && u > 0 ? risk->mass[i] * (risk->square ? u : 1) : 0;
-        sum += p[i];
-    }
-    for (size_t i = 0; i < risk->n; i++) {
-        p[i] /= sum;
-    }
-    return x / risk->theta;
+    return quantile_end(risk, s, x, p);
 }
 
 double top_risk_threshold(struct top_risk *risk, const double *s, double *p) {
@@ -207,25 +235,72 @@ double top_risk_threshold(struct top_risk *risk, const double *s, double *p) {
 
 double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset) {
     double t = top_risk_threshold(risk, s, risk->p), value = 0, slopes = 0;
+    bool none = risk->kind == TOP_NONE;
     for (size_t i = 0; i < risk->n; i++) {
-        g[i] = 0;
+        double slope = 0;
         if (risk->cost[i] > 0) {
-            double slope = risk->cost[i] * top_slope(risk->square, t - s[i]);
+            slope = risk->cost[i] * top_slope(risk->square, t - s[i]);
             value += risk->cost[i] * top_loss(risk->square, t - s[i]);
             slopes += slope;
-            g[i] = -slope;
         }
-        if (risk->kind == TOP_NONE && risk->mass[i] > 0) {
+        risk->slope[i] = slope;
+        g[i] = -slope;
+        if (none && risk->mass[i] > 0) {
             value += risk->mass[i] * top_loss(risk->square, s[i]);
-            g[i] += risk->mass[i] * top_slope(risk->square, s[i]);
+            risk->p[i] = risk->mass[i] * top_slope(risk->square, s[i]);
         }
     }
-    if (risk->kind != TOP_NONE) {
-        array_add(g, slopes, risk->p, risk->n);
-    }
+    risk->slopes = none ? 1 : slopes;
+    array_add(g, risk->slopes, risk->p, risk->n);
     *offset = value - array_dot(g, s, risk->n);
     risk->threshold = t;
     return value;
+}
+
+/* The dual point of a plane: entries that are not 0, those of alpha first. */
+struct entry {
+    uint32_t row;
+    double value;
+};
+
+struct record {
+    size_t n_alpha, n;
+    struct entry entry[];
+};
+
+static int table_record(void *context, void **record, struct error *err) {
+    const struct top_risk *risk = context;
+    size_t n = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        n += (risk->slope[i] > 0) + (size_t)(risk->slopes * risk->p[i] > 0);
+    }
+    struct record *made = memory_array(sizeof *made / sizeof(struct entry) + 1 + n,
+                                       sizeof(struct entry), "a plane", err);
+    if (!made) {
+        return -1;
+    }
+    made->n = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->slope[i] > 0) {
+            made->entry[made->n++] = (struct entry){(uint32_t)i, risk->slope[i]};
+        }
+    }
+    made->n_alpha = made->n;
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->slopes * risk->p[i] > 0) {
+            made->entry[made->n++] = (struct entry){(uint32_t)i, risk->slopes * risk->p[i]};
+        }
+    }
+    *record = made;
+    return 0;
+}
+
+void top_risk_add_record(double weight, const void *record, double *alpha, double *beta) {
+    const struct record *from = record;
+    for (size_t e = 0; e < from->n; e++) {
+        double *to = e < from->n_alpha ? alpha : beta;
+        to[from->entry[e].row] += weight * from->entry[e].value;
+    }
 }
 
 static double table_cut(void *context, const double *s, double *g, double *offset) {
@@ -233,17 +308,19 @@ static double table_cut(void *context, const double *s, double *g, double *offse
 }
 
 struct risk top_risk_table(struct top_risk *risk) {
-    return (struct risk){.n = risk->n, .context = risk, .cut = table_cut};
+    return (struct risk){.n = risk->n, .context = risk, .cut = table_cut, .record = table_record};
 }
 
 double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
-                         double start, double *work, double *primal) {
-    enum { ROUNDS = 24, MOST = 1000000 };
+                         double start, enum top_multiple how, double *work, double *primal) {
+    enum { MOST = 1000000 };
+    int rounds = how == TOP_MULTIPLE_EXACT ? 90 : 24;
+    double tolerance = how == TOP_MULTIPLE_EXACT ? 1e-16 : 1e-4;
     double *scaled = work, *g = work + risk->n;
     double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = start, best = start;
     double factor = 1.25; /* to bracket the minimum: squared each time */
     *primal = INFINITY;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         for (size_t i = 0; i < risk->n; i++) {
             scaled[i] = x * s[i];
         }
@@ -261,7 +338,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
             low_slope = slope;
         }
         bool bracketed = high < INFINITY && low > 0;
-        if (bracketed ? high - low <= 1e-4 * high : x > MOST * start || x * MOST < start) {
+        if (bracketed ? high - low <= tolerance * high : x > MOST * start || x * MOST < start) {
             break;
         }
         if (!bracketed) {

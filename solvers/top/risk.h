@@ -30,9 +30,13 @@ struct top_risk {
     double total_cost, total_mass;
     size_t n_positive, n_top; /* rows with cost, rows with mass */
 
-    double *p;        /* (n) work: the threshold's gradient; owned */
-    uint32_t *order;  /* (n) work; owned */
-    double threshold; /* of the last cut */
+    uint32_t *order; /* (n) work; owned */
+
+    /* Of the last cut: its plane's dual point is alpha = C slope, beta = C slopes p. */
+    double threshold;
+    double *slope; /* (n) cost_i l'(t - s_i); owned */
+    double *p;     /* (n) the threshold's gradient; TOP_NONE: mass_j l'(s_j); owned */
+    double slopes; /* sum of slope; TOP_NONE: 1 */
 };
 
 /* Makes a risk of n rows that neither cost nor count; the caller fills cost, mass and what the
@@ -56,10 +60,17 @@ double top_risk_threshold(struct top_risk *risk, const double *s, double *p);
 double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset);
 struct risk top_risk_table(struct top_risk *risk);
 
-/* The multiple x of scores s (n) with the least x^2 norm / 2 + C R(x s), to a few digits, or one
- * that is not worse than `start`, which is looked at first. *primal is that value. work has 2n. */
+/* Adds weight times the dual point of a plane that top_risk_table's record has kept to alpha and
+ * beta (n each). */
+void top_risk_add_record(double weight, const void *record, double *alpha, double *beta);
+
+/* How closely top_risk_multiple looks: to a few digits, or to the last. */
+enum top_multiple { TOP_MULTIPLE_ABOUT, TOP_MULTIPLE_EXACT };
+
+/* The multiple x of scores s (n) with the least x^2 norm / 2 + C R(x s), or one that is not worse
+ * than `start`, which is looked at first. *primal is that value. work has 2n. */
 double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
-                         double start, double *work, double *primal);
+                         double start, enum top_multiple how, double *work, double *primal);
 
 /* l(u) and its derivative. */
 double top_loss(bool square, double u);

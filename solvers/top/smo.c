@@ -244,23 +244,13 @@ static double best_multiple(struct top_smo *smo, double cost, double norm) {
 static void point_at(struct top_smo *smo, double cost, double x, double *offset) {
     struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
-    double sum = 0;
     for (size_t i = 0; i < state->n; i++) {
         smo->bound[i] = x * smo->row_s[i];
     }
     top_risk_cut(risk, smo->bound, smo->row_g, offset);
     for (size_t p = 0; p < state->n; p++) {
-        uint32_t row = state->at[p];
-        double u = risk->threshold - smo->bound[row];
-        state->alpha[p] = cost * risk->cost[row] * top_slope(risk->square, u);
-        sum += state->alpha[p];
-    }
-    for (size_t p = 0; p < state->n; p++) {
-        uint32_t row = state->at[p];
-        state->beta[p] = sum * risk->p[row];
-        if (risk->kind == TOP_NONE) {
-            state->beta[p] = cost * risk->mass[row] * top_slope(risk->square, smo->bound[row]);
-        }
+        state->alpha[p] = cost * risk->slope[state->at[p]];
+        state->beta[p] = cost * risk->slopes * risk->p[state->at[p]];
     }
 }
 
@@ -354,8 +344,8 @@ static double primal(struct top_smo *smo, double norm, double dual, double epsil
     smo->multiple = 1;
     value = 0.5 * norm + smo->cost * top_risk_cut(smo->risk, smo->row_s, smo->row_g, &offset);
     if (!gap_reached(value, dual, epsilon) && value - dual < WORTH_STRETCHING * value) {
-        smo->multiple =
-            top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, 1, smo->scores, &value);
+        smo->multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, 1,
+                                          TOP_MULTIPLE_ABOUT, smo->scores, &value);
     }
     return value;
 }
@@ -401,22 +391,22 @@ static int copy_fit(struct top_smo *smo, struct fit *fit, struct error *err) {
     const struct score_map *map = smo->map;
     size_t d = map->dimension;
     fit->weights = memory_array(d, sizeof(double), "weights", err);
-    fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
-    if (!fit->weights || !fit->dual_weights) {
+    fit->alpha = memory_array(state->n, sizeof(double), "the dual point", err);
+    fit->beta = memory_array(state->n, sizeof(double), "the dual point", err);
+    if (!fit->weights || !fit->alpha || !fit->beta) {
         return -1;
     }
     for (size_t p = 0; p < state->n; p++) {
+        fit->alpha[state->at[p]] = state->alpha[p];
+        fit->beta[state->at[p]] = state->beta[p];
         smo->row_g[state->at[p]] = state->alpha[p] - state->beta[p];
     }
     if (map->adjoint(map, smo->row_g, fit->weights, err) < 0) {
         return -1;
     }
-    memcpy(fit->dual_weights, fit->weights, d * sizeof(double));
     for (size_t k = 0; k < d; k++) {
         fit->weights[k] *= smo->multiple;
     }
-    double norm, dual = top_state_dual(state, &norm);
-    fit->dual_offset = dual + 0.5 * norm;
     return 0;
 }
 
@@ -506,6 +496,15 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             return -1;
         }
     }
+}
+
+void top_smo_adopt(struct top_smo *smo, double cost, const double *alpha, const double *beta) {
+    struct top_state *state = &smo->state;
+    for (size_t p = 0; p < state->n; p++) {
+        state->alpha[p] = alpha[state->at[p]];
+        state->beta[p] = beta[state->at[p]];
+    }
+    smo->cost = cost;
 }
 
 int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,

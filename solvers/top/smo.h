@@ -32,4 +32,8 @@ struct top_smo_settings {
 int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                   const struct monitor *monitor, struct fit *fit, struct error *err);
 
+/* Makes a feasible dual point, alpha and beta (n each), that was found otherwise at a cost the last
+ * solution. */
+void top_smo_adopt(struct top_smo *smo, double cost, const double *alpha, const double *beta);
+
 #endif

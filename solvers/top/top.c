@@ -3,6 +3,8 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/top/certify.h"
+#include "solvers/top/dual.h"
 #include "solvers/top/engines.h"
 #include "solvers/top/grill.h"
 #include "solvers/top/risk.h"
@@ -15,9 +17,6 @@
  * w = 0, is taken further. */
 enum { POLISH_ROUNDS = 8 };
 
-/* A square this much below 0, of its terms, or a dual above the primal, of both, is no rounding. */
-static const double INDEFINITE = 1e-9;
-
 /* w = 0 is called optimal when its own gap is as small as this. */
 static const double TRIVIAL = 1e-6;
 
@@ -25,6 +24,7 @@ struct top {
     const struct problem *problem;
     struct top_setting setting;
     struct score_map map;
+    struct certify *certify;
     struct top_engines engines[2]; /* by enum top_loss; without map: not made */
     double *cost;                  /* (n) weights of positives, 0: no positive */
     double *mass;                  /* (n) weights in J */
@@ -89,10 +89,11 @@ static int choose_k(struct top *top, struct error *err) {
         break;
     case TOP_PUSH_K:
         counts->k = top->setting.k;
-        if (counts->k > counts->top_weight) {
+        if (counts->k > counts->top_weight * (1 + 1e-12)) { /* sums of weights are rounded */
             return error_set(err, ERROR_RUNTIME, "K is %g, but there are only %g negatives",
                              counts->k, counts->top_weight);
         }
+        counts->k = fmin(counts->k, counts->top_weight);
         break;
     case TOP_TAU_FPL:
     case TOP_MEAN_K:
@@ -130,7 +131,8 @@ int top_create(struct top **top, const struct problem *problem, const struct top
     }
     read_weights(made);
     if (check_classes(made, err) < 0 || choose_k(made, err) < 0 ||
-        score_map_create(&made->map, problem, err) < 0) {
+        score_map_create(&made->map, problem, err) < 0 ||
+        certify_create(&made->certify, problem, &made->map, 0, err) < 0) {
         top_free(made);
         return -1;
     }
@@ -145,6 +147,7 @@ void top_free(struct top *top) {
     for (int loss = 0; loss < 2; loss++) {
         top_engines_free(&top->engines[loss]);
     }
+    certify_free(top->certify);
     score_map_free(&top->map);
     free(top->cost);
     free(top->mass);
@@ -192,89 +195,44 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
 
 /* ---- the certificate ---- */
 
-/* Adds what b'K b may have lost by rounding, where terms cancel: a part of (sum |b_i| |phi_i|)^2.
- */
-static int add_rounding(const struct score_map *map, const double *b, double *rounding,
-                        struct error *err) {
-    double *diagonal = memory_array(map->n, sizeof *diagonal, "a certificate", err), sum = 0;
-    if (!diagonal || map->diagonal(map, diagonal, err) < 0) {
-        free(diagonal);
+/* Makes the dual point feasible, and computes both bounds from the weights and it, and the
+ * threshold. */
+static int certify(struct top *top, const struct top_parameters *parameters, struct fit *fit,
+                   double *threshold, struct certificate *certificate, struct error *err) {
+    struct top_risk *risk = &top->engines[parameters->loss].risk;
+    top_dual_repair(risk, parameters->cost, fit->alpha, fit->beta);
+    const struct top_claim claim = {.map = &top->map,
+                                    .risk = risk,
+                                    .cost = parameters->cost,
+                                    .weights = fit->weights,
+                                    .alpha = fit->alpha,
+                                    .beta = fit->beta};
+    if (top_certify(top->certify, &claim, threshold, certificate, err) < 0) {
         return -1;
     }
-    for (size_t i = 0; i < map->n; i++) {
-        sum += fabs(b[i]) * sqrt(fabs(diagonal[i]));
-    }
-    free(diagonal);
-    *rounding += 1e-14 * sum * sum;
+    fit->primal = certificate->primal;
+    fit->dual = certificate->dual;
     return 0;
-}
-
-/* Recomputes both bounds in double from the weights, and the threshold. *indefinite: they show
- * that the kernel is not positive semidefinite. */
-static int certify(struct top *top, const struct top_parameters *parameters, struct fit *fit,
-                   bool *indefinite, struct error *err) {
-    const struct score_map *map = &top->map;
-    size_t n = map->n, d = map->dimension;
-    double *both = memory_array(d, 2 * sizeof *both, "a certificate", err);
-    double *scores = memory_array(n, 2 * sizeof *scores, "a certificate", err);
-    double *s = memory_array(n, 2 * sizeof *s, "a certificate", err);
-    bool same = memcmp(fit->weights, fit->dual_weights, d * sizeof *both) == 0;
-    size_t outputs = same ? 1 : 2, last = outputs - 1;
-    int status = -1;
-    if (both && scores && s) {
-        for (size_t k = 0; k < d; k++) {
-            both[outputs * k] = fit->weights[k];
-            both[outputs * k + last] = fit->dual_weights[k];
-        }
-        status = map->exact(map, both, outputs, scores, err);
-    }
-    if (status == 0) {
-        double norm = 0, dual_norm = 0, terms = 0, offset;
-        const double *other = map->primal ? both : scores;
-        for (size_t k = 0; k < d; k++) {
-            norm += both[outputs * k] * other[outputs * k];
-            dual_norm += both[outputs * k + last] * other[outputs * k + last];
-            terms += fabs(both[outputs * k] * other[outputs * k]) +
-                     fabs(both[outputs * k + last] * other[outputs * k + last]);
-        }
-        for (size_t i = 0; i < n; i++) {
-            s[i] = scores[outputs * i];
-        }
-        struct top_risk *risk = &top->engines[parameters->loss].risk;
-        fit->primal = 0.5 * norm + parameters->cost * top_risk_cut(risk, s, s + n, &offset);
-        fit->dual = fit->dual_offset - 0.5 * dual_norm;
-        top->threshold = risk->threshold;
-        double rounding = INDEFINITE * terms;
-        status = map->primal ? 0 : add_rounding(map, fit->dual_weights, &rounding, err);
-        *indefinite =
-            norm < -rounding || dual_norm < -rounding ||
-            fit->dual - fit->primal > INDEFINITE * (fabs(fit->dual) + fabs(fit->primal)) + rounding;
-        if (status == 0 && (!isfinite(fit->primal) || !isfinite(fit->dual))) {
-            status =
-                error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
-        }
-    }
-    free(both);
-    free(scores);
-    free(s);
-    return status;
 }
 
 /* ---- w = 0 ---- */
 
-/* The primal of w = 0; its threshold is left in the risk. */
-static int primal_of_nothing(struct top *top, const struct top_parameters *parameters,
-                             double *primal, struct error *err) {
+/* Makes w = 0 and the dual point 0 the fit, of which *threshold is the threshold. */
+static int take_nothing(struct top *top, const struct top_parameters *parameters, struct fit *fit,
+                        double *threshold, struct error *err) {
     size_t n = top->problem->n;
-    double *s = memory_zeros(n, 2 * sizeof *s, "scores", err);
-    if (!s) {
-        return -1;
+    struct top_risk *risk = &top->engines[parameters->loss].risk;
+    *fit = (struct fit){.weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err),
+                        .alpha = memory_zeros(n, sizeof(double), "the dual point", err),
+                        .beta = memory_zeros(n, sizeof(double), "the dual point", err)};
+    double *s = memory_zeros(n, 2 * sizeof *s, "scores", err), offset;
+    int status = fit->weights && fit->alpha && fit->beta && s ? 0 : -1;
+    if (status == 0) {
+        fit->primal = parameters->cost * top_risk_cut(risk, s, s + n, &offset);
+        *threshold = risk->threshold;
     }
-    double offset;
-    *primal =
-        parameters->cost * top_risk_cut(&top->engines[parameters->loss].risk, s, s + n, &offset);
     free(s);
-    return 0;
+    return status;
 }
 
 /* topmeank, where the positives' own centroid is among the means of K rows: each positive's part of
@@ -307,32 +265,30 @@ static const char *explain(const struct top *top) {
            "may help";
 }
 
-/* Makes w = 0 the fit. dual is a bound that is known. */
-static int take_nothing(struct top *top, enum top_loss loss, double primal, double dual,
-                        struct fit *fit, struct error *err) {
-    uint64_t iterations = fit->iterations;
-    size_t d = top->map.dimension;
-    double offset;
-    size_t n = top->problem->n;
-    fit_free(fit);
-    fit->weights = memory_zeros(d, sizeof(double), "weights", err);
-    fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
-    double *s = memory_zeros(n, 2 * sizeof *s, "scores", err);
-    if (!fit->weights || !fit->dual_weights || !s) {
-        free(s);
-        fit_free(fit);
-        return -1;
+/* The dual point that shows it: at scores 0 the same of alpha and of beta. */
+static void balance(const struct top *top, const struct top_parameters *parameters,
+                    struct fit *fit) {
+    const struct top_risk *risk = &top->engines[parameters->loss].risk;
+    for (size_t i = 0; i < risk->n; i++) {
+        fit->alpha[i] = parameters->cost * risk->cost[i] * top_slope(risk->square, 0);
+        fit->beta[i] = fit->alpha[i];
     }
-    struct top_risk *risk = &top->engines[loss].risk;
-    top_risk_cut(risk, s, s + n, &offset);
-    top->threshold = risk->threshold;
-    free(s);
-    fit->primal = primal;
-    fit->dual = dual;
-    fit->iterations = iterations;
-    fit->converged = true;
-    top->trivial = explain(top);
-    return 0;
+}
+
+/* Makes w = 0 the primal side of the fit, whose dual shows that nothing is better. */
+static int take_trivial(struct top *top, const struct top_parameters *parameters, struct fit *fit,
+                        struct error *err) {
+    struct fit nothing;
+    int status = take_nothing(top, parameters, &nothing, &top->threshold, err);
+    if (status == 0) {
+        memcpy(fit->weights, nothing.weights, top->map.dimension * sizeof(double));
+        fit->primal = nothing.primal;
+        fit->converged = true;
+        fit->reason = STOP_REACHED;
+        top->trivial = explain(top);
+    }
+    fit_free(&nothing);
+    return status;
 }
 
 /* ---- solving ---- */
@@ -352,45 +308,76 @@ static int check_method(const struct top *top, const struct top_parameters *para
     return 0;
 }
 
+static void swap(double **a, double **b) {
+    double *spare = *a;
+    *a = *b;
+    *b = spare;
+}
+
+/* Takes the sides of `found` that are better; threshold is that of its primal. */
+static void take_better(struct top *top, struct fit *fit, struct fit *found, double threshold) {
+    if (found->primal < fit->primal) {
+        swap(&fit->weights, &found->weights);
+        fit->primal = found->primal;
+        top->threshold = threshold;
+    }
+    if (found->dual > fit->dual) {
+        swap(&fit->alpha, &found->alpha);
+        swap(&fit->beta, &found->beta);
+        fit->dual = found->dual;
+    }
+    fit->converged = found->converged;
+    fit->reason = found->reason;
+    fit->iterations += found->iterations;
+}
+
 /* Solves until the gap that is computed from the data is as asked, and the fit better than w = 0.
  */
 static int solve_convex(struct top *top, const struct top_parameters *parameters,
-                        const struct monitor *monitor, struct fit *fit, bool *indefinite,
+                        const struct monitor *monitor, struct fit *fit, struct certificate *best,
                         struct error *err) {
-    double nothing, epsilon = parameters->epsilon, best_dual = 0;
-    uint64_t iterations = 0;
-    if (primal_of_nothing(top, parameters, &nothing, err) < 0) {
+    double threshold, epsilon = parameters->epsilon;
+    if (take_nothing(top, parameters, fit, &top->threshold, err) < 0) {
         return -1;
     }
+    double nothing = fit->primal;
     if (nothing_is_best(top, parameters)) {
-        *fit = (struct fit){0};
-        return take_nothing(top, parameters->loss, nothing, nothing, fit, err);
+        balance(top, parameters, fit);
+        return certify(top, parameters, fit, &threshold, best, err) < 0 ||
+                       take_trivial(top, parameters, fit, err) < 0
+                   ? -1
+                   : 0;
     }
     for (int round = 0;; round++) {
-        if (top_engines_solve(&top->engines[parameters->loss], parameters, epsilon, iterations,
-                              monitor, fit, err) < 0) {
+        struct fit found = {0};
+        struct certificate certificate;
+        if (top_engines_solve(&top->engines[parameters->loss], parameters, epsilon, fit->iterations,
+                              monitor, &found, err) < 0 ||
+            certify(top, parameters, &found, &threshold, &certificate, err) < 0) {
+            fit_free(&found);
             return -1;
         }
-        iterations += fit->iterations;
-        fit->iterations = iterations;
-        if (certify(top, parameters, fit, indefinite, err) < 0) {
-            fit_free(fit);
-            return -1;
+        if (!certificate.certified) {
+            fit->dual = -INFINITY; /* what was found is all there is */
+            fit->primal = INFINITY;
         }
-        if (*indefinite) {
+        bool stopped = !found.converged;
+        struct certificate other = *best;
+        *best = round == 0 || found.primal < fit->primal ? certificate : *best;
+        certify_join(best, round == 0 || found.primal >= fit->primal ? &certificate : &other);
+        take_better(top, fit, &found, threshold);
+        fit_free(&found);
+        if (!certificate.certified) {
             return 0;
         }
-        best_dual = fmax(best_dual, fit->dual);
         bool useful = fit->primal < nothing;
-        bool reached = gap_reached(fit->primal, fit->dual, parameters->epsilon);
-        if (!useful && gap_reached(nothing, best_dual, fmin(TRIVIAL, parameters->epsilon))) {
-            return take_nothing(top, parameters->loss, nothing, best_dual, fit, err);
+        if (!useful && gap_reached(nothing, fit->dual, fmin(TRIVIAL, parameters->epsilon))) {
+            return take_trivial(top, parameters, fit, err);
         }
-        if (!fit->converged || (reached && useful) || round == POLISH_ROUNDS ||
+        if (stopped || (best->gap <= parameters->epsilon && useful) || round == POLISH_ROUNDS ||
             parameters->method == TOP_CD) {
             return 0;
         }
-        fit_free(fit);
         epsilon /= useful ? 2 : 10;
     }
 }
@@ -421,28 +408,21 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     if (is_grill(top->setting.formulation)) {
         return solve_grill(top, parameters, monitor, solution, err);
     }
-    struct fit fit;
-    bool indefinite = false;
+    struct fit fit = {0};
+    struct certificate certificate = {0};
     if (create_engines(top, parameters->loss, err) < 0 ||
-        solve_convex(top, parameters, monitor, &fit, &indefinite, err) < 0) {
+        solve_convex(top, parameters, monitor, &fit, &certificate, err) < 0) {
+        fit_free(&fit);
         return -1;
     }
-    *solution = (struct solution){.n_outputs = 1,
-                                  .weights = fit.weights,
-                                  .primal = fit.primal,
-                                  .dual = fit.dual,
-                                  .iterations = fit.iterations,
-                                  .reason = fit.reason};
+    *solution =
+        (struct solution){.n_outputs = 1, .weights = fit.weights, .iterations = fit.iterations};
     fit.weights = NULL;
-    solution->gap = indefinite ? NAN : gap_relative(fit.primal, fit.dual);
-    solution->certified = !indefinite;
-    solution->converged = solution->gap <= parameters->epsilon;
-    if (indefinite) {
-        solution->dual = 0;
-        solution->converged = false;
-        solution->reason = stop_limited(fit.reason) ? fit.reason : STOP_INDEFINITE;
-    } else if (!solution->converged && !solution->reason) {
-        solution->reason = STOP_ROUNDING;
+    certify_conclude(&certificate, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDING,
+                     solution);
+    solution->flat = solution->flat && !top->trivial; /* which says so, and why */
+    if (certificate.worse) {
+        memset(solution->weights, 0, top->map.dimension * sizeof *solution->weights);
     }
     fit_free(&fit);
     return 0;

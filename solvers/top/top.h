@@ -44,9 +44,10 @@ enum top_loss { TOP_HINGE, TOP_SQUARED_HINGE };
 
 enum top_method {
     TOP_AUTO,
-    TOP_SMO,    /* any convex formulation */
-    TOP_BUNDLE, /* cutting planes: any convex formulation */
-    TOP_CD      /* the published coordinate ascent; not svm */
+    TOP_SMO,     /* any convex formulation */
+    TOP_BUNDLE,  /* cutting planes: any convex formulation */
+    TOP_CD,      /* the published coordinate ascent; not svm */
+    TOP_INTERIOR /* interior points, which also end what smo and cutting planes leave */
 };
 
 /* What the problem is. */

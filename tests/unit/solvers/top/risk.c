@@ -67,7 +67,7 @@ static void check_risk(void) {
               round);
         /* the best multiple is no worse than those about it */
         double norm = 5, found, work[2 * 64];
-        double x = top_risk_multiple(&risk, 2, norm, other, 1, work, &found);
+        double x = top_risk_multiple(&risk, 2, norm, other, 1, TOP_MULTIPLE_ABOUT, work, &found);
         for (int k = -3; k <= 3; k++) {
             for (size_t i = 0; i < n; i++) {
                 g[i] = x * (1 + 0.02 * k) * other[i];

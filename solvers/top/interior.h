@@ -1,0 +1,28 @@
+/* Interior points for classification at the top (doc/mathematics, "top: interior points"): the
+ * dual by Mehrotra's predictor and corrector (SIAM J. Optimization 1992), in double, with a
+ * factorisation of the kernel matrix, or of the features' if these are fewer, at each step.
+ *
+ * Ten to forty steps whatever the cost, the scale of the data and the gap that is asked for, but
+ * each takes the cube of the matrix: it finishes what the other engines leave, for some thousands
+ * of rows. */
+#ifndef SOLVERS_TOP_INTERIOR_H
+#define SOLVERS_TOP_INTERIOR_H
+
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/fit.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/score_map.h"
+#include "solvers/top/risk.h"
+
+/* Operations, about, of a solve, counted in those of a plain loop; INFINITY where the problem is
+ * too large. */
+double top_interior_work(const struct problem *problem, const struct top_risk *risk);
+
+/* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until rounding stops the
+ * progress. The caller calls fit_free. */
+int top_interior_solve(const struct problem *problem, const struct score_map *map,
+                       struct top_risk *risk, double cost, double epsilon,
+                       const struct monitor *monitor, struct fit *fit, struct error *err);
+
+#endif
