@@ -209,7 +209,8 @@ static int solve_svm(struct smm *smm, const struct binary_loss *loss, double eps
         binary_forget(smm->svm);
     }
     for (int round = 0;; round++) {
-        if (binary_solve(smm->svm, loss, aim, monitor, &fit, err) < 0) {
+        if (binary_solve(smm->svm, loss, aim, monitor, &fit, err) < 0 ||
+            binary_finish(smm->svm, loss, aim, monitor, &fit, err) < 0) {
             return -1;
         }
         memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
