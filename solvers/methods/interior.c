@@ -458,14 +458,14 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
 
 void interior_round(struct interior *in, double allowed, struct interior_fit *fit) {
     /* s is of the size of the margins where a goes to 0, and a of that of its mean where it stays */
-    static const double part[] = {1, 1e-2, 1e-4, 1e-6};
+    const double factor = 1e-2, least = 1e-13;
     const struct interior_problem *problem = &in->problem;
     double mean = 0, *a = in->rho;
     for (size_t j = 0; j < problem->n; j++) {
         mean += in->a[j] / (double)problem->n;
     }
-    for (size_t k = 0; k < sizeof part / sizeof part[0]; k++) {
-        double most = part[k] * mean / in->margin_size;
+    for (double part = 1; part > least; part *= factor) {
+        double most = part * mean / in->margin_size;
         for (size_t j = 0; j < problem->n; j++) {
             a[j] = in->a[j] < most * in->s[j] ? 0 : in->a[j];
         }
