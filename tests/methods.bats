@@ -9,3 +9,7 @@ load helper
 @test "huberised Newton: bounds hold and belong to the points kept, however the path ends" {
     unit solvers/methods/huber_path
 }
+
+@test "interior point: sums of hinges end at any gap, in any units; pace; a pivoted factor" {
+    unit solvers/methods/interior
+}

@@ -227,6 +227,52 @@ project() {
     [ "$last" -lt 5 ]
 }
 
+# Forty 2 x 3 matrices of two labels whose cells are in units from 1e-3 to 1e9, some rows twice.
+mixed_units() {
+    awk 'BEGIN {
+        srand(5)
+        print "# matrix 2 3"
+        split("1e-3 1 50 2e3 1e6 1e9", unit, " ")
+        for (i = 0; i < 40; i++) {
+            label = rand() < .5 ? -1 : 1; line = label
+            for (j = 1; j <= 6; j++) {
+                line = line sprintf(" %d:%.6g", j, unit[j] * (rand() - .5 + (j % 2 ? label / 5 : 0)))
+            }
+            print line
+            if (i % 7 == 0) print line
+        }
+    }'
+}
+
+@test "smm: cells in units from 1e-3 to 1e9 and C from 1e-4 to 1e6 reach their gap" {
+    mixed_units >mixed.svm
+    for loss in hinge squared-hinge; do
+        for cost in 1e-4 1 1e6; do
+            train --strict -s svm -l $loss -c $cost mixed.svm svm.model
+            for tau in 1e-3 1 30; do
+                train --strict -s nuclear -l $loss -c $cost --tau $tau mixed.svm model
+                # the nuclear norm only adds to the objective
+                within "$(header dual svm.model)" 0 "$(header primal model)"
+            done
+        done
+    done
+}
+
+@test "smm: an interior point's optimum is that of ADMM, and as low in rank" {
+    generate smm --rows 150 --height 6 --width 5 --rank 2 >data.svm
+    # scaled by 1000, with T and C to match, the problem is the same; ADMM's pace is not
+    awk '/^#/ { print; next } { for (i = 2; i <= NF; i++) { split($i, c, ":")
+         $i = c[1] ":" c[2] * 1000 } print }' data.svm >thousand.svm
+    for tau in .5 4; do
+        train --strict -s nuclear -c 1 --tau $tau -e 1e-7 data.svm model
+        train --strict -s nuclear -c 1e-6 --tau "$(awk "BEGIN { print $tau / 1000 }")" -e 1e-7 \
+            thousand.svm thousand.model
+        near "$(awk "BEGIN { printf \"%.12g\", 1e6 * $(header primal thousand.model) }")" \
+            "$(header primal model)" 1e-6
+        assert_equal "$(header rank thousand.model)" "$(header rank model)"
+    done
+}
+
 @test "smm: nuclear tells two digits apart by a matrix of rank 3 at most" {
     real smm/digits3v8.train.svm.gz
     train -s nuclear --tau 2 "$real" model

@@ -14,11 +14,15 @@ enum {
 
 static const double TO_BOUND = 0.995; /* part of the way to the bounds that a step goes at most */
 static const double REFINED = 1e-12;  /* size of a correction after which none is needed */
-static const double PROGRESS = 0.9;   /* of the distance from optimality, to count as such */
+/* While A'a is farther than this from J w, relative to the products, these go down by no more than
+ * this part: a mu that has run ahead leaves no room for the rest of the way. */
+static const double FAR = 100, FAR_PART = 0.3;
+static const double PROGRESS = 0.9; /* of the distance from optimality, to count as such */
 
 struct interior {
     struct interior_problem problem;
     double *w, *g, *step, *rhs, *residual; /* (dimension); g = A'a */
+    double *apart;                         /* (dimension) A'a - J w - z */
     double *a, *s;                         /* (n) a_j s_j = mu, s = A w - m + xi */
     double *t, *xi;                        /* (n) hinge: t = c - a, t_j xi_j = mu */
     double *v, *v_step;                    /* (n) A w, A step */
@@ -28,7 +32,7 @@ struct interior {
     bool tied;
     double margin_size; /* mean |m_j| */
     double mu;          /* mean of the products */
-    double distance;    /* from optimality: products, and the square of J w - A'a */
+    double distance;    /* from optimality: products, and the square of `apart` */
     double best_primal, best_dual;
     uint64_t iterations;
 };
@@ -63,9 +67,21 @@ static void start(struct interior *in) {
     }
 }
 
+/* The term starts at the mean of the other products. */
+static void start_term(struct interior *in) {
+    const struct interior_problem *problem = &in->problem;
+    double sum = 0;
+    for (size_t j = 0; j < problem->n; j++) {
+        sum += in->a[j] * in->s[j] + (problem->squared ? 0 : in->t[j] * in->xi[j]);
+    }
+    double mu = sum / (double)(problem->squared ? problem->n : 2 * problem->n);
+    problem->term->start(problem->term->context, mu);
+}
+
 static int allocate(struct interior *in, struct error *err) {
     size_t n = in->problem.n, dimension = in->problem.dimension;
-    double **by_weight[] = {&in->w, &in->g, &in->step, &in->rhs, &in->residual, &in->best_w};
+    double **by_weight[] = {&in->w,        &in->g,      &in->step, &in->rhs,
+                            &in->residual, &in->best_w, &in->apart};
     double **by_hinge[] = {&in->a,      &in->s,      &in->t,      &in->xi,
                            &in->v,      &in->v_step, &in->theta,  &in->rho,
                            &in->a_step, &in->a_bend, &in->t_bend, &in->best_a};
@@ -95,6 +111,9 @@ int interior_open(struct interior **interior, const struct interior_problem *pro
     }
     in->best_primal = INFINITY;
     start(in);
+    if (problem->term) {
+        start_term(in);
+    }
     *interior = in;
     return 0;
 }
@@ -103,9 +122,10 @@ void interior_close(struct interior *in) {
     if (!in) {
         return;
     }
-    double *arrays[] = {in->w,     in->g,   in->step,   in->rhs,    in->residual, in->best_w,
-                        in->a,     in->s,   in->t,      in->xi,     in->v,        in->v_step,
-                        in->theta, in->rho, in->a_step, in->a_bend, in->t_bend,   in->best_a};
+    double *arrays[] = {in->w,      in->g,      in->step,   in->rhs,   in->residual,
+                        in->best_w, in->apart,  in->a,      in->s,     in->t,
+                        in->xi,     in->v,      in->v_step, in->theta, in->rho,
+                        in->a_step, in->a_bend, in->t_bend, in->best_a};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
         free(arrays[k]);
     }
@@ -114,18 +134,28 @@ void interior_close(struct interior *in) {
 
 /* ---- the point ---- */
 
-/* The loss at scores v, with the norm's part: the primal. */
-static double primal_of(const struct interior *in, const double *w, const double *v) {
+/* 1/2 |J w|^2, and the term. */
+static double norm_of(const struct interior *in, const double *w) {
     const struct interior_problem *problem = &in->problem;
-    double loss = 0, norm = 0;
-    for (size_t j = 0; j < problem->n; j++) {
-        double u = fmax(margin_of(problem, j) - v[j], 0);
-        loss += problem->cost[j] * (problem->squared ? u * u : u);
+    double norm = 0;
+    if (problem->term) {
+        return problem->term->value(problem->term->context, w);
     }
     for (size_t k = 0; k < problem->dimension; k++) {
         norm += problem->counted[k] * w[k] * w[k];
     }
-    return norm / 2 + loss;
+    return norm / 2;
+}
+
+/* The primal at weights w with scores v. */
+static double primal_of(const struct interior *in, const double *w, const double *v) {
+    const struct interior_problem *problem = &in->problem;
+    double loss = 0;
+    for (size_t j = 0; j < problem->n; j++) {
+        double u = fmax(margin_of(problem, j) - v[j], 0);
+        loss += problem->cost[j] * (problem->squared ? u * u : u);
+    }
+    return norm_of(in, w) + loss;
 }
 
 /* The primal at *w, or where a is written down at A'a = g, which *w becomes, in `step`. */
@@ -148,6 +178,7 @@ static double offered_primal(struct interior *in, const double **w) {
  * what that may gain. */
 static double dual_of(const struct interior *in, const double *a) {
     const struct interior_problem *problem = &in->problem;
+    const struct interior_term *term = problem->term;
     double gain = 0, norm = 0, unbalanced = 0;
     for (size_t j = 0; j < problem->n; j++) {
         gain += a[j] * margin_of(problem, j);
@@ -158,7 +189,30 @@ static double dual_of(const struct interior *in, const double *a) {
         norm += counted * in->g[k] * in->g[k];
         unbalanced += (1 - counted) * fabs(in->g[k]) * size;
     }
-    return gain - norm / 2 - unbalanced;
+    norm = term ? term->conjugate(term->context, in->g) : norm / 2;
+    return gain - norm - unbalanced;
+}
+
+/* A'a - J w - z, and its square. */
+static double set_apart(struct interior *in) {
+    const struct interior_problem *problem = &in->problem;
+    double square = 0;
+    for (size_t k = 0; k < problem->dimension; k++) {
+        in->apart[k] = in->g[k] - problem->counted[k] * in->w[k];
+    }
+    if (problem->term) {
+        problem->term->subtract_slope(problem->term->context, in->apart);
+    }
+    for (size_t k = 0; k < problem->dimension; k++) {
+        square += problem->counted[k] * in->apart[k] * in->apart[k];
+    }
+    return square;
+}
+
+static double count_products(const struct interior *in) {
+    const struct interior_problem *problem = &in->problem;
+    double n = (double)(problem->squared ? problem->n : 2 * problem->n);
+    return n + (problem->term ? problem->term->n_products : 0);
 }
 
 /* v, g, the bounds, mu and the distance at the point; keeps the best of each. */
@@ -167,21 +221,22 @@ static void evaluate(struct interior *in) {
     size_t n = problem->n, dimension = problem->dimension;
     problem->scores(problem->context, in->w, in->v);
     problem->adjoint(problem->context, in->a, in->g);
-    double products = 0, off = 0;
+    double products = problem->term ? problem->term->products(problem->term->context) : 0;
     for (size_t j = 0; j < n; j++) {
         products += in->a[j] * in->s[j];
         products += problem->squared ? 0 : in->t[j] * in->xi[j];
     }
+    in->mu = products / count_products(in);
+    in->distance = products + set_apart(in) / 2;
     for (size_t k = 0; k < dimension; k++) {
-        double counted = problem->counted[k], apart = in->w[k] - in->g[k];
-        off += counted > 0 ? apart * apart / 2 : fabs(in->g[k]) * in->margin_size;
+        in->distance += (1 - problem->counted[k]) * fabs(in->g[k]) * in->margin_size;
     }
-    in->mu = products / (double)(problem->squared ? n : 2 * n);
-    in->distance = products + off;
     double dual = dual_of(in, in->a);
     if (dual > in->best_dual) {
         in->best_dual = dual;
-        memcpy(in->best_a, in->a, n * sizeof *in->a);
+        for (size_t j = 0; j < n; j++) {
+            in->best_a[j] = problem->squared ? in->a[j] : fmin(in->a[j], problem->cost[j]);
+        }
     }
     const double *w;
     double primal = offered_primal(in, &w);
@@ -201,12 +256,22 @@ static void set_theta(struct interior *in) {
     }
 }
 
-/* Solves (J + A' theta A) step = (g - J w) + A' theta rho, with a_step = theta (rho - A step), and
- * corrects both by what is left of J (w + step) = A'(a + a_step). Corrections are added to a_step:
- * where theta is large a_step cannot be had from rho - A step to more than the rounding of scores
- * times theta. A correction's product with what was left measures both, whatever the scale. */
-static void solve_system(struct interior *in) {
+/* What is left of J (w + step) + z = A'(a + a_step). */
+static void set_residual(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
+    problem->adjoint(problem->context, in->a_step, in->residual);
+    for (size_t k = 0; k < problem->dimension; k++) {
+        in->residual[k] += in->apart[k] - problem->counted[k] * in->step[k];
+    }
+}
+
+/* Solves (J + Q^-1 + A' theta A) step = apart + Q^-1 lack + A' theta rho, with a_step = theta (rho -
+ * A step), and corrects both by what is left. Corrections are added to a_step: where theta is large
+ * a_step cannot be had from rho - A step to more than the rounding of scores times theta. A
+ * correction's product with what was left measures both, whatever the scale. */
+static void solve_system(struct interior *in, double target) {
+    const struct interior_problem *problem = &in->problem;
+    const struct interior_term *term = problem->term;
     size_t dimension = problem->dimension;
     memset(in->step, 0, dimension * sizeof *in->step);
     for (size_t j = 0; j < problem->n; j++) {
@@ -214,9 +279,9 @@ static void solve_system(struct interior *in) {
     }
     double first = 0, last = INFINITY;
     for (int round = 0; round <= REFINEMENTS; round++) {
-        problem->adjoint(problem->context, in->a_step, in->residual);
-        for (size_t k = 0; k < dimension; k++) {
-            in->residual[k] += in->g[k] - problem->counted[k] * (in->w[k] + in->step[k]);
+        set_residual(in);
+        if (term) {
+            term->add_lack(term->context, target, in->step, in->residual);
         }
         memcpy(in->rhs, in->residual, dimension * sizeof *in->rhs);
         problem->solve(problem->context, in->rhs);
@@ -236,6 +301,10 @@ static void solve_system(struct interior *in) {
         }
         last = size / 2;
     }
+    if (term) { /* z's change is what is left without it */
+        set_residual(in);
+        term->set_step(term->context, target, in->step, in->residual);
+    }
 }
 
 /* The step to where the products are `target`, less the bends. */
@@ -247,7 +316,7 @@ static void find_step(struct interior *in, double target) {
         in->rho[j] -=
             problem->squared ? a / (2 * problem->cost[j]) : (target - in->t_bend[j]) / in->t[j];
     }
-    solve_system(in);
+    solve_system(in, target);
 }
 
 /* Changes of s and xi that go with a_step. */
@@ -271,6 +340,9 @@ static double longest_step(const struct interior *in, double target, double part
             inverse = fmax(inverse, -xi_step(in, j, target) / in->xi[j]);
         }
     }
+    if (in->problem.term) {
+        inverse = fmax(inverse, 1 / in->problem.term->longest_step(in->problem.term->context));
+    }
     return part / inverse;
 }
 
@@ -278,9 +350,9 @@ static double longest_step(const struct interior *in, double target, double part
  * becomes the bends. */
 static double predict(struct interior *in, double length) {
     bool squared = in->problem.squared;
-    size_t n = in->problem.n;
-    double sum = 0;
-    for (size_t j = 0; j < n; j++) {
+    const struct interior_term *term = in->problem.term;
+    double sum = term ? term->predict(term->context, length) : 0;
+    for (size_t j = 0; j < in->problem.n; j++) {
         double a = in->a_step[j], s = s_step(in, j, 0);
         sum += (in->a[j] + length * a) * (in->s[j] + length * s);
         if (!squared) {
@@ -290,7 +362,7 @@ static double predict(struct interior *in, double length) {
         }
         in->a_bend[j] = a * s;
     }
-    return sum / (double)(squared ? n : 2 * n);
+    return sum / count_products(in);
 }
 
 static void move(struct interior *in, double length, double target) {
@@ -305,20 +377,34 @@ static void move(struct interior *in, double length, double target) {
         in->a[j] += length * in->a_step[j];
     }
     array_add(in->w, length, in->step, in->problem.dimension);
+    if (in->problem.term) {
+        in->problem.term->move(in->problem.term->context, length);
+    }
+}
+
+static void straighten(struct interior *in) {
+    size_t n = in->problem.n;
+    memset(in->a_bend, 0, n * sizeof *in->a_bend);
+    memset(in->t_bend, 0, n * sizeof *in->t_bend);
+    if (in->problem.term) {
+        in->problem.term->straighten(in->problem.term->context);
+    }
 }
 
 /* False if the system cannot be solved, or the step leads nowhere. */
 static bool iterate(struct interior *in) {
-    size_t n = in->problem.n;
     set_theta(in);
     if (in->problem.factor(in->problem.context, in->theta) < 0) {
         return false;
     }
-    memset(in->a_bend, 0, n * sizeof *in->a_bend);
-    memset(in->t_bend, 0, n * sizeof *in->t_bend);
+    straighten(in);
     find_step(in, 0);
     double ahead = predict(in, longest_step(in, 0, 1)) / in->mu;
-    double target = ahead * ahead * ahead * in->mu;
+    double part = fmin(ahead * ahead * ahead, 1), products = in->mu * count_products(in);
+    if (in->distance > FAR * products) {
+        part = fmax(part, FAR_PART);
+    }
+    double target = part * in->mu;
     find_step(in, target);
     double length = longest_step(in, target, TO_BOUND);
     if (!(length > 0) || !isfinite(length) || !isfinite(target)) {
@@ -372,14 +458,14 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
 
 void interior_round(struct interior *in, double allowed, struct interior_fit *fit) {
     /* s is of the size of the margins where a goes to 0, and a of that of its mean where it stays */
-    static const double part[] = {1, 1e-2, 1e-4, 1e-6};
+    const double factor = 1e-2, least = 1e-13;
     const struct interior_problem *problem = &in->problem;
     double mean = 0, *a = in->rho;
     for (size_t j = 0; j < problem->n; j++) {
         mean += in->a[j] / (double)problem->n;
     }
-    for (size_t k = 0; k < sizeof part / sizeof part[0]; k++) {
-        double most = part[k] * mean / in->margin_size;
+    for (double part = 1; part > least; part *= factor) {
+        double most = part * mean / in->margin_size;
         for (size_t j = 0; j < problem->n; j++) {
             a[j] = in->a[j] < most * in->s[j] ? 0 : in->a[j];
         }

@@ -19,6 +19,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A convex term r(w) more, where all weights that count have it, with conditions of optimality of its
+ * own: J w + z = A'a for its slope z, which it holds, and products that are relaxed to mu like those
+ * of the hinges. To first order the change of z is Q^-1 (change of w - lack), Q positive definite,
+ * which `factor` of the problem adds to J: it factors J + Q^-1 + A' diag(theta) A. */
+struct interior_term {
+    void *context;
+    double n_products;
+    /* Starts at z = 0 with all products mu. */
+    void (*start)(void *context, double mu);
+    double (*products)(void *context);                /* their sum */
+    void (*subtract_slope)(void *context, double *g); /* g -= z */
+    /* x += Q^-1 (lack - step) for products of `target`, less the bends. */
+    void (*add_lack)(void *context, double target, const double *step, double *x);
+    /* Takes the changes of w and z: longest_step, predict and move go by them. */
+    void (*set_step)(void *context, double target, const double *step, const double *z_step);
+    double (*longest_step)(void *context); /* until a product is 0 */
+    /* After a step to products of 0: their sum `length` along it; their second order becomes the
+     * bends of what follows, until they are straightened: 0, as at first. */
+    double (*predict)(void *context, double length);
+    void (*straighten)(void *context);
+    void (*move)(void *context, double length);
+    double (*value)(void *context, const double *w);     /* 1/2 |w|^2 + r(w) */
+    double (*conjugate)(void *context, const double *g); /* its largest g'w - value, over w */
+};
+
 /* Borrowed for the life of the solver. */
 struct interior_problem {
     size_t n, dimension;   /* hinges, weights */
@@ -26,11 +51,12 @@ struct interior_problem {
     const double *margin;  /* (n) m_j; NULL: all 1 */
     const double *counted; /* (dimension) J's diagonal: 1 or 0 */
     bool squared;
+    const struct interior_term *term; /* NULL: none */
 
     void *context;
     void (*scores)(void *context, const double *w, double *v);  /* v (n) = A w */
     void (*adjoint)(void *context, const double *a, double *g); /* g (dimension) = A'a */
-    /* Factors J + A' diag(theta) A, as well as rounding admits; -1 if that is not at all. */
+    /* Factors J + A' diag(theta) A [+ Q^-1], as well as rounding admits; -1 if that is not at all. */
     int (*factor)(void *context, const double *theta);
     /* x (dimension), the right hand side on entry, becomes the solution. */
     void (*solve)(void *context, double *x);

@@ -383,7 +383,7 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         return -1;
     }
     double start_gap = gap_relative(run->bounds.primal, run->bounds.dual);
-    ml_pace_slow(&run->pace, run->work, start_gap, run->epsilon);
+    pace_slow(&run->pace, run->work, start_gap, run->epsilon);
     run->yields = false;
     for (;;) {
         struct ml_bounds *bounds = &run->bounds;
@@ -419,8 +419,8 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         bool better = gap < 0.9 * best_gap || bounds->dual - last_dual > STALLED * gap;
         stalled = better ? 0 : stalled + 1;
         best_gap = gap < best_gap ? gap : best_gap;
-        run->yields = ml_pace_slow(&run->pace, run->work,
-                                   gap_relative(bounds->primal, bounds->dual), run->epsilon);
+        run->yields = pace_slow(&run->pace, run->work, gap_relative(bounds->primal, bounds->dual),
+                                run->epsilon);
         if (run->stop || run->yields || stalled >= MOST_STALLED) {
             return 0;
         }

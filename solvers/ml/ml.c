@@ -371,19 +371,19 @@ static int solve_free(struct ml *ml, const struct ml_parameters *parameters, str
     struct ml_bcd *bcd = &ml->bcd;
     double rho = first_rho(ml), best = INFINITY;
     int failed = 0;
-    struct ml_pace pace = run->pace;
+    struct pace pace = run->pace;
     bcd->constant = rho;
     run->epsilon = fmax(loose, part * parameters->epsilon);
     while (failed < MOST_FAILED) {
         uint64_t before = run->iterations;
         run->least = before + 1;
-        run->pace = (struct ml_pace){.other = pace.other};
+        run->pace = (struct pace){.other = pace.other};
         if (ml_bcd_run(bcd, run, err) < 0) {
             return -1;
         }
         struct ml_bounds bounds = bounds_without_prox(bcd, &run->bounds);
         double open = gap_relative(bounds.primal, bounds.dual);
-        run->yields = run->yields || ml_pace_slow(&pace, run->work, open, parameters->epsilon);
+        run->yields = run->yields || pace_slow(&pace, run->work, open, parameters->epsilon);
         shift_bias(bcd);
         bool end = is_reached(&bounds, parameters->epsilon);
         if (run->stop || run->yields || end || failed + 1 == MOST_FAILED) {

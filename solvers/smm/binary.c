@@ -6,6 +6,7 @@
 #include "common/kernel/linear.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/binary_bias.h"
+#include "solvers/smm/binary_interior.h"
 #include "solvers/smm/binary_private.h"
 
 #include <cblas.h>
@@ -434,4 +435,39 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     fit->primal = 0.5 * binary_inner(binary, binary->x, binary->x, s) + sum;
     fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
     return status;
+}
+
+int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
+                  const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
+    size_t n = binary->n, d = binary->rows.d;
+    if (fit->converged || stop_limited(fit->reason) || !binary_interior_possible(&binary->rows)) {
+        return 0;
+    }
+    struct monitor_run run;
+    const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
+    struct binary_interior_fit found;
+    run.primal = fit->primal;
+    run.dual = fit->dual;
+    if (binary_interior_solve(&binary->rows, loss, epsilon, &after, &found, err) < 0) {
+        return -1;
+    }
+    double sum, *s = binary->trial_s;
+    binary_scores(&binary->rows, found.w, s);
+    double bias = binary_bias(loss, s, n, binary->breaks, &sum);
+    double primal = 0.5 * array_dot(found.w, found.w, d) + sum;
+    if (primal < fit->primal) {
+        memcpy(binary->best_w, found.w, d * sizeof *found.w);
+        fit->primal = primal;
+        fit->bias = bias;
+    }
+    if (found.dual > fit->dual) {
+        memcpy(binary->best_alpha, found.alpha, n * sizeof *found.alpha);
+        fit->dual = found.dual;
+    }
+    fit->iterations += found.iterations;
+    fit->reason = found.stop;
+    fit->converged = fit->primal - fit->dual <= epsilon * fit->primal;
+    binary_interior_free(&found);
+    binary_forget(binary);
+    return 0;
 }

@@ -67,6 +67,12 @@ void binary_forget(struct binary *binary);
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 
+/* Takes what binary_solve has found for these arguments further where it did not reach epsilon: by the
+ * interior point, if rows or features are few enough, for it keeps the better of each bound. The next
+ * solve starts afresh. */
+int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
+                  const struct monitor *monitor, struct binary_fit *fit, struct error *err);
+
 /* ---- parts, for those who need them alone ---- */
 
 /* s (n) = Z w. */

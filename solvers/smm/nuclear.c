@@ -3,7 +3,10 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "solvers/methods/pace.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/smm/nuclear_interior.h"
 #include "solvers/smm/svd.h"
 
 #include <math.h>
@@ -30,6 +33,7 @@ struct smm_nuclear {
     double *margin, *cost, *s, *signs; /* (n) */
     double *breaks;                    /* (2n) */
     double *alpha;                     /* (n) of the best dual value */
+    double work;                       /* operations since the solve began */
 };
 
 int smm_nuclear_create(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
@@ -107,18 +111,34 @@ struct best {
     struct smm_nuclear_fit *fit;
 };
 
+/* The primal at W, whose norms are given, with its best bias. */
+static double primal_at(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                        const double *W, double nuclear_norm, double square, double *bias) {
+    double sum;
+    smm_scores(nuclear->matrices, W, nuclear->s);
+    *bias = binary_bias(loss, nuclear->s, nuclear->matrices->n, nuclear->breaks, &sum);
+    return 0.5 * square + tau * nuclear_norm + sum;
+}
+
 static void offer(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
                   const double *W, double nuclear_norm, double square, struct best *best) {
     size_t cells = nuclear->matrices->height * nuclear->matrices->width;
-    double sum, bias;
-    smm_scores(nuclear->matrices, W, nuclear->s);
-    bias = binary_bias(loss, nuclear->s, nuclear->matrices->n, nuclear->breaks, &sum);
-    double primal = 0.5 * square + tau * nuclear_norm + sum;
+    double bias, primal = primal_at(nuclear, loss, tau, W, nuclear_norm, square, &bias);
     if (primal < best->fit->primal) {
         best->fit->primal = primal;
         best->fit->bias = bias;
         memcpy(best->W, W, cells * sizeof *W);
     }
+}
+
+/* Operations of plain loops of an iteration whose SVM took so many Newton steps. */
+static double count_work(const struct smm_matrices *matrices, uint64_t steps) {
+    enum { LOOPS = 10, SINGULAR = 20 }; /* over the rows; over the matrix, for each of its sides */
+    const double blas_speed = 16;
+    double n = (double)matrices->n, d = (double)(matrices->height * matrices->width);
+    double m = fmin(n, d), k = (double)smaller(matrices->height, matrices->width);
+    double step = (n * m * m + m * m * m / 3) / blas_speed + LOOPS * n * m;
+    return (double)steps * step + LOOPS * n * d + SINGULAR * d * k;
 }
 
 /* The W step: with W0 = (multiplier + rho S)/(1 + rho), W = W0 + w for the w of an SVM of cost C/(1
@@ -142,6 +162,7 @@ static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss,
     if (binary_solve(nuclear->svm, &shifted, epsilon, &inner, &fit, err) < 0) {
         return -1;
     }
+    nuclear->work += count_work(matrices, fit.iterations);
     *linear = 0;
     for (size_t i = 0; i < n; i++) {
         double alpha = fmin((1 + rho) * fit.alpha[i], loss->squared ? INFINITY : loss->cost[i]);
@@ -202,18 +223,107 @@ static int iterate(struct smm_nuclear *nuclear, const struct binary_loss *loss, 
     return 0;
 }
 
+/* ---- the interior point ---- */
+
+/* Of W = U diag(s) Vt those of the r largest singular values, with its norms. */
+static void cut(const struct smm_matrices *matrices, const double *U, const double *s,
+                const double *Vt, size_t r, double *W, double *norm, double *square) {
+    size_t height = matrices->height, width = matrices->width, k = smaller(height, width);
+    *norm = *square = 0;
+    memset(W, 0, height * width * sizeof *W);
+    for (size_t i = 0; i < r; i++) {
+        *norm += s[i];
+        *square += s[i] * s[i];
+        for (size_t a = 0; a < height; a++) {
+            array_add(W + a * width, s[i] * U[a * k + i], Vt + i * width, width);
+        }
+    }
+}
+
+/* Offers W with as few of its singular values as the gap allows: the interior point has none that
+ * are 0. */
+static int offer_cut(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                     double epsilon, const double *W, struct best *best, struct error *err) {
+    const struct smm_matrices *matrices = nuclear->matrices;
+    size_t height = matrices->height, width = matrices->width, k = smaller(height, width);
+    double *U = memory_array(height * k + k + k * width, sizeof *U, "singular values", err);
+    double *s = U + height * k, *Vt = s + k, norm, square, bias;
+    int status = U ? svd_thin(W, height, width, U, s, Vt, err) : -1;
+    for (size_t r = 0; status == 0 && r <= k; r++) {
+        cut(matrices, U, s, Vt, r, nuclear->dual_W, &norm, &square);
+        double primal = primal_at(nuclear, loss, tau, nuclear->dual_W, norm, square, &bias);
+        bool enough = gap_reached(primal, best->fit->dual, epsilon);
+        if (enough || primal < best->fit->primal) {
+            best->fit->primal = primal;
+            best->fit->bias = bias;
+            memcpy(best->W, nuclear->dual_W, height * width * sizeof *W);
+        }
+        if (enough) {
+            break;
+        }
+    }
+    free(U);
+    return status;
+}
+
+static int finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                  double epsilon, const struct monitor *monitor, struct best *best,
+                  struct error *err) {
+    const double tight = 0.5; /* what cutting singular values may take is left */
+    const struct smm_matrices *matrices = nuclear->matrices;
+    struct smm_nuclear_fit *fit = best->fit;
+    struct monitor_run run;
+    const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
+    double *alpha = memory_array(matrices->n, sizeof *alpha, "dual variables", err);
+    struct smm_nuclear_point point = {.W = nuclear->W, .alpha = alpha};
+    run.primal = fit->primal;
+    run.dual = fit->dual;
+    int status =
+        alpha ? smm_nuclear_interior(matrices, loss, tau, tight * epsilon, &after, &point, err)
+              : -1;
+    if (status == 0) {
+        if (point.dual > fit->dual) {
+            fit->dual = point.dual;
+            memcpy(nuclear->alpha, alpha, matrices->n * sizeof *alpha);
+        }
+        fit->iterations += point.iterations;
+        fit->reason = point.stop;
+        status = offer_cut(nuclear, loss, tau, epsilon, point.W, best, err);
+    }
+    free(alpha);
+    return status;
+}
+
 int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
                       double epsilon, const struct monitor *monitor, double *W,
                       struct smm_nuclear_fit *fit, struct error *err) {
+    struct pace pace = {.other = smm_nuclear_interior_work(nuclear->matrices)};
     *fit = (struct smm_nuclear_fit){.primal = INFINITY, .dual = 0}; /* of alpha = 0 */
     struct best best = {W, fit};
     memset(nuclear->alpha, 0, nuclear->matrices->n * sizeof *nuclear->alpha);
     fit->alpha = nuclear->alpha;
     memset(W, 0, nuclear->matrices->height * nuclear->matrices->width * sizeof *W);
     offer(nuclear, loss, tau, W, 0, 0, &best);
+    nuclear->work = 0;
+    bool finished = false;
     for (double gap = 1;; gap = gap_relative(fit->primal, fit->dual)) {
         if (gap_reached(fit->primal, fit->dual, epsilon)) {
             return 0;
+        }
+        if (pace_slow(&pace, nuclear->work, gap, epsilon)) {
+            if (finished) {
+                fit->reason = STOP_ROUNDING;
+                return 0;
+            }
+            if (finish(nuclear, loss, tau, epsilon, monitor, &best, err) < 0) {
+                return -1;
+            }
+            if (stop_limited(fit->reason)) {
+                return 0;
+            }
+            finished = true; /* where rounding held it up, ADMM may still go on */
+            pace = (struct pace){.other = pace.other};
+            continue;
         }
         if (fit->iterations >= MOST_ITERATIONS) {
             fit->reason = STOP_SLOW_ADMM;

@@ -6,7 +6,7 @@
  * alpha as in the binary SVM, SVT_T the matrix with its singular values lowered by T and cut at 0;
  * W = SVT_T(M) at the optimum. ADMM on W = S: the W step is a binary SVM with margins moved by what
  * the multiplier and S say, and its alphas are feasible for the dual above: each iteration has a
- * gap. */
+ * gap. Where its pace is slow, the interior point takes over. */
 #ifndef SOLVERS_SMM_NUCLEAR_H
 #define SOLVERS_SMM_NUCLEAR_H
 

@@ -169,26 +169,54 @@ void smm_free(struct smm *smm) {
 /* How often a fit that looked converged, but is not when certified, is taken further. */
 enum { POLISH_ROUNDS = 4 };
 
-/* Both bounds of W and the dual point, at the door; W = 0 where nothing better is there. */
-static int certify(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
+/* Both bounds of W and the dual point, at the door. */
+static int claim(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
+                 const double *W, double bias, struct certificate *certificate, struct error *err) {
+    const struct smm_claim claimed = {
+        .matrices = &smm->matrices, .loss = loss, .tau = tau, .W = W, .bias = bias, .alpha = alpha};
+    return smm_certify(smm->certify, &claimed, certificate, err);
+}
+
+/* Where C is large, margins of 1 that rounding may have left short cost more than a W that is longer
+ * by a little: it is made so, as long as that lowers the primal. */
+static int stretch(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
                    struct smm_machine *machine, struct error *err) {
+    static const double more[] = {1e-14, 1e-12, 1e-10, 1e-8};
+    for (size_t k = 0; k < sizeof more / sizeof more[0]; k++) {
+        struct certificate longer;
+        double bias = (1 + more[k]) * machine->bias;
+        for (size_t j = 0; j < smm->cells; j++) {
+            smm->M[j] = (1 + more[k]) * machine->W[j];
+        }
+        if (claim(smm, loss, tau, alpha, smm->M, bias, &longer, err) < 0) {
+            return -1;
+        }
+        if (!(longer.primal < machine->certificate.primal)) {
+            break;
+        }
+        memcpy(machine->W, smm->M, smm->cells * sizeof *machine->W);
+        machine->bias = bias;
+        machine->certificate = longer;
+    }
+    return 0;
+}
+
+/* The certificate of the machine's W and bias; W = 0 where nothing better is there. */
+static int certify(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
+                   double epsilon, struct smm_machine *machine, struct error *err) {
     double sum;
-    const struct smm_claim claim = {.matrices = &smm->matrices,
-                                    .loss = loss,
-                                    .tau = tau,
-                                    .W = machine->W,
-                                    .bias = machine->bias,
-                                    .alpha = alpha};
-    if (smm_certify(smm->certify, &claim, &machine->certificate, err) < 0) {
+    struct certificate *certificate = &machine->certificate;
+    if (claim(smm, loss, tau, alpha, machine->W, machine->bias, certificate, err) < 0 ||
+        (certificate->gap > epsilon && stretch(smm, loss, tau, alpha, machine, err) < 0)) {
         return -1;
     }
-    if (machine->certificate.worse) {
+    if (certificate->worse) {
         memset(machine->W, 0, smm->cells * sizeof *machine->W);
         memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
         machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     }
-    machine->primal = machine->certificate.primal;
-    machine->dual = machine->certificate.dual;
+    machine->primal = certificate->primal;
+    machine->dual = certificate->dual;
     return 0;
 }
 
@@ -209,13 +237,14 @@ static int solve_svm(struct smm *smm, const struct binary_loss *loss, double eps
         binary_forget(smm->svm);
     }
     for (int round = 0;; round++) {
-        if (binary_solve(smm->svm, loss, aim, monitor, &fit, err) < 0) {
+        if (binary_solve(smm->svm, loss, aim, monitor, &fit, err) < 0 ||
+            binary_finish(smm->svm, loss, aim, monitor, &fit, err) < 0) {
             return -1;
         }
         memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
         machine->bias = fit.bias;
         iterations += fit.iterations;
-        if (certify(smm, loss, 0, fit.alpha, machine, err) < 0) {
+        if (certify(smm, loss, 0, fit.alpha, epsilon, machine, err) < 0) {
             return -1;
         }
         if (machine->certificate.gap <= epsilon || fit.reason || round == POLISH_ROUNDS) {
@@ -251,7 +280,7 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
         }
         machine->bias = fit.bias;
         iterations += fit.iterations;
-        if (certify(smm, loss, parameters->tau, fit.alpha, machine, err) < 0) {
+        if (certify(smm, loss, parameters->tau, fit.alpha, parameters->epsilon, machine, err) < 0) {
             return -1;
         }
         if (machine->certificate.gap <= parameters->epsilon || fit.reason ||

@@ -14,6 +14,12 @@ extern void dgesdd_(const char *job, const int *m, const int *n, double *a, cons
                     double *s, double *u, const int *ldu, double *vt, const int *ldvt, double *work,
                     const int *lwork, int *iwork, int *info);
 
+extern void dsyevr_(const char *job, const char *range, const char *half, const int *n, double *a,
+                    const int *lda, const double *low, const double *high, const int *first,
+                    const int *last, const double *tolerance, int *found, double *value,
+                    double *vectors, const int *ldz, int *support, double *work, const int *lwork,
+                    int *iwork, const int *liwork, int *info);
+
 static bool all_finite(const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(x[i])) {
@@ -94,5 +100,28 @@ int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, 
         multiply(Vct, V2t, r, b, n, Vt);
     }
     free(work);
+    return status;
+}
+
+int least_eigenvalue(double *A, size_t n, double *least) {
+    enum { WORK = 26, INDEX = 10 }; /* numbers a row that LAPACK wants */
+    if (n == 0 || n > INT_MAX / WORK || !all_finite(A, n * n)) {
+        return -1;
+    }
+    struct error err;
+    double *work = memory_array(n, (WORK + 1) * sizeof *work, "eigenvalues", &err);
+    int *index = memory_array(n, (INDEX + 2) * sizeof *index, "eigenvalues", &err);
+    int status = -1;
+    if (work && index) {
+        const double none = 0;
+        const int order = (int)n, first = 1, size = WORK * order, index_size = INDEX * order;
+        int found = 0, info = 0;
+        dsyevr_("N", "I", "U", &order, A, &order, &none, &none, &first, &first, &none, &found, work,
+                NULL, &order, index, work + n, &size, index + 2 * n, &index_size, &info);
+        *least = work[0];
+        status = info == 0 && found == 1 ? 0 : -1;
+    }
+    free(work);
+    free(index);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Singular values, by LAPACK. Matrices are row-major. */
+/* Singular values, and the least eigenvalue, by LAPACK. Matrices are row-major. */
 #ifndef SOLVERS_SMM_SVD_H
 #define SOLVERS_SMM_SVD_H
 
@@ -15,5 +15,8 @@ int svd_thin(const double *A, size_t m, size_t n, double *U, double *s, double *
  * formed: U (m, r), s (r), Vt (r, n). r is at most min(m, k, n). */
 int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, size_t r, double *U,
                 double *s, double *Vt, struct error *err);
+
+/* The least eigenvalue of A (n, n), symmetric, which is spoilt. Returns -1 if it is not found. */
+int least_eigenvalue(double *A, size_t n, double *least);
 
 #endif

@@ -2,12 +2,12 @@
  * of work: by what its gap has fallen by for the work done, not by how often it has tried.
  *
  * Work is counted in operations, not seconds, so that the same is decided everywhere. */
-#ifndef SOLVERS_ML_PACE_H
-#define SOLVERS_ML_PACE_H
+#ifndef SOLVERS_METHODS_PACE_H
+#define SOLVERS_METHODS_PACE_H
 
 #include <stdbool.h>
 
-struct ml_pace {
+struct pace {
     double other;     /* work of the other method; INFINITY: there is none */
     double last_work; /* when the gap was last looked at, */
     double last_gap;  /* and the gap then; 0: not yet */
@@ -16,6 +16,6 @@ struct ml_pace {
 /* True if going on from a relative gap of `gap` to `wanted`, at the pace since the last look, would
  * take longer than the other method, whose work has been paid for by the `work` so far. The first
  * call only looks. */
-bool ml_pace_slow(struct ml_pace *pace, double work, double gap, double wanted);
+bool pace_slow(struct pace *pace, double work, double gap, double wanted);
 
 #endif

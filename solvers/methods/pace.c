@@ -1,4 +1,4 @@
-#include "solvers/ml/pace.h"
+#include "solvers/methods/pace.h"
 
 #include <math.h>
 
@@ -6,7 +6,7 @@
  * two looks: a pace is measured over a third of all work at least. */
 static const double PAID = 0.5, GROWTH = 1.5;
 
-bool ml_pace_slow(struct ml_pace *pace, double work, double gap, double wanted) {
+bool pace_slow(struct pace *pace, double work, double gap, double wanted) {
     if (pace->last_gap == 0) {
         pace->last_gap = gap;
         pace->last_work = work;

@@ -1,0 +1,35 @@
+/* The interior point for the binary SVM, where rounding and kinks hold Newton's method up: features
+ * in mixed units, rows that are nearly alike, large C. */
+#ifndef SOLVERS_SMM_BINARY_INTERIOR_H
+#define SOLVERS_SMM_BINARY_INTERIOR_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/smm/binary.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Owned by whoever made it. */
+struct binary_interior_fit {
+    double *w;     /* (d) */
+    double *alpha; /* (n) feasible, y'alpha = 0 up to rounding */
+    double bias;
+    double primal, dual;
+    uint64_t iterations;
+    enum stop_reason stop; /* of the monitor, or rounding */
+};
+
+/* Whether the rows are few enough, or their features. */
+bool binary_interior_possible(const struct binary_rows *rows);
+
+/* Solves to a relative gap of epsilon, afresh. The caller calls binary_interior_free. */
+int binary_interior_solve(const struct binary_rows *rows, const struct binary_loss *loss,
+                          double epsilon, const struct monitor *monitor,
+                          struct binary_interior_fit *fit, struct error *err);
+void binary_interior_free(struct binary_interior_fit *fit);
+
+/* y'alpha = 0 up to rounding: the side with the larger sum is scaled down. alpha (n) >= 0. */
+void binary_balance(const double *y, size_t n, double *alpha);
+
+#endif

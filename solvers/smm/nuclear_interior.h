@@ -1,0 +1,35 @@
+/* The interior point for the nuclear norm, where ADMM crawls: features in mixed units, small T.
+ *
+ * T |W|_* is the least T/2 (tr P + tr Q) over S = [P W; W' Q] >= 0 (semidefinite), whose dual has
+ * Y = 1/2 [T -Z; -Z' T] >= 0, that is |Z|_op <= T, and W + Z = M = sum_i alpha_i y_i X_i. Their
+ * product, S Y = mu, is linearised in the form dS = mu Y^-1 - S - sym(S dY Y^-1) (Helmberg, Rendl,
+ * Vanderbei & Wolkowicz, SIAM J. Optim. 1996; Kojima, Shindoh & Hara 1997; Monteiro 1997), whose
+ * corner dW = lack + Q dZ has an operator Q of four Kronecker products, formed on all cells. */
+#ifndef SOLVERS_SMM_NUCLEAR_INTERIOR_H
+#define SOLVERS_SMM_NUCLEAR_INTERIOR_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/smm/binary.h"
+#include "solvers/smm/maps.h"
+
+#include <stdint.h>
+
+/* What a fit takes, in operations of plain loops; INFINITY where there are too many cells. */
+double smm_nuclear_interior_work(const struct smm_matrices *matrices);
+
+struct smm_nuclear_point {
+    double *W;     /* (height, width), the caller's */
+    double *alpha; /* (n), the caller's: feasible, y'alpha = 0 up to rounding */
+    double bias;
+    double primal, dual; /* as far as running sums can tell */
+    uint64_t iterations;
+    enum stop_reason stop; /* of the monitor, or rounding */
+};
+
+/* Solves to a relative gap of epsilon, afresh. Margins of loss are not used. */
+int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binary_loss *loss,
+                         double tau, double epsilon, const struct monitor *monitor,
+                         struct smm_nuclear_point *point, struct error *err);
+
+#endif
