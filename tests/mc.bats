@@ -158,7 +158,8 @@ formulations='ww cs llw adm atm ats mmr ova'
     near "$(header primal b)" "$(awk -v p="$(header primal a)" 'BEGIN { printf "%.17g", p + 4 }')" 1e-7
     printf '1\n2\n3\n' >nothing.svm
     train nothing.svm c
-    assert_equal "$(header primal c) $(header gap c)" '6 0'
+    assert_equal "$(header primal c)" 6
+    within "$(header gap c)" 0 1e-14 # rounding is paid for
 }
 
 @test "mc: one class is an error, two are no special case" {

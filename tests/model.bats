@@ -30,6 +30,7 @@ features
 primal
 dual
 gap
+certified
 iterations
 groups
 pairs
