@@ -1,6 +1,7 @@
 #include "common/data/labels.h"
 
 #include "common/base/memory.h"
+#include "common/data/decimal.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,39 +13,17 @@ void labels_free(struct labels *labels) {
 
 /* ---- the order ---- */
 
-/* [+-]digits */
-static bool is_integer(const char *name) {
-    name += *name == '+' || *name == '-';
-    return *name != '\0' && name[strspn(name, "0123456789")] == '\0';
-}
-
-/* The digits that count; *negative is false for zero. */
-static const char *digits(const char *name, bool *negative) {
-    *negative = *name == '-';
-    name += *name == '+' || *name == '-';
-    name += strspn(name, "0");
-    *negative = *negative && *name != '\0';
-    return name;
-}
-
 static int compare_bytes(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* By value, whatever the number of digits; equal values (1, 01, +1) by their bytes. */
-static int compare_integers(const void *a, const void *b) {
-    bool x_negative, y_negative;
-    const char *x = digits(*(char *const *)a, &x_negative);
-    const char *y = digits(*(char *const *)b, &y_negative);
-    if (x_negative != y_negative) {
-        return x_negative ? -1 : 1;
-    }
-    size_t x_length = strlen(x), y_length = strlen(y);
-    int order = x_length != y_length ? (x_length < y_length ? -1 : 1) : strcmp(x, y);
-    if (order == 0) {
-        return compare_bytes(a, b);
-    }
-    return x_negative ? -order : order;
+/* By value: all names are numbers. */
+static int compare_numbers(const void *a, const void *b) {
+    const char *const *x = a, *const *y = b;
+    struct decimal p, q;
+    return decimal_read(&p, *x, strlen(*x)) && decimal_read(&q, *y, strlen(*y))
+               ? decimal_compare(&p, &q)
+               : 0;
 }
 
 /* ---- from rows ---- */
@@ -83,15 +62,16 @@ int labels_collect(struct labels *labels, const struct data *data, const uint32_
     int status = -1;
     if (used && name) {
         size_t n = 0;
-        bool integers = true;
+        bool numbers = true;
+        struct decimal number;
         mark_used(data, rows, n_rows, used);
         for (size_t i = 0; i < names->n; i++) {
             if (used[i]) {
-                integers = integers && is_integer(names->name[i]);
+                numbers = numbers && decimal_read(&number, names->name[i], strlen(names->name[i]));
                 name[n++] = names->name[i];
             }
         }
-        qsort(name, n, sizeof *name, integers ? compare_integers : compare_bytes);
+        qsort(name, n, sizeof *name, numbers ? compare_numbers : compare_bytes);
         status = add_all(labels, name, n, err);
     }
     free(used);

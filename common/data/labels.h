@@ -1,7 +1,7 @@
 /* The labels that a model knows: those that occur in its training rows, in one order, which is
  * that of the model's scores.
  *
- * The order is numerical if all labels are integers, else by their bytes. */
+ * The order is that of their values if all labels are numbers, else that of their bytes. */
 #ifndef COMMON_DATA_LABELS_H
 #define COMMON_DATA_LABELS_H
 

@@ -1,37 +1,76 @@
 #include "common/data/names.h"
 
 #include "common/base/memory.h"
+#include "common/data/decimal.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const size_t FIRST_BUCKETS = 16;
 
-/* FNV-1a, folded so that its better high bits choose the bucket too. */
-static size_t hash(const char *text, size_t length) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++) {
-        h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+/* Hashes what most labels are, a sign and digits of which the first is not 0, as decimal_hash does but
+ * in one pass: a label is hashed for every row. False for all else. */
+static bool hash_integer(const char *text, size_t length, uint64_t *h) {
+    bool negative = length > 0 && *text == '-';
+    size_t sign = negative || (length > 0 && *text == '+'), i = sign;
+    uint64_t all = DECIMAL_HASH_START, counting = all; /* but for zeros at the end */
+    if (length == sign || text[i] == '0') {
+        return false;
     }
-    return (size_t)(h ^ h >> 32);
+    for (; i < length && text[i] >= '0' && text[i] <= '9'; i++) {
+        all = decimal_hash_digit(all, text[i]);
+        counting = text[i] != '0' ? all : counting;
+    }
+    *h = decimal_hash_end(counting, negative, (int64_t)(length - sign));
+    return i == length;
 }
 
-/* The bucket that has the string, or the free one where it belongs. n_buckets > 0. */
-static size_t find_bucket(const struct names *names, const char *text, size_t length) {
+static uint64_t hash(const char *text, size_t length) {
+    uint64_t h;
+    struct decimal number;
+    if (hash_integer(text, length, &h)) {
+        return h;
+    }
+    if (decimal_read(&number, text, length)) {
+        return decimal_hash(&number);
+    }
+    h = DECIMAL_HASH_START;
+    for (size_t i = 0; i < length; i++) {
+        h = decimal_hash_digit(h, text[i]);
+    }
+    return h;
+}
+
+static bool equal(const char *name, const char *text, size_t length) {
+    size_t name_length = strlen(name);
+    struct decimal x, y;
+    return (name_length == length && memcmp(name, text, length) == 0) ||
+           (decimal_read(&x, name, name_length) && decimal_read(&y, text, length) &&
+            decimal_compare(&x, &y) == 0);
+}
+
+bool names_equal(const char *a, const char *b) {
+    return equal(a, b, strlen(b));
+}
+
+/* The bucket that has the name with this hash, or the free one where it belongs. n_buckets > 0. */
+static struct names_bucket *find_bucket(const struct names *names, const char *text, size_t length,
+                                        uint64_t h) {
     size_t mask = names->n_buckets - 1;
-    size_t b = hash(text, length) & mask;
-    for (; names->bucket[b]; b = (b + 1) & mask) {
-        const char *name = names->name[names->bucket[b] - 1];
-        if (strlen(name) == length && memcmp(name, text, length) == 0) {
+    size_t b = (size_t)(h ^ h >> 32) & mask; /* the better high bits choose the bucket too */
+    for (; names->bucket[b].entry; b = (b + 1) & mask) {
+        if (names->bucket[b].hash == (uint32_t)(h >> 32) &&
+            equal(names->name[names->bucket[b].entry - 1], text, length)) {
             break;
         }
     }
-    return b;
+    return &names->bucket[b];
 }
 
 static int grow_buckets(struct names *names, struct error *err) {
     size_t n_buckets = names->n_buckets ? 2 * names->n_buckets : FIRST_BUCKETS;
-    uint32_t *bucket = memory_zeros(n_buckets, sizeof *bucket, "names", err);
+    struct names_bucket *bucket = memory_zeros(n_buckets, sizeof *bucket, "names", err);
     if (!bucket) {
         return -1;
     }
@@ -39,7 +78,10 @@ static int grow_buckets(struct names *names, struct error *err) {
     names->bucket = bucket;
     names->n_buckets = n_buckets;
     for (size_t i = 0; i < names->n; i++) {
-        bucket[find_bucket(names, names->name[i], strlen(names->name[i]))] = (uint32_t)i + 1;
+        size_t length = strlen(names->name[i]);
+        uint64_t h = hash(names->name[i], length);
+        *find_bucket(names, names->name[i], length, h) =
+            (struct names_bucket){(uint32_t)(h >> 32), (uint32_t)i + 1};
     }
     return 0;
 }
@@ -49,9 +91,10 @@ int names_add(struct names *names, const char *text, size_t length, uint32_t *nu
     if (names->n >= names->n_buckets / 2 && grow_buckets(names, err) < 0) {
         return -1;
     }
-    size_t b = find_bucket(names, text, length);
-    if (names->bucket[b]) {
-        *number = names->bucket[b] - 1;
+    uint64_t h = hash(text, length);
+    struct names_bucket *bucket = find_bucket(names, text, length, h);
+    if (bucket->entry) {
+        *number = bucket->entry - 1;
         return 0;
     }
     if (names->n >= UINT32_MAX - 1) {
@@ -69,7 +112,7 @@ int names_add(struct names *names, const char *text, size_t length, uint32_t *nu
     copy[length] = '\0';
     *number = (uint32_t)names->n;
     names->name[names->n++] = copy;
-    names->bucket[b] = (uint32_t)names->n;
+    *bucket = (struct names_bucket){(uint32_t)(h >> 32), (uint32_t)names->n};
     return 0;
 }
 
@@ -77,7 +120,7 @@ uint32_t names_find(const struct names *names, const char *text, size_t length) 
     if (names->n_buckets == 0) {
         return UINT32_MAX;
     }
-    uint32_t entry = names->bucket[find_bucket(names, text, length)];
+    uint32_t entry = find_bucket(names, text, length, hash(text, length))->entry;
     return entry ? entry - 1 : UINT32_MAX;
 }
 

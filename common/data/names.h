@@ -1,25 +1,36 @@
-/* A set of distinct strings, numbered in order of arrival: label names. */
+/* A set of distinct names of labels, numbered in order of arrival. Numbers (see decimal.h) that are
+ * equal are one name, 1 and +1 and 1.0, which is spelled as it was first; other names are distinct
+ * strings. */
 #ifndef COMMON_DATA_NAMES_H
 #define COMMON_DATA_NAMES_H
 
 #include "common/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct names {
-    size_t n;
-    char **name;      /* n strings, owned */
-    uint32_t *bucket; /* open addressing, 1 + number of the name, 0: free; owned */
-    size_t n_buckets; /* a power of two, or 0 */
+struct names_bucket {
+    uint32_t hash;  /* part of the name's */
+    uint32_t entry; /* 1 + number of the name, 0: free */
 };
 
-/* Finds the string of `length` bytes, adding it if it is new. *number gets its number. */
+struct names {
+    size_t n;
+    char **name;                 /* n strings, as first spelled; owned */
+    struct names_bucket *bucket; /* (n_buckets) open addressing; owned */
+    size_t n_buckets;            /* a power of two, or 0 */
+};
+
+/* Finds the name of `length` bytes, adding it if it is new. *number gets its number. */
 int names_add(struct names *names, const char *text, size_t length, uint32_t *number,
               struct error *err);
 
-/* The number of the string of `length` bytes, or UINT32_MAX if it is not there. */
+/* The number of the name of `length` bytes, or UINT32_MAX if it is not there. */
 uint32_t names_find(const struct names *names, const char *text, size_t length);
+
+/* True if two strings are one name. */
+bool names_equal(const char *a, const char *b);
 
 /* Releases what the set owns and makes it empty. */
 void names_free(struct names *names);

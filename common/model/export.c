@@ -1,5 +1,7 @@
 /* Models for other programs: LIBSVM's epsilon_svr and LIBLINEAR's L2R_L2LOSS_SVR print the score
  * itself as their prediction. Numbers are written so that they read back to the same bits. */
+#include "common/data/decimal.h"
+#include "common/model/label_line.h"
 #include "common/model/model.h"
 
 #include "common/base/number.h"
@@ -86,10 +88,34 @@ static void put_classes(struct output *output, const double *weight, size_t n) {
     output_write(output, "\n", 1);
 }
 
+/* LIBLINEAR reads labels as ints: 1, not +1 or 1.0. */
+static int put_labels(struct output *output, const struct model *model, struct error *err) {
+    struct labels labels;
+    if (label_line_read(&labels, model, err) < 0) {
+        return -1;
+    }
+    int status = 0;
+    output_format(output, "label ");
+    for (size_t c = 0; status == 0 && c < labels.names.n; c++) {
+        const char *name = labels.names.name[c];
+        struct decimal number;
+        int value = 0;
+        if (!decimal_read(&number, name, strlen(name)) || !decimal_to_int(&number, &value)) {
+            status = error_set(err, ERROR_RUNTIME, "no whole number for LIBLINEAR: '%s'", name);
+        }
+        output_format(output, "%d ", value);
+    }
+    output_format(output, "\n");
+    labels_free(&labels);
+    return status;
+}
+
 static int write_classes(const struct model *model, struct output *output, struct error *err) {
     size_t n = model->n_outputs;
-    output_format(output, "solver_type MCSVM_CS\nnr_class %zu\nlabel %s \n", n,
-                  model_value(model, "labels"));
+    output_format(output, "solver_type MCSVM_CS\nnr_class %zu\n", n);
+    if (put_labels(output, model, err) < 0) {
+        return -1;
+    }
     output_format(output, "nr_feature %u\nbias %d\nw\n", model->n_features, model->bias ? 1 : -1);
     for (size_t j = 0; j < model->n_features; j++) {
         put_classes(output, model->weights + j * n, n);

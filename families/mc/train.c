@@ -2,7 +2,7 @@
 #include "families/mc/mc.h"
 
 #include "common/base/memory.h"
-#include "common/base/number.h"
+#include "common/data/decimal.h"
 #include "common/data/labels.h"
 #include "common/model/label_line.h"
 #include "families/label_weights.h"
@@ -10,7 +10,6 @@
 #include "families/mc/probability.h"
 #include "solvers/mc/mc.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,10 +72,9 @@ static int check(const struct options *options, struct error *err) {
 static int check_export(const struct names *names, struct error *err) {
     for (size_t c = 0; c < names->n; c++) {
         const char *name = names->name[c];
-        double value;
-        size_t digits = strspn(name + (*name == '-'), "0123456789");
-        if (name[digits + (*name == '-')] != '\0' || !number_parse_whole(name, &value) ||
-            value < INT_MIN || value > INT_MAX) {
+        struct decimal number;
+        int value;
+        if (!decimal_read(&number, name, strlen(name)) || !decimal_to_int(&number, &value)) {
             return error_set(err, ERROR_USAGE, "--liblinear: labels must be whole numbers: '%s'",
                              name);
         }

@@ -1,18 +1,18 @@
 #include "families/top/labels.h"
 
-#include "common/base/number.h"
+#include "common/data/decimal.h"
 
 #include <string.h>
 
 int top_labels_class(const char *name, const char *positive) {
+    struct decimal number;
     if (positive) {
-        return strcmp(name, positive) == 0 ? TOP_POSITIVE : TOP_NEGATIVE;
+        return names_equal(name, positive) ? TOP_POSITIVE : TOP_NEGATIVE;
     }
-    double value;
-    if (!number_parse_whole(name, &value)) {
+    if (!decimal_read(&number, name, strlen(name))) {
         return TOP_UNKNOWN;
     }
-    return value > 0 ? TOP_POSITIVE : TOP_NEGATIVE;
+    return decimal_is_positive(&number) ? TOP_POSITIVE : TOP_NEGATIVE;
 }
 
 int top_labels_row(const struct data *data, size_t row, const char *positive) {

@@ -1,0 +1,44 @@
+/* Labels that are numbers: read as text, compared exactly, whatever the number of their digits.
+ *
+ *   number = [sign] digits [. digits] [e [sign] digits]     (number_parse's: . and e as in 1. or .5e3)
+ *
+ * nan, inf and 0x10 are no numbers, nor is one whose exponent has more than nine digits that count. */
+#ifndef COMMON_DATA_DECIMAL_H
+#define COMMON_DATA_DECIMAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct decimal {
+    bool negative;            /* of 0: false */
+    const char *first, *last; /* the digits from the first to the last that is not 0, perhaps with a
+                                 point among them; last is behind it, and equal to first for 0 */
+    int64_t exponent;         /* the magnitude is 0.DIGITS * 10^exponent */
+};
+
+/* True if the text of `length` bytes, which the decimal borrows, is a number as a whole. */
+bool decimal_read(struct decimal *decimal, const char *text, size_t length);
+
+/* Below, above or equal to 0 as a is to b. */
+int decimal_compare(const struct decimal *a, const struct decimal *b);
+
+/* True if a number is above 0. */
+bool decimal_is_positive(const struct decimal *decimal);
+
+/* The same for all spellings of a number: FNV-1a of the digits that count, then of sign and exponent.
+ * For whom reads digits anyway, the steps one by one. */
+uint64_t decimal_hash(const struct decimal *decimal);
+
+#define DECIMAL_HASH_START UINT64_C(0xcbf29ce484222325)
+static inline uint64_t decimal_hash_digit(uint64_t h, char digit) {
+    return (h ^ (unsigned char)digit) * UINT64_C(0x100000001b3);
+}
+static inline uint64_t decimal_hash_end(uint64_t h, bool negative, int64_t exponent) {
+    return (h ^ (uint64_t)exponent << 1 ^ (uint64_t)negative) * UINT64_C(0x100000001b3);
+}
+
+/* True if it is a whole number that an int holds. */
+bool decimal_to_int(const struct decimal *decimal, int *value);
+
+#endif
