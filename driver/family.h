@@ -26,6 +26,13 @@ struct measure {
     bool lower_is_better;
 };
 
+/* Rows that were measured, by their labels. */
+struct measured_rows {
+    size_t labelled; /* have a label, */
+    size_t unknown;  /* have one that the model does not know, */
+    size_t known;    /* have one that it knows */
+};
+
 /* Rows are added block by block, and then all values asked for at once. */
 struct measures {
     const struct option_spec *options; /* that both programs get with them */
@@ -43,6 +50,8 @@ struct measures {
     /* value (n measures), NaN where there is nothing to measure, and the weight of each in an
      * average with others: what it is itself an average over. */
     int (*values)(void *state, double *value, double *weight, struct error *err);
+    /* Counts the rows added. NULL: the model has no labels of its own. */
+    struct measured_rows (*rows)(const void *state);
     void (*free)(void *state);
 };
 

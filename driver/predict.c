@@ -94,7 +94,13 @@ static int predict_file(const struct prediction *prediction, const char *path,
                                        wanted || !options_given(prediction->options, "quiet")};
     size_t n = prediction->n_measures;
     double *value = memory_array(n, sizeof *value, "measures", err);
-    int status = value ? test_file_predict(&test, n, value, err) : -1;
+    struct measured_rows rows;
+    int status = value ? test_file_predict(&test, n, value, &rows, err) : -1;
+    if (status == 0 && rows.unknown > 0) {
+        voice_say(prediction->voice,
+                  "%s: warning: %s: %zu of %zu rows have labels unknown to the model\n",
+                  prediction->program, path, rows.unknown, rows.labelled);
+    }
     if (status == 0 && test.measured) {
         status = show_measures(prediction, path, value, wanted, err);
     }

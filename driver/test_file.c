@@ -4,6 +4,7 @@
 #include "common/data/input.h"
 #include "common/data/scale.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { SCORES = 1 << 19 }; /* most that are held at once, when a row has fewer */
@@ -109,16 +110,30 @@ static int take_all(struct work *work, struct error *err) {
     return test->output ? output_flush(test->output, err) : 0;
 }
 
-int test_file_predict(const struct test_file *test, size_t n_measures, double *value,
-                      struct error *err) {
-    struct work work = {.test = test};
+static int measure(const struct work *work, size_t n_measures, double *value,
+                   struct measured_rows *rows, struct error *err) {
+    const struct measures *measures = work->test->predictor->measures;
     double *weight = memory_array(n_measures, sizeof *weight, "measures", err);
-    int status = weight ? open_work(&work, err) : -1;
+    int status = weight ? measures->values(work->measures, value, weight, err) : -1;
+    free(weight);
+    if (measures->rows) {
+        *rows = measures->rows(work->measures);
+    }
+    for (size_t k = 0; rows->labelled > 0 && rows->known == 0 && k < n_measures; k++) {
+        value[k] = NAN;
+    }
+    return status;
+}
+
+int test_file_predict(const struct test_file *test, size_t n_measures, double *value,
+                      struct measured_rows *rows, struct error *err) {
+    struct work work = {.test = test};
+    *rows = (struct measured_rows){0};
+    int status = open_work(&work, err);
     status = status < 0 ? -1 : take_all(&work, err);
     if (status == 0 && test->measured) {
-        status = test->predictor->measures->values(work.measures, value, weight, err);
+        status = measure(&work, n_measures, value, rows, err);
     }
     close_work(&work);
-    free(weight);
     return status;
 }

@@ -25,8 +25,9 @@ struct test_file {
 };
 
 /* Predicts all rows. With `measured` value (n_measures) gets the measures that the predictor lists for
- * the options, NaN where there is nothing to measure. */
+ * the options, NaN where there is nothing to measure: all are, if no row has a label that the model
+ * knows. *rows counts what was measured; it is zero where the model has no labels. */
 int test_file_predict(const struct test_file *test, size_t n_measures, double *value,
-                      struct error *err);
+                      struct measured_rows *rows, struct error *err);
 
 #endif

@@ -129,6 +129,15 @@ struct confusion_rates confusion_rates(const struct confusion *confusion) {
                                     .macro_f1 = n_f1 > 0 ? f1 / n_f1 : (double)NAN};
 }
 
+struct measured_rows confusion_rows(const struct confusion *confusion) {
+    double known = 0, unknown = 0;
+    for (size_t l = 0; l < confusion_labels(confusion); l++) {
+        *(l < confusion->labels.names.n ? &known : &unknown) += confusion->actual[l];
+    }
+    return (struct measured_rows){
+        .labelled = (size_t)(known + unknown), .unknown = (size_t)unknown, .known = (size_t)known};
+}
+
 void confusion_write(const struct confusion *confusion, struct output *output) {
     size_t k = confusion->labels.names.n, n = confusion_labels(confusion);
     output_format(output, "label");

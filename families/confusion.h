@@ -6,6 +6,7 @@
 #include "common/base/output.h"
 #include "common/data/labels.h"
 #include "common/data/names.h"
+#include "driver/family.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,6 +50,9 @@ struct confusion_rates {
 
 /* The rates; NaN where there is nothing to divide by. */
 struct confusion_rates confusion_rates(const struct confusion *confusion);
+
+/* The rows counted, those of the model's labels, and the others. */
+struct measured_rows confusion_rows(const struct confusion *confusion);
 
 /* Writes the table with its cells: a line for each label, a column for each of the model's, tabs
  * between. */

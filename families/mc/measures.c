@@ -107,5 +107,14 @@ static int values(void *opened, double *value, double *weight, struct error *err
     return 0;
 }
 
-const struct measures mc_measures = {
-    .list = list, .create = create_state, .add = add, .values = values, .free = free_state};
+static struct measured_rows rows(const void *opened) {
+    const struct state *state = opened;
+    return confusion_rows(&state->confusion);
+}
+
+const struct measures mc_measures = {.list = list,
+                                     .create = create_state,
+                                     .add = add,
+                                     .values = values,
+                                     .rows = rows,
+                                     .free = free_state};

@@ -15,6 +15,7 @@ struct state {
     struct ml_metrics metrics;
     struct names unknown;       /* labels that the model does not have */
     bool *relevant, *predicted; /* (q) of the row at hand */
+    struct measured_rows rows;
 };
 
 static int list(const struct options *options, struct measure **measures, size_t *n,
@@ -61,9 +62,10 @@ static int create_state(void **opened, const struct options *options, const stru
     return 0;
 }
 
-/* Marks the relevant labels of a row; *n_unknown of them are not the model's. */
+/* Marks the relevant labels of a row, which is counted; *n_unknown of them are not the model's. */
 static int mark_relevant(struct state *state, const struct data *data, size_t row,
                          const uint32_t *map, uint32_t *n_unknown, struct error *err) {
+    uint64_t n_labels = data->label_start[row + 1] - data->label_start[row];
     *n_unknown = 0;
     memset(state->relevant, 0, state->metrics.q * sizeof(bool));
     for (uint64_t at = data->label_start[row]; at < data->label_start[row + 1]; at++) {
@@ -78,6 +80,9 @@ static int mark_relevant(struct state *state, const struct data *data, size_t ro
         }
         ++*n_unknown;
     }
+    state->rows.labelled += n_labels > 0;
+    state->rows.unknown += *n_unknown > 0;
+    state->rows.known += n_labels > *n_unknown;
     return 0;
 }
 
@@ -109,5 +114,13 @@ static int values(void *opened, double *value, double *weight, struct error *err
     return 0;
 }
 
-const struct measures ml_measures = {
-    .list = list, .create = create_state, .add = add, .values = values, .free = free_state};
+static struct measured_rows rows(const void *opened) {
+    return ((const struct state *)opened)->rows;
+}
+
+const struct measures ml_measures = {.list = list,
+                                     .create = create_state,
+                                     .add = add,
+                                     .values = values,
+                                     .rows = rows,
+                                     .free = free_state};

@@ -15,11 +15,6 @@ int top_labels_class(const char *name, const char *positive) {
     return decimal_is_positive(&number) ? TOP_POSITIVE : TOP_NEGATIVE;
 }
 
-int top_labels_row(const struct data *data, size_t row, const char *positive) {
-    uint32_t label = data->label[row];
-    return label == UINT32_MAX ? TOP_UNKNOWN : top_labels_class(data->names.name[label], positive);
-}
-
 int top_labels_check(const struct data *data, const char *positive, struct error *err) {
     bool found = false;
     for (size_t i = 0; i < data->names.n; i++) {

@@ -148,18 +148,38 @@ static int list(const struct options *options, struct measure **measures, size_t
 
 /* ---- rows ---- */
 
+/* Takes in the names of the data: the class of each. */
+static int read_classes(struct top_rows *rows, const struct names *names, struct error *err) {
+    if (memory_grow(&rows->class, memory_room(0, rows->n_classes), names->n, sizeof *rows->class,
+                    "measures", err) < 0) {
+        return -1;
+    }
+    for (; rows->n_classes < names->n; rows->n_classes++) {
+        rows->class[rows->n_classes] =
+            top_labels_class(names->name[rows->n_classes], rows->positive);
+    }
+    return 0;
+}
+
 int top_rows_add(struct top_rows *rows, const struct data *data, const uint32_t *row, size_t n,
                  const double *scores, struct error *err) {
     size_t room = rows->room, wanted = rows->n + n;
-    if (memory_grow(&rows->score, room, wanted, sizeof *rows->score, "measures", err) < 0 ||
+    if (read_classes(rows, &data->names, err) < 0 ||
+        memory_grow(&rows->score, room, wanted, sizeof *rows->score, "measures", err) < 0 ||
         memory_grow(&rows->is_positive, room, wanted, sizeof *rows->is_positive, "measures", err) <
             0) {
         return -1;
     }
     rows->room = memory_room(room, wanted);
     for (size_t i = 0; i < n; i++) {
-        int class = top_labels_row(data, row ? row[i] : i, rows->positive);
-        if (class != TOP_UNKNOWN) {
+        uint32_t label = data->label[row ? row[i] : i];
+        if (label == UINT32_MAX) {
+            continue;
+        }
+        int class = rows->class[label];
+        if (class == TOP_UNKNOWN) {
+            rows->n_unknown++;
+        } else {
             rows->score[rows->n] = scores[i];
             rows->is_positive[rows->n++] = class == TOP_POSITIVE;
         }
@@ -170,6 +190,7 @@ int top_rows_add(struct top_rows *rows, const struct data *data, const uint32_t 
 void top_rows_free(struct top_rows *rows) {
     free(rows->score);
     free(rows->is_positive);
+    free(rows->class);
     *rows = (struct top_rows){0};
 }
 
@@ -260,6 +281,12 @@ static int values(void *opened, double *value, double *weight, struct error *err
     return 0;
 }
 
+static struct measured_rows rows(const void *opened) {
+    const struct top_rows *rows = &((const struct state *)opened)->rows;
+    return (struct measured_rows){
+        .labelled = rows->n + rows->n_unknown, .unknown = rows->n_unknown, .known = rows->n};
+}
+
 const struct measures top_measures = {.options = measure_options,
                                       .n_options =
                                           sizeof measure_options / sizeof measure_options[0],
@@ -267,4 +294,5 @@ const struct measures top_measures = {.options = measure_options,
                                       .create = create_state,
                                       .add = add,
                                       .values = values,
+                                      .rows = rows,
                                       .free = free_state};

@@ -14,9 +14,13 @@ struct top_rows {
     size_t n, room;
     double *score;
     bool *is_positive;
+    size_t n_unknown; /* rows that were left out: of labels of unknown class */
+    int *class;       /* (n_classes) of each name of the data */
+    size_t n_classes;
 };
 
-/* Adds rows (NULL: all n of data) of known class with their scores. */
+/* Adds rows (NULL: all n of data) of known class with their scores. The data are blocks of one file,
+ * or one set of data: their names stay, and more may come. */
 int top_rows_add(struct top_rows *rows, const struct data *data, const uint32_t *row, size_t n,
                  const double *scores, struct error *err);
 void top_rows_free(struct top_rows *rows);
