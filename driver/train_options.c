@@ -9,14 +9,6 @@
 
 const char *const loss_names[] = {"hinge", "squared-hinge", NULL};
 static const char *const loss_meanings[] = {"max(0, 1 - m)", "max(0, 1 - m)^2", NULL};
-static const char *const kernel_meanings[] = {"x'z",
-                                              "(gamma x'z + coef0)^degree",
-                                              "exp(-gamma |x-z|^2)",
-                                              "tanh(gamma x'z + coef0)",
-                                              "values in the file: rows begin with 0:serial",
-                                              "x'z / (|x|^2 + |z|^2 - x'z)",
-                                              "sum min(x,z) / sum max(x,z), of values >= 0",
-                                              NULL};
 static const char *const scale_meanings[] = {
     "as they are",         "mean 0 and standard deviation 1; sparse data is not centred",
     "centred in any case", "to [-1,1]",
@@ -56,7 +48,7 @@ static const struct option_spec common_options[] = {
      .initial = "linear",
      .choices = kernel_names,
      .needs = FAMILY_KERNEL,
-     .meanings = kernel_meanings,
+     .meanings = kernel_formulas,
      .help = "kernel k(x,z)"},
     {.letter = 'd',
      .name = "degree",

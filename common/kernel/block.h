@@ -1,7 +1,7 @@
 /* Kernel tiles: the text of kernel_float.c and kernel_double.c, which define REAL and the constants
  * that go with it. Not a header for anybody else.
  *
- * 1. Sums s = x'z (for minmax: of minima). Dense rows go through BLAS. When a side is sparse, a
+ * 1. Sums s of products or minima (table.inc). Dense rows go through BLAS. When a side is sparse, a
  *    block of z rows is laid out as a dense panel over the features that occur in it, and each
  *    non-zero of x meets all lanes of its slot (vector.h); features are taken in ranges, so that
  *    the table from feature to slot stays in cache however many features there are. That is as
@@ -14,6 +14,7 @@
 #include "common/base/sizes.h"
 #include "common/base/vector.h"
 #include "common/kernel/functions.h"
+#include "common/kernel/table.h"
 
 #include <cblas.h>
 #include <limits.h>
@@ -52,36 +53,17 @@ static bool same_row(const struct kernel_tile *tile, size_t r, size_t c) {
 static void finish_row(const struct work *work, size_t r, size_t first, size_t n, const REAL *dot) {
     const struct kernel_tile *tile = work->tile;
     const struct kernel *kernel = tile->x.rows->kernel;
+    const struct kernel_entry *entry = &kernel_table[kernel->type];
     size_t row = kernel_side_row(&tile->x, r);
     REAL x_norm = (REAL)tile->x.rows->norm[row];
-    REAL gamma = (REAL)kernel->gamma, coef0 = (REAL)kernel->coef0;
     REAL *out = work->out[r] + first;
-    switch (kernel->type) {
-    case KERNEL_POLYNOMIAL:
-        power_row(dot, n, gamma, coef0, kernel->degree, out);
-        break;
-    case KERNEL_RBF:
-        distance_row(dot, n, x_norm, work->z_norm + first, out);
-        exp_row(out, n, -gamma);
-        break;
-    case KERNEL_SIGMOID:
-        tanh_row(dot, n, gamma, coef0, out);
-        break;
-    case KERNEL_TANIMOTO:
-    case KERNEL_MINMAX:
-        share_row(dot, n, x_norm, work->z_norm + first, out);
-        if (tile->x.rows->data == tile->z.rows->data) {
-            for (size_t c = 0; c < n; c++) {
-                if (same_row(tile, r, first + c)) {
-                    out[c] = 1;
-                }
+    entry->FUNCTION(kernel, x_norm, work->z_norm + first, dot, n, out);
+    if (entry->one && tile->x.rows->data == tile->z.rows->data) {
+        for (size_t c = 0; c < n; c++) {
+            if (same_row(tile, r, first + c)) {
+                out[c] = 1;
             }
         }
-        break;
-    case KERNEL_LINEAR:
-    case KERNEL_PRECOMPUTED: /* never comes here */
-        memcpy(out, dot, n * sizeof *out);
-        break;
     }
     if (!all_finite(out, n)) {
         for (size_t c = 0; c < n; c++) {
@@ -179,7 +161,7 @@ static int dense_tile(struct work *work, struct error *err) {
     return 0;
 }
 
-/* ---- sums where a side is sparse, and of minima ---- */
+/* ---- sums where a side is sparse, and those that are not of products ---- */
 
 /* The panel of a block of z rows over a range of features. */
 struct panel {
@@ -317,7 +299,7 @@ static size_t find_hits(const struct work *work, const struct panel *panel, size
 static void add_range(const struct work *work, const struct panel *panel, size_t x_first,
                       size_t n_x, uint64_t *cursor, HIT *hits) {
     const struct kernel_tile *tile = work->tile;
-    bool minimum = tile->x.rows->kernel->type == KERNEL_MINMAX;
+    enum kernel_sums sums = kernel_table[tile->x.rows->kernel->type].sums;
     size_t size = panel->n_slots * (size_t)LANES;
     for (size_t r = 0; r < n_x; r++) {
         size_t end = smaller(kernel_tile_columns(tile, x_first + r), panel->first + panel->n);
@@ -327,7 +309,7 @@ static void add_range(const struct work *work, const struct panel *panel, size_t
         size_t n = find_hits(work, panel, x_first + r, &cursor[r], hits);
         size_t n_panels = (end - panel->first + LANES - 1) / LANES;
         REAL *sum = work->sum + r * Z_TILE;
-        if (minimum) {
+        if (sums == KERNEL_MINIMA) {
             VECTOR()->minimum(hits, n, panel->value, n_panels, size, sum);
         } else {
             VECTOR()->product(hits, n, panel->value, n_panels, size, sum);
@@ -429,7 +411,7 @@ static int sparse_tile(struct work *work, struct error *err) {
 
 /* ---- what the other rooms call ---- */
 
-static void precomputed_tile(const struct kernel_tile *tile, REAL *const *out) {
+static void stored_tile(const struct kernel_tile *tile, REAL *const *out) {
     for (size_t r = 0; r < tile->x.n; r++) {
         size_t row = kernel_side_row(&tile->x, r), n = kernel_tile_columns(tile, r);
         for (size_t c = 0; c < n; c++) {
@@ -442,9 +424,9 @@ static void precomputed_tile(const struct kernel_tile *tile, REAL *const *out) {
 int TILE(const struct kernel_tile *tile, REAL *const *out, struct kernel_scratch *scratch,
          struct error *err) {
     const struct data *x = tile->x.rows->data, *z = tile->z.rows->data;
-    enum kernel_type type = tile->x.rows->kernel->type;
-    if (type == KERNEL_PRECOMPUTED) {
-        precomputed_tile(tile, out);
+    const struct kernel_entry *entry = &kernel_table[tile->x.rows->kernel->type];
+    if (entry->sums == KERNEL_STORED) {
+        stored_tile(tile, out);
         return 0;
     }
     REAL *z_norm = kernel_scratch_get(scratch, KERNEL_NORM, tile->z.n, sizeof *z_norm, err);
@@ -456,7 +438,7 @@ int TILE(const struct kernel_tile *tile, REAL *const *out, struct kernel_scratch
         z_norm[c] = (REAL)tile->z.rows->norm[kernel_side_row(&tile->z, c)];
     }
     struct work work = {tile, out, scratch, z_norm, sum, smaller(x->n_features, z->n_features)};
-    bool dense = !x->row_start && !z->row_start && type != KERNEL_MINMAX;
+    bool dense = !x->row_start && !z->row_start && entry->sums == KERNEL_PRODUCTS;
     return dense ? dense_tile(&work, err) : sparse_tile(&work, err);
 }
 

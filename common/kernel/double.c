@@ -5,6 +5,8 @@
 #define BITS uint64_t
 #define TILE kernel_tile_double
 #define BLOCK kernel_block_double
+#define FUNCTION function_double /* of a table's entry, */
+#define FUNCTION_OF(name) kernel_##name##_double
 #define GEMM cblas_dgemm
 #define VECTOR vector_double
 #define HIT struct vector_hit_double

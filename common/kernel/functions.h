@@ -5,6 +5,7 @@
  * errors seen are 1 ulp for exp, and 1.5 (float) and 3 ulp (double) for tanh. */
 
 #include "common/base/dispatch.h"
+#include "common/kernel/table.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -111,4 +112,45 @@ DISPATCH static bool all_finite(const REAL *v, size_t n) {
         bad |= (bits_of(v[i]) & ones) == ones;
     }
     return bad == 0;
+}
+
+/* ---- the functions of table.inc, as table.h says ---- */
+
+/* The sums themselves. */
+void FUNCTION_OF(plain)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
+                        const REAL *sum, size_t n, REAL *out) {
+    (void)kernel;
+    (void)x_norm;
+    (void)z_norm;
+    memcpy(out, sum, n * sizeof *out);
+}
+
+/* (gamma sum + coef0)^degree */
+void FUNCTION_OF(power)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
+                        const REAL *sum, size_t n, REAL *out) {
+    (void)x_norm;
+    (void)z_norm;
+    power_row(sum, n, (REAL)kernel->gamma, (REAL)kernel->coef0, kernel->degree, out);
+}
+
+/* exp(-gamma (norms - 2 sum)) */
+void FUNCTION_OF(decay)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
+                        const REAL *sum, size_t n, REAL *out) {
+    distance_row(sum, n, x_norm, z_norm, out);
+    exp_row(out, n, -(REAL)kernel->gamma);
+}
+
+/* tanh(gamma sum + coef0) */
+void FUNCTION_OF(tanh)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
+                       const REAL *sum, size_t n, REAL *out) {
+    (void)x_norm;
+    (void)z_norm;
+    tanh_row(sum, n, (REAL)kernel->gamma, (REAL)kernel->coef0, out);
+}
+
+/* sum / (norms - sum) */
+void FUNCTION_OF(share)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
+                        const REAL *sum, size_t n, REAL *out) {
+    (void)kernel;
+    share_row(sum, n, x_norm, z_norm, out);
 }

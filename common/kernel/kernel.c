@@ -1,74 +1,69 @@
+/* Rows made ready for a kernel, single values, and the scratch of threads. */
 #include "common/kernel/kernel.h"
 
 #include "common/base/memory.h"
 #include "common/kernel/private.h"
+#include "common/kernel/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-const char *const kernel_names[] = {"linear",      "polynomial", "rbf",    "sigmoid",
-                                    "precomputed", "tanimoto",   "minmax", NULL};
-
-/* Walks the stored values of one row, of either form. */
-struct walk {
-    const uint32_t *column; /* NULL: dense */
-    const float *value;
-    size_t at, n;
-};
-
-static struct walk walk_row(const struct data *data, size_t row) {
-    if (!data->row_start) {
-        return (struct walk){NULL, data->value + row * data->n_features, 0, data->n_features};
-    }
-    uint64_t start = data->row_start[row];
-    return (struct walk){data->column + start, data->value + start, 0,
-                         (size_t)(data->row_start[row + 1] - start)};
-}
-
-static size_t walk_column(const struct walk *walk) {
-    if (walk->at >= walk->n) {
-        return SIZE_MAX;
-    }
-    return walk->column ? walk->column[walk->at] : walk->at;
-}
-
-static int row_norm(const struct kernel_rows *rows, size_t row, double *norm, struct error *err) {
-    struct walk walk = walk_row(rows->data, row);
+static double row_norm(enum kernel_norms norms, const float *value, size_t n) {
     double sum = 0;
-    if (rows->kernel->type == KERNEL_MINMAX) {
-        for (; walk.at < walk.n; walk.at++) {
-            if (walk.value[walk.at] < 0) {
-                return error_set(err, ERROR_RUNTIME,
-                                 "minmax kernel: values must not be negative: row %zu, "
-                                 "feature %zu: %g",
-                                 row + 1, walk_column(&walk) + 1, (double)walk.value[walk.at]);
-            }
-            sum += (double)walk.value[walk.at];
-        }
-    } else {
-        for (; walk.at < walk.n; walk.at++) {
-            sum += (double)walk.value[walk.at] * (double)walk.value[walk.at];
+    for (size_t k = 0; k < n; k++) {
+        double v = (double)value[k];
+        sum += norms == KERNEL_SQUARES ? v * v : fabs(v);
+    }
+    return sum;
+}
+
+/* Refuses a value below 0 among the n of a row. */
+static int check_positive(const struct kernel_rows *rows, size_t row, const float *value, size_t n,
+                          struct error *err) {
+    const struct data *data = rows->data;
+    for (size_t k = 0; k < n; k++) {
+        if (value[k] < 0) {
+            size_t feature = data->row_start ? data->column[data->row_start[row] + k] : k;
+            return error_set(err, ERROR_RUNTIME,
+                             "%s kernel: values must not be negative: row %zu, feature %zu: %g",
+                             kernel_names[rows->kernel->type], row + 1, feature + 1,
+                             (double)value[k]);
         }
     }
-    *norm = sum;
+    return 0;
+}
+
+/* The norms of all rows, and whether they are what the kernel takes. */
+static int look_at_rows(struct kernel_rows *rows, struct error *err) {
+    const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
+    const struct data *data = rows->data;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
+        size_t end = data->row_start ? (size_t)data->row_start[i + 1] : first + data->n_features;
+        const float *value = data->value + first;
+        if (entry->positive && check_positive(rows, i, value, end - first, err) < 0) {
+            return -1;
+        }
+        rows->norm[i] = row_norm(entry->norms, value, end - first);
+    }
     return 0;
 }
 
 int kernel_rows_create(struct kernel_rows *rows, const struct kernel *kernel,
                        const struct data *data, struct error *err) {
+    const struct kernel_entry *entry = &kernel_table[kernel->type];
     *rows = (struct kernel_rows){.kernel = kernel, .data = data};
-    if (kernel->type == KERNEL_PRECOMPUTED && !data->serial && data->n_rows > 0) {
-        return error_set(err, ERROR_RUNTIME, "precomputed kernel: rows must begin with 0:serial");
+    if (entry->sums == KERNEL_STORED && !data->serial && data->n_rows > 0) {
+        return error_set(err, ERROR_RUNTIME, "%s kernel: rows must begin with 0:serial",
+                         kernel_names[kernel->type]);
+    }
+    if (entry->norms == KERNEL_NONE) {
+        return 0;
     }
     rows->norm = memory_array(data->n_rows, sizeof *rows->norm, "norms of rows", err);
-    if (!rows->norm) {
+    if (!rows->norm || look_at_rows(rows, err) < 0) {
+        kernel_rows_free(rows);
         return -1;
-    }
-    for (size_t i = 0; i < data->n_rows; i++) {
-        if (row_norm(rows, i, &rows->norm[i], err) != 0) {
-            kernel_rows_free(rows);
-            return -1;
-        }
     }
     return 0;
 }
@@ -78,75 +73,8 @@ void kernel_rows_free(struct kernel_rows *rows) {
     *rows = (struct kernel_rows){0};
 }
 
-/* Value number `serial` (from 1) of a row; 0 where nothing is stored. */
-static double stored_value(const struct data *data, size_t row, uint64_t serial) {
-    if (serial == 0 || serial > data->n_features) {
-        return 0;
-    }
-    uint32_t column = (uint32_t)(serial - 1);
-    if (!data->row_start) {
-        return (double)data->value[row * data->n_features + column];
-    }
-    uint64_t low = data->row_start[row], end = data->row_start[row + 1], high = end;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (data->column[middle] < column) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < end && data->column[low] == column ? (double)data->value[low] : 0;
-}
-
 double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j) {
-    const struct kernel *kernel = x->kernel;
-    if (kernel->type == KERNEL_PRECOMPUTED) {
-        return stored_value(x->data, i, z->data->serial[j]);
-    }
-    struct walk a = walk_row(x->data, i), b = walk_row(z->data, j);
-    double product = 0, square = 0, least = 0, most = 0;
-    for (;;) {
-        size_t a_column = walk_column(&a), b_column = walk_column(&b);
-        if (a_column == SIZE_MAX && b_column == SIZE_MAX) {
-            break;
-        }
-        double u = 0, v = 0;
-        if (a_column <= b_column) {
-            u = (double)a.value[a.at++];
-        }
-        if (b_column <= a_column) {
-            v = (double)b.value[b.at++];
-        }
-        product += u * v;
-        square += (u - v) * (u - v);
-        least += u < v ? u : v;
-        most += u < v ? v : u;
-    }
-    switch (kernel->type) {
-    case KERNEL_LINEAR:
-        return product;
-    case KERNEL_POLYNOMIAL: {
-        double base = kernel->gamma * product + kernel->coef0, power = 1;
-        for (int d = 0; d < kernel->degree; d++) {
-            power *= base;
-        }
-        return power;
-    }
-    case KERNEL_RBF:
-        return exp(-kernel->gamma * square);
-    case KERNEL_SIGMOID:
-        return tanh(kernel->gamma * product + kernel->coef0);
-    case KERNEL_TANIMOTO: {
-        double all = x->norm[i] + z->norm[j] - product;
-        return all > 0 ? product / all : 1;
-    }
-    case KERNEL_MINMAX:
-        return most > 0 ? least / most : 1;
-    case KERNEL_PRECOMPUTED: /* above */
-        break;
-    }
-    return 0;
+    return kernel_table[x->kernel->type].value(x, i, z, j);
 }
 
 struct kernel_scratch {

@@ -6,7 +6,10 @@
  *   tanimoto <x,z> / (|x|^2 + |z|^2 - <x,z>);
  *   minmax (|x|_1 + |z|_1 - |x-z|_1) / (|x|_1 + |z|_1 + |x-z|_1) = sum min / sum max.
  * tanimoto and minmax are 1 for two zero rows and 0 when one of the two is zero; minmax wants
- * values >= 0. All but minmax are x'z by BLAS, then a function of it and of the rows' norms. */
+ * values >= 0. All but minmax are x'z by BLAS, then a function of it and of the rows' norms.
+ *
+ * Adding a kernel: a row in table.inc, its plain reference in table.c, the bound of its rounding in
+ * rounding.c, and its function in functions.h unless one that is there does. */
 #ifndef COMMON_KERNEL_KERNEL_H
 #define COMMON_KERNEL_KERNEL_H
 
@@ -14,17 +17,14 @@
 #include "common/base/threads.h"
 #include "common/data/data.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum kernel_type { /* LIBSVM's numbers, then ours */
-                   KERNEL_LINEAR,
-                   KERNEL_POLYNOMIAL,
-                   KERNEL_RBF,
-                   KERNEL_SIGMOID,
-                   KERNEL_PRECOMPUTED,
-                   KERNEL_TANIMOTO,
-                   KERNEL_MINMAX
+/* By their numbers: LIBSVM's, then ours. A kernel is a row of table.inc. */
+enum kernel_type {
+#define KERNEL(number, ...) KERNEL_##number,
+#include "common/kernel/table.inc"
 };
 
 struct kernel {
@@ -34,18 +34,29 @@ struct kernel {
     double coef0;
 };
 
-/* The names of the types, in order, NULL at the end. */
-extern const char *const kernel_names[];
+/* The names of the types and their formulas, in order, NULL at the end. */
+extern const char *const kernel_names[], *const kernel_formulas[];
+
+/* The parameters that a kernel has, as a sum of these. */
+enum { KERNEL_DEGREE = 1, KERNEL_GAMMA = 2, KERNEL_COEF0 = 4 };
+unsigned kernel_parameters(enum kernel_type type);
+
+/* Whether LIBSVM's model files have the kernel, by the same name. */
+bool kernel_in_libsvm(enum kernel_type type);
+
+/* True if the kernel with these parameters is positive semidefinite on all rows that it takes; false
+ * if that is not known, and has to be found out from the matrix (doc/mathematics.md, "Kernels"). */
+bool kernel_definite(const struct kernel *kernel);
 
 /* One side of a kernel evaluation: rows with what the kernel needs of each (norms). Borrows data. */
 struct kernel_rows {
     const struct kernel *kernel;
     const struct data *data;
-    double *norm; /* (n_rows): |x|^2, or |x|_1 for minmax; owned */
+    double *norm; /* (n_rows): |x|^2 or |x|_1; NULL for precomputed; owned */
 };
 
-/* Prepares the rows of data. Refuses negative values for minmax, and for precomputed a row without
- * serial. The caller calls kernel_rows_free. */
+/* Prepares the rows of data. Refuses values that the kernel does not take, and for precomputed a row
+ * without serial. The caller calls kernel_rows_free. */
 int kernel_rows_create(struct kernel_rows *rows, const struct kernel *kernel,
                        const struct data *data, struct error *err);
 void kernel_rows_free(struct kernel_rows *rows);
@@ -55,9 +66,9 @@ void kernel_rows_free(struct kernel_rows *rows);
 double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j);
 
 /* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or
- * in double precision. The two sides may have different numbers of features. rbf is exactly 1 for
- * identical rows, and 0 where it is below the smallest normal number; tanimoto and minmax are
- * exactly 1 for a row and itself. Entries whose sums overflow float are done in double. `scratch`
+ * in double precision. The two sides may have different numbers of features. rbf is
+ * exactly 1 for identical rows, and 0 where it is below the smallest normal number; tanimoto and
+ * minmax are exactly 1 for a row and itself. Entries whose sums overflow float are done in double. `scratch`
  * belongs to the calling thread and is made by kernel_scratch_create; NULL is not allowed. */
 struct kernel_scratch;
 int kernel_scratch_create(struct kernel_scratch **scratch, struct error *err);

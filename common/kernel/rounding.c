@@ -27,45 +27,79 @@ static double largest_value(const struct data *data) {
     return largest;
 }
 
-double kernel_rounding(const struct kernel_rows *rows, double *reach) {
+static double largest_norm(const struct kernel_rows *rows) {
+    double largest = 0;
+    for (size_t i = 0; i < rows->data->n_rows; i++) {
+        largest = fmax(largest, rows->norm[i]);
+    }
+    return largest;
+}
+
+/* ---- one for each kernel: `terms` is the longest row, reach (n) is 1 before ---- */
+
+static double linear_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+    for (size_t i = 0; i < rows->data->n_rows; i++) {
+        reach[i] = sqrt(rows->norm[i]);
+    }
+    return (terms + 2) * UNIT;
+}
+
+static double polynomial_rounding(const struct kernel_rows *rows, double terms, double *reach) {
     const struct kernel *kernel = rows->kernel;
-    size_t n = rows->data->n_rows;
-    double terms = longest_row(rows->data), gamma = fabs(kernel->gamma), most_norm = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < rows->data->n_rows; i++) {
+        reach[i] =
+            pow(fabs(kernel->gamma) * rows->norm[i] + fabs(kernel->coef0), 0.5 * kernel->degree);
+    }
+    return kernel->degree * (terms + 6) * UNIT;
+}
+
+/* exp(-gamma d) where d, a sum of norms less what two rows share, is off by `off` units of the
+ * norms' sum; unless more than 33 bits cancel: then it is summed up as it stands. */
+static double decay_rounding(const struct kernel_rows *rows, double off) {
+    double cancelled = fmin(2 * fabs(rows->kernel->gamma) * largest_norm(rows), 0x1p33 / 2.718);
+    return (8 + off * fmax(cancelled, 1)) * UNIT;
+}
+
+static double rbf_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+    (void)reach;
+    return decay_rounding(rows, terms + 4);
+}
+
+static double sigmoid_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+    const struct kernel *kernel = rows->kernel;
+    for (size_t i = 0; i < rows->data->n_rows; i++) {
+        reach[i] = sqrt(1 + fabs(kernel->gamma) * rows->norm[i] + fabs(kernel->coef0));
+    }
+    return (terms + 8) * UNIT;
+}
+
+static double precomputed_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+    (void)terms;
+    double largest = sqrt(largest_value(rows->data));
+    for (size_t i = 0; i < rows->data->n_rows; i++) {
+        reach[i] = largest;
+    }
+    return 0;
+}
+
+static double tanimoto_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+    (void)rows;
+    (void)reach;
+    return (6 * terms + 20) * UNIT;
+}
+
+static double minmax_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+    return tanimoto_rounding(rows, terms, reach);
+}
+
+double kernel_rounding(const struct kernel_rows *rows, double *reach) {
+    static double (*const rounding[])(const struct kernel_rows *rows, double terms,
+                                      double *reach) = {
+#define KERNEL(number, name, ...) [KERNEL_##number] = name##_rounding,
+#include "common/kernel/table.inc"
+    };
+    for (size_t i = 0; i < rows->data->n_rows; i++) {
         reach[i] = 1;
-        most_norm = fmax(most_norm, rows->norm[i]);
     }
-    switch (kernel->type) {
-    case KERNEL_LINEAR:
-        for (size_t i = 0; i < n; i++) {
-            reach[i] = sqrt(rows->norm[i]);
-        }
-        return (terms + 2) * UNIT;
-    case KERNEL_POLYNOMIAL:
-        for (size_t i = 0; i < n; i++) {
-            reach[i] = pow(gamma * rows->norm[i] + fabs(kernel->coef0), 0.5 * kernel->degree);
-        }
-        return kernel->degree * (terms + 6) * UNIT;
-    case KERNEL_RBF: {
-        /* |x - z|^2 comes from the norms unless more than 33 bits cancel */
-        double cancelled = fmin(2 * gamma * most_norm, 0x1p33 / 2.718);
-        return (8 + (terms + 4) * fmax(cancelled, 1)) * UNIT;
-    }
-    case KERNEL_SIGMOID:
-        for (size_t i = 0; i < n; i++) {
-            reach[i] = sqrt(1 + gamma * rows->norm[i] + fabs(kernel->coef0));
-        }
-        return (terms + 8) * UNIT;
-    case KERNEL_TANIMOTO:
-    case KERNEL_MINMAX:
-        return (6 * terms + 20) * UNIT;
-    case KERNEL_PRECOMPUTED: {
-        double largest = sqrt(largest_value(rows->data));
-        for (size_t i = 0; i < n; i++) {
-            reach[i] = largest;
-        }
-        return 0;
-    }
-    }
-    return INFINITY;
+    return rounding[rows->kernel->type](rows, longest_row(rows->data), reach);
 }

@@ -12,7 +12,7 @@ int model_export_check(const struct kernel *kernel, bool scaled, bool libsvm, st
     if (scaled) {
         return error_set(err, ERROR_USAGE, "%s: that format has no place for --scale", option);
     }
-    bool known = libsvm ? kernel->type <= KERNEL_PRECOMPUTED : kernel->type == KERNEL_LINEAR;
+    bool known = libsvm ? kernel_in_libsvm(kernel->type) : kernel->type == KERNEL_LINEAR;
     return known ? 0
                  : error_set(err, ERROR_USAGE, "%s: that format does not have the %s kernel",
                              option, kernel_names[kernel->type]);
@@ -39,20 +39,19 @@ static void put_vector(struct output *output, const struct data *data, size_t ro
 }
 
 int model_write_libsvm(const struct model *model, struct output *output, struct error *err) {
-    static const char *const names[] = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
     const struct kernel *kernel = &model->kernel;
     size_t n = model->weights ? 1 : model->vectors.n_rows;
-    output_format(output, "svm_type epsilon_svr\nkernel_type %s\n", names[kernel->type]);
-    if (kernel->type == KERNEL_POLYNOMIAL) {
+    unsigned parameters = kernel_parameters(kernel->type);
+    output_format(output, "svm_type epsilon_svr\nkernel_type %s\n", kernel_names[kernel->type]);
+    if (parameters & KERNEL_DEGREE) {
         output_format(output, "degree %d\n", kernel->degree);
     }
-    if (kernel->type == KERNEL_POLYNOMIAL || kernel->type == KERNEL_RBF ||
-        kernel->type == KERNEL_SIGMOID) {
+    if (parameters & KERNEL_GAMMA) {
         output_format(output, "gamma ");
         output_number(output, kernel->gamma);
         output_format(output, "\n");
     }
-    if (kernel->type == KERNEL_POLYNOMIAL || kernel->type == KERNEL_SIGMOID) {
+    if (parameters & KERNEL_COEF0) {
         output_format(output, "coef0 ");
         output_number(output, kernel->coef0);
         output_format(output, "\n");

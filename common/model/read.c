@@ -5,7 +5,6 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/model/checksum.h"
-#include "common/model/format.h"
 #include "common/model/import.h"
 #include "common/model/lines.h"
 

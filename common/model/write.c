@@ -4,7 +4,6 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/model/checksum.h"
-#include "common/model/format.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -148,14 +147,14 @@ static void put_header(struct writer *writer, const struct model *model, const c
     }
     put_number_line(writer, "cost", model->cost);
     put_line(writer, "kernel", kernel_names[kernel->type]);
-    unsigned parameters = model_kernel_parameters(kernel->type);
-    if (parameters & MODEL_DEGREE) {
+    unsigned parameters = kernel_parameters(kernel->type);
+    if (parameters & KERNEL_DEGREE) {
         put_number_line(writer, "degree", kernel->degree);
     }
-    if (parameters & MODEL_GAMMA) {
+    if (parameters & KERNEL_GAMMA) {
         put_number_line(writer, "gamma", kernel->gamma);
     }
-    if (parameters & MODEL_COEF0) {
+    if (parameters & KERNEL_COEF0) {
         put_number_line(writer, "coef0", kernel->coef0);
     }
     put_bias(writer, model);

@@ -307,7 +307,7 @@ static int check_kernel(const struct certify *certify, size_t k, const struct ce
     const struct problem *problem = certify->problem;
     *definite = true;
     *shift = 0;
-    if (!problem->gram || definite_always(gram_rows(problem->gram))) {
+    if (!problem->gram || kernel_definite(gram_rows(problem->gram)->kernel)) {
         return 0;
     }
     uint32_t *rows = memory_array(problem->n, sizeof *rows, "a certificate", err);

@@ -10,34 +10,6 @@
 /* A factorisation of so many rows takes about two seconds. */
 enum { MOST_ROWS = 6000 };
 
-static bool negative_values(const struct data *data) {
-    size_t n = data_values(data);
-    for (size_t v = 0; v < n; v++) {
-        if (data->value[v] < 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool definite_always(const struct kernel_rows *rows) {
-    const struct kernel *kernel = rows->kernel;
-    switch (kernel->type) {
-    case KERNEL_LINEAR:
-    case KERNEL_RBF:
-    case KERNEL_MINMAX:
-        return true;
-    case KERNEL_POLYNOMIAL:
-        return kernel->coef0 >= 0 && kernel->gamma >= 0;
-    case KERNEL_TANIMOTO:
-        return !negative_values(rows->data);
-    case KERNEL_SIGMOID:
-    case KERNEL_PRECOMPUTED:
-        break;
-    }
-    return false;
-}
-
 /* The lower half of the matrix; returns its largest diagonal entry. */
 static double fill(const struct kernel_rows *kernel_rows, const uint32_t *rows, size_t m,
                    double *K) {

@@ -1,4 +1,5 @@
-/* Whether a kernel's matrix is positive semidefinite, for kernels that are not known to be. */
+/* Whether a kernel's matrix is positive semidefinite, for kernels of which kernel_definite does not
+ * know it. */
 #ifndef SOLVERS_METHODS_DEFINITE_H
 #define SOLVERS_METHODS_DEFINITE_H
 
@@ -8,10 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* True if the kernel is positive semidefinite on whatever rows: linear, rbf, minmax, polynomial with
- * coef0 >= 0, tanimoto of values that are not negative (Ralaivola et al., Neural Networks 2005). */
-bool definite_always(const struct kernel_rows *rows);
 
 /* Whether the matrix of rows[0..m) of the gram's rows has a Cholesky factorisation once *shift is
  * added to its diagonal: what rounding of its entries may hide. *definite is false where it has not,

@@ -14,13 +14,25 @@ static const struct kernel kernels[] = {
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
+/* |x|^2 of a row. */
+static double square_of(const struct data *data, size_t row) {
+    size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
+    size_t end = data->row_start ? (size_t)data->row_start[row + 1] : first + data->n_features;
+    double sum = 0;
+    for (size_t k = first; k < end; k++) {
+        sum += (double)data->value[k] * (double)data->value[k];
+    }
+    return sum;
+}
+
 /* How far an entry may be from kernel_value when sums of k products are rounded to `unit`: k units
  * of sum |x_i z_i| <= |x||z| (rounding analysis of a sum in any order), carried through the
  * kernel's function by its largest slope nearby, and 8 units for the function itself. */
 static double tolerance(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
                         size_t j, double value, double unit, size_t k) {
     const struct kernel *kernel = x->kernel;
-    double norms = sqrt(x->norm[i] * z->norm[j]), sum = (double)(k + 4) * unit;
+    double x_square = square_of(x->data, i), z_square = square_of(z->data, j);
+    double norms = sqrt(x_square * z_square), sum = (double)(k + 4) * unit;
     double product = sum * norms, function = 8 * unit * fabs(value);
     switch (kernel->type) {
     case KERNEL_LINEAR:
@@ -31,7 +43,7 @@ static double tolerance(const struct kernel_rows *x, size_t i, const struct kern
         return slope * (kernel->gamma * product + 4 * unit * base) * 1.01 + function;
     }
     case KERNEL_RBF:
-        return kernel->gamma * sum * (x->norm[i] + z->norm[j]) * 1.01 + function + DBL_MIN +
+        return kernel->gamma * sum * (x_square + z_square) * 1.01 + function + DBL_MIN +
                (unit > DBL_EPSILON ? (double)FLT_MIN : 0);
     case KERNEL_SIGMOID:
         return kernel->gamma * product + 4 * unit * (kernel->gamma * norms + fabs(kernel->coef0)) +
@@ -255,6 +267,83 @@ static void test_formulas(void) {
     printf("ok: kernel_value by hand; minmax refuses negative values\n");
 }
 
+/* Whether the matrix of all rows has a Cholesky factor, but for rounding. */
+static bool has_factor(const struct kernel *kernel, const struct data *data) {
+    struct error err;
+    struct kernel_rows rows;
+    CHECK(kernel_rows_create(&rows, kernel, data, &err) == 0, "%s", err.text);
+    size_t n = data->n_rows;
+    double *k = sample_array(n * n, sizeof *k), trace = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            k[i * n + j] = kernel_value(&rows, i, &rows, j);
+        }
+        trace += fabs(k[i * n + i]);
+    }
+    bool positive = true;
+    for (size_t i = 0; i < n && positive; i++) {
+        k[i * n + i] += 1e-12 * trace;
+        for (size_t j = 0; j <= i; j++) {
+            double rest = k[i * n + j];
+            for (size_t m = 0; m < j; m++) {
+                rest -= k[i * n + m] * k[j * n + m];
+            }
+            positive &= i != j || rest > 0;
+            k[i * n + j] = i == j ? sqrt(fmax(rest, 0)) : rest / k[j * n + j];
+        }
+    }
+    free(k);
+    kernel_rows_free(&rows);
+    return positive;
+}
+
+/* What is said to be positive semidefinite is, on rows of both signs too; of the others a matrix is
+ * shown that is not. */
+static void test_definite(void) {
+    static const struct {
+        struct kernel kernel;
+        bool definite;
+    } cases[] = {{{KERNEL_LINEAR, 0, 0, 0}, true},
+                 {{KERNEL_POLYNOMIAL, 3, .5, 0}, true},
+                 {{KERNEL_POLYNOMIAL, 2, .5, 1}, true},
+                 {{KERNEL_POLYNOMIAL, 0, .5, 1}, true},
+                 {{KERNEL_POLYNOMIAL, 3, .5, -1}, false},
+                 {{KERNEL_POLYNOMIAL, 1, -.5, 0}, false},
+                 {{KERNEL_POLYNOMIAL, 2, .5, -1e-3}, false},
+                 {{KERNEL_RBF, 0, .7, 0}, true},
+                 {{KERNEL_RBF, 0, 0, 0}, true},
+                 {{KERNEL_SIGMOID, 0, 1, -1}, false},
+                 {{KERNEL_SIGMOID, 0, 1, 0}, false},
+                 {{KERNEL_TANIMOTO, 0, 0, 0}, true},
+                 {{KERNEL_MINMAX, 0, 0, 0}, true}};
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    struct data signs = sample_data(90, 3, .8, SAMPLE_SIGNED, false, true, 3);
+    struct data counts = sample_data(90, 6, .6, SAMPLE_COUNTS, true, true, 4);
+    for (size_t c = 0; c < CASES; c++) {
+        const struct kernel *kernel = &cases[c].kernel;
+        bool positive = kernel->type == KERNEL_MINMAX || has_factor(kernel, &signs);
+        positive &= has_factor(kernel, &counts);
+        CHECK(kernel_definite(kernel) == cases[c].definite, "case %zu", c);
+        CHECK(positive == cases[c].definite, "case %zu: %s a factor", c,
+              positive ? "has" : "lacks");
+    }
+    for (size_t type = 0; kernel_names[type]; type++) {
+        bool covered = type == KERNEL_PRECOMPUTED, compared = covered;
+        for (size_t c = 0; c < CASES; c++) {
+            covered |= cases[c].kernel.type == type;
+        }
+        for (size_t k = 0; k < KERNELS; k++) {
+            compared |= kernels[k].type == type;
+        }
+        CHECK(covered && compared, "no test of %s", kernel_names[type]);
+    }
+    static const struct kernel stored = {KERNEL_PRECOMPUTED, 0, 0, 0};
+    CHECK(!kernel_definite(&stored), "a file may hold any matrix");
+    data_free(&signs);
+    data_free(&counts);
+    printf("ok: kernels are positive semidefinite as the table says\n");
+}
+
 static void test_precomputed(void) {
     struct error err;
     static const struct kernel kernel = {KERNEL_PRECOMPUTED, 0, 0, 0};
@@ -411,6 +500,7 @@ int main(void) {
     test_formulas();
     test_functions();
     test_blocks();
+    test_definite();
     test_precomputed();
     test_overflow();
     test_scores();
