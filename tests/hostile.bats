@@ -399,7 +399,7 @@ accepts() {
 -c ^2
 -c 2^x
 -c 2^1^1
--t 7
+-t 8
 -t -1
 -t 2x
 -t nosuch
@@ -508,7 +508,7 @@ END
     printf '1 1:3e38\n2 1:-3e38\n3 1:1e-38\n' >huge.svm
     printf '1e300 1:1\n-1e300 1:2\n0 1:3\n' >targets.svm
     for file in equal zero huge targets; do
-        for options in '-t 0' '-t 0 -l squared-hinge' '-t 2' '-t 1' '-t 5' '-t 3' \
+        for options in '-t 0' '-t 0 -l squared-hinge' '-t 2' '-t 1' '-t 5' '-t 3' '-t 7' '-t 7 -g 1e-38' \
             '--scale std' '--scale l2' '--scale minmax' '-t 2 -l squared-hinge'; do
             rm -f model
             local status=0

@@ -40,7 +40,7 @@ refuses() {
 }
 
 @test "memory: arrays grow with what is in them" {
-    unit memory
+    unit common/base/memory
 }
 
 @test "data: dense in place, subsets, parts, names" {

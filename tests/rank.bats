@@ -95,6 +95,14 @@ every() {
     done
 }
 
+@test "rank: the laplacian kernel's bounds hold the optimum at every C, for both losses" {
+    for cost in $costs; do
+        every $cost hinge 1e-3 -- -t 7 -g .7
+        every $cost hinge 1e-5 -- -t 7 # gamma is 1 / features
+        every $cost squared-hinge 1e-6 -- -t 7 -g .7
+    done
+}
+
 @test "rank: a precomputed kernel gives what the kernel itself gives" {
     precomputed graded.svm >kernel.svm
     for cost in .1 10; do
@@ -114,8 +122,8 @@ every() {
 }
 
 @test "rank: kernels and losses go by LIBSVM's number or by name" {
-    local -a names=(linear polynomial rbf sigmoid precomputed tanimoto minmax)
-    for number in 0 1 2 5 6; do
+    local -a names=(linear polynomial rbf sigmoid precomputed tanimoto minmax laplacian)
+    for number in 0 1 2 5 6 7; do
         train -t $number graded.svm number.model
         train --kernel "${names[number]}" graded.svm name.model
         cmp number.model name.model

@@ -191,7 +191,7 @@ setup() {
 
 @test "rank: an export that the other format cannot express is refused before training" {
     mkdir empty
-    for options in '-t 6 --libsvm' '-t 5 --libsvm' '-t 2 --liblinear'; do
+    for options in '-t 6 --libsvm' '-t 5 --libsvm' '-t 7 --libsvm' '-t 2 --liblinear'; do
         local status=0
         # shellcheck disable=SC2086
         svm-rank-train -q $options empty/exported graded.svm empty/model >out 2>err || status=$?

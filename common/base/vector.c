@@ -11,6 +11,7 @@
 #define BYTES 64
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl")))
 #define MINIMUM(a, b) _mm512_min_ps(a, b)
+#define MAXIMUM(a, b) _mm512_max_ps(a, b)
 #define WIDEN(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
 #define NAME(x) float64_##x
 #include "common/base/vector_loops.h"
@@ -21,6 +22,7 @@
 #define BYTES 64
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl")))
 #define MINIMUM(a, b) _mm512_min_pd(a, b)
+#define MAXIMUM(a, b) _mm512_max_pd(a, b)
 #define WIDEN(p) _mm512_loadu_pd(p)
 #define NAME(x) double64_##x
 #include "common/base/vector_loops.h"
@@ -31,6 +33,7 @@
 #define BYTES 32
 #define TARGET __attribute__((target("avx2,fma")))
 #define MINIMUM(a, b) _mm256_min_ps(a, b)
+#define MAXIMUM(a, b) _mm256_max_ps(a, b)
 #define WIDEN(p) _mm256_cvtps_pd(_mm_loadu_ps(p))
 #define NAME(x) float32_##x
 #include "common/base/vector_loops.h"
@@ -41,18 +44,25 @@
 #define BYTES 32
 #define TARGET __attribute__((target("avx2,fma")))
 #define MINIMUM(a, b) _mm256_min_pd(a, b)
+#define MAXIMUM(a, b) _mm256_max_pd(a, b)
 #define WIDEN(p) _mm256_loadu_pd(p)
 #define NAME(x) double32_##x
 #include "common/base/vector_loops.h"
 
 #define MINIMUM_FLOAT(a, b) _mm_min_ps(a, b)
 #define MINIMUM_DOUBLE(a, b) _mm_min_pd(a, b)
+#define MAXIMUM_FLOAT(a, b) _mm_max_ps(a, b)
+#define MAXIMUM_DOUBLE(a, b) _mm_max_pd(a, b)
 #else
-/* a < b is all ones or all zeros in each lane */
+/* a where the comparison is all ones in a lane, b where it is all zeros */
 #define SELECT(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
-#define MINIMUM_FLOAT(a, b) ((float16_lanes)SELECT((a) < (b), (float16_bits)(a), (float16_bits)(b)))
-#define MINIMUM_DOUBLE(a, b)                                                                       \
-    ((double16_lanes)SELECT((a) < (b), (double16_bits)(a), (double16_bits)(b)))
+#define SELECT_FLOAT(mask, a, b) ((float16_lanes)SELECT(mask, (float16_bits)(a), (float16_bits)(b)))
+#define SELECT_DOUBLE(mask, a, b)                                                                  \
+    ((double16_lanes)SELECT(mask, (double16_bits)(a), (double16_bits)(b)))
+#define MINIMUM_FLOAT(a, b) SELECT_FLOAT((a) < (b), a, b)
+#define MINIMUM_DOUBLE(a, b) SELECT_DOUBLE((a) < (b), a, b)
+#define MAXIMUM_FLOAT(a, b) SELECT_FLOAT((a) > (b), a, b)
+#define MAXIMUM_DOUBLE(a, b) SELECT_DOUBLE((a) > (b), a, b)
 typedef int32_t float16_bits __attribute__((vector_size(16)));
 typedef int64_t double16_bits __attribute__((vector_size(16)));
 #endif
@@ -63,6 +73,7 @@ typedef int64_t double16_bits __attribute__((vector_size(16)));
 #define BYTES 16
 #define TARGET
 #define MINIMUM(a, b) MINIMUM_FLOAT(a, b)
+#define MAXIMUM(a, b) MAXIMUM_FLOAT(a, b)
 #define WIDEN(p) ((float16_doubles){(double)(p)[0], (double)(p)[1]})
 #define NAME(x) float16_##x
 #include "common/base/vector_loops.h"
@@ -73,6 +84,7 @@ typedef int64_t double16_bits __attribute__((vector_size(16)));
 #define BYTES 16
 #define TARGET
 #define MINIMUM(a, b) MINIMUM_DOUBLE(a, b)
+#define MAXIMUM(a, b) MAXIMUM_DOUBLE(a, b)
 #define WIDEN(p) ((double16_doubles){(p)[0], (p)[1]})
 #define NAME(x) double16_##x
 #include "common/base/vector_loops.h"

@@ -30,6 +30,7 @@ struct vector_hit_double {
 /* Panels are n_panels pieces of `size` values each (size = slots * lanes); sum (n_panels, lanes).
  *   product: sum[p][l] += sum over hits of value * panel[p][slot][l]
  *   minimum: sum[p][l] += sum over hits of min(value, panel[p][slot][l])
+ *   overlap: the same of their absolute values, where the two have one sign; else 0
  * dot, axpy, both work on columns 0..n of VECTOR_ROWS rows; b and out (n) are double:
  *   dot:  dot[k] += sum over c of row[k][c] b[c]
  *   axpy: out[c] += sum over k of weight[k] row[k][c]
@@ -38,6 +39,8 @@ struct vector_float {
     void (*product)(const struct vector_hit_float *hits, size_t n, const float *panel,
                     size_t n_panels, size_t size, float *sum);
     void (*minimum)(const struct vector_hit_float *hits, size_t n, const float *panel,
+                    size_t n_panels, size_t size, float *sum);
+    void (*overlap)(const struct vector_hit_float *hits, size_t n, const float *panel,
                     size_t n_panels, size_t size, float *sum);
     void (*dot)(const float *const *row, size_t n, const double *b, double *dot);
     void (*axpy)(const float *const *row, size_t n, const double *weight, double *out);
@@ -49,6 +52,8 @@ struct vector_double {
     void (*product)(const struct vector_hit_double *hits, size_t n, const double *panel,
                     size_t n_panels, size_t size, double *sum);
     void (*minimum)(const struct vector_hit_double *hits, size_t n, const double *panel,
+                    size_t n_panels, size_t size, double *sum);
+    void (*overlap)(const struct vector_hit_double *hits, size_t n, const double *panel,
                     size_t n_panels, size_t size, double *sum);
     void (*dot)(const double *const *row, size_t n, const double *b, double *dot);
     void (*axpy)(const double *const *row, size_t n, const double *weight, double *out);

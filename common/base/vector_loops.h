@@ -1,6 +1,6 @@
 /* Included by vector.c once for each type and vector length, with these defined: REAL, HIT and
  * TABLE (type of the values, of the hits, of the table), BYTES (of a vector), TARGET (attribute of
- * the functions), MINIMUM(a, b) of two vectors, WIDEN(p): the values from p on as a vector of
+ * the functions), MINIMUM(a, b) and MAXIMUM(a, b) of two vectors, WIDEN(p): the values from p on as a vector of
  * doubles, NAME(x). Not a header for anybody else. */
 
 typedef REAL NAME(lanes) __attribute__((vector_size(BYTES), may_alias));
@@ -50,6 +50,32 @@ TARGET static void NAME(minimum)(const HIT *hits, size_t n, const REAL *panel, s
                 NAME(lanes) value = hits[i].value - (NAME(lanes)){0};
                 for (int k = 0; k < NAME(SUMS); k++) {
                     s[k] += MINIMUM(slot[k], value);
+                }
+            }
+            memcpy(out, s, sizeof s);
+        }
+    }
+}
+
+/* A value v and a lane z have in common what is left of z when it is cut off at v and at 0, whatever
+ * the sign of v, which then makes it positive. */
+TARGET static void NAME(overlap)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,
+                                 size_t size, REAL *sum) {
+    const NAME(lanes) zero = {0};
+    for (size_t p = 0; p < n_panels; p++) {
+        for (size_t l = 0; l < NAME(LANES); l += NAME(SUMS) * NAME(VECTOR)) {
+            const REAL *piece = panel + p * size + l;
+            REAL *out = sum + p * NAME(LANES) + l;
+            NAME(lanes) s[NAME(SUMS)];
+            memcpy(s, out, sizeof s);
+            for (size_t i = 0; i < n; i++) {
+                const NAME(lanes) *slot =
+                    (const NAME(lanes) *)(piece + (size_t)hits[i].slot * NAME(LANES));
+                REAL value = hits[i].value, sign = value < 0 ? -1 : 1;
+                NAME(lanes) low = (value < 0 ? value : 0) + zero;
+                NAME(lanes) high = (value < 0 ? 0 : value) + zero;
+                for (int k = 0; k < NAME(SUMS); k++) {
+                    s[k] += sign * MAXIMUM(MINIMUM(slot[k], high), low);
                 }
             }
             memcpy(out, s, sizeof s);
@@ -132,7 +158,8 @@ TARGET static void NAME(both)(const REAL *const *row, size_t n, const double *b,
     NAME(finish_axpy)(row, c, n, weight, out);
 }
 
-static const TABLE NAME(table) = {NAME(product), NAME(minimum), NAME(dot), NAME(axpy), NAME(both)};
+static const TABLE NAME(table) = {NAME(product), NAME(minimum), NAME(overlap),
+                                  NAME(dot),     NAME(axpy),    NAME(both)};
 
 #undef REAL
 #undef HIT
@@ -140,5 +167,6 @@ static const TABLE NAME(table) = {NAME(product), NAME(minimum), NAME(dot), NAME(
 #undef BYTES
 #undef TARGET
 #undef MINIMUM
+#undef MAXIMUM
 #undef WIDEN
 #undef NAME

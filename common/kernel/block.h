@@ -1,13 +1,13 @@
 /* Kernel tiles: the text of kernel_float.c and kernel_double.c, which define REAL and the constants
  * that go with it. Not a header for anybody else.
  *
- * 1. Sums s of products or minima (table.inc). Dense rows go through BLAS. When a side is sparse, a
+ * 1. Sums s of products, minima or overlaps (table.inc). Dense rows go through BLAS. When a side is sparse, a
  *    block of z rows is laid out as a dense panel over the features that occur in it, and each
  *    non-zero of x meets all lanes of its slot (vector.h); features are taken in ranges, so that
  *    the table from feature to slot stays in cache however many features there are. That is as
  *    fast as BLAS on the same rows made dense when 60% of the values are there, and ahead below.
  * 2. The kernel's function of the sums, a row of the tile at a time while it is in cache.
- * 3. Entries that came out infinite, undefined or (rbf) mostly cancelled are done again, exactly,
+ * 3. Entries that came out infinite, undefined or (distances) mostly cancelled are done again, exactly,
  *    by kernel_value: zero rows, identical rows, values whose squares overflow REAL. */
 
 #include "common/base/memory.h"
@@ -295,11 +295,20 @@ static size_t find_hits(const struct work *work, const struct panel *panel, size
     return n;
 }
 
+typedef void sums_function(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,
+                           size_t size, REAL *sum);
+
+static sums_function *sums_loop(enum kernel_sums sums) {
+    return sums == KERNEL_OVERLAPS ? VECTOR()->overlap
+           : sums == KERNEL_MINIMA ? VECTOR()->minimum
+                                   : VECTOR()->product;
+}
+
 /* Adds the range's part to the sums of rows x_first..x_first + n_x. */
 static void add_range(const struct work *work, const struct panel *panel, size_t x_first,
                       size_t n_x, uint64_t *cursor, HIT *hits) {
     const struct kernel_tile *tile = work->tile;
-    enum kernel_sums sums = kernel_table[tile->x.rows->kernel->type].sums;
+    sums_function *add_sums = sums_loop(kernel_table[tile->x.rows->kernel->type].sums);
     size_t size = panel->n_slots * (size_t)LANES;
     for (size_t r = 0; r < n_x; r++) {
         size_t end = smaller(kernel_tile_columns(tile, x_first + r), panel->first + panel->n);
@@ -309,11 +318,7 @@ static void add_range(const struct work *work, const struct panel *panel, size_t
         size_t n = find_hits(work, panel, x_first + r, &cursor[r], hits);
         size_t n_panels = (end - panel->first + LANES - 1) / LANES;
         REAL *sum = work->sum + r * Z_TILE;
-        if (sums == KERNEL_MINIMA) {
-            VECTOR()->minimum(hits, n, panel->value, n_panels, size, sum);
-        } else {
-            VECTOR()->product(hits, n, panel->value, n_panels, size, sum);
-        }
+        add_sums(hits, n, panel->value, n_panels, size, sum);
     }
 }
 

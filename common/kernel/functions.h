@@ -84,7 +84,8 @@ DISPATCH static void power_row(const REAL *dot, size_t n, REAL gamma, REAL coef0
     }
 }
 
-/* |x - z|^2 from the norms, NaN where it is too small a part of them to be trusted. */
+/* |x - z|^2 from products, or |x - z|_1 from overlaps, and norms; NaN where it is too small a part of
+ * them to be trusted. */
 DISPATCH static void distance_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
                                   REAL *restrict out) {
     for (size_t i = 0; i < n; i++) {

@@ -92,6 +92,13 @@ static double minmax_rounding(const struct kernel_rows *rows, double terms, doub
     return tanimoto_rounding(rows, terms, reach);
 }
 
+/* Norms of n terms are n - 1 units off, twice a sum of minima n - 1 of no more than the norms' sum,
+ * and the three are put together with three roundings. */
+static double laplacian_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+    (void)reach;
+    return decay_rounding(rows, 2 * terms + 4);
+}
+
 double kernel_rounding(const struct kernel_rows *rows, double *reach) {
     static double (*const rounding[])(const struct kernel_rows *rows, double terms,
                                       double *reach) = {

@@ -33,6 +33,7 @@ static size_t walk_column(const struct walk *walk) {
 struct sums {
     double product;     /* x_k z_k */
     double square;      /* (x_k - z_k)^2 */
+    double distance;    /* |x_k - z_k| */
     double least, most; /* min(x_k, z_k), max(x_k, z_k) */
 };
 
@@ -54,6 +55,7 @@ static struct sums sums_of(const struct kernel_rows *x, size_t i, const struct k
         }
         sums.product += u * v;
         sums.square += (u - v) * (u - v);
+        sums.distance += fabs(u - v);
         sums.least += u < v ? u : v;
         sums.most += u < v ? v : u;
     }
@@ -119,6 +121,11 @@ static double minmax_value(const struct kernel_rows *x, size_t i, const struct k
                            size_t j) {
     struct sums sums = sums_of(x, i, z, j);
     return sums.most > 0 ? sums.least / sums.most : 1;
+}
+
+static double laplacian_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
+                              size_t j) {
+    return exp(-x->kernel->gamma * sums_of(x, i, z, j).distance);
 }
 
 /* ---- the table ---- */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum kernel_sums { KERNEL_PRODUCTS, KERNEL_MINIMA, KERNEL_STORED };
+enum kernel_sums { KERNEL_PRODUCTS, KERNEL_MINIMA, KERNEL_OVERLAPS, KERNEL_STORED };
 enum kernel_norms { KERNEL_NONE, KERNEL_SQUARES, KERNEL_ABSOLUTES };
 enum kernel_definiteness { DEFINITE_ALWAYS, DEFINITE_COEF0, DEFINITE_UNKNOWN };
 

@@ -127,6 +127,7 @@ int main(void) {
         {.kernel = KERNEL_RBF, .kept = 0},
         {.kernel = KERNEL_POLYNOMIAL, .kept = 350, .sparse = true},
         {.kernel = KERNEL_TANIMOTO, .kept = 90, .sparse = true, .fold = true},
+        {.kernel = KERNEL_LAPLACIAN, .kept = 250},
         {.kernel = KERNEL_RBF, .whole = true},
         {.kernel = KERNEL_RBF, .whole = true, .wide = true, .fold = true}};
     static double one[N * K], four[N * K];

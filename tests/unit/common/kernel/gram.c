@@ -7,7 +7,8 @@
 static const struct kernel kernels[] = {{KERNEL_LINEAR, 0, 0, 0},
                                         {KERNEL_RBF, 0, .05, 0},
                                         {KERNEL_TANIMOTO, 0, 0, 0},
-                                        {KERNEL_MINMAX, 0, 0, 0}};
+                                        {KERNEL_MINMAX, 0, 0, 0},
+                                        {KERNEL_LAPLACIAN, 0, .05, 0}};
 
 /* b with no, few, blocks of, or only non-zero values. */
 static void fill(double *b, size_t n, int pattern, struct random *random) {

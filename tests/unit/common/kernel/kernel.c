@@ -1,29 +1,20 @@
 /* Kernel blocks in both precisions against kernel_value, and kernel_value against formulas. */
 #include "common/kernel/kernel.h"
 #include "common/base/threads.h"
+#include "common/kernel/rounding.h"
 #include "tests/unit/compute.h"
 
 #include <cblas.h>
 #include <float.h>
 
 static const struct kernel kernels[] = {
-    {KERNEL_LINEAR, 0, 0, 0},     {KERNEL_POLYNOMIAL, 3, .1, 1},  {KERNEL_POLYNOMIAL, 1, .5, -1},
-    {KERNEL_POLYNOMIAL, 0, 1, 1}, {KERNEL_POLYNOMIAL, 6, .2, .5}, {KERNEL_RBF, 0, .05, 0},
-    {KERNEL_RBF, 0, 1e-4, 0},     {KERNEL_SIGMOID, 0, .02, -.1},  {KERNEL_SIGMOID, 0, 2, .1},
-    {KERNEL_TANIMOTO, 0, 0, 0},   {KERNEL_MINMAX, 0, 0, 0},
+    {KERNEL_LINEAR, 0, 0, 0},      {KERNEL_POLYNOMIAL, 3, .1, 1},  {KERNEL_POLYNOMIAL, 1, .5, -1},
+    {KERNEL_POLYNOMIAL, 0, 1, 1},  {KERNEL_POLYNOMIAL, 6, .2, .5}, {KERNEL_RBF, 0, .05, 0},
+    {KERNEL_RBF, 0, 1e-4, 0},      {KERNEL_SIGMOID, 0, .02, -.1},  {KERNEL_SIGMOID, 0, 2, .1},
+    {KERNEL_LAPLACIAN, 0, .05, 0}, {KERNEL_LAPLACIAN, 0, 1e-4, 0}, {KERNEL_TANIMOTO, 0, 0, 0},
+    {KERNEL_MINMAX, 0, 0, 0},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
-
-/* |x|^2 of a row. */
-static double square_of(const struct data *data, size_t row) {
-    size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
-    size_t end = data->row_start ? (size_t)data->row_start[row + 1] : first + data->n_features;
-    double sum = 0;
-    for (size_t k = first; k < end; k++) {
-        sum += (double)data->value[k] * (double)data->value[k];
-    }
-    return sum;
-}
 
 /* How far an entry may be from kernel_value when sums of k products are rounded to `unit`: k units
  * of sum |x_i z_i| <= |x||z| (rounding analysis of a sum in any order), carried through the
@@ -31,8 +22,7 @@ static double square_of(const struct data *data, size_t row) {
 static double tolerance(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
                         size_t j, double value, double unit, size_t k) {
     const struct kernel *kernel = x->kernel;
-    double x_square = square_of(x->data, i), z_square = square_of(z->data, j);
-    double norms = sqrt(x_square * z_square), sum = (double)(k + 4) * unit;
+    double norms = sqrt(x->norm[i] * z->norm[j]), sum = (double)(k + 4) * unit;
     double product = sum * norms, function = 8 * unit * fabs(value);
     switch (kernel->type) {
     case KERNEL_LINEAR:
@@ -42,8 +32,9 @@ static double tolerance(const struct kernel_rows *x, size_t i, const struct kern
         double slope = kernel->degree * pow(base, kernel->degree - 1);
         return slope * (kernel->gamma * product + 4 * unit * base) * 1.01 + function;
     }
-    case KERNEL_RBF:
-        return kernel->gamma * sum * (x_square + z_square) * 1.01 + function + DBL_MIN +
+    case KERNEL_RBF:       /* norms |x|^2 */
+    case KERNEL_LAPLACIAN: /* and |x|_1 */
+        return kernel->gamma * sum * (x->norm[i] + z->norm[j]) * 1.01 + function + DBL_MIN +
                (unit > DBL_EPSILON ? (double)FLT_MIN : 0);
     case KERNEL_SIGMOID:
         return kernel->gamma * product + 4 * unit * (kernel->gamma * norms + fabs(kernel->coef0)) +
@@ -75,6 +66,10 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     CHECK(kernel_block_double(&x, x_first, n_x, other, z_first, n_z, wide, stride, scratch, &err) ==
               0,
           "%s", err.text);
+    /* what certificates take for how far a value may be off; the reference may be so too */
+    double *x_reach = sample_array(a->n_rows, sizeof *x_reach);
+    double *z_reach = sample_array(b->n_rows, sizeof *z_reach);
+    double bound = 2 * fmax(kernel_rounding(&x, x_reach), kernel_rounding(other, z_reach));
     size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;
     for (size_t r = 0; r < n_x; r++) {
         for (size_t c = 0; c < stride; c++) {
@@ -93,16 +88,25 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             CHECK(fabs(d - value) <= tol, "%s: kernel %d double (%zu,%zu): %.17g, should be %.17g",
                   what, kernel->type, i, j, d, value);
             bool same = i == j || (i + 1 == j && j % 7 == 5) || (j + 1 == i && i % 7 == 5);
-            if (a == b && same && kernel->type == KERNEL_RBF) {
-                CHECK(f == 1 && d == 1, "%s: rbf of identical rows %zu and %zu is %.9g, %.17g",
-                      what, i, j, f, d);
+            double reach = x_reach[i] * z_reach[j];
+            CHECK(fabs(value) <= reach * (1 + 1e-12), "%s: kernel %d (%zu,%zu): %g, reach %g", what,
+                  kernel->type, i, j, value, reach);
+            CHECK(fabs(d - value) <= bound * reach, "%s: kernel %d (%zu,%zu): off by %g, bound %g",
+                  what, kernel->type, i, j, fabs(d - value), bound * reach);
+            bool distance = kernel->type == KERNEL_RBF || kernel->type == KERNEL_LAPLACIAN;
+            bool share = kernel->type == KERNEL_TANIMOTO || kernel->type == KERNEL_MINMAX;
+            if (a == b && same && distance) {
+                CHECK(f == 1 && d == 1, "%s: kernel %d of identical rows %zu and %zu: %.9g, %.17g",
+                      what, kernel->type, i, j, f, d);
             }
-            if (a == b && i == j && kernel->type >= KERNEL_TANIMOTO) {
+            if (a == b && i == j && share) {
                 CHECK(f == 1 && d == 1, "%s: kernel %d of row %zu and itself is not 1", what,
                       kernel->type, i);
             }
         }
     }
+    free(x_reach);
+    free(z_reach);
     free(narrow);
     free(wide);
     kernel_rows_free(&x);
@@ -137,8 +141,9 @@ static void test_blocks(void) {
             struct data b = sample_data(shape->n + 9, shape->width_b, shape->density, shape->values,
                                         forms & 2, true, 20 + s);
             for (int k = 0; k < KERNELS; k++) {
-                /* large shapes test how tiles are put together: two ways to sum are enough */
-                bool sums = k == 0 || kernels[k].type == KERNEL_MINMAX;
+                /* large shapes test how tiles are put together: the ways to sum are enough */
+                bool sums = k == 0 || kernels[k].type == KERNEL_MINMAX ||
+                            kernels[k].type == KERNEL_LAPLACIAN;
                 if ((sums || shape->n * shape->width < 100000) &&
                     (kernels[k].type != KERNEL_MINMAX || shape->values != SAMPLE_SIGNED)) {
                     compare(&a, &b, &kernels[k], scratch, shape->what);
@@ -236,7 +241,9 @@ static void test_formulas(void) {
     float a[] = {1, 0, 2, 0, 0, 0}, b[] = {0, 3, 1, 1};
     struct data x = {.n_rows = 2, .n_features = 3, .value = a};
     struct data z = {.n_rows = 1, .n_features = 4, .value = b};
-    const double want[] = {2, 1.728, 0, 1, 0.6561, 0, 0, 0, 0, 2 / 14., 1 / 7.};
+    const double want[] = {2,       1.728, 0, 1, 0.6561, 0, 0, 0, 0, exp(-.05 * 6), exp(-1e-4 * 6),
+                           2 / 14., 1 / 7.};
+    _Static_assert(sizeof want / sizeof want[0] == KERNELS, "one of each");
     for (int k = 0; k < KERNELS; k++) {
         struct kernel_rows xs, zs;
         CHECK(kernel_rows_create(&xs, &kernels[k], &x, &err) == 0, "%s", err.text);
@@ -251,7 +258,7 @@ static void test_formulas(void) {
             expected = pow(.2 * 2 + .5, 6);
         }
         CHECK(fabs(value - expected) <= 1e-14, "kernel %d: %.17g", k, value);
-        if (kernels[k].type >= KERNEL_TANIMOTO) {
+        if (kernels[k].type == KERNEL_TANIMOTO || kernels[k].type == KERNEL_MINMAX) {
             CHECK(zero == 0, "a zero row and another: %g", zero);
             CHECK(kernel_value(&xs, 1, &xs, 1) == 1, "two zero rows are not alike");
         }
@@ -315,7 +322,9 @@ static void test_definite(void) {
                  {{KERNEL_SIGMOID, 0, 1, -1}, false},
                  {{KERNEL_SIGMOID, 0, 1, 0}, false},
                  {{KERNEL_TANIMOTO, 0, 0, 0}, true},
-                 {{KERNEL_MINMAX, 0, 0, 0}, true}};
+                 {{KERNEL_MINMAX, 0, 0, 0}, true},
+                 {{KERNEL_LAPLACIAN, 0, .7, 0}, true},
+                 {{KERNEL_LAPLACIAN, 0, -.7, 0}, false}};
     enum { CASES = sizeof cases / sizeof cases[0] };
     struct data signs = sample_data(90, 3, .8, SAMPLE_SIGNED, false, true, 3);
     struct data counts = sample_data(90, 6, .6, SAMPLE_COUNTS, true, true, 4);
@@ -381,23 +390,28 @@ static void test_precomputed(void) {
     printf("ok: precomputed values are found by serial, dense and sparse\n");
 }
 
-/* Squares that overflow float but not double. */
+/* Squares and norms that overflow float but not double, and what is left of huge numbers. */
 static void test_overflow(void) {
     struct error err;
-    float values[] = {1e30F, 1, 1e30F, 2, 3e38F, 0, 1.3e19F, 1.3e19F, 1e30F, -3e30F};
+    enum { ROWS = 7, POSITIVE = 5 };
+    float values[2 * ROWS] = {1e30F,   1,       1e30F, 2,     3e38F,  0,      1.3e19F,
+                              1.3e19F, 2.5e38F, 3e38F, 1e30F, -3e30F, -3e38F, -3e38F};
     struct data data = {.n_features = 2, .value = values};
-    static const struct kernel cases[] = {{KERNEL_RBF, 0, 1, 0},      {KERNEL_RBF, 0, 1e-60, 0},
-                                          {KERNEL_TANIMOTO, 0, 0, 0}, {KERNEL_MINMAX, 0, 0, 0},
-                                          {KERNEL_SIGMOID, 0, 1, 0},  {KERNEL_LINEAR, 0, 0, 0}};
+    static const struct kernel cases[] = {
+        {KERNEL_RBF, 0, 1, 0},          {KERNEL_RBF, 0, 1e-60, 0},
+        {KERNEL_TANIMOTO, 0, 0, 0},     {KERNEL_MINMAX, 0, 0, 0},
+        {KERNEL_SIGMOID, 0, 1, 0},      {KERNEL_LINEAR, 0, 0, 0},
+        {KERNEL_LAPLACIAN, 0, 1, 0},    {KERNEL_LAPLACIAN, 0, 2e-38, 0},
+        {KERNEL_LAPLACIAN, 0, 1e-60, 0}};
     struct kernel_scratch *scratch;
     CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         struct kernel_rows rows;
-        size_t n = cases[k].type == KERNEL_MINMAX ? 4 : 5; /* it takes no negative values */
+        size_t n = cases[k].type == KERNEL_MINMAX ? POSITIVE : ROWS;
         data.n_rows = n;
         CHECK(kernel_rows_create(&rows, &cases[k], &data, &err) == 0, "%s", err.text);
-        float narrow[25];
-        double wide[25];
+        float narrow[ROWS * ROWS];
+        double wide[ROWS * ROWS];
         CHECK(kernel_block_float(&rows, 0, n, &rows, 0, n, narrow, n, scratch, &err) == 0, "float");
         CHECK(kernel_block_double(&rows, 0, n, &rows, 0, n, wide, n, scratch, &err) == 0, "double");
         for (size_t i = 0; i < n * n; i++) {
@@ -411,7 +425,7 @@ static void test_overflow(void) {
         kernel_rows_free(&rows);
     }
     kernel_scratch_free(scratch);
-    printf("ok: values whose squares overflow float\n");
+    printf("ok: values whose squares or sums overflow float\n");
 }
 
 /* scores = K C against the plain sums; zero coefficients; threads; rows one by one. */

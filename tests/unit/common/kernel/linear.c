@@ -167,6 +167,15 @@ static void test_rows_double(const struct vector_double *vector, size_t n) {
     }
 }
 
+enum { PRODUCT, MINIMUM, OVERLAP, LOOPS };
+
+/* What a loop adds up of a hit a and a lane b. */
+static double term(int loop, double a, double b) {
+    return loop == PRODUCT   ? a * b
+           : loop == MINIMUM ? fmin(a, b)
+                             : (fabs(a) + fabs(b) - fabs(a - b)) / 2;
+}
+
 /* Small integers: sums are exact in any order, so versions must agree to the bit. */
 static void test_panels(const struct vector_float *floats, const struct vector_double *doubles) {
     enum { SLOTS = 13, PANELS = 3, HITS = 7 };
@@ -174,50 +183,56 @@ static void test_panels(const struct vector_float *floats, const struct vector_d
     random_start(&random, 4, 0);
     _Alignas(64) static float panel[PANELS][SLOTS][VECTOR_FLOATS];
     _Alignas(64) static double wide[PANELS][SLOTS][VECTOR_DOUBLES];
-    _Alignas(64) float sum[2][PANELS][VECTOR_FLOATS];
-    _Alignas(64) double wide_sum[2][PANELS][VECTOR_DOUBLES];
+    _Alignas(64) float sum[LOOPS][PANELS][VECTOR_FLOATS];
+    _Alignas(64) double wide_sum[LOOPS][PANELS][VECTOR_DOUBLES];
     struct vector_hit_float hits[HITS];
     struct vector_hit_double wide_hits[HITS];
     for (uint32_t h = 0; h < HITS; h++) {
         wide_hits[h].slot = hits[h].slot = (uint32_t)random_below(&random, SLOTS);
-        wide_hits[h].value = (double)random_below(&random, 9);
+        wide_hits[h].value = (double)random_below(&random, 9) - 4;
         hits[h].value = (float)wide_hits[h].value;
     }
     for (size_t k = 0; k < PANELS * SLOTS * VECTOR_FLOATS; k++) {
-        (&panel[0][0][0])[k] = (float)random_below(&random, 9);
+        (&panel[0][0][0])[k] = (float)random_below(&random, 9) - 4;
     }
     for (size_t k = 0; k < PANELS * SLOTS * VECTOR_DOUBLES; k++) {
-        (&wide[0][0][0])[k] = (double)random_below(&random, 9);
+        (&wide[0][0][0])[k] = (double)random_below(&random, 9) - 4;
     }
     for (size_t n = 0; n <= HITS; n += HITS) {
-        for (size_t k = 0; k < 2 * PANELS * VECTOR_FLOATS; k++) {
+        for (size_t k = 0; k < LOOPS * PANELS * VECTOR_FLOATS; k++) {
             (&sum[0][0][0])[k] = (float)(k % 5);
         }
-        for (size_t k = 0; k < 2 * PANELS * VECTOR_DOUBLES; k++) {
+        for (size_t k = 0; k < LOOPS * PANELS * VECTOR_DOUBLES; k++) {
             (&wide_sum[0][0][0])[k] = (double)(k % 5);
         }
         size_t size = (size_t)SLOTS * VECTOR_FLOATS, wide_size = (size_t)SLOTS * VECTOR_DOUBLES;
-        floats->product(hits, n, &panel[0][0][0], PANELS, size, &sum[0][0][0]);
-        floats->minimum(hits, n, &panel[0][0][0], PANELS, size, &sum[1][0][0]);
-        doubles->product(wide_hits, n, &wide[0][0][0], PANELS, wide_size, &wide_sum[0][0][0]);
-        doubles->minimum(wide_hits, n, &wide[0][0][0], PANELS, wide_size, &wide_sum[1][0][0]);
-        for (size_t e = 0; e < 2 * PANELS * VECTOR_FLOATS; e++) {
+        const float *values = &panel[0][0][0];
+        const double *wide_values = &wide[0][0][0];
+        floats->product(hits, n, values, PANELS, size, &sum[PRODUCT][0][0]);
+        floats->minimum(hits, n, values, PANELS, size, &sum[MINIMUM][0][0]);
+        floats->overlap(hits, n, values, PANELS, size, &sum[OVERLAP][0][0]);
+        doubles->product(wide_hits, n, wide_values, PANELS, wide_size, &wide_sum[PRODUCT][0][0]);
+        doubles->minimum(wide_hits, n, wide_values, PANELS, wide_size, &wide_sum[MINIMUM][0][0]);
+        doubles->overlap(wide_hits, n, wide_values, PANELS, wide_size, &wide_sum[OVERLAP][0][0]);
+        for (size_t e = 0; e < LOOPS * PANELS * VECTOR_FLOATS; e++) {
             size_t p = e / VECTOR_FLOATS % PANELS, l = e % VECTOR_FLOATS;
-            float expected = (float)(e % 5);
-            for (size_t h = 0; h < n; h++) {
-                float a = hits[h].value, b = panel[p][hits[h].slot][l];
-                expected += e < PANELS * VECTOR_FLOATS ? a * b : fminf(a, b);
-            }
-            CHECK((&sum[0][0][0])[e] == expected, "float panel %zu lane %zu", p, l);
-        }
-        for (size_t e = 0; e < 2 * PANELS * VECTOR_DOUBLES; e++) {
-            size_t p = e / VECTOR_DOUBLES % PANELS, l = e % VECTOR_DOUBLES;
+            int loop = (int)(e / VECTOR_FLOATS / PANELS);
             double expected = (double)(e % 5);
             for (size_t h = 0; h < n; h++) {
-                double a = wide_hits[h].value, b = wide[p][wide_hits[h].slot][l];
-                expected += e < PANELS * VECTOR_DOUBLES ? a * b : fmin(a, b);
+                expected += term(loop, (double)hits[h].value, (double)panel[p][hits[h].slot][l]);
             }
-            CHECK((&wide_sum[0][0][0])[e] == expected, "double panel %zu lane %zu", p, l);
+            CHECK((double)(&sum[0][0][0])[e] == expected, "float loop %d panel %zu lane %zu", loop,
+                  p, l);
+        }
+        for (size_t e = 0; e < LOOPS * PANELS * VECTOR_DOUBLES; e++) {
+            size_t p = e / VECTOR_DOUBLES % PANELS, l = e % VECTOR_DOUBLES;
+            int loop = (int)(e / VECTOR_DOUBLES / PANELS);
+            double expected = (double)(e % 5);
+            for (size_t h = 0; h < n; h++) {
+                expected += term(loop, wide_hits[h].value, wide[p][wide_hits[h].slot][l]);
+            }
+            CHECK((&wide_sum[0][0][0])[e] == expected, "double loop %d panel %zu lane %zu", loop, p,
+                  l);
         }
     }
 }

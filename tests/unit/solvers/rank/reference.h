@@ -61,7 +61,7 @@ static inline double reference_kernel_value(const struct reference_kernel *k,
                                             const struct reference_data *x, size_t i,
                                             const struct reference_data *z, size_t j) {
     size_t width = x->width > z->width ? x->width : z->width;
-    double dot = 0, xx = 0, zz = 0, distance = 0, low = 0, high = 0;
+    double dot = 0, xx = 0, zz = 0, distance = 0, absolute = 0, low = 0, high = 0;
     if (k->type == 4) {
         size_t serial = (size_t)z->x[j * z->width];
         return serial < x->width ? x->x[i * x->width + serial] : 0;
@@ -73,6 +73,7 @@ static inline double reference_kernel_value(const struct reference_kernel *k,
         xx += a * a;
         zz += b * b;
         distance += (a - b) * (a - b);
+        absolute += fabs(a - b);
         low += a < b ? a : b;
         high += a < b ? b : a;
     }
@@ -87,8 +88,12 @@ static inline double reference_kernel_value(const struct reference_kernel *k,
         return tanh(k->gamma * dot + k->coef0);
     case 5:
         return xx + zz == 0 ? 1 : dot / (xx + zz - dot);
-    default:
+    case 6:
         return high == 0 ? 1 : low / high;
+    case 7:
+        return exp(-k->gamma * absolute);
+    default:
+        return NAN;
     }
 }
 

@@ -2,19 +2,9 @@
  * what cannot be had leaves everything as it is. */
 #include "common/base/memory.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/check.h"
 
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAIL %s:%d: ", __FILE__, __LINE__);                                            \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include <string.h>
 
 static void check_room(void) {
     CHECK(memory_room(0, 0) == 0, "room for nothing");
