@@ -1,4 +1,4 @@
-/* Kernel tiles: the text of float.c and double.c, which define REAL and the constants
+/* Kernel tiles: the text of kernel_float.c and kernel_double.c, which define REAL and the constants
  * that go with it. Not a header for anybody else.
  *
  * 1. Sums s of products, minima or overlaps (table.inc). Dense rows go through BLAS. When a side is sparse, a
@@ -36,7 +36,7 @@ struct work {
     const struct kernel_tile *tile;
     REAL *const *out;
     struct kernel_scratch *scratch;
-    const REAL *z_norm; /* (z.n); NULL: the kernel needs none */
+    const REAL *z_norm; /* (z.n) */
     REAL *sum;          /* (X_TILE, Z_TILE) */
     size_t k;           /* features that both sides have */
 };
@@ -55,10 +55,9 @@ static void finish_row(const struct work *work, size_t r, size_t first, size_t n
     const struct kernel *kernel = tile->x.rows->kernel;
     const struct kernel_entry *entry = &kernel_table[kernel->type];
     size_t row = kernel_side_row(&tile->x, r);
-    REAL x_norm = work->z_norm ? (REAL)tile->x.rows->norm[row] : 0;
-    const REAL *z_norm = work->z_norm ? work->z_norm + first : NULL;
+    REAL x_norm = (REAL)tile->x.rows->norm[row];
     REAL *out = work->out[r] + first;
-    entry->FUNCTION(kernel, x_norm, z_norm, dot, n, out);
+    entry->FUNCTION(kernel, x_norm, work->z_norm + first, dot, n, out);
     if (entry->one && tile->x.rows->data == tile->z.rows->data) {
         for (size_t c = 0; c < n; c++) {
             if (same_row(tile, r, first + c)) {
@@ -435,14 +434,12 @@ int TILE(const struct kernel_tile *tile, REAL *const *out, struct kernel_scratch
         stored_tile(tile, out);
         return 0;
     }
-    bool norms = entry->norms != KERNEL_NONE;
+    REAL *z_norm = kernel_scratch_get(scratch, KERNEL_NORM, tile->z.n, sizeof *z_norm, err);
     REAL *sum = kernel_scratch_get(scratch, KERNEL_SUM, X_TILE * Z_TILE, sizeof *sum, err);
-    REAL *z_norm =
-        norms ? kernel_scratch_get(scratch, KERNEL_NORM, tile->z.n, sizeof *z_norm, err) : NULL;
-    if (!sum || (norms && !z_norm)) {
+    if (!z_norm || !sum) {
         return -1;
     }
-    for (size_t c = 0; norms && c < tile->z.n; c++) {
+    for (size_t c = 0; c < tile->z.n; c++) {
         z_norm[c] = (REAL)tile->z.rows->norm[kernel_side_row(&tile->z, c)];
     }
     struct work work = {tile, out, scratch, z_norm, sum, smaller(x->n_features, z->n_features)};

@@ -9,8 +9,8 @@
  * tanimoto and minmax are 1 for two zero rows and 0 when one of the two is zero; minmax wants
  * values >= 0. Most are x'z by BLAS, then a function of it and of the rows' norms.
  *
- * Adding a kernel: a row in table.inc, its plain reference in table.c, and its function in
- * functions.h unless one that is there does. */
+ * Adding a kernel: a row in table.inc, its plain reference in table.c, the bound of its rounding in
+ * rounding.c, and its function in functions.h unless one that is there does. */
 #ifndef COMMON_KERNEL_KERNEL_H
 #define COMMON_KERNEL_KERNEL_H
 
@@ -53,7 +53,7 @@ bool kernel_definite(const struct kernel *kernel);
 struct kernel_rows {
     const struct kernel *kernel;
     const struct data *data;
-    double *norm; /* (n_rows): |x|^2 or |x|_1; NULL: the kernel needs none; owned */
+    double *norm; /* (n_rows): |x|^2 or |x|_1; NULL for precomputed; owned */
 };
 
 /* Prepares the rows of data. Refuses values that the kernel does not take, and for precomputed a row

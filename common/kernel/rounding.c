@@ -37,20 +37,9 @@ static double largest_norm(const struct kernel_rows *rows) {
 
 /* ---- one for each kernel: `terms` is the longest row, reach (n) is 1 before ---- */
 
-/* |x|^2 of a row. */
-static double row_square(const struct data *data, size_t row) {
-    uint64_t at = data->row_start ? data->row_start[row] : (uint64_t)row * data->n_features;
-    uint64_t end = data->row_start ? data->row_start[row + 1] : at + data->n_features;
-    double sum = 0;
-    for (; at < end; at++) {
-        sum += (double)data->value[at] * (double)data->value[at];
-    }
-    return sum;
-}
-
 static double linear_rounding(const struct kernel_rows *rows, double terms, double *reach) {
     for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] = sqrt(row_square(rows->data, i)) * (1 + terms * DBL_EPSILON);
+        reach[i] = sqrt(rows->norm[i]);
     }
     return (terms + 2) * UNIT;
 }
@@ -58,8 +47,8 @@ static double linear_rounding(const struct kernel_rows *rows, double terms, doub
 static double polynomial_rounding(const struct kernel_rows *rows, double terms, double *reach) {
     const struct kernel *kernel = rows->kernel;
     for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] = pow(fabs(kernel->gamma) * row_square(rows->data, i) + fabs(kernel->coef0),
-                       0.5 * kernel->degree);
+        reach[i] =
+            pow(fabs(kernel->gamma) * rows->norm[i] + fabs(kernel->coef0), 0.5 * kernel->degree);
     }
     return kernel->degree * (terms + 6) * UNIT;
 }
@@ -79,7 +68,7 @@ static double rbf_rounding(const struct kernel_rows *rows, double terms, double 
 static double sigmoid_rounding(const struct kernel_rows *rows, double terms, double *reach) {
     const struct kernel *kernel = rows->kernel;
     for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] = sqrt(1 + fabs(kernel->gamma) * row_square(rows->data, i) + fabs(kernel->coef0));
+        reach[i] = sqrt(1 + fabs(kernel->gamma) * rows->norm[i] + fabs(kernel->coef0));
     }
     return (terms + 8) * UNIT;
 }

@@ -1,4 +1,5 @@
-/* Whether a kernel's matrix is positive semidefinite, for kernels that are not known to be. */
+/* Whether a kernel's matrix is positive semidefinite, for kernels of which kernel_definite does not
+ * know it. */
 #ifndef SOLVERS_METHODS_DEFINITE_H
 #define SOLVERS_METHODS_DEFINITE_H
 

@@ -1,6 +1,7 @@
 /* Kernel blocks in both precisions against kernel_value, and kernel_value against formulas. */
 #include "common/kernel/kernel.h"
 #include "common/base/threads.h"
+#include "common/kernel/rounding.h"
 #include "tests/unit/compute.h"
 
 #include <cblas.h>
@@ -15,25 +16,13 @@ static const struct kernel kernels[] = {
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
-/* Sum of |x_k|^power of a row. */
-static double norm_of(const struct data *data, size_t row, double power) {
-    size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
-    size_t end = data->row_start ? (size_t)data->row_start[row + 1] : first + data->n_features;
-    double sum = 0;
-    for (size_t k = first; k < end; k++) {
-        sum += pow(fabs((double)data->value[k]), power);
-    }
-    return sum;
-}
-
 /* How far an entry may be from kernel_value when sums of k products are rounded to `unit`: k units
  * of sum |x_i z_i| <= |x||z| (rounding analysis of a sum in any order), carried through the
  * kernel's function by its largest slope nearby, and 8 units for the function itself. */
 static double tolerance(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
                         size_t j, double value, double unit, size_t k) {
     const struct kernel *kernel = x->kernel;
-    double x_square = norm_of(x->data, i, 2), z_square = norm_of(z->data, j, 2);
-    double norms = sqrt(x_square * z_square), sum = (double)(k + 4) * unit;
+    double norms = sqrt(x->norm[i] * z->norm[j]), sum = (double)(k + 4) * unit;
     double product = sum * norms, function = 8 * unit * fabs(value);
     switch (kernel->type) {
     case KERNEL_LINEAR:
@@ -43,12 +32,10 @@ static double tolerance(const struct kernel_rows *x, size_t i, const struct kern
         double slope = kernel->degree * pow(base, kernel->degree - 1);
         return slope * (kernel->gamma * product + 4 * unit * base) * 1.01 + function;
     }
-    case KERNEL_RBF:
-        return kernel->gamma * sum * (x_square + z_square) * 1.01 + function + DBL_MIN +
+    case KERNEL_RBF:       /* norms |x|^2 */
+    case KERNEL_LAPLACIAN: /* and |x|_1 */
+        return kernel->gamma * sum * (x->norm[i] + z->norm[j]) * 1.01 + function + DBL_MIN +
                (unit > DBL_EPSILON ? (double)FLT_MIN : 0);
-    case KERNEL_LAPLACIAN:
-        return kernel->gamma * sum * (norm_of(x->data, i, 1) + norm_of(z->data, j, 1)) * 1.01 +
-               function + DBL_MIN + (unit > DBL_EPSILON ? (double)FLT_MIN : 0);
     case KERNEL_SIGMOID:
         return kernel->gamma * product + 4 * unit * (kernel->gamma * norms + fabs(kernel->coef0)) +
                function;
@@ -79,6 +66,10 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     CHECK(kernel_block_double(&x, x_first, n_x, other, z_first, n_z, wide, stride, scratch, &err) ==
               0,
           "%s", err.text);
+    /* what certificates take for how far a value may be off; the reference may be so too */
+    double *x_reach = sample_array(a->n_rows, sizeof *x_reach);
+    double *z_reach = sample_array(b->n_rows, sizeof *z_reach);
+    double bound = 2 * fmax(kernel_rounding(&x, x_reach), kernel_rounding(other, z_reach));
     size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;
     for (size_t r = 0; r < n_x; r++) {
         for (size_t c = 0; c < stride; c++) {
@@ -97,6 +88,11 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             CHECK(fabs(d - value) <= tol, "%s: kernel %d double (%zu,%zu): %.17g, should be %.17g",
                   what, kernel->type, i, j, d, value);
             bool same = i == j || (i + 1 == j && j % 7 == 5) || (j + 1 == i && i % 7 == 5);
+            double reach = x_reach[i] * z_reach[j];
+            CHECK(fabs(value) <= reach * (1 + 1e-12), "%s: kernel %d (%zu,%zu): %g, reach %g", what,
+                  kernel->type, i, j, value, reach);
+            CHECK(fabs(d - value) <= bound * reach, "%s: kernel %d (%zu,%zu): off by %g, bound %g",
+                  what, kernel->type, i, j, fabs(d - value), bound * reach);
             bool distance = kernel->type == KERNEL_RBF || kernel->type == KERNEL_LAPLACIAN;
             bool share = kernel->type == KERNEL_TANIMOTO || kernel->type == KERNEL_MINMAX;
             if (a == b && same && distance) {
@@ -109,6 +105,8 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             }
         }
     }
+    free(x_reach);
+    free(z_reach);
     free(narrow);
     free(wide);
     kernel_rows_free(&x);
