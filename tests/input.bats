@@ -76,9 +76,9 @@ refuses() {
     reads '1 1:1\n2 qid:7 1:2\n' $'2 rows, 1 features, dense\n1 qid:0 1:1\n2 qid:7 1:2'
 }
 
-@test "input: names as labels are kept as written" {
-    reads '+1 1:1\nC# 1:2\n\303\244 1:3\n+1 1:4\n1 1:5\n' \
-        $'5 rows, 1 features, dense\n+1 1:1\nC# 1:2\n\303\244 1:3\n+1 1:4\n1 1:5' name
+@test "input: names as labels are kept as written, equal numbers as the first of them" {
+    reads '+1 1:1\nC# 1:2\n\303\244 1:3\n+1 1:4\n1 1:5\n1x 1:6\n' \
+        $'6 rows, 1 features, dense\n+1 1:1\nC# 1:2\n\303\244 1:3\n+1 1:4\n+1 1:5\n1x 1:6' name
 }
 
 @test "input: sets of labels, perhaps empty" {

@@ -320,7 +320,7 @@ static void test_many_classes(void) {
     printf("ok: a hundred classes, alpha in lists\n");
 }
 
-/* Nothing but rows of zeros: the constant in P and D, and no weights. */
+/* Nothing but rows of zeros: the constant in P and D, but for rounding that is paid for. */
 static void test_empty_rows(void) {
     struct data data = problem_data(9, 3, 3, false, 12);
     memset(data.value, 0, data.n_rows * data.n_features * sizeof *data.value);
@@ -329,8 +329,9 @@ static void test_empty_rows(void) {
         struct mc_setup setup = make_setup(form, 1, 0);
         struct mc_shape shape = mc_shape((enum mc_formulation)form, 3, 1);
         struct solution solution = solve(&problem, &setup, MC_AUTO, 2, 1e-3);
-        CHECK(solution.primal == 9 * 2 * mc_most(&shape) && solution.primal == solution.dual,
-              "%s: P %g D %g", mc_definitions[form].name, solution.primal, solution.dual);
+        double P = solution.primal, D = solution.dual, optimum = 9 * 2 * mc_most(&shape);
+        CHECK(D <= optimum && optimum <= P && P - D <= 1e-13 * optimum, "%s: P %.17g D %.17g",
+              mc_definitions[form].name, P, D);
         solution_free(&solution);
     }
     data_free(&data);
