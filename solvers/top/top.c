@@ -2,8 +2,10 @@
 
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "solvers/methods/certify.h"
+#include "solvers/methods/definite.h"
 #include "solvers/methods/score_map.h"
-#include "solvers/top/dual.h"
+#include "solvers/top/certify.h"
 #include "solvers/top/engines.h"
 #include "solvers/top/grill.h"
 #include "solvers/top/risk.h"
@@ -12,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often a fit that looked converged, but is not when recomputed in double, or is no better than
- * w = 0, is taken further. */
-enum { POLISH_ROUNDS = 8 };
+/* How often a fit that looked converged, but is not when certified, or is no better than w = 0, is
+ * taken further; and how often to no avail. */
+enum { ROUNDS = 9, STALLED_ROUNDS = 2 };
 
-/* A square this much below 0, of its terms, or a dual above the primal, of both, is no rounding. */
-static const double INDEFINITE = 1e-9;
+/* A round is of avail if it brings the gap below this part of the last one. */
+static const double BETTER = 0.9;
 
 /* w = 0 is called optimal when its own gap is as small as this. */
 static const double TRIVIAL = 1e-6;
@@ -26,6 +28,7 @@ struct top {
     const struct problem *problem;
     struct top_setting setting;
     struct score_map map;
+    struct certify *certify;       /* made at first use */
     struct top_engines engines[2]; /* by enum top_loss; without map: not open */
     double *cost;                  /* (n) weights of positives, 0: no positive */
     double *mass;                  /* (n) weights in J */
@@ -147,6 +150,7 @@ void top_close(struct top *top) {
     for (int loss = 0; loss < 2; loss++) {
         top_engines_free(&top->engines[loss]);
     }
+    certify_free(top->certify);
     score_map_free(&top->map);
     free(top->cost);
     free(top->mass);
@@ -173,6 +177,9 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
     if (engines->map) {
         return 0;
     }
+    if (!top->certify && certify_create(&top->certify, top->problem, &top->map, 0, err) < 0) {
+        return -1;
+    }
     if (top_risk_create(risk, n, err)) {
         return -1;
     }
@@ -192,132 +199,7 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
     return 0;
 }
 
-/* ---- the certificate ---- */
-
-/* Adds what b'K b may have lost by rounding, where terms cancel: a part of (sum |b_i| |phi_i|)^2.
- */
-static int add_rounding(const struct score_map *map, const double *b, double *rounding,
-                        struct error *err) {
-    double *diagonal = memory_array(map->n, sizeof *diagonal, "a certificate", err), sum = 0;
-    if (!diagonal || map->diagonal(map, diagonal, err)) {
-        free(diagonal);
-        return -1;
-    }
-    for (size_t i = 0; i < map->n; i++) {
-        sum += fabs(b[i]) * sqrt(fabs(diagonal[i]));
-    }
-    free(diagonal);
-    *rounding += 1e-14 * sum * sum;
-    return 0;
-}
-
-/* Work of a certificate. */
-struct certificate {
-    double
-        *weights;   /* (dimension, 2) of the primal, and of the dual; or of both, if they are one */
-    double *scores; /* (n, 2) of them */
-    double *b;      /* (n) alpha - beta */
-    double *s, *g;  /* (n) scores of the primal, a subgradient there */
-    size_t outputs;
-};
-
-static void free_certificate(struct certificate *certificate) {
-    free(certificate->weights);
-    free(certificate->scores);
-    free(certificate->b);
-}
-
-/* Weights of the fit and of its dual point, and their scores, from the data. */
-static int prepare_certificate(const struct top *top, const struct fit *fit,
-                               struct certificate *certificate, struct error *err) {
-    const struct score_map *map = &top->map;
-    size_t n = map->n, d = map->dimension;
-    *certificate =
-        (struct certificate){.weights = memory_array(d, 3 * sizeof(double), "a certificate", err),
-                             .scores = memory_array(n, 2 * sizeof(double), "a certificate", err),
-                             .b = memory_array(n, 3 * sizeof(double), "a certificate", err)};
-    if (!certificate->weights || !certificate->scores || !certificate->b) {
-        return -1;
-    }
-    certificate->s = certificate->b + n;
-    certificate->g = certificate->s + n;
-    for (size_t i = 0; i < n; i++) {
-        certificate->b[i] = fit->alpha[i] - fit->beta[i];
-    }
-    double *both = certificate->weights, *dual = both + 2 * d;
-    if (map->adjoint(map, certificate->b, dual, err)) {
-        return -1;
-    }
-    bool same = memcmp(fit->weights, dual, d * sizeof *dual) == 0;
-    size_t outputs = certificate->outputs = same ? 1 : 2;
-    for (size_t k = 0; k < d; k++) {
-        both[outputs * k] = fit->weights[k];
-        both[outputs * k + outputs - 1] = dual[k];
-    }
-    return map->exact(map, both, outputs, certificate->scores, err);
-}
-
-/* Makes the dual point feasible, and recomputes both bounds in double from the weights and it, and
- * the threshold. *indefinite: they show that the kernel is not positive semidefinite. */
-static int certify(struct top *top, const struct top_parameters *parameters, struct fit *fit,
-                   double *threshold, bool *indefinite, struct error *err) {
-    const struct score_map *map = &top->map;
-    struct top_risk *risk = &top->engines[parameters->loss].risk;
-    struct certificate certificate;
-    top_dual_repair(risk, parameters->cost, fit->alpha, fit->beta);
-    int status = prepare_certificate(top, fit, &certificate, err);
-    if (status == 0) {
-        const double *both = certificate.weights, *scores = certificate.scores;
-        const double *other = map->primal ? both : scores;
-        size_t outputs = certificate.outputs, last = outputs - 1;
-        double norm = 0, dual_norm = 0, terms = 0, offset;
-        for (size_t k = 0; k < map->dimension; k++) {
-            double square = both[outputs * k] * other[outputs * k];
-            double dual_square = both[outputs * k + last] * other[outputs * k + last];
-            norm += square;
-            dual_norm += dual_square;
-            terms += fabs(square) + fabs(dual_square);
-        }
-        for (size_t i = 0; i < map->n; i++) {
-            certificate.s[i] = scores[outputs * i];
-        }
-        fit->primal = 0.5 * norm +
-                      parameters->cost * top_risk_cut(risk, certificate.s, certificate.g, &offset);
-        *threshold = risk->threshold;
-        fit->dual = top_risk_dual(risk, parameters->cost, fit->alpha, fit->beta) - 0.5 * dual_norm;
-        double rounding = INDEFINITE * terms;
-        status = map->primal ? 0 : add_rounding(map, certificate.b, &rounding, err);
-        *indefinite =
-            norm < -rounding || dual_norm < -rounding ||
-            fit->dual - fit->primal > INDEFINITE * (fabs(fit->dual) + fabs(fit->primal)) + rounding;
-        if (status == 0 && (!isfinite(fit->primal) || !isfinite(fit->dual))) {
-            status =
-                error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
-        }
-    }
-    free_certificate(&certificate);
-    return status;
-}
-
 /* ---- w = 0 ---- */
-
-/* Makes w = 0 and the dual point 0 the fit, of which *threshold is the threshold. */
-static int take_nothing(struct top *top, const struct top_parameters *parameters, struct fit *fit,
-                        double *threshold, struct error *err) {
-    size_t n = top->problem->n;
-    struct top_risk *risk = &top->engines[parameters->loss].risk;
-    *fit = (struct fit){.weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err),
-                        .alpha = memory_zeros(n, sizeof(double), "the dual point", err),
-                        .beta = memory_zeros(n, sizeof(double), "the dual point", err)};
-    double *s = memory_zeros(n, 2 * sizeof *s, "scores", err), offset;
-    int status = fit->weights && fit->alpha && fit->beta && s ? 0 : -1;
-    if (status == 0) {
-        fit->primal = parameters->cost * top_risk_cut(risk, s, s + n, &offset);
-        *threshold = risk->threshold;
-    }
-    free(s);
-    return status;
-}
 
 /* topmeank, where the positives' own centroid is among the means of K rows: each positive's part of
  * the cost is no more than its share of the threshold. */
@@ -349,30 +231,21 @@ static const char *explain(const struct top *top) {
            "may help";
 }
 
-/* The dual point that shows it: at scores 0 the same of alpha and of beta. */
-static void balance(const struct top *top, const struct top_parameters *parameters,
-                    struct fit *fit) {
+/* The fit that shows it: weights 0, and at scores 0 the same of alpha and of beta. */
+static int balance(const struct top *top, const struct top_parameters *parameters, struct fit *fit,
+                   struct error *err) {
     const struct top_risk *risk = &top->engines[parameters->loss].risk;
+    fit->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
+    fit->alpha = memory_zeros(risk->n, sizeof(double), "the dual point", err);
+    fit->beta = memory_zeros(risk->n, sizeof(double), "the dual point", err);
+    if (!fit->weights || !fit->alpha || !fit->beta) {
+        return -1;
+    }
     for (size_t i = 0; i < risk->n; i++) {
         fit->alpha[i] = parameters->cost * risk->cost[i] * top_slope(risk->square, 0);
         fit->beta[i] = fit->alpha[i];
     }
-}
-
-/* Makes w = 0 the primal side of the fit, whose dual shows that nothing is better. */
-static int take_trivial(struct top *top, const struct top_parameters *parameters, struct fit *fit,
-                        struct error *err) {
-    struct fit nothing;
-    int status = take_nothing(top, parameters, &nothing, &top->threshold, err);
-    if (status == 0) {
-        memcpy(fit->weights, nothing.weights, top->map.dimension * sizeof(double));
-        fit->primal = nothing.primal;
-        fit->converged = true;
-        fit->reason = STOP_REACHED;
-        top->trivial = explain(top);
-    }
-    fit_free(&nothing);
-    return status;
+    return 0;
 }
 
 /* ---- solving ---- */
@@ -392,75 +265,130 @@ static int check_method(const struct top *top, const struct top_parameters *para
     return 0;
 }
 
+/* The best of a solve so far: a fit with its certificate, of which both sides may be of different
+ * rounds. */
+struct best {
+    struct fit fit;
+    struct certificate certificate;
+    bool found; /* there is one */
+};
+
 static void swap(double **a, double **b) {
     double *spare = *a;
     *a = *b;
     *b = spare;
 }
 
-/* Takes the sides of `found` that are better; threshold is that of its primal. */
-static void take_better(struct top *top, struct fit *fit, struct fit *found, double threshold) {
-    if (found->primal < fit->primal) {
-        swap(&fit->weights, &found->weights);
-        fit->primal = found->primal;
+/* Takes the sides of a fit that are better; both or none where the kernel may be indefinite, since
+ * it is checked on the rows of both. threshold is that of its weights. */
+static void take_better(struct top *top, struct best *best, struct fit *fit,
+                        const struct certificate *certificate, double threshold) {
+    struct certificate *own = &best->certificate;
+    const struct gram *gram = top->problem->gram;
+    bool apart = best->found && (!gram || definite_always(gram_rows(gram)));
+    bool both = !best->found || (!apart && certificate->certified >= own->certified &&
+                                 !(certificate->gap >= own->gap));
+    uint64_t iterations = best->fit.iterations + fit->iterations;
+    if (both || (apart && certificate->primal < own->primal)) {
+        swap(&best->fit.weights, &fit->weights);
+        own->primal = certificate->primal;
+        own->flat = certificate->flat;
+        own->worse = certificate->worse;
         top->threshold = threshold;
     }
-    if (found->dual > fit->dual) {
-        swap(&fit->alpha, &found->alpha);
-        swap(&fit->beta, &found->beta);
-        fit->dual = found->dual;
+    if (both || (apart && certificate->dual > own->dual)) {
+        swap(&best->fit.alpha, &fit->alpha);
+        swap(&best->fit.beta, &fit->beta);
+        own->dual = certificate->dual;
     }
-    fit->converged = found->converged;
-    fit->reason = found->reason;
-    fit->iterations += found->iterations;
+    own->certified = both ? certificate->certified : own->certified;
+    own->nothing = certificate->nothing;
+    own->gap = gap_relative_to(own->primal, own->dual, own->nothing);
+    best->found = true;
+    best->fit.iterations = iterations;
+    best->fit.reason = fit->reason;
 }
 
-/* Solves until the gap that is computed from the data is as asked, and the fit better than w = 0.
- */
+/* w = 0, which has the primal that is certified. */
+static void take_nothing(struct top *top, enum top_loss loss, struct best *best) {
+    struct top_risk *risk = &top->engines[loss].risk;
+    memset(best->fit.weights, 0, top->map.dimension * sizeof(double));
+    top->threshold = top_risk_of_nothing(risk);
+    best->certificate.primal = best->certificate.nothing;
+    best->certificate.worse = true;
+    best->certificate.gap = gap_relative(best->certificate.primal, best->certificate.dual);
+}
+
+/* One round: a fit, its certificate, and the better of it and what there was. *believed: the engine
+ * holds that it has reached epsilon. */
+static int solve_round(struct top *top, const struct top_parameters *parameters, double epsilon,
+                       const struct monitor *monitor, struct best *best, bool *believed,
+                       struct error *err) {
+    struct top_engines *engines = &top->engines[parameters->loss];
+    struct fit fit = {0};
+    struct certificate certificate;
+    double threshold;
+    int status =
+        top_engines_solve(engines, parameters, epsilon, best->fit.iterations, monitor, &fit, err);
+    if (status == 0) {
+        status = top_certify(top->certify, &top->map, &engines->risk, parameters->cost,
+                             parameters->epsilon, &fit, &certificate, &threshold, err);
+    }
+    if (status == 0) {
+        *believed = fit.converged;
+        take_better(top, best, &fit, &certificate, threshold);
+    }
+    fit_free(&fit);
+    return status;
+}
+
+/* Solves until the gap that is certified is as asked, and the fit better than w = 0; or until that
+ * does not come closer. */
 static int solve_convex(struct top *top, const struct top_parameters *parameters,
-                        const struct monitor *monitor, struct fit *fit, bool *indefinite,
-                        struct error *err) {
-    double threshold, epsilon = parameters->epsilon;
-    if (take_nothing(top, parameters, fit, &top->threshold, err)) {
-        return -1;
-    }
-    double nothing = fit->primal;
-    if (nothing_is_best(top, parameters)) {
-        balance(top, parameters, fit);
-        return certify(top, parameters, fit, &threshold, indefinite, err) ||
-                       take_trivial(top, parameters, fit, err)
-                   ? -1
-                   : 0;
-    }
-    for (int round = 0;; round++) {
-        struct fit found = {0};
-        if (top_engines_solve(&top->engines[parameters->loss], parameters, epsilon, fit->iterations,
-                              monitor, &found, err) ||
-            certify(top, parameters, &found, &threshold, indefinite, err)) {
-            fit_free(&found);
+                        const struct monitor *monitor, struct best *best, struct error *err) {
+    double epsilon = parameters->epsilon, wanted = fmin(TRIVIAL, parameters->epsilon);
+    int stalled = 0;
+    for (int round = 0; round < ROUNDS && stalled < STALLED_ROUNDS; round++) {
+        double last = best->found ? best->certificate.gap : INFINITY;
+        bool believed = false;
+        if (solve_round(top, parameters, epsilon, monitor, best, &believed, err) < 0) {
             return -1;
         }
-        if (*indefinite) {
-            fit->dual = -INFINITY; /* what was found is all there is */
-            fit->primal = INFINITY;
-        }
-        bool stopped = !found.converged;
-        take_better(top, fit, &found, threshold);
-        fit_free(&found);
-        if (*indefinite) {
+        const struct certificate *certificate = &best->certificate;
+        if (!certificate->certified) {
             return 0;
         }
-        bool useful = fit->primal < nothing;
-        bool reached = gap_reached(fit->primal, fit->dual, parameters->epsilon);
-        if (!useful && gap_reached(nothing, fit->dual, fmin(TRIVIAL, parameters->epsilon))) {
-            return take_trivial(top, parameters, fit, err);
-        }
-        if (stopped || (reached && useful) || round == POLISH_ROUNDS ||
-            parameters->method == TOP_CD) {
+        bool useful = certificate->primal < certificate->nothing;
+        bool reached = certificate->gap <= parameters->epsilon;
+        if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {
+            take_nothing(top, parameters->loss, best);
+            top->trivial = explain(top);
             return 0;
         }
+        if (!believed || (reached && useful) || parameters->method == TOP_CD) {
+            return 0;
+        }
+        stalled = certificate->gap < BETTER * last ? 0 : stalled + 1;
         epsilon /= useful ? 2 : 10;
     }
+    best->fit.reason = STOP_ROUNDING;
+    return 0;
+}
+
+/* topmeank, where that is seen without solving. */
+static int solve_trivial(struct top *top, const struct top_parameters *parameters,
+                         struct best *best, struct error *err) {
+    struct top_risk *risk = &top->engines[parameters->loss].risk;
+    double threshold;
+    best->found = true;
+    if (balance(top, parameters, &best->fit, err) < 0 ||
+        top_certify(top->certify, &top->map, risk, parameters->cost, parameters->epsilon,
+                    &best->fit, &best->certificate, &threshold, err) < 0) {
+        return -1;
+    }
+    take_nothing(top, parameters->loss, best);
+    top->trivial = explain(top);
+    return 0;
 }
 
 static int solve_grill(struct top *top, const struct top_parameters *parameters,
@@ -489,30 +417,23 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     if (is_grill(top->setting.formulation)) {
         return solve_grill(top, parameters, monitor, solution, err);
     }
-    struct fit fit = {0};
-    bool indefinite = false;
-    if (open_engines(top, parameters->loss, err) ||
-        solve_convex(top, parameters, monitor, &fit, &indefinite, err)) {
-        fit_free(&fit);
-        return -1;
+    struct best best = {.found = false};
+    int status = open_engines(top, parameters->loss, err);
+    if (status == 0) {
+        status = nothing_is_best(top, parameters)
+                     ? solve_trivial(top, parameters, &best, err)
+                     : solve_convex(top, parameters, monitor, &best, err);
     }
-    *solution = (struct solution){.n_outputs = 1,
-                                  .weights = fit.weights,
-                                  .primal = fit.primal,
-                                  .dual = fit.dual,
-                                  .iterations = fit.iterations,
-                                  .reason = fit.reason};
-    fit.weights = NULL;
-    solution->gap = indefinite ? NAN : gap_relative(fit.primal, fit.dual);
-    solution->certified = !indefinite;
-    solution->converged = solution->gap <= parameters->epsilon;
-    if (indefinite) {
-        solution->dual = 0;
-        solution->converged = false;
-        solution->reason = stop_limited(fit.reason) ? fit.reason : STOP_INDEFINITE;
-    } else if (!solution->converged && !solution->reason) {
-        solution->reason = STOP_ROUNDING;
+    if (status == 0) {
+        if (best.certificate.worse) {
+            take_nothing(top, parameters->loss, &best);
+        }
+        *solution = (struct solution){
+            .n_outputs = 1, .weights = best.fit.weights, .iterations = best.fit.iterations};
+        best.fit.weights = NULL;
+        certify_conclude(&best.certificate, parameters->epsilon,
+                         best.fit.reason ? best.fit.reason : STOP_ROUNDING, solution);
     }
-    fit_free(&fit);
-    return 0;
+    fit_free(&best.fit);
+    return status;
 }

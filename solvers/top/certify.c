@@ -1,0 +1,286 @@
+#include "solvers/top/certify.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "solvers/top/dual.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the loss ---- */
+
+struct loss {
+    struct top_risk *risk;
+    double cost;
+    double threshold; /* of the last evaluation */
+    double slack;     /* how far a margin may be off, at most */
+    double *s;        /* (n) gets the scores; NULL: unwanted */
+};
+
+/* The mean's threshold in long double, from its gradient p: the part of the last row is what the
+ * whole ones leave. *rounding: bound of its error. */
+static double sum_mean(const struct top_risk *risk, const double *s, double *rounding) {
+    long double shares = 0, sum = 0;
+    double last = 0, largest = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->p[i] > 0 && risk->p[i] >= risk->share[i]) {
+            shares += (long double)risk->share[i];
+            sum += (long double)risk->share[i] * (long double)s[i];
+        } else if (risk->p[i] > 0) {
+            last = s[i];
+        }
+        largest = risk->p[i] > 0 ? fmax(largest, fabs(s[i])) : largest;
+    }
+    if (shares < 1) {
+        sum += (1 - shares) * (long double)last;
+    }
+    *rounding = ((double)risk->n * (double)LDBL_EPSILON + 4 * DBL_EPSILON) * largest;
+    return (double)sum;
+}
+
+/* The quantile's threshold in long double, from the rows above it. Rows that rounding may have put
+ * on the wrong side of it move it by what they would add. */
+static double sum_quantile(const struct top_risk *risk, const double *s, double *rounding) {
+    long double mass = 0, mean = 0, spread = 0, theta = (long double)risk->theta, near = 0;
+    double largest = 0, t = risk->threshold;
+    for (size_t i = 0; i < risk->n; i++) {
+        double v = 1 + risk->theta * (s[i] - t);
+        double off = 8 * DBL_EPSILON * (1 + risk->theta * (fabs(s[i]) + fabs(t)));
+        if (risk->p[i] > 0) {
+            mass += (long double)risk->mass[i];
+            mean += (long double)risk->mass[i] * (long double)s[i];
+            largest = fmax(largest, fabs(s[i]));
+        }
+        if (risk->mass[i] > 0 && fabs(v) <= off) {
+            near += (long double)risk->mass[i] * (long double)(risk->square ? off * off : off);
+        }
+    }
+    mean /= mass;
+    long double missing = (mass - (long double)risk->budget) / (theta * mass), part = 1, root = 1;
+    for (size_t i = 0; i < risk->n && risk->square; i++) {
+        long double d = (long double)s[i] - mean;
+        spread += risk->p[i] > 0 ? (long double)risk->mass[i] * d * d : 0;
+    }
+    if (risk->square) { /* 1 - theta (t - mean), the mean of what l squares */
+        root = sqrtl(fmaxl(0, ((long double)risk->budget - theta * theta * spread) / mass));
+        missing += theta * spread / mass;
+        part = 1 + root;
+    }
+    long double unit = (long double)(risk->n + 8) * (long double)LDBL_EPSILON;
+    long double lost =
+        unit * ((long double)largest + (mass + (long double)risk->budget) / (theta * mass) +
+                theta * spread / mass);
+    if (risk->square) { /* of the root */
+        lost += fabsl(missing) * unit * (long double)risk->budget / (mass * root * root + 1e-300L);
+        near /= 2 * root;
+    }
+    *rounding = (double)(lost + near / (theta * mass)) +
+                4 * DBL_EPSILON * (largest + fabs((double)(mean + missing / part)));
+    return (double)(mean + missing / part);
+}
+
+static double find_threshold(struct loss *loss, const double *s, double *rounding) {
+    struct top_risk *risk = loss->risk;
+    risk->threshold = top_risk_threshold(risk, s, risk->p);
+    *rounding = 0;
+    return risk->kind == TOP_MEAN       ? sum_mean(risk, s, rounding)
+           : risk->kind == TOP_QUANTILE ? sum_quantile(risk, s, rounding)
+                                        : 0;
+}
+
+/* Adds weight l(u), and what it may be more where u is off by slack. */
+static void add_loss(bool square, double weight, double u, double slack, double *value,
+                     double *rounding) {
+    double loss = weight * top_loss(square, u);
+    *value += loss;
+    *rounding += fmax(0, weight * top_loss(square, u + slack) - loss);
+}
+
+static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
+                         const double *error, double *value, double *rounding, struct error *err) {
+    (void)first;
+    (void)err;
+    struct loss *loss = context;
+    const struct top_risk *risk = loss->risk;
+    double t, off;
+    t = loss->threshold = find_threshold(loss, s, &off);
+    for (size_t i = 0; i < n; i++) {
+        off = risk->kind != TOP_NONE && risk->mass[i] > 0 ? fmax(off, error[i]) : off;
+    }
+    off *= 2; /* the largest error of a score, and that of the sum */
+    *value = *rounding = loss->slack = 0;
+    for (size_t i = 0; i < n; i++) {
+        double slack = off + error[i] + 4 * DBL_EPSILON * (1 + fabs(t) + fabs(s[i]));
+        if (risk->cost[i] > 0) {
+            add_loss(risk->square, loss->cost * risk->cost[i], t - s[i], slack, value, rounding);
+            loss->slack = fmax(loss->slack, slack);
+        }
+        if (risk->kind == TOP_NONE && risk->mass[i] > 0) {
+            add_loss(risk->square, loss->cost * risk->mass[i], s[i], slack, value, rounding);
+            loss->slack = fmax(loss->slack, slack);
+        }
+    }
+    *rounding += ((double)n + 8) * DBL_EPSILON * (*value + *rounding);
+    if (loss->s) {
+        memcpy(loss->s, s, n * sizeof *s);
+    }
+    return 0;
+}
+
+/* The primal of w = 0, at least. */
+static double loss_of_nothing(const struct loss *loss, double *zeros) {
+    double value, rounding;
+    memset(zeros, 0, loss->risk->n * sizeof *zeros);
+    struct loss own = {.risk = loss->risk, .cost = loss->cost};
+    struct error ignored;
+    evaluate_loss(&own, 0, loss->risk->n, zeros, zeros, &value, &rounding, &ignored);
+    return value + rounding;
+}
+
+/* ---- the dual point ---- */
+
+/* The function of the dual point, and what rounding may have done to it: its sums and its caps hold
+ * but for a `part` of its entries, by which they can be scaled, and which entries of other rows,
+ * whichever, can take. */
+struct dual {
+    double *b, *error, *weights; /* (n), (n), (dimension) */
+    struct certify_function function;
+    double linear, rounding;
+};
+
+static void free_dual(struct dual *dual) {
+    free(dual->b);
+    free(dual->error);
+    free(dual->weights);
+}
+
+static int make_dual(const struct certify *certify, const struct score_map *map,
+                     const struct loss *loss, const struct fit *fit, struct dual *dual,
+                     struct error *err) {
+    const struct top_risk *risk = loss->risk;
+    const double *reach = certify_reach(certify);
+    size_t n = map->n, used = 0, far = 0;
+    *dual = (struct dual){.b = memory_array(n, sizeof(double), "a certificate", err),
+                          .error = memory_array(n, sizeof(double), "a certificate", err),
+                          .weights =
+                              memory_array(map->dimension, sizeof(double), "a certificate", err)};
+    if (!dual->b || !dual->error || !dual->weights) {
+        return -1;
+    }
+    double alphas = 0, betas = 0, squares = 0, lost = 0, size = 0;
+    for (size_t i = 0; i < n; i++) {
+        double a = fit->alpha[i], b = fit->beta[i];
+        dual->b[i] = a - b;
+        alphas += a;
+        betas += b;
+        squares += risk->square && a > 0 ? a * (a / (4 * loss->cost * risk->cost[i])) : 0;
+        squares += risk->square && risk->kind == TOP_NONE && b > 0
+                       ? b * (b / (4 * loss->cost * risk->mass[i]))
+                       : 0;
+        used += a != b;
+        size += fabs(a - b) * reach[i];
+        far = reach[i] > reach[far] ? i : far;
+    }
+    bool quantile = risk->kind == TOP_QUANTILE, mean = risk->kind == TOP_MEAN;
+    double units = ((double)n + 8) * DBL_EPSILON;
+    double part =
+        risk->kind == TOP_NONE || betas <= 0 ? 0 : fabs(alphas - betas) / betas + 2 * units;
+    part += mean ? 2 * units : 0;
+    for (size_t i = 0; i < n; i++) {
+        dual->error[i] = DBL_EPSILON * fabs(dual->b[i]) + part * fit->beta[i];
+        dual->error[i] += mean && i == far ? part * betas : 0;
+        lost += dual->error[i] * reach[i];
+    }
+    double lifted = quantile ? betas / risk->theta : mean ? 0 : betas;
+    dual->linear = top_risk_dual(risk, loss->cost, fit->alpha, fit->beta);
+    double pull = quantile ? fabs(alphas + lifted - squares - dual->linear) : 0;
+    dual->rounding = units * (alphas + squares + lifted + pull);
+    dual->rounding += quantile ? part * (lifted + pull) : 0;
+    dual->function = (struct certify_function){.weights = dual->weights};
+    if (map->primal) {
+        dual->function.norm_error = lost + certify_adjoint_error(certify, used, size);
+    } else {
+        dual->function.error = dual->error;
+    }
+    return map->adjoint(map, dual->b, dual->weights, err);
+}
+
+/* ---- both bounds ---- */
+
+static int find_bounds(struct certify *certify, struct loss *loss, const double *weights,
+                       const struct dual *dual, double nothing, struct certificate *certificate,
+                       struct error *err) {
+    const struct certify_function f = {.weights = weights};
+    const struct certify_family family = {.context = loss,
+                                          .loss = evaluate_loss,
+                                          .linear = dual->linear,
+                                          .linear_rounding = dual->rounding,
+                                          .nothing = nothing};
+    return certify_bounds(certify, 1, &f, &dual->function, &family, certificate, err);
+}
+
+/* Tries the weights at the length that is best for their scores, and a little more than that. */
+static int stretch(struct certify *certify, const struct score_map *map, struct loss *loss,
+                   const struct dual *dual, double nothing, double *weights,
+                   struct certificate *certificate, double *threshold, struct error *err) {
+    size_t n = map->n, d = map->dimension;
+    double *trial = memory_array(d, sizeof *trial, "a certificate", err);
+    double *work = memory_array(n, 2 * sizeof *work, "a certificate", err);
+    if (!trial || !work) {
+        free(trial);
+        free(work);
+        return -1;
+    }
+    double norm = array_dot(weights, map->primal ? weights : loss->s, d), primal, factor = 1;
+    double best = top_risk_multiple(loss->risk, loss->cost, norm, loss->s, 1, TOP_MULTIPLE_EXACT,
+                                    work, &primal);
+    const double more[] = {0, 2 * loss->slack, 8 * loss->slack};
+    loss->s = NULL;
+    int status = 0;
+    for (size_t k = 0; k < sizeof more / sizeof more[0] && status == 0; k++) {
+        struct certificate found;
+        double length = best * (1 + more[k]);
+        for (size_t j = 0; j < d; j++) {
+            trial[j] = length * weights[j];
+        }
+        status = find_bounds(certify, loss, trial, dual, nothing, &found, err);
+        if (status == 0 && found.primal < certificate->primal) {
+            *certificate = found;
+            *threshold = loss->threshold;
+            factor = length;
+        }
+    }
+    for (size_t j = 0; j < d && factor != 1; j++) {
+        weights[j] = factor * weights[j];
+    }
+    free(trial);
+    free(work);
+    return status;
+}
+
+int top_certify(struct certify *certify, const struct score_map *map, struct top_risk *risk,
+                double cost, double epsilon, struct fit *fit, struct certificate *certificate,
+                double *threshold, struct error *err) {
+    double *s = memory_array(map->n, sizeof *s, "a certificate", err);
+    struct loss loss = {.risk = risk, .cost = cost, .s = s};
+    struct dual dual = {.b = NULL};
+    int status = s ? 0 : -1;
+    if (status == 0) {
+        top_dual_repair(risk, cost, fit->alpha, fit->beta);
+        status = make_dual(certify, map, &loss, fit, &dual, err);
+    }
+    if (status == 0) {
+        double nothing = loss_of_nothing(&loss, s);
+        status = find_bounds(certify, &loss, fit->weights, &dual, nothing, certificate, err);
+        *threshold = loss.threshold;
+        if (status == 0 && certificate->certified && certificate->gap > epsilon) {
+            status = stretch(certify, map, &loss, &dual, nothing, fit->weights, certificate,
+                             threshold, err);
+        }
+    }
+    free_dual(&dual);
+    free(s);
+    return status;
+}

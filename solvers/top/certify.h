@@ -1,0 +1,20 @@
+/* The certificate of classification at the top: its loss and its dual point at the door of all
+ * families (solvers/methods/certify.h). */
+#ifndef SOLVERS_TOP_CERTIFY_H
+#define SOLVERS_TOP_CERTIFY_H
+
+#include "common/base/error.h"
+#include "solvers/methods/certify.h"
+#include "solvers/methods/fit.h"
+#include "solvers/methods/score_map.h"
+#include "solvers/top/risk.h"
+
+/* Makes the fit's dual point feasible (solvers/top/dual.h) and fills the certificate of its weights
+ * and that point, and the threshold of these weights. Where the gap is above epsilon the weights
+ * are tried at other lengths, and replaced where that is better: at large C rows are to lie above
+ * the threshold by what rounding may take. `certify` is of map's problem. */
+int top_certify(struct certify *certify, const struct score_map *map, struct top_risk *risk,
+                double cost, double epsilon, struct fit *fit, struct certificate *certificate,
+                double *threshold, struct error *err);
+
+#endif
