@@ -2,12 +2,51 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/data/twins.h"
 #include "solvers/top/dual.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the problem ---- */
+
+int top_certifier_create(struct top_certifier *certifier, const struct problem *problem,
+                         const struct score_map *map, struct error *err) {
+    *certifier = (struct top_certifier){.map = map};
+    if (certify_create(&certifier->certify, problem, map, 0, err) < 0) {
+        return -1;
+    }
+    if (!problem->gram || gram_rows(problem->gram)->kernel->type == KERNEL_PRECOMPUTED) {
+        return 0;
+    }
+    certifier->twin = memory_array(problem->n, sizeof *certifier->twin, "equal rows", err);
+    if (!certifier->twin ||
+        twins_find(problem->data, problem->rows, problem->n, certifier->twin, err) < 0) {
+        top_certifier_free(certifier);
+        return -1;
+    }
+    return 0;
+}
+
+void top_certifier_free(struct top_certifier *certifier) {
+    certify_free(certifier->certify);
+    free(certifier->twin);
+    *certifier = (struct top_certifier){0};
+}
+
+/* The same function with the coefficients of equal rows added up at the first of them: where they
+ * cancel, less is lost by rounding. */
+static void join_twins(const struct top_certifier *certifier, double *b) {
+    for (size_t i = 0; certifier->twin && i < certifier->map->n; i++) {
+        uint32_t first = certifier->twin[i];
+        if (first != i) {
+            b[first] += b[i];
+            b[i] = 0;
+        }
+    }
+}
 
 /* ---- the loss ---- */
 
@@ -156,11 +195,11 @@ static void free_dual(struct dual *dual) {
     free(dual->weights);
 }
 
-static int make_dual(const struct certify *certify, const struct score_map *map,
-                     const struct loss *loss, const struct fit *fit, struct dual *dual,
-                     struct error *err) {
+static int make_dual(const struct top_certifier *certifier, const struct loss *loss,
+                     const struct fit *fit, struct dual *dual, struct error *err) {
+    const struct score_map *map = certifier->map;
     const struct top_risk *risk = loss->risk;
-    const double *reach = certify_reach(certify);
+    const double *reach = certify_reach(certifier->certify);
     size_t n = map->n, used = 0, far = 0;
     *dual = (struct dual){.b = memory_array(n, sizeof(double), "a certificate", err),
                           .error = memory_array(n, sizeof(double), "a certificate", err),
@@ -189,7 +228,8 @@ static int make_dual(const struct certify *certify, const struct score_map *map,
         risk->kind == TOP_NONE || betas <= 0 ? 0 : fabs(alphas - betas) / betas + 2 * units;
     part += mean ? 2 * units : 0;
     for (size_t i = 0; i < n; i++) {
-        dual->error[i] = DBL_EPSILON * fabs(dual->b[i]) + part * fit->beta[i];
+        dual->error[i] = (certifier->twin ? units : DBL_EPSILON) * fabs(dual->b[i]);
+        dual->error[i] += part * fit->beta[i];
         dual->error[i] += mean && i == far ? part * betas : 0;
         lost += dual->error[i] * reach[i];
     }
@@ -200,31 +240,33 @@ static int make_dual(const struct certify *certify, const struct score_map *map,
     dual->rounding += quantile ? part * (lifted + pull) : 0;
     dual->function = (struct certify_function){.weights = dual->weights};
     if (map->primal) {
-        dual->function.norm_error = lost + certify_adjoint_error(certify, used, size);
+        dual->function.norm_error = lost + certify_adjoint_error(certifier->certify, used, size);
     } else {
         dual->function.error = dual->error;
+        join_twins(certifier, dual->b);
     }
     return map->adjoint(map, dual->b, dual->weights, err);
 }
 
 /* ---- both bounds ---- */
 
-static int find_bounds(struct certify *certify, struct loss *loss, const double *weights,
-                       const struct dual *dual, double nothing, struct certificate *certificate,
-                       struct error *err) {
+static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
+                       const double *weights, const struct dual *dual, double nothing,
+                       struct certificate *certificate, struct error *err) {
     const struct certify_function f = {.weights = weights};
     const struct certify_family family = {.context = loss,
                                           .loss = evaluate_loss,
                                           .linear = dual->linear,
                                           .linear_rounding = dual->rounding,
                                           .nothing = nothing};
-    return certify_bounds(certify, 1, &f, &dual->function, &family, certificate, err);
+    return certify_bounds(certifier->certify, 1, &f, &dual->function, &family, certificate, err);
 }
 
 /* Tries the weights at the length that is best for their scores, and a little more than that. */
-static int stretch(struct certify *certify, const struct score_map *map, struct loss *loss,
+static int stretch(const struct top_certifier *certifier, struct loss *loss,
                    const struct dual *dual, double nothing, double *weights,
                    struct certificate *certificate, double *threshold, struct error *err) {
+    const struct score_map *map = certifier->map;
     size_t n = map->n, d = map->dimension;
     double *trial = memory_array(d, sizeof *trial, "a certificate", err);
     double *work = memory_array(n, 2 * sizeof *work, "a certificate", err);
@@ -245,7 +287,7 @@ static int stretch(struct certify *certify, const struct score_map *map, struct 
         for (size_t j = 0; j < d; j++) {
             trial[j] = length * weights[j];
         }
-        status = find_bounds(certify, loss, trial, dual, nothing, &found, err);
+        status = find_bounds(certifier, loss, trial, dual, nothing, &found, err);
         if (status == 0 && found.primal < certificate->primal) {
             *certificate = found;
             *threshold = loss->threshold;
@@ -260,24 +302,25 @@ static int stretch(struct certify *certify, const struct score_map *map, struct 
     return status;
 }
 
-int top_certify(struct certify *certify, const struct score_map *map, struct top_risk *risk,
-                double cost, double epsilon, struct fit *fit, struct certificate *certificate,
-                double *threshold, struct error *err) {
-    double *s = memory_array(map->n, sizeof *s, "a certificate", err);
+int top_certify(const struct top_certifier *certifier, struct top_risk *risk, double cost,
+                double epsilon, struct fit *fit, struct certificate *certificate, double *threshold,
+                struct error *err) {
+    double *s = memory_array(risk->n, sizeof *s, "a certificate", err);
     struct loss loss = {.risk = risk, .cost = cost, .s = s};
     struct dual dual = {.b = NULL};
     int status = s ? 0 : -1;
     if (status == 0) {
+        join_twins(certifier, fit->weights);
         top_dual_repair(risk, cost, fit->alpha, fit->beta);
-        status = make_dual(certify, map, &loss, fit, &dual, err);
+        status = make_dual(certifier, &loss, fit, &dual, err);
     }
     if (status == 0) {
         double nothing = loss_of_nothing(&loss, s);
-        status = find_bounds(certify, &loss, fit->weights, &dual, nothing, certificate, err);
+        status = find_bounds(certifier, &loss, fit->weights, &dual, nothing, certificate, err);
         *threshold = loss.threshold;
         if (status == 0 && certificate->certified && certificate->gap > epsilon) {
-            status = stretch(certify, map, &loss, &dual, nothing, fit->weights, certificate,
-                             threshold, err);
+            status = stretch(certifier, &loss, &dual, nothing, fit->weights, certificate, threshold,
+                             err);
         }
     }
     free_dual(&dual);

@@ -9,12 +9,26 @@
 #include "solvers/methods/score_map.h"
 #include "solvers/top/risk.h"
 
+#include <stdint.h>
+
+/* What certificates of one problem are made with. */
+struct top_certifier {
+    struct certify *certify;
+    const struct score_map *map;
+    uint32_t *twin; /* (n) the first row that is equal to each; NULL: linear, or unknown */
+};
+
+/* Borrows problem and map; the caller calls top_certifier_free. */
+int top_certifier_create(struct top_certifier *certifier, const struct problem *problem,
+                         const struct score_map *map, struct error *err);
+void top_certifier_free(struct top_certifier *certifier);
+
 /* Makes the fit's dual point feasible (solvers/top/dual.h) and fills the certificate of its weights
  * and that point, and the threshold of these weights. Where the gap is above epsilon the weights
  * are tried at other lengths, and replaced where that is better: at large C rows are to lie above
- * the threshold by what rounding may take. `certify` is of map's problem. */
-int top_certify(struct certify *certify, const struct score_map *map, struct top_risk *risk,
-                double cost, double epsilon, struct fit *fit, struct certificate *certificate,
-                double *threshold, struct error *err);
+ * the threshold by what rounding may take. Coefficients of equal rows become one. */
+int top_certify(const struct top_certifier *certifier, struct top_risk *risk, double cost,
+                double epsilon, struct fit *fit, struct certificate *certificate, double *threshold,
+                struct error *err);
 
 #endif

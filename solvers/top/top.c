@@ -21,6 +21,9 @@ enum { ROUNDS = 9, STALLED_ROUNDS = 2 };
 /* A round is of avail if it brings the gap below this part of the last one. */
 static const double BETTER = 0.9;
 
+/* What the sum of a row's loss may be off by, and is paid for in certificates. */
+static const double ROUNDING = 1e-15;
+
 /* w = 0 is called optimal when its own gap is as small as this. */
 static const double TRIVIAL = 1e-6;
 
@@ -28,11 +31,11 @@ struct top {
     const struct problem *problem;
     struct top_setting setting;
     struct score_map map;
-    struct certify *certify;       /* made at first use */
-    struct top_engines engines[2]; /* by enum top_loss; without map: not open */
-    double *cost;                  /* (n) weights of positives, 0: no positive */
-    double *mass;                  /* (n) weights in J */
-    double *negative;              /* (n) weights of negatives */
+    struct top_certifier certifier; /* made at first use */
+    struct top_engines engines[2];  /* by enum top_loss; without map: not open */
+    double *cost;                   /* (n) weights of positives, 0: no positive */
+    double *mass;                   /* (n) weights in J */
+    double *negative;               /* (n) weights of negatives */
     struct top_counts counts;
     double threshold;
     const char *trivial;
@@ -150,7 +153,7 @@ void top_close(struct top *top) {
     for (int loss = 0; loss < 2; loss++) {
         top_engines_free(&top->engines[loss]);
     }
-    certify_free(top->certify);
+    top_certifier_free(&top->certifier);
     score_map_free(&top->map);
     free(top->cost);
     free(top->mass);
@@ -177,7 +180,8 @@ static int open_engines(struct top *top, enum top_loss loss, struct error *err) 
     if (engines->map) {
         return 0;
     }
-    if (!top->certify && certify_create(&top->certify, top->problem, &top->map, 0, err) < 0) {
+    if (!top->certifier.certify &&
+        top_certifier_create(&top->certifier, top->problem, &top->map, err) < 0) {
         return -1;
     }
     if (top_risk_create(risk, n, err)) {
@@ -331,8 +335,8 @@ static int solve_round(struct top *top, const struct top_parameters *parameters,
     int status =
         top_engines_solve(engines, parameters, epsilon, best->fit.iterations, monitor, &fit, err);
     if (status == 0) {
-        status = top_certify(top->certify, &top->map, &engines->risk, parameters->cost,
-                             parameters->epsilon, &fit, &certificate, &threshold, err);
+        status = top_certify(&top->certifier, &engines->risk, parameters->cost, parameters->epsilon,
+                             &fit, &certificate, &threshold, err);
     }
     if (status == 0) {
         *believed = fit.converged;
@@ -358,7 +362,8 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         if (!certificate->certified) {
             return 0;
         }
-        bool useful = certificate->primal < certificate->nothing;
+        double rounding = ((double)top->problem->n + 16) * ROUNDING;
+        bool useful = certificate->primal < certificate->nothing * (1 - rounding);
         bool reached = certificate->gap <= parameters->epsilon;
         if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {
             take_nothing(top, parameters->loss, best);
@@ -382,8 +387,8 @@ static int solve_trivial(struct top *top, const struct top_parameters *parameter
     double threshold;
     best->found = true;
     if (balance(top, parameters, &best->fit, err) < 0 ||
-        top_certify(top->certify, &top->map, risk, parameters->cost, parameters->epsilon,
-                    &best->fit, &best->certificate, &threshold, err) < 0) {
+        top_certify(&top->certifier, risk, parameters->cost, parameters->epsilon, &best->fit,
+                    &best->certificate, &threshold, err) < 0) {
         return -1;
     }
     take_nothing(top, parameters->loss, best);
