@@ -1,164 +1,329 @@
 #include "solvers/top/certify.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/data/twins.h"
+#include "solvers/top/dual.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- the problem ---- */
+
+int top_certifier_create(struct top_certifier *certifier, const struct problem *problem,
+                         const struct score_map *map, struct error *err) {
+    *certifier = (struct top_certifier){.map = map};
+    if (certify_create(&certifier->certify, problem, map, 0, err) < 0) {
+        return -1;
+    }
+    if (!problem->gram || gram_rows(problem->gram)->kernel->type == KERNEL_PRECOMPUTED) {
+        return 0;
+    }
+    certifier->twin = memory_array(problem->n, sizeof *certifier->twin, "equal rows", err);
+    if (!certifier->twin ||
+        twins_find(problem->data, problem->rows, problem->n, certifier->twin, err) < 0) {
+        top_certifier_free(certifier);
+        return -1;
+    }
+    return 0;
+}
+
+void top_certifier_free(struct top_certifier *certifier) {
+    certify_free(certifier->certify);
+    free(certifier->twin);
+    *certifier = (struct top_certifier){0};
+}
+
+/* The same function with the coefficients of equal rows added up at the first of them: where they
+ * cancel, less is lost by rounding. */
+static void join_twins(const struct top_certifier *certifier, double *b) {
+    for (size_t i = 0; certifier->twin && i < certifier->map->n; i++) {
+        uint32_t first = certifier->twin[i];
+        if (first != i) {
+            b[first] += b[i];
+            b[i] = 0;
+        }
+    }
+}
+
+/* ---- the loss ---- */
 
 struct loss {
-    const struct top_claim *claim;
-    double *g; /* (n) work */
-    double threshold;
+    struct top_risk *risk;
+    double cost;
+    double threshold; /* of the last evaluation */
+    double slack;     /* how far a margin may be off, at most */
+    double *s;        /* (n) gets the scores; NULL: unwanted */
 };
 
-static double largest_of(const double *x, size_t n) {
-    double largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(x[i]));
+/* The mean's threshold in long double, from its gradient p: the part of the last row is what the
+ * whole ones leave. *rounding: bound of its error. */
+static double sum_mean(const struct top_risk *risk, const double *s, double *rounding) {
+    long double shares = 0, sum = 0;
+    double last = 0, largest = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->p[i] > 0 && risk->p[i] >= risk->share[i]) {
+            shares += (long double)risk->share[i];
+            sum += (long double)risk->share[i] * (long double)s[i];
+        } else if (risk->p[i] > 0) {
+            last = s[i];
+        }
+        largest = risk->p[i] > 0 ? fmax(largest, fabs(s[i])) : largest;
     }
-    return largest;
+    if (shares < 1) {
+        sum += (1 - shares) * (long double)last;
+    }
+    *rounding = ((double)risk->n * (double)LDBL_EPSILON + 4 * DBL_EPSILON) * largest;
+    return (double)sum;
 }
 
-/* How far the threshold that was found may be below the true one: by how much it must rise until the
- * sum that defines it is within the budget, for a quantile; a mean is a sum. */
-static double threshold_error(const struct top_risk *risk, const double *s, double t) {
-    double size = 1 + fabs(t) + largest_of(s, risk->n);
-    double terms = ((double)risk->n + 8) * DBL_EPSILON, moved = terms * size;
-    for (; risk->kind == TOP_QUANTILE && isfinite(moved); moved *= 2) {
-        double sum = 0;
-        for (size_t j = 0; j < risk->n; j++) {
-            sum += risk->mass[j] > 0
-                       ? risk->mass[j] * top_loss(risk->square, risk->theta * (s[j] - t - moved))
-                       : 0;
+/* The quantile's threshold in long double, from the rows above it. Rows that rounding may have put
+ * on the wrong side of it move it by what they would add. */
+static double sum_quantile(const struct top_risk *risk, const double *s, double *rounding) {
+    long double mass = 0, mean = 0, spread = 0, theta = (long double)risk->theta, near = 0;
+    double largest = 0, t = risk->threshold;
+    for (size_t i = 0; i < risk->n; i++) {
+        double v = 1 + risk->theta * (s[i] - t);
+        double off = 8 * DBL_EPSILON * (1 + risk->theta * (fabs(s[i]) + fabs(t)));
+        if (risk->p[i] > 0) {
+            mass += (long double)risk->mass[i];
+            mean += (long double)risk->mass[i] * (long double)s[i];
+            largest = fmax(largest, fabs(s[i]));
         }
-        if (sum * (1 + terms) <= risk->budget) {
-            break;
+        if (risk->mass[i] > 0 && fabs(v) <= off) {
+            near += (long double)risk->mass[i] * (long double)(risk->square ? off * off : off);
         }
     }
-    return risk->kind == TOP_NONE ? 0 : moved;
+    mean /= mass;
+    long double missing = (mass - (long double)risk->budget) / (theta * mass), part = 1, root = 1;
+    for (size_t i = 0; i < risk->n && risk->square; i++) {
+        long double d = (long double)s[i] - mean;
+        spread += risk->p[i] > 0 ? (long double)risk->mass[i] * d * d : 0;
+    }
+    if (risk->square) { /* 1 - theta (t - mean), the mean of what l squares */
+        root = sqrtl(fmaxl(0, ((long double)risk->budget - theta * theta * spread) / mass));
+        missing += theta * spread / mass;
+        part = 1 + root;
+    }
+    long double unit = (long double)(risk->n + 8) * (long double)LDBL_EPSILON;
+    long double lost =
+        unit * ((long double)largest + (mass + (long double)risk->budget) / (theta * mass) +
+                theta * spread / mass);
+    if (risk->square) { /* of the root */
+        lost += fabsl(missing) * unit * (long double)risk->budget / (mass * root * root + 1e-300L);
+        near /= 2 * root;
+    }
+    *rounding = (double)(lost + near / (theta * mass)) +
+                4 * DBL_EPSILON * (largest + fabs((double)(mean + missing / part)));
+    return (double)(mean + missing / part);
 }
 
-/* The threshold moves by no more than the scores do. */
+static double find_threshold(struct loss *loss, const double *s, double *rounding) {
+    struct top_risk *risk = loss->risk;
+    risk->threshold = top_risk_threshold(risk, s, risk->p);
+    *rounding = 0;
+    return risk->kind == TOP_MEAN       ? sum_mean(risk, s, rounding)
+           : risk->kind == TOP_QUANTILE ? sum_quantile(risk, s, rounding)
+                                        : 0;
+}
+
+/* Adds weight l(u), and what it may be more where u is off by slack. */
+static void add_loss(bool square, double weight, double u, double slack, double *value,
+                     double *rounding) {
+    double loss = weight * top_loss(square, u);
+    *value += loss;
+    *rounding += fmax(0, weight * top_loss(square, u + slack) - loss);
+}
+
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
                          const double *error, double *value, double *rounding, struct error *err) {
     (void)first;
     (void)err;
     struct loss *loss = context;
-    struct top_risk *risk = loss->claim->risk;
-    double offset, total = risk->total_cost + (risk->kind == TOP_NONE ? risk->total_mass : 0);
-    double found = top_risk_cut(risk, s, loss->g, &offset);
-    loss->threshold = risk->threshold;
-    double slack = 2 * largest_of(error, n) + threshold_error(risk, s, risk->threshold) +
-                   4 * DBL_EPSILON * (1 + 2 * largest_of(s, n));
-    double moved = risk->square ? slack * (2 * sqrt(total * found) + slack * total) : slack * total;
-    *value = loss->claim->cost * found;
-    *rounding = loss->claim->cost * (moved + ((double)n + 8) * DBL_EPSILON * found);
+    const struct top_risk *risk = loss->risk;
+    double t, off;
+    t = loss->threshold = find_threshold(loss, s, &off);
+    for (size_t i = 0; i < n; i++) {
+        off = risk->kind != TOP_NONE && risk->mass[i] > 0 ? fmax(off, error[i]) : off;
+    }
+    off *= 2; /* the largest error of a score, and that of the sum */
+    *value = *rounding = loss->slack = 0;
+    for (size_t i = 0; i < n; i++) {
+        double slack = off + error[i] + 4 * DBL_EPSILON * (1 + fabs(t) + fabs(s[i]));
+        if (risk->cost[i] > 0) {
+            add_loss(risk->square, loss->cost * risk->cost[i], t - s[i], slack, value, rounding);
+            loss->slack = fmax(loss->slack, slack);
+        }
+        if (risk->kind == TOP_NONE && risk->mass[i] > 0) {
+            add_loss(risk->square, loss->cost * risk->mass[i], s[i], slack, value, rounding);
+            loss->slack = fmax(loss->slack, slack);
+        }
+    }
+    *rounding += ((double)n + 8) * DBL_EPSILON * (*value + *rounding);
+    if (loss->s) {
+        memcpy(loss->s, s, n * sizeof *s);
+    }
     return 0;
 }
 
-/* Sums over the dual point. */
-struct sums {
-    double size;     /* magnitudes of the terms of the linear part */
-    double all;      /* sum of alpha and beta */
-    double residual; /* bound of |sum alpha - sum beta| */
-    double ratio;    /* the largest alpha / (2 C), and beta / (theta mass) or so, in a slope of D */
-    double reach;    /* sum of (alpha + beta) reach */
-    double most_reach;
-    size_t n_used;
+/* The primal of w = 0, at least. */
+static double loss_of_nothing(const struct loss *loss, double *zeros) {
+    double value, rounding;
+    memset(zeros, 0, loss->risk->n * sizeof *zeros);
+    struct loss own = {.risk = loss->risk, .cost = loss->cost};
+    struct error ignored;
+    evaluate_loss(&own, 0, loss->risk->n, zeros, zeros, &value, &rounding, &ignored);
+    return value + rounding;
+}
+
+/* ---- the dual point ---- */
+
+/* The function of the dual point, and what rounding may have done to it: its sums and its caps hold
+ * but for a `part` of its entries, by which they can be scaled, and which entries of other rows,
+ * whichever, can take. */
+struct dual {
+    double *b, *error, *weights; /* (n), (n), (dimension) */
+    struct certify_function function;
+    double linear, rounding;
 };
 
-static struct sums add_up(const struct top_claim *claim, const double *reach, double *error) {
-    const struct top_risk *risk = claim->risk;
-    struct sums sums = {0};
-    double alphas = 0, betas = 0, largest = 0, squares = 0;
-    for (size_t i = 0; i < risk->n; i++) {
-        double both = claim->alpha[i] + claim->beta[i];
-        double share = risk->square && risk->cost[i] > 0
-                           ? claim->alpha[i] / (2 * claim->cost * risk->cost[i])
-                           : 0;
-        alphas += claim->alpha[i];
-        betas += claim->beta[i];
-        sums.size += 0.5 * share * claim->alpha[i];
-        sums.ratio = fmax(sums.ratio, share);
-        if (risk->mass[i] > 0) {
-            largest = fmax(largest, claim->beta[i] / risk->mass[i]);
-            squares += claim->beta[i] * (claim->beta[i] / risk->mass[i]);
-        }
-        error[i] = 2 * DBL_EPSILON * both;
-        sums.reach += both * reach[i];
-        sums.most_reach = fmax(sums.most_reach, both > 0 ? reach[i] : 0);
-        sums.n_used += both > 0;
-    }
-    sums.all = alphas + betas;
-    sums.size += sums.all;
-    if (risk->kind == TOP_QUANTILE) {
-        sums.size +=
-            (betas + (risk->square ? sqrt(risk->budget * squares) : risk->budget * largest)) /
-            risk->theta;
-        sums.ratio += 1 / risk->theta + risk->budget / (risk->theta * fmin(1, risk->total_mass));
-    } else if (risk->kind == TOP_NONE && risk->square) {
-        sums.size += squares / (4 * claim->cost);
-    }
-    if (risk->kind != TOP_NONE) {
-        sums.residual = fabs(alphas - betas) + ((double)risk->n + 4) * DBL_EPSILON * sums.all;
-    }
-    return sums;
+static void free_dual(struct dual *dual) {
+    free(dual->b);
+    free(dual->error);
+    free(dual->weights);
 }
 
-/* What D may lose from here to a point whose sums are equal exactly: entries move by the residual
- * together, where slopes of D are at most 1 + ratio + 2 |g| reach. */
-static double price_of_balance(const struct sums *sums, double norm) {
-    double moved = sums->residual, step = moved * sums->most_reach;
-    return moved * (2 + sums->ratio + 2 * norm * sums->most_reach) + 0.5 * step * step;
-}
-
-static int loss_of_nothing(const struct top_claim *claim, double *work, double *value) {
-    double offset;
-    for (size_t i = 0; i < claim->risk->n; i++) {
-        work[i] = 0;
-    }
-    *value = claim->cost * top_risk_cut(claim->risk, work, work + claim->risk->n, &offset);
-    return 0;
-}
-
-int top_certify(struct certify *certify, const struct top_claim *claim, double *threshold,
-                struct certificate *certificate, struct error *err) {
-    const struct score_map *map = claim->map;
-    size_t n = map->n, d = map->dimension;
-    double *work = memory_array(4 * n + d, sizeof *work, "a certificate", err), nothing = 0;
-    if (!work) {
+static int make_dual(const struct top_certifier *certifier, const struct loss *loss,
+                     const struct fit *fit, struct dual *dual, struct error *err) {
+    const struct score_map *map = certifier->map;
+    const struct top_risk *risk = loss->risk;
+    const double *reach = certify_reach(certifier->certify);
+    size_t n = map->n, used = 0, far = 0;
+    *dual = (struct dual){.b = memory_array(n, sizeof(double), "a certificate", err),
+                          .error = memory_array(n, sizeof(double), "a certificate", err),
+                          .weights =
+                              memory_array(map->dimension, sizeof(double), "a certificate", err)};
+    if (!dual->b || !dual->error || !dual->weights) {
         return -1;
     }
-    double *error = work + 2 * n, *b = work + 3 * n, *dual = work + 4 * n;
-    loss_of_nothing(claim, work, &nothing);
-    struct sums sums = add_up(claim, certify_reach(certify), error);
+    double alphas = 0, betas = 0, squares = 0, lost = 0, size = 0;
     for (size_t i = 0; i < n; i++) {
-        b[i] = claim->alpha[i] - claim->beta[i];
+        double a = fit->alpha[i], b = fit->beta[i];
+        dual->b[i] = a - b;
+        alphas += a;
+        betas += b;
+        squares += risk->square && a > 0 ? a * (a / (4 * loss->cost * risk->cost[i])) : 0;
+        squares += risk->square && risk->kind == TOP_NONE && b > 0
+                       ? b * (b / (4 * loss->cost * risk->mass[i]))
+                       : 0;
+        used += a != b;
+        size += fabs(a - b) * reach[i];
+        far = reach[i] > reach[far] ? i : far;
     }
-    struct loss loss = {.claim = claim, .g = work};
-    int status = map->adjoint(map, b, dual, err);
-    if (status == 0) {
-        double linear = top_risk_dual(claim->risk, claim->cost, claim->alpha, claim->beta);
-        const struct certify_function f = {.weights = claim->weights};
-        struct certify_function g = {.weights = dual};
-        if (map->primal) {
-            g.norm_error = certify_adjoint_error(certify, sums.n_used, sums.reach) +
-                           2 * DBL_EPSILON * sums.reach;
-        } else {
-            g.error = error;
+    bool quantile = risk->kind == TOP_QUANTILE, mean = risk->kind == TOP_MEAN;
+    double units = ((double)n + 8) * DBL_EPSILON;
+    double part =
+        risk->kind == TOP_NONE || betas <= 0 ? 0 : fabs(alphas - betas) / betas + 2 * units;
+    part += mean ? 2 * units : 0;
+    for (size_t i = 0; i < n; i++) {
+        dual->error[i] = (certifier->twin ? units : DBL_EPSILON) * fabs(dual->b[i]);
+        dual->error[i] += part * fit->beta[i];
+        dual->error[i] += mean && i == far ? part * betas : 0;
+        lost += dual->error[i] * reach[i];
+    }
+    double lifted = quantile ? betas / risk->theta : mean ? 0 : betas;
+    dual->linear = top_risk_dual(risk, loss->cost, fit->alpha, fit->beta);
+    double pull = quantile ? fabs(alphas + lifted - squares - dual->linear) : 0;
+    dual->rounding = units * (alphas + squares + lifted + pull);
+    dual->rounding += quantile ? part * (lifted + pull) : 0;
+    dual->function = (struct certify_function){.weights = dual->weights};
+    if (map->primal) {
+        dual->function.norm_error = lost + certify_adjoint_error(certifier->certify, used, size);
+    } else {
+        dual->function.error = dual->error;
+        join_twins(certifier, dual->b);
+    }
+    return map->adjoint(map, dual->b, dual->weights, err);
+}
+
+/* ---- both bounds ---- */
+
+static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
+                       const double *weights, const struct dual *dual, double nothing,
+                       struct certificate *certificate, struct error *err) {
+    const struct certify_function f = {.weights = weights};
+    const struct certify_family family = {.context = loss,
+                                          .loss = evaluate_loss,
+                                          .linear = dual->linear,
+                                          .linear_rounding = dual->rounding,
+                                          .nothing = nothing};
+    return certify_bounds(certifier->certify, 1, &f, &dual->function, &family, certificate, err);
+}
+
+/* Tries the weights at the length that is best for their scores, and a little more than that. */
+static int stretch(const struct top_certifier *certifier, struct loss *loss,
+                   const struct dual *dual, double nothing, double *weights,
+                   struct certificate *certificate, double *threshold, struct error *err) {
+    const struct score_map *map = certifier->map;
+    size_t n = map->n, d = map->dimension;
+    double *trial = memory_array(d, sizeof *trial, "a certificate", err);
+    double *work = memory_array(n, 2 * sizeof *work, "a certificate", err);
+    if (!trial || !work) {
+        free(trial);
+        free(work);
+        return -1;
+    }
+    double norm = array_dot(weights, map->primal ? weights : loss->s, d), primal, factor = 1;
+    double best = top_risk_multiple(loss->risk, loss->cost, norm, loss->s, 1, TOP_MULTIPLE_EXACT,
+                                    work, &primal);
+    const double more[] = {0, 2 * loss->slack, 8 * loss->slack};
+    loss->s = NULL;
+    int status = 0;
+    for (size_t k = 0; k < sizeof more / sizeof more[0] && status == 0; k++) {
+        struct certificate found;
+        double length = best * (1 + more[k]);
+        for (size_t j = 0; j < d; j++) {
+            trial[j] = length * weights[j];
         }
-        double norm = sqrt(2 * fmax(0, linear)); /* where D >= 0 */
-        const struct certify_family family = {.context = &loss,
-                                              .loss = evaluate_loss,
-                                              .linear = linear,
-                                              .linear_rounding =
-                                                  price_of_balance(&sums, norm) +
-                                                  ((double)n + 8) * DBL_EPSILON * sums.size,
-                                              .nothing = nothing};
-        status = certify_bounds(certify, 1, &f, &g, &family, certificate, err);
-        *threshold = loss.threshold;
+        status = find_bounds(certifier, loss, trial, dual, nothing, &found, err);
+        if (status == 0 && found.primal < certificate->primal) {
+            *certificate = found;
+            *threshold = loss->threshold;
+            factor = length;
+        }
     }
+    for (size_t j = 0; j < d && factor != 1; j++) {
+        weights[j] = factor * weights[j];
+    }
+    free(trial);
     free(work);
+    return status;
+}
+
+int top_certify(const struct top_certifier *certifier, struct top_risk *risk, double cost,
+                double epsilon, struct fit *fit, struct certificate *certificate, double *threshold,
+                struct error *err) {
+    double *s = memory_array(risk->n, sizeof *s, "a certificate", err);
+    struct loss loss = {.risk = risk, .cost = cost, .s = s};
+    struct dual dual = {.b = NULL};
+    int status = s ? 0 : -1;
+    if (status == 0) {
+        join_twins(certifier, fit->weights);
+        top_dual_repair(risk, cost, fit->alpha, fit->beta);
+        status = make_dual(certifier, &loss, fit, &dual, err);
+    }
+    if (status == 0) {
+        double nothing = loss_of_nothing(&loss, s);
+        status = find_bounds(certifier, &loss, fit->weights, &dual, nothing, certificate, err);
+        *threshold = loss.threshold;
+        if (status == 0 && certificate->certified && certificate->gap > epsilon) {
+            status = stretch(certifier, &loss, &dual, nothing, fit->weights, certificate, threshold,
+                             err);
+        }
+    }
+    free_dual(&dual);
+    free(s);
     return status;
 }

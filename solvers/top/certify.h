@@ -1,24 +1,34 @@
-/* The certificate of a convex problem of classification at the top: its loss and its dual point at
- * the door of all families (solvers/methods/certify.h). */
+/* The certificate of classification at the top: its loss and its dual point at the door of all
+ * families (solvers/methods/certify.h). */
 #ifndef SOLVERS_TOP_CERTIFY_H
 #define SOLVERS_TOP_CERTIFY_H
 
 #include "common/base/error.h"
 #include "solvers/methods/certify.h"
+#include "solvers/methods/fit.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/top/risk.h"
 
-struct top_claim {
+#include <stdint.h>
+
+/* What certificates of one problem are made with. */
+struct top_certifier {
+    struct certify *certify;
     const struct score_map *map;
-    struct top_risk *risk; /* of the problem; its work is used */
-    double cost;
-    const double *weights;      /* (dimension) as they will be written */
-    const double *alpha, *beta; /* (n) feasible, but for rounding of their sums */
+    uint32_t *twin; /* (n) the first row that is equal to each; NULL: linear, or unknown */
 };
 
-/* Both bounds, and the threshold of the scores. What rounding of the sums may cost at a point that is
- * feasible exactly is taken off the dual. */
-int top_certify(struct certify *certify, const struct top_claim *claim, double *threshold,
-                struct certificate *certificate, struct error *err);
+/* Borrows problem and map; the caller calls top_certifier_free. */
+int top_certifier_create(struct top_certifier *certifier, const struct problem *problem,
+                         const struct score_map *map, struct error *err);
+void top_certifier_free(struct top_certifier *certifier);
+
+/* Makes the fit's dual point feasible (solvers/top/dual.h) and fills the certificate of its weights
+ * and that point, and the threshold of these weights. Where the gap is above epsilon the weights
+ * are tried at other lengths, and replaced where that is better: at large C rows are to lie above
+ * the threshold by what rounding may take. Coefficients of equal rows become one. */
+int top_certify(const struct top_certifier *certifier, struct top_risk *risk, double cost,
+                double epsilon, struct fit *fit, struct certificate *certificate, double *threshold,
+                struct error *err);
 
 #endif

@@ -231,6 +231,14 @@ double top_risk_threshold(struct top_risk *risk, const double *s, double *p) {
     return 0;
 }
 
+double top_risk_of_nothing(const struct top_risk *risk) {
+    if (risk->kind != TOP_QUANTILE) {
+        return 0;
+    }
+    double mass = risk->total_mass, missing = (mass - risk->budget) / (risk->theta * mass);
+    return risk->square ? missing / (1 + sqrt(risk->budget / mass)) : missing;
+}
+
 /* ---- the risk ---- */
 
 double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset) {

@@ -56,6 +56,9 @@ size_t top_risk_select(const double *s, const double *share, uint32_t *order, si
  * outside J. TOP_NONE has t = 0 and p = 0. */
 double top_risk_threshold(struct top_risk *risk, const double *s, double *p);
 
+/* The threshold where all scores are 0. */
+double top_risk_of_nothing(const struct top_risk *risk);
+
 /* Returns the risk, without C; g (n) gets a subgradient, *offset = risk - g's. */
 double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset);
 struct risk top_risk_table(struct top_risk *risk);

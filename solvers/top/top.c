@@ -2,9 +2,9 @@
 
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "solvers/methods/certify.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/top/certify.h"
-#include "solvers/top/dual.h"
 #include "solvers/top/engines.h"
 #include "solvers/top/grill.h"
 #include "solvers/top/risk.h"
@@ -13,9 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often a fit that looked converged, but is not when recomputed in double, or is no better than
- * w = 0, is taken further. */
-enum { POLISH_ROUNDS = 8 };
+/* How often a fit that looked converged, but is not when certified, or is no better than w = 0, is
+ * taken further; and how often to no avail. */
+enum { ROUNDS = 9, STALLED_ROUNDS = 2 };
+
+/* A round is of avail if it brings the gap below this part of the last one. */
+static const double BETTER = 0.9;
+
+/* What the sum of a row's loss may be off by, and is paid for in certificates. */
+static const double ROUNDING = 1e-15;
 
 /* w = 0 is called optimal when its own gap is as small as this. */
 static const double TRIVIAL = 1e-6;
@@ -24,11 +30,11 @@ struct top {
     const struct problem *problem;
     struct top_setting setting;
     struct score_map map;
-    struct certify *certify;
-    struct top_engines engines[2]; /* by enum top_loss; without map: not made */
-    double *cost;                  /* (n) weights of positives, 0: no positive */
-    double *mass;                  /* (n) weights in J */
-    double *negative;              /* (n) weights of negatives */
+    struct top_certifier certifier; /* made at first use */
+    struct top_engines engines[2];  /* by enum top_loss; without map: not open */
+    double *cost;                   /* (n) weights of positives, 0: no positive */
+    double *mass;                   /* (n) weights in J */
+    double *negative;               /* (n) weights of negatives */
     struct top_counts counts;
     double threshold;
     const char *trivial;
@@ -131,8 +137,7 @@ int top_create(struct top **top, const struct problem *problem, const struct top
     }
     read_weights(made);
     if (check_classes(made, err) < 0 || choose_k(made, err) < 0 ||
-        score_map_create(&made->map, problem, err) < 0 ||
-        certify_create(&made->certify, problem, &made->map, 0, err) < 0) {
+        score_map_create(&made->map, problem, err) < 0) {
         top_free(made);
         return -1;
     }
@@ -147,7 +152,7 @@ void top_free(struct top *top) {
     for (int loss = 0; loss < 2; loss++) {
         top_engines_free(&top->engines[loss]);
     }
-    certify_free(top->certify);
+    top_certifier_free(&top->certifier);
     score_map_free(&top->map);
     free(top->cost);
     free(top->mass);
@@ -174,6 +179,10 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
     if (engines->map) {
         return 0;
     }
+    if (!top->certifier.certify &&
+        top_certifier_create(&top->certifier, top->problem, &top->map, err) < 0) {
+        return -1;
+    }
     if (top_risk_create(risk, n, err) < 0) {
         return -1;
     }
@@ -193,47 +202,7 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
     return 0;
 }
 
-/* ---- the certificate ---- */
-
-/* Makes the dual point feasible, and computes both bounds from the weights and it, and the
- * threshold. */
-static int certify(struct top *top, const struct top_parameters *parameters, struct fit *fit,
-                   double *threshold, struct certificate *certificate, struct error *err) {
-    struct top_risk *risk = &top->engines[parameters->loss].risk;
-    top_dual_repair(risk, parameters->cost, fit->alpha, fit->beta);
-    const struct top_claim claim = {.map = &top->map,
-                                    .risk = risk,
-                                    .cost = parameters->cost,
-                                    .weights = fit->weights,
-                                    .alpha = fit->alpha,
-                                    .beta = fit->beta};
-    if (top_certify(top->certify, &claim, threshold, certificate, err) < 0) {
-        return -1;
-    }
-    fit->primal = certificate->primal;
-    fit->dual = certificate->dual;
-    return 0;
-}
-
 /* ---- w = 0 ---- */
-
-/* Makes w = 0 and the dual point 0 the fit, of which *threshold is the threshold. */
-static int take_nothing(struct top *top, const struct top_parameters *parameters, struct fit *fit,
-                        double *threshold, struct error *err) {
-    size_t n = top->problem->n;
-    struct top_risk *risk = &top->engines[parameters->loss].risk;
-    *fit = (struct fit){.weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err),
-                        .alpha = memory_zeros(n, sizeof(double), "the dual point", err),
-                        .beta = memory_zeros(n, sizeof(double), "the dual point", err)};
-    double *s = memory_zeros(n, 2 * sizeof *s, "scores", err), offset;
-    int status = fit->weights && fit->alpha && fit->beta && s ? 0 : -1;
-    if (status == 0) {
-        fit->primal = parameters->cost * top_risk_cut(risk, s, s + n, &offset);
-        *threshold = risk->threshold;
-    }
-    free(s);
-    return status;
-}
 
 /* topmeank, where the positives' own centroid is among the means of K rows: each positive's part of
  * the cost is no more than its share of the threshold. */
@@ -265,30 +234,21 @@ static const char *explain(const struct top *top) {
            "may help";
 }
 
-/* The dual point that shows it: at scores 0 the same of alpha and of beta. */
-static void balance(const struct top *top, const struct top_parameters *parameters,
-                    struct fit *fit) {
+/* The fit that shows it: weights 0, and at scores 0 the same of alpha and of beta. */
+static int balance(const struct top *top, const struct top_parameters *parameters, struct fit *fit,
+                   struct error *err) {
     const struct top_risk *risk = &top->engines[parameters->loss].risk;
+    fit->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
+    fit->alpha = memory_zeros(risk->n, sizeof(double), "the dual point", err);
+    fit->beta = memory_zeros(risk->n, sizeof(double), "the dual point", err);
+    if (!fit->weights || !fit->alpha || !fit->beta) {
+        return -1;
+    }
     for (size_t i = 0; i < risk->n; i++) {
         fit->alpha[i] = parameters->cost * risk->cost[i] * top_slope(risk->square, 0);
         fit->beta[i] = fit->alpha[i];
     }
-}
-
-/* Makes w = 0 the primal side of the fit, whose dual shows that nothing is better. */
-static int take_trivial(struct top *top, const struct top_parameters *parameters, struct fit *fit,
-                        struct error *err) {
-    struct fit nothing;
-    int status = take_nothing(top, parameters, &nothing, &top->threshold, err);
-    if (status == 0) {
-        memcpy(fit->weights, nothing.weights, top->map.dimension * sizeof(double));
-        fit->primal = nothing.primal;
-        fit->converged = true;
-        fit->reason = STOP_REACHED;
-        top->trivial = explain(top);
-    }
-    fit_free(&nothing);
-    return status;
+    return 0;
 }
 
 /* ---- solving ---- */
@@ -308,78 +268,132 @@ static int check_method(const struct top *top, const struct top_parameters *para
     return 0;
 }
 
+/* The best of a solve so far: a fit with its certificate, of which both sides may be of different
+ * rounds. */
+struct best {
+    struct fit fit;
+    struct certificate certificate;
+    bool found; /* there is one */
+};
+
 static void swap(double **a, double **b) {
     double *spare = *a;
     *a = *b;
     *b = spare;
 }
 
-/* Takes the sides of `found` that are better; threshold is that of its primal. */
-static void take_better(struct top *top, struct fit *fit, struct fit *found, double threshold) {
-    if (found->primal < fit->primal) {
-        swap(&fit->weights, &found->weights);
-        fit->primal = found->primal;
+/* Takes the sides of a fit that are better; both or none where the kernel may be indefinite, since
+ * it is checked on the rows of both. threshold is that of its weights. */
+static void take_better(struct top *top, struct best *best, struct fit *fit,
+                        const struct certificate *certificate, double threshold) {
+    struct certificate *own = &best->certificate;
+    const struct gram *gram = top->problem->gram;
+    bool apart = best->found && (!gram || kernel_definite(gram_rows(gram)->kernel));
+    bool both = !best->found || (!apart && certificate->certified >= own->certified &&
+                                 !(certificate->gap >= own->gap));
+    uint64_t iterations = best->fit.iterations + fit->iterations;
+    if (both || (apart && certificate->primal < own->primal)) {
+        swap(&best->fit.weights, &fit->weights);
+        own->primal = certificate->primal;
+        own->flat = certificate->flat;
+        own->worse = certificate->worse;
         top->threshold = threshold;
     }
-    if (found->dual > fit->dual) {
-        swap(&fit->alpha, &found->alpha);
-        swap(&fit->beta, &found->beta);
-        fit->dual = found->dual;
+    if (both || (apart && certificate->dual > own->dual)) {
+        swap(&best->fit.alpha, &fit->alpha);
+        swap(&best->fit.beta, &fit->beta);
+        own->dual = certificate->dual;
     }
-    fit->converged = found->converged;
-    fit->reason = found->reason;
-    fit->iterations += found->iterations;
+    own->certified = both ? certificate->certified : own->certified;
+    own->nothing = certificate->nothing;
+    own->paid = certificate->paid;
+    own->gap = gap_relative_to(own->primal, own->dual, own->nothing, own->paid);
+    best->found = true;
+    best->fit.iterations = iterations;
+    best->fit.reason = fit->reason;
 }
 
-/* Solves until the gap that is computed from the data is as asked, and the fit better than w = 0.
- */
+/* w = 0, which has the primal that is certified. */
+static void take_nothing(struct top *top, enum top_loss loss, struct best *best) {
+    struct top_risk *risk = &top->engines[loss].risk;
+    memset(best->fit.weights, 0, top->map.dimension * sizeof(double));
+    top->threshold = top_risk_of_nothing(risk);
+    best->certificate.primal = best->certificate.nothing;
+    best->certificate.worse = true;
+    best->certificate.gap = gap_relative(best->certificate.primal, best->certificate.dual);
+}
+
+/* One round: a fit, its certificate, and the better of it and what there was. *believed: the engine
+ * holds that it has reached epsilon. */
+static int solve_round(struct top *top, const struct top_parameters *parameters, double epsilon,
+                       const struct monitor *monitor, struct best *best, bool *believed,
+                       struct error *err) {
+    struct top_engines *engines = &top->engines[parameters->loss];
+    struct fit fit = {0};
+    struct certificate certificate;
+    double threshold;
+    int status =
+        top_engines_solve(engines, parameters, epsilon, best->fit.iterations, monitor, &fit, err);
+    if (status == 0) {
+        status = top_certify(&top->certifier, &engines->risk, parameters->cost, parameters->epsilon,
+                             &fit, &certificate, &threshold, err);
+    }
+    if (status == 0) {
+        *believed = fit.converged;
+        take_better(top, best, &fit, &certificate, threshold);
+    }
+    fit_free(&fit);
+    return status;
+}
+
+/* Solves until the gap that is certified is as asked, and the fit better than w = 0; or until that
+ * does not come closer. */
 static int solve_convex(struct top *top, const struct top_parameters *parameters,
-                        const struct monitor *monitor, struct fit *fit, struct certificate *best,
-                        struct error *err) {
-    double threshold, epsilon = parameters->epsilon;
-    if (take_nothing(top, parameters, fit, &top->threshold, err) < 0) {
-        return -1;
-    }
-    double nothing = fit->primal;
-    if (nothing_is_best(top, parameters)) {
-        balance(top, parameters, fit);
-        return certify(top, parameters, fit, &threshold, best, err) < 0 ||
-                       take_trivial(top, parameters, fit, err) < 0
-                   ? -1
-                   : 0;
-    }
-    for (int round = 0;; round++) {
-        struct fit found = {0};
-        struct certificate certificate;
-        if (top_engines_solve(&top->engines[parameters->loss], parameters, epsilon, fit->iterations,
-                              monitor, &found, err) < 0 ||
-            certify(top, parameters, &found, &threshold, &certificate, err) < 0) {
-            fit_free(&found);
+                        const struct monitor *monitor, struct best *best, struct error *err) {
+    double epsilon = parameters->epsilon, wanted = fmin(TRIVIAL, parameters->epsilon);
+    int stalled = 0;
+    for (int round = 0; round < ROUNDS && stalled < STALLED_ROUNDS; round++) {
+        double last = best->found ? best->certificate.gap : INFINITY;
+        bool believed = false;
+        if (solve_round(top, parameters, epsilon, monitor, best, &believed, err) < 0) {
             return -1;
         }
-        if (!certificate.certified) {
-            fit->dual = -INFINITY; /* what was found is all there is */
-            fit->primal = INFINITY;
-        }
-        bool stopped = !found.converged;
-        struct certificate other = *best;
-        *best = round == 0 || found.primal < fit->primal ? certificate : *best;
-        certify_join(best, round == 0 || found.primal >= fit->primal ? &certificate : &other);
-        take_better(top, fit, &found, threshold);
-        fit_free(&found);
-        if (!certificate.certified) {
+        const struct certificate *certificate = &best->certificate;
+        if (!certificate->certified) {
             return 0;
         }
-        bool useful = fit->primal < nothing;
-        if (!useful && gap_reached(nothing, fit->dual, fmin(TRIVIAL, parameters->epsilon))) {
-            return take_trivial(top, parameters, fit, err);
-        }
-        if (stopped || (best->gap <= parameters->epsilon && useful) || round == POLISH_ROUNDS ||
-            parameters->method == TOP_CD) {
+        double rounding = ((double)top->problem->n + 16) * ROUNDING;
+        bool useful = certificate->primal < certificate->nothing * (1 - rounding);
+        bool reached = certificate->gap <= parameters->epsilon;
+        if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {
+            take_nothing(top, parameters->loss, best);
+            top->trivial = explain(top);
             return 0;
         }
+        if (!believed || (reached && useful) || parameters->method == TOP_CD) {
+            return 0;
+        }
+        stalled = certificate->gap < BETTER * last ? 0 : stalled + 1;
         epsilon /= useful ? 2 : 10;
     }
+    best->fit.reason = STOP_ROUNDING;
+    return 0;
+}
+
+/* topmeank, where that is seen without solving. */
+static int solve_trivial(struct top *top, const struct top_parameters *parameters,
+                         struct best *best, struct error *err) {
+    struct top_risk *risk = &top->engines[parameters->loss].risk;
+    double threshold;
+    best->found = true;
+    if (balance(top, parameters, &best->fit, err) < 0 ||
+        top_certify(&top->certifier, risk, parameters->cost, parameters->epsilon, &best->fit,
+                    &best->certificate, &threshold, err) < 0) {
+        return -1;
+    }
+    take_nothing(top, parameters->loss, best);
+    top->trivial = explain(top);
+    return 0;
 }
 
 static int solve_grill(struct top *top, const struct top_parameters *parameters,
@@ -408,22 +422,23 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     if (is_grill(top->setting.formulation)) {
         return solve_grill(top, parameters, monitor, solution, err);
     }
-    struct fit fit = {0};
-    struct certificate certificate = {0};
-    if (create_engines(top, parameters->loss, err) < 0 ||
-        solve_convex(top, parameters, monitor, &fit, &certificate, err) < 0) {
-        fit_free(&fit);
-        return -1;
+    struct best best = {.found = false};
+    int status = create_engines(top, parameters->loss, err);
+    if (status == 0) {
+        status = nothing_is_best(top, parameters)
+                     ? solve_trivial(top, parameters, &best, err)
+                     : solve_convex(top, parameters, monitor, &best, err);
     }
-    *solution =
-        (struct solution){.n_outputs = 1, .weights = fit.weights, .iterations = fit.iterations};
-    fit.weights = NULL;
-    certify_conclude(&certificate, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDING,
-                     solution);
-    solution->flat = solution->flat && !top->trivial; /* which says so, and why */
-    if (certificate.worse) {
-        memset(solution->weights, 0, top->map.dimension * sizeof *solution->weights);
+    if (status == 0) {
+        if (best.certificate.worse) {
+            take_nothing(top, parameters->loss, &best);
+        }
+        *solution = (struct solution){
+            .n_outputs = 1, .weights = best.fit.weights, .iterations = best.fit.iterations};
+        best.fit.weights = NULL;
+        certify_conclude(&best.certificate, parameters->epsilon,
+                         best.fit.reason ? best.fit.reason : STOP_ROUNDING, solution);
     }
-    fit_free(&fit);
-    return 0;
+    fit_free(&best.fit);
+    return status;
 }
