@@ -14,6 +14,22 @@ static const char *const scale_meanings[] = {
     "centred in any case", "to [-1,1]",
     "rows of length 1",    NULL};
 
+/* What the parameters of kernels are for: the names of the rows of the kernels' table that have them. */
+#define NAME_0(name)
+#define NAME_1(name) " " #name
+static const char degree_help[] = "degree of kernel"
+#define KERNEL(number, name, d, g, r, ...) NAME_##d(name)
+#include "common/kernel/table.inc"
+    ;
+static const char gamma_help[] = "gamma of kernel"
+#define KERNEL(number, name, d, g, r, ...) NAME_##g(name)
+#include "common/kernel/table.inc"
+    ;
+static const char coef0_help[] = "coef0 of kernel"
+#define KERNEL(number, name, d, g, r, ...) NAME_##r(name)
+#include "common/kernel/table.inc"
+    ;
+
 /* In the order of --help. Within a level the first varies fastest in a sweep: cost. */
 static const struct option_spec common_options[] = {
     {.letter = 's',
@@ -58,7 +74,7 @@ static const struct option_spec common_options[] = {
      .initial = "3",
      .high = 1000,
      .needs = FAMILY_KERNEL,
-     .help = "degree of the polynomial kernel"},
+     .help = degree_help},
     {.letter = 'g',
      .name = "gamma",
      .kind = OPTION_NUMBER,
@@ -67,7 +83,7 @@ static const struct option_spec common_options[] = {
      .high = INFINITY,
      .needs = FAMILY_KERNEL,
      .absent = "1 / number of features",
-     .help = "gamma of the polynomial, rbf, sigmoid and laplacian kernels"},
+     .help = gamma_help},
     {.letter = 'r',
      .name = "coef0",
      .kind = OPTION_NUMBER,
@@ -75,7 +91,7 @@ static const struct option_spec common_options[] = {
      .value = "R",
      .initial = "0",
      .needs = FAMILY_KERNEL,
-     .help = "coef0 of the polynomial and sigmoid kernels"},
+     .help = coef0_help},
     {.name = "scale",
      .kind = OPTION_CHOICE,
      .value = "HOW",
