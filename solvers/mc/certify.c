@@ -36,33 +36,23 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     return 0;
 }
 
-/* What rounding may have done to the rows' coefficients: error (n), its sum and that of their sizes
- * with the rows' reach, and the number of rows that have some. |u(alpha)| <= 2 M sum alpha. */
-struct rounding {
-    double *error;
-    double lost, size;
-    size_t n_used;
-};
-
-static int find_rounding(const struct mc_task *task, double cost, const struct mc_dual *dual,
-                         struct rounding *rounding, struct error *err) {
-    const double *reach = certify_reach(task->certify);
+/* What rounding may have done to the rows' coefficients, (n): |u(alpha)| <= 2 M sum alpha. */
+static double *find_rounding(const struct mc_task *task, double cost, const struct mc_dual *dual,
+                             struct error *err) {
     double most = mc_most(&task->shape), width = 2 * fmax(1, task->shape.margin);
     double unit = ((double)task->shape.k + 8) * DBL_EPSILON;
-    *rounding =
-        (struct rounding){.error = memory_array(task->n, sizeof(double), "a certificate", err)};
-    if (!rounding->error) {
-        return -1;
-    }
-    for (size_t i = 0; i < task->n; i++) {
+    double *error = memory_array(task->n, sizeof *error, "a certificate", err);
+    size_t n_used = 0;
+    for (size_t i = 0; error && i < task->n; i++) {
         double cap = cost * task->share[task->y[i]];
-        double sum = width * (dual->alpha ? mc_alpha_sum(dual->alpha, i) : cap * most);
-        rounding->error[i] = unit * sum + dual->rounding * cap;
-        rounding->lost += rounding->error[i] * reach[i];
-        rounding->size += sum * reach[i];
-        rounding->n_used += sum > 0;
+        error[i] = width * (dual->alpha ? mc_alpha_sum(dual->alpha, i) : cap * most);
+        n_used += error[i] > 0;
     }
-    return 0;
+    unit += task->problem->gram ? 0 : certify_sum_rounding(n_used);
+    for (size_t i = 0; error && i < task->n; i++) {
+        error[i] = unit * error[i] + dual->rounding * cost * task->share[task->y[i]];
+    }
+    return error;
 }
 
 static double loss_of_nothing(const struct mc_task *task, double cost) {
@@ -76,19 +66,14 @@ static double loss_of_nothing(const struct mc_task *task, double cost) {
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err) {
     size_t k = task->shape.k;
-    struct rounding rounding;
-    if (find_rounding(task, cost, dual, &rounding, err) < 0) {
+    double *error = find_rounding(task, cost, dual, err);
+    if (!error) {
         return -1;
     }
     struct certify_function f = {.weights = fit->weights, .bias = fit->bias, .scores = scores};
     struct certify_function g = {.weights = dual->weights ? dual->weights : fit->weights,
                                  .bias = dual->weights ? dual->bias : fit->bias};
-    if (task->problem->gram) {
-        g.error = rounding.error;
-    } else {
-        g.norm_error =
-            rounding.lost + certify_adjoint_error(task->certify, rounding.n_used, rounding.size);
-    }
+    g.error = error;
     /* sums of a row may be over its cost by their own rounding: as much is lost by scaling them down,
      * of the linear part, which is at least half of |g|^2 wherever D is of use */
     double unit = 3 * ((double)k + 4) * DBL_EPSILON + ((double)task->n + 4) * DBL_EPSILON;
@@ -101,7 +86,7 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                               unit * dual->linear + dual->linear_rounding,
                                           .nothing = loss_of_nothing(task, cost)};
     int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
-    free(rounding.error);
+    free(error);
     fit->primal = fit->certificate.primal;
     fit->dual = fit->certificate.dual;
     return status;

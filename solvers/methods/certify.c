@@ -31,6 +31,7 @@ struct evaluation {
     double largest;        /* the largest of column */
     double squares;        /* kernel: sum of squares of the coefficients */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
+    double *reach;         /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
     double *first;         /* (k) scores of the first row */
     bool varies;           /* those of another row differ */
 };
@@ -90,15 +91,48 @@ const double *certify_reach(const struct certify *certify) {
     return certify->reach;
 }
 
-double certify_adjoint_error(const struct certify *certify, size_t m, double total) {
-    (void)certify;
-    return ((double)m + 2) * UNIT * total;
+double certify_sum_rounding(size_t m) {
+    return ((double)m + 2) * UNIT;
 }
 
 /* ---- |f|^2 and scores ---- */
 
 static int overflow(struct error *err) {
     return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+/* The bound of the error of |w|^2 that errors of the rows' coefficients make, feature by feature:
+ * sum_j e_j (2 max_c |w_jc| + e_j), e_j = sum_i error_i |x_ij|. */
+static int add_row_errors(const struct certify *certify, size_t k, const struct certify_function *f,
+                          double *rounding, struct error *err) {
+    const struct data *data = certify->problem->data;
+    size_t d = certify->map->dimension;
+    double *off = memory_zeros(d, sizeof *off, "a certificate", err), last = 0, most = 0;
+    if (!off) {
+        return -1;
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
+        uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
+        for (uint64_t v = at; f->error[i] > 0 && v < end; v++) {
+            size_t column = data->row_start ? data->column[v] : (size_t)(v - at);
+            off[column] += f->error[i] * fabs((double)data->value[v]);
+        }
+        last += f->error[i] * certify->constant;
+    }
+    for (size_t j = 0; j < d; j++) {
+        double largest = 0;
+        for (size_t c = 0; c < k; c++) {
+            largest = fmax(largest, fabs(f->weights[j * k + c]));
+        }
+        *rounding += off[j] * (2 * largest + off[j]);
+    }
+    for (size_t c = 0; c < k && f->bias && certify->constant > 0; c++) {
+        most = fmax(most, fabs(f->bias[c]) / certify->constant);
+    }
+    *rounding += last * (2 * most + last);
+    free(off);
+    return 0;
 }
 
 /* |w|^2 with the weights of a constant feature; what is known of f but its scores. */
@@ -125,7 +159,7 @@ static int evaluate_weights(const struct certify *certify, size_t k,
     double terms = (double)d + (double)k + 4, exact = sqrt(out->norm);
     out->rounding = terms * UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;
     out->factor = certify->factor + 2 * UNIT;
-    return 0;
+    return f->error ? add_row_errors(certify, k, f, &out->rounding, err) : 0;
 }
 
 /* |f|^2 of coefficients b with scores s that have the constant feature's part. */
@@ -224,6 +258,36 @@ static int kernel_scores_of(const struct certify *certify, size_t k,
     return status;
 }
 
+/* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, and of the constant
+ * feature: what |x| |w| bounds loosely where features have units of their own. */
+static int weigh_rows(const struct certify *certify, size_t k, const struct certify_function *f,
+                      double *reach, struct error *err) {
+    const struct data *data = certify->problem->data;
+    size_t d = certify->map->dimension;
+    double *most = memory_zeros(d, sizeof *most, "a certificate", err), last = 0;
+    if (!most) {
+        return -1;
+    }
+    for (size_t j = 0; j < d * k; j++) {
+        most[j / k] = fmax(most[j / k], fabs(f->weights[j]));
+    }
+    for (size_t c = 0; f->bias && certify->constant > 0 && c < k; c++) {
+        last = fmax(last, fabs(f->bias[c]));
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
+        uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
+        double sum = last;
+        for (uint64_t v = at; v < end; v++) {
+            size_t column = data->row_start ? data->column[v] : (size_t)(v - at);
+            sum += fabs((double)data->value[v]) * most[column];
+        }
+        reach[i] = sum;
+    }
+    free(most);
+    return 0;
+}
+
 /* ---- the loss ---- */
 
 /* Rows first .. first + n: what is written as bias is added, or where it stands for a constant
@@ -237,14 +301,16 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
         most_bias = fmax(most_bias, fabs(f->bias[c]));
     }
     for (size_t i = 0; i < n; i++) {
-        double reach = certify->reach[first + i], largest = 0;
+        double reach =
+            of_f->reach ? of_f->reach[first + i] : certify->reach[first + i] * of_f->largest;
+        double largest = 0;
         for (size_t c = 0; add && c < k; c++) {
             s[i * k + c] += f->bias[c];
         }
         for (size_t c = 0; c < k; c++) {
             largest = fmax(largest, fabs(s[i * k + c]));
         }
-        error[i] = of_f->factor * reach * of_f->largest + 6 * UNIT * (largest + most_bias);
+        error[i] = of_f->factor * reach + 6 * UNIT * (largest + most_bias);
         if (!isfinite(error[i])) {
             return overflow(err);
         }
@@ -270,6 +336,10 @@ static int evaluate_loss(const struct certify *certify, size_t k, const struct c
     double *s = of_f->s ? NULL : memory_array(block, k * sizeof *s, "a certificate", err);
     of_f->first = memory_array(k, sizeof *of_f->first, "a certificate", err);
     int status = error && of_f->first && (s || of_f->s) ? 0 : -1;
+    if (status == 0 && certify->map->primal) {
+        of_f->reach = memory_array(n, sizeof *of_f->reach, "a certificate", err);
+        status = of_f->reach ? weigh_rows(certify, k, f, of_f->reach, err) : -1;
+    }
     const struct problem *problem = certify->problem;
     for (size_t first = 0; status == 0 && first < n; first += block) {
         size_t m = n - first < block ? n - first : block;
@@ -391,6 +461,7 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
     free(of_g.s);
     free(of_f.column);
     free(of_f.first);
+    free(of_f.reach);
     free(of_g.column);
     return status;
 }

@@ -24,10 +24,12 @@
  * is added to the scores. Borrowed. */
 struct certify_function {
     const double *weights;
-    const double *bias;  /* (k); NULL: nothing. With a constant feature of value V it is V times the
+    const double *bias; /* (k); NULL: nothing. With a constant feature of value V it is V times the
                            weights of that feature; else it is free, and the norm has no part of it */
-    const double *error; /* kernel: (n) bound of the error in each row's coefficients; NULL: none */
-    double norm_error;   /* linear: bound of the error of |weights|; 0: none */
+    const double
+        *error; /* (n) bound of the error in each row's coefficients, summed over outputs; linear:
+                            with certify_sum_rounding of their size; NULL: none */
+    double norm_error; /* linear: bound of what else |weights| may be off by */
     const double
         *exact;     /* of f: (n, k) the map's exact scores of weights, within 4 units; NULL: they
                             are computed */
@@ -92,9 +94,9 @@ double certify_factor(const struct certify *certify);
 /* reach (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_rounding. */
 const double *certify_reach(const struct certify *certify);
 
-/* Bound of the error of |w|, w = sum_i c_i x_i in double over m rows with c_i != 0, whose sum of
- * |c_i| reach_i is `total`. */
-double certify_adjoint_error(const struct certify *certify, size_t m, double total);
+/* What a sum of m coefficients times rows, in double, adds to the error of each coefficient, over its
+ * size. */
+double certify_sum_rounding(size_t m);
 
 /* Both bounds, of the primal point f and the dual point g (NULL: the same function as f), k outputs
  * each. Fails for lack of memory, and where scores overflow. */

@@ -50,10 +50,8 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 /* What rounding of the rows' blocks may have done. */
 struct rounding {
     double *error;                 /* (n_all) of their coefficients */
-    double lost, size;             /* sums of error and size with the rows' reach */
     double all;                    /* sum of sizes */
     double most_reach, most_ratio; /* largest reach, and alpha / (2 lambda) */
-    size_t n_used;
 };
 
 static int find_rounding(const struct certify *certify, const struct ml_claim *claim,
@@ -61,6 +59,7 @@ static int find_rounding(const struct certify *certify, const struct ml_claim *c
     const double *reach = certify_reach(certify);
     const struct ml_rows *rows = claim->rows;
     double unit = 8 * ((double)rows->q + 8) * DBL_EPSILON + claim->rounding;
+    double sums = certify_sum_rounding(rows->n);
     *rounding =
         (struct rounding){.error = memory_zeros(rows->n_all, sizeof(double), "a certificate", err)};
     if (!rounding->error) {
@@ -71,11 +70,8 @@ static int find_rounding(const struct certify *certify, const struct ml_claim *c
         struct ml_block block = ml_rows_block(rows, i, claim->loss, claim->cost);
         /* where blocks are found as a whole, their parts cancel down from the size of lambda */
         double size = claim->size[row] + (claim->loss == ML_HINGE ? block.lambda : 0);
-        rounding->error[row] = claim->size[row] > 0 ? unit * size : 0;
-        rounding->lost += rounding->error[row] * reach[row];
-        rounding->size += claim->size[row] * reach[row];
+        rounding->error[row] = claim->size[row] > 0 ? unit * size + sums * claim->size[row] : 0;
         rounding->all += size;
-        rounding->n_used += claim->size[row] > 0;
         rounding->most_reach = fmax(rounding->most_reach, reach[row]);
         if (claim->loss == ML_SQUARED_HINGE) {
             rounding->most_ratio = fmax(rounding->most_ratio, claim->size[row] / block.lambda);
@@ -115,7 +111,6 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
     struct certify_function g = *claim->g;
     g.scores = NULL;
     g.error = rounding.error;
-    g.norm_error = rounding.lost + certify_adjoint_error(certify, rounding.n_used, rounding.size);
     struct loss loss = {.claim = claim};
     double unit = (16 * ((double)rows->q + 8) + (double)rows->n) * DBL_EPSILON + claim->rounding;
     const struct certify_family family = {

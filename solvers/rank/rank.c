@@ -256,9 +256,8 @@ struct dual {
 /* A point that scores make: its coefficients are counted again, and their function taken in place of
  * the running one. */
 static int smooth_dual(const struct rank *rank, double cost, struct fit *fit, struct dual *dual,
-                       double *total, double *unit, struct error *err) {
+                       double *unit, struct error *err) {
     size_t n = rank->map.n;
-    const double *reach = certify_reach(rank->certify);
     double *coefficient = memory_array(n, sizeof *coefficient, "a certificate", err);
     int status = coefficient
                      ? rank_exact_dual(&rank->pairs, fit->dual_scores, fit->smoothing, coefficient,
@@ -266,7 +265,7 @@ static int smooth_dual(const struct rank *rank, double cost, struct fit *fit, st
                      : -1;
     for (size_t i = 0; status == 0 && i < n; i++) {
         coefficient[i] *= cost;
-        *total += fabs(coefficient[i]) * reach[i];
+        dual->error[i] = fabs(coefficient[i]);
     }
     dual->linear *= cost;
     dual->rounding *= cost;
@@ -275,12 +274,11 @@ static int smooth_dual(const struct rank *rank, double cost, struct fit *fit, st
     return status;
 }
 
-/* Planes have been added up; the offset is theirs. */
+/* Planes have been added up; the offset is theirs. Both leave the coefficients' sizes in error. */
 static void plane_dual(const struct rank *rank, double cost, const struct fit *fit,
-                       struct dual *dual, double *total, double *unit) {
-    const double *reach = certify_reach(rank->certify);
+                       struct dual *dual, double *unit) {
     for (size_t i = 0; i < rank->map.n; i++) {
-        *total += cost * fit->rounding.size * rank->weight[i] * reach[i];
+        dual->error[i] = cost * fit->rounding.size * rank->weight[i];
     }
     *unit = fit->rounding.gradient;
     dual->linear = fit->dual_offset;
@@ -290,27 +288,20 @@ static void plane_dual(const struct rank *rank, double cost, const struct fit *f
 static int make_dual(const struct rank *rank, double cost, struct fit *fit, struct dual *dual,
                      struct error *err) {
     size_t n = rank->map.n;
-    const double *reach = certify_reach(rank->certify);
-    double total = 0, unit = 0, lost = 0;
+    double unit = 0, sums = rank->map.primal ? certify_sum_rounding(n) : 0;
     dual->error = memory_array(n, sizeof *dual->error, "a certificate", err);
     if (!dual->error) {
         return -1;
     }
     if (!fit->dual_scores) {
-        plane_dual(rank, cost, fit, dual, &total, &unit);
-    } else if (smooth_dual(rank, cost, fit, dual, &total, &unit, err) < 0) {
+        plane_dual(rank, cost, fit, dual, &unit);
+    } else if (smooth_dual(rank, cost, fit, dual, &unit, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        dual->error[i] = cost * unit * rank->weight[i];
-        lost += dual->error[i] * reach[i];
+        dual->error[i] = cost * unit * rank->weight[i] + sums * dual->error[i];
     }
-    dual->function = (struct certify_function){.weights = fit->dual_weights};
-    if (rank->map.primal) {
-        dual->function.norm_error = lost + certify_adjoint_error(rank->certify, n, total);
-    } else {
-        dual->function.error = dual->error;
-    }
+    dual->function = (struct certify_function){.weights = fit->dual_weights, .error = dual->error};
     return 0;
 }
 

@@ -82,9 +82,8 @@ static double price_of_balance(const struct sums *sums, double norm) {
 }
 
 /* G = SVT_tau(sum alpha y X), with a bound of the error of its norm. */
-static int dual_matrix(const struct certify *certify, const struct smm_claim *claim,
-                       const struct sums *sums, double *signs, double *G, double *norm,
-                       double *error, struct error *err) {
+static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, double *signs,
+                       double *G, double *norm, double *error, struct error *err) {
     const struct smm_matrices *matrices = claim->matrices;
     size_t cells = matrices->height * matrices->width;
     for (size_t i = 0; i < matrices->n; i++) {
@@ -99,7 +98,7 @@ static int dual_matrix(const struct certify *certify, const struct smm_claim *cl
     for (size_t j = 0; j < cells; j++) {
         square += G[j] * G[j];
     }
-    *error = certify_adjoint_error(certify, sums->n_used, sums->reach);
+    *error = certify_sum_rounding(sums->n_used) * sums->reach;
     *norm = sqrt(square) + *error;
     if (claim->tau > 0) {
         double nuclear;
@@ -144,13 +143,19 @@ int smm_certify(struct certify *certify, const struct smm_claim *claim,
         return -1;
     }
     struct work work = {.claim = claim};
+    double *signs = G + 2 * cells;
     struct sums sums = add_up(claim->loss, claim->alpha, n, certify_reach(certify));
-    int status = dual_matrix(certify, claim, &sums, G + 2 * cells, G, &norm, &error, err);
+    int status = dual_matrix(claim, &sums, signs, G, &norm, &error, err);
     status = status < 0 ? -1 : measure_nuclear(claim, &work, G + cells, err);
     if (status == 0) {
         double price = price_of_balance(&sums, norm);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
-        const struct certify_function g = {.weights = G, .norm_error = error};
+        for (size_t i = 0; i < n; i++) { /* of the plain sum, row by row */
+            signs[i] = certify_sum_rounding(sums.n_used) * claim->alpha[i];
+        }
+        const struct certify_function g = {.weights = G,
+                                           .norm_error = claim->tau > 0 ? error : 0,
+                                           .error = claim->tau > 0 ? NULL : signs};
         const struct certify_family family = {
             .context = &work,
             .loss = evaluate_loss,

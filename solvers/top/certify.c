@@ -208,7 +208,7 @@ static int make_dual(const struct top_certifier *certifier, const struct loss *l
     if (!dual->b || !dual->error || !dual->weights) {
         return -1;
     }
-    double alphas = 0, betas = 0, squares = 0, lost = 0, size = 0;
+    double alphas = 0, betas = 0, squares = 0;
     for (size_t i = 0; i < n; i++) {
         double a = fit->alpha[i], b = fit->beta[i];
         dual->b[i] = a - b;
@@ -219,7 +219,6 @@ static int make_dual(const struct top_certifier *certifier, const struct loss *l
                        ? b * (b / (4 * loss->cost * risk->mass[i]))
                        : 0;
         used += a != b;
-        size += fabs(a - b) * reach[i];
         far = reach[i] > reach[far] ? i : far;
     }
     bool quantile = risk->kind == TOP_QUANTILE, mean = risk->kind == TOP_MEAN;
@@ -231,18 +230,15 @@ static int make_dual(const struct top_certifier *certifier, const struct loss *l
         dual->error[i] = (certifier->twin ? units : DBL_EPSILON) * fabs(dual->b[i]);
         dual->error[i] += part * fit->beta[i];
         dual->error[i] += mean && i == far ? part * betas : 0;
-        lost += dual->error[i] * reach[i];
+        dual->error[i] += map->primal ? certify_sum_rounding(used) * fabs(dual->b[i]) : 0;
     }
     double lifted = quantile ? betas / risk->theta : mean ? 0 : betas;
     dual->linear = top_risk_dual(risk, loss->cost, fit->alpha, fit->beta);
     double pull = quantile ? fabs(alphas + lifted - squares - dual->linear) : 0;
     dual->rounding = units * (alphas + squares + lifted + pull);
     dual->rounding += quantile ? part * (lifted + pull) : 0;
-    dual->function = (struct certify_function){.weights = dual->weights};
-    if (map->primal) {
-        dual->function.norm_error = lost + certify_adjoint_error(certifier->certify, used, size);
-    } else {
-        dual->function.error = dual->error;
+    dual->function = (struct certify_function){.weights = dual->weights, .error = dual->error};
+    if (!map->primal) {
         join_twins(certifier, dual->b);
     }
     return map->adjoint(map, dual->b, dual->weights, err);

@@ -34,7 +34,7 @@ static void scale(double *x, size_t n, double factor) {
 /* Raises what lies between 0 and its cap in proportion, until beta sums to m or nothing is left
  * that can be raised; each round that does not reach m puts an entry at its cap. Returns what is
  * missing. */
-static double raise(const struct top_risk *risk, double m, double *beta) {
+static double raise_entries(const struct top_risk *risk, double m, double *beta) {
     for (;;) {
         double sum = 0, moving = 0;
         for (size_t j = 0; j < risk->n; j++) {
@@ -72,7 +72,7 @@ static void repair_mean(const struct top_risk *risk, double m, double *beta) {
         scale(beta, n, m / sum);
         return;
     }
-    double missing = raise(risk, m, beta), room = 0;
+    double missing = raise_entries(risk, m, beta), room = 0;
     for (size_t j = 0; j < n; j++) {
         room += risk->share[j] * m - beta[j];
     }
