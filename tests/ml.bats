@@ -127,8 +127,10 @@ mixed_units() {
     for options in '' '-B 10' '--free-bias'; do
         for loss in hinge squared-hinge; do
             for cost in 1e-4 1 1e6; do
+                # at 1e6 what is paid for rounding in such units may be more than this gap
+                strict=$([ $cost = 1e6 ] || echo --strict)
                 # shellcheck disable=SC2086 # lists of options
-                train --strict -l $loss -c $cost $options -e 1e-6 mixed tight.model
+                train $strict -l $loss -c $cost $options -e 1e-6 mixed tight.model
                 # shellcheck disable=SC2086
                 train --strict -l $loss -c $cost $options --solver interior mixed model
                 within "$(header dual model)" 0 "$(header primal tight.model)"
@@ -154,7 +156,8 @@ mixed_units() {
     for options in '' '-t rbf -g .1' '-l squared-hinge' '-c 1e6 -e 1e-9' '--solver interior'; do
         # shellcheck disable=SC2086 # lists of options
         train --strict --free-bias $options separable model
-        assert_equal "$(header primal model)" 0
+        assert_equal "$(header dual model)" 0
+        within "$(header primal model)" 0 1e-6
     done
 }
 

@@ -148,7 +148,8 @@ every() {
     assert_failure 3
     assert_output --partial 'not converged: the kernel is not positive semidefinite'
     assert_output --partial 'gap = none'
-    assert_equal "$(header gap model)" 1
+    assert_equal "$(header gap model)" none
+    assert_equal "$(header certified model)" no
     predict plain.svm model >scores
     assert_equal "$(wc -l <scores)" 60
 }
@@ -157,7 +158,7 @@ every() {
     rows 90 3 12 6 >plain.svm
     run limited svm-rank-train -q -t 6 --pair-features exterior -e 1e-14 plain.svm model
     assert_success
-    within "$(header gap model)" 0 1e-12
+    within "$(header gap model)" 0 1e-8 # what bounds of the rounding leave
 }
 
 @test "rank: ocas, newton and the default meet the same optimum" {

@@ -34,6 +34,7 @@ struct evaluation {
     double *reach;         /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
     double *first;         /* (k) scores of the first row */
     bool varies;           /* those of another row differ */
+    double slack;          /* the largest error of a score */
 };
 
 int certify_create(struct certify **certify, const struct problem *problem,
@@ -288,6 +289,25 @@ static int weigh_rows(const struct certify *certify, size_t k, const struct cert
     return 0;
 }
 
+int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
+                          double norm, double *largest, struct error *err) {
+    size_t n = certify->map->n;
+    double *reach = NULL;
+    *largest = 0;
+    if (certify->map->primal) {
+        reach = memory_array(n, sizeof *reach, "a certificate", err);
+        if (!reach || weigh_rows(certify, k, f, reach, err) < 0) {
+            free(reach);
+            return -1;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        *largest = fmax(*largest, reach ? reach[i] : norm * certify->reach[i]);
+    }
+    free(reach);
+    return 0;
+}
+
 /* ---- the loss ---- */
 
 /* Rows first .. first + n: what is written as bias is added, or where it stands for a constant
@@ -314,6 +334,7 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
         if (!isfinite(error[i])) {
             return overflow(err);
         }
+        of_f->slack = fmax(of_f->slack, error[i]);
         for (size_t c = 0; c < k; c++) {
             of_f->first[c] = first + i == 0 ? s[i * k + c] : of_f->first[c];
             of_f->varies |= fabs(s[i * k + c] - of_f->first[c]) > 4 * error[i];
@@ -447,6 +468,7 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
         bound -= 4 * UNIT * (fabs(family->linear) + fabs(dual_norm));
         certificate->dual = fmax(0, bound);
         certificate->certified = definite;
+        certificate->slack = of_f.slack;
         certificate->flat = certify->pairs ? of_f.norm == 0 : !of_f.varies;
         certificate->worse = certificate->primal > family->nothing;
         certificate->primal = fmin(certificate->primal, family->nothing);

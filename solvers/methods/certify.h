@@ -55,6 +55,7 @@ struct certificate {
     double primal, dual; /* rounding is paid for: dual <= optimum <= primal */
     double nothing;      /* the family's */
     double paid;         /* for rounding, in both */
+    double slack;        /* bound of the error of the scores */
     bool certified;      /* false: the kernel is not known to be positive semidefinite, and its
                             matrix over the rows that are used is not; dual then says nothing */
     double gap; /* (primal - dual) / primal, or of a tiny part of nothing if that is more */
@@ -93,6 +94,11 @@ double certify_factor(const struct certify *certify);
 
 /* reach (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_rounding. */
 const double *certify_reach(const struct certify *certify);
+
+/* A bound of all |scores| of f without its bias: linear from the magnitudes of weights and values,
+ * kernel norm times the largest reach, for |f| <= norm. */
+int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
+                          double norm, double *largest, struct error *err);
 
 /* What a sum of m coefficients times rows, in double, adds to the error of each coefficient, over its
  * size. */

@@ -10,6 +10,9 @@
 /* A factorisation of so many rows takes about two seconds. */
 enum { MOST_ROWS = 6000 };
 
+/* The shift grows by this from the rounding of double to that of float. */
+static const double STEP = 8;
+
 /* The lower half of the matrix; returns its largest diagonal entry. */
 static double fill(const struct kernel_rows *kernel_rows, const uint32_t *rows, size_t m,
                    double *K) {
@@ -36,12 +39,14 @@ int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
     }
     /* values in a file were rounded when they were written, and again to float */
     bool stored = kernel_rows->kernel->type == KERNEL_PRECOMPUTED;
-    double unit = stored ? FLT_EPSILON : DBL_EPSILON;
-    *shift = (double)m * unit * fill(kernel_rows, rows, m, K);
-    for (size_t i = 0; i < m; i++) {
-        K[i * m + i] += *shift;
+    for (double unit = DBL_EPSILON; !*definite && unit <= (stored ? FLT_EPSILON : DBL_EPSILON);
+         unit *= STEP) {
+        *shift = (double)m * unit * fill(kernel_rows, rows, m, K);
+        for (size_t i = 0; i < m; i++) {
+            K[i * m + i] += *shift;
+        }
+        *definite = cholesky_factor(K, m) == 0;
     }
-    *definite = cholesky_factor(K, m) == 0;
     free(K);
     return 0;
 }

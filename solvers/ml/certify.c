@@ -58,7 +58,7 @@ static int find_rounding(const struct certify *certify, const struct ml_claim *c
                          struct rounding *rounding, struct error *err) {
     const double *reach = certify_reach(certify);
     const struct ml_rows *rows = claim->rows;
-    double unit = 8 * ((double)rows->q + 8) * DBL_EPSILON + claim->rounding;
+    double unit = ((double)rows->q + 8) * DBL_EPSILON + claim->rounding;
     double sums = certify_sum_rounding(rows->n);
     *rounding =
         (struct rounding){.error = memory_zeros(rows->n_all, sizeof(double), "a certificate", err)};
@@ -83,7 +83,7 @@ static int find_rounding(const struct certify *certify, const struct ml_claim *c
 /* A dual point with sums of exactly 0 is near one whose sums are the residual: flows of alpha from
  * labels that send too much are taken back along paths of at most q steps. */
 static double price_of_balance(const struct ml_claim *claim, const struct rounding *rounding,
-                               double norm) {
+                               double largest) {
     double q = (double)claim->rows->q, sum = 0;
     if (!claim->residual) {
         return 0;
@@ -93,7 +93,7 @@ static double price_of_balance(const struct ml_claim *claim, const struct roundi
     }
     sum += ((double)claim->rows->n + 2) * DBL_EPSILON * rounding->all;
     double moved = q * sum, step = 2 * moved * rounding->most_reach;
-    return moved * (1 + rounding->most_ratio + 2 * norm * rounding->most_reach) + 0.5 * step * step;
+    return moved * (1 + rounding->most_ratio + 2 * largest) + 0.5 * step * step;
 }
 
 /* A bound of |g|: D >= 0 is all that is of use. */
@@ -111,6 +111,12 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
     struct certify_function g = *claim->g;
     g.scores = NULL;
     g.error = rounding.error;
+    double largest = 0;
+    if (claim->residual &&
+        certify_largest_score(certify, rows->q, &g, largest_norm(claim), &largest, err) < 0) {
+        free(rounding.error);
+        return -1;
+    }
     struct loss loss = {.claim = claim};
     double unit = (16 * ((double)rows->q + 8) + (double)rows->n) * DBL_EPSILON + claim->rounding;
     const struct certify_family family = {
@@ -118,8 +124,7 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
         .block = 1 + BLOCK_SCORES / rows->q,
         .loss = evaluate_loss,
         .linear = claim->linear,
-        .linear_rounding =
-            2 * unit * rounding.all + price_of_balance(claim, &rounding, largest_norm(claim)),
+        .linear_rounding = 2 * unit * rounding.all + price_of_balance(claim, &rounding, largest),
         .nothing = claim->cost * (double)rows->n};
     int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);
     free(rounding.error);

@@ -373,7 +373,9 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
             return -1;
         }
         bool stays = !fit.converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
-        if (stays || !certificate.certified || certificate.gap <= parameters->epsilon) {
+        bool rounded = rank->exterior && /* going on is in vain, and slow */
+                       certificate.paid > parameters->epsilon * certificate.primal;
+        if (stays || rounded || !certificate.certified || certificate.gap <= parameters->epsilon) {
             break;
         }
         fit_free(&fit);

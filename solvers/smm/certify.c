@@ -71,14 +71,14 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
 }
 
 /* What D is less, at the most, at a point with y'alpha = 0 exactly: entries of one side move by the
- * residual together, where the slopes of D are at most 1 + |g| reach [+ alpha / 2C]. INFINITY: there
+ * residual together, where the slopes of D are at most 1 + |score of g| [+ alpha / 2C]. INFINITY: there
  * is no room for that. */
-static double price_of_balance(const struct sums *sums, double norm) {
+static double price_of_balance(const struct sums *sums, double largest) {
     if (sums->residual > fmin(sums->room[0], sums->room[1])) {
         return sums->residual > 0 ? INFINITY : 0;
     }
     double moved = sums->residual * sums->most_reach;
-    return sums->residual * (1 + sums->most_ratio + norm * sums->most_reach) + 0.5 * moved * moved;
+    return sums->residual * (1 + sums->most_ratio + largest) + 0.5 * moved * moved;
 }
 
 /* G = SVT_tau(sum alpha y X), with a bound of the error of its norm. */
@@ -148,7 +148,13 @@ int smm_certify(struct certify *certify, const struct smm_claim *claim,
     int status = dual_matrix(claim, &sums, signs, G, &norm, &error, err);
     status = status < 0 ? -1 : measure_nuclear(claim, &work, G + cells, err);
     if (status == 0) {
-        double price = price_of_balance(&sums, norm);
+        double largest = 0;
+        smm_scores(claim->matrices, G, signs);
+        for (size_t i = 0; i < n; i++) {
+            largest = fmax(largest, fabs(signs[i]));
+        }
+        /* what the scores may be off by is no more than a part of their magnitudes' bound */
+        double price = price_of_balance(&sums, largest + 1e-9 * norm * sums.most_reach);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
         for (size_t i = 0; i < n; i++) { /* of the plain sum, row by row */
             signs[i] = certify_sum_rounding(sums.n_used) * claim->alpha[i];

@@ -24,7 +24,7 @@ static const double BETTER = 0.9;
 static const double ROUNDING = 1e-15;
 
 /* w = 0 is called optimal when its own gap is as small as this. */
-static const double TRIVIAL = 1e-6;
+static const double TRIVIAL = 1e-5;
 
 struct top {
     const struct problem *problem;
