@@ -169,7 +169,7 @@ static void check_trivial(void) {
                 CHECK(fit.trivial && fit.solution.converged, "formulation %d method %d: not seen",
                       f, method);
                 CHECK(fit.solution.weights[0] == 0 && fit.solution.weights[1] == 0 &&
-                          fit.solution.primal == 6,
+                          fabs(fit.solution.primal - 6) < 1e-12,
                       "w = (%g, %g), primal %g", fit.solution.weights[0], fit.solution.weights[1],
                       fit.solution.primal);
                 solution_free(&fit.solution);
