@@ -374,7 +374,7 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
             return 0;
         }
         stalled = certificate->gap < BETTER * last ? 0 : stalled + 1;
-        epsilon /= useful ? 2 : 10;
+        epsilon = fmin(epsilon, certificate->gap) / (useful ? 2 : 10);
     }
     best->fit.reason = STOP_ROUNDING;
     return 0;
