@@ -9,51 +9,13 @@
 #include "common/kernel/problem.h"
 #include "common/model/model.h"
 #include "driver/folds.h"
+#include "driver/measures.h"
 #include "driver/options.h"
 #include "solvers/methods/monitor.h"
 #include "solvers/methods/solution.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* ---- measures of predictions, for both programs ---- */
-
-enum { MEASURE_NAME = 32 };
-
-struct measure {
-    char name[MEASURE_NAME];
-    bool accuracy; /* printed as LIBSVM prints an accuracy */
-    bool lower_is_better;
-};
-
-/* Rows that were measured, by their labels. */
-struct measured_rows {
-    size_t labelled; /* have a label, */
-    size_t unknown;  /* have one that the model does not know, */
-    size_t known;    /* have one that it knows */
-};
-
-/* Rows are added block by block, and then all values asked for at once. */
-struct measures {
-    const struct option_spec *options; /* that both programs get with them */
-    size_t n_options;
-
-    /* The measures, as the options want them; the first is the one that --select has as default.
-     * The caller frees *list. */
-    int (*list)(const struct options *options, struct measure **list, size_t *n, struct error *err);
-    /* model has its header, its body may be missing. */
-    int (*create)(void **state, const struct options *options, const struct model *model,
-                  struct error *err);
-    /* rows[0..n) of data (NULL: all of them) have scores (n, n_scores) row-major. */
-    int (*add)(void *state, const struct data *data, const uint32_t *rows, size_t n,
-               const double *scores, size_t n_scores, struct error *err);
-    /* value (n measures), NaN where there is nothing to measure, and the weight of each in an
-     * average with others: what it is itself an average over. */
-    int (*values)(void *state, double *value, double *weight, struct error *err);
-    /* Counts the rows added. NULL: the model has no labels of its own. */
-    struct measured_rows (*rows)(const void *state);
-    void (*free)(void *state);
-};
 
 /* ---- the trainer ---- */
 

@@ -132,7 +132,7 @@ static void write_sweep(const struct options *options, struct output *output) {
 int help_write(const struct help *help, struct output *output, struct error *err) {
     struct measure *measure;
     size_t n_measures;
-    if (help->measures->list(help->options, &measure, &n_measures, err) < 0) {
+    if (measures_list(help->measures, help->options, &measure, &n_measures, err) < 0) {
         return -1;
     }
     struct page page = {.output = output};

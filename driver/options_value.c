@@ -31,6 +31,14 @@ static bool in_bounds(const struct option_spec *spec, double value) {
            ((spec->low_excluded ? value > spec->low : value >= spec->low) && value <= spec->high);
 }
 
+static bool is_whole(double value) {
+    return value == floor(value) && fabs(value) <= 0x1p53;
+}
+
+bool option_takes(const struct option_spec *spec, double number) {
+    return (spec->kind != OPTION_COUNT || is_whole(number)) && in_bounds(spec, number);
+}
+
 static int out_of_bounds(const struct option *option, const char *text, size_t length,
                          struct error *err) {
     const struct option_spec *spec = &option->spec;
@@ -50,13 +58,9 @@ static int append(struct option *option, double value, struct error *err) {
         return error_set(err, ERROR_USAGE, "option --%s: more than %d values", option->spec.name,
                          OPTIONS_MOST_POINTS);
     }
-    if ((option->n & (option->n - 1)) == 0) { /* full at each power of two */
-        double *grown = memory_resize(option->number, option->n ? 2 * option->n : 1,
-                                      sizeof grown[0], "option values", err);
-        if (!grown) {
-            return -1;
-        }
-        option->number = grown;
+    if (memory_grow(&option->number, memory_room(0, option->n), option->n + 1,
+                    sizeof *option->number, "option values", err) < 0) {
+        return -1;
     }
     option->number[option->n++] = value;
     return 0;
@@ -64,7 +68,7 @@ static int append(struct option *option, double value, struct error *err) {
 
 static int append_checked(struct option *option, double value, const char *text, size_t length,
                           struct error *err) {
-    if (option->spec.kind == OPTION_COUNT && (value != floor(value) || fabs(value) > 0x1p53)) {
+    if (option->spec.kind == OPTION_COUNT && !is_whole(value)) {
         return refuse(option, "not a whole number", text, length, err);
     }
     if (!in_bounds(&option->spec, value)) {

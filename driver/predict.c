@@ -84,24 +84,24 @@ static int show_measures(const struct prediction *prediction, const char *path, 
 static int predict_file(const struct prediction *prediction, const char *path,
                         struct output *output, struct error *err) {
     bool wanted = options_given(prediction->options, "metrics");
+    bool measured = wanted || !options_given(prediction->options, "quiet");
     const struct test_file test = {.predictor = prediction->predictor,
                                    .options = prediction->options,
                                    .model = &prediction->model,
                                    .threads = prediction->threads,
                                    .path = path,
                                    .output = output,
-                                   .measured =
-                                       wanted || !options_given(prediction->options, "quiet")};
-    size_t n = prediction->n_measures;
-    double *value = memory_array(n, sizeof *value, "measures", err);
+                                   .measure = measured ? prediction->measure : NULL,
+                                   .n_measures = prediction->n_measures};
+    double *value = memory_array(prediction->n_measures, sizeof *value, "measures", err);
     struct measured_rows rows;
-    int status = value ? test_file_predict(&test, n, value, &rows, err) : -1;
+    int status = value ? test_file_predict(&test, value, &rows, err) : -1;
     if (status == 0 && rows.unknown > 0) {
         voice_say(prediction->voice,
                   "%s: warning: %s: %zu of %zu rows have labels unknown to the model\n",
                   prediction->program, path, rows.unknown, rows.labelled);
     }
-    if (status == 0 && test.measured) {
+    if (status == 0 && measured) {
         status = show_measures(prediction, path, value, wanted, err);
     }
     free(value);
@@ -201,8 +201,8 @@ static int run(struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
     bool batch = options_given(options, "batch");
     if (check_operands(options, batch, err) < 0 ||
-        predictor->measures->list(options, &prediction->measure, &prediction->n_measures, err) <
-            0 ||
+        measures_list(predictor->measures, options, &prediction->measure, &prediction->n_measures,
+                      err) < 0 ||
         threads_create(&prediction->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         (predictor->imports ? model_read_classes : model_read)(
             &prediction->model, predictor->name, predictor->model_keys,

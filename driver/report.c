@@ -39,7 +39,7 @@ void report_measures(const struct sweep *sweep, const struct options *options,
         if (isnan(sweep->value[k])) {
             continue; /* nothing to measure */
         }
-        if (sweep->measure[k].accuracy) {
+        if (sweep->measure[k].row->accuracy) {
             output_format(output, "%s Accuracy = %g%%\n", how, 100 * sweep->value[k]);
         } else {
             output_format(output, "%s %s = %g\n", how, sweep->measure[k].name, sweep->value[k]);

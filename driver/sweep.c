@@ -23,7 +23,7 @@ struct results {
 int sweep_create(struct sweep *sweep, const struct family *family, const struct options *options,
                  struct error *err) {
     *sweep = (struct sweep){.n_points = options->n_points};
-    if (family->measures->list(options, &sweep->measure, &sweep->n_measures, err) < 0) {
+    if (measures_list(family->measures, options, &sweep->measure, &sweep->n_measures, err) < 0) {
         return -1;
     }
     const char *name = options_text(options, "select");
@@ -119,16 +119,19 @@ static int show_finished(struct results *results, struct error *err) {
     return 0;
 }
 
-static int measure_rows(const struct crossval *crossval, const struct model *model,
-                        const uint32_t *rows, size_t n, const double *scores, size_t n_scores,
-                        double *value, double *weight, struct error *err) {
+static int measure_rows(const struct sweep *sweep, const struct crossval *crossval,
+                        const struct model *model, const uint32_t *rows, size_t n,
+                        const double *scores, size_t n_scores, double *value, double *weight,
+                        struct error *err) {
     const struct measures *measures = crossval->family->measures;
     void *state = NULL;
     if (measures->create(&state, crossval->options, model, err) < 0) {
         return -1;
     }
     int status = measures->add(state, crossval->data, rows, n, scores, n_scores, err);
-    status = status < 0 ? -1 : measures->values(state, value, weight, err);
+    status = status < 0 ? -1
+                        : measures_values(measures, state, sweep->measure, sweep->n_measures, value,
+                                          weight, err);
     measures->free(state);
     return status;
 }
@@ -139,8 +142,8 @@ static int scored(void *context, struct point point, size_t fold, const struct m
     struct results *results = context;
     struct sweep *sweep = results->sweep;
     size_t cell = (point.number * results->crossval->folds->n + fold) * sweep->n_measures;
-    if (measure_rows(results->crossval, model, rows, n, scores, n_scores, results->value + cell,
-                     results->weight + cell, err) < 0) {
+    if (measure_rows(sweep, results->crossval, model, rows, n, scores, n_scores,
+                     results->value + cell, results->weight + cell, err) < 0) {
         return -1;
     }
     pthread_mutex_lock(&results->mutex);
@@ -157,7 +160,7 @@ static int choose(struct sweep *sweep, struct error *err) {
     double best = NAN;
     for (size_t i = 0; i < sweep->n_points; i++) {
         double value = sweep->value[i * sweep->n_measures + sweep->selected];
-        bool better = measure->lower_is_better ? value < best : value > best;
+        bool better = measure->row->lower_is_better ? value < best : value > best;
         if (!isnan(value) && (isnan(best) || better)) {
             best = value;
             sweep->best = i;

@@ -44,7 +44,7 @@ static int open_work(struct work *work, struct error *err) {
         predictor->open(&work->lines, test->options, test->model, err) < 0) {
         return -1;
     }
-    if (test->measured &&
+    if (test->measure &&
         predictor->measures->create(&work->measures, test->options, test->model, err) < 0) {
         return -1;
     }
@@ -110,29 +110,33 @@ static int take_all(struct work *work, struct error *err) {
     return test->output ? output_flush(test->output, err) : 0;
 }
 
-static int measure(const struct work *work, size_t n_measures, double *value,
-                   struct measured_rows *rows, struct error *err) {
-    const struct measures *measures = work->test->predictor->measures;
-    double *weight = memory_array(n_measures, sizeof *weight, "measures", err);
-    int status = weight ? measures->values(work->measures, value, weight, err) : -1;
+static int measure(const struct work *work, double *value, struct measured_rows *rows,
+                   struct error *err) {
+    const struct test_file *test = work->test;
+    const struct measures *measures = test->predictor->measures;
+    size_t n = test->n_measures;
+    double *weight = memory_array(n, sizeof *weight, "measures", err);
+    int status =
+        weight ? measures_values(measures, work->measures, test->measure, n, value, weight, err)
+               : -1;
     free(weight);
     if (measures->rows) {
         *rows = measures->rows(work->measures);
     }
-    for (size_t k = 0; rows->labelled > 0 && rows->known == 0 && k < n_measures; k++) {
+    for (size_t k = 0; rows->labelled > 0 && rows->known == 0 && k < n; k++) {
         value[k] = NAN;
     }
     return status;
 }
 
-int test_file_predict(const struct test_file *test, size_t n_measures, double *value,
-                      struct measured_rows *rows, struct error *err) {
+int test_file_predict(const struct test_file *test, double *value, struct measured_rows *rows,
+                      struct error *err) {
     struct work work = {.test = test};
     *rows = (struct measured_rows){0};
     int status = open_work(&work, err);
     status = status < 0 ? -1 : take_all(&work, err);
-    if (status == 0 && test->measured) {
-        status = measure(&work, n_measures, value, rows, err);
+    if (status == 0 && test->measure) {
+        status = measure(&work, value, rows, err);
     }
     close_work(&work);
     return status;

@@ -20,14 +20,15 @@ struct test_file {
     const struct model *model;
     struct threads *threads;
     const char *path;
-    struct output *output; /* of predictions; NULL: not wanted */
-    bool measured;
+    struct output *output;         /* of predictions; NULL: not wanted */
+    const struct measure *measure; /* (n_measures) of predictor->measures; NULL: not wanted */
+    size_t n_measures;
 };
 
-/* Predicts all rows. With `measured` value (n_measures) gets the measures that the predictor lists for
- * the options, NaN where there is nothing to measure: all are, if no row has a label that the model
- * knows. *rows counts what was measured; it is zero where the model has no labels. */
-int test_file_predict(const struct test_file *test, size_t n_measures, double *value,
-                      struct measured_rows *rows, struct error *err);
+/* Predicts all rows. value (n_measures) gets the measures if they are wanted, NaN where there is
+ * nothing to measure: all are, if no row has a label that the model knows. *rows counts what was
+ * measured; it is zero where the model has no labels. */
+int test_file_predict(const struct test_file *test, double *value, struct measured_rows *rows,
+                      struct error *err);
 
 #endif

@@ -129,6 +129,27 @@ struct confusion_rates confusion_rates(const struct confusion *confusion) {
                                     .macro_f1 = n_f1 > 0 ? f1 / n_f1 : (double)NAN};
 }
 
+double confusion_accuracy(const void *state, const struct measure *measure, double *weight) {
+    (void)measure;
+    struct confusion_rates rates = confusion_rates(state);
+    *weight = rates.rows;
+    return rates.accuracy;
+}
+
+double confusion_balanced(const void *state, const struct measure *measure, double *weight) {
+    (void)measure;
+    struct confusion_rates rates = confusion_rates(state);
+    *weight = rates.rows;
+    return rates.balanced;
+}
+
+double confusion_macro_f1(const void *state, const struct measure *measure, double *weight) {
+    (void)measure;
+    struct confusion_rates rates = confusion_rates(state);
+    *weight = rates.rows;
+    return rates.macro_f1;
+}
+
 struct measured_rows confusion_rows(const struct confusion *confusion) {
     double known = 0, unknown = 0;
     for (size_t l = 0; l < confusion_labels(confusion); l++) {

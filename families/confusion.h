@@ -51,6 +51,12 @@ struct confusion_rates {
 /* The rates; NaN where there is nothing to divide by. */
 struct confusion_rates confusion_rates(const struct confusion *confusion);
 
+/* The rates as values of measures (driver/measures.h) whose state begins with a struct confusion;
+ * they are averages over its rows. */
+double confusion_accuracy(const void *state, const struct measure *measure, double *weight);
+double confusion_balanced(const void *state, const struct measure *measure, double *weight);
+double confusion_macro_f1(const void *state, const struct measure *measure, double *weight);
+
 /* The rows counted, those of the model's labels, and the others. */
 struct measured_rows confusion_rows(const struct confusion *confusion);
 

@@ -89,9 +89,16 @@ Cross Validation ndcg@3'
     tail -1 out | grep -Eqx "# best: cost=[14] gamma=[0.1]+ pairwise-accuracy=$best"
 }
 
+@test "cli: measures are the rows of a table, with the numbers of their options" {
+    unit driver/measures
+}
+
 @test "cli: --select chooses by another measure, and knows their names" {
     svm-rank-train -q -v 3 -c .01,100 --select kendall-tau train.svm >out
     tail -1 out | grep -q kendall-tau=
+    svm-rank-train -q -v 3 -c .01,100 --ndcg 5 --select ndcg@3 train.svm >out
+    head -1 out | grep -q '	ndcg@5	ndcg@3	gap$'
+    tail -1 out | grep -q ndcg@3=
     run svm-rank-train -q -v 3 --select auc train.svm
     assert_failure 2
     assert_output --partial 'must be one of pairwise-accuracy, kendall-tau'

@@ -7,41 +7,17 @@
 #include "families/mc/probability.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static const double LEAST_PROBABILITY = 1e-15;
 
-enum { ACCURACY, BALANCED, MACRO_F1, LOG_LOSS, MEASURES };
-
-static const char *const names_of_measures[MEASURES] = {"accuracy", "balanced-accuracy", "macro-f1",
-                                                        "log-loss"};
-
 struct state {
-    struct confusion confusion;
-    size_t n_measures;
+    struct confusion confusion; /* the first: its measures look for it there */
     bool calibrated;
     double scale;        /* of scores, if calibrated */
     double log_loss;     /* summed */
     double *probability; /* (k) */
 };
-
-/* The trainer's folds have no probabilities. */
-static size_t count_measures(const struct options *options) {
-    return options_has(options, "folds") ? LOG_LOSS : MEASURES;
-}
-
-static int list(const struct options *options, struct measure **measures, size_t *n,
-                struct error *err) {
-    *n = count_measures(options);
-    *measures = memory_zeros(*n, sizeof **measures, "measures", err);
-    for (size_t m = 0; *measures && m < *n; m++) {
-        snprintf((*measures)[m].name, MEASURE_NAME, "%s", names_of_measures[m]);
-        (*measures)[m].accuracy = m == ACCURACY;
-        (*measures)[m].lower_is_better = m == LOG_LOSS;
-    }
-    return *measures ? 0 : -1;
-}
 
 static void free_state(void *opened) {
     struct state *state = opened;
@@ -52,11 +28,11 @@ static void free_state(void *opened) {
 
 static int create_state(void **opened, const struct options *options, const struct model *model,
                         struct error *err) {
+    (void)options;
     struct state *state = memory_zeros(1, sizeof *state, "measures", err);
     if (!state) {
         return -1;
     }
-    state->n_measures = count_measures(options);
     state->probability = memory_array(model->n_outputs, sizeof(double), "measures", err);
     struct labels labels;
     if (!state->probability || label_line_read(&labels, model, err) < 0 ||
@@ -89,32 +65,30 @@ static int add(void *opened, const struct data *data, const uint32_t *rows, size
     return 0;
 }
 
-static int values(void *opened, double *value, double *weight, struct error *err) {
-    (void)err;
-    const struct state *state = opened;
-    struct confusion_rates rates = confusion_rates(&state->confusion);
-    value[ACCURACY] = rates.accuracy;
-    value[BALANCED] = rates.balanced;
-    value[MACRO_F1] = rates.macro_f1;
-    for (size_t m = 0; m < LOG_LOSS; m++) {
-        weight[m] = rates.rows;
-    }
-    if (state->n_measures > LOG_LOSS) {
-        value[LOG_LOSS] =
-            state->calibrated && rates.rows > 0 ? state->log_loss / rates.rows : (double)NAN;
-        weight[LOG_LOSS] = rates.rows;
-    }
-    return 0;
-}
-
 static struct measured_rows rows(const void *opened) {
     const struct state *state = opened;
     return confusion_rows(&state->confusion);
 }
 
-const struct measures mc_measures = {.list = list,
+/* ---- the table ---- */
+
+static double log_loss(const void *opened, const struct measure *measure, double *weight) {
+    const struct state *state = opened;
+    (void)measure;
+    *weight = confusion_rates(&state->confusion).rows;
+    return state->calibrated && *weight > 0 ? state->log_loss / *weight : (double)NAN;
+}
+
+static const struct measure_row table[] = {
+    {.name = "accuracy", .accuracy = true, .value = confusion_accuracy},
+    {.name = "balanced-accuracy", .value = confusion_balanced},
+    {.name = "macro-f1", .value = confusion_macro_f1},
+    /* folds have no probabilities */
+    {.name = "log-loss", .lower_is_better = true, .predictor_only = true, .value = log_loss}};
+
+const struct measures mc_measures = {.table = table,
+                                     .n_table = sizeof table / sizeof table[0],
                                      .create = create_state,
                                      .add = add,
-                                     .values = values,
                                      .rows = rows,
                                      .free = free_state};

@@ -16,20 +16,8 @@ struct state {
     struct names unknown;       /* labels that the model does not have */
     bool *relevant, *predicted; /* (q) of the row at hand */
     struct measured_rows rows;
+    double value[ML_METRICS], weight[ML_METRICS]; /* at the end */
 };
-
-static int list(const struct options *options, struct measure **measures, size_t *n,
-                struct error *err) {
-    (void)options;
-    *n = ML_METRICS;
-    *measures = memory_zeros(*n, sizeof **measures, "measures", err);
-    for (size_t k = 0; *measures && k < *n; k++) {
-        memcpy((*measures)[k].name, ml_metric_names[k], strlen(ml_metric_names[k]) + 1);
-        (*measures)[k].lower_is_better =
-            k == ML_HAMMING_LOSS || k == ML_RANKING_LOSS || k == ML_ONE_ERROR || k == ML_COVERAGE;
-    }
-    return *measures ? 0 : -1;
-}
 
 static void free_state(void *opened) {
     struct state *state = opened;
@@ -107,10 +95,12 @@ static int add(void *opened, const struct data *data, const uint32_t *rows, size
     return status;
 }
 
-static int values(void *opened, double *value, double *weight, struct error *err) {
-    const struct state *state = opened;
+static int finish(void *opened, const struct measure *wanted, size_t n, struct error *err) {
+    struct state *state = opened;
+    (void)wanted;
+    (void)n;
     (void)err;
-    ml_metrics_values(&state->metrics, state->unknown.n, value, weight);
+    ml_metrics_values(&state->metrics, state->unknown.n, state->value, state->weight);
     return 0;
 }
 
@@ -118,9 +108,29 @@ static struct measured_rows rows(const void *opened) {
     return ((const struct state *)opened)->rows;
 }
 
-const struct measures ml_measures = {.list = list,
+/* ---- the table ---- */
+
+static double metric(const void *opened, const struct measure *measure, double *weight) {
+    const struct state *state = opened;
+    *weight = state->weight[measure->row->number];
+    return state->value[measure->row->number];
+}
+
+static const struct measure_row table[] = {
+    {.name = "hamming-loss", .lower_is_better = true, .number = ML_HAMMING_LOSS, .value = metric},
+    {.name = "ranking-loss", .lower_is_better = true, .number = ML_RANKING_LOSS, .value = metric},
+    {.name = "one-error", .lower_is_better = true, .number = ML_ONE_ERROR, .value = metric},
+    {.name = "coverage", .lower_is_better = true, .number = ML_COVERAGE, .value = metric},
+    {.name = "average-precision", .number = ML_AVERAGE_PRECISION, .value = metric},
+    {.name = "subset-accuracy", .number = ML_SUBSET_ACCURACY, .value = metric},
+    {.name = "micro-f1", .number = ML_MICRO_F1, .value = metric},
+    {.name = "macro-f1", .number = ML_MACRO_F1, .value = metric},
+    {.name = "example-f1", .number = ML_EXAMPLE_F1, .value = metric}};
+
+const struct measures ml_measures = {.table = table,
+                                     .n_table = sizeof table / sizeof table[0],
                                      .create = create_state,
                                      .add = add,
-                                     .values = values,
+                                     .finish = finish,
                                      .rows = rows,
                                      .free = free_state};

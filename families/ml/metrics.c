@@ -6,10 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const ml_metric_names[ML_METRICS] = {
-    "hamming-loss",    "ranking-loss", "one-error", "coverage",  "average-precision",
-    "subset-accuracy", "micro-f1",     "macro-f1",  "example-f1"};
-
 int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err) {
     *metrics = (struct ml_metrics){.q = q};
     metrics->tp = memory_zeros(q, 3 * sizeof(double), "measures", err);

@@ -35,8 +35,6 @@ enum ml_metric {
     ML_METRICS
 };
 
-extern const char *const ml_metric_names[ML_METRICS];
-
 struct ml_sort;
 
 struct ml_metrics {

@@ -27,8 +27,6 @@ static const struct option_spec measure_options[] = {
 
 /* What is kept of each row until its group is known to be complete: at the end. */
 struct state {
-    size_t n_at;
-    uint32_t *at; /* (n_at) places of ndcg */
     size_t min_group;
     bool pairs; /* scores are those of a model of pairs */
 
@@ -37,41 +35,17 @@ struct state {
     uint64_t *query;
     double *score; /* (n, n_scores) */
     size_t n_scores;
-};
 
-static int read_places(const struct options *options, uint32_t **at, size_t *n, struct error *err) {
-    const struct option *option = options_find(options, "ndcg");
-    *n = option->n;
-    *at = memory_array(option->n, sizeof **at, "places", err);
-    if (!*at) {
-        return -1;
-    }
-    for (size_t i = 0; i < option->n; i++) {
-        (*at)[i] = (uint32_t)option->number[i];
-    }
-    return 0;
-}
-
-static int list(const struct options *options, struct measure **measures, size_t *n,
-                struct error *err) {
-    uint32_t *at;
+    /* at the end */
     size_t n_at;
-    if (read_places(options, &at, &n_at, err) < 0) {
-        return -1;
-    }
-    *n = METRICS_NDCG + n_at;
-    *measures = memory_zeros(*n, sizeof **measures, "measures", err);
-    for (size_t k = 0; *measures && k < *n; k++) {
-        metrics_name(k, at, (*measures)[k].name);
-        (*measures)[k].accuracy = k == METRICS_PAIRWISE;
-    }
-    free(at);
-    return *measures ? 0 : -1;
-}
+    uint32_t *at;           /* (n_at) places of ndcg */
+    double *value, *weight; /* (METRICS_NDCG + n_at) */
+};
 
 static void free_state(void *opened) {
     struct state *state = opened;
     free(state->at);
+    free(state->value);
     free(state->target);
     free(state->query);
     free(state->score);
@@ -86,10 +60,6 @@ static int create_state(void **opened, const struct options *options, const stru
     }
     state->pairs = model->n_outputs == 0;
     state->min_group = (size_t)options_number(options, "min-group");
-    if (read_places(options, &state->at, &state->n_at, err) < 0) {
-        free_state(state);
-        return -1;
-    }
     *opened = state;
     return 0;
 }
@@ -129,16 +99,15 @@ static int add(void *opened, const struct data *data, const uint32_t *rows, size
     return 0;
 }
 
-static int values_by_scores(const struct state *state, double *value, double *weight,
-                            struct error *err) {
+static int values_by_scores(const struct state *state, struct error *err) {
     struct metrics metrics;
     if (metrics_rank(&metrics, state->n, state->target, state->score, state->query, state->at,
                      state->n_at, state->min_group, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < metrics.n_measures; k++) {
-        value[k] = metrics.mean[k];
-        weight[k] = (double)metrics.n_counted[k];
+        state->value[k] = metrics.mean[k];
+        state->weight[k] = (double)metrics.n_counted[k];
     }
     metrics_free(&metrics);
     return 0;
@@ -178,8 +147,8 @@ static double group_accuracy(const struct state *state, const struct member *mem
     return pairs > 0 ? right / pairs : (double)NAN;
 }
 
-static int values_by_margins(const struct state *state, double *value, double *weight,
-                             struct error *err) {
+/* The other measures want scores. */
+static int values_by_margins(const struct state *state, struct error *err) {
     struct member *members = memory_array(state->n, sizeof *members, "groups", err);
     if (!members) {
         return -1;
@@ -202,32 +171,66 @@ static int values_by_margins(const struct state *state, double *value, double *w
         }
     }
     free(members);
-    for (size_t k = 0; k < METRICS_NDCG + state->n_at; k++) {
-        value[k] = NAN; /* the others want scores */
-        weight[k] = 0;
-    }
-    value[METRICS_PAIRWISE] = n_groups > 0 ? sum / n_groups : (double)NAN;
-    weight[METRICS_PAIRWISE] = n_groups;
+    state->value[METRICS_PAIRWISE] = n_groups > 0 ? sum / n_groups : (double)NAN;
+    state->weight[METRICS_PAIRWISE] = n_groups;
     return 0;
 }
 
-static int values(void *opened, double *value, double *weight, struct error *err) {
-    const struct state *state = opened;
-    if (state->n == 0) {
-        for (size_t k = 0; k < METRICS_NDCG + state->n_at; k++) {
-            value[k] = NAN;
-            weight[k] = 0;
+static int finish(void *opened, const struct measure *wanted, size_t n, struct error *err) {
+    struct state *state = opened;
+    state->at = memory_array(n, sizeof *state->at, "measures", err);
+    state->value = memory_array(METRICS_NDCG + n, 2 * sizeof *state->value, "measures", err);
+    if (!state->at || !state->value) {
+        return -1;
+    }
+    for (size_t k = 0; k < n; k++) {
+        if (wanted[k].row->number == METRICS_NDCG) {
+            state->at[state->n_at++] = (uint32_t)wanted[k].at;
         }
+    }
+    state->weight = state->value + METRICS_NDCG + n;
+    for (size_t k = 0; k < METRICS_NDCG + state->n_at; k++) {
+        state->value[k] = NAN;
+        state->weight[k] = 0;
+    }
+    if (state->n == 0) {
         return 0;
     }
-    return (state->pairs ? values_by_margins : values_by_scores)(state, value, weight, err);
+    return (state->pairs ? values_by_margins : values_by_scores)(state, err);
 }
+
+/* ---- the table ---- */
+
+static double mean(const void *opened, const struct measure *measure, double *weight) {
+    const struct state *state = opened;
+    *weight = state->weight[measure->row->number];
+    return state->value[measure->row->number];
+}
+
+static double ndcg(const void *opened, const struct measure *measure, double *weight) {
+    const struct state *state = opened;
+    size_t i = 0;
+    while (state->at[i] != (uint32_t)measure->at) {
+        i++;
+    }
+    *weight = state->weight[METRICS_NDCG + i];
+    return state->value[METRICS_NDCG + i];
+}
+
+static const struct measure_row table[] = {
+    {.name = "pairwise-accuracy", .accuracy = true, .number = METRICS_PAIRWISE, .value = mean},
+    {.name = "kendall-tau", .number = METRICS_KENDALL, .value = mean},
+    {.name = "spearman", .number = METRICS_SPEARMAN, .value = mean},
+    {.name = "map", .number = METRICS_MAP, .value = mean},
+    {.name = "mrr", .number = METRICS_MRR, .value = mean},
+    {.name = "ndcg", .option = "ndcg", .number = METRICS_NDCG, .value = ndcg}};
 
 const struct measures rank_measures = {.options = measure_options,
                                        .n_options =
                                            sizeof measure_options / sizeof measure_options[0],
-                                       .list = list,
+                                       .table = table,
+                                       .n_table = sizeof table / sizeof table[0],
                                        .create = create_state,
                                        .add = add,
-                                       .values = values,
+                                       .finish = finish,
                                        .free = free_state};

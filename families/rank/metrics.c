@@ -334,17 +334,6 @@ void metrics_free(struct metrics *metrics) {
     *metrics = (struct metrics){0};
 }
 
-const char *metrics_name(size_t measure, const uint32_t *at, char name[METRICS_NAME]) {
-    static const char *const fixed[METRICS_NDCG] = {"pairwise-accuracy", "kendall-tau", "spearman",
-                                                    "map", "mrr"};
-    if (measure < METRICS_NDCG) {
-        snprintf(name, METRICS_NAME, "%s", fixed[measure]);
-    } else {
-        snprintf(name, METRICS_NAME, "ndcg@%lu", (unsigned long)at[measure - METRICS_NDCG]);
-    }
-    return name;
-}
-
 void metrics_pairs(size_t n_i, const double *target_i, size_t n_j, const double *target_j,
                    const double *margin, double *n_right, double *n_pairs) {
     for (size_t i = 0; i < n_i; i++) {

@@ -38,8 +38,6 @@ enum {
 /* The largest target that passes for a grade. */
 enum { METRICS_MOST_GRADE = 60 };
 
-enum { METRICS_NAME = 32 }; /* bytes that metrics_name may write */
-
 struct metrics_group {
     uint64_t query; /* 0 when there are no queries */
     size_t n_rows;
@@ -65,10 +63,6 @@ int metrics_rank(struct metrics *metrics, size_t n, const double *target, const 
                  const uint64_t *query, const uint32_t *at, size_t n_at, size_t min_group,
                  struct error *err);
 void metrics_free(struct metrics *metrics);
-
-/* Writes the measure's name: pairwise-accuracy, kendall-tau, spearman, map, mrr, ndcg@K. Returns
- * name. */
-const char *metrics_name(size_t measure, const uint32_t *at, char name[METRICS_NAME]);
 
 /* Pairwise accuracy from margins instead of scores: adds to *n_pairs the pairs of the block with
  * target_i[r] > target_j[c], and to *n_right those of them with margin (n_i, n_j) row-major above

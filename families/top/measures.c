@@ -1,12 +1,10 @@
 #include "families/top/measures.h"
 
 #include "common/base/memory.h"
-#include "common/base/number.h"
 #include "families/top/labels.h"
 #include "families/top/roc.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,112 +37,6 @@ static const struct option_spec measure_options[] = {
      .low = 1,
      .high = 1e15,
      .help = "precision@K: the share of positives among the K highest"}};
-
-enum type { TPR, AUC, PAUC, MCCLISH, PRECISION, POS_AT_TOP, AVERAGE_PRECISION, TYPES };
-
-static const char *const type_names[] = {
-    "tpr", "auc", "pauc", "mcclish", "precision", "pos@top", "average-precision"};
-
-struct wanted {
-    enum type type;
-    double at; /* what stands behind @ */
-};
-
-/* A measure by its name; false: there is none of that name. */
-static bool parse_name(const char *name, struct wanted *wanted) {
-    for (enum type type = TPR; type < TYPES; type++) {
-        size_t length = strlen(type_names[type]);
-        if (strncmp(name, type_names[type], length) != 0) {
-            continue;
-        }
-        bool plain = type == AUC || type == POS_AT_TOP || type == AVERAGE_PRECISION;
-        double at = 0;
-        if (plain ? name[length] != 0
-                  : name[length] != '@' || !number_parse_whole(name + length + 1, &at) ||
-                        !(at > 0) || ((type == PAUC || type == MCCLISH) && at > 1) ||
-                        ((at >= 1 || type == PRECISION) && type != PAUC && type != MCCLISH &&
-                         at != floor(at))) {
-            continue;
-        }
-        *wanted = (struct wanted){type, at};
-        return true;
-    }
-    return false;
-}
-
-/* The measures that the options ask for; --select names one more, perhaps. */
-static int list_wanted(const struct options *options, struct wanted **wanted, size_t *n,
-                       struct error *err) {
-    const struct option *tpr = options_find(options, "tpr");
-    const struct option *pauc = options_find(options, "pauc");
-    const struct option *precision = options_find(options, "precision");
-    const char *select = options_given(options, "select") ? options_text(options, "select") : NULL;
-    size_t most = tpr->n + 2 * pauc->n + precision->n + 4, k = 0;
-    struct wanted *list = memory_array(most, sizeof *list, "measures", err);
-    if (!list) {
-        return -1;
-    }
-    for (size_t i = 0; i < tpr->n; i++) {
-        if (tpr->number[i] >= 1 && tpr->number[i] != floor(tpr->number[i])) {
-            free(list);
-            return error_set(err, ERROR_USAGE, "option --tpr: %g is not whole, nor below 1",
-                             tpr->number[i]);
-        }
-        list[k++] = (struct wanted){TPR, tpr->number[i]};
-    }
-    list[k++] = (struct wanted){AUC, 0};
-    for (size_t i = 0; i < pauc->n; i++) {
-        list[k++] = (struct wanted){PAUC, pauc->number[i]};
-        list[k++] = (struct wanted){MCCLISH, pauc->number[i]};
-    }
-    for (size_t i = 0; i < precision->n; i++) {
-        list[k++] = (struct wanted){PRECISION, precision->number[i]};
-    }
-    list[k++] = (struct wanted){POS_AT_TOP, 0};
-    list[k++] = (struct wanted){AVERAGE_PRECISION, 0};
-    struct wanted selected;
-    if (select && parse_name(select, &selected)) {
-        bool there = false;
-        for (size_t i = 0; i < k; i++) {
-            there |= list[i].type == selected.type && list[i].at == selected.at;
-        }
-        if (!there) {
-            list[k++] = selected;
-        }
-    }
-    *wanted = list;
-    *n = k;
-    return 0;
-}
-
-static int list(const struct options *options, struct measure **measures, size_t *n,
-                struct error *err) {
-    struct wanted *wanted;
-    if (list_wanted(options, &wanted, n, err) < 0) {
-        return -1;
-    }
-    *measures = memory_zeros(*n, sizeof **measures, "measures", err);
-    const char *select = options_given(options, "select") ? options_text(options, "select") : NULL;
-    for (size_t i = 0; *measures && i < *n; i++) {
-        char *name = (*measures)[i].name;
-        enum type type = wanted[i].type;
-        if (type == AUC || type == POS_AT_TOP || type == AVERAGE_PRECISION) {
-            snprintf(name, MEASURE_NAME, "%s", type_names[type]);
-            continue;
-        }
-        char at[NUMBER_LENGTH];
-        number_format(wanted[i].at, at);
-        snprintf(name, MEASURE_NAME, "%s@%.20s", type_names[type], at);
-        /* as --select spells it */
-        struct wanted selected;
-        if (select && parse_name(select, &selected) && selected.type == type &&
-            selected.at == wanted[i].at) {
-            snprintf(name, MEASURE_NAME, "%s", select);
-        }
-    }
-    free(wanted);
-    return *measures ? 0 : -1;
-}
 
 /* ---- rows ---- */
 
@@ -194,44 +86,38 @@ void top_rows_free(struct top_rows *rows) {
     *rows = (struct top_rows){0};
 }
 
-/* ---- the table ---- */
+/* ---- their measures ---- */
 
 struct state {
-    struct wanted *wanted;
-    size_t n_wanted;
     char *positive; /* owned */
     struct top_rows rows;
+    struct roc roc; /* at the end; empty where a class is */
 };
 
 static void free_state(void *opened) {
     struct state *state = opened;
-    free(state->wanted);
     free(state->positive);
     top_rows_free(&state->rows);
+    roc_free(&state->roc);
     free(state);
 }
 
 static int create_state(void **opened, const struct options *options, const struct model *model,
                         struct error *err) {
+    (void)options;
     struct state *state = memory_zeros(1, sizeof *state, "measures", err);
     if (!state) {
         return -1;
     }
     const char *positive = model_value(model, "positive");
     if (positive) {
-        size_t size = strlen(positive) + 1;
-        state->positive = memory_array(size, 1, "a label", err);
+        state->positive = memory_text(positive, strlen(positive), "a label", err);
         if (!state->positive) {
             free_state(state);
             return -1;
         }
-        memcpy(state->positive, positive, size);
     }
     state->rows.positive = state->positive;
-    if (list_wanted(options, &state->wanted, &state->n_wanted, err) < 0) {
-        free_state(state);
-        return -1;
-    }
     *opened = state;
     return 0;
 }
@@ -243,41 +129,17 @@ static int add(void *opened, const struct data *data, const uint32_t *rows, size
     return top_rows_add(&state->rows, data, rows, n, scores, err);
 }
 
-static double measure(const struct roc *roc, const struct wanted *wanted) {
-    switch (wanted->type) {
-    case TPR:
-        return wanted->at >= 1 ? roc_tpr_at_count(roc, (size_t)wanted->at)
-                               : roc_tpr_at_rate(roc, wanted->at);
-    case AUC:
-        return roc_auc(roc);
-    case PAUC:
-        return roc_partial_auc(roc, wanted->at);
-    case MCCLISH:
-        return roc_mcclish(roc, wanted->at);
-    case PRECISION:
-        return roc_precision(roc, (size_t)wanted->at);
-    case POS_AT_TOP:
-        return roc_positives_at_top(roc);
-    case AVERAGE_PRECISION:
-        return roc_average_precision(roc);
-    case TYPES:
-        break;
-    }
-    return (double)NAN;
-}
-
-static int values(void *opened, double *value, double *weight, struct error *err) {
-    const struct state *state = opened;
-    struct roc roc;
-    if (roc_create(&roc, state->rows.score, state->rows.is_positive, state->rows.n, err) < 0) {
+static int finish(void *opened, const struct measure *wanted, size_t n, struct error *err) {
+    struct state *state = opened;
+    (void)wanted;
+    (void)n;
+    if (roc_create(&state->roc, state->rows.score, state->rows.is_positive, state->rows.n, err) <
+        0) {
         return -1;
     }
-    bool both = roc.n_positive > 0 && roc.n_negative > 0;
-    for (size_t i = 0; i < state->n_wanted; i++) {
-        value[i] = both ? measure(&roc, &state->wanted[i]) : (double)NAN;
-        weight[i] = isnan(value[i]) ? 0 : 1;
+    if (state->roc.n_positive == 0 || state->roc.n_negative == 0) {
+        roc_free(&state->roc); /* of which every measure is NaN */
     }
-    roc_free(&roc);
     return 0;
 }
 
@@ -287,12 +149,71 @@ static struct measured_rows rows(const void *opened) {
         .labelled = rows->n + rows->n_unknown, .unknown = rows->n_unknown, .known = rows->n};
 }
 
+/* ---- the table ---- */
+
+static const struct roc *curve(const void *opened) {
+    return &((const struct state *)opened)->roc;
+}
+
+static double tpr(const void *opened, const struct measure *measure, double *weight) {
+    (void)weight;
+    return measure->at >= 1 ? roc_tpr_at_count(curve(opened), (size_t)measure->at)
+                            : roc_tpr_at_rate(curve(opened), measure->at);
+}
+
+static const char *refuse_tpr(double at) {
+    return at >= 1 && at != floor(at) ? "is not whole, nor below 1" : NULL;
+}
+
+static double auc(const void *opened, const struct measure *measure, double *weight) {
+    (void)measure;
+    (void)weight;
+    return roc_auc(curve(opened));
+}
+
+static double pauc(const void *opened, const struct measure *measure, double *weight) {
+    (void)weight;
+    return roc_partial_auc(curve(opened), measure->at);
+}
+
+static double mcclish(const void *opened, const struct measure *measure, double *weight) {
+    (void)weight;
+    return roc_mcclish(curve(opened), measure->at);
+}
+
+static double precision(const void *opened, const struct measure *measure, double *weight) {
+    (void)weight;
+    return roc_precision(curve(opened), (size_t)measure->at);
+}
+
+static double pos_at_top(const void *opened, const struct measure *measure, double *weight) {
+    (void)measure;
+    (void)weight;
+    return roc_positives_at_top(curve(opened));
+}
+
+static double average_precision(const void *opened, const struct measure *measure, double *weight) {
+    (void)measure;
+    (void)weight;
+    return roc_average_precision(curve(opened));
+}
+
+static const struct measure_row table[] = {
+    {.name = "tpr", .option = "tpr", .refuse = refuse_tpr, .value = tpr},
+    {.name = "auc", .value = auc},
+    {.name = "pauc", .option = "pauc", .value = pauc},
+    {.name = "mcclish", .option = "pauc", .value = mcclish},
+    {.name = "precision", .option = "precision", .value = precision},
+    {.name = "pos@top", .value = pos_at_top},
+    {.name = "average-precision", .value = average_precision}};
+
 const struct measures top_measures = {.options = measure_options,
                                       .n_options =
                                           sizeof measure_options / sizeof measure_options[0],
-                                      .list = list,
+                                      .table = table,
+                                      .n_table = sizeof table / sizeof table[0],
                                       .create = create_state,
                                       .add = add,
-                                      .values = values,
+                                      .finish = finish,
                                       .rows = rows,
                                       .free = free_state};

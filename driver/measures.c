@@ -1,0 +1,137 @@
+#include "driver/measures.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct list {
+    struct measure *measure;
+    size_t n;
+};
+
+static int append(struct list *list, const struct measure_row *row, double at, const char *name,
+                  struct error *err) {
+    if (memory_grow(&list->measure, memory_room(0, list->n), list->n + 1, sizeof *list->measure,
+                    "measures", err) < 0) {
+        return -1;
+    }
+    struct measure *measure = &list->measure[list->n++];
+    *measure = (struct measure){.row = row, .at = at};
+    snprintf(measure->name, MEASURE_NAME, "%s", name);
+    return 0;
+}
+
+static const struct option_spec *find_spec(const struct options *options,
+                                           const struct measure_row *row) {
+    return &options_find(options, row->option)->spec;
+}
+
+/* The row and the number of a name with @; NULL: there is none of that name. */
+static const struct measure_row *parse_name(const struct measures *measures,
+                                            const struct options *options, const char *name,
+                                            double *at) {
+    for (size_t r = 0; r < measures->n_table; r++) {
+        const struct measure_row *row = &measures->table[r];
+        size_t length = strlen(row->name);
+        if (row->option && strncmp(name, row->name, length) == 0 && name[length] == '@' &&
+            number_parse_whole(name + length + 1, at) &&
+            option_takes(find_spec(options, row), *at) && !(row->refuse && row->refuse(*at))) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+/* What --select names, if that has an @, is listed as it is spelled there. */
+struct selected {
+    const struct measure_row *row; /* NULL: nothing with an @ */
+    double at;
+    const char *name;
+};
+
+static int append_number(struct list *list, const struct measure_row *row, double at,
+                         const struct selected *selected, struct error *err) {
+    char name[MEASURE_NAME], number[NUMBER_LENGTH];
+    const char *wrong = row->refuse ? row->refuse(at) : NULL;
+    if (wrong) {
+        return error_set(err, ERROR_USAGE, "option --%s: %g %s", row->option, at, wrong);
+    }
+    number_format(at, number);
+    snprintf(name, sizeof name, "%s@%.*s", row->name, MEASURE_NAME - 12, number);
+    bool is_selected = row == selected->row && at == selected->at;
+    return append(list, row, at, is_selected ? selected->name : name, err);
+}
+
+/* The measures of rows first..end, which have the same option. */
+static int append_numbers(struct list *list, const struct measure_row *first,
+                          const struct measure_row *end, const struct options *options,
+                          const struct selected *selected, struct error *err) {
+    const struct option *option = options_find(options, first->option);
+    for (size_t i = 0; i < option->n; i++) {
+        for (const struct measure_row *row = first; row < end; row++) {
+            if (append_number(list, row, option->number[i], selected, err) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int append_all(struct list *list, const struct measures *measures,
+                      const struct options *options, struct error *err) {
+    const struct measure_row *row = measures->table, *end = row + measures->n_table;
+    bool trains = options_has(options, "folds");
+    struct selected selected = {0};
+    if (options_given(options, "select")) {
+        selected.name = options_text(options, "select");
+        selected.row = parse_name(measures, options, selected.name, &selected.at);
+    }
+    bool there = selected.row == NULL;
+    while (row < end) {
+        const struct measure_row *next = row + 1;
+        int status = 0;
+        if (row->option) {
+            while (next < end && next->option && strcmp(next->option, row->option) == 0) {
+                next++;
+            }
+            status = append_numbers(list, row, next, options, &selected, err);
+        } else if (!(trains && row->predictor_only)) {
+            status = append(list, row, 0, row->name, err);
+        }
+        if (status < 0) {
+            return -1;
+        }
+        row = next;
+    }
+    for (size_t k = 0; k < list->n; k++) {
+        there |= list->measure[k].row == selected.row && list->measure[k].at == selected.at;
+    }
+    return there ? 0 : append_number(list, selected.row, selected.at, &selected, err);
+}
+
+int measures_list(const struct measures *measures, const struct options *options,
+                  struct measure **list, size_t *n, struct error *err) {
+    struct list made = {0};
+    if (append_all(&made, measures, options, err) < 0) {
+        free(made.measure);
+        return -1;
+    }
+    *list = made.measure;
+    *n = made.n;
+    return 0;
+}
+
+int measures_values(const struct measures *measures, void *state, const struct measure *list,
+                    size_t n, double *value, double *weight, struct error *err) {
+    if (measures->finish && measures->finish(state, list, n, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < n; k++) {
+        weight[k] = 1;
+        value[k] = list[k].row->value(state, &list[k], &weight[k]);
+    }
+    return 0;
+}
