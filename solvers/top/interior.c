@@ -542,10 +542,9 @@ static int copy_fit(const struct run *run, struct fit *fit, struct error *err) {
         double alphas = 0, sum = 0;
         for (size_t i = 0; i < m; i++) {
             alphas += run->best_alpha[i];
-            sum += run->best_f[i];
+            sum += features ? 0 : run->best_f[i]; /* else (width) */
         }
         spread(run, run->best_beta, alphas, fit->beta);
-        spread(run, run->best_f, -sum, b);
         memset(fit->alpha, 0, n * sizeof *fit->alpha);
         for (size_t i = 0; i < m; i++) {
             fit->alpha[run->rows[i]] = run->best_alpha[i];
