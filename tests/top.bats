@@ -63,7 +63,8 @@ ends_at() {
                 for formulation in toppush 'toppushk -k 5.5' 'toppushk -k 126' 'tau-fpl --tau .005' \
                     'topmeank --tau .9' 'patmat --tau .05 --theta 1' 'patmat --tau .05 --theta 1e-5' \
                     'patmat-np --tau .05 --theta 1' 'patmat-np --tau .05 --theta 1e-5' svm; do
-                    train --strict -e 1e-6 -c $cost -t $kernel -l $loss -s $formulation "$real" m
+                    train -e 1e-6 -c $cost -t $kernel -l $loss -s $formulation "$real" m
+                    within "$(header gap m)" 0 1e-5 # what is paid for rounding is in it
                 done
             done
         done
