@@ -9,9 +9,9 @@
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/monitor.h"
+#include "solvers/methods/pace.h"
 #include "solvers/ml/bias.h"
 #include "solvers/ml/block.h"
-#include "solvers/methods/pace.h"
 #include "solvers/ml/rows.h"
 #include "solvers/ml/store.h"
 
@@ -75,7 +75,7 @@ struct ml_run {
     uint64_t iterations;           /* sweeps, counted on */
     uint64_t least;                /* goes on until there are so many */
     double work;                   /* operations, counted on */
-    struct pace pace;           /* of this run's gap */
+    struct pace pace;              /* of this run's gap */
     bool yields;                   /* the pace is slow */
     enum stop_reason stop;         /* of the monitor; of fw and the interior point, rounding too */
     struct ml_bounds bounds;       /* at the end */

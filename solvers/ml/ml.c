@@ -60,14 +60,13 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
         status = certify_create(&made->certify, problem, &made->map, setup->bias, err);
     }
     if (status == 0) {
-        status = ml_bcd_create(&made->bcd, problem, &made->rows, setup->step,
-                               setup->bias * setup->bias, setup->free_bias, setup->shrinking,
-                               setup->seed, err);
+        status =
+            ml_bcd_create(&made->bcd, problem, &made->rows, setup->step, setup->bias * setup->bias,
+                          setup->free_bias, setup->shrinking, setup->seed, err);
     }
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);
-        made->scores =
-            memory_array(made->rows.n_all, made->rows.q * sizeof(double), "scores", err);
+        made->scores = memory_array(made->rows.n_all, made->rows.q * sizeof(double), "scores", err);
         status = made->scores ? 0 : -1;
     }
     if (status < 0) {
