@@ -21,7 +21,6 @@ static int keep_scores(void *context, struct point point, size_t fold, const str
                        const uint32_t *rows, size_t n, const double *scores, size_t n_scores,
                        struct error *err) {
     (void)point;
-    (void)model;
     struct keeping *keeping = context;
     uint32_t *row_copy = memory_array(n, sizeof rows[0], "out-of-fold rows", err);
     double *score_copy = memory_array(n * n_scores, sizeof scores[0], "out-of-fold scores", err);
@@ -33,7 +32,7 @@ static int keep_scores(void *context, struct point point, size_t fold, const str
     memcpy(row_copy, rows, n * sizeof rows[0]);
     memcpy(score_copy, scores, n * n_scores * sizeof scores[0]);
     keeping->calibration->fold[fold] =
-        (struct held_out){keeping->data, row_copy, n, score_copy, n_scores};
+        (struct held_out){keeping->data, row_copy, n, score_copy, n_scores, model->norm};
     return 0;
 }
 

@@ -47,6 +47,7 @@ struct held_out {
     size_t n;
     double *scores; /* (n, n_scores) row-major */
     size_t n_scores;
+    double norm; /* |f| of the fit that scored them; 0: not known */
 };
 
 struct family {

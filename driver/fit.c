@@ -54,7 +54,8 @@ int fit_header(const struct family *family, void *state, struct point point,
                             .kernel = *kernel,
                             .n_rows = problem->n,
                             .n_features = problem->data->n_features,
-                            .n_outputs = solution->weights ? solution->n_outputs : 0};
+                            .n_outputs = solution->weights ? solution->n_outputs : 0,
+                            .norm = solution->norm};
     if ((family->fit_threshold && family->fit_threshold(state, point, err) < 0) ||
         copy_name(&model->formulation, family->formulations[point_choice(point, "formulation")],
                   err) < 0 ||

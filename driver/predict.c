@@ -80,6 +80,22 @@ static int show_measures(const struct prediction *prediction, const char *path, 
                : 0;
 }
 
+static void warn_of_rows(const struct prediction *prediction, const char *path,
+                         const struct test_rows *rows) {
+    const struct measured_rows *measured = &rows->measured;
+    if (measured->unknown > 0) {
+        voice_say(prediction->voice,
+                  "%s: warning: %s: %zu of %zu rows have labels unknown to the model\n",
+                  prediction->program, path, measured->unknown, measured->labelled);
+    }
+    if (rows->flat) {
+        voice_say(prediction->voice,
+                  "%s: warning: %s: all %zu rows have the same score%s: the model tells nothing "
+                  "apart\n",
+                  prediction->program, path, rows->n, prediction->model.n_outputs > 1 ? "s" : "");
+    }
+}
+
 /* Predicts one file into output (NULL: measures only). */
 static int predict_file(const struct prediction *prediction, const char *path,
                         struct output *output, struct error *err) {
@@ -94,12 +110,10 @@ static int predict_file(const struct prediction *prediction, const char *path,
                                    .measure = measured ? prediction->measure : NULL,
                                    .n_measures = prediction->n_measures};
     double *value = memory_array(prediction->n_measures, sizeof *value, "measures", err);
-    struct measured_rows rows;
+    struct test_rows rows;
     int status = value ? test_file_predict(&test, value, &rows, err) : -1;
-    if (status == 0 && rows.unknown > 0) {
-        voice_say(prediction->voice,
-                  "%s: warning: %s: %zu of %zu rows have labels unknown to the model\n",
-                  prediction->program, path, rows.unknown, rows.labelled);
+    if (status == 0) {
+        warn_of_rows(prediction, path, &rows);
     }
     if (status == 0 && measured) {
         status = show_measures(prediction, path, value, wanted, err);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SCORES = 1 << 19 }; /* most that are held at once, when a row has fewer */
 
@@ -16,6 +17,8 @@ struct work {
     struct data block;
     double *scores; /* (rows of the block, n_scores), room for n_room numbers */
     size_t n_room;
+    double *first_scores; /* (n_scores) of the file's first row; NULL before it */
+    struct test_rows rows;
     void *lines;    /* the predictor's state; NULL without output */
     void *measures; /* NULL: not wanted */
 };
@@ -31,6 +34,7 @@ static void close_work(struct work *work) {
     input_close(work->input);
     data_free(&work->block);
     free(work->scores);
+    free(work->first_scores);
 }
 
 static int open_work(struct work *work, struct error *err) {
@@ -51,6 +55,25 @@ static int open_work(struct work *work, struct error *err) {
     return input_open(&work->input, test->path, &format, test->threads, err);
 }
 
+/* Looks whether some rows (1 at least) have the scores of the file's first. */
+static int compare_scores(struct work *work, size_t n_rows, size_t n_scores, struct error *err) {
+    if (!work->first_scores) {
+        work->first_scores = memory_array(n_scores, sizeof(double), "scores", err);
+        if (!work->first_scores) {
+            return -1;
+        }
+        memcpy(work->first_scores, work->scores, n_scores * sizeof(double));
+        work->rows.flat = true;
+    }
+    for (size_t i = 0; i < n_rows && work->rows.flat; i++) {
+        for (size_t k = 0; k < n_scores; k++) {
+            work->rows.flat &= work->scores[i * n_scores + k] == work->first_scores[k];
+        }
+    }
+    work->rows.n += n_rows;
+    return 0;
+}
+
 /* Scores some rows and hands them on. */
 static int take_rows(struct work *work, const struct data *rows, struct error *err) {
     const struct test_file *test = work->test;
@@ -64,7 +87,8 @@ static int take_rows(struct work *work, const struct data *rows, struct error *e
             return -1;
         }
     }
-    if (model_scores(test->model, rows, work->scores, test->threads, err) < 0) {
+    if (model_scores(test->model, rows, work->scores, test->threads, err) < 0 ||
+        compare_scores(work, rows->n_rows, n_scores, err) < 0) {
         return -1;
     }
     if (work->measures && predictor->measures->add(work->measures, rows, NULL, rows->n_rows,
@@ -110,8 +134,7 @@ static int take_all(struct work *work, struct error *err) {
     return test->output ? output_flush(test->output, err) : 0;
 }
 
-static int measure(const struct work *work, double *value, struct measured_rows *rows,
-                   struct error *err) {
+static int measure(struct work *work, double *value, struct error *err) {
     const struct test_file *test = work->test;
     const struct measures *measures = test->predictor->measures;
     size_t n = test->n_measures;
@@ -121,23 +144,25 @@ static int measure(const struct work *work, double *value, struct measured_rows 
                : -1;
     free(weight);
     if (measures->rows) {
-        *rows = measures->rows(work->measures);
+        work->rows.measured = measures->rows(work->measures);
     }
+    const struct measured_rows *rows = &work->rows.measured;
     for (size_t k = 0; rows->labelled > 0 && rows->known == 0 && k < n; k++) {
         value[k] = NAN;
     }
     return status;
 }
 
-int test_file_predict(const struct test_file *test, double *value, struct measured_rows *rows,
+int test_file_predict(const struct test_file *test, double *value, struct test_rows *rows,
                       struct error *err) {
     struct work work = {.test = test};
-    *rows = (struct measured_rows){0};
     int status = open_work(&work, err);
     status = status < 0 ? -1 : take_all(&work, err);
     if (status == 0 && test->measure) {
-        status = measure(&work, value, rows, err);
+        status = measure(&work, value, err);
     }
+    *rows = work.rows;
+    rows->flat &= rows->n > 1;
     close_work(&work);
     return status;
 }

@@ -25,10 +25,16 @@ struct test_file {
     size_t n_measures;
 };
 
+/* What was seen of a test file. */
+struct test_rows {
+    struct measured_rows measured; /* zero where the model has no labels */
+    size_t n;                      /* rows */
+    bool flat;                     /* they are several, and all have the same scores */
+};
+
 /* Predicts all rows. value (n_measures) gets the measures if they are wanted, NaN where there is
- * nothing to measure: all are, if no row has a label that the model knows. *rows counts what was
- * measured; it is zero where the model has no labels. */
-int test_file_predict(const struct test_file *test, double *value, struct measured_rows *rows,
+ * nothing to measure: all are, if no row has a label that the model knows. */
+int test_file_predict(const struct test_file *test, double *value, struct test_rows *rows,
                       struct error *err);
 
 #endif

@@ -187,3 +187,27 @@ respell() {
     rate=$(sed -n 's/^Cross Validation Accuracy = \(.*\)%$/\1/p' <<<"$output")
     within "$rate" 0 90
 }
+
+@test "labels: a predictor says that all rows have one score, and says it of no others" {
+    for family in top mc smm ml rank; do
+        case $family in
+            rank) printf '1 1:1\n2 1:1\n' >same.svm ;;
+            *) printf 'a 1:1\nb 1:1\n' >same.svm ;;
+        esac
+        local options=
+        [ $family = top ] && options='--positive a'
+        if [ $family = smm ]; then sed -i '1i # matrix 1 1' same.svm; fi
+        svm-$family-train -q $options same.svm m >report
+        grep -q '^note = all rows have the same score' report
+        svm-$family-predict -q same.svm m >out 2>said
+        grep -Eq "^svm-$family-predict: warning: same.svm: all 2 rows have the same scores?: the model tells nothing apart\$" said
+        head -n 1 same.svm >one.svm # one row has nothing to be told from
+        [ $family = smm ] && head -n 2 same.svm >one.svm
+        svm-$family-predict -q one.svm m >out 2>said
+        [ ! -s said ]
+    done
+    printf '1 1:1\n2 1:2\n' >two.svm
+    svm-rank-train -q two.svm m >report
+    svm-rank-predict -q two.svm m >out 2>said
+    [ ! -s said ]
+}

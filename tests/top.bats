@@ -270,6 +270,20 @@ ends_at() {
     svm-top-predict -q --threshold 0 test.svm m | awk '{ if (($1 == "+1") != ($2 > 0)) exit 1 }'
 }
 
+@test "top: --calibrate lets its share of fresh negatives pass, few rows or many" {
+    # Of 1350 negatives 13 and the one at the threshold are above it: (13 + 1) / 1351 of new ones are
+    # to be expected, sqrt(13) / 1350 is the deviation of one threshold, a third of that of nine's mean.
+    generate top --rows 20000 --seed 99 --output fresh.svm
+    for seed in 1 2 3 4 5 6 7 8 9; do
+        generate top --rows 1500 --seed "$seed" --output some.svm
+        train -s patmat-np --tau .01 --calibrate .01 some.svm m
+        svm-top-predict -q fresh.svm m | paste -d' ' - fresh.svm |
+            awk '$3 == "-1" { n++; above += $1 == "+1" } END { print above / n }' >>shares
+    done
+    mean=$(awk '{ sum += $1 } END { print sum / NR }' shares)
+    within "$mean" 0.0077 0.0131 # three deviations about .0104
+}
+
 @test "top: --roc writes the curve, with and without predictions" {
     train -s patmat-np train.svm m
     svm-top-predict -q --roc a.tsv test.svm m >predictions

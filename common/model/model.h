@@ -35,6 +35,7 @@ struct model {
     double gap;     /* NAN: none */
     bool certified; /* whether the bounds are; false also in models that do not say it */
     uint64_t iterations;
+    double norm; /* |f| of the fit; not written, so 0 in a model that was read */
     struct scale scale;
     size_t n_outputs; /* scores a row; 0 for a model of pairs */
     double *bias;     /* (n_outputs) added to the scores; NULL: nothing is */

@@ -467,6 +467,7 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
         double bound = family->linear - family->linear_rounding - 0.5 * fmax(0, dual_norm);
         bound -= 4 * UNIT * (fabs(family->linear) + fabs(dual_norm));
         certificate->dual = fmax(0, bound);
+        certificate->norm = sqrt(fmax(0, of_f.norm));
         certificate->certified = definite;
         certificate->slack = of_f.slack;
         certificate->flat = certify->pairs ? of_f.norm == 0 : !of_f.varies;
@@ -494,6 +495,7 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
     solution->primal = certificate->primal;
     solution->dual = certificate->certified ? certificate->dual : 0;
     solution->gap = certificate->certified ? certificate->gap : NAN;
+    solution->norm = certificate->worse ? 0 : certificate->norm;
     solution->certified = certificate->certified;
     solution->flat = certificate->flat || certificate->worse;
     solution->converged = reached;

@@ -53,6 +53,7 @@ struct certify_family {
 
 struct certificate {
     double primal, dual; /* rounding is paid for: dual <= optimum <= primal */
+    double norm;         /* |f| */
     double nothing;      /* the family's */
     double paid;         /* for rounding, in both */
     double slack;        /* bound of the error of the scores */

@@ -17,6 +17,7 @@ struct solution {
     struct pair_coefficient *pairs; /* pair features, by problem row: then weights is NULL */
     size_t n_pairs;
     double primal, dual; /* dual <= optimum <= primal, with rounding paid for, if certified */
+    double norm;         /* |f|, over all outputs; 0 where it was not evaluated */
     bool flat;           /* all rows have the same scores, up to rounding */
     double gap;          /* relative; NAN: nothing bounds the optimum */
     uint64_t iterations;

@@ -317,6 +317,11 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     smm_scores(&smm->matrices, machine->W, smm->s);
     machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     machine->primal = 0.5 * array_dot(machine->W, machine->W, smm->cells) + sum;
+    machine->certificate.flat = true;
+    machine->certificate.worse = false; /* that was of the SVM */
+    for (size_t i = 1; i < smm->problem->n; i++) {
+        machine->certificate.flat &= smm->s[i] == smm->s[0];
+    }
     return 0;
 }
 
@@ -382,7 +387,7 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
     size_t k =
         smm->matrices.height < smm->matrices.width ? smm->matrices.height : smm->matrices.width;
     *solution = (struct solution){.converged = true, .certified = true};
-    struct certificate sum = {.certified = true, .flat = parameters->formulation != SMM_LOWRANK};
+    struct certificate sum = {.certified = true, .flat = true};
     for (size_t m = 0; m < smm->n_machines; m++) {
         struct smm_outcome outcome;
         if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {

@@ -295,6 +295,7 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
     if (both || (apart && certificate->primal < own->primal)) {
         swap(&best->fit.weights, &fit->weights);
         own->primal = certificate->primal;
+        own->norm = certificate->norm;
         own->flat = certificate->flat;
         own->worse = certificate->worse;
         top->threshold = threshold;
