@@ -71,6 +71,18 @@ ends_at() {
     done
 }
 
+@test "top: interior points take as many steps whatever theta is" {
+    for formulation in patmat patmat-np; do
+        for loss in hinge squared-hinge; do
+            at="-s $formulation -l $loss -c 100 -e 1e-6 --solver interior train.svm"
+            train --theta 1 $at one
+            train --theta 1e-5 $at m
+            within "$(header gap m)" 0 1e-6
+            within "$(header iterations m)" 1 "$(($(header iterations one) + 10))"
+        done
+    done
+}
+
 @test "top: --lambda is 1 / (C n+), and can be swept" {
     n=$(grep -c '^+1' train.svm)
     train -s toppushk -t rbf --lambda 1e-2 train.svm a

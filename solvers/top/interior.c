@@ -299,13 +299,15 @@ static void first_multipliers(struct top_interior *in, size_t k, double g, doubl
     }
 }
 
-/* Half of what alpha is at scores 0, and beta as the masses are; large where C is, but from there
- * each step comes down by orders of magnitude, while up from a point near 0 steps are short. */
+/* Half of what alpha is at scores 0, where rows of a squared loss are 1 + threshold below their
+ * margin, and beta as the masses are; large where C is, but from there each step comes down by
+ * orders of magnitude, while up from a point near 0 steps are short. */
 static int start(struct run *run, struct error *err) {
     struct top_interior *in = &run->in;
     struct top_point *at = &in->at;
     const struct top_risk *risk = in->risk;
-    double part = risk->square ? 1 : 0.5, sum = part * in->cost * risk->total_cost;
+    double part = risk->square ? 1 + fmax(0, top_risk_of_nothing(risk)) : 0.5;
+    double sum = part * in->cost * risk->total_cost;
     double products = 0, alphas = 0;
     for (size_t k = 0; k < in->n; k++) {
         size_t i = in->row[k];
