@@ -117,20 +117,23 @@ struct predictor {
     size_t n_options;
     const struct measures *measures;
     const char *const *model_keys; /* of the family's own lines, ended by NULL */
-    bool imports;   /* also reads LIBLINEAR's models of classes, see model_read_classes */
-    bool no_output; /* open, add and finish are called without output too (NULL) */
+    bool imports; /* also reads LIBLINEAR's models of classes, see model_read_classes */
 
     /* Refuses what the model cannot give. May be NULL. */
     int (*check)(const struct options *options, const struct model *model, struct error *err);
 
     /* Predictions of one file: blocks of rows with their scores (rows, model_n_scores), in the
-     * order of the file, are turned into lines of output (NULL: only measures are wanted). */
+     * order of the file, are turned into lines of output (NULL: only the extra file is wanted). */
     int (*open)(void **state, const struct options *options, const struct model *model,
                 struct error *err);
     int (*add)(void *state, const struct data *rows, const double *scores, struct output *output,
                struct error *err);
     /* The end of the file. May be NULL. */
     int (*finish)(void *state, struct output *output, struct error *err);
+    /* Writes the file that an option of the predictor names, after all rows of the test file: the
+     * option, and what writes. NULL: there is none. */
+    const char *extra_option;
+    int (*write_extra)(void *state, struct output *output, struct error *err);
     void (*close)(void *state);
 };
 

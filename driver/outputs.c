@@ -68,7 +68,7 @@ static int open_model(struct outputs *outputs, const struct family *family,
 
 int outputs_open(struct outputs *outputs, const struct family *family,
                  const struct options *options, bool fitting, struct error *err) {
-    *outputs = (struct outputs){0};
+    *outputs = (struct outputs){.hold = outputs->hold};
     if (fitting && open_model(outputs, family, options, err) < 0) {
         outputs_close(outputs);
         return -1;
@@ -82,39 +82,22 @@ int outputs_open(struct outputs *outputs, const struct family *family,
     return 0;
 }
 
-/* Commits, or after an error discards, an output that may be unwanted. */
-static int end(struct output **output, int status, struct error *err) {
-    if (!*output) {
-        return status;
-    }
-    int ended = status;
-    if (status == 0) {
-        ended = output_commit(*output, err);
-    } else {
-        output_discard(*output);
-    }
-    *output = NULL;
-    return ended;
-}
-
 int outputs_write_model(struct outputs *outputs, const struct family *family,
                         const struct model *model, struct error *err) {
-    int status = model_write(model, family->name, outputs->model, err);
-    if (status == 0 && outputs->libsvm) {
-        status = model_write_libsvm(model, outputs->libsvm, err);
+    if (model_write(model, family->name, outputs->model, err) < 0 ||
+        (outputs->libsvm && model_write_libsvm(model, outputs->libsvm, err) < 0) ||
+        (outputs->liblinear && model_write_liblinear(model, outputs->liblinear, err) < 0)) {
+        return -1;
     }
-    if (status == 0 && outputs->liblinear) {
-        status = model_write_liblinear(model, outputs->liblinear, err);
-    }
-    status = end(&outputs->libsvm, status, err);
-    status = end(&outputs->liblinear, status, err);
-    status = end(&outputs->log, status, err);
-    status = end(&outputs->extra, status, err);
-    return end(&outputs->model, status, err);
+    return 0;
 }
 
-int outputs_end_results(struct outputs *outputs, int status, struct error *err) {
-    return end(&outputs->results, status, err);
+int outputs_commit(struct outputs *outputs, struct error *err) {
+    struct output *all[] = {outputs->libsvm, outputs->liblinear, outputs->log,
+                            outputs->extra,  outputs->model,     outputs->results};
+    outputs->libsvm = outputs->liblinear = outputs->log = NULL;
+    outputs->extra = outputs->model = outputs->results = NULL;
+    return output_commit_all(all, sizeof all / sizeof all[0], outputs->hold, err);
 }
 
 void outputs_close(struct outputs *outputs) {

@@ -12,8 +12,9 @@
 #include <stdbool.h>
 
 struct outputs {
-    struct output *results; /* the report and the table of a sweep */
-    struct output *model;   /* NULL, as the following: not wanted */
+    const struct output_hold *hold; /* set before outputs_open; NULL: none */
+    struct output *results;         /* the report and the table of a sweep */
+    struct output *model;           /* NULL, as the following: not wanted */
     struct output *log, *libsvm, *liblinear;
     struct output *extra; /* of the family's option */
     char *default_model;  /* path, where none was given */
@@ -25,12 +26,12 @@ struct outputs {
 int outputs_open(struct outputs *outputs, const struct family *family,
                  const struct options *options, bool fitting, struct error *err);
 
-/* Writes a model in all wanted formats, and puts all files but the results in place. */
+/* Writes a model in all wanted formats. */
 int outputs_write_model(struct outputs *outputs, const struct family *family,
                         const struct model *model, struct error *err);
 
-/* Puts the results in place; after an error (status -1, which it returns) they are dropped. */
-int outputs_end_results(struct outputs *outputs, int status, struct error *err);
+/* Puts all files in place together, the model last, see output_commit_all. */
+int outputs_commit(struct outputs *outputs, struct error *err);
 
 /* Drops what is not in place, and releases what the outputs own. */
 void outputs_close(struct outputs *outputs);

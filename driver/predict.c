@@ -51,7 +51,10 @@ struct prediction {
     struct threads *threads;
     struct measure *measure; /* (n_measures) */
     size_t n_measures;
+    const struct output_hold *hold;
     struct output *standard; /* standard output */
+    struct output *file;     /* of predictions; NULL, as the following: not wanted */
+    struct output *extra;    /* of the predictor's option */
 };
 
 /* ---- one test file ---- */
@@ -107,6 +110,7 @@ static int predict_file(const struct prediction *prediction, const char *path,
                                    .threads = prediction->threads,
                                    .path = path,
                                    .output = output,
+                                   .extra = prediction->extra,
                                    .measure = measured ? prediction->measure : NULL,
                                    .n_measures = prediction->n_measures};
     double *value = memory_array(prediction->n_measures, sizeof *value, "measures", err);
@@ -124,11 +128,16 @@ static int predict_file(const struct prediction *prediction, const char *path,
 
 /* ---- one file or several ---- */
 
-static int commit(struct output *output, int status, struct error *err) {
+/* Puts the outputs in place, or after an error (status -1, which it returns) drops them. */
+static int end_files(struct output **output, size_t n, int status, const struct output_hold *hold,
+                     struct error *err) {
     if (status == 0) {
-        return output_commit(output, err);
+        return output_commit_all(output, n, hold, err);
     }
-    output_discard(output);
+    for (size_t i = 0; i < n; i++) {
+        output_discard(output[i]);
+        output[i] = NULL;
+    }
     return -1;
 }
 
@@ -136,17 +145,13 @@ static int commit(struct output *output, int status, struct error *err) {
 static int predict_one(struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
     const char *path = options->n_operands > 2 ? options->operand[2] : "-";
-    bool metrics = options_given(options, "metrics");
-    struct output *output = NULL;
-    if (options->n_operands > 2 && strcmp(path, "-") != 0) {
-        if (output_open(&output, path, err) < 0) {
-            return -1;
-        }
-    } else if (!metrics) {
-        return predict_file(prediction, options->operand[0], prediction->standard, err);
+    bool named = strcmp(path, "-") != 0;
+    if (named && output_open(&prediction->file, path, err) < 0) {
+        return -1;
     }
-    int status = predict_file(prediction, options->operand[0], output, err);
-    return output ? commit(output, status, err) : status;
+    bool streamed = !named && !options_given(options, "metrics");
+    return predict_file(prediction, options->operand[0],
+                        streamed ? prediction->standard : prediction->file, err);
 }
 
 static const char *base_name(const char *path) {
@@ -166,16 +171,16 @@ static int predict_batch(struct prediction *prediction, struct error *err) {
             return -1;
         }
         snprintf(target, size, "%s.predict", name);
-        struct output *output = NULL;
-        int status = output_open(&output, target, err);
+        int status = output_open(&prediction->file, target, err);
         if (status == 0) {
             if (options_given(options, "metrics")) {
                 output_format(prediction->standard, "file %s\n", path);
             } else if (!options_given(options, "quiet")) {
                 voice_say(prediction->voice, "%s:\n", path);
             }
-            status = commit(output, predict_file(prediction, path, output, err), err);
+            status = predict_file(prediction, path, prediction->file, err);
         }
+        status = end_files(&prediction->file, 1, status, prediction->hold, err);
         free(target);
         if (status < 0) {
             return -1;
@@ -210,11 +215,32 @@ static int check_operands(const struct options *options, bool batch, struct erro
                : 0;
 }
 
+/* The file of the predictor's extra option is one of its own, and of one test file. */
+static int check_extra(const struct prediction *prediction, struct error *err) {
+    const struct options *options = prediction->options;
+    const char *name = prediction->predictor->extra_option;
+    if (!name || !options_given(options, name)) {
+        return 0;
+    }
+    bool batch = options_given(options, "batch"), metrics = options_given(options, "metrics");
+    if (batch && options->n_operands > 2) {
+        return error_set(err, ERROR_USAGE, "--%s is for a single test file", name);
+    }
+    const char *path = options_text(options, name);
+    const char *predictions = batch                     ? NULL
+                              : options->n_operands > 2 ? options->operand[2]
+                              : metrics                 ? NULL
+                                                        : "-";
+    bool taken =
+        (predictions && strcmp(path, predictions) == 0) || (metrics && strcmp(path, "-") == 0);
+    return taken ? error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", path) : 0;
+}
+
 static int run(struct prediction *prediction, struct error *err) {
     const struct predictor *predictor = prediction->predictor;
     const struct options *options = prediction->options;
     bool batch = options_given(options, "batch");
-    if (check_operands(options, batch, err) < 0 ||
+    if (check_operands(options, batch, err) < 0 || check_extra(prediction, err) < 0 ||
         measures_list(predictor->measures, options, &prediction->measure, &prediction->n_measures,
                       err) < 0 ||
         threads_create(&prediction->threads, (size_t)options_number(options, "threads"), err) < 0 ||
@@ -226,17 +252,28 @@ static int run(struct prediction *prediction, struct error *err) {
     if (predictor->check && predictor->check(options, &prediction->model, err) < 0) {
         return -1;
     }
+    const char *extra = predictor->extra_option;
+    if (extra && options_given(options, extra) &&
+        output_open(&prediction->extra, options_text(options, extra), err) < 0) {
+        return -1;
+    }
     return batch ? predict_batch(prediction, err) : predict_one(prediction, err);
 }
 
 int predict_run(const struct predictor *predictor, const struct options *options,
-                const char *program, const struct voice *voice, struct error *err) {
-    struct prediction prediction = {
-        .predictor = predictor, .options = options, .program = program, .voice = voice};
+                const char *program, const struct voice *voice, const struct output_hold *hold,
+                struct error *err) {
+    struct prediction prediction = {.predictor = predictor,
+                                    .options = options,
+                                    .program = program,
+                                    .voice = voice,
+                                    .hold = hold};
     if (output_open(&prediction.standard, "-", err) < 0) {
         return -1;
     }
-    int status = commit(prediction.standard, run(&prediction, err), err);
+    int status = run(&prediction, err);
+    struct output *files[] = {prediction.extra, prediction.file, prediction.standard};
+    status = end_files(files, sizeof files / sizeof files[0], status, hold, err);
     model_free(&prediction.model);
     threads_free(prediction.threads);
     free(prediction.measure);

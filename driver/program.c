@@ -1,4 +1,4 @@
-/* for fcntl and signal */
+/* for fcntl */
 #define _GNU_SOURCE
 #include "driver/program.h"
 
@@ -7,11 +7,11 @@
 #include "driver/help.h"
 #include "driver/options.h"
 #include "driver/predict.h"
+#include "driver/signals.h"
 #include "driver/train.h"
 #include "driver/voice.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -21,16 +21,16 @@ enum { EXIT_DONE = 0, EXIT_NOT_CONVERGED = 3, NAME_BYTES = 64 };
 void openblas_set_num_threads(int n);
 
 /* A standard stream that is closed becomes one that fails, lest the next file to be opened take its
- * number; a reader that goes away ends the program without a word; and BLAS leaves threads to us, so
+ * number; signals end the program as it should; and BLAS leaves threads to us, so
  * that results do not depend on how many it would take. */
-static void start(void) {
+static void start(const char *program) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
             /* the wrong way round: reading standard input, writing the others fails */
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
         }
     }
-    signal(SIGPIPE, SIG_DFL);
+    signals_start(program);
     openblas_set_num_threads(1);
 }
 
@@ -70,13 +70,13 @@ static int show_text(const struct help *help, struct error *err) {
         output_discard(output);
         return -1;
     }
-    return output_commit(output, err);
+    return output_commit(output, NULL, err);
 }
 
 int program_train(int argc, char **argv, const struct family *family) {
-    start();
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-train", family->name);
+    start(program);
     struct voice voice = standard_error();
     struct options options = {0};
     struct error err = {0};
@@ -89,9 +89,9 @@ int program_train(int argc, char **argv, const struct family *family) {
                             .summary = family->summary,
                             .options = &options,
                             .measures = family->measures};
-        status = wants_text(&options)
-                     ? show_text(&help, &err)
-                     : train_run(family, &options, program, &voice, &short_of_gap, &err);
+        status = wants_text(&options) ? show_text(&help, &err)
+                                      : train_run(family, &options, program, &voice, &signals_hold,
+                                                  &short_of_gap, &err);
     }
     bool strict = options_given(&options, "strict");
     options_free(&options);
@@ -102,9 +102,9 @@ int program_train(int argc, char **argv, const struct family *family) {
 }
 
 int program_predict(int argc, char **argv, const struct predictor *predictor) {
-    start();
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-predict", predictor->name);
+    start(program);
     struct voice voice = standard_error();
     struct options options = {0};
     struct error err = {0};
@@ -116,8 +116,9 @@ int program_predict(int argc, char **argv, const struct predictor *predictor) {
                             .summary = predictor->summary,
                             .options = &options,
                             .measures = predictor->measures};
-        status = wants_text(&options) ? show_text(&help, &err)
-                                      : predict_run(predictor, &options, program, &voice, &err);
+        status = wants_text(&options)
+                     ? show_text(&help, &err)
+                     : predict_run(predictor, &options, program, &voice, &signals_hold, &err);
     }
     options_free(&options);
     return status < 0 ? failed(program, &err) : EXIT_DONE;

@@ -44,7 +44,7 @@ static int open_work(struct work *work, struct error *err) {
                                         .label_optional = true,
                                         .precomputed =
                                             test->model->kernel.type == KERNEL_PRECOMPUTED};
-    if ((test->output || predictor->no_output) &&
+    if ((test->output || test->extra) &&
         predictor->open(&work->lines, test->options, test->model, err) < 0) {
         return -1;
     }
@@ -127,8 +127,11 @@ static int take_all(struct work *work, struct error *err) {
             return -1;
         }
     }
-    if (work->lines && test->predictor->finish &&
+    if (work->lines && test->output && test->predictor->finish &&
         test->predictor->finish(work->lines, test->output, err) < 0) {
+        return -1;
+    }
+    if (test->extra && test->predictor->write_extra(work->lines, test->extra, err) < 0) {
         return -1;
     }
     return test->output ? output_flush(test->output, err) : 0;

@@ -21,6 +21,7 @@ struct test_file {
     struct threads *threads;
     const char *path;
     struct output *output;         /* of predictions; NULL: not wanted */
+    struct output *extra;          /* of the predictor's extra option; NULL: not wanted */
     const struct measure *measure; /* (n_measures) of predictor->measures; NULL: not wanted */
     size_t n_measures;
 };

@@ -236,12 +236,13 @@ static int run(struct training *training, struct error *err) {
                      err) < 0) {
         return -1;
     }
-    return outputs_end_results(&training->outputs, work(training, err), err);
+    return work(training, err) < 0 ? -1 : outputs_commit(&training->outputs, err);
 }
 
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, bool *short_of_gap, struct error *err) {
-    struct training training = {.family = family, .options = options};
+              const struct voice *voice, const struct output_hold *hold, bool *short_of_gap,
+              struct error *err) {
+    struct training training = {.family = family, .options = options, .outputs = {.hold = hold}};
     progress_open(&training.progress, voice, program, options_given(options, "quiet"));
     int status = run(&training, err);
     *short_of_gap = training.n_unconverged > 0;

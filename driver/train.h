@@ -16,8 +16,9 @@ extern const char *const loss_names[];
 int train_options(struct options *options, const struct family *family, struct error *err);
 
 /* Does what the options, read from a command line, say: fits, cross-validates or sweeps. `program` is
- * its name in what it says. *short_of_gap: a fit did not reach the gap that was asked for. */
+ * its name in what it says; hold may be NULL, see output.h. *short_of_gap: a fit did not reach the gap that was asked for. */
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, bool *short_of_gap, struct error *err);
+              const struct voice *voice, const struct output_hold *hold, bool *short_of_gap,
+              struct error *err);
 
 #endif

@@ -110,7 +110,7 @@ END
         for file in common/base/error.c solvers/mc/mc.c driver/train.c families/mc/train.c; do
             of $file "$code"
             assert_failure 1
-            assert_output --regexp "^$file:1: [a-z_]+ is for driver/program.c alone\$"
+            assert_output --regexp "^$file:1: [a-z_]+ is for driver/program.c and driver/signals.c alone\$"
         done
         for file in driver/program.c datasets/mc.c tests/fuzz/model.c; do
             keeps $file "$code"
@@ -120,8 +120,7 @@ END
         of common/base/error.c "$code"
         assert_failure 1
     done
-    keeps common/base/output.c 'sigaction(SIGINT, &a, NULL);'
-    breaks common/base/output.c 'signal(SIGINT, SIG_IGN);' 'signal is for driver/program.c alone'
+    keeps driver/signals.c 'sigaction(SIGINT, &a, NULL);'
 }
 
 @test "layers: a solver that opens files is found" {
@@ -137,5 +136,5 @@ int z; // perror(x)
 void f(int signal, struct s *printf) __attribute__((format(printf, 1, 2)));'
     of common/base/error.c '/* one
  * two */ abort();'
-    assert_output 'common/base/error.c:2: abort is for driver/program.c alone'
+    assert_output 'common/base/error.c:2: abort is for driver/program.c and driver/signals.c alone'
 }

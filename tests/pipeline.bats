@@ -381,11 +381,48 @@ point_of() {
     rows 300 3 10 4 >medium.svm
     mkdir work && echo old >work/model
     local status=0
-    (ulimit -f 4 && trap '' XFSZ && exec svm-rank-train -q -t 2 medium.svm work/model) \
-        >out 2>err || status=$?
+    (ulimit -f 4 && exec svm-rank-train -q -t 2 medium.svm work/model) >out 2>err || status=$?
     assert_equal "$status" 1
+    assert_equal "$(<err)" 'svm-rank-train: work/model: cannot write: File too large'
     assert_equal "$(<work/model)" old
     holds work model
+}
+
+@test "pipeline: several outputs are one: where one fails all old ones stay" {
+    mkdir work
+    awk 'NR % 2 { print "+1 1:" NR } !(NR % 2) { print "-1 1:" -NR " 2:1" }' <(seq 40) >two.svm
+    local outputs
+    olds() { for name in "$@"; do echo "old $name" >"work/$name"; done; }
+    same() { for name in "$@"; do [ "$(<"work/$name")" = "old $name" ] || fail "$name is not old"; done; }
+    # standard output fails last of what is written, the log and a model that is a device before it
+    olds model log libsvm
+    local status=0
+    svm-rank-train -q --log work/log --libsvm work/libsvm small.svm work/model >/dev/full 2>err || status=$?
+    assert_equal "$status" 1
+    assert_equal "$(wc -l <err)" 1
+    same model log libsvm
+    holds work libsvm log model
+    refused svm-rank-train -q --log work/log --libsvm work/libsvm small.svm /dev/full
+    same log libsvm
+    refused svm-rank-train -q --log /dev/full --libsvm work/libsvm small.svm work/model
+    same model libsvm
+    svm-top-train -q two.svm m >report
+    svm-mc-train -q two.svm n >report
+    olds roc scores table labels
+    status=0
+    svm-top-predict -q --metrics --roc work/roc two.svm m work/scores >/dev/full 2>err || status=$?
+    assert_equal "$status" 1
+    refused svm-top-predict -q --roc work/roc two.svm m /dev/full
+    refused svm-top-predict -q --roc /dev/full two.svm m work/scores
+    status=0
+    svm-mc-predict -q --metrics --confusion work/table two.svm n work/labels >/dev/full 2>err || status=$?
+    assert_equal "$status" 1
+    refused svm-mc-predict -q --confusion /dev/full two.svm n work/labels
+    same roc scores table labels
+    # and all are new where nothing fails
+    svm-top-predict -q --metrics --roc work/roc two.svm m work/scores >metrics
+    svm-mc-predict -q --confusion work/table two.svm n work/labels
+    [ "$(cat work/roc work/scores work/table work/labels | grep -c '^old')" = 0 ]
 }
 
 # ---- signals ----
@@ -404,6 +441,30 @@ point_of() {
             --max-time 60 long.svm work/new >out 2>err || true
         holds work model
     done
+}
+
+@test "pipeline: a signal that ends a program is named, and is what ended it" {
+    rows 2000 5 20 9 >long.svm
+    mkdir work && echo old >work/model
+    for signal in HUP:129 INT:130 QUIT:131 TERM:143 XCPU:152 PIPE:141; do
+        local status=0
+        timeout --preserve-status -s "${signal%:*}" .3 svm-rank-train -q --solver fw --step diminishing \
+            -e 1e-12 -c 100 --max-time 60 long.svm work/model >out 2>err || status=$?
+        assert_equal "$status" "${signal#*:}"
+        if [ "$signal" = PIPE:141 ]; then
+            [ ! -s err ]
+        else
+            assert_equal "$(<err)" "svm-rank-train: ended by SIG${signal%:*}"
+        fi
+        holds work model
+    done
+    # what is ignored stays ignored, as nohup wants it
+    (trap '' HUP && exec svm-rank-train -q --solver fw --step diminishing -e 1e-12 -c 100 \
+        --max-time 1 long.svm work/model) >out 2>err &
+    sleep .3
+    kill -HUP $!
+    wait $!
+    grep -q ^dualsvm work/model
 }
 
 @test "pipeline: SIGTERM at any moment leaves the old model or a whole new one" {

@@ -3,7 +3,7 @@
  * What is written goes to a file without a name (O_TMPFILE) in the target's folder, or where the
  * file system has none, to a tmpfile(). output_commit flushes it to the disk and puts it in the
  * target's place; until then the old file is untouched, and a program that is ended leaves nothing
- * behind. "-" is standard output; it, pipes and devices are written as they come. */
+ * behind. Several files can be put in place together. "-" is standard output; it, pipes and devices are written as they come. */
 #ifndef COMMON_BASE_OUTPUT_H
 #define COMMON_BASE_OUTPUT_H
 
@@ -40,8 +40,22 @@ void output_number(struct output *output, double value);
 /* Hands what was added to the system; fails if anything since output_open has failed. */
 int output_flush(struct output *output, struct error *err);
 
-/* Puts the file in place and frees output, also when it fails: then the old file is untouched. */
-int output_commit(struct output *output, struct error *err);
+/* What keeps off signals that end the program, and lets them come again: between the two, for some
+ * microseconds mostly, files have names beside their targets that would be left behind. */
+struct output_hold {
+    void (*hold)(void);
+    void (*release)(void);
+};
+
+/* Puts n outputs (NULL: left out) in place together, in their order, and frees them, also when it
+ * fails. All are on the disk, standard output and pipes are flushed, and all files stand beside their
+ * targets before the first takes its place; where that fails all old files are untouched. What can
+ * fail then is a rename, which needs neither room nor memory. hold may be NULL. */
+int output_commit_all(struct output **output, size_t n, const struct output_hold *hold,
+                      struct error *err);
+
+/* The same for one. */
+int output_commit(struct output *output, const struct output_hold *hold, struct error *err);
 
 /* Frees output and leaves the old file as it was. NULL is allowed. */
 void output_discard(struct output *output);

@@ -38,10 +38,6 @@ static int check(const struct options *options, const struct model *model, struc
     if (probability && options_given(options, "scores")) {
         return error_set(err, ERROR_USAGE, "--probability and --scores exclude each other");
     }
-    if (options_given(options, "confusion") && options_given(options, "batch") &&
-        options->n_operands > 2) {
-        return error_set(err, ERROR_USAGE, "--confusion is for a single test file");
-    }
     if (mc_probability_read(model, &calibrated, &scale, err) < 0 ||
         label_line_read(&labels, model, err) < 0) {
         return -1;
@@ -57,13 +53,12 @@ struct lines {
     double scale;
     double *p;                  /* (k) */
     struct confusion confusion; /* with the model's labels */
-    struct output *table;       /* of confusions; NULL: not wanted */
+    bool table;                 /* of confusions: wanted */
 };
 
 static void close_lines(void *state) {
     struct lines *lines = state;
     confusion_free(&lines->confusion);
-    output_discard(lines->table);
     free(lines->p);
     free(lines);
 }
@@ -74,15 +69,15 @@ static int open_lines(void **state, const struct options *options, const struct 
     if (!lines) {
         return -1;
     }
-    bool table = options_given(options, "confusion"), calibrated;
+    bool calibrated;
     struct labels labels;
+    lines->table = options_given(options, "confusion");
     lines->scores = options_given(options, "scores");
     lines->probability = options_number(options, "probability") != 0;
     lines->p = memory_array(model->n_outputs, sizeof(double), "predictions", err);
     if (!lines->p || label_line_read(&labels, model, err) < 0 ||
-        confusion_create(&lines->confusion, &labels, false, table, err) < 0 ||
-        mc_probability_read(model, &calibrated, &lines->scale, err) < 0 ||
-        (table && output_open(&lines->table, options_text(options, "confusion"), err) < 0)) {
+        confusion_create(&lines->confusion, &labels, false, lines->table, err) < 0 ||
+        mc_probability_read(model, &calibrated, &lines->scale, err) < 0) {
         close_lines(lines);
         return -1;
     }
@@ -124,16 +119,11 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     return 0;
 }
 
-static int finish(void *state, struct output *output, struct error *err) {
-    (void)output;
+static int write_table(void *state, struct output *output, struct error *err) {
+    (void)err;
     struct lines *lines = state;
-    struct output *table = lines->table;
-    if (!table) {
-        return 0;
-    }
-    confusion_write(&lines->confusion, table);
-    lines->table = NULL;
-    return output_commit(table, err);
+    confusion_write(&lines->confusion, output);
+    return 0;
 }
 
 const struct predictor mc_predictor = {
@@ -146,9 +136,9 @@ const struct predictor mc_predictor = {
     .measures = &mc_measures,
     .model_keys = model_keys,
     .imports = true,
-    .no_output = true,
     .check = check,
     .open = open_lines,
     .add = add_rows,
-    .finish = finish,
+    .extra_option = "confusion",
+    .write_extra = write_table,
     .close = close_lines};

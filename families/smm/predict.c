@@ -19,9 +19,7 @@ static const struct option_spec own_options[] = {
 static const char *const model_keys[] = {"labels", "shape", "rank", "tau", "stationarity", NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {
-    if (options_given(options, "confusion") && options_given(options, "batch")) {
-        return error_set(err, ERROR_USAGE, "--confusion is for a single test file");
-    }
+    (void)options;
     struct labels labels;
     if (label_line_read_pair(&labels, model, err) < 0) {
         return -1;
@@ -33,13 +31,12 @@ static int check(const struct options *options, const struct model *model, struc
 struct lines {
     size_t n_scores;
     struct confusion confusion; /* with the model's labels */
-    struct output *table;       /* of confusions; NULL: not wanted */
+    bool table;                 /* of confusions: wanted */
 };
 
 static void close_lines(void *state) {
     struct lines *lines = state;
     confusion_free(&lines->confusion);
-    output_discard(lines->table);
     free(lines);
 }
 
@@ -49,12 +46,11 @@ static int open_lines(void **state, const struct options *options, const struct 
     if (!lines) {
         return -1;
     }
-    bool table = options_given(options, "confusion");
     struct labels labels;
+    lines->table = options_given(options, "confusion");
     lines->n_scores = model->n_outputs;
     if (label_line_read_pair(&labels, model, err) < 0 ||
-        confusion_create(&lines->confusion, &labels, true, table, err) < 0 ||
-        (table && output_open(&lines->table, options_text(options, "confusion"), err) < 0)) {
+        confusion_create(&lines->confusion, &labels, true, lines->table, err) < 0) {
         close_lines(lines);
         return -1;
     }
@@ -88,16 +84,11 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     return 0;
 }
 
-static int finish(void *state, struct output *output, struct error *err) {
-    (void)output;
+static int write_table(void *state, struct output *output, struct error *err) {
+    (void)err;
     struct lines *lines = state;
-    struct output *table = lines->table;
-    if (!table) {
-        return 0;
-    }
-    confusion_write(&lines->confusion, table);
-    lines->table = NULL;
-    return output_commit(table, err);
+    confusion_write(&lines->confusion, output);
+    return 0;
 }
 
 const struct predictor smm_predictor = {
@@ -109,9 +100,9 @@ const struct predictor smm_predictor = {
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &smm_measures,
     .model_keys = model_keys,
-    .no_output = true,
     .check = check,
     .open = open_lines,
     .add = add_rows,
-    .finish = finish,
+    .extra_option = "confusion",
+    .write_extra = write_table,
     .close = close_lines};

@@ -32,17 +32,7 @@ static const char *const model_keys[] = {TOP_LABELS_KEY,
                                          NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {
-    if (options_given(options, "roc") && options_given(options, "batch")) {
-        return error_set(err, ERROR_USAGE, "--roc is for one test file");
-    }
-    const char *roc = options_text(options, "roc");
-    const char *predictions = options->n_operands > 2             ? options->operand[2]
-                              : options_given(options, "metrics") ? NULL
-                                                                  : "-";
-    bool taken = predictions && roc && strcmp(roc, predictions) == 0;
-    if (taken || (roc && strcmp(roc, "-") == 0 && options_given(options, "metrics"))) {
-        return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", roc);
-    }
+    (void)options;
     struct top_decision decision;
     if (top_decision_read(&decision, model, err) < 0) {
         return -1;
@@ -53,13 +43,12 @@ static int check(const struct options *options, const struct model *model, struc
 
 struct lines {
     struct top_decision decision;
-    struct top_rows rows; /* for the curve */
-    struct output *roc;   /* NULL: not wanted */
+    bool roc;             /* the curve is wanted */
+    struct top_rows rows; /* for it */
 };
 
 static void close_lines(void *opened) {
     struct lines *lines = opened;
-    output_discard(lines->roc);
     top_rows_free(&lines->rows);
     top_decision_free(&lines->decision);
     free(lines);
@@ -71,12 +60,11 @@ static int open_lines(void **opened, const struct options *options, const struct
     if (!lines) {
         return -1;
     }
-    if (top_decision_read(&lines->decision, model, err) < 0 ||
-        (options_given(options, "roc") &&
-         output_open(&lines->roc, options_text(options, "roc"), err) < 0)) {
+    if (top_decision_read(&lines->decision, model, err) < 0) {
         close_lines(lines);
         return -1;
     }
+    lines->roc = options_given(options, "roc");
     if (options_given(options, "threshold")) {
         lines->decision.threshold = options_number(options, "threshold");
     }
@@ -97,7 +85,7 @@ static int add_rows(void *opened, const struct data *rows, const double *scores,
 }
 
 /* The corners of the curve: a row for each score, with what lies at or above it. */
-static void write_roc(struct output *output, const struct roc *roc) {
+static void write_curve(struct output *output, const struct roc *roc) {
     output_format(output, "fpr\ttpr\tthreshold\n0\t0\tinf\n");
     for (size_t i = 0; i < roc->n_steps; i++) {
         const struct roc_step *step = &roc->step[i];
@@ -112,12 +100,8 @@ static void write_roc(struct output *output, const struct roc *roc) {
     }
 }
 
-static int finish(void *opened, struct output *output, struct error *err) {
-    (void)output;
+static int write_roc(void *opened, struct output *output, struct error *err) {
     struct lines *lines = opened;
-    if (!lines->roc) {
-        return 0;
-    }
     struct roc roc;
     if (roc_create(&roc, lines->rows.score, lines->rows.is_positive, lines->rows.n, err) < 0) {
         return -1;
@@ -126,9 +110,7 @@ static int finish(void *opened, struct output *output, struct error *err) {
     if (roc.n_positive == 0 || roc.n_negative == 0) {
         status = error_set(err, ERROR_RUNTIME, "--roc wants rows of both classes");
     } else {
-        write_roc(lines->roc, &roc);
-        status = output_commit(lines->roc, err);
-        lines->roc = NULL;
+        write_curve(output, &roc);
     }
     roc_free(&roc);
     return status;
@@ -143,9 +125,9 @@ const struct predictor top_predictor = {
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &top_measures,
     .model_keys = model_keys,
-    .no_output = true,
     .check = check,
     .open = open_lines,
     .add = add_rows,
-    .finish = finish,
+    .extra_option = "roc",
+    .write_extra = write_roc,
     .close = close_lines};

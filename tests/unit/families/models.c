@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
           err.text);
     CHECK(output_open(&output, argv[3], &err) == 0, "%s", err.text);
     CHECK(model_write(&model, predictor->name, output, &err) == 0, "%s", err.text);
-    CHECK(output_commit(output, &err) == 0, "%s", err.text);
+    CHECK(output_commit(output, NULL, &err) == 0, "%s", err.text);
     model_free(&model);
     printf("ok: read and written\n");
     return 0;

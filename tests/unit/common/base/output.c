@@ -43,7 +43,7 @@ static int put(const char *path, const char *text) {
         return -1;
     }
     output_write(output, text, strlen(text));
-    return output_commit(output, &err);
+    return output_commit(output, NULL, &err);
 }
 
 static void check_files(void) {
@@ -67,7 +67,7 @@ static void check_files(void) {
     CHECK_TRUE(output_open(&output, "new", &err) == 0);
     output_number(output, 0.1);
     output_format(output, " %s", "x");
-    CHECK_TRUE(output_commit(output, &err) == 0 && holds("new", "0.1 x"));
+    CHECK_TRUE(output_commit(output, NULL, &err) == 0 && holds("new", "0.1 x"));
     output_discard(NULL);
     CHECK_TRUE(unlink("new") == 0);
     printf("ok: files\n");
@@ -114,7 +114,7 @@ static void check_devices(void) {
         output_format(output, "line %d\n", i);
     }
     CHECK_TRUE(output_flush(output, &err) == -1 && strstr(err.text, strerror(ENOSPC)));
-    CHECK_TRUE(output_commit(output, &err) == -1); /* the failure is not forgotten */
+    CHECK_TRUE(output_commit(output, NULL, &err) == -1); /* the failure is not forgotten */
 
     CHECK_TRUE(mkfifo("pipe", 0600) == 0);
     pid_t reader = fork();
@@ -127,6 +127,47 @@ static void check_devices(void) {
     printf("ok: devices and pipes\n");
 }
 
+static int n_held, n_released;
+
+static void hold(void) {
+    n_held++;
+}
+
+static void release(void) {
+    n_released++;
+}
+
+/* Opens the paths, writes each its own, and commits them together. */
+static int put_all(const char *const *path, size_t n) {
+    struct output *output[4] = {NULL};
+    struct output_hold held = {hold, release};
+    struct error err;
+    for (size_t i = 0; i < n; i++) {
+        if (path[i] && output_open(&output[i], path[i], &err) < 0) {
+            return -1;
+        }
+        if (path[i]) {
+            output_format(output[i], "%s is new", path[i]);
+        }
+    }
+    int status = output_commit_all(output, n, &held, &err);
+    for (size_t i = 0; i < n; i++) {
+        CHECK_TRUE(!output[i]);
+    }
+    return status;
+}
+
+static void check_together(void) {
+    CHECK_TRUE(put("a", "old") == 0 && put("b", "old") == 0);
+    CHECK_TRUE(put_all((const char *const[]){"a", "/dev/full", "b"}, 3) == -1 && n_held == 0);
+    CHECK_TRUE(holds("a", "old") && holds("b", "old") && names() == 2);
+    CHECK_TRUE(put_all((const char *const[]){"a", NULL, "b", "c"}, 4) == 0);
+    CHECK_TRUE(n_held == 1 && n_released == 1);
+    CHECK_TRUE(holds("a", "a is new") && holds("b", "b is new") && holds("c", "c is new"));
+    CHECK_TRUE(names() == 3 && unlink("a") == 0 && unlink("b") == 0 && unlink("c") == 0);
+    printf("ok: several at once\n");
+}
+
 int main(void) {
     const char *temporary = getenv("TMPDIR");
     char folder[512];
@@ -137,6 +178,7 @@ int main(void) {
     check_links();
     check_refusals();
     check_devices();
+    check_together();
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "the temporary folder is not empty");
     return 0;
 }

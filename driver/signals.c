@@ -1,0 +1,99 @@
+/* for sigaction */
+#define _GNU_SOURCE
+#include "driver/signals.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    int number;
+    const char *name; /* NULL: it ends the program without a word */
+} enders[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
+              {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"}, {SIGPIPE, NULL}};
+
+enum { N_ENDERS = sizeof enders / sizeof enders[0] };
+enum { FREE, HELD, ENDING };
+
+static const char *speaker;
+static atomic_int state = FREE;
+static atomic_int came; /* the last signal that was taken, or 0 */
+
+static void put(const char *text) {
+    size_t n = strlen(text);
+    while (n > 0) {
+        ssize_t written = write(STDERR_FILENO, text, n);
+        if (written <= 0) {
+            return;
+        }
+        text += written;
+        n -= (size_t)written;
+    }
+}
+
+/* Ends the program as if the signal had not been taken, so that who waits for it sees it. */
+static void end_by(int number) {
+    for (size_t i = 0; i < N_ENDERS; i++) {
+        if (enders[i].number == number && enders[i].name) {
+            put(speaker);
+            put(": ended by ");
+            put(enders[i].name);
+            put("\n");
+        }
+    }
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t set;
+    sigaction(number, &standard, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+}
+
+/* Ends the program by the signal that came, if there is one, unless files are held or another thread
+ * is about to. Who holds looks here when it has released, so that no signal is lost. */
+static void end_unless_held(void) {
+    int expected = FREE, number = atomic_load(&came);
+    if (number && atomic_compare_exchange_strong(&state, &expected, ENDING)) {
+        end_by(number);
+    }
+}
+
+/* On any thread. */
+static void take(int number) {
+    atomic_store(&came, number);
+    end_unless_held();
+}
+
+static void hold(void) {
+    int expected = FREE;
+    while (!atomic_compare_exchange_strong(&state, &expected, HELD)) {
+        pause(); /* another thread is ending the program */
+        expected = FREE;
+    }
+}
+
+static void release(void) {
+    atomic_store(&state, FREE);
+    end_unless_held();
+}
+
+const struct output_hold signals_hold = {hold, release};
+
+void signals_start(const char *program) {
+    speaker = program;
+    struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART}, before;
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < N_ENDERS; i++) {
+        bool ignored = sigaction(enders[i].number, NULL, &before) == 0 &&
+                       before.sa_handler == SIG_IGN && enders[i].number != SIGPIPE;
+        if (!ignored) {
+            sigaction(enders[i].number, &action, NULL);
+        }
+    }
+    const struct sigaction error = {.sa_handler = SIG_IGN};
+    sigaction(SIGXFSZ, &error, NULL);
+}

@@ -1,0 +1,17 @@
+/* Signals that end a program: what they leave behind, say and exit with. Part of main: the one place
+ * that touches signals, and the only state of a program besides main's own. */
+#ifndef DRIVER_SIGNALS_H
+#define DRIVER_SIGNALS_H
+
+#include "common/base/output.h"
+
+/* Takes the signals that end a program (HUP, INT, QUIT, TERM, XCPU and PIPE) unless they are ignored:
+ * they end it as before, with a line on standard error that names them (PIPE: without a word), but not
+ * while files are held. A file that grows too large becomes an error of the write. `program`
+ * (borrowed) begins the line. */
+void signals_start(const char *program);
+
+/* Keeps them off while files have temporary names. */
+extern const struct output_hold signals_hold;
+
+#endif
