@@ -1,0 +1,185 @@
+/* Block coordinate ascent to a certified gap, with any bias. */
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "solvers/ml/bias.h"
+#include "solvers/ml/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_reached(const struct ml_bounds *bounds, double epsilon) {
+    return gap_reached(bounds->primal, bounds->dual, epsilon);
+}
+
+/* The linear part of D at bcd's point. */
+static double bcd_gain(const struct ml_bcd *bcd) {
+    double gain = 0;
+    for (size_t i = 0; i < bcd->rows->n; i++) {
+        struct ml_block block = ml_bcd_block(bcd, i);
+        const double *beta = bcd->beta + i * bcd->store.width;
+        for (uint32_t p = 0; p < block.n_relevant; p++) {
+            gain += beta[block.relevant[p]];
+        }
+        gain -= bcd->conjugate[i];
+    }
+    return gain;
+}
+
+/* The exact scores take the place of those that sweeps have added up. */
+static void refresh(struct ml *ml, const struct ml_point *point) {
+    struct ml_store *store = &ml->bcd.store;
+    size_t q = ml->rows.q;
+    for (size_t i = 0; store->S && i < ml->rows.n; i++) {
+        memcpy(store->S + i * store->width, point->scores + ml->rows.row[i] * q,
+               q * sizeof(double));
+    }
+}
+
+/* ---- block coordinate ascent ---- */
+
+static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
+                       struct ml_point *point, struct error *err) {
+    struct ml_bcd *bcd = &ml->bcd;
+    size_t q = ml->rows.q;
+    if (ml_point_weights(ml, bcd->beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0) {
+        return -1;
+    }
+    refresh(ml, point);
+    ml_point_size(ml, bcd->beta, point);
+    point->gain = bcd_gain(bcd);
+    for (size_t k = 0; k < q; k++) {
+        point->bias[k] = bcd->constant * bcd->total[k];
+    }
+    return ml_point_certify(ml, parameters, point, err);
+}
+
+static int solve_bcd(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+                     struct ml_point *point, struct error *err) {
+    run->epsilon = parameters->epsilon;
+    for (int round = 0; round < ML_POLISH_ROUNDS; round++) {
+        if (ml_bcd_run(&ml->bcd, run, err) < 0 || certify_bcd(ml, parameters, point, err) < 0) {
+            return -1;
+        }
+        if (run->stop || run->yields || !point->certificate.certified ||
+            ml_is_certified(point, parameters->epsilon)) {
+            break;
+        }
+        run->epsilon *= 0.7; /* the scores are exact now, and go on from there */
+    }
+    return 0;
+}
+
+/* ---- free bias ---- */
+
+/* One proximal step: b takes over what the constant feature has given, centred, for the scores do
+ * not change when the same is added to all labels. */
+static void shift_bias(struct ml_bcd *bcd) {
+    size_t q = bcd->rows->q;
+    double mean = 0;
+    for (size_t k = 0; k < q; k++) {
+        bcd->offset[k] += bcd->constant * bcd->total[k];
+        mean += bcd->offset[k] / (double)q;
+    }
+    for (size_t k = 0; k < q; k++) {
+        bcd->offset[k] -= mean;
+    }
+}
+
+/* The point with a dual that has sums of 0, near bcd's, and bcd's next bias. W is bcd's again. */
+static int certify_balanced(struct ml *ml, const struct ml_parameters *parameters,
+                            struct ml_point *point, struct error *err) {
+    struct ml_bcd *bcd = &ml->bcd;
+    size_t n = ml->rows.n, q = ml->rows.q, width = bcd->store.width;
+    const struct ml_alphas alphas = ml_bcd_alphas(bcd);
+    double *beta = memory_array(n, width * sizeof(double), "dual variables", err);
+    int status = beta ? ml_bias_beta(&alphas, true, width, beta, &point->gain, err) : -1;
+    if (status == 0) {
+        ml_point_size(ml, beta, point);
+        status = ml_point_weights(ml, beta, point, err);
+    }
+    free(beta);
+    if (status < 0 || ml_point_scores(ml, point, err) < 0) {
+        return -1;
+    }
+    memcpy(point->bias, bcd->offset, q * sizeof(double));
+    if (ml_point_certify(ml, parameters, point, err) < 0) {
+        return -1;
+    }
+    return ml->problem->gram ? 0 : ml_store_rebuild(&bcd->store, bcd->beta, err);
+}
+
+/* The bounds as far as they can be told without a dual point that has sums of 0: bcd's bounds
+ * without what the proximal term adds to them. b is the bias of the step, before it is shifted. */
+static struct ml_bounds bounds_without_prox(const struct ml_bcd *bcd,
+                                            const struct ml_bounds *bounds) {
+    size_t q = bcd->rows->q;
+    double proximal = 0.5 * bcd->constant * array_dot(bcd->total, bcd->total, q);
+    return (struct ml_bounds){bounds->primal - proximal,
+                              bounds->dual + proximal + array_dot(bcd->total, bcd->offset, q)};
+}
+
+/* The first rho: a part of the mean of K's diagonal. */
+static double first_rho(const struct ml *ml) {
+    const double share = 0.3;
+    double sum = 0;
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        sum += ml->bcd.store.diagonal[i];
+    }
+    return sum > 0 ? share * sum / (double)ml->rows.n : 1;
+}
+
+/* Each step is solved to a part of the gap that there is. Where it takes no more than a sweep or
+ * two and does not bring much, b has far to go, and rho grows. */
+static int solve_free(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+                      struct ml_point *point, struct error *err) {
+    const double loose = 0.01, part = 0.2, growth = 3, most = 1e6;
+    enum { QUICK = 2, MOST_FAILED = 50 };
+    struct ml_bcd *bcd = &ml->bcd;
+    double rho = first_rho(ml), best = INFINITY;
+    int failed = 0;
+    struct pace pace = run->pace;
+    bcd->constant = rho;
+    run->epsilon = fmax(loose, part * parameters->epsilon);
+    while (failed < MOST_FAILED) {
+        uint64_t before = run->iterations;
+        run->least = before + 1;
+        run->pace = (struct pace){.other = pace.other};
+        if (ml_bcd_run(bcd, run, err) < 0) {
+            return -1;
+        }
+        struct ml_bounds bounds = bounds_without_prox(bcd, &run->bounds);
+        double open = gap_relative(bounds.primal, bounds.dual);
+        run->yields = run->yields || pace_slow(&pace, run->work, open, parameters->epsilon);
+        shift_bias(bcd);
+        bool end = is_reached(&bounds, parameters->epsilon);
+        if (run->stop || run->yields || end || failed + 1 == MOST_FAILED) {
+            if (certify_balanced(ml, parameters, point, err) < 0) {
+                return -1;
+            }
+            bounds = point->bounds;
+            end = ml_is_certified(point, parameters->epsilon);
+        }
+        if (run->stop || run->yields || end) {
+            break;
+        }
+        double reached = gap_relative(bounds.primal, bounds.dual);
+        bool slow = reached > 0.5 * best;
+        failed = reached < 0.99 * best ? 0 : failed + 1;
+        best = fmin(best, reached);
+        if (slow && run->iterations - before <= QUICK && bcd->constant < most * rho) {
+            bcd->constant *= growth;
+        }
+        run->epsilon = fmin(part * reached, run->epsilon) * (slow ? 0.5 : 1);
+    }
+    return 0;
+}
+
+int ml_ascend(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+              struct ml_point *point, struct error *err) {
+    if (ml_bcd_start(&ml->bcd, parameters->loss, parameters->cost, err) < 0) {
+        return -1;
+    }
+    return (ml->setup.free_bias ? solve_free : solve_bcd)(ml, parameters, run, point, err);
+}

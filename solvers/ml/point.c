@@ -1,0 +1,116 @@
+/* Points of the multi-label problem and their certificates. */
+#include "common/base/memory.h"
+#include "solvers/ml/certify.h"
+#include "solvers/ml/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ml_point_free(struct ml_point *point) {
+    free(point->weights);
+    free(point->bias);
+    free(point->scores);
+    free(point->size);
+    free(point->residual);
+    free(point->dual);
+    *point = (struct ml_point){0};
+}
+
+size_t ml_n_weights(const struct ml *ml) {
+    return (ml->problem->gram ? ml->rows.n_all : ml->problem->data->n_features) * ml->rows.q;
+}
+
+int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *err) {
+    size_t q = ml->rows.q;
+    *point = (struct ml_point){
+        .weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err),
+        .bias = memory_zeros(q, sizeof(double), "weights", err),
+        .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),
+        .size = memory_zeros(ml->rows.n_all, sizeof(double), "a certificate", err),
+        .residual = memory_zeros(q, sizeof(double), "a certificate", err)};
+    if (point->weights && point->bias && point->scores && point->size && point->residual) {
+        return 0;
+    }
+    ml_point_free(point);
+    return -1;
+}
+
+void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n, size_t q,
+              double *out) {
+    for (size_t i = 0; i < n; i++) {
+        memcpy(out + (rows ? rows[i] : i) * q, padded + i * width, q * sizeof *out);
+    }
+}
+
+void ml_point_size(const struct ml *ml, const double *beta, struct ml_point *point) {
+    size_t q = ml->rows.q, width = ml->bcd.store.width;
+    memset(point->residual, 0, q * sizeof *point->residual);
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < q; k++) {
+            sum += fabs(beta[i * width + k]);
+            point->residual[k] += beta[i * width + k];
+        }
+        point->size[ml->rows.row[i]] = sum;
+    }
+}
+
+int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, struct error *err) {
+    struct ml_store *store = &ml->bcd.store;
+    if (ml->problem->gram) {
+        ml_unpad(beta, store->width, ml->rows.row, ml->rows.n, ml->rows.q, point->weights);
+        return 0;
+    }
+    if (ml_store_rebuild(store, beta, err) < 0) {
+        return -1;
+    }
+    ml_unpad(store->W, store->width, NULL, ml->problem->data->n_features, ml->rows.q,
+             point->weights);
+    return 0;
+}
+
+int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err) {
+    return ml->map.exact(&ml->map, point->weights, ml->rows.q, point->scores, err);
+}
+
+int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
+                     struct error *err) {
+    bool biased = ml->setup.bias > 0 || ml->setup.free_bias;
+    const struct certify_function f = {
+        .weights = point->weights, .bias = biased ? point->bias : NULL, .exact = point->scores};
+    struct certify_function g = f;
+    if (point->dual) {
+        g = (struct certify_function){.weights = point->dual,
+                                      .bias = biased ? point->dual + ml_n_weights(ml) : NULL};
+    }
+    const struct ml_claim claim = {.rows = &ml->rows,
+                                   .loss = parameters->loss,
+                                   .cost = parameters->cost,
+                                   .f = &f,
+                                   .g = &g,
+                                   .size = point->size,
+                                   .residual = ml->setup.free_bias ? point->residual : NULL,
+                                   .linear = point->gain,
+                                   .rounding = point->rounding,
+                                   .scratch = ml->bcd.scratch[0]};
+    if (ml_certify(ml->certify, &claim, &point->certificate, err) < 0) {
+        return -1;
+    }
+    point->bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};
+    return 0;
+}
+
+bool ml_is_certified(const struct ml_point *point, double epsilon) {
+    return point->certificate.gap <= epsilon;
+}
+
+void ml_point_join(struct ml_point *point, struct ml_point *found) {
+    if (found->certificate.primal < point->certificate.primal) {
+        struct ml_point worse = *point;
+        *point = *found;
+        *found = worse;
+    }
+    certify_join(&point->certificate, &found->certificate);
+    point->bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};
+}

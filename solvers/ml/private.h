@@ -1,0 +1,81 @@
+/* What the files of ml share; nobody else includes this. */
+#ifndef SOLVERS_ML_PRIVATE_H
+#define SOLVERS_ML_PRIVATE_H
+
+#include "solvers/methods/certify.h"
+#include "solvers/methods/score_map.h"
+#include "solvers/ml/interior.h"
+#include "solvers/ml/ml.h"
+
+enum {
+    ML_POLISH_ROUNDS = 6 /* certificates before the precision is given up */
+};
+
+struct ml {
+    const struct problem *problem;
+    struct ml_setup setup;
+    struct ml_rows rows;
+    struct ml_bcd bcd;
+    struct ml_interior *interior; /* when it was first wanted */
+    double interior_work;         /* INFINITY: it cannot be had */
+    struct score_map map;
+    struct certify *certify;
+    double *scores; /* (n_all, q) of the last solution, with its bias; NULL before */
+};
+
+/* What is certified: weights, and the function of a dual point. */
+struct ml_point {
+    double *weights;  /* linear: (n_features, q); kernel: (n_all, q) */
+    double *bias;     /* (q) */
+    double *scores;   /* (n_all, q) of the weights, in double and from the data, without bias */
+    double gain;      /* the linear part of D */
+    double rounding;  /* relative, of the dual point beyond a few units */
+    double *size;     /* (n_all) sum of |beta_ik| of each row */
+    double *residual; /* (q) sum of beta over rows */
+    double *dual; /* weights of the dual point's function, and then its bias (q); NULL: weights */
+    struct certificate certificate;
+    struct ml_bounds bounds; /* of it */
+};
+
+/* ---- points ---- */
+
+int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *err);
+void ml_point_free(struct ml_point *point);
+
+/* Numbers in the weights of a point. */
+size_t ml_n_weights(const struct ml *ml);
+
+/* Rows of `width` numbers to rows of q, in their places: rows[i], or i when rows is NULL. */
+void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n, size_t q,
+              double *out);
+
+/* The sizes of beta (rows.n, width), and its sums. */
+void ml_point_size(const struct ml *ml, const double *beta, struct ml_point *point);
+
+/* The weights that beta (rows.n, width) makes; the store's W, if it has one, is theirs then. */
+int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, struct error *err);
+
+/* The point's scores from its weights. */
+int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err);
+
+/* Its certificate, from its scores. */
+int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
+                     struct error *err);
+
+/* The better primal and the better dual of the two become point's, the other primal found's. */
+void ml_point_join(struct ml_point *point, struct ml_point *found);
+
+bool ml_is_certified(const struct ml_point *point, double epsilon);
+
+/* ---- methods ---- */
+
+/* Block coordinate ascent, from where bcd is: ends at the gap, at a limit, or where it yields. */
+int ml_ascend(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+              struct ml_point *point, struct error *err);
+
+/* The interior point, if it can be had (*possible); point is certified already, or has a primal of
+ * infinity and a dual of 0. */
+int ml_finish(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+              struct ml_point *point, bool *possible, struct error *err);
+
+#endif
