@@ -1,0 +1,320 @@
+/* Functions at the rows, with bounds of the error of what is evaluated. */
+#include "solvers/methods/certify_private.h"
+
+#include "common/base/memory.h"
+#include "common/kernel/linear.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int certify_overflow(struct error *err) {
+    return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+/* The bound of the error of |w|^2 that errors of the rows' coefficients make, feature by feature:
+ * sum_j e_j (2 max_c |w_jc| + e_j), e_j = sum_i error_i |x_ij|. */
+static int add_row_errors(const struct certify *certify, size_t k, const struct certify_function *f,
+                          double *rounding, struct error *err) {
+    const struct data *data = certify->problem->data;
+    size_t d = certify->map->dimension;
+    double *off = memory_zeros(d, sizeof *off, "a certificate", err), last = 0, most = 0;
+    if (!off) {
+        return -1;
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
+        uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
+        for (uint64_t v = at; f->error[i] > 0 && v < end; v++) {
+            size_t column = data->row_start ? data->column[v] : (size_t)(v - at);
+            off[column] += f->error[i] * fabs((double)data->value[v]);
+        }
+        last += f->error[i] * certify->constant;
+    }
+    for (size_t j = 0; j < d; j++) {
+        double largest = 0;
+        for (size_t c = 0; c < k; c++) {
+            largest = fmax(largest, fabs(f->weights[j * k + c]));
+        }
+        *rounding += off[j] * (2 * largest + off[j]);
+    }
+    for (size_t c = 0; c < k && f->bias && certify->constant > 0; c++) {
+        most = fmax(most, fabs(f->bias[c]) / certify->constant);
+    }
+    *rounding += last * (2 * most + last);
+    free(off);
+    return 0;
+}
+
+/* |w|^2 with the weights of a constant feature; what is known of f but its scores. */
+static int evaluate_weights(const struct certify *certify, size_t k,
+                            const struct certify_function *f, struct certify_evaluation *out,
+                            struct error *err) {
+    size_t d = certify->map->dimension;
+    out->column = memory_zeros(k, sizeof *out->column, "a certificate", err);
+    if (!out->column) {
+        return -1;
+    }
+    for (size_t j = 0; j < d; j++) {
+        for (size_t c = 0; c < k; c++) {
+            out->column[c] += f->weights[j * k + c] * f->weights[j * k + c];
+        }
+    }
+    for (size_t c = 0; c < k; c++) {
+        double last = certify->constant > 0 && f->bias ? f->bias[c] / certify->constant : 0;
+        out->column[c] += last * last;
+        out->norm += out->column[c];
+        out->column[c] = sqrt(out->column[c]) * (1 + 4 * CERTIFY_UNIT) + f->norm_error;
+        out->largest = fmax(out->largest, out->column[c]);
+    }
+    double terms = (double)d + (double)k + 4, exact = sqrt(out->norm);
+    out->rounding = terms * CERTIFY_UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;
+    out->factor = certify->factor + 2 * CERTIFY_UNIT;
+    return f->error ? add_row_errors(certify, k, f, &out->rounding, err) : 0;
+}
+
+/* |f|^2 of coefficients b with scores s that have the constant feature's part. */
+static int evaluate_coefficients(const struct certify *certify, size_t k,
+                                 const struct certify_function *f, const double *s,
+                                 struct certify_evaluation *out, struct error *err) {
+    size_t n = certify->map->n, used = 0;
+    const double *reach = certify->reach;
+    double magnitude = 0, error = 0;
+    out->column = memory_zeros(k, sizeof *out->column, "a certificate", err);
+    if (!out->column) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool any = false;
+        double off = f->error ? f->error[i] : 0;
+        for (size_t c = 0; c < k; c++) {
+            double b = f->weights[i * k + c], term = b * s[i * k + c];
+            any = any || b != 0;
+            out->column[c] += fabs(b) * reach[i];
+            out->norm += term;
+            magnitude += fabs(term);
+            out->squares += b * b;
+        }
+        error += off * reach[i];
+        used += any;
+    }
+    out->factor = certify->factor + ((double)used + 8) * CERTIFY_UNIT;
+    for (size_t c = 0; c < k; c++) {
+        out->rounding += out->factor * out->column[c] * out->column[c];
+        out->largest = fmax(out->largest, out->column[c]);
+    }
+    out->rounding += ((double)n * (double)k + 2) * CERTIFY_UNIT * magnitude;
+    if (error > 0) {
+        double norm = sqrt(fmax(0, out->norm + out->rounding));
+        out->rounding += (double)k * error * (2 * norm + (double)k * error);
+        out->largest += error;
+    }
+    return 0;
+}
+
+/* The constant feature's part of kernel scores: constant^2 times the sums of the coefficients. */
+static void add_constant(const struct certify *certify, size_t k, const double *b, double *s) {
+    size_t n = certify->map->n;
+    for (size_t c = 0; c < k && certify->constant > 0; c++) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += b[i * k + c];
+        }
+        for (size_t i = 0; i < n; i++) {
+            s[i * k + c] += certify->constant * certify->constant * sum;
+        }
+    }
+}
+
+/* Kernel scores of f and g by one product: those of g behind those of f in its rows. Where both have
+ * the same weights, g's are f's, and of_g->s is NULL. */
+static int kernel_scores_of(const struct certify *certify, size_t k,
+                            const struct certify_function *f, const struct certify_function *g,
+                            struct certify_evaluation *of_f, struct certify_evaluation *of_g,
+                            struct error *err) {
+    bool other = g && g->weights != f->weights, both = other && !f->exact;
+    size_t n = certify->map->n, outputs = both ? 2 * k : k;
+    double *b = both ? memory_array(n, outputs * sizeof *b, "a certificate", err) : NULL;
+    double *s = both ? memory_array(n, outputs * sizeof *s, "a certificate", err) : NULL;
+    of_f->s = memory_array(n, k * sizeof *s, "a certificate", err);
+    of_g->s = other ? memory_array(n, k * sizeof *s, "a certificate", err) : NULL;
+    int status = of_f->s && (!other || of_g->s) && (!both || (b && s)) ? 0 : -1;
+    for (size_t i = 0; status == 0 && both && i < n; i++) {
+        memcpy(b + i * outputs, f->weights + i * k, k * sizeof *b);
+        memcpy(b + i * outputs + k, g->weights + i * k, k * sizeof *b);
+    }
+    if (status == 0 && both) {
+        status = certify->map->exact(certify->map, b, outputs, s, err);
+    } else if (status == 0) {
+        if (f->exact) {
+            memcpy(of_f->s, f->exact, n * k * sizeof *s);
+        } else {
+            status = certify->map->exact(certify->map, f->weights, k, of_f->s, err);
+        }
+        if (status == 0 && other) {
+            status = certify->map->exact(certify->map, g->weights, k, of_g->s, err);
+        }
+    }
+    for (size_t i = 0; status == 0 && both && i < n; i++) {
+        memcpy(of_f->s + i * k, s + i * outputs, k * sizeof *s);
+        memcpy(of_g->s + i * k, s + i * outputs + k, k * sizeof *s);
+    }
+    if (status == 0) {
+        add_constant(certify, k, f->weights, of_f->s);
+        if (other) {
+            add_constant(certify, k, g->weights, of_g->s);
+        }
+    }
+    free(b);
+    free(s);
+    return status;
+}
+
+/* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, and of the constant
+ * feature: what |x| |w| bounds loosely where features have units of their own. */
+static int weigh_rows(const struct certify *certify, size_t k, const struct certify_function *f,
+                      double *reach, struct error *err) {
+    const struct data *data = certify->problem->data;
+    size_t d = certify->map->dimension;
+    double *most = memory_zeros(d, sizeof *most, "a certificate", err), last = 0;
+    if (!most) {
+        return -1;
+    }
+    for (size_t j = 0; j < d * k; j++) {
+        most[j / k] = fmax(most[j / k], fabs(f->weights[j]));
+    }
+    for (size_t c = 0; f->bias && certify->constant > 0 && c < k; c++) {
+        last = fmax(last, fabs(f->bias[c]));
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
+        uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
+        double sum = last;
+        for (uint64_t v = at; v < end; v++) {
+            size_t column = data->row_start ? data->column[v] : (size_t)(v - at);
+            sum += fabs((double)data->value[v]) * most[column];
+        }
+        reach[i] = sum;
+    }
+    free(most);
+    return 0;
+}
+
+int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
+                          double norm, double *largest, struct error *err) {
+    size_t n = certify->map->n;
+    double *reach = NULL;
+    *largest = 0;
+    if (certify->map->primal) {
+        reach = memory_array(n, sizeof *reach, "a certificate", err);
+        if (!reach || weigh_rows(certify, k, f, reach, err) < 0) {
+            free(reach);
+            return -1;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        *largest = fmax(*largest, reach ? reach[i] : norm * certify->reach[i]);
+    }
+    free(reach);
+    return 0;
+}
+
+/* ---- the loss ---- */
+
+/* Rows first .. first + n: what is written as bias is added, or where it stands for a constant
+ * feature, taken for that feature's part: both are within a rounding of each other. */
+static int add_loss(const struct certify *certify, size_t k, const struct certify_function *f,
+                    struct certify_evaluation *of_f, const struct certify_family *family,
+                    size_t first, size_t n, double *s, double *error, double loss[2],
+                    struct error *err) {
+    double most_bias = 0, value = 0, rounding = 0;
+    bool add = f->bias && (!of_f->s || certify->constant == 0);
+    for (size_t c = 0; f->bias && c < k; c++) {
+        most_bias = fmax(most_bias, fabs(f->bias[c]));
+    }
+    for (size_t i = 0; i < n; i++) {
+        double reach =
+            of_f->reach ? of_f->reach[first + i] : certify->reach[first + i] * of_f->largest;
+        double largest = 0;
+        for (size_t c = 0; add && c < k; c++) {
+            s[i * k + c] += f->bias[c];
+        }
+        for (size_t c = 0; c < k; c++) {
+            largest = fmax(largest, fabs(s[i * k + c]));
+        }
+        error[i] = of_f->factor * reach + 6 * CERTIFY_UNIT * (largest + most_bias);
+        if (!isfinite(error[i])) {
+            return certify_overflow(err);
+        }
+        of_f->slack = fmax(of_f->slack, error[i]);
+        for (size_t c = 0; c < k; c++) {
+            of_f->first[c] = first + i == 0 ? s[i * k + c] : of_f->first[c];
+            of_f->varies |= fabs(s[i * k + c] - of_f->first[c]) > 4 * error[i];
+        }
+    }
+    if (family->loss(family->context, first, n, s, error, &value, &rounding, err) < 0) {
+        return -1;
+    }
+    loss[0] += value;
+    loss[1] += rounding + CERTIFY_UNIT * fabs(loss[0]);
+    return 0;
+}
+
+int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,
+                          struct certify_evaluation *of_f, const struct certify_family *family,
+                          double loss[2], struct error *err) {
+    size_t n = certify->map->n;
+    size_t block = family->block > 0 && family->block < n ? family->block : n;
+    double *error = memory_array(block, sizeof *error, "a certificate", err);
+    double *s = of_f->s ? NULL : memory_array(block, k * sizeof *s, "a certificate", err);
+    of_f->first = memory_array(k, sizeof *of_f->first, "a certificate", err);
+    int status = error && of_f->first && (s || of_f->s) ? 0 : -1;
+    if (status == 0 && certify->map->primal) {
+        of_f->reach = memory_array(n, sizeof *of_f->reach, "a certificate", err);
+        status = of_f->reach ? weigh_rows(certify, k, f, of_f->reach, err) : -1;
+    }
+    const struct problem *problem = certify->problem;
+    for (size_t first = 0; status == 0 && first < n; first += block) {
+        size_t m = n - first < block ? n - first : block;
+        if (s) {
+            if (f->exact) {
+                memcpy(s, f->exact + first * k, m * k * sizeof *s);
+            } else {
+                struct data part = data_part(problem->data, first, m);
+                linear_scores(&part, f->weights, certify->map->dimension, k, s, problem->threads);
+            }
+        }
+        status = add_loss(certify, k, f, of_f, family, first, m, s ? s : of_f->s + first * k, error,
+                          loss, err);
+    }
+    if (status == 0 && f->scores && of_f->s) {
+        memcpy(f->scores, of_f->s, n * k * sizeof *f->scores);
+    }
+    free(error);
+    free(s);
+    return status;
+}
+
+int certify_evaluate(const struct certify *certify, size_t k, const struct certify_function *f,
+                     const struct certify_function *g, struct certify_evaluation *of_f,
+                     struct certify_evaluation *of_g, struct error *err) {
+    if (certify->map->primal) {
+        return evaluate_weights(certify, k, f, of_f, err) < 0 ||
+                       (g && evaluate_weights(certify, k, g, of_g, err) < 0)
+                   ? -1
+                   : 0;
+    }
+    return kernel_scores_of(certify, k, f, g, of_f, of_g, err) < 0 ||
+                   evaluate_coefficients(certify, k, f, of_f->s, of_f, err) < 0 ||
+                   (g && evaluate_coefficients(certify, k, g, of_g->s ? of_g->s : of_f->s, of_g,
+                                               err) < 0)
+               ? -1
+               : 0;
+}
+
+void certify_evaluation_free(struct certify_evaluation *evaluation) {
+    free(evaluation->s);
+    free(evaluation->column);
+    free(evaluation->first);
+    free(evaluation->reach);
+}

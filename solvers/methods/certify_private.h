@@ -1,0 +1,51 @@
+/* What the files of certify share; nobody else includes this. */
+#ifndef SOLVERS_METHODS_CERTIFY_PRIVATE_H
+#define SOLVERS_METHODS_CERTIFY_PRIVATE_H
+
+#include "solvers/methods/certify.h"
+
+#include <float.h>
+
+/* The largest relative error of one rounding. */
+#define CERTIFY_UNIT (DBL_EPSILON / 2)
+
+struct certify {
+    const struct problem *problem;
+    const struct score_map *map;
+    double constant;
+    double *reach; /* (n) */
+    double factor; /* of the evaluation of one product of rows */
+    double trace;  /* sum of the squares of the rows' own reach */
+    bool pairs;
+};
+
+/* What is known of a function over the rows. */
+struct certify_evaluation {
+    double *s;             /* (n, k) without a free bias; NULL where it is not kept */
+    double *column;        /* (k) |f_c| of linear weights, or sum_i |b_ic| reach_i */
+    double norm, rounding; /* |f|^2 and the bound of its error */
+    double largest;        /* the largest of column */
+    double squares;        /* kernel: sum of squares of the coefficients */
+    double factor;         /* a score of row i is within factor reach_i largest of the true one */
+    double *reach;         /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
+    double *first;         /* (k) scores of the first row */
+    bool varies;           /* those of another row differ */
+    double slack;          /* the largest error of a score */
+};
+
+/* |f|^2 and what bounds the scores' error, with the scores of kernels; the same of g, whose scores are
+ * left NULL where it has f's weights. Rows are not looked at for linear weights. The caller frees what the
+ * evaluations own. */
+int certify_evaluate(const struct certify *certify, size_t k, const struct certify_function *f,
+                     const struct certify_function *g, struct certify_evaluation *of_f,
+                     struct certify_evaluation *of_g, struct error *err);
+
+/* loss[0] += the family's loss at f, block by block; loss[1] += what its rounding may hide. */
+int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,
+                          struct certify_evaluation *of_f, const struct certify_family *family,
+                          double loss[2], struct error *err);
+void certify_evaluation_free(struct certify_evaluation *evaluation);
+
+int certify_overflow(struct error *err);
+
+#endif

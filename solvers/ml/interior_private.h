@@ -1,0 +1,51 @@
+/* What the files of ml's interior point share; nobody else includes this. */
+#ifndef SOLVERS_ML_INTERIOR_PRIVATE_H
+#define SOLVERS_ML_INTERIOR_PRIVATE_H
+
+#include "solvers/methods/interior.h"
+#include "solvers/ml/interior.h"
+
+struct ml_interior {
+    const struct problem *problem;
+    const struct ml_rows *rows;
+    enum ml_loss loss;
+    double cost;
+    bool own_features; /* F's first columns are the data's own */
+    bool free_bias;
+    double bias; /* value of the constant feature, the last column of F; 1 for a free one; or 0 */
+    size_t n, q, m;  /* rows with a loss, labels, columns of F */
+    double *F;       /* (n, m) */
+    uint32_t *pivot; /* (rank) rows of F that are a lower triangle, from the first on; or NULL */
+    size_t rank;     /* columns of F that are not bias */
+    bool tied;
+
+    /* the pairs, row by row: relevant labels by others */
+    size_t n_pairs;
+    uint64_t *start;          /* (n + 1) */
+    uint32_t *row;            /* (n_pairs) */
+    uint32_t *first, *second; /* (n_pairs) relevant label, other label */
+    uint64_t *group_start;    /* (q (q-1)/2 + 1) pairs by their two labels: high, low */
+    uint32_t *group;          /* (n_pairs) */
+    double *lambda, *counted; /* (n_pairs), (m q) */
+    double *S, *beta;         /* (n, q) */
+    double *H;                /* (m (q-1), m (q-1)) index label * m + feature, lower half */
+    double *reduced;          /* (m (q-1)) */
+    double *gathered;         /* (workers, GATHERED, m) */
+    double *bias_out;         /* (q) */
+    double *coefficients;     /* (n, q), where F is a factor */
+    const double *theta;      /* of the system at hand */
+    const double *w;          /* of the scores at hand */
+    struct interior *interior;
+    struct interior_fit fit;
+};
+
+/* True if F's first columns are the data's own features, not a factor of K. */
+bool ml_interior_own_features(const struct problem *problem, const struct ml_rows *rows);
+
+/* F, pivot, rank and m. *definite: K is, so that there is an F. */
+int ml_interior_features(struct ml_interior *ml, bool *definite, struct error *err);
+
+/* The pairs, by rows and by groups of labels. */
+int ml_interior_pairs(struct ml_interior *ml, struct error *err);
+
+#endif

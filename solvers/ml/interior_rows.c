@@ -1,0 +1,213 @@
+/* What ml's interior point works on: its size, the rows' features or a factor of the kernel matrix,
+ * and the pairs of labels. */
+#include "solvers/ml/interior_private.h"
+
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "solvers/methods/cholesky.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_UNKNOWNS = 4096, /* the system then has 134 MB */
+    MOST_ROWS = 4096,     /* of a kernel matrix that is factored */
+    MOST_PAIRS = 1 << 21, /* a dozen numbers each: 200 MB */
+    MOST_VALUES = 1 << 25,
+    TYPICAL_STEPS = 20,
+    SYSTEMS_A_STEP = 5 /* solved, with corrections */
+};
+
+static const double BLAS_SPEED = 16;   /* operations in the time of one of a plain loop */
+static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
+
+/* ---- sizes ---- */
+
+static size_t count_pairs(const struct ml_rows *rows) {
+    size_t pairs = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        struct ml_block block = ml_rows_block(rows, i, ML_HINGE, 1);
+        pairs += (size_t)block.n_relevant * (block.q - block.n_relevant);
+    }
+    return pairs;
+}
+
+bool ml_interior_own_features(const struct problem *problem, const struct ml_rows *rows) {
+    return !problem->gram && problem->data->n_features <= rows->n;
+}
+
+double ml_interior_work(const struct problem *problem, const struct ml_rows *rows) {
+    double n = (double)rows->n, pairs = (double)count_pairs(rows);
+    bool own = ml_interior_own_features(problem, rows);
+    double m = (own ? (double)problem->data->n_features : n) + 1;
+    double q = (double)rows->q, unknowns = m * (q - 1);
+    if (unknowns == 0 || unknowns > MOST_UNKNOWNS || (!own && n > MOST_ROWS) ||
+        pairs > MOST_PAIRS || n * m > MOST_VALUES) {
+        return INFINITY;
+    }
+    double system = (pairs * m * m + unknowns * unknowns * unknowns / 3) / BLAS_SPEED;
+    double products = SYSTEMS_A_STEP * (4 * n * m * q / BLAS_SPEED + 4 * unknowns * unknowns);
+    double pair_loops = 50 * pairs, features = own ? 0 : n * n * (m / BLAS_SPEED + 50);
+    return features + TYPICAL_STEPS * (system + products + pair_loops + 2 * unknowns * unknowns);
+}
+
+/* ---- features ---- */
+
+/* A row of the lower half of the products of all rows. */
+struct products {
+    const struct ml_interior *ml;
+    double *K;     /* (n, n) */
+    double *dense; /* (workers, n_features) */
+};
+
+static size_t data_row(const struct ml_interior *ml, size_t i) {
+    uint32_t row = ml->rows->row[i];
+    return ml->problem->rows ? ml->problem->rows[row] : row;
+}
+
+static double product(const struct data *data, size_t row, const double *dense) {
+    double sum = 0;
+    if (data->row_start) {
+        for (uint64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++) {
+            sum += (double)data->value[k] * dense[data->column[k]];
+        }
+        return sum;
+    }
+    for (size_t c = 0; c < data->n_features; c++) {
+        sum += (double)data->value[row * data->n_features + c] * dense[c];
+    }
+    return sum;
+}
+
+static void product_task(void *argument, size_t task, size_t worker) {
+    const struct products *products = argument;
+    const struct ml_interior *ml = products->ml;
+    const struct problem *problem = ml->problem;
+    double *K = products->K + task * ml->n;
+    if (problem->gram) {
+        const struct kernel_rows *rows = gram_rows(problem->gram);
+        for (size_t j = 0; j <= task; j++) {
+            K[j] = kernel_value(rows, data_row(ml, task), rows, data_row(ml, j));
+        }
+        return;
+    }
+    double *dense = products->dense + worker * problem->data->n_features;
+    data_row_dense(problem->data, data_row(ml, task), problem->data->n_features, dense);
+    for (size_t j = 0; j <= task; j++) {
+        K[j] = product(problem->data, data_row(ml, j), dense);
+    }
+}
+
+/* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is rounding. */
+static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(K[i * n + i]));
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double left = K[i * n + j];
+            left -= cblas_ddot((int)rank, F + i * width, 1, F + j * width, 1);
+            if (!(fabs(left) <= INDEFINITE * most)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* F (n, rank + bias) with F F' = the matrix of products; *definite: whether there is one. */
+static int factor_products(struct ml_interior *ml, bool *definite, struct error *err) {
+    size_t n = ml->n, workers = threads_count(ml->problem->threads), rank = 0;
+    size_t wide = ml->problem->gram ? 0 : ml->problem->data->n_features;
+    struct products products = {
+        .ml = ml,
+        .K = memory_zeros(n, 2 * n * sizeof(double), "a kernel matrix", err),
+        .dense = memory_array(workers, wide * sizeof(double), "a row", err)};
+    uint32_t *pivot = ml->pivot = memory_array(n, sizeof *pivot, "a factor", err);
+    int status = products.K && products.dense && pivot ? 0 : -1;
+    if (status == 0) {
+        double *L = products.K + n * n;
+        threads_run(ml->problem->threads, n, product_task, &products);
+        memcpy(L, products.K, n * n * sizeof *L);
+        status = cholesky_pivoted(L, n, &rank, pivot, err);
+        ml->m = rank + (ml->bias > 0);
+        ml->F = status == 0 ? memory_zeros(n, ml->m * sizeof(double), "features", err) : NULL;
+        status = ml->F ? 0 : -1;
+        for (size_t i = 0; status == 0 && i < n; i++) {
+            memcpy(ml->F + pivot[i] * ml->m, L + i * n, smaller(i + 1, rank) * sizeof *L);
+        }
+        *definite = status == 0 && is_definite(products.K, ml->F, n, rank, ml->m);
+    }
+    free(products.K);
+    free(products.dense);
+    ml->rank = rank;
+    return status;
+}
+
+int ml_interior_features(struct ml_interior *ml, bool *definite, struct error *err) {
+    *definite = true;
+    if (ml->own_features) {
+        size_t d = ml->problem->data->n_features;
+        ml->m = d + (ml->bias > 0);
+        ml->F = memory_array(ml->n, ml->m * sizeof(double), "features", err);
+        for (size_t i = 0; ml->F && i < ml->n; i++) {
+            data_row_dense(ml->problem->data, data_row(ml, i), d, ml->F + i * ml->m);
+        }
+    } else if (factor_products(ml, definite, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; ml->F && ml->bias > 0 && i < ml->n; i++) {
+        ml->F[i * ml->m + ml->m - 1] = ml->bias;
+    }
+    return ml->F ? 0 : -1;
+}
+
+/* ---- pairs ---- */
+
+static size_t group_of(uint32_t a, uint32_t b) {
+    size_t high = a > b ? a : b, low = a > b ? b : a;
+    return high * (high - 1) / 2 + low;
+}
+
+int ml_interior_pairs(struct ml_interior *ml, struct error *err) {
+    size_t n = ml->n, q = ml->q, n_groups = q * (q - 1) / 2, at = 0;
+    ml->n_pairs = count_pairs(ml->rows);
+    ml->start = memory_array(n + 1, sizeof *ml->start, "pairs", err);
+    ml->row = memory_array(ml->n_pairs, 4 * sizeof *ml->row, "pairs", err);
+    ml->group_start = memory_zeros(n_groups + 2, sizeof *ml->group_start, "pairs", err);
+    ml->lambda = memory_array(ml->n_pairs, sizeof *ml->lambda, "pairs", err);
+    if (!ml->start || !ml->row || !ml->group_start || !ml->lambda) {
+        return -1;
+    }
+    ml->first = ml->row + ml->n_pairs;
+    ml->second = ml->first + ml->n_pairs;
+    ml->group = ml->second + ml->n_pairs;
+    for (size_t i = 0; i < n; i++) {
+        struct ml_block block = ml_rows_block(ml->rows, i, ML_HINGE, 1);
+        ml->start[i] = at;
+        for (uint32_t p = 0; p < block.n_relevant; p++) {
+            uint32_t next = 0;
+            for (uint32_t r = 0; r < block.q; r++) {
+                if (next < block.n_relevant && block.relevant[next] == r) {
+                    next++;
+                    continue;
+                }
+                ml->row[at] = (uint32_t)i;
+                ml->first[at] = block.relevant[p];
+                ml->second[at++] = r;
+                ml->group_start[group_of(block.relevant[p], r) + 2]++;
+            }
+        }
+    }
+    ml->start[n] = at;
+    for (size_t g = 2; g < n_groups + 2; g++) {
+        ml->group_start[g] += ml->group_start[g - 1];
+    }
+    for (size_t j = 0; j < at; j++) { /* group_start[g + 1] moves from g's start to its end */
+        ml->group[ml->group_start[group_of(ml->first[j], ml->second[j]) + 1]++] = (uint32_t)j;
+    }
+    return 0;
+}
