@@ -1,3 +1,5 @@
+/* Decimals to doubles and back. One file, though a long one: both directions stand on the same wide
+ * products with powers of ten. */
 #include "common/base/number.h"
 
 #include "common/base/digits.h"

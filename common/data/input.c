@@ -1,3 +1,5 @@
+/* A file to rows, stretch by stretch, on several threads. One file, though a long one: its tasks, what
+ * they hand on and the order of both are one protocol. */
 #include "common/data/input.h"
 
 #include "common/base/memory.h"

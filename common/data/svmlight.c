@@ -1,3 +1,5 @@
+/* Text to rows. One file, though a long one: a row is one pass over its bytes, and the parts of that
+ * pass are inlined into one another, which is most of the speed of reading. */
 #include "common/data/svmlight.h"
 
 #include "common/base/digits.h"

@@ -1,3 +1,5 @@
+/* The kernel matrix: building it, products with it, its entries. One file, though a long one: all of it
+ * knows how entries lie, and gram_rows.h makes the part that depends on their type here, twice. */
 #include "common/kernel/gram.h"
 
 #include "common/base/memory.h"

@@ -1,279 +1,20 @@
 /* Text to models. Everything is checked, nothing is believed: memory grows with the lines that are
  * really there, and the last line must hold the number of body lines and the CRC of all before. */
-#include "common/model/model.h"
+#include "common/model/read_private.h"
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/model/checksum.h"
 #include "common/model/import.h"
-#include "common/model/lines.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_DEGREE = 1 << 20, MOST_OUTPUTS = 1 << 24 };
-
-/* ---- the header ---- */
-
-static int parse_double(const struct model_lines *in, const char *text, double *value,
-                        struct error *err) {
-    return number_parse_whole(text, value) ? 0 : model_lines_fail(in, "not a number", text, err);
-}
-
-static int parse_whole(const struct model_lines *in, const char *text, double most, double *value,
-                       struct error *err) {
-    double number = 0;
-    *value = 0; /* what callers convert to an integer, whether this fails or not */
-    if (parse_double(in, text, &number, err) < 0) {
-        return -1;
-    }
-    if (!(number >= 0 && number <= most && number == floor(number))) {
-        return model_lines_fail(in, "not a whole number in range", text, err);
-    }
-    *value = number;
-    return 0;
-}
-
-static int copy_value(char **copy, const char *text, struct error *err) {
-    *copy = memory_text(text, strlen(text), "a model line", err);
-    return *copy ? 0 : -1;
-}
-
-/* Makes room for one more item behind n of them in *array. */
-static int grow(void *array, size_t n, size_t size, struct error *err) {
-    return memory_grow(array, memory_room(0, n), n + 1, size, "the model", err);
-}
-
-static int append_number(double **array, size_t n, double value, struct error *err) {
-    if (grow(array, n, sizeof value, err) < 0) {
-        return -1;
-    }
-    (*array)[n] = value;
-    return 0;
-}
-
-/* The numbers of a value, with one blank between. */
-static int parse_list(const struct model_lines *in, const char *text, double **list, size_t *n,
-                      struct error *err) {
-    const char *at = text, *end = in->line + in->length;
-    for (*n = 0;; at++) {
-        double value = 0;
-        at = number_parse(at, end, &value);
-        if (!at || !isfinite(value)) {
-            return model_lines_fail(in, "not a list of numbers", text, err);
-        }
-        if (append_number(list, (*n)++, value, err) < 0) {
-            return -1;
-        }
-        if (*at != ' ') {
-            return at == end ? 0 : model_lines_fail(in, "not a list of numbers", at, err);
-        }
-    }
-}
-
-static int parse_kernel(const struct model_lines *in, const char *text, struct kernel *kernel,
-                        struct error *err) {
-    for (size_t i = 0; kernel_names[i]; i++) {
-        if (strcmp(kernel_names[i], text) == 0) {
-            kernel->type = (enum kernel_type)i;
-            return 0;
-        }
-    }
-    return model_lines_fail(in, "an unknown kernel", text, err);
-}
-
-static int parse_scale(const struct model_lines *in, const char *text, struct scale *scale,
-                       struct error *err) {
-    for (size_t i = 0; scale_names[i]; i++) {
-        if (strcmp(scale_names[i], text) == 0) {
-            scale->kind = (enum scale_kind)i;
-            return 0;
-        }
-    }
-    return model_lines_fail(in, "an unknown scaling", text, err);
-}
-
-enum key {
-    KEY_FORMULATION,
-    KEY_LOSS,
-    KEY_COST,
-    KEY_KERNEL,
-    KEY_DEGREE,
-    KEY_GAMMA,
-    KEY_COEF0,
-    KEY_BIAS,
-    KEY_ROWS,
-    KEY_FEATURES,
-    KEY_PRIMAL,
-    KEY_DUAL,
-    KEY_GAP,
-    KEY_CERTIFIED,
-    KEY_ITERATIONS,
-    KEY_OUTPUTS,
-    KEY_SCALE,
-    N_KEYS
-};
-
-static const char *const keys[N_KEYS] = {
-    "formulation", "loss",   "cost", "kernel", "degree",    "gamma",      "coef0",   "bias", "rows",
-    "features",    "primal", "dual", "gap",    "certified", "iterations", "outputs", "scale"};
-
-static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << KEY_KERNEL |
-                                 1U << KEY_ROWS | 1U << KEY_FEATURES | 1U << KEY_PRIMAL |
-                                 1U << KEY_DUAL | 1U << KEY_GAP | 1U << KEY_ITERATIONS;
-
-/* What the header has given so far. */
-struct header {
-    unsigned seen; /* keys */
-    size_t n_bias; /* numbers in the model's bias */
-};
-
-static int parse_common(const struct model_lines *in, struct model *model, struct header *header,
-                        enum key key, const char *text, struct error *err) {
-    double value = 0;
-    int status = 0;
-    switch (key) {
-    case KEY_FORMULATION:
-        return copy_value(&model->formulation, text, err);
-    case KEY_LOSS:
-        return copy_value(&model->loss, text, err);
-    case KEY_KERNEL:
-        return parse_kernel(in, text, &model->kernel, err);
-    case KEY_COST:
-        return parse_double(in, text, &model->cost, err);
-    case KEY_GAMMA:
-        return parse_double(in, text, &model->kernel.gamma, err);
-    case KEY_COEF0:
-        return parse_double(in, text, &model->kernel.coef0, err);
-    case KEY_PRIMAL:
-        return parse_double(in, text, &model->primal, err);
-    case KEY_DUAL:
-        return parse_double(in, text, &model->dual, err);
-    case KEY_GAP:
-        model->gap = NAN;
-        return strcmp(text, "none") == 0 ? 0 : parse_double(in, text, &model->gap, err);
-    case KEY_CERTIFIED:
-        model->certified = strcmp(text, "yes") == 0;
-        return model->certified || strcmp(text, "no") == 0
-                   ? 0
-                   : model_lines_fail(in, "not yes or no", text, err);
-    case KEY_BIAS:
-        return parse_list(in, text, &model->bias, &header->n_bias, err);
-    case KEY_DEGREE:
-        status = parse_whole(in, text, MOST_DEGREE, &value, err);
-        model->kernel.degree = (int)value;
-        return status;
-    case KEY_ROWS:
-        status = parse_whole(in, text, 0x1p53, &value, err);
-        model->n_rows = (uint64_t)value;
-        return status;
-    case KEY_FEATURES:
-        status = parse_whole(in, text, UINT32_MAX, &value, err);
-        model->n_features = (uint32_t)value;
-        return status;
-    case KEY_ITERATIONS:
-        status = parse_whole(in, text, 0x1p53, &value, err);
-        model->iterations = (uint64_t)value;
-        return status;
-    case KEY_OUTPUTS:
-        status = parse_whole(in, text, MOST_OUTPUTS, &value, err);
-        model->n_outputs = (size_t)value;
-        return status;
-    case KEY_SCALE:
-        return parse_scale(in, text, &model->scale, err);
-    case N_KEYS:
-        break;
-    }
-    return model_lines_fail(in, "an unknown key", text, err);
-}
-
-/* One `key value` line, which it takes apart in place. */
-static int parse_header_line(struct model_lines *in, struct model *model, const char *const *own,
-                             struct header *header, struct error *err) {
-    char *value = strchr(in->line, ' ');
-    if (!value) {
-        return model_lines_fail(in, "not a line 'key value'", in->line, err);
-    }
-    *value = '\0';
-    int status = 0;
-    bool found = false;
-    for (size_t i = 0; i < N_KEYS && !found; i++) {
-        if (strcmp(keys[i], in->line) == 0) {
-            found = true;
-            status = header->seen >> i & 1
-                         ? model_lines_fail(in, "given twice", in->line, err)
-                         : parse_common(in, model, header, (enum key)i, value + 1, err);
-            header->seen |= 1U << i;
-        }
-    }
-    for (size_t i = 0; own && own[i] && !found; i++) {
-        if (strcmp(own[i], in->line) == 0) {
-            found = true;
-            status = model_value(model, own[i]) ? model_lines_fail(in, "given twice", in->line, err)
-                                                : model_add(model, err, own[i], "%s", value + 1);
-        }
-    }
-    if (!found) {
-        return model_lines_fail(in, "an unknown key", in->line, err);
-    }
-    *value = ' ';
-    return status;
-}
-
-/* A single 0 says that there is none. */
-static int check_bias(const struct model_lines *in, struct model *model,
-                      const struct header *header, struct error *err) {
-    bool none = header->n_bias == 0 || (header->n_bias == 1 && model->bias[0] == 0);
-    if (none || strcmp(in->line, "SV pairs") == 0) {
-        free(model->bias);
-        model->bias = NULL;
-    }
-    return none || (model->bias && header->n_bias == model->n_outputs)
-               ? 0
-               : model_lines_fail(in, "the bias does not fit the number of outputs", NULL, err);
-}
-
-static int read_header(struct model_lines *in, struct model *model, const char *family,
-                       const char *const *own, struct error *err) {
-    char first[64];
-    snprintf(first, sizeof first, "dualsvm %s 1", family);
-    if (strcmp(in->line, first) != 0) {
-        char what[128];
-        snprintf(what, sizeof what, "not a model for this program: no first line '%s'", first);
-        return model_lines_fail(in, what, in->line, err);
-    }
-    model->n_outputs = 1;
-    struct header header = {0};
-    for (;;) {
-        if (model_lines_next(in, err) < 0) {
-            return -1;
-        }
-        if (strcmp(in->line, "scaling") == 0 || strcmp(in->line, "w") == 0 ||
-            strcmp(in->line, "SV") == 0 || strcmp(in->line, "SV pairs") == 0) {
-            break;
-        }
-        if (parse_header_line(in, model, own, &header, err) < 0) {
-            return -1;
-        }
-    }
-    for (size_t i = 0; i < N_KEYS; i++) {
-        bool wanted = required >> i & 1;
-        if (wanted && !(header.seen >> i & 1)) {
-            return model_lines_fail(in, "the header lacks the key", keys[i], err);
-        }
-    }
-    if (model->n_outputs == 0) {
-        return model_lines_fail(in, "a model without outputs", NULL, err);
-    }
-    return check_bias(in, model, &header, err);
-}
 
 /* ---- the body ---- */
 
 static int append_whole(uint64_t **array, size_t n, uint64_t value, struct error *err) {
-    if (grow(array, n, sizeof value, err) < 0) {
+    if (model_read_grow(array, n, sizeof value, err) < 0) {
         return -1;
     }
     (*array)[n] = value;
@@ -282,8 +23,8 @@ static int append_whole(uint64_t **array, size_t n, uint64_t value, struct error
 
 static int append_value(struct data *data, size_t n, uint32_t column, float value,
                         struct error *err) {
-    if (grow(&data->column, n, sizeof column, err) < 0 ||
-        grow(&data->value, n, sizeof value, err) < 0) {
+    if (model_read_grow(&data->column, n, sizeof column, err) < 0 ||
+        model_read_grow(&data->value, n, sizeof value, err) < 0) {
         return -1;
     }
     data->column[n] = column;
@@ -292,7 +33,7 @@ static int append_value(struct data *data, size_t n, uint32_t column, float valu
 }
 
 static int append_pair(struct model *model, struct pair_coefficient pair, struct error *err) {
-    if (grow(&model->pairs, model->n_pairs, sizeof pair, err) < 0) {
+    if (model_read_grow(&model->pairs, model->n_pairs, sizeof pair, err) < 0) {
         return -1;
     }
     model->pairs[model->n_pairs++] = pair;
@@ -316,7 +57,7 @@ static int parse_numbers(const struct model_lines *in, size_t n, double **array,
         if (!next || !isfinite(value)) {
             return model_lines_fail(in, "a number is missing or wrong", at, err);
         }
-        if (append_number(array, (*used)++, value, err) < 0) {
+        if (model_read_number(array, (*used)++, value, err) < 0) {
             return -1;
         }
         at = next;
@@ -338,7 +79,7 @@ static bool at_end(const struct model_lines *in) {
 static int read_table(struct model_lines *in, size_t n, double **table, uint64_t *lines,
                       struct error *err) {
     size_t used = 0;
-    if (grow(table, 0, sizeof **table, err) < 0) { /* not NULL even without a line */
+    if (model_read_grow(table, 0, sizeof **table, err) < 0) { /* not NULL even without a line */
         return -1;
     }
     for (;;) {
@@ -457,8 +198,9 @@ static int read_vectors(struct model_lines *in, struct model *model, bool pairs,
     bool precomputed = model->kernel.type == KERNEL_PRECOMPUTED;
     size_t used = 0;
     data->n_features = model->n_features;
-    if (grow(&data->column, 0, sizeof *data->column, err) < 0 || /* not NULL even without a value */
-        grow(&data->value, 0, sizeof *data->value, err) < 0 ||
+    if (model_read_grow(&data->column, 0, sizeof *data->column, err) <
+            0 || /* not NULL even without a value */
+        model_read_grow(&data->value, 0, sizeof *data->value, err) < 0 ||
         append_whole(&data->row_start, 0, 0, err) < 0) {
         return -1;
     }
@@ -495,7 +237,8 @@ static int read_kernel_body(struct model_lines *in, struct model *model, bool pa
     }
     if (pairs) {
         model->n_outputs = 0;
-        if (grow(&model->pairs, 0, sizeof *model->pairs, err) < 0) { /* not NULL even without one */
+        if (model_read_grow(&model->pairs, 0, sizeof *model->pairs, err) <
+            0) { /* not NULL even without one */
             return -1;
         }
     }
@@ -543,7 +286,7 @@ static int check_end(struct model_lines *in, uint64_t lines, struct error *err) 
 static int read_all(struct model_lines *in, struct model *model, const char *family,
                     const char *const *own_keys, struct error *err) {
     uint64_t lines = 0;
-    if (read_header(in, model, family, own_keys, err) < 0 ||
+    if (model_read_header(in, model, family, own_keys, err) < 0 ||
         read_scaling(in, &model->scale, &lines, err) < 0) {
         return -1;
     }

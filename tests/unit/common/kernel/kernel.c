@@ -1,4 +1,5 @@
-/* Kernel blocks in both precisions against kernel_value, and kernel_value against formulas. */
+/* Kernel blocks in both precisions against kernel_value, and kernel_value against formulas. One file,
+ * though a long one: every kernel goes through the same cases. */
 #include "common/kernel/kernel.h"
 #include "common/base/threads.h"
 #include "common/kernel/rounding.h"
