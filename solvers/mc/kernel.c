@@ -298,7 +298,7 @@ static int bounds(struct mc_kernel *kernel, struct error *err) {
     for (size_t i = 0; i < kernel->n; i++) {
         size_t y = task->y[i];
         norm += array_dot(kernel->B + i * k, kernel->F + i * k, k);
-        loss += task->share[y] * mc_loss(&task->shape, y, kernel->F + i * k);
+        loss += task->weight[y] * mc_loss(&task->shape, y, kernel->F + i * k);
         sum += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
                                 : kernel->cap[y] * mc_most(&task->shape);
     }
@@ -367,7 +367,7 @@ static int certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error *e
 
 /* Room for the matrix of working sets of up to m rows; columns get the rest of the memory, or so
  * much of it at the least. */
-static int share_memory(struct mc_kernel *kernel, size_t m, struct error *err) {
+static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) {
     size_t bytes = kernel->task->problem->cache_bytes, own = m * m * sizeof(float);
     size_t least = (size_t)((double)bytes * LEAST_COLUMNS);
     columns_limit(kernel->columns, own < bytes - least ? bytes - own : least);
@@ -386,7 +386,7 @@ static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, st
     if (m < kernel->most_set || n <= m || part < SLOW || most <= (double)m) {
         return 0;
     }
-    return share_memory(kernel, (size_t)most, err);
+    return divide_memory(kernel, (size_t)most, err);
 }
 
 /* Working sets until the bounds, as the kernel matrix has them, are within aim of one another. */
@@ -473,7 +473,7 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
         kernel->F[j] *= goal->cost / kernel->cost;
     }
     for (size_t c = 0; c < kernel->k; c++) {
-        kernel->cap[c] = goal->cost * kernel->task->share[c];
+        kernel->cap[c] = goal->cost * kernel->task->weight[c];
     }
     if (kernel->cost > 0 && !kernel->task->shape.form->maximum) {
         mc_alpha_clip(&kernel->alpha, kernel->task->y, kernel->cap);
@@ -481,7 +481,7 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     fill_coefficients(kernel); /* F is theirs but for rounding */
     kernel->cost = goal->cost;
     size_t m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
-    int status = share_memory(kernel, m, err) < 0 ? -1 : run(kernel, goal, monitor, fit, err);
+    int status = divide_memory(kernel, m, err) < 0 ? -1 : run(kernel, goal, monitor, fit, err);
     free(kernel->K);
     kernel->K = NULL;
     return status;

@@ -16,7 +16,7 @@ struct mc_task {
     struct mc_shape shape;
     size_t n;            /* rows */
     const uint32_t *y;   /* (n) class of each row */
-    const double *share; /* (k) weight of C for each class */
+    const double *weight; /* (k) weight of C for each class */
     double bias;         /* value of the constant feature; 0: none */
     struct certify *certify;
     uint64_t seed;
