@@ -13,3 +13,7 @@ load helper
 @test "interior point: sums of hinges end at any gap, in any units; pace; a pivoted factor" {
     unit solvers/methods/interior
 }
+
+@test "factors: rows leave a Cholesky factor, and the solutions are those of the rest" {
+    unit solvers/methods/factor
+}

@@ -96,7 +96,7 @@ DISPATCH static void distance_row(const REAL *dot, size_t n, REAL x_norm, const 
 }
 
 /* tanimoto of products, minmax of minima. Two zero rows, and norms that overflow, give NaN here. */
-DISPATCH static void share_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
+DISPATCH static void ratio_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
                                REAL *restrict out) {
     for (size_t i = 0; i < n; i++) {
         REAL other = x_norm + z_norm[i] - dot[i];
@@ -150,8 +150,8 @@ void FUNCTION_OF(tanh)(const struct kernel *kernel, REAL x_norm, const REAL *z_n
 }
 
 /* sum / (norms - sum) */
-void FUNCTION_OF(share)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
+void FUNCTION_OF(ratio)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
                         const REAL *sum, size_t n, REAL *out) {
     (void)kernel;
-    share_row(sum, n, x_norm, z_norm, out);
+    ratio_row(sum, n, x_norm, z_norm, out);
 }

@@ -26,6 +26,20 @@ void mc_alpha_free(struct mc_alpha *alpha) {
     *alpha = (struct mc_alpha){0};
 }
 
+int mc_alpha_copy(struct mc_alpha *to, const struct mc_alpha *from, struct error *err) {
+    if (from->dense) {
+        memcpy(to->dense, from->dense, from->n * from->k * sizeof *to->dense);
+    }
+    for (size_t i = 0; from->list && i < from->n; i++) {
+        if (mc_alpha_reserve(to, i, from->list[i].n, err) < 0) {
+            return -1;
+        }
+        to->list[i].n = from->list[i].n;
+        memcpy(to->list[i].entry, from->list[i].entry, from->list[i].n * sizeof *to->list[i].entry);
+    }
+    return 0;
+}
+
 void mc_alpha_load(const struct mc_alpha *alpha, size_t i, double *row) {
     if (alpha->dense) {
         memcpy(row, alpha->dense + i * alpha->k, alpha->k * sizeof *row);

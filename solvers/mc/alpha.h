@@ -26,6 +26,9 @@ struct mc_alpha {
 int mc_alpha_create(struct mc_alpha *alpha, size_t n, size_t k, struct error *err);
 void mc_alpha_free(struct mc_alpha *alpha);
 
+/* Makes `to` what `from` is, of the same n and k. */
+int mc_alpha_copy(struct mc_alpha *to, const struct mc_alpha *from, struct error *err);
+
 /* row (k) = the alpha of row i; and back. */
 void mc_alpha_load(const struct mc_alpha *alpha, size_t i, double *row);
 int mc_alpha_store(struct mc_alpha *alpha, size_t i, const double *row, struct error *err);

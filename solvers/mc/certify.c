@@ -24,7 +24,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     *value = *rounding = 0;
     for (size_t i = 0; i < n; i++) {
         size_t y = loss->task->y[first + i];
-        double largest = 0, weight = loss->cost * loss->task->share[y];
+        double largest = 0, weight = loss->cost * loss->task->weight[y];
         for (size_t c = 0; c < k; c++) {
             largest = fmax(largest, fabs(s[i * k + c]));
         }
@@ -44,13 +44,13 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
     double *error = memory_array(task->n, sizeof *error, "a certificate", err);
     size_t n_used = 0;
     for (size_t i = 0; error && i < task->n; i++) {
-        double cap = cost * task->share[task->y[i]];
+        double cap = cost * task->weight[task->y[i]];
         error[i] = width * (dual->alpha ? mc_alpha_sum(dual->alpha, i) : cap * most);
         n_used += error[i] > 0;
     }
     unit += task->problem->gram ? 0 : certify_sum_rounding(n_used);
     for (size_t i = 0; error && i < task->n; i++) {
-        error[i] = unit * error[i] + dual->rounding * cost * task->share[task->y[i]];
+        error[i] = unit * error[i] + dual->rounding * cost * task->weight[task->y[i]];
     }
     return error;
 }
@@ -58,7 +58,7 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
 static double loss_of_nothing(const struct mc_task *task, double cost) {
     double sum = 0;
     for (size_t i = 0; i < task->n; i++) {
-        sum += cost * task->share[task->y[i]] * mc_most(&task->shape);
+        sum += cost * task->weight[task->y[i]] * mc_most(&task->shape);
     }
     return sum;
 }

@@ -31,7 +31,7 @@ static double mean(const struct mc_shape *shape, const double *s) {
     return sum / (double)shape->k;
 }
 
-static bool is_term(const struct mc_shape *shape, size_t y, size_t c) {
+bool mc_is_term(const struct mc_shape *shape, size_t y, size_t c) {
     return c == y ? shape->form->own : shape->form->others;
 }
 
@@ -44,15 +44,41 @@ static double slack(const struct mc_shape *shape, size_t y, size_t c, const doub
     return c == y ? 1 - (s[c] - centre) : 1 + (s[c] - centre);
 }
 
+void mc_slacks(const struct mc_shape *shape, size_t y, const double *s, double *u) {
+    double centre = mean(shape, s);
+    for (size_t c = 0; c < shape->k; c++) {
+        u[c] = slack(shape, y, c, s, centre);
+    }
+}
+
 double mc_loss(const struct mc_shape *shape, size_t y, const double *s) {
     double centre = mean(shape, s), sum = 0, most = 0;
     for (size_t c = 0; c < shape->k; c++) {
-        double u = is_term(shape, y, c) ? slack(shape, y, c, s, centre) : 0;
+        double u = mc_is_term(shape, y, c) ? slack(shape, y, c, s, centre) : 0;
         if (u > 0 || isnan(u)) {
             sum += u;
             most = u > most ? u : most;
         }
     }
+    return shape->form->maximum && !isnan(sum) ? most : sum;
+}
+
+double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, double theta,
+                     double *slope) {
+    double centre = mean(shape, s), sum = 0, most = 0, slopes = 0, steepest = 0;
+    for (size_t c = 0; c < shape->k; c++) {
+        if (!mc_is_term(shape, y, c)) {
+            continue;
+        }
+        double m = 1 - slack(shape, y, c, s, centre), u = 1 - theta * m;
+        if (u > 0 || isnan(u)) {
+            sum += u;
+            slopes -= m;
+            steepest = u > most ? -m : steepest;
+            most = u > most ? u : most;
+        }
+    }
+    *slope = shape->form->maximum ? steepest : slopes;
     return shape->form->maximum && !isnan(sum) ? most : sum;
 }
 
@@ -68,7 +94,7 @@ void mc_vertex(const struct mc_shape *shape, size_t y, double cost, const double
     double centre = mean(shape, s), most = 0;
     size_t best = shape->k;
     for (size_t c = 0; c < shape->k; c++) {
-        double u = is_term(shape, y, c) ? slack(shape, y, c, s, centre) : 0;
+        double u = mc_is_term(shape, y, c) ? slack(shape, y, c, s, centre) : 0;
         alpha[c] = u > 0 && !shape->form->maximum ? cost : 0;
         if (u > most) {
             most = u;
@@ -196,6 +222,6 @@ void mc_step(const struct mc_shape *shape, size_t y, double cost, double q, cons
         solve_simplex(&block, &theta, &eta);
     }
     for (size_t c = 0; c < shape->k; c++) {
-        alpha[c] = is_term(shape, y, c) ? clip(alpha[c] - (c == y ? eta : theta), cost) : 0;
+        alpha[c] = mc_is_term(shape, y, c) ? clip(alpha[c] - (c == y ? eta : theta), cost) : 0;
     }
 }

@@ -44,8 +44,20 @@ struct mc_shape {
  * kappa is that of theta = kappa (sum of the others - own) + lambda in form.c. */
 struct mc_shape mc_shape(enum mc_formulation formulation, size_t k, double margin);
 
+/* True if a row of class y has a term for class c. */
+bool mc_is_term(const struct mc_shape *shape, size_t y, size_t c);
+
+/* u (k) = 1 - m_c at the scores s (k) of a row of class y, for terms and others alike: the
+ * derivative of the dual by alpha_c. */
+void mc_slacks(const struct mc_shape *shape, size_t y, const double *s, double *u);
+
 /* The loss of a row of class y with scores s (k). */
 double mc_loss(const struct mc_shape *shape, size_t y, const double *s);
+
+/* The same at scores theta s; *slope: its derivative by theta, that of the largest term where they
+ * are joined by their maximum. */
+double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, double theta,
+                     double *slope);
 
 /* The largest sum of alpha of a row, over its cost: terms, or 1 for a maximum. A row with x = 0
  * adds its cost times that to the primal and, at the optimum, to the dual. */

@@ -245,7 +245,7 @@ static void set_cost(struct mc_linear *linear, double cost) {
         mc_alpha_scale(&linear->alpha, i, cost / linear->cost);
     }
     for (size_t c = 0; c < linear->shape.k; c++) {
-        linear->cap[c] = cost * linear->task->share[c];
+        linear->cap[c] = cost * linear->task->weight[c];
     }
     if (linear->cost > 0 && !linear->shape.form->maximum) {
         mc_alpha_clip(&linear->alpha, linear->y, linear->cap);

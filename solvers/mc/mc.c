@@ -26,8 +26,8 @@ static const double WEIGHTS_PER_ROW = 60;
 struct mc {
     const struct problem *problem;
     struct labels labels;
-    uint32_t *y;   /* (n) */
-    double *share; /* (k) */
+    uint32_t *y;    /* (n) */
+    double *weight; /* (k) */
     struct mc_task task;
     struct score_map map;
     struct certify *certify;
@@ -49,8 +49,8 @@ static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     }
     uint32_t *map = memory_array(names->n, sizeof *map, "classes", err);
     mc->y = memory_array(problem->n, sizeof *mc->y, "classes", err);
-    mc->share = memory_array(mc->labels.names.n, sizeof *mc->share, "classes", err);
-    if (!map || !mc->y || !mc->share) {
+    mc->weight = memory_array(mc->labels.names.n, sizeof *mc->weight, "classes", err);
+    if (!map || !mc->y || !mc->weight) {
         free(map);
         return -1;
     }
@@ -60,7 +60,7 @@ static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     }
     for (size_t l = 0; l < names->n; l++) {
         if (map[l] != LABELS_UNKNOWN) {
-            mc->share[map[l]] = weight ? weight[l] : 1;
+            mc->weight[map[l]] = weight ? weight[l] : 1;
         }
     }
     free(map);
@@ -83,7 +83,7 @@ int mc_create(struct mc **mc, const struct problem *problem, const struct mc_set
         .shape = mc_shape(setup->formulation, made->labels.names.n, setup->margin_scale),
         .n = problem->n,
         .y = made->y,
-        .share = made->share,
+        .weight = made->weight,
         .bias = setup->bias,
         .seed = setup->seed};
     if (score_map_create(&made->map, problem, err) < 0 ||
@@ -106,7 +106,7 @@ void mc_free(struct mc *mc) {
     score_map_free(&mc->map);
     labels_free(&mc->labels);
     free(mc->y);
-    free(mc->share);
+    free(mc->weight);
     free(mc);
 }
 

@@ -127,7 +127,7 @@ static int newton_step(void *context, const struct huber_path *path, double band
         data_row_dense(task->problem->data, i, d - 1, newton->x);
         newton->x[d - 1] = task->bias;
         add_curvature(newton, task->y[i], n, capped,
-                      newton->cost * task->share[task->y[i]] / newton->smooth.mu);
+                      newton->cost * task->weight[task->y[i]] / newton->smooth.mu);
     }
     if (task->shape.form->centred) {
         centre_hessian(newton);

@@ -21,8 +21,8 @@ static double cut(void *context, const double *s, double *g, double *offset) {
         size_t y = task->y[i];
         const double *score = s + i * k;
         double *row = g + i * k, sum = 0, mean = 0;
-        value += task->share[y] * mc_loss(shape, y, score);
-        mc_vertex(shape, y, task->share[y], score, row);
+        value += task->weight[y] * mc_loss(shape, y, score);
+        mc_vertex(shape, y, task->weight[y], score, row);
         for (size_t c = 0; c < k; c++) {
             sum += row[c];
         }
@@ -39,13 +39,13 @@ static double cut(void *context, const double *s, double *g, double *offset) {
     return value;
 }
 
-/* Sums of a few terms; a row's weight is its share of the cost. */
+/* Sums of a few terms; weighted by class. */
 static struct risk_rounding rounding(const void *context) {
     const struct mc_task *task = context;
     double k = (double)task->shape.k, most = mc_most(&task->shape), total = 0;
     double size = 2 * most * fmax(1, task->shape.margin);
     for (size_t i = 0; i < task->n; i++) {
-        total += task->share[task->y[i]] * most;
+        total += task->weight[task->y[i]] * most;
     }
     return (struct risk_rounding){((double)task->n + k) * DBL_EPSILON * total,
                                   (k + 4) * DBL_EPSILON * size, size};

@@ -8,7 +8,7 @@
 #include "solvers/methods/risk.h"
 #include "solvers/methods/score_map.h"
 
-/* R(s) = sum_i share_i L(y_i, s_i), s (n, k) row-major; context is the task, which is borrowed. */
+/* R(s) = sum_i weight_i L(y_i, s_i), s (n, k) row-major; context is the task, which is borrowed. */
 struct risk mc_risk(const struct mc_task *task);
 
 /* Weights are W (n_features + 1, k) row-major, its last row that of the constant feature, or

@@ -76,9 +76,9 @@ static void gradient_row(const struct mc_task *task, size_t y, double sum, doubl
         mean = (2 * row[y] - sum) / (double)shape->k;
     }
     for (size_t c = 0; c < shape->k; c++) {
-        row[c] = task->share[y] * (shape->margin * row[c] + mean);
+        row[c] = task->weight[y] * (shape->margin * row[c] + mean);
     }
-    row[y] = task->share[y] * (mean - own);
+    row[y] = task->weight[y] * (mean - own);
 }
 
 static double cut(void *context, const double *s, double *g, double *offset) {
@@ -91,7 +91,7 @@ static double cut(void *context, const double *s, double *g, double *offset) {
     for (size_t i = 0; i < task->n; i++) {
         size_t y = task->y[i];
         double *row = g + i * k, loss, sum = 0, square = 0, inner = 0;
-        double theta = prepare(smooth, mu, y, s + i * k, &loss), share = task->share[y];
+        double theta = prepare(smooth, mu, y, s + i * k, &loss), weight = task->weight[y];
         for (size_t c = 0; c < k; c++) {
             double a = smooth->u[c] / mu - theta;
             a = a < 0 ? 0 : a > 1 ? 1 : a;
@@ -100,9 +100,9 @@ static double cut(void *context, const double *s, double *g, double *offset) {
             inner += a > 0 ? a * smooth->u[c] : 0;
             row[c] = a;
         }
-        smooth->loss += share * loss;
-        value += share * (inner - mu / 2 * square);
-        *offset += share * sum;
+        smooth->loss += weight * loss;
+        value += weight * (inner - mu / 2 * square);
+        *offset += weight * sum;
         gradient_row(task, y, sum, row);
     }
     return value;

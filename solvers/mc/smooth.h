@@ -19,7 +19,7 @@ struct mc_smooth {
 int mc_smooth_create(struct mc_smooth *smooth, const struct mc_task *task, struct error *err);
 void mc_smooth_free(struct mc_smooth *smooth);
 
-/* R_mu(s) and its gradient; the offset is the sum of share a, the linear part of the dual over C.
+/* R_mu(s) and its gradient; the offset is the sum of weight a, the linear part of the dual over C.
  * Borrows smooth. */
 struct risk mc_smooth_risk(struct mc_smooth *smooth);
 

@@ -14,10 +14,10 @@
 struct mc_task {
     const struct problem *problem;
     struct mc_shape shape;
-    size_t n;            /* rows */
-    const uint32_t *y;   /* (n) class of each row */
-    const double *share; /* (k) weight of C for each class */
-    double bias;         /* value of the constant feature; 0: none */
+    size_t n;             /* rows */
+    const uint32_t *y;    /* (n) class of each row */
+    const double *weight; /* (k) weight of C for each class */
+    double bias;          /* value of the constant feature; 0: none */
     struct certify *certify;
     uint64_t seed;
 };

@@ -38,10 +38,10 @@ static bool is_reached(const struct huber_path *path) {
     return gap_reached(path->primal, path->dual, path->epsilon);
 }
 
-/* True if the gap comes from the smoothing, but for `share` of it, rather than from a point that is
+/* True if the gap comes from the smoothing, but for `part` of it, rather than from a point that is
  * not yet its minimum. */
-static bool is_smooth(const struct huber_path *path, double share) {
-    return path->at.residual < share * (path->at.primal - path->at.dual);
+static bool is_smooth(const struct huber_path *path, double part) {
+    return path->at.residual < part * (path->at.primal - path->at.dual);
 }
 
 /* Finds the Newton step. There is none, which ends the path, if path->reason is set. */

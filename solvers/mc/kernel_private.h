@@ -1,0 +1,77 @@
+/* What the files of mc's kernel engine share; nobody else includes this. */
+#ifndef SOLVERS_MC_KERNEL_PRIVATE_H
+#define SOLVERS_MC_KERNEL_PRIVATE_H
+
+#include "common/kernel/columns.h"
+#include "solvers/mc/active.h"
+#include "solvers/mc/alpha.h"
+#include "solvers/mc/kernel.h"
+
+#include <stdbool.h>
+
+struct gain {
+    double gain;
+    uint32_t row;
+    bool free, taken; /* alpha is inside its bounds; has a place in the working set */
+};
+
+struct mc_kernel {
+    const struct mc_task *task;
+    bool exact; /* F is in double all the time: what a set in float has spoilt can be seen */
+    struct columns *columns;
+    size_t n, k;
+    double *q;     /* (n) K_ii + bias^2 */
+    double *cap;   /* (k) */
+    double *F, *B; /* (n, k) scores and coefficients */
+    double cost;   /* alpha is for; 0 before the first solve */
+    double norm;   /* |W(alpha)|^2 */
+    double scale;  /* the multiple of W(alpha) that primal is for */
+    double primal, dual;
+    struct mc_alpha alpha, before; /* before: the last working set, where F is exact */
+    struct mc_active *active;      /* NULL before its first use */
+    struct double_blocks *blocks;  /* of a row's step */
+    double *s, *row, *u;           /* (width) */
+    struct gain *gain;             /* (n) */
+    uint32_t *set;                 /* (n) the working set, or the rows that it changed; ascending */
+    size_t most_set;               /* rows of the largest working set */
+    float *K; /* room for the matrix of the largest one: the system gives what is used */
+};
+
+/* ---- working sets (kernel_set.c) ---- */
+
+/* What steps work with. The caller ends with mc_kernel_steps_free. */
+int mc_kernel_steps_create(struct mc_kernel *kernel, struct error *err);
+void mc_kernel_steps_free(struct mc_kernel *kernel);
+
+/* Fills gain, the largest first, with the rows that would gain, and those whose alpha is inside its
+ * bounds; returns how many they are. */
+size_t mc_kernel_list(struct mc_kernel *kernel);
+
+/* Fills set with up to `most` of the n rows listed, and returns how many. Rows whose alpha is
+ * inside its bounds have up to half of the places, whatever they gain: without them the others go
+ * too far. */
+size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most);
+
+/* How a working set was left. */
+enum mc_kernel_end { MC_SET_SOLVED, MC_SET_LEFT, /* before it was done; */ MC_SET_SLOW };
+
+/* Sweeps over the m rows of the set. `wanted` is the distance of the bounds that is wanted in the
+ * end. It is left when rounds of the active-set method would cost less than the sweeps that it
+ * still needs: MC_SET_SLOW. */
+int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
+                      const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
+
+/* ---- bounds (kernel_bounds.c) ---- */
+
+/* B = the coefficients of alpha. */
+void mc_kernel_coefficients(struct mc_kernel *kernel);
+
+/* Brings B, and F = K B, up to what alpha is now, and computes the bounds; the primal is that of a
+ * good multiple of W(alpha), looked for while its gap is above epsilon. */
+int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *err);
+
+/* Certifies B times the scale, as it will stand in the model, and alpha; F becomes exact. */
+int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *fit,
+                      struct error *err);
+
+#endif

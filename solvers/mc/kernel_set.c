@@ -1,0 +1,354 @@
+/* Working sets of the kernel engine: which rows, and the exact steps on them. */
+#include "common/base/dispatch.h"
+#include "common/base/memory.h"
+#include "solvers/mc/kernel_private.h"
+#include "solvers/mc/sampling.h"
+#include "solvers/mc/scale.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MC_MOST_PASSES = 60,  /* of a root */
+    MOST_SWEEPS = 200,    /* of a working set, */
+    MOST_STEPS = 1 << 20, /* or more, of so many steps in all; */
+    EVALUATIONS = 8       /* the next look at its gap is this part of the sweeps so far away */
+};
+
+/* A working set is done when its part of the gap is this part of the gap that there was, or of the
+ * one that is wanted. */
+static const double INNER = 0.05, ENOUGH = 0.5;
+/* Less of that is not worth a better multiple of W. */
+static const double LEAST_GAIN = 0.1;
+/* Of a step, and for each of its classes, beside the scores that it changes; of a round of the
+ * active-set method with one free variable: in multiplications. */
+static const double STEP_WORK = 100, CLASS_WORK = 20, ROUND_WORK = 0.5;
+static const float LEAST = 0.05F, RATE = 0.2F; /* of the sampling */
+
+#define REAL double
+#define SIGNED int64_t
+#define NAME(x) double_##x
+static const double double_TINY = 4e-16, double_HUGE = 1e300;
+#include "solvers/mc/step_real.h"
+#undef REAL
+#undef SIGNED
+#undef NAME
+
+/* ---- steps ---- */
+
+int mc_kernel_steps_create(struct mc_kernel *kernel, struct error *err) {
+    size_t k = kernel->k, width = (k + double_LANES - 1) / double_LANES * double_LANES;
+    const struct mc_form *form = kernel->task->shape.form;
+    kernel->blocks = memory_zeros(1, sizeof *kernel->blocks, "a block", err);
+    if (!kernel->blocks) {
+        return -1;
+    }
+    *kernel->blocks = (struct double_blocks){.relative = form->relative,
+                                             .centred = form->centred,
+                                             .others = form->others,
+                                             .own = form->own,
+                                             .maximum = form->maximum,
+                                             .k = k,
+                                             .width = width,
+                                             .margin = kernel->task->shape.margin,
+                                             .kappa = kernel->task->shape.kappa};
+    kernel->blocks->v = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->s = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->row = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->u = memory_zeros(width, sizeof(double), "a block", err);
+    return kernel->blocks->v && kernel->s && kernel->row && kernel->u ? 0 : -1;
+}
+
+void mc_kernel_steps_free(struct mc_kernel *kernel) {
+    if (kernel->blocks) {
+        free(kernel->blocks->v);
+    }
+    free(kernel->blocks);
+    free(kernel->s);
+    free(kernel->row);
+    free(kernel->u);
+}
+
+DISPATCH static double trial(struct mc_kernel *kernel, size_t y, double q, const double *s,
+                             double *alpha, double *u) {
+    return double_step(kernel->blocks, y, kernel->cap[y], q, s, alpha, u);
+}
+
+/* out (n) += factor * row (n) */
+DISPATCH static void add_scaled(float *restrict out, float factor, const float *restrict row,
+                                size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        out[i] += factor * row[i];
+    }
+}
+
+/* ---- the choice ---- */
+
+static int compare_gains(const void *a, const void *b) {
+    const struct gain *x = a, *y = b;
+    if (x->gain != y->gain) {
+        return x->gain > y->gain ? -1 : 1;
+    }
+    /* equal gains, as all are at first: any rows, not those of the first classes in the file */
+    uint32_t i = x->row * UINT32_C(2654435761), j = y->row * UINT32_C(2654435761);
+    return (i > j) - (i < j);
+}
+
+static int compare_rows(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t mc_kernel_list(struct mc_kernel *kernel) {
+    const struct mc_task *task = kernel->task;
+    size_t k = kernel->k, n = 0;
+    double margin = task->shape.margin;
+    for (size_t i = 0; i < kernel->n; i++) {
+        size_t y = task->y[i];
+        if (!(kernel->q[i] > 0)) {
+            continue;
+        }
+        memcpy(kernel->s, kernel->F + i * k, k * sizeof *kernel->s);
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        bool free = false;
+        for (size_t c = 0; c < k; c++) {
+            free = free || (kernel->row[c] > 0 && kernel->row[c] < kernel->cap[y]);
+        }
+        double gain =
+            trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
+        if (gain > 0 || free) {
+            kernel->gain[n++] =
+                (struct gain){.gain = fmax(gain, 0), .row = (uint32_t)i, .free = free};
+        }
+    }
+    qsort(kernel->gain, n, sizeof *kernel->gain, compare_gains);
+    return n;
+}
+
+size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most) {
+    size_t m = 0;
+    for (int pass = 0; pass < 3; pass++) { /* inside; at a bound; inside again */
+        bool inside = pass != 1;
+        size_t room = pass == 0 ? most / 2 : most;
+        for (size_t i = 0; i < n && m < room; i++) {
+            struct gain *gain = &kernel->gain[i];
+            if (!gain->taken && gain->free == inside) {
+                gain->taken = true;
+                kernel->set[m++] = gain->row;
+            }
+        }
+    }
+    qsort(kernel->set, m, sizeof *kernel->set, compare_rows);
+    return m;
+}
+
+/* ---- one working set ---- */
+
+struct inner {
+    struct mc_kernel *kernel;
+    size_t m;
+    double sum;  /* of alpha at first */
+    double gain; /* since then */
+    double work; /* of the last sweep, in multiplications */
+    float *K;    /* (m, m) K_SS + bias^2; borrowed */
+    float
+        *change; /* (k, m) of the scores, since the set was chosen: small where rounding matters */
+    struct mc_sampling sampling;
+};
+
+static void inner_free(struct inner *inner) {
+    free(inner->change);
+    mc_sampling_free(&inner->sampling);
+}
+
+static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
+                        struct error *err) {
+    size_t k = kernel->k;
+    float square = (float)(kernel->task->bias * kernel->task->bias);
+    *inner = (struct inner){.kernel = kernel, .m = m, .K = kernel->K};
+    for (size_t a = 0; a < m; a++) {
+        inner->sum += mc_alpha_sum(&kernel->alpha, kernel->set[a]);
+    }
+    inner->change = memory_zeros(m, k * sizeof *inner->change, "a working set", err);
+    if (!inner->change ||
+        mc_sampling_create(&inner->sampling, m, LEAST, RATE, kernel->task->seed, err) < 0 ||
+        columns_square(kernel->columns, kernel->set, m, inner->K, err) < 0) {
+        return -1;
+    }
+    for (size_t j = 0; square > 0 && j < m * m; j++) {
+        inner->K[j] += square;
+    }
+    return 0;
+}
+
+/* kernel->s = the scores of row a of the set. */
+static void inner_scores(const struct inner *inner, size_t a) {
+    struct mc_kernel *kernel = inner->kernel;
+    const double *before = kernel->F + kernel->set[a] * kernel->k;
+    for (size_t c = 0; c < kernel->k; c++) {
+        kernel->s[c] = before[c] + (double)inner->change[c * inner->m + a];
+    }
+}
+
+/* Losses of the rows of the set at theta times their scores, of a line. */
+static double inner_losses(void *context, double theta, double *slope) {
+    const struct inner *inner = context;
+    struct mc_kernel *kernel = inner->kernel;
+    const struct mc_task *task = kernel->task;
+    double loss = 0;
+    *slope = 0;
+    for (size_t a = 0; a < inner->m; a++) {
+        size_t y = task->y[kernel->set[a]];
+        double along;
+        inner_scores(inner, a);
+        loss += kernel->cap[y] * mc_loss_along(&task->shape, y, kernel->s, theta, &along);
+        *slope += kernel->cap[y] * along;
+    }
+    return loss;
+}
+
+/* The gap of the problem in the alpha of the set alone: for a multiple theta of W, with N = |W|^2
+ * and N_S the part of the rows of the set in it, the sum of u's,
+ *   N / 2 (1 - theta)^2 + theta N_S + sum over S of (C L(theta s) - sum alpha). */
+static double inner_gap(struct inner *inner, double target) {
+    struct mc_kernel *kernel = inner->kernel;
+    const struct mc_task *task = kernel->task;
+    size_t k = kernel->k;
+    double sum = 0, part = 0;
+    for (size_t a = 0; a < inner->m; a++) {
+        size_t i = kernel->set[a];
+        double mean = 0;
+        inner_scores(inner, a);
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        mc_coefficients(&task->shape, task->y[i], kernel->row, kernel->u);
+        for (size_t c = 0; task->shape.form->centred && c < k; c++) {
+            mean += kernel->s[c] / (double)k;
+        }
+        for (size_t c = 0; c < k; c++) {
+            part += kernel->u[c] * (kernel->s[c] - mean);
+            sum += kernel->row[c];
+        }
+    }
+    /* the dual, sum alpha - N / 2, has risen by the gains */
+    double norm = fmax(0, kernel->norm + 2 * (sum - inner->sum - inner->gain)), value;
+    struct mc_line line = {norm, norm - part, inner_losses, inner};
+    double rest = norm / 2 - sum;
+    mc_scale(&line, target - rest, LEAST_GAIN * target, &value);
+    return value + rest;
+}
+
+static int inner_sweep(struct inner *inner, struct error *err) {
+    struct mc_kernel *kernel = inner->kernel;
+    size_t m = inner->m, k = kernel->k, n = mc_sampling_sweep(&inner->sampling);
+    inner->work = (double)n * (STEP_WORK + CLASS_WORK * (double)k);
+    double margin = kernel->task->shape.margin;
+    for (size_t t = 0; t < n; t++) {
+        size_t a = inner->sampling.order[t], i = kernel->set[a], y = kernel->task->y[i];
+        inner_scores(inner, a);
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        double gain =
+            trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
+        mc_sampling_gain(&inner->sampling, a, gain);
+        if (!(gain > 0)) {
+            continue; /* nothing, or rounding */
+        }
+        inner->gain += gain;
+        for (size_t c = 0; c < k; c++) {
+            if (kernel->u[c] != 0) {
+                inner->work += (double)m;
+                add_scaled(inner->change + c * m, (float)kernel->u[c], inner->K + a * m, m);
+            }
+        }
+        if (mc_alpha_store(&kernel->alpha, i, kernel->row, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Variables that a round would have free, of a row with alpha and slacks (k): those inside their
+ * bounds, or at one that they would gain by leaving; on a simplex at the cost of the largest. */
+static size_t count_free(const struct mc_shape *shape, size_t y, double cap, const double *alpha,
+                         const double *slack) {
+    size_t n_free = 0;
+    double largest = cap, price = 0;
+    for (size_t c = 0; shape->form->maximum && c < shape->k; c++) {
+        largest -= alpha[c];
+    }
+    for (size_t c = 0; shape->form->maximum && c < shape->k; c++) {
+        price = alpha[c] > largest ? slack[c] : price;
+        largest = fmax(largest, alpha[c]);
+    }
+    for (size_t c = 0; c < shape->k; c++) {
+        bool high = !shape->form->maximum && alpha[c] >= cap;
+        bool free = high ? slack[c] < 0 : alpha[c] > 0 || slack[c] > price;
+        n_free += free && mc_is_term(shape, y, c);
+    }
+    return n_free;
+}
+
+static double count_all_free(struct inner *inner) {
+    struct mc_kernel *kernel = inner->kernel;
+    size_t n_free = 0;
+    for (size_t a = 0; a < inner->m; a++) {
+        size_t i = kernel->set[a], y = kernel->task->y[i];
+        inner_scores(inner, a);
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        mc_slacks(&kernel->task->shape, y, kernel->s, kernel->u);
+        n_free += count_free(&kernel->task->shape, y, kernel->cap[y], kernel->row, kernel->u);
+    }
+    return (double)n_free;
+}
+
+/* How the gap of a set has come down. */
+struct descent {
+    double work;          /* so far */
+    double best, earlier; /* the smallest gap, and what it was at `mark` */
+    size_t sweeps, mark;  /* half of the sweeps ago, about */
+};
+
+/* Takes in the gap. True if what is missing until the target, at the rate of the later half, would
+ * cost more than a round of the active-set method. Such a round is worth no more than has been tried
+ * without. */
+static bool is_slow(struct inner *inner, struct descent *descent, double gap, double target) {
+    descent->best = fmin(descent->best, gap);
+    double fall = log(descent->earlier / descent->best);
+    double sweeps = (double)(descent->sweeps - descent->mark);
+    double need = fall > 0 ? log(descent->best / target) / fall * sweeps : INFINITY;
+    if (descent->sweeps >= 2 * descent->mark + 1) {
+        descent->mark = descent->sweeps;
+        descent->earlier = descent->best;
+    }
+    if (descent->sweeps < 2) {
+        return false;
+    }
+    double size = count_all_free(inner), round = ROUND_WORK * size * size * size;
+    return size <= MC_ACTIVE_MOST && round < descent->work && round < need * inner->work;
+}
+
+int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
+                      const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
+    struct inner inner;
+    int status = inner_create(&inner, kernel, m, err);
+    double target = fmax(INNER * (kernel->primal - kernel->dual), ENOUGH * wanted);
+    size_t most = MOST_STEPS / m > MOST_SWEEPS ? MOST_STEPS / m : MOST_SWEEPS, next = 1;
+    struct descent descent = {.best = INFINITY, .earlier = INFINITY};
+    *end = MC_SET_LEFT;
+    while (status == 0 && *end == MC_SET_LEFT && descent.sweeps < most &&
+           !(descent.sweeps > 0 && monitor_late(monitor))) {
+        status = inner_sweep(&inner, err);
+        descent.sweeps++;
+        descent.work += inner.work;
+        if (descent.sweeps < next) {
+            continue;
+        }
+        next = descent.sweeps + 1 + descent.sweeps / EVALUATIONS;
+        double gap = inner_gap(&inner, target);
+        *end = gap <= target                            ? MC_SET_SOLVED
+               : is_slow(&inner, &descent, gap, target) ? MC_SET_SLOW
+                                                        : MC_SET_LEFT;
+    }
+    inner_free(&inner);
+    return status;
+}
