@@ -307,7 +307,7 @@ ends_at() {
     # the area under it is the measure
     area=$(awk 'NR > 2 { area += ($1 - x) * ($2 + y) / 2 } { x = $1; y = $2 } END { print area }' a.tsv)
     near "$(metric auc metrics)" "$area" 1e-5
-    run -2 svm-top-predict --batch --roc c.tsv m test.svm
+    run -2 svm-top-predict --batch --roc c.tsv m test.svm train.svm
     run -2 svm-top-predict -q --roc c.tsv test.svm m c.tsv
     run -2 svm-top-predict -q --roc - test.svm m
     run -2 svm-top-predict --metrics --roc - test.svm m c.tsv
