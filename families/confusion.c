@@ -6,32 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replaces *array, `old` rows of `width` numbers or NULL, by one of `room` rows: the new ones are 0. */
-static int widen(double **array, size_t old, size_t room, size_t width, struct error *err) {
-    double *wider = memory_zeros(room, width * sizeof *wider, "counts", err);
-    if (!wider) {
+/* Makes room for n rows of `width` counts in *array, which has room for `old`: the new ones are 0. */
+static int widen(double **array, size_t old, size_t n, size_t width, struct error *err) {
+    if (memory_grow(array, old, n, width * sizeof **array, "counts", err) < 0) {
         return -1;
     }
-    if (old > 0) {
-        memcpy(wider, *array, old * width * sizeof *wider);
-    }
-    free(*array);
-    *array = wider;
+    memset(*array + old * width, 0, (memory_room(old, n) - old) * width * sizeof **array);
     return 0;
 }
 
 /* Makes room for n labels. `cells`: for their cells too. */
 static int reserve(struct confusion *confusion, size_t n, bool cells, struct error *err) {
-    size_t old = confusion->room, room = old > 0 ? 2 * n : n;
+    size_t old = confusion->room;
     if (n <= old) {
         return 0;
     }
-    if (widen(&confusion->actual, old, room, 1, err) < 0 ||
-        widen(&confusion->right, old, room, 1, err) < 0 ||
-        (cells && widen(&confusion->cell, old, room, confusion->labels.names.n, err) < 0)) {
+    if (widen(&confusion->actual, old, n, 1, err) < 0 ||
+        widen(&confusion->right, old, n, 1, err) < 0 ||
+        (cells && widen(&confusion->cell, old, n, confusion->labels.names.n, err) < 0)) {
         return -1;
     }
-    confusion->room = room;
+    confusion->room = memory_room(old, n);
     return 0;
 }
 

@@ -241,9 +241,9 @@ int gram_create(struct gram **gram, const struct kernel *kernel, const struct da
     size_t entry = wide ? sizeof(double) : sizeof(float);
     pthread_mutex_init(&g->mutex, NULL);
     g->wide = wide;
-    if (kernel_rows_create(&g->rows, kernel, data, err) != 0 ||
+    if (kernel_rows_create(&g->rows, kernel, data, err) < 0 ||
         (kernel->type == KERNEL_PRECOMPUTED &&
-         (check_serials(data, err) != 0 || check_symmetric(&g->rows, err) != 0))) {
+         (check_serials(data, err) < 0 || check_symmetric(&g->rows, err) < 0))) {
         gram_free(g);
         return -1;
     }
@@ -251,7 +251,7 @@ int gram_create(struct gram **gram, const struct kernel *kernel, const struct da
     g->kept = rows_that_fit(data->n_rows, cache_bytes, entry);
     g->entries = memory_array(row_offset((g->kept + GROUP - 1) / GROUP * GROUP), entry,
                               "kernel matrix", err);
-    if (!g->entries || build_kept(g, threads, err) != 0) {
+    if (!g->entries || build_kept(g, threads, err) < 0) {
         gram_free(g);
         return -1;
     }
@@ -377,7 +377,7 @@ static void multiply(struct product *product, size_t task, size_t worker, double
                                                            helper, &helper->error)
                                 : float_multiply_computed(gram, product, middle, end, partial,
                                                           helper, &helper->error);
-        if (status != 0) {
+        if (status < 0) {
             atomic_store(&product->failed, true);
         }
     }
@@ -449,7 +449,7 @@ static void products_task(void *argument, size_t task, size_t worker) {
     }
     int status = products->gram->wide ? double_multiply_task(products, task, worker, partial)
                                       : float_multiply_task(products, task, worker, partial);
-    if (status != 0) {
+    if (status < 0) {
         atomic_store(&products->failed, true);
     }
 }
@@ -545,7 +545,7 @@ int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const
 static int compute_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
                          size_t n_j, double *block, struct error *err) {
     struct kernel_scratch *scratch;
-    if (kernel_scratch_create(&scratch, err) != 0) {
+    if (kernel_scratch_create(&scratch, err) < 0) {
         return -1;
     }
     double **out = memory_array(n_i, sizeof *out, "rows of a block", err);
@@ -568,7 +568,7 @@ int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uin
     for (size_t c = 0; c < n_j; c++) {
         kept = kept && j[c] < gram->kept;
     }
-    if (!kept && compute_block(gram, i, n_i, j, n_j, block, err) != 0) {
+    if (!kept && compute_block(gram, i, n_i, j, n_j, block, err) < 0) {
         return -1;
     }
     for (size_t r = 0; r < n_i; r++) {

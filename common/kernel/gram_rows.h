@@ -81,7 +81,7 @@ static int NAME(multiply_computed)(const struct gram *gram, const struct product
         helper->tile =
             memory_array((size_t)TILE_ROWS * TILE_COLUMNS, sizeof(REAL), "kernel tile", err);
         if (!helper->tile ||
-            (!helper->scratch && kernel_scratch_create(&helper->scratch, err) != 0)) {
+            (!helper->scratch && kernel_scratch_create(&helper->scratch, err) < 0)) {
             return -1;
         }
     }
@@ -166,7 +166,7 @@ static int NAME(multiply_task)(struct products *products, size_t task, size_t wo
         size_t work = (GROUP + PRODUCT_COLUMNS) * products->k;
         helper->tile = memory_array((size_t)TILE_ROWS * TILE_COLUMNS + work, sizeof(REAL),
                                     "kernel tile", &helper->error);
-        if (!helper->tile || kernel_scratch_create(&helper->scratch, &helper->error) != 0) {
+        if (!helper->tile || kernel_scratch_create(&helper->scratch, &helper->error) < 0) {
             return -1;
         }
     }

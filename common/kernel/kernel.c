@@ -119,7 +119,7 @@ void *kernel_scratch_get(struct kernel_scratch *scratch, enum kernel_buffer buff
 struct kernel_scratch **kernel_scratch_array(size_t n, struct error *err) {
     struct kernel_scratch **scratch = memory_zeros(n, sizeof *scratch, "kernel scratch", err);
     for (size_t i = 0; scratch && i < n; i++) {
-        if (kernel_scratch_create(&scratch[i], err) != 0) {
+        if (kernel_scratch_create(&scratch[i], err) < 0) {
             kernel_scratch_array_free(scratch, n);
             return NULL;
         }

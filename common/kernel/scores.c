@@ -80,7 +80,7 @@ static void score_rows(void *argument, size_t task, size_t worker) {
         size_t columns = s->m - c < COLUMNS ? s->m - c : COLUMNS;
         struct kernel_tile tile = {.x = {s->x, NULL, first, n},
                                    .z = {s->z, s->list + c, 0, columns}};
-        if (kernel_tile_double(&tile, out, s->scratch[worker], &s->error[worker]) != 0) {
+        if (kernel_tile_double(&tile, out, s->scratch[worker], &s->error[worker]) < 0) {
             fail(s);
             return;
         }
@@ -109,7 +109,7 @@ static void score_twice(void *argument, size_t task, size_t worker) {
             if (atomic_load(&s->failed)) {
                 return;
             }
-            if (kernel_tile_double(&tile, out, s->scratch[worker], &s->error[worker]) != 0) {
+            if (kernel_tile_double(&tile, out, s->scratch[worker], &s->error[worker]) < 0) {
                 fail(s);
                 return;
             }

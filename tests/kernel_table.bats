@@ -49,7 +49,7 @@ precomputed() {
             } }' "$2" ${3+"$3"}
 }
 
-@test "kernels: laplacian is in every family what its matrix is, dense and sparse, signs and all" {
+@test "kernel table: laplacian is in every family what its matrix is, dense and sparse, signs and all" {
     for family in rank mc top ml; do
         rows $family 60 3 >train.svm
         rows $family 25 4 >test.svm
@@ -83,7 +83,7 @@ precomputed() {
     done
 }
 
-@test "kernels: gamma is 1 / features where it is not given" {
+@test "kernel table: gamma is 1 / features where it is not given" {
     rows mc 40 5 >train.svm
     for kernel in rbf laplacian; do
         svm-mc-train -q -t $kernel train.svm default.model >default.out
@@ -92,7 +92,7 @@ precomputed() {
     done
 }
 
-@test "kernels: --libsvm has LIBSVM's kernels, and says which it has not" {
+@test "kernel table: --libsvm has LIBSVM's kernels, and says which it has not" {
     rows rank 30 6 >train.svm
     for kernel in linear polynomial rbf sigmoid; do
         svm-rank-train -q -c .01 -t $kernel -g .01 --libsvm exported train.svm model >out
@@ -105,7 +105,7 @@ precomputed() {
     done
 }
 
-@test "kernels: the formula of each is in the mathematics, its name with each of its parameters" {
+@test "kernel table: the formula of each is in the mathematics, its name with each of its parameters" {
     rows rank 20 7 | sed 's/:-/:/g' >train.svm
     mapfile -t names < <(svm-rank-train --help | awk '/--kernel K/ { on = 1; next }
         on && /--/ { exit } on && $1 ~ /^[0-9]+$/ { print $2 }')
