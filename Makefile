@@ -6,6 +6,7 @@
 #   make test         set up, build, and run all tests                 (tests/run)
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers
 #   make lint         set up, and check format, scripts, manual and layers (tests/lint)
+#   make check-faults every call that can fail failing, in every program   (tests/fault)
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
 #   make manual       README's and the manual pages' options, from --help  (tools/manual)
@@ -39,6 +40,9 @@ GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
+FAULTS = $(BUILD)/tests/fault/faults $(BUILD)/tests/fault/shim.so
+comma = ,
+WRAPPED = malloc calloc realloc aligned_alloc pthread_create
 MANUALS = $(wildcard doc/*.1)
 
 # A make of our own making uses all processors, unless the user's make was told -j.
@@ -53,7 +57,7 @@ ifeq ($(BUILD),build)
 all: $(PROGRAMS)
 endif
 
-units: $(UNITS)
+units: $(UNITS) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS))
 
 $(LIBRARY): $(OBJECTS)
 	rm -f $@ && $(AR) rcs $@ $^
@@ -67,6 +71,22 @@ $(BUILD)/svm-%: $(BUILD)/svm-%.o $(LIBRARY)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/fault/faults: $(BUILD)/tests/fault/faults.o
+	$(CC) $(ALL_LDFLAGS) -o $@ $^
+
+$(BUILD)/tests/fault/shim.so: tests/fault/shim.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) -fPIC -shared -o $@ $< -ldl
+
+$(BUILD)/tests/fault/wrap.o: tests/fault/shim.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DFAULT_WRAP -c -o $@ $<
+
+# The programs with the shim in them, for sanitizers, which want to be the first in front of malloc.
+$(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(LIBRARY)
 	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
@@ -110,6 +130,13 @@ check-asan:
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
 	@DUALSVM_BIN=build-asan DUALSVM_QUICK=1 tests/run
 
+check-faults:
+	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup test
+	@$(MAKE) --no-print-directory $(JOBS) all $(FAULTS)
+	@DUALSVM_BIN='$(BUILD)' tests/fault/run
+	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
+	@DUALSVM_BIN=build-asan FAULT_OWN=1 tests/fault/run
+
 lint:
 	@tools/setup lint
 	@tests/lint
@@ -140,5 +167,5 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all units demo test check-asan lint bench benches fuzz fuzzers manual install clean .always
+.PHONY: all units demo test check-asan lint bench benches fuzz fuzzers check-faults manual install clean .always
 .SECONDARY:
