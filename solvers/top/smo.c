@@ -28,7 +28,7 @@ static const double WORTH_STRETCHING = 0.9;
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
-    double **array[] = {&state->alpha, &state->beta,    &state->C,   &state->share,
+    double **array[] = {&state->alpha, &state->beta,    &state->C,   &state->cap_rate,
                         &state->h,     &state->inverse, &state->s,   &state->U,
                         &state->K,     &smo->row_s,     &smo->row_g, &smo->bound};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
@@ -79,7 +79,7 @@ void top_smo_free(struct top_smo *smo) {
     }
     struct top_state *state = &smo->state;
     rows_free(state->rows);
-    void *const array[] = {state->at,     state->alpha, state->beta,    state->C,   state->share,
+    void *const array[] = {state->at,     state->alpha, state->beta,    state->C,   state->cap_rate,
                            state->h,      state->s,     state->inverse, state->U,   state->K,
                            state->capped, smo->weights, smo->scores,    smo->row_s, smo->row_g,
                            smo->bound,    smo->from,    smo->keep};
@@ -100,13 +100,13 @@ static void set_cost(struct top_smo *smo, double cost) {
         state->h[p] = risk->square && C > 0 ? 1 / (2 * C) : 0;
         switch (risk->kind) {
         case TOP_MEAN:
-            state->share[p] = risk->share[row];
+            state->cap_rate[p] = risk->share[row];
             break;
         case TOP_QUANTILE:
-            state->share[p] = mass <= 0 ? 0 : risk->square ? INFINITY : risk->theta * mass;
+            state->cap_rate[p] = mass <= 0 ? 0 : risk->square ? INFINITY : risk->theta * mass;
             break;
         case TOP_NONE:
-            state->share[p] = mass <= 0 ? 0 : risk->square ? INFINITY : cost * mass;
+            state->cap_rate[p] = mass <= 0 ? 0 : risk->square ? INFINITY : cost * mass;
             break;
         }
     }
@@ -155,7 +155,7 @@ static int shrink(struct top_smo *smo, struct error *err) {
     if (rows_reorder(state->rows, smo->from, n, err) < 0) {
         return -1;
     }
-    double *const array[] = {state->alpha,   state->beta, state->C, state->share, state->h,
+    double *const array[] = {state->alpha,   state->beta, state->C, state->cap_rate, state->h,
                              state->inverse, state->s,    state->U, state->K};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         permute(array[i], smo->from, n, smo->bound);

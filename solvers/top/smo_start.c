@@ -44,7 +44,7 @@ int top_smo_refresh(struct top_smo *smo, struct error *err) {
         double *out = coefficients + state->at[p] * outputs;
         out[0] = state->alpha[p] - state->beta[p];
         if (block) {
-            out[1] = state->capped[p] ? state->share[p] : 0;
+            out[1] = state->capped[p] ? state->cap_rate[p] : 0;
         }
     }
     int status = product(smo, coefficients, outputs, err);
@@ -73,7 +73,7 @@ static void scale_point(struct top_smo *smo) {
         }
         if (state->risk->kind == TOP_NONE && state->beta[p] > 0) {
             squares += state->curl * state->inverse[p] * state->beta[p] * state->beta[p];
-            most = fmin(most, state->share[p] / state->beta[p]);
+            most = fmin(most, state->cap_rate[p] / state->beta[p]);
         }
     }
     double linear = dual + 0.5 * (norm + squares);
