@@ -189,6 +189,7 @@ ends_at() {
 @test "top: w = 0 is detected and explained" {
     train -s topmeank --tau .01 train.svm m
     grep -q '^note = w = 0 is optimal: the centroid of the positives' train.out
+    assert_equal "$(grep -c '^note' train.out)" 1
     within "$(header gap m)" 0 1e-12
     svm-top-predict test.svm m 2>/dev/null | awk '$2 != 0 { exit 1 }'
     train -s topmeank --tau .01 -t rbf train.svm m
