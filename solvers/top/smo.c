@@ -22,15 +22,20 @@ enum {
  * evaluation to the next, with no less gap than a part of the least so far. */
 static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
 
+/* A dual that is lower by so much of the least gap than the best so far shows that rows of K, which
+ * are float, misled the steps: where costs are squared no bound stops them. */
+static const double LOST = 0.5;
+
 /* Relative gaps up to which the primal of a multiple is looked at. */
 static const double WORTH_STRETCHING = 0.9;
 
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
-    double **array[] = {&state->alpha, &state->beta,    &state->C,   &state->cap_rate,
-                        &state->h,     &state->inverse, &state->s,   &state->U,
-                        &state->K,     &smo->row_s,     &smo->row_g, &smo->bound};
+    double **array[] = {&state->alpha,    &state->beta,    &state->C,   &state->cap_rate,
+                        &state->h,        &state->inverse, &state->s,   &state->U,
+                        &state->K,        &smo->row_s,     &smo->row_g, &smo->bound,
+                        &smo->best_alpha, &smo->best_beta};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         *array[i] = memory_zeros(n, sizeof(double), "the dual point", err);
         if (!*array[i]) {
@@ -79,10 +84,11 @@ void top_smo_free(struct top_smo *smo) {
     }
     struct top_state *state = &smo->state;
     rows_free(state->rows);
-    void *const array[] = {state->at,     state->alpha, state->beta,    state->C,   state->cap_rate,
-                           state->h,      state->s,     state->inverse, state->U,   state->K,
-                           state->capped, smo->weights, smo->scores,    smo->row_s, smo->row_g,
-                           smo->bound,    smo->from,    smo->keep};
+    void *const array[] = {state->at,       state->alpha, state->beta,     state->C,
+                           state->cap_rate, state->h,     state->s,        state->inverse,
+                           state->U,        state->K,     state->capped,   smo->weights,
+                           smo->scores,     smo->row_s,   smo->row_g,      smo->bound,
+                           smo->from,       smo->keep,    smo->best_alpha, smo->best_beta};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }
@@ -218,55 +224,117 @@ static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit
     return 0;
 }
 
-static int bounds(struct top_smo *smo, double epsilon, struct fit *fit, struct error *err) {
+static void find_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
     double norm;
     fit->dual = top_state_dual(&smo->state, &norm);
     fit->primal = primal(smo, norm, fit->dual, epsilon);
-    return isfinite(fit->primal) && isfinite(fit->dual)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+/* How a run goes on, as its exact evaluations have it. */
+struct progress {
+    double best;       /* dual, of the point that is kept */
+    double last;       /* dual */
+    double least_gap;  /* INFINITY: there is none yet */
+    double ceiling;    /* the least primal: no dual is above it */
+    int stalled, slow; /* evaluations without progress; looks in between */
+};
+
+static bool finite(const struct fit *fit) {
+    return isfinite(fit->primal) && isfinite(fit->dual);
+}
+
+static bool lost(const struct progress *progress, const struct fit *fit) {
+    return !finite(fit) || (progress->least_gap < INFINITY &&
+                            fit->dual < progress->best - LOST * progress->least_gap);
+}
+
+/* Takes account of an exact evaluation, and keeps the point if it is the best so far. */
+static void take_account(struct top_smo *smo, const struct fit *fit, struct progress *progress) {
+    const struct top_state *state = &smo->state;
+    double gap = fit->primal - fit->dual;
+    bool better =
+        fit->dual - progress->last > STALLED_DUAL * gap || gap < STALLED_GAP * progress->least_gap;
+    progress->stalled = better ? 0 : progress->stalled + 1;
+    progress->slow = 0;
+    progress->last = fit->dual;
+    progress->least_gap = fmin(progress->least_gap, gap);
+    progress->ceiling = fmin(progress->ceiling, fit->primal);
+    if (fit->dual > progress->best) {
+        progress->best = fit->dual;
+        for (size_t p = 0; p < state->n; p++) {
+            smo->best_alpha[state->at[p]] = state->alpha[p];
+            smo->best_beta[state->at[p]] = state->beta[p];
+        }
+    }
+}
+
+/* Ends the run: at the point as it is, computed from the data, or at the best so far if it was
+ * lost on the way. */
+static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
+               const struct progress *progress, struct fit *fit, struct error *err) {
+    fit->reason = reason;
+    if (!smo->exact) {
+        if (top_smo_refresh(smo, err) < 0) {
+            return -1;
+        }
+        find_bounds(smo, epsilon, fit);
+    }
+    if (!lost(progress, fit)) {
+        return 0;
+    }
+    top_smo_adopt(smo, smo->cost, smo->best_alpha, smo->best_beta);
+    if (top_smo_refresh(smo, err) < 0) {
+        return -1;
+    }
+    find_bounds(smo, epsilon, fit);
+    return 0;
 }
 
 /* Steps until the gap, computed from the data, is reached; or a limit; or nothing helps. The gap
  * is looked at from running sums in between, and computed from the data where these say that it is
- * reached, that there is no step, or that steps bring little: then rows that were left out, or
- * rounding, are in the way. */
+ * reached, that there is no step, or that steps bring little, or what cannot be: then rows that
+ * were left out, or rounding, are in the way. */
 static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct top_state *state = &smo->state;
-    double exact_dual = -INFINITY, last_dual = 0, least = INFINITY;
-    int stalled = 0, checks = 0, slow = 0;
+    struct progress progress = {
+        .best = -INFINITY, .last = -INFINITY, .least_gap = INFINITY, .ceiling = INFINITY};
+    double last_dual = 0, epsilon = settings->epsilon;
     bool moved = true;
+    int checks = 0;
     for (;;) {
-        if (bounds(smo, settings->epsilon, fit, err) < 0) {
-            return -1;
+        find_bounds(smo, epsilon, fit);
+        bool reached = gap_reached(fit->primal, fit->dual, epsilon);
+        if (smo->exact && !(progress.least_gap < INFINITY) && !finite(fit)) {
+            return error_set(err, ERROR_RUNTIME,
+                             "scores overflow: scale the data or lower the cost");
         }
-        double gap = fit->primal - fit->dual;
-        bool reached = gap_reached(fit->primal, fit->dual, settings->epsilon);
+        if (smo->exact && lost(&progress, fit)) {
+            return end(smo, STOP_PRECISION, epsilon, &progress, fit, err);
+        }
         if (smo->exact) {
-            bool better = fit->dual - exact_dual > STALLED_DUAL * gap || gap < STALLED_GAP * least;
-            stalled = better ? 0 : stalled + 1;
-            exact_dual = fit->dual;
-            least = fmin(least, gap);
-            slow = 0;
+            take_account(smo, fit, &progress);
             fit->converged = reached;
             if (reached) {
                 return 0;
             }
-            if (stalled >= STALL_REFRESHES || !moved) {
-                fit->reason = STOP_ROUNDING;
+            if (progress.stalled >= STALL_REFRESHES || !moved) {
+                fit->reason = STOP_PRECISION;
                 return 0;
             }
         } else {
-            slow = fit->dual - last_dual < SLOW_DUAL * gap ? slow + 1 : 0;
+            bool slow = fit->dual - last_dual < SLOW_DUAL * (fit->primal - fit->dual);
+            progress.slow = slow ? progress.slow + 1 : 0;
         }
         last_dual = fit->dual;
-        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
-        if (fit->reason) {
-            return smo->exact ? 0 : top_smo_refresh(smo, err);
+        bool doubtful = !finite(fit) || fit->dual > progress.ceiling;
+        enum stop_reason said =
+            doubtful ? STOP_REACHED
+                     : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (said) {
+            return end(smo, said, epsilon, &progress, fit, err);
         }
-        bool done = !smo->exact && (reached || !moved || slow >= SLOW_CHECKS);
-        if (done) {
+        if (!smo->exact && (reached || doubtful || !moved || progress.slow >= SLOW_CHECKS)) {
             if (top_smo_refresh(smo, err) < 0) {
                 return -1;
             }

@@ -16,15 +16,16 @@ struct top_smo {
     const struct score_map *map;
     struct top_risk *risk;
     struct top_state state;
-    double cost;           /* of the last solution; 0: there is none */
-    double multiple;       /* of the point's f that the primal is of */
-    bool exact;            /* s and U of all places are from the data, nothing moved since */
-    double *weights;       /* (dimension, 2) work */
-    double *scores;        /* (n, 2) work, by row */
-    double *row_s, *row_g; /* (n) work, by row */
-    double *bound;         /* (n) work */
-    uint32_t *from;        /* (n) work */
-    unsigned char *keep;   /* (n) work */
+    double cost;     /* of the last solution; 0: there is none */
+    double multiple; /* of the point's f that the primal is of */
+    bool exact;      /* s and U of all places are from the data, nothing moved since */
+    double *best_alpha, *best_beta; /* (n) of the run so far, by row */
+    double *weights;                /* (dimension, 2) work */
+    double *scores;                 /* (n, 2) work, by row */
+    double *row_s, *row_g;          /* (n) work, by row */
+    double *bound;                  /* (n) work */
+    uint32_t *from;                 /* (n) work */
+    unsigned char *keep;            /* (n) work */
 };
 
 /* Recomputes s, U and the sums from the data, with all places in use. */
