@@ -21,6 +21,9 @@ static void find_largest(const struct data *data, double *largest) {
     }
 }
 
+/* Features as large as this cost digits where they are multiplied, as kernels do. */
+static const double LARGE = 1000;
+
 /* What a scaling would not change, or what knows none. */
 static bool takes_scales(const struct plain_fit *fit) {
     switch (fit->kernel.type) {
@@ -54,6 +57,9 @@ static void note_scales(const struct plain_fit *fit, const struct data *data,
                       "note = features range over %.3g (one) and %.3g (another): --scale std would "
                       "help\n",
                       least, most);
+    } else if (most >= LARGE && !fit->solution.converged &&
+               (fit->solution.reason == STOP_ROUNDING || fit->solution.reason == STOP_PRECISION)) {
+        output_format(output, "note = features reach %.3g: --scale std would help\n", most);
     }
     free(largest);
 }
