@@ -22,8 +22,9 @@ enum {
  * evaluation to the next, with no less gap than a part of the least so far. */
 static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
 
-/* A dual that is lower by so much of the least gap than the best so far shows that rows of K, which
- * are float, misled the steps: where costs are squared no bound stops them. */
+/* A dual that is lower by so much of the least gap than the best so far, or higher than a primal,
+ * shows that rows of K, which are float, misled the steps, or that K is not semidefinite: where
+ * losses are squared no bound stops them. */
 static const double LOST = 0.5;
 
 /* Relative gaps up to which the primal of a multiple is looked at. */
@@ -244,8 +245,9 @@ static bool finite(const struct fit *fit) {
 }
 
 static bool lost(const struct progress *progress, const struct fit *fit) {
-    return !finite(fit) || (progress->least_gap < INFINITY &&
-                            fit->dual < progress->best - LOST * progress->least_gap);
+    double much = LOST * progress->least_gap;
+    return !finite(fit) || fit->dual < progress->best - much ||
+           fit->dual > progress->ceiling + much;
 }
 
 /* Takes account of an exact evaluation, and keeps the point if it is the best so far. */

@@ -148,8 +148,8 @@ static int settle(struct top_smo *smo, double cost, struct error *err) {
         return -1;
     }
     scale_point(smo);
-    double norm;
-    if (top_state_dual(&smo->state, &norm) > 0) {
+    double norm, dual = top_state_dual(&smo->state, &norm);
+    if (dual > 0 && isfinite(dual)) {
         return 0;
     }
     point_at_nothing(smo, cost);
