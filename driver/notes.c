@@ -21,6 +21,9 @@ static void find_largest(const struct data *data, double *largest) {
     }
 }
 
+/* Features as large as this cost digits where they are multiplied, as kernels do. */
+static const double LARGE = 1000;
+
 /* What a scaling would not change, or what knows none. */
 static bool takes_scales(const struct plain_fit *fit) {
     switch (fit->kernel.type) {
@@ -54,12 +57,17 @@ static void note_scales(const struct plain_fit *fit, const struct data *data,
                       "note = features range over %.3g (one) and %.3g (another): --scale std would "
                       "help\n",
                       least, most);
+    } else if (most >= LARGE && !fit->solution.converged &&
+               (fit->solution.reason == STOP_ROUNDING || fit->solution.reason == STOP_PRECISION)) {
+        output_format(output, "note = features reach %.3g: --scale std would help\n", most);
     }
     free(largest);
 }
 
 void notes_write(const struct plain_fit *fit, const struct data *data, struct output *output) {
-    if (fit->solution.flat) {
+    if (fit->solution.zero) {
+        output_format(output, "note = %s\n", fit->solution.zero);
+    } else if (fit->solution.flat) {
         output_format(output, "note = all rows have the same score: the model tells nothing apart; "
                               "a larger cost or another kernel may help\n");
     }

@@ -83,6 +83,44 @@ ends_at() {
     done
 }
 
+@test "top: rows that floats cannot tell apart mislead no solver" {
+    # a feature of 1000, one positive, equal rows: a squared loss bounds no step
+    printf '%s\n' '+1 1:1000 2:.627' '-1 1:1000 2:-.118' '-1 1:1 2:1' '-1 1:1000 2:-.943' \
+        '-1 1:1000 2:-.652' '-1 1:1000 2:-2.506' '-1 1:1000 2:-.943' '-1 1:1 2:1' \
+        '-1 1:1 2:1' '-1 1:1000 2:-1.658' '-1 1:1000 2:.459' >equal
+    for cost in 1 32.386 1e3 1e5; do
+        for kernel in linear 'polynomial -d 1 -g 1'; do
+            at="-s toppush -l squared-hinge -c $cost -t $kernel -e 1e-5 equal m"
+            train --solver interior $at
+            optimum=$(header primal m)
+            for solver in auto smo; do
+                train --solver $solver $at
+                within "$(header gap m)" 0 1e-5
+                near "$(header primal m)" "$optimum" 1e-5
+            done
+        done
+    done
+}
+
+@test "top: kernels beyond floats are solved as far as double goes, beyond it refused" {
+    awk '{ for (i = 2; i <= NF; i++) { split($i, p, ":"); $i = p[1] ":" p[2] * 1e7 } print }' \
+        train.svm >large.svm
+    for solver in auto smo bundle interior; do
+        at="-t polynomial -d 3 -g 1 --solver $solver large.svm m"
+        for loss in hinge squared-hinge; do
+            train -l $loss -e 1e-4 --scale std $at
+            within "$(header gap m)" 0 1e-4
+            run -0 --separate-stderr svm-top-train -q -l $loss $at
+            assert_line 'note = features reach 5.44e+07: --scale std would help'
+            [[ $stderr == *'not converged: '*' stops progress: gap 1' ]]
+            # 43 positives of loss 1 at w = 0
+            within "$(header primal m)" "$(header dual m)" 43.000001
+        done
+        run -1 svm-top-train -q -t polynomial -d 30 -g 1 --solver $solver large.svm
+        assert_output 'svm-top-train: kernel values overflow: scale the features'
+    done
+}
+
 @test "top: --lambda is 1 / (C n+), and can be swept" {
     n=$(grep -c '^+1' train.svm)
     train -s toppushk -t rbf --lambda 1e-2 train.svm a
@@ -189,6 +227,7 @@ ends_at() {
 @test "top: w = 0 is detected and explained" {
     train -s topmeank --tau .01 train.svm m
     grep -q '^note = w = 0 is optimal: the centroid of the positives' train.out
+    assert_equal "$(grep -c '^note' train.out)" 1
     within "$(header gap m)" 0 1e-12
     svm-top-predict test.svm m 2>/dev/null | awk '$2 != 0 { exit 1 }'
     train -s topmeank --tau .01 -t rbf train.svm m

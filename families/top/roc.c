@@ -72,7 +72,7 @@ double roc_negative(const struct roc *roc, size_t k) {
 }
 
 /* Share of the positives strictly above t. */
-static double share_above(const struct roc *roc, double t) {
+static double fraction_above(const struct roc *roc, double t) {
     size_t above = 0;
     for (size_t i = 0; i < roc->n_steps && roc->step[i].score > t; i++) {
         above += roc->step[i].positives;
@@ -92,7 +92,7 @@ double roc_tpr_at_count(const struct roc *roc, size_t k) {
         sum += (double)taken * step->score;
         left -= taken;
     }
-    return share_above(roc, sum / (double)k);
+    return fraction_above(roc, sum / (double)k);
 }
 
 double roc_threshold(const struct roc *roc, double tau) {
@@ -102,7 +102,7 @@ double roc_threshold(const struct roc *roc, double tau) {
 }
 
 double roc_tpr_at_rate(const struct roc *roc, double tau) {
-    return share_above(roc, roc_threshold(roc, tau));
+    return fraction_above(roc, roc_threshold(roc, tau));
 }
 
 double roc_auc(const struct roc *roc) {
@@ -147,7 +147,7 @@ double roc_precision(const struct roc *roc, size_t k) {
 }
 
 double roc_positives_at_top(const struct roc *roc) {
-    return share_above(roc, roc_negative(roc, 1));
+    return fraction_above(roc, roc_negative(roc, 1));
 }
 
 double roc_average_precision(const struct roc *roc) {

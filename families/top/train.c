@@ -264,9 +264,6 @@ static void report(const void *opened, struct point point, const struct solution
     output_format(output, "threshold = ");
     output_number(output, top_threshold(state->top));
     output_format(output, "\n");
-    if (top_trivial(state->top)) {
-        output_format(output, "note = %s\n", top_trivial(state->top));
-    }
 }
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,

@@ -37,6 +37,10 @@ int certify_create(struct certify **certify, const struct problem *problem,
         made->reach[i] = hypot(made->reach[i], constant);
     }
     kernel_rows_free(&own);
+    if (!isfinite(made->trace)) {
+        certify_free(made);
+        return error_set(err, ERROR_RUNTIME, "kernel values overflow: scale the features");
+    }
     *certify = made;
     return 0;
 }

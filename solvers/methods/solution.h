@@ -19,6 +19,7 @@ struct solution {
     double primal, dual; /* dual <= optimum <= primal, with rounding paid for, if certified */
     double norm;         /* |f|, over all outputs; 0 where it was not evaluated */
     bool flat;           /* all rows have the same scores, up to rounding */
+    const char *zero;    /* why w = 0 is optimal, where that is known: a static sentence, or NULL */
     double gap;          /* relative; NAN: nothing bounds the optimum */
     uint64_t iterations;
     bool converged;          /* (primal - dual) / primal <= epsilon, or the stop rule asked for */

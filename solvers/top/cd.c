@@ -14,7 +14,7 @@
 static const double SLOW = 1e-6;
 enum { SLOW_SWEEPS = 3 };
 
-/* Three largest ratios beta / share, so that up to two entries can be left out. */
+/* Three largest ratios beta / cap_rate, so that up to two entries can be left out. */
 enum { TOPS = 3 };
 
 struct cd {
@@ -23,9 +23,9 @@ struct cd {
     struct rows *rows;
     size_t n;
     double cost;
-    double *alpha, *beta, *bound, *share, *h, *s, *K, *work; /* (n), work 3n */
-    double level;                                            /* TOP_MEAN: sum alpha */
-    double squares;                                          /* sum beta^2 / mass */
+    double *alpha, *beta, *bound, *cap_rate, *h, *s, *K, *work; /* (n), work 3n */
+    double level;                                               /* TOP_MEAN: sum alpha */
+    double squares;                                             /* sum beta^2 / mass */
     double top[TOPS];
     size_t top_at[TOPS];
 };
@@ -59,7 +59,7 @@ static void find_tops(struct cd *cd) {
         if (cd->beta[j] <= 0) {
             continue;
         }
-        double ratio = cd->beta[j] / cd->share[j];
+        double ratio = cd->beta[j] / cd->cap_rate[j];
         size_t at = j;
         for (int t = 0; t < TOPS; t++) {
             if (ratio > cd->top[t]) {
@@ -192,14 +192,14 @@ static void mixed_pair(const struct cd *cd, double K_kl, size_t k, size_t l, str
                                       .budget = cd->risk->budget,
                                       .fixed = top_beside(cd, l, SIZE_MAX),
                                       .a = cd->beta[l],
-                                      .wa = cd->share[l]};
+                                      .wa = cd->cap_rate[l]};
         d = kinked_best(&kinked, low, high);
         gain = kinked_value(&kinked, d);
     } else {
-        double share = cd->share[l];
+        double rate = cd->cap_rate[l];
         low = fmax(low, top_beside(cd, l, SIZE_MAX) - cd->level);
-        if (share < 1) {
-            high = fmin(high, (share * cd->level - cd->beta[l]) / (1 - share));
+        if (rate < 1) {
+            high = fmin(high, (rate * cd->level - cd->beta[l]) / (1 - rate));
         }
         d = clip(num / den, fmin(low, 0), fmax(high, 0));
         gain = num * d - 0.5 * den * d * d;
@@ -227,14 +227,14 @@ static void beta_pair(const struct cd *cd, const float *row, size_t k, size_t l,
                                       .budget = cd->risk->budget,
                                       .fixed = top_beside(cd, k, l),
                                       .a = cd->beta[k],
-                                      .wa = cd->share[k],
+                                      .wa = cd->cap_rate[k],
                                       .b = cd->beta[l],
-                                      .wb = cd->share[l]};
+                                      .wb = cd->cap_rate[l]};
         d = kinked_best(&kinked, low, high);
         gain = kinked_value(&kinked, d);
     } else {
-        low = fmax(low, cd->beta[l] - cd->share[l] * cd->level);
-        high = fmin(high, cd->share[k] * cd->level - cd->beta[k]);
+        low = fmax(low, cd->beta[l] - cd->cap_rate[l] * cd->level);
+        high = fmin(high, cd->cap_rate[k] * cd->level - cd->beta[k]);
         d = clip(num / den, fmin(low, 0), fmax(high, 0));
         gain = num * d - 0.5 * den * d * d;
     }
@@ -283,7 +283,7 @@ static int improve(struct cd *cd, struct entry first, struct error *err) {
                 alpha_pair(cd, row, k, i, &best);
             }
         }
-        if (cd->share[i] > 0) {
+        if (cd->cap_rate[i] > 0) {
             if (!first.beta) {
                 mixed_pair(cd, (double)row[i], k, i, &best);
             } else if (i != k) {
@@ -334,17 +334,17 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
         double C = cd->cost * risk->cost[i];
         cd->bound[i] = C <= 0 ? 0 : risk->square ? INFINITY : C;
         cd->h[i] = C > 0 && risk->square ? 1 / (2 * C) : 0;
-        cd->share[i] = risk->kind == TOP_MEAN ? risk->share[i] : risk->theta * risk->mass[i];
+        cd->cap_rate[i] = risk->kind == TOP_MEAN ? risk->share[i] : risk->theta * risk->mass[i];
         cd->alpha[i] = C > 0 ? C * random_unit(&random) : 0;
         cd->beta[i] = risk->mass[i] > 0 ? cd->cost * random_unit(&random) : 0;
-        delta = cd->share[i] > 0 ? fmax(delta, cd->beta[i] / cd->share[i]) : delta;
+        delta = cd->cap_rate[i] > 0 ? fmax(delta, cd->beta[i] / cd->cap_rate[i]) : delta;
     }
     if (risk->kind == TOP_MEAN) {
-        top_projection_mean(cd->alpha, cd->bound, cd->beta, cd->share, cd->n);
+        top_projection_mean(cd->alpha, cd->bound, cd->beta, cd->cap_rate, cd->n);
     } else if (levelled_quantile(cd)) {
-        top_projection_level(cd->alpha, cd->bound, cd->beta, cd->share, delta, cd->n);
+        top_projection_level(cd->alpha, cd->bound, cd->beta, cd->cap_rate, delta, cd->n);
     } else {
-        top_projection_free(cd->alpha, cd->bound, cd->beta, cd->share, cd->n);
+        top_projection_free(cd->alpha, cd->bound, cd->beta, cd->cap_rate, cd->n);
     }
     cd->level = cd->squares = 0;
     for (size_t i = 0; i < cd->n; i++) {
@@ -372,7 +372,7 @@ static int sweep(struct cd *cd, struct random *random, uint32_t *order, struct e
     random_shuffle(random, order, 2 * cd->n);
     for (size_t i = 0; i < 2 * cd->n; i++) {
         struct entry entry = {order[i] % cd->n, order[i] >= cd->n};
-        bool exists = entry.beta ? cd->share[entry.row] > 0 : cd->bound[entry.row] > 0;
+        bool exists = entry.beta ? cd->cap_rate[entry.row] > 0 : cd->bound[entry.row] > 0;
         if (exists && improve(cd, entry, err) < 0) {
             return -1;
         }
@@ -434,7 +434,7 @@ static int copy_fit(struct cd *cd, struct fit *fit, struct error *err) {
 }
 
 static int allocate(struct cd *cd, struct error *err) {
-    double **array[] = {&cd->alpha, &cd->beta, &cd->bound, &cd->share,
+    double **array[] = {&cd->alpha, &cd->beta, &cd->bound, &cd->cap_rate,
                         &cd->h,     &cd->s,    &cd->K,     &cd->work};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         *array[i] = memory_zeros(cd->n, sizeof(double), "the dual point", err);
@@ -468,7 +468,7 @@ int top_cd_solve(const struct problem *problem, const struct score_map *map, str
         fit_free(fit);
     }
     rows_free(cd.rows);
-    double *const array[] = {cd.alpha, cd.beta, cd.bound, cd.share, cd.h, cd.s, cd.K, cd.work};
+    double *const array[] = {cd.alpha, cd.beta, cd.bound, cd.cap_rate, cd.h, cd.s, cd.K, cd.work};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }

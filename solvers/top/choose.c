@@ -31,7 +31,7 @@ static struct extremes find_extremes(const struct top_state *state) {
                 e.alpha_down = (ptrdiff_t)p;
             }
         }
-        if (state->share[p] > 0) {
+        if (state->cap_rate[p] > 0) {
             double z = top_state_beta_slope(state, p);
             if (z > e.z_up && !state->capped[p]) {
                 e.z_up = z;
@@ -115,7 +115,7 @@ static struct found scan_beta(const struct top_state *state, const float *row,
     struct found best = {NOBODY, 0, 0, 0};
     for (size_t p = 0; p < state->active; p++) {
         bool may = scan->falls ? state->beta[p] > 0 && !(scan->free_only && state->capped[p])
-                               : state->share[p] > 0 && !state->capped[p];
+                               : state->cap_rate[p] > 0 && !state->capped[p];
         if (!may) {
             continue;
         }
@@ -241,7 +241,7 @@ static void with_level(const struct top_state *state, const struct extremes *e, 
 static void choose_single(const struct top_state *state, struct top_step *step, double *gain) {
     for (size_t p = 0; p < state->active; p++) {
         for (int beta = 0; beta < 2; beta++) {
-            if ((beta ? state->share[p] : state->C[p]) <= 0) {
+            if ((beta ? state->cap_rate[p] : state->C[p]) <= 0) {
                 continue;
             }
             double slope = beta ? top_state_beta_slope(state, p) : top_state_alpha_slope(state, p);
@@ -363,8 +363,8 @@ size_t top_choose_resting(const struct top_state *state, unsigned char *keep) {
     for (size_t p = 0; p < state->active; p++) {
         bool alpha = state->C[p] > 0 &&
                      (state->alpha[p] > 0 || !(top_state_alpha_slope(state, p) < g_least));
-        bool beta = state->share[p] > 0 && (state->beta[p] > 0 || state->capped[p] ||
-                                            !(top_state_beta_slope(state, p) < z_least));
+        bool beta = state->cap_rate[p] > 0 && (state->beta[p] > 0 || state->capped[p] ||
+                                               !(top_state_beta_slope(state, p) < z_least));
         keep[p] = alpha || beta;
         kept += keep[p];
     }

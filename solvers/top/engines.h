@@ -1,6 +1,6 @@
 /* The engines for the convex formulations of classification at the top, each with what it keeps
- * from one solve to the next: smo, cutting planes, coordinate ascent, interior points; and the first
- * two in turn.
+ * from one solve to the next: smo, cutting planes, coordinate ascent, interior points; and the
+ * first two in turn.
  *
  * Where smo or cutting planes have done the work of a solve by interior points, or gain nothing
  * more, interior points finish: smo crawls where C is large or features are unscaled. */

@@ -8,7 +8,8 @@
  *
  * with rho of sum alpha = sum beta, lambda of sum alpha = level; the last term is of beta in
  * TOP_QUANTILE squared, whose root is written as the least over level of
- * sum x^2 / (2 arc level) + budget level, arc = 2 theta^2 mass; there level >= 0 has multiplier w. */
+ * sum x^2 / (2 arc level) + budget level, arc = 2 theta^2 mass; there level >= 0 has multiplier
+ * w. */
 #ifndef SOLVERS_TOP_INTERIOR_PRIVATE_H
 #define SOLVERS_TOP_INTERIOR_PRIVATE_H
 

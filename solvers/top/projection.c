@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct set {
-    const double *alpha, *bound, *beta, *share;
+    const double *alpha, *bound, *beta, *cap_rate;
     size_t n;
     double delta;
 };
@@ -42,17 +42,17 @@ static double sum_alpha(const struct set *set, double x) {
 static double sum_beta(const struct set *set, double x, double level) {
     double sum = 0;
     for (size_t j = 0; j < set->n; j++) {
-        sum += set->share[j] > 0 ? clip(set->beta[j] + x, 0, set->share[j] * level) : 0;
+        sum += set->cap_rate[j] > 0 ? clip(set->beta[j] + x, 0, set->cap_rate[j] * level) : 0;
     }
     return sum;
 }
 
-/* Sum of share_j times what the caps cut off. */
+/* Sum of cap_rate_j times what the caps cut off. */
 static double cut_off(const struct set *set, double x, double level) {
     double sum = 0;
     for (size_t j = 0; j < set->n; j++) {
-        if (set->share[j] > 0) {
-            sum += set->share[j] * fmax(0, set->beta[j] + x - set->share[j] * level);
+        if (set->cap_rate[j] > 0) {
+            sum += set->cap_rate[j] * fmax(0, set->beta[j] + x - set->cap_rate[j] * level);
         }
     }
     return sum;
@@ -66,7 +66,7 @@ static double extent(const struct set *set) {
             most = fmax(most, fabs(set->alpha[i]));
             most = fmax(most, set->bound[i] < INFINITY ? set->bound[i] : 0);
         }
-        if (set->share[i] > 0) {
+        if (set->cap_rate[i] > 0) {
             most = fmax(most, fabs(set->beta[i]));
         }
     }
@@ -92,9 +92,9 @@ static double mean_sum(const struct set *set, double m, double unused) {
     return sum_alpha(set, -lambda + cut_off(set, lambda, m)) - m;
 }
 
-void top_projection_mean(double *alpha, const double *bound, double *beta, const double *share,
+void top_projection_mean(double *alpha, const double *bound, double *beta, const double *cap_rate,
                          size_t n) {
-    struct set set = {alpha, bound, beta, share, n, 0};
+    struct set set = {alpha, bound, beta, cap_rate, n, 0};
     /* where the sum already falls at 0 the nearest point is 0, the tip of the cone */
     double low = 1e-14 * extent(&set), high = extent(&set) * (double)n * 4;
     if (mean_sum(&set, low, 0) <= 0) {
@@ -109,7 +109,7 @@ void top_projection_mean(double *alpha, const double *bound, double *beta, const
         sum += alpha[i];
     }
     for (size_t j = 0; j < n; j++) {
-        beta[j] = share[j] > 0 ? clip(beta[j] + lambda, 0, share[j] * sum) : 0;
+        beta[j] = cap_rate[j] > 0 ? clip(beta[j] + lambda, 0, cap_rate[j] * sum) : 0;
     }
 }
 
@@ -131,15 +131,15 @@ static double level_sum(const struct set *set, double lambda, double unused) {
     return sum_alpha(set, -lambda) - sum_beta(set, lambda, delta_of(set, lambda));
 }
 
-double top_projection_level(double *alpha, const double *bound, double *beta, const double *share,
-                            double delta, size_t n) {
-    struct set set = {alpha, bound, beta, share, n, delta};
+double top_projection_level(double *alpha, const double *bound, double *beta,
+                            const double *cap_rate, double delta, size_t n) {
+    struct set set = {alpha, bound, beta, cap_rate, n, delta};
     double most = 2 * extent(&set);
     double lambda = root(level_sum, &set, 0, -most, most);
     delta = delta_of(&set, lambda);
     for (size_t i = 0; i < n; i++) {
         alpha[i] = bound[i] > 0 ? clip(alpha[i] - lambda, 0, bound[i]) : 0;
-        beta[i] = share[i] > 0 ? clip(beta[i] + lambda, 0, share[i] * delta) : 0;
+        beta[i] = cap_rate[i] > 0 ? clip(beta[i] + lambda, 0, cap_rate[i] * delta) : 0;
     }
     return delta;
 }
@@ -151,13 +151,13 @@ static double free_sum(const struct set *set, double lambda, double unused) {
     return sum_alpha(set, -lambda) - sum_beta(set, lambda, INFINITY);
 }
 
-void top_projection_free(double *alpha, const double *bound, double *beta, const double *share,
+void top_projection_free(double *alpha, const double *bound, double *beta, const double *cap_rate,
                          size_t n) {
-    struct set set = {alpha, bound, beta, share, n, 0};
+    struct set set = {alpha, bound, beta, cap_rate, n, 0};
     double most = 2 * extent(&set);
     double lambda = root(free_sum, &set, 0, -most, most);
     for (size_t i = 0; i < n; i++) {
         alpha[i] = bound[i] > 0 ? clip(alpha[i] - lambda, 0, bound[i]) : 0;
-        beta[i] = share[i] > 0 ? fmax(0, beta[i] + lambda) : 0;
+        beta[i] = cap_rate[i] > 0 ? fmax(0, beta[i] + lambda) : 0;
     }
 }

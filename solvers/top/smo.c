@@ -4,7 +4,7 @@
 #include "common/base/memory.h"
 #include "common/kernel/rows.h"
 #include "solvers/top/choose.h"
-#include "solvers/top/state.h"
+#include "solvers/top/smo_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,31 +22,21 @@ enum {
  * evaluation to the next, with no less gap than a part of the least so far. */
 static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
 
+/* A dual that is lower by so much of the least gap than the best so far, or higher than a primal,
+ * shows that rows of K, which are float, misled the steps, or that K is not semidefinite: where
+ * losses are squared no bound stops them. */
+static const double LOST = 0.5;
+
 /* Relative gaps up to which the primal of a multiple is looked at. */
 static const double WORTH_STRETCHING = 0.9;
-
-struct top_smo {
-    const struct problem *problem;
-    const struct score_map *map;
-    struct top_risk *risk;
-    struct top_state state;
-    double cost;           /* of the last solution; 0: there is none */
-    double multiple;       /* of the point's f that the primal is of */
-    bool exact;            /* s and U of all places are from the data, nothing moved since */
-    double *weights;       /* (dimension, 2) work */
-    double *scores;        /* (n, 2) work, by row */
-    double *row_s, *row_g; /* (n) work, by row */
-    double *bound;         /* (n) work */
-    uint32_t *from;        /* (n) work */
-    unsigned char *keep;   /* (n) work */
-};
 
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
-    double **array[] = {&state->alpha, &state->beta,    &state->C,   &state->share,
-                        &state->h,     &state->inverse, &state->s,   &state->U,
-                        &state->K,     &smo->row_s,     &smo->row_g, &smo->bound};
+    double **array[] = {&state->alpha,    &state->beta,    &state->C,   &state->cap_rate,
+                        &state->h,        &state->inverse, &state->s,   &state->U,
+                        &state->K,        &smo->row_s,     &smo->row_g, &smo->bound,
+                        &smo->best_alpha, &smo->best_beta};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         *array[i] = memory_zeros(n, sizeof(double), "the dual point", err);
         if (!*array[i]) {
@@ -95,10 +85,11 @@ void top_smo_free(struct top_smo *smo) {
     }
     struct top_state *state = &smo->state;
     rows_free(state->rows);
-    void *const array[] = {state->at,     state->alpha, state->beta,    state->C,   state->share,
-                           state->h,      state->s,     state->inverse, state->U,   state->K,
-                           state->capped, smo->weights, smo->scores,    smo->row_s, smo->row_g,
-                           smo->bound,    smo->from,    smo->keep};
+    void *const array[] = {state->at,       state->alpha, state->beta,     state->C,
+                           state->cap_rate, state->h,     state->s,        state->inverse,
+                           state->U,        state->K,     state->capped,   smo->weights,
+                           smo->scores,     smo->row_s,   smo->row_g,      smo->bound,
+                           smo->from,       smo->keep,    smo->best_alpha, smo->best_beta};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }
@@ -116,218 +107,19 @@ static void set_cost(struct top_smo *smo, double cost) {
         state->h[p] = risk->square && C > 0 ? 1 / (2 * C) : 0;
         switch (risk->kind) {
         case TOP_MEAN:
-            state->share[p] = risk->share[row];
+            state->cap_rate[p] = risk->share[row];
             break;
         case TOP_QUANTILE:
-            state->share[p] = mass <= 0 ? 0 : risk->square ? INFINITY : risk->theta * mass;
+            state->cap_rate[p] = mass <= 0 ? 0 : risk->square ? INFINITY : risk->theta * mass;
             break;
         case TOP_NONE:
-            state->share[p] = mass <= 0 ? 0 : risk->square ? INFINITY : cost * mass;
+            state->cap_rate[p] = mass <= 0 ? 0 : risk->square ? INFINITY : cost * mass;
             break;
         }
     }
     state->lift = risk->kind == TOP_QUANTILE ? 1 / risk->theta : risk->kind == TOP_NONE ? 1 : 0;
     state->curl = risk->kind == TOP_NONE && risk->square ? 1 / (2 * cost) : 0;
     state->level = 1;
-}
-
-/* scores (n, n_outputs) by row = the products of K with coefficients by row, from the data. */
-static int product(struct top_smo *smo, const double *coefficients, size_t n_outputs,
-                   struct error *err) {
-    const struct score_map *map = smo->map;
-    size_t n = map->n, d = map->dimension;
-    if (!map->primal) {
-        return map->exact(map, coefficients, n_outputs, smo->scores, err);
-    }
-    double *one = memory_array(d, sizeof *one, "weights", err);
-    int status = one ? 0 : -1;
-    for (size_t k = 0; k < n_outputs && status == 0; k++) {
-        for (size_t i = 0; i < n; i++) {
-            smo->row_g[i] = coefficients[i * n_outputs + k];
-        }
-        status = map->adjoint(map, smo->row_g, one, err);
-        for (size_t c = 0; c < d && status == 0; c++) {
-            smo->weights[c * n_outputs + k] = one[c];
-        }
-    }
-    free(one);
-    return status < 0 ? -1 : map->exact(map, smo->weights, n_outputs, smo->scores, err);
-}
-
-/* Recomputes s, U and the sums from the data, with all places in use. */
-static int refresh(struct top_smo *smo, struct error *err) {
-    struct top_state *state = &smo->state;
-    size_t n = state->n;
-    state->active = n;
-    top_state_classify(state);
-    bool block = top_state_levelled(state) && state->n_capped > 0;
-    size_t outputs = block ? 2 : 1;
-    double *coefficients = memory_array(n, outputs * sizeof *coefficients, "coefficients", err);
-    if (!coefficients) {
-        return -1;
-    }
-    for (size_t p = 0; p < n; p++) {
-        double *out = coefficients + state->at[p] * outputs;
-        out[0] = state->alpha[p] - state->beta[p];
-        if (block) {
-            out[1] = state->capped[p] ? state->share[p] : 0;
-        }
-    }
-    int status = product(smo, coefficients, outputs, err);
-    free(coefficients);
-    if (status < 0) {
-        return -1;
-    }
-    for (size_t p = 0; p < n; p++) {
-        state->s[p] = smo->scores[state->at[p] * outputs];
-        state->U[p] = block ? smo->scores[state->at[p] * outputs + 1] : 0;
-    }
-    top_state_sums(state);
-    smo->exact = true;
-    return 0;
-}
-
-/* ---- the start ---- */
-
-/* The factor that is best for the whole point, as far as bounds allow, and the point with it. */
-static void scale_point(struct top_smo *smo) {
-    struct top_state *state = &smo->state;
-    double norm, most = INFINITY, squares = 0;
-    double dual = top_state_dual(state, &norm); /* = linear - (norm + squares) / 2 */
-    for (size_t p = 0; p < state->n; p++) {
-        squares += state->h[p] * state->alpha[p] * state->alpha[p];
-        if (state->alpha[p] > 0) {
-            most = fmin(most, state->C[p] / state->alpha[p]);
-        }
-        if (state->risk->kind == TOP_NONE && state->beta[p] > 0) {
-            squares += state->curl * state->inverse[p] * state->beta[p] * state->beta[p];
-            most = fmin(most, state->share[p] / state->beta[p]);
-        }
-    }
-    double linear = dual + 0.5 * (norm + squares);
-    double factor = norm + squares > 0 ? linear / (norm + squares) : most;
-    factor = fmin(fmax(factor, 0), most);
-    if (!(factor < INFINITY)) {
-        factor = 1;
-    }
-    for (size_t p = 0; p < state->n; p++) {
-        double alpha = factor * state->alpha[p];
-        state->alpha[p] = alpha > state->C[p] * (1 - 1e-14) ? state->C[p] : alpha;
-        state->beta[p] *= factor;
-        state->s[p] *= factor;
-    }
-    top_state_classify(state);
-    top_state_sums(state);
-}
-
-/* The multiple of the scores in row_s that has the least primal: by doubling, then by thirds. */
-static double best_multiple(struct top_smo *smo, double cost, double norm) {
-    double offset, best = 1, least = INFINITY;
-    const size_t n = smo->risk->n;
-    for (int k = -40; k <= 40; k++) {
-        double x = ldexp(1, k);
-        for (size_t i = 0; i < n; i++) {
-            smo->bound[i] = x * smo->row_s[i];
-        }
-        double primal =
-            0.5 * x * x * norm + cost * top_risk_cut(smo->risk, smo->bound, smo->row_g, &offset);
-        if (primal < least) {
-            least = primal;
-            best = x;
-        }
-    }
-    return best;
-}
-
-/* The dual point that belongs to the scores x row_s: the plane of the risk there, of which *offset
- * is the part of the dual that is not a square. */
-static void point_at(struct top_smo *smo, double cost, double x, double *offset) {
-    struct top_risk *risk = smo->risk;
-    struct top_state *state = &smo->state;
-    for (size_t i = 0; i < state->n; i++) {
-        smo->bound[i] = x * smo->row_s[i];
-    }
-    top_risk_cut(risk, smo->bound, smo->row_g, offset);
-    for (size_t p = 0; p < state->n; p++) {
-        state->alpha[p] = cost * risk->slope[state->at[p]];
-        state->beta[p] = cost * risk->slopes * risk->p[state->at[p]];
-    }
-}
-
-/* A point of which some multiple has a dual above 0, so that steps never come back to 0, from
- * which no pair of entries rises: at scores 0, all of the cost and beta as the masses are. */
-static void point_at_nothing(struct top_smo *smo, double cost) {
-    const struct top_risk *risk = smo->risk;
-    struct top_state *state = &smo->state;
-    memset(smo->row_s, 0, state->n * sizeof *smo->row_s);
-    double offset, sum = 0;
-    point_at(smo, cost, 0, &offset);
-    for (size_t p = 0; p < state->n; p++) {
-        sum += state->alpha[p];
-    }
-    for (size_t p = 0; p < state->n && risk->kind != TOP_NONE; p++) {
-        state->beta[p] = sum * (risk->mass[state->at[p]] / risk->total_mass);
-    }
-}
-
-/* Computes everything of the point, and takes its best multiple. */
-static int settle(struct top_smo *smo, double cost, struct error *err) {
-    if (refresh(smo, err)) {
-        return -1;
-    }
-    scale_point(smo);
-    double norm;
-    if (top_state_dual(&smo->state, &norm) > 0) {
-        return 0;
-    }
-    point_at_nothing(smo, cost);
-    if (refresh(smo, err)) {
-        return -1;
-    }
-    scale_point(smo);
-    return 0;
-}
-
-/* A first point: the direction from the centroid of J to that of the positives, the dual point
- * that belongs to its scores at the best multiple, and the best multiple of that. Where the best
- * multiple takes all positives above the threshold the point is 0, and says nothing: then a
- * smaller one. */
-static int start(struct top_smo *smo, double cost, struct error *err) {
-    enum { HALVINGS = 60 };
-    struct top_risk *risk = smo->risk;
-    size_t n = smo->state.n;
-    double norm = 0, offset;
-    for (size_t i = 0; i < n; i++) {
-        smo->bound[i] = risk->cost[i] / risk->total_cost - risk->mass[i] / risk->total_mass;
-    }
-    if (product(smo, smo->bound, 1, err) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        smo->row_s[i] = smo->scores[i];
-        norm += smo->bound[i] * smo->scores[i];
-    }
-    double x = norm > 0 ? best_multiple(smo, cost, norm) : 0;
-    point_at(smo, cost, x, &offset);
-    for (int k = 0; !(offset > 0) && k < HALVINGS; k++) {
-        x *= 0.5;
-        point_at(smo, cost, x, &offset);
-    }
-    return settle(smo, cost, err);
-}
-
-/* The last solution, scaled to another cost. */
-static int restart(struct top_smo *smo, double cost, struct error *err) {
-    struct top_state *state = &smo->state;
-    double factor = cost / smo->cost;
-    for (size_t p = 0; p < state->n; p++) {
-        state->alpha[p] *= factor;
-        state->beta[p] *= factor;
-        if (state->alpha[p] > state->C[p]) {
-            state->alpha[p] = state->C[p];
-        }
-    }
-    return settle(smo, cost, err);
 }
 
 /* ---- the run ---- */
@@ -370,7 +162,7 @@ static int shrink(struct top_smo *smo, struct error *err) {
     if (rows_reorder(state->rows, smo->from, n, err) < 0) {
         return -1;
     }
-    double *const array[] = {state->alpha,   state->beta, state->C, state->share, state->h,
+    double *const array[] = {state->alpha,   state->beta, state->C, state->cap_rate, state->h,
                              state->inverse, state->s,    state->U, state->K};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         permute(array[i], smo->from, n, smo->bound);
@@ -433,56 +225,119 @@ static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit
     return 0;
 }
 
-static int bounds(struct top_smo *smo, double epsilon, struct fit *fit, struct error *err) {
+static void find_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
     double norm;
     fit->dual = top_state_dual(&smo->state, &norm);
     fit->primal = primal(smo, norm, fit->dual, epsilon);
-    return isfinite(fit->primal) && isfinite(fit->dual)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+/* How a run goes on, as its exact evaluations have it. */
+struct progress {
+    double best;       /* dual, of the point that is kept */
+    double last;       /* dual */
+    double least_gap;  /* INFINITY: there is none yet */
+    double ceiling;    /* the least primal: no dual is above it */
+    int stalled, slow; /* evaluations without progress; looks in between */
+};
+
+static bool finite(const struct fit *fit) {
+    return isfinite(fit->primal) && isfinite(fit->dual);
+}
+
+static bool lost(const struct progress *progress, const struct fit *fit) {
+    double much = LOST * progress->least_gap;
+    return !finite(fit) || fit->dual < progress->best - much ||
+           fit->dual > progress->ceiling + much;
+}
+
+/* Takes account of an exact evaluation, and keeps the point if it is the best so far. */
+static void take_account(struct top_smo *smo, const struct fit *fit, struct progress *progress) {
+    const struct top_state *state = &smo->state;
+    double gap = fit->primal - fit->dual;
+    bool better =
+        fit->dual - progress->last > STALLED_DUAL * gap || gap < STALLED_GAP * progress->least_gap;
+    progress->stalled = better ? 0 : progress->stalled + 1;
+    progress->slow = 0;
+    progress->last = fit->dual;
+    progress->least_gap = fmin(progress->least_gap, gap);
+    progress->ceiling = fmin(progress->ceiling, fit->primal);
+    if (fit->dual > progress->best) {
+        progress->best = fit->dual;
+        for (size_t p = 0; p < state->n; p++) {
+            smo->best_alpha[state->at[p]] = state->alpha[p];
+            smo->best_beta[state->at[p]] = state->beta[p];
+        }
+    }
+}
+
+/* Ends the run: at the point as it is, computed from the data, or at the best so far if it was
+ * lost on the way. */
+static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
+               const struct progress *progress, struct fit *fit, struct error *err) {
+    fit->reason = reason;
+    if (!smo->exact) {
+        if (top_smo_refresh(smo, err) < 0) {
+            return -1;
+        }
+        find_bounds(smo, epsilon, fit);
+    }
+    if (!lost(progress, fit)) {
+        return 0;
+    }
+    top_smo_adopt(smo, smo->cost, smo->best_alpha, smo->best_beta);
+    if (top_smo_refresh(smo, err) < 0) {
+        return -1;
+    }
+    find_bounds(smo, epsilon, fit);
+    return 0;
 }
 
 /* Steps until the gap, computed from the data, is reached; or a limit; or nothing helps. The gap
  * is looked at from running sums in between, and computed from the data where these say that it is
- * reached, that there is no step, or that steps bring little: then rows that were left out, or
- * rounding, are in the way. */
+ * reached, that there is no step, or that steps bring little, or what cannot be: then rows that
+ * were left out, or rounding, are in the way. */
 static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct top_state *state = &smo->state;
-    double exact_dual = -INFINITY, last_dual = 0, least = INFINITY;
-    int stalled = 0, checks = 0, slow = 0;
+    struct progress progress = {
+        .best = -INFINITY, .last = -INFINITY, .least_gap = INFINITY, .ceiling = INFINITY};
+    double last_dual = 0, epsilon = settings->epsilon;
     bool moved = true;
+    int checks = 0;
     for (;;) {
-        if (bounds(smo, settings->epsilon, fit, err) < 0) {
-            return -1;
+        find_bounds(smo, epsilon, fit);
+        bool reached = gap_reached(fit->primal, fit->dual, epsilon);
+        if (smo->exact && !(progress.least_gap < INFINITY) && !finite(fit)) {
+            return error_set(err, ERROR_RUNTIME,
+                             "scores overflow: scale the data or lower the cost");
         }
-        double gap = fit->primal - fit->dual;
-        bool reached = gap_reached(fit->primal, fit->dual, settings->epsilon);
+        if (smo->exact && lost(&progress, fit)) {
+            return end(smo, STOP_PRECISION, epsilon, &progress, fit, err);
+        }
         if (smo->exact) {
-            bool better = fit->dual - exact_dual > STALLED_DUAL * gap || gap < STALLED_GAP * least;
-            stalled = better ? 0 : stalled + 1;
-            exact_dual = fit->dual;
-            least = fmin(least, gap);
-            slow = 0;
+            take_account(smo, fit, &progress);
             fit->converged = reached;
             if (reached) {
                 return 0;
             }
-            if (stalled >= STALL_REFRESHES || !moved) {
-                fit->reason = STOP_ROUNDING;
+            if (progress.stalled >= STALL_REFRESHES || !moved) {
+                fit->reason = STOP_PRECISION;
                 return 0;
             }
         } else {
-            slow = fit->dual - last_dual < SLOW_DUAL * gap ? slow + 1 : 0;
+            bool slow = fit->dual - last_dual < SLOW_DUAL * (fit->primal - fit->dual);
+            progress.slow = slow ? progress.slow + 1 : 0;
         }
         last_dual = fit->dual;
-        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
-        if (fit->reason) {
-            return smo->exact ? 0 : refresh(smo, err);
+        bool doubtful = !finite(fit) || fit->dual > progress.ceiling;
+        enum stop_reason said =
+            doubtful ? STOP_REACHED
+                     : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (said) {
+            return end(smo, said, epsilon, &progress, fit, err);
         }
-        bool done = !smo->exact && (reached || !moved || slow >= SLOW_CHECKS);
-        if (done) {
-            if (refresh(smo, err) < 0) {
+        if (!smo->exact && (reached || doubtful || !moved || progress.slow >= SLOW_CHECKS)) {
+            if (top_smo_refresh(smo, err) < 0) {
                 return -1;
             }
             moved = true;
@@ -512,7 +367,8 @@ int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
     *fit = (struct fit){0};
     double last = smo->cost;
     set_cost(smo, settings->cost);
-    int status = last > 0 ? restart(smo, settings->cost, err) : start(smo, settings->cost, err);
+    int status = last > 0 ? top_smo_restart(smo, settings->cost, err)
+                          : top_smo_start(smo, settings->cost, err);
     smo->cost = settings->cost;
     if (status == 0) {
         status = run(smo, settings, monitor, fit, err);

@@ -2,7 +2,7 @@
  *
  * The dual is over alpha (positives) and beta (rows of J), f = sum (alpha_i - beta_i) k(x_i, .).
  * Steps move one or two entries, or all capped entries of beta together with one or two others:
- * at the cap beta_j = share_j level (level: sum alpha, or delta) moves with the level, and pairs
+ * at the cap beta_j = cap_rate_j level (level: sum alpha, or delta) moves with the level, and pairs
  * alone stall there. Rows of K come from a cache; rows that rest at 0 are left out (shrinking). */
 #ifndef SOLVERS_TOP_SMO_H
 #define SOLVERS_TOP_SMO_H

@@ -13,7 +13,7 @@ bool top_state_levelled(const struct top_state *state) {
 }
 
 double top_state_cap(const struct top_state *state, size_t place) {
-    return state->share[place] * state->level;
+    return state->cap_rate[place] * state->level;
 }
 
 /* sqrt(budget) / theta, the factor of sqrt(squares). */
@@ -32,8 +32,8 @@ void top_state_classify(struct top_state *state) {
     if (levelled && state->risk->kind == TOP_QUANTILE) {
         state->level = 0; /* delta is as small as it may be */
         for (size_t p = 0; p < state->n; p++) {
-            if (state->share[p] > 0) {
-                state->level = fmax(state->level, state->beta[p] / state->share[p]);
+            if (state->cap_rate[p] > 0) {
+                state->level = fmax(state->level, state->beta[p] / state->cap_rate[p]);
             }
         }
     } else if (levelled) {
@@ -46,7 +46,7 @@ void top_state_classify(struct top_state *state) {
     state->squares = 0;
     for (size_t p = 0; p < state->n; p++) {
         double cap = top_state_cap(state, p);
-        state->capped[p] = state->share[p] > 0 && state->beta[p] >= cap * (1 - 1e-13);
+        state->capped[p] = state->cap_rate[p] > 0 && state->beta[p] >= cap * (1 - 1e-13);
         if (state->capped[p]) {
             state->beta[p] = cap;
             state->n_capped++;
@@ -65,9 +65,9 @@ void top_state_sums(struct top_state *state) {
     }
     for (size_t p = 0; p < state->n; p++) {
         if (state->capped[p]) {
-            state->A += state->share[p] * (state->s[p] + state->lift);
-            state->kappa += state->share[p] * state->U[p];
-            state->omega += state->share[p];
+            state->A += state->cap_rate[p] * (state->s[p] + state->lift);
+            state->kappa += state->cap_rate[p] * state->U[p];
+            state->omega += state->cap_rate[p];
         }
     }
 }
@@ -123,9 +123,9 @@ static double longest(const struct top_state *state, const struct top_step *step
         }
         double over = own; /* rate over the cap */
         if (state->capped[p]) {
-            own += top_state_levelled(state) ? state->share[p] * rate : 0;
+            own += top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
         } else {
-            over -= top_state_levelled(state) ? state->share[p] * rate : 0;
+            over -= top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
         }
         if (own < 0) {
             most = fmin(most, state->beta[p] / -own);
@@ -140,8 +140,8 @@ static double longest(const struct top_state *state, const struct top_step *step
             bool entry = (step->n > 0 && step->entry[0].beta && step->entry[0].place == p) ||
                          (step->n > 1 && step->entry[1].beta && step->entry[1].place == p);
             if (state->beta[p] > 0 && !state->capped[p] && !entry) {
-                double at =
-                    fmax(0, top_state_cap(state, p) - state->beta[p]) / (state->share[p] * -rate);
+                double at = fmax(0, top_state_cap(state, p) - state->beta[p]) /
+                            (state->cap_rate[p] * -rate);
                 if (at < most) {
                     most = at;
                     *stop = (ptrdiff_t)p;
@@ -190,12 +190,12 @@ static int enter(struct top_state *state, size_t p, struct error *err) {
     if (!row) {
         return -1;
     }
-    double share = state->share[p];
-    state->kappa += share * (2 * state->U[p] + share * state->K[p]);
-    state->A += share * (state->s[p] + state->lift);
-    state->omega += share;
+    double rate = state->cap_rate[p];
+    state->kappa += rate * (2 * state->U[p] + rate * state->K[p]);
+    state->A += rate * (state->s[p] + state->lift);
+    state->omega += rate;
     for (size_t q = 0; q < state->active; q++) {
-        state->U[q] += share * (double)row[q];
+        state->U[q] += rate * (double)row[q];
     }
     state->capped[p] = 1;
     state->n_capped++;
@@ -208,12 +208,12 @@ static int leave(struct top_state *state, size_t p, struct error *err) {
     if (!row) {
         return -1;
     }
-    double share = state->share[p];
-    state->kappa -= share * (2 * state->U[p] - share * state->K[p]);
-    state->A -= share * (state->s[p] + state->lift);
-    state->omega -= share;
+    double rate = state->cap_rate[p];
+    state->kappa -= rate * (2 * state->U[p] - rate * state->K[p]);
+    state->A -= rate * (state->s[p] + state->lift);
+    state->omega -= rate;
     for (size_t q = 0; q < state->active; q++) {
-        state->U[q] -= share * (double)row[q];
+        state->U[q] -= rate * (double)row[q];
     }
     state->capped[p] = 0;
     if (--state->n_capped == 0) { /* exactly nothing is left */
@@ -229,8 +229,8 @@ static int lower_level(struct top_state *state, struct error *err) {
     ptrdiff_t top = NOBODY;
     double level = 0;
     for (size_t p = 0; p < state->active; p++) {
-        if (state->beta[p] > 0 && state->beta[p] / state->share[p] > level) {
-            level = state->beta[p] / state->share[p];
+        if (state->beta[p] > 0 && state->beta[p] / state->cap_rate[p] > level) {
+            level = state->beta[p] / state->cap_rate[p];
             top = (ptrdiff_t)p;
         }
     }
@@ -256,8 +256,8 @@ static int move_entries(struct top_state *state, const struct top_step *step, do
         }
         double old = state->beta[p];
         bool was_capped = state->capped[p];
-        double moved = old + (own + (was_capped && levelled ? state->share[p] * rate : 0)) * d;
-        double cap = top_state_cap(state, p) + (levelled ? state->share[p] * rate * d : 0);
+        double moved = old + (own + (was_capped && levelled ? state->cap_rate[p] * rate : 0)) * d;
+        double cap = top_state_cap(state, p) + (levelled ? state->cap_rate[p] * rate * d : 0);
         double rounding = 1e-14 * (old + fabs(own) * d);
         bool empty = moved <= 0 || (d == most && moved <= rounding);
         bool full =

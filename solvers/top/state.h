@@ -1,16 +1,16 @@
-/* A dual point of classification at the top, and the steps that move it: what solvers/top/smo.c runs.
+/* A dual point of classification at the top, and the steps that move it: what smo runs.
  *
  * With f = sum (alpha_i - beta_i) k(x_i, .) and scores s, the dual's slopes are
  *   g_i = 1 - s_i - h_i alpha_i        of alpha_i, h = 1 / (2 C_i) if squared, else 0
  *   z_j = s_j + lift - q_j beta_j      of beta_j
  * with sum alpha = sum beta (TOP_NONE: without). Bounds are 0 <= alpha_i <= C_i (none if squared)
- * and 0 <= beta_j <= share_j level, where the level is
+ * and 0 <= beta_j <= cap_rate_j level, where the level is
  *   TOP_MEAN               sum alpha
- *   TOP_QUANTILE, hinge    delta, a variable of its own with slope -budget; share = theta mass
+ *   TOP_QUANTILE, hinge    delta, a variable of its own with slope -budget; cap_rate = theta mass
  *   otherwise              1: caps do not move (TOP_QUANTILE squared has none, TOP_NONE C mass)
- * Where the level moves, the entries that lie at their cap move with it, as one block: U is the sum
- * of share_j K_j over them, kappa that of share_j U_j, A that of share_j z_j (less the budget), omega
- * that of share_j. For TOP_MEAN rho = 1 - omega is left for a free entry. */
+ * Where the level moves, the entries that lie at their cap move with it, as one block: with r =
+ * cap_rate, U is the sum of r_j K_j over them, kappa that of r_j U_j, A that of r_j z_j (less the
+ * budget), omega that of r_j. For TOP_MEAN rho = 1 - omega is left for a free entry. */
 #ifndef SOLVERS_TOP_STATE_H
 #define SOLVERS_TOP_STATE_H
 
@@ -30,7 +30,7 @@ struct top_state {
     size_t n, active;
     uint32_t *at;          /* row in each place */
     double *alpha, *beta;  /* the point */
-    double *C, *share;     /* bounds: 0 where a row is no positive, or not in J */
+    double *C, *cap_rate;  /* bounds: 0 where a row is no positive, or not in J */
     double *h, *inverse;   /* 1 / (2 C_i) if squared; 1 / mass_j */
     double *s, *U, *K;     /* scores, U, diagonal of K */
     unsigned char *capped; /* beta is at its cap */

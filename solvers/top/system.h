@@ -36,7 +36,8 @@ const double *top_system_diagonal(const struct top_system *system);
  * its own, and its scores keep digits that those of sum b_i phi_i lose where terms cancel. */
 bool top_system_by_features(const struct top_system *system);
 
-/* *square = |sum b_i phi_i|^2, b (m). s (m) is its scores, K b, without features; else untouched. */
+/* *square = |sum b_i phi_i|^2, b (m). s (m) is its scores, K b, without features; else
+ * untouched. */
 int top_system_square(struct top_system *system, const double *b, double *s, double *square,
                       struct error *err);
 
@@ -53,8 +54,8 @@ bool top_system_factor(struct top_system *system, const double *E);
 /* x (m) = (K + E)^-1 x, with the last factor. */
 int top_system_solve(struct top_system *system, double *x, struct error *err);
 
-/* With features: b and weights of E b + s = x, weights = sum b_i phi_i + lack (n_features; NULL: 0),
- * where s is the scores of weights; b in x (m). */
+/* With features: b and weights of E b + s = x, weights = sum b_i phi_i + lack (n_features; NULL:
+ * 0), where s is the scores of weights; b in x (m). */
 int top_system_solve_both(struct top_system *system, const double *lack, double *x, double *weights,
                           struct error *err);
 

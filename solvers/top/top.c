@@ -37,7 +37,6 @@ struct top {
     double *negative;               /* (n) weights of negatives */
     struct top_counts counts;
     double threshold;
-    const char *trivial;
 };
 
 static bool counts_all(enum top_formulation formulation) {
@@ -168,10 +167,6 @@ double top_threshold(const struct top *top) {
     return top->threshold;
 }
 
-const char *top_trivial(const struct top *top) {
-    return top->trivial;
-}
-
 static int create_engines(struct top *top, enum top_loss loss, struct error *err) {
     struct top_engines *engines = &top->engines[loss];
     struct top_risk *risk = &engines->risk;
@@ -273,7 +268,8 @@ static int check_method(const struct top *top, const struct top_parameters *para
 struct best {
     struct fit fit;
     struct certificate certificate;
-    bool found; /* there is one */
+    bool found;       /* there is one */
+    const char *zero; /* why w = 0 is optimal, or NULL */
 };
 
 static void swap(double **a, double **b) {
@@ -368,7 +364,7 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         bool reached = certificate->gap <= parameters->epsilon;
         if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {
             take_nothing(top, parameters->loss, best);
-            top->trivial = explain(top);
+            best->zero = explain(top);
             return 0;
         }
         if (!believed || (reached && useful) || parameters->method == TOP_CD) {
@@ -393,7 +389,7 @@ static int solve_trivial(struct top *top, const struct top_parameters *parameter
         return -1;
     }
     take_nothing(top, parameters->loss, best);
-    top->trivial = explain(top);
+    best->zero = explain(top);
     return 0;
 }
 
@@ -416,7 +412,6 @@ static int solve_grill(struct top *top, const struct top_parameters *parameters,
 int top_solve(struct top *top, const struct top_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
-    top->trivial = NULL;
     if (check_method(top, parameters, err) < 0) {
         return -1;
     }
@@ -434,8 +429,10 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
         if (best.certificate.worse) {
             take_nothing(top, parameters->loss, &best);
         }
-        *solution = (struct solution){
-            .n_outputs = 1, .weights = best.fit.weights, .iterations = best.fit.iterations};
+        *solution = (struct solution){.n_outputs = 1,
+                                      .weights = best.fit.weights,
+                                      .zero = best.zero,
+                                      .iterations = best.fit.iterations};
         best.fit.weights = NULL;
         certify_conclude(&best.certificate, parameters->epsilon,
                          best.fit.reason ? best.fit.reason : STOP_ROUNDING, solution);

@@ -87,12 +87,8 @@ struct top_counts top_counts(const struct top *top);
 /* The threshold t at the scores of the last solution, 0 for svm. */
 double top_threshold(const struct top *top);
 
-/* Whether w = 0 is as good as any other solution of the last solve, and why: a sentence, or NULL.
- */
-const char *top_trivial(const struct top *top);
-
-/* Solves. The caller calls solution_free. Fails for lack of memory, for a method that the problem
- * does not admit, or when scores overflow. */
+/* Solves; solution->zero says why w = 0 is optimal, where it is. The caller calls solution_free.
+ * Fails for lack of memory, for a method that the problem does not admit, or when scores overflow. */
 int top_solve(struct top *top, const struct top_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err);
 

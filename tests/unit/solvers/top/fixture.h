@@ -49,7 +49,6 @@ static const bool is_positive[2] = {true, false};
 struct fit {
     struct solution solution;
     double threshold;
-    bool trivial;
 };
 
 struct setup {
@@ -83,7 +82,6 @@ static inline struct fit fit_at(const struct setup *setup, const struct top_sett
     CHECK(top_create(&top, &problem, setting, &err) == 0, "%s", err.text);
     CHECK(top_solve(top, parameters, setup->monitor, &fit.solution, &err) == 0, "%s", err.text);
     fit.threshold = top_threshold(top);
-    fit.trivial = top_trivial(top) != NULL;
     top_free(top);
     gram_free(gram);
     return fit;

@@ -93,28 +93,29 @@ static void check_projections(void) {
     enum { N = 12, MEAN = 0, LEVEL = 1, FREE = 2 };
     for (int round = 0; round < 900; round++) {
         int set = round % 3;
-        double alpha0[N], beta0[N], alpha[N], beta[N], bound[N], share[N], shares = 0;
+        double alpha0[N], beta0[N], alpha[N], beta[N], bound[N], cap_rate[N], rates = 0;
         double C = exp(6 * random_unit(&random) - 3), k = 1 + 4 * random_unit(&random);
         for (size_t i = 0; i < N; i++) {
             bound[i] =
                 i < 5 ? (round % 2 ? (double)INFINITY : C * (0.5 + random_unit(&random))) : 0;
-            share[i] = i == 2 || i >= 5 ? (set == MEAN ? fmin(1, (0.8 + random_unit(&random)) / k)
-                                                       : 0.2 + random_unit(&random))
-                                        : 0;
-            shares += share[i];
+            cap_rate[i] = i == 2 || i >= 5
+                              ? (set == MEAN ? fmin(1, (0.8 + random_unit(&random)) / k)
+                                             : 0.2 + random_unit(&random))
+                              : 0;
+            rates += cap_rate[i];
             alpha[i] = alpha0[i] = 2 * random_unit(&random) - 1;
             beta[i] = beta0[i] = 2 * random_unit(&random) - 1;
         }
         double delta0 = 2 * random_unit(&random) - 1, delta = 0;
-        if (set == MEAN && shares < 1) {
+        if (set == MEAN && rates < 1) {
             continue;
         }
         if (set == MEAN) {
-            top_projection_mean(alpha, bound, beta, share, N);
+            top_projection_mean(alpha, bound, beta, cap_rate, N);
         } else if (set == LEVEL) {
-            delta = top_projection_level(alpha, bound, beta, share, delta0, N);
+            delta = top_projection_level(alpha, bound, beta, cap_rate, delta0, N);
         } else {
-            top_projection_free(alpha, bound, beta, share, N);
+            top_projection_free(alpha, bound, beta, cap_rate, N);
         }
         double a = 0, b = 0, scale = 1e-8;
         for (size_t i = 0; i < N; i++) {
@@ -124,10 +125,10 @@ static void check_projections(void) {
         }
         CHECK(fabs(a - b) <= scale * (1 + a), "round %d: sums %g %g", round, a, b);
         for (size_t i = 0; i < N; i++) {
-            double cap = set == MEAN    ? share[i] * a
-                         : set == LEVEL ? share[i] * delta
-                         : share[i] > 0 ? (double)INFINITY
-                                        : 0;
+            double cap = set == MEAN       ? cap_rate[i] * a
+                         : set == LEVEL    ? cap_rate[i] * delta
+                         : cap_rate[i] > 0 ? (double)INFINITY
+                                           : 0;
             CHECK(beta[i] <= cap + 1e-12, "cap");
         }
         for (int trial = 0; trial < 200; trial++) {
@@ -138,15 +139,15 @@ static void check_projections(void) {
             }
             left = sum;
             if (set == LEVEL) {
-                level = sum / shares * (1 + 3 * random_unit(&random));
+                level = sum / rates * (1 + 3 * random_unit(&random));
             }
             size_t first = (size_t)random_below(&random, N);
             for (size_t i = 0; i < N; i++) { /* fills caps from a random row on */
                 size_t j = (first + i) % N;
-                double cap = set == MEAN    ? share[j] * sum
-                             : set == LEVEL ? share[j] * level
-                             : share[j] > 0 ? sum * random_unit(&random)
-                                            : 0;
+                double cap = set == MEAN       ? cap_rate[j] * sum
+                             : set == LEVEL    ? cap_rate[j] * level
+                             : cap_rate[j] > 0 ? sum * random_unit(&random)
+                                               : 0;
                 z[j] = fmin(left, cap);
                 left -= z[j];
             }
@@ -158,7 +159,7 @@ static void check_projections(void) {
             double angle = set == LEVEL ? (delta0 - delta) * (level - delta) : 0, size = 1;
             for (size_t i = 0; i < N; i++) {
                 angle += (bound[i] > 0 ? (alpha0[i] - alpha[i]) * (y[i] - alpha[i]) : 0) +
-                         (share[i] > 0 ? (beta0[i] - beta[i]) * (z[i] - beta[i]) : 0);
+                         (cap_rate[i] > 0 ? (beta0[i] - beta[i]) * (z[i] - beta[i]) : 0);
                 size += fabs(y[i]) + fabs(z[i]);
             }
             CHECK(angle <= 1e-7 * size, "round %d set %d: a nearer point: %g", round, set, angle);

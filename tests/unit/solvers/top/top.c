@@ -166,7 +166,7 @@ static void check_trivial(void) {
                                                     .epsilon = 1e-3,
                                                     .shrink = true};
                 struct fit fit = fit_at(&(struct setup){.data = &data}, &setting, &parameters);
-                CHECK(fit.trivial && fit.solution.converged,
+                CHECK(fit.solution.zero && fit.solution.converged,
                       "formulation %d method %d: not seen: primal %.17g, dual %.17g", f, method,
                       fit.solution.primal, fit.solution.dual);
                 CHECK(fit.solution.weights[0] == 0 && fit.solution.weights[1] == 0 &&
@@ -185,7 +185,7 @@ static void check_trivial(void) {
         struct top_parameters parameters = {
             .method = (enum top_method)method, .cost = 1e-6, .epsilon = 1e-3, .shrink = true};
         struct fit fit = fit_at(&(struct setup){.data = &data}, &setting, &parameters);
-        CHECK(!fit.trivial && fit.solution.weights[0] > 0, "method %d: nothing at a small C",
+        CHECK(!fit.solution.zero && fit.solution.weights[0] > 0, "method %d: nothing at a small C",
               method);
         solution_free(&fit.solution);
     }

@@ -1,0 +1,40 @@
+/* What a solve by interior points keeps, and how it is made: the rows in use, the risk and the
+ * system of these, the iterate's arrays, and the best of both sides. */
+#ifndef SOLVERS_TOP_INTERIOR_SETUP_H
+#define SOLVERS_TOP_INTERIOR_SETUP_H
+
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/score_map.h"
+#include "solvers/top/interior_private.h"
+#include "solvers/top/risk.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A solve: rows in use, the iterate, and the best of both sides. */
+struct top_interior_run {
+    const struct score_map *map;
+    struct top_risk *whole; /* of all n rows */
+    struct top_risk risk;   /* of the m rows */
+    struct top_interior in;
+    uint32_t *rows; /* (m) */
+    bool tight;
+    double *pool;                         /* of all arrays below, and of the iterate's */
+    double *alpha, *beta, *scores, *work; /* (m), work (2 m) */
+    double square;                        /* |f|^2 of alpha, beta */
+    /* the best so far of both sides */
+    double *best_alpha, *best_beta; /* (m) */
+    double *best_f;                 /* (width) b, or the weights where there are features */
+    size_t width;
+    double primal, dual, epsilon;
+};
+
+/* Makes the rest of a run of which map, whole and epsilon are filled in, all else 0. The caller
+ * releases it, whatever comes back. */
+int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
+                      struct error *err);
+void top_interior_release(struct top_interior_run *run);
+
+#endif

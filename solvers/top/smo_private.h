@@ -1,0 +1,43 @@
+/* What smo keeps, shared by its files: a dual point with its scores, and the arrays to work in. */
+#ifndef SOLVERS_TOP_SMO_PRIVATE_H
+#define SOLVERS_TOP_SMO_PRIVATE_H
+
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/score_map.h"
+#include "solvers/top/risk.h"
+#include "solvers/top/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct top_smo {
+    const struct problem *problem;
+    const struct score_map *map;
+    struct top_risk *risk;
+    struct top_state state;
+    double cost;     /* of the last solution; 0: there is none */
+    double multiple; /* of the point's f that the primal is of */
+    bool exact;      /* s and U of all places are from the data, nothing moved since */
+    double *best_alpha, *best_beta; /* (n) of the run so far, by row */
+    double *weights;                /* (dimension, 2) work */
+    double *scores;                 /* (n, 2) work, by row */
+    double *row_s, *row_g;          /* (n) work, by row */
+    double *bound;                  /* (n) work */
+    uint32_t *from;                 /* (n) work */
+    unsigned char *keep;            /* (n) work */
+};
+
+/* Recomputes s, U and the sums from the data, with all places in use. */
+int top_smo_refresh(struct top_smo *smo, struct error *err);
+
+/* A first point: the direction from the centroid of J to that of the positives, the dual point
+ * that belongs to its scores at the best multiple, and the best multiple of that. Where the best
+ * multiple takes all positives above the threshold the point is 0, and says nothing: then a
+ * smaller one. */
+int top_smo_start(struct top_smo *smo, double cost, struct error *err);
+
+/* The last solution, scaled to another cost. */
+int top_smo_restart(struct top_smo *smo, double cost, struct error *err);
+
+#endif
