@@ -133,7 +133,7 @@ static int look(struct mc_kernel *kernel, const struct course *course, double ep
                : 0;
 }
 
-/* False when nothing has come of many sets and rounds. */
+/* Takes in the bounds at hand. False when nothing has come of many sets and rounds. */
 static bool gains(const struct mc_kernel *kernel, struct course *course) {
     double distance = kernel->primal - kernel->dual; /* the gap may stay near 1 for long */
     double rise = fmin(RISE * distance, GROWING * fabs(course->highest));
@@ -143,6 +143,9 @@ static bool gains(const struct mc_kernel *kernel, struct course *course) {
         course->highest = fmax(course->highest, kernel->dual);
         course->waiting = 0;
     }
+    /* a set that looks solved and brings nothing is at the end of float */
+    course->round =
+        course->round || (course->set && course->end == MC_SET_SOLVED && course->waiting);
     return course->waiting < PATIENCE * SOLVED;
 }
 
