@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "solvers/mc/certify.h"
 #include "solvers/mc/kernel_private.h"
 
 #include <math.h>
@@ -30,9 +31,6 @@ static const double GROWTH = 1.6; /* of the working set */
 static const double ROUND_GAIN = 1e-14;
 /* A dual that a working set in float has taken lower by more than this part was better before. */
 static const double LOWER = 1e-9;
-/* A gap that has no more than this part of what is paid for rounding beside it is as small as it can
- * be. */
-static const double PAID = 0.1;
 /* Working sets as large as may be that leave more than this part of the distance are too small for
  * the support vectors there are, which then pull to and fro: if more would gain, the sets take
  * memory from the columns, but for this part of it. */
@@ -202,8 +200,7 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
         double gap = fit->certificate.gap;
         bool reached = gap <= goal->epsilon;
         bool helped = !kernel->exact && fit->reason == STOP_PRECISION && gap <= best / 2;
-        double paid = fit->certificate.paid, rest = fit->primal - fit->dual - paid;
-        if (!reached && fit->reason == STOP_REACHED && rest <= PAID * paid) {
+        if (!reached && !fit->reason && mc_is_rounding(&fit->certificate)) {
             fit->reason = STOP_ROUNDING;
         }
         if (reached || !fit->certificate.certified || (fit->reason && !helped)) {
