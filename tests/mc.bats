@@ -114,6 +114,24 @@ formulations='ww cs llw adm atm ats mmr ova'
     assert_equal "$(predict many.svm a)" "$(svm-mc-predict -q -j 2 many.svm b)"
 }
 
+@test "mc: fits end where steps of one row would crawl: huge costs, units, equal rows" {
+    rows 40 3 3 5 >set.svm
+    # features in units of their own, rows that are equal, one row with two labels
+    awk '{ $2 = ""; $5 = "4:" NR * 1000 } { print } NR % 5 == 0 { print; $1 = 1; print }' set.svm |
+        tr -s ' ' >units.svm
+    for s in ww cs llw adm atm ats mmr ova; do
+        for kernel in '' '-B 1' '-t rbf -g .01' '-t polynomial -d 2 -g .5 -r 1'; do
+            train -s $s $kernel -c 1e5 -e 1e-4 set.svm m
+            within "$(header gap m)" 0 1e-4
+        done
+        train -s $s -B 1 -c 1e4 -e 1e-6 units.svm m
+        within "$(header gap m)" 0 1e-6
+        svm-mc-train -q -s $s -t linear -c 1 -e 1e-6 units.svm l
+        train -s $s -t polynomial -d 1 -g 1 -c 1 -e 1e-6 units.svm k
+        overlap l k
+    done
+}
+
 @test "mc: margins at half the scale are those at a quarter of the cost" {
     train -e 1e-8 -c 4 --margin-scale 0.5 three.svm half
     train -e 1e-8 -c 1 three.svm one

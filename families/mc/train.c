@@ -26,10 +26,12 @@ static const char *const formulation_meanings[] = {
     "one versus all: as ats, but each class by itself",
     NULL};
 static const char *const solvers[] = {"auto", "bcd", "newton", "fw", NULL};
-static const char *const solver_meanings[] = {"bcd, and newton where that takes long and can be",
-                                              "exact steps of a row's dual variables",
-                                              "Newton's method; linear kernel, few weights",
-                                              "conditional gradient: slow, to compare with", NULL};
+static const char *const solver_meanings[] = {
+    "bcd, and newton where that takes long and can be",
+    "exact steps of a row's dual variables; where they crawl "
+    "active sets (kernels) or an interior point end it",
+    "Newton's method; linear kernel, few weights", "conditional gradient: slow, to compare with",
+    NULL};
 
 static const struct option_spec own_options[] = {
     {.letter = 's',

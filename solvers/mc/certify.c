@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Beside what is paid for rounding, a gap of this part of it is nothing. */
+static const double NOTHING = 0.1;
+
 /* Scores that are looked at together. */
 enum { BLOCK_SCORES = 1 << 18 };
 
@@ -90,4 +93,9 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
     fit->primal = fit->certificate.primal;
     fit->dual = fit->certificate.dual;
     return status;
+}
+
+bool mc_is_rounding(const struct certificate *certificate) {
+    double rest = certificate->primal - certificate->dual - certificate->paid;
+    return certificate->certified && rest <= NOTHING * certificate->paid;
 }

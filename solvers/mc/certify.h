@@ -26,4 +26,7 @@ struct mc_dual {
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);
 
+/* True if a gap has next to nothing but what is paid for rounding: it is as small as it can be. */
+bool mc_is_rounding(const struct certificate *certificate);
+
 #endif

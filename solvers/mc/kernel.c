@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "solvers/mc/certify.h"
 #include "solvers/mc/kernel_private.h"
 
 #include <math.h>
@@ -30,9 +31,6 @@ static const double GROWTH = 1.6; /* of the working set */
 static const double ROUND_GAIN = 1e-14;
 /* A dual that a working set in float has taken lower by more than this part was better before. */
 static const double LOWER = 1e-9;
-/* A gap that has no more than this part of what is paid for rounding beside it is as small as it can
- * be. */
-static const double PAID = 0.1;
 /* Working sets as large as may be that leave more than this part of the distance are too small for
  * the support vectors there are, which then pull to and fro: if more would gain, the sets take
  * memory from the columns, but for this part of it. */
@@ -133,7 +131,7 @@ static int look(struct mc_kernel *kernel, const struct course *course, double ep
                : 0;
 }
 
-/* False when nothing has come of many sets and rounds. */
+/* Takes in the bounds at hand. False when nothing has come of many sets and rounds. */
 static bool gains(const struct mc_kernel *kernel, struct course *course) {
     double distance = kernel->primal - kernel->dual; /* the gap may stay near 1 for long */
     double rise = fmin(RISE * distance, GROWING * fabs(course->highest));
@@ -143,6 +141,9 @@ static bool gains(const struct mc_kernel *kernel, struct course *course) {
         course->highest = fmax(course->highest, kernel->dual);
         course->waiting = 0;
     }
+    /* a set that looks solved and brings nothing is at the end of float */
+    course->round =
+        course->round || (course->set && course->end == MC_SET_SOLVED && course->waiting);
     return course->waiting < PATIENCE * SOLVED;
 }
 
@@ -199,8 +200,7 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
         double gap = fit->certificate.gap;
         bool reached = gap <= goal->epsilon;
         bool helped = !kernel->exact && fit->reason == STOP_PRECISION && gap <= best / 2;
-        double paid = fit->certificate.paid, rest = fit->primal - fit->dual - paid;
-        if (!reached && fit->reason == STOP_REACHED && rest <= PAID * paid) {
+        if (!reached && !fit->reason && mc_is_rounding(&fit->certificate)) {
             fit->reason = STOP_ROUNDING;
         }
         if (reached || !fit->certificate.certified || (fit->reason && !helped)) {

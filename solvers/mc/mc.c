@@ -4,6 +4,7 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/mc/certify.h"
+#include "solvers/mc/interior.h"
 #include "solvers/mc/kernel.h"
 #include "solvers/mc/linear.h"
 #include "solvers/mc/newton.h"
@@ -17,11 +18,15 @@
 #include <string.h>
 
 /* Sweeps after which Newton's method takes over where the Hessian is small: loose gaps cost less
- * than these, tight ones and large C many times more. */
+ * than these, tight ones and large C many times more; and those after which an interior point does, at
+ * the least. */
 enum { FIRST_SWEEPS = 80 };
 
 /* Newton must be cheap beside these sweeps: of weights squared, at most that many for each row. */
 static const double WEIGHTS_PER_ROW = 60;
+
+/* Multiplications of a sweep in the time of one of a plain loop. */
+static const double SWEEP_SPEED = 2;
 
 struct mc {
     const struct problem *problem;
@@ -131,6 +136,55 @@ static int run_newton(struct mc *mc, const struct mc_goal *goal, struct mc_fit *
     return mc_newton_solve(&mc->task, goal, start ? start->weights : NULL, mu, monitor, fit, err);
 }
 
+static int run_interior(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
+                        const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    (void)start;
+    return mc_interior_solve(&mc->task, goal, monitor, fit, err);
+}
+
+/* A method that goes on from a fit. */
+typedef int (*method)(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
+                      const struct monitor *monitor, struct mc_fit *fit, struct error *err);
+
+/* True if the fit is not what was asked for, and nobody has ended it. */
+static bool is_unfinished(const struct mc_fit *fit, double epsilon) {
+    return !stop_limited(fit->reason) && !(fit->certificate.gap <= epsilon);
+}
+
+/* Another method, from the fit; the better bounds of both are kept. */
+static int go_on(struct mc *mc, method solve, const struct mc_goal *goal,
+                 const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    struct mc_fit start = *fit, worse;
+    struct monitor_run run;
+    const struct monitor onward = monitor_after(&run, monitor, start.iterations, 0);
+    if (solve(mc, goal, &start, &onward, fit, err) < 0) {
+        mc_fit_free(&start);
+        return -1;
+    }
+    fit->iterations += start.iterations;
+    worse = start;
+    if (start.primal < fit->primal) {
+        worse = *fit;
+        start.iterations = fit->iterations;
+        start.reason = fit->reason;
+        *fit = start;
+    }
+    certify_join(&fit->certificate, &worse.certificate);
+    fit->dual = fit->certificate.dual;
+    mc_fit_free(&worse);
+    return 0;
+}
+
+/* Sweeps that cost half of an interior point; 0, no limit, where there are too many weights. */
+static uint64_t sweeps_before_interior(const struct mc *mc) {
+    const struct data *data = mc->problem->data;
+    double values = data->row_start ? (double)data->row_start[data->n_rows]
+                                    : (double)data->n_rows * data->n_features;
+    double work = mc_interior_work(&mc->task), k = (double)mc->labels.names.n;
+    double sweep = k * (2 * values + 10 * (double)mc->task.n) / SWEEP_SPEED;
+    return isfinite(work) ? (uint64_t)fmax(work / sweep / 2, FIRST_SWEEPS) : 0;
+}
+
 static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
                       const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     double size = (double)n_weights(mc);
@@ -142,22 +196,18 @@ static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
     if (!mc->linear && mc_linear_create(&mc->linear, &mc->task, err) < 0) {
         return -1;
     }
-    goal.most = parameters->method == MC_AUTO && small ? FIRST_SWEEPS : 0;
+    uint64_t sweeps = sweeps_before_interior(mc);
+    goal.most = parameters->method == MC_AUTO && small ? FIRST_SWEEPS : sweeps;
     if (mc_linear_solve(mc->linear, &goal, monitor, fit, err) < 0) {
         return -1;
     }
-    if (goal.most == 0 || fit->reason || gap_reached(fit->primal, fit->dual, goal.epsilon)) {
-        return 0;
+    if (parameters->method == MC_AUTO && small && is_unfinished(fit, goal.epsilon) &&
+        go_on(mc, run_newton, &goal, monitor, fit, err) < 0) {
+        return -1;
     }
-    struct mc_fit start = *fit;
-    struct monitor_run run;
-    const struct monitor onward = monitor_after(&run, monitor, start.iterations, 0);
-    int status = run_newton(mc, &goal, &start, &onward, fit, err);
-    if (status == 0) {
-        fit->iterations += start.iterations;
-    }
-    mc_fit_free(&start);
-    return status;
+    return sweeps > 0 && is_unfinished(fit, goal.epsilon)
+               ? go_on(mc, run_interior, &goal, monitor, fit, err)
+               : 0;
 }
 
 /* ---- conditional gradient ---- */

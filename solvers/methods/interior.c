@@ -1,10 +1,9 @@
 #include "solvers/methods/interior.h"
 
 #include "common/base/array.h"
-#include "common/base/memory.h"
+#include "solvers/methods/interior_private.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -19,240 +18,59 @@ static const double REFINED = 1e-12;  /* size of a correction after which none i
 static const double FAR = 100, FAR_PART = 0.3;
 static const double PROGRESS = 0.9; /* of the distance from optimality, to count as such */
 
-struct interior {
-    struct interior_problem problem;
-    double *w, *g, *step, *rhs, *residual; /* (dimension); g = A'a */
-    double *apart;                         /* (dimension) A'a - J w - z */
-    double *a, *s;                         /* (n) a_j s_j = mu, s = A w - m + xi */
-    double *t, *xi;                        /* (n) hinge: t = c - a, t_j xi_j = mu */
-    double *v, *v_step;                    /* (n) A w, A step */
-    double *theta, *rho, *a_step;          /* (n) */
-    double *a_bend, *t_bend;               /* (n) products of the predictor's changes */
-    double *best_w, *best_a;
-    bool tied;
-    double margin_size; /* mean |m_j| */
-    double mu;          /* mean of the products */
-    double distance;    /* from optimality: products, and the square of `apart` */
-    double best_primal, best_dual;
-    uint64_t iterations;
-};
-
-/* ---- opening ---- */
-
-static double margin_of(const struct interior_problem *problem, size_t j) {
-    return problem->margin ? problem->margin[j] : 1;
-}
-
-/* w = 0, and a in the middle of its bounds, far from all of them: A'a is then far from w, but no
- * product starts near 0, and residuals vanish with the first full step. */
-static void start(struct interior *in) {
-    const struct interior_problem *problem = &in->problem;
-    const double middle = 0.5, room = 0.1, gap = 0.2;
-    double size = 0;
-    for (size_t j = 0; j < problem->n; j++) {
-        size += fabs(margin_of(problem, j)) / (double)problem->n;
-    }
-    in->margin_size = size;
-    for (size_t j = 0; j < problem->n; j++) {
-        double u = margin_of(problem, j), c = problem->cost[j];
-        if (problem->squared) {
-            in->a[j] = 2 * c * size;
-            in->s[j] = fmax(size - u, 0) + gap * size;
-        } else {
-            double root = sqrt(u * u + 4 * room * size * size);
-            in->a[j] = in->t[j] = middle * c;
-            in->s[j] = (root - u) / 2;
-            in->xi[j] = (root + u) / 2;
-        }
-    }
-}
-
-/* The term starts at the mean of the other products. */
-static void start_term(struct interior *in) {
-    const struct interior_problem *problem = &in->problem;
-    double sum = 0;
-    for (size_t j = 0; j < problem->n; j++) {
-        sum += in->a[j] * in->s[j] + (problem->squared ? 0 : in->t[j] * in->xi[j]);
-    }
-    double mu = sum / (double)(problem->squared ? problem->n : 2 * problem->n);
-    problem->term->start(problem->term->context, mu);
-}
-
-static int allocate(struct interior *in, struct error *err) {
-    size_t n = in->problem.n, dimension = in->problem.dimension;
-    double **by_weight[] = {&in->w,        &in->g,      &in->step, &in->rhs,
-                            &in->residual, &in->best_w, &in->apart};
-    double **by_hinge[] = {&in->a,      &in->s,      &in->t,      &in->xi,
-                           &in->v,      &in->v_step, &in->theta,  &in->rho,
-                           &in->a_step, &in->a_bend, &in->t_bend, &in->best_a};
-    for (size_t k = 0; k < sizeof by_weight / sizeof by_weight[0]; k++) {
-        if (!(*by_weight[k] = memory_zeros(dimension, sizeof(double), "weights", err))) {
-            return -1;
-        }
-    }
-    for (size_t k = 0; k < sizeof by_hinge / sizeof by_hinge[0]; k++) {
-        if (!(*by_hinge[k] = memory_zeros(n, sizeof(double), "dual variables", err))) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-int interior_open(struct interior **interior, const struct interior_problem *problem,
-                  struct error *err) {
-    struct interior *in = memory_zeros(1, sizeof *in, "a solver", err);
-    if (!in) {
-        return -1;
-    }
-    in->problem = *problem;
-    if (allocate(in, err) < 0) {
-        interior_close(in);
-        return -1;
-    }
-    in->best_primal = INFINITY;
-    start(in);
-    if (problem->term) {
-        start_term(in);
-    }
-    *interior = in;
-    return 0;
-}
-
-void interior_close(struct interior *in) {
-    if (!in) {
-        return;
-    }
-    double *arrays[] = {in->w,      in->g,      in->step,   in->rhs,   in->residual,
-                        in->best_w, in->apart,  in->a,      in->s,     in->t,
-                        in->xi,     in->v,      in->v_step, in->theta, in->rho,
-                        in->a_step, in->a_bend, in->t_bend, in->best_a};
-    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
-        free(arrays[k]);
-    }
-    free(in);
-}
-
-/* ---- the point ---- */
-
-/* 1/2 |J w|^2, and the term. */
-static double norm_of(const struct interior *in, const double *w) {
-    const struct interior_problem *problem = &in->problem;
-    double norm = 0;
-    if (problem->term) {
-        return problem->term->value(problem->term->context, w);
-    }
-    for (size_t k = 0; k < problem->dimension; k++) {
-        norm += problem->counted[k] * w[k] * w[k];
-    }
-    return norm / 2;
-}
-
-/* The primal at weights w with scores v. */
-static double primal_of(const struct interior *in, const double *w, const double *v) {
-    const struct interior_problem *problem = &in->problem;
-    double loss = 0;
-    for (size_t j = 0; j < problem->n; j++) {
-        double u = fmax(margin_of(problem, j) - v[j], 0);
-        loss += problem->cost[j] * (problem->squared ? u * u : u);
-    }
-    return norm_of(in, w) + loss;
-}
-
-/* The primal at *w, or where a is written down at A'a = g, which *w becomes, in `step`. */
-static double offered_primal(struct interior *in, const double **w) {
-    const struct interior_problem *problem = &in->problem;
-    const double *v = in->v;
-    *w = in->w;
-    if (in->tied) {
-        for (size_t k = 0; k < problem->dimension; k++) {
-            in->step[k] = problem->counted[k] > 0 ? in->g[k] : in->w[k];
-        }
-        problem->scores(problem->context, in->step, in->v_step);
-        *w = in->step;
-        v = in->v_step;
-    }
-    return primal_of(in, *w, v);
-}
-
-/* The dual at a, g = A'a. Sums that are not 0 for the weights that J does not count are charged
- * what that may gain. */
-static double dual_of(const struct interior *in, const double *a) {
-    const struct interior_problem *problem = &in->problem;
-    const struct interior_term *term = problem->term;
-    double gain = 0, norm = 0, unbalanced = 0;
-    for (size_t j = 0; j < problem->n; j++) {
-        gain += a[j] * margin_of(problem, j);
-        gain -= problem->squared ? a[j] * (a[j] / (4 * problem->cost[j])) : 0;
-    }
-    for (size_t k = 0; k < problem->dimension; k++) {
-        double counted = problem->counted[k], size = in->margin_size + fabs(in->w[k]);
-        norm += counted * in->g[k] * in->g[k];
-        unbalanced += (1 - counted) * fabs(in->g[k]) * size;
-    }
-    norm = term ? term->conjugate(term->context, in->g) : norm / 2;
-    return gain - norm - unbalanced;
-}
-
-/* A'a - J w - z, and its square. */
-static double set_apart(struct interior *in) {
-    const struct interior_problem *problem = &in->problem;
-    double square = 0;
-    for (size_t k = 0; k < problem->dimension; k++) {
-        in->apart[k] = in->g[k] - problem->counted[k] * in->w[k];
-    }
-    if (problem->term) {
-        problem->term->subtract_slope(problem->term->context, in->apart);
-    }
-    for (size_t k = 0; k < problem->dimension; k++) {
-        square += problem->counted[k] * in->apart[k] * in->apart[k];
-    }
-    return square;
-}
-
-static double count_products(const struct interior *in) {
-    const struct interior_problem *problem = &in->problem;
-    double n = (double)(problem->squared ? problem->n : 2 * problem->n);
-    return n + (problem->term ? problem->term->n_products : 0);
-}
-
-/* v, g, the bounds, mu and the distance at the point; keeps the best of each. */
-static void evaluate(struct interior *in) {
-    const struct interior_problem *problem = &in->problem;
-    size_t n = problem->n, dimension = problem->dimension;
-    problem->scores(problem->context, in->w, in->v);
-    problem->adjoint(problem->context, in->a, in->g);
-    double products = problem->term ? problem->term->products(problem->term->context) : 0;
-    for (size_t j = 0; j < n; j++) {
-        products += in->a[j] * in->s[j];
-        products += problem->squared ? 0 : in->t[j] * in->xi[j];
-    }
-    in->mu = products / count_products(in);
-    in->distance = products + set_apart(in) / 2;
-    for (size_t k = 0; k < dimension; k++) {
-        in->distance += (1 - problem->counted[k]) * fabs(in->g[k]) * in->margin_size;
-    }
-    double dual = dual_of(in, in->a);
-    if (dual > in->best_dual) {
-        in->best_dual = dual;
-        for (size_t j = 0; j < n; j++) {
-            in->best_a[j] = problem->squared ? in->a[j] : fmin(in->a[j], problem->cost[j]);
-        }
-    }
-    const double *w;
-    double primal = offered_primal(in, &w);
-    if (primal < in->best_primal) {
-        in->best_primal = primal;
-        memcpy(in->best_w, w, dimension * sizeof *w);
-    }
-}
-
 /* ---- steps ---- */
 
+/* theta, and where hinges have groups the rest of each. */
 static void set_theta(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
     for (size_t j = 0; j < problem->n; j++) {
-        double other = problem->squared ? 1 / (2 * problem->cost[j]) : in->xi[j] / in->t[j];
+        double other = problem->squared ? 1 / (2 * problem->cost[j])
+                       : problem->group ? 0
+                                        : in->xi[j] / in->t[j];
         in->theta[j] = 1 / (in->s[j] / in->a[j] + other);
+    }
+    for (size_t g = 0; problem->group && g < in->n_groups; g++) {
+        in->rest[g] = in->t[g] / in->xi[g];
+    }
+}
+
+/* out (n) = (theta - theta theta' / (rest + sum theta)) r of the hinges first .. end of a group. What
+ * the largest theta has comes from the sum, rest times the mean of r: it would be lost in rounding. */
+static void weigh_group(const struct interior *in, size_t first, size_t end, const double *r,
+                        double *out) {
+    const double *theta = in->theta;
+    double rest = in->rest[in->group[first]], sum = rest, mean = 0, others = 0;
+    size_t largest = first;
+    for (size_t j = first; j < end; j++) {
+        sum += theta[j];
+        largest = theta[j] > theta[largest] ? j : largest;
+    }
+    for (size_t j = first; j < end; j++) {
+        mean += theta[j] / sum * r[j];
+    }
+    for (size_t j = first; j < end; j++) {
+        if (j != largest) {
+            out[j] = theta[j] * (r[j] - mean);
+            others += out[j];
+        }
+    }
+    out[largest] = rest * mean - others;
+}
+
+/* out (n) = what a changes by where slacks want r. */
+static void weigh(const struct interior *in, const double *r, double *out) {
+    size_t n = in->problem.n, end;
+    if (!in->problem.group) {
+        for (size_t j = 0; j < n; j++) {
+            out[j] = in->theta[j] * r[j];
+        }
+        return;
+    }
+    for (size_t first = 0; first < n; first = end) {
+        for (end = first + 1; end < n && in->group[end] == in->group[first];) {
+            end++;
+        }
+        weigh_group(in, first, end, r, out);
     }
 }
 
@@ -274,9 +92,7 @@ static void solve_system(struct interior *in, double target) {
     const struct interior_term *term = problem->term;
     size_t dimension = problem->dimension;
     memset(in->step, 0, dimension * sizeof *in->step);
-    for (size_t j = 0; j < problem->n; j++) {
-        in->a_step[j] = in->theta[j] * in->rho[j];
-    }
+    weigh(in, in->rho, in->a_step);
     double first = 0, last = INFINITY;
     for (int round = 0; round <= REFINEMENTS; round++) {
         set_residual(in);
@@ -292,9 +108,12 @@ static void solve_system(struct interior *in, double target) {
         }
         array_add(in->step, 1, in->rhs, dimension);
         problem->scores(problem->context, in->rhs, in->v_step);
-        for (size_t j = 0; j < problem->n; j++) {
-            in->a_step[j] = round == 0 ? in->theta[j] * (in->rho[j] - in->v_step[j])
-                                       : in->a_step[j] - in->theta[j] * in->v_step[j];
+        for (size_t j = 0; round == 0 && j < problem->n; j++) {
+            in->v_step[j] = in->rho[j] - in->v_step[j];
+        }
+        weigh(in, in->v_step, round == 0 ? in->a_step : in->correction);
+        for (size_t j = 0; round > 0 && j < problem->n; j++) {
+            in->a_step[j] -= in->correction[j];
         }
         if (round > 0 && size <= REFINED * first) {
             break;
@@ -311,12 +130,16 @@ static void solve_system(struct interior *in, double target) {
 static void find_step(struct interior *in, double target) {
     const struct interior_problem *problem = &in->problem;
     for (size_t j = 0; j < problem->n; j++) {
-        double u = margin_of(problem, j) - in->v[j], a = in->a[j];
+        double u = interior_margin(problem, j) - in->v[j], a = in->a[j];
         in->rho[j] = u + (target - in->a_bend[j]) / a;
-        in->rho[j] -=
-            problem->squared ? a / (2 * problem->cost[j]) : (target - in->t_bend[j]) / in->t[j];
+        in->rho[j] -= problem->squared ? a / (2 * problem->cost[j])
+                                       : (target - in->t_bend[in->group[j]]) / in->t[in->group[j]];
     }
     solve_system(in, target);
+    memset(in->t_step, 0, in->n_groups * sizeof *in->t_step);
+    for (size_t j = 0; !problem->squared && j < problem->n; j++) {
+        in->t_step[in->group[j]] -= in->a_step[j];
+    }
 }
 
 /* Changes of s and xi that go with a_step. */
@@ -324,8 +147,8 @@ static double s_step(const struct interior *in, size_t j, double target) {
     return (target - in->a_bend[j] - in->s[j] * in->a_step[j]) / in->a[j] - in->s[j];
 }
 
-static double xi_step(const struct interior *in, size_t j, double target) {
-    return (target - in->t_bend[j] + in->xi[j] * in->a_step[j]) / in->t[j] - in->xi[j];
+static double xi_step(const struct interior *in, size_t g, double target) {
+    return (target - in->t_bend[g] - in->xi[g] * in->t_step[g]) / in->t[g] - in->xi[g];
 }
 
 /* The longest step, 1 at most, that keeps all positive, by `part` of the way to the first bound. */
@@ -335,10 +158,10 @@ static double longest_step(const struct interior *in, double target, double part
     for (size_t j = 0; j < in->problem.n; j++) {
         inverse = fmax(inverse, -in->a_step[j] / in->a[j]);
         inverse = fmax(inverse, -s_step(in, j, target) / in->s[j]);
-        if (!squared) {
-            inverse = fmax(inverse, in->a_step[j] / in->t[j]);
-            inverse = fmax(inverse, -xi_step(in, j, target) / in->xi[j]);
-        }
+    }
+    for (size_t g = 0; !squared && g < in->n_groups; g++) {
+        inverse = fmax(inverse, -in->t_step[g] / in->t[g]);
+        inverse = fmax(inverse, -xi_step(in, g, target) / in->xi[g]);
     }
     if (in->problem.term) {
         inverse = fmax(inverse, 1 / in->problem.term->longest_step(in->problem.term->context));
@@ -355,26 +178,25 @@ static double predict(struct interior *in, double length) {
     for (size_t j = 0; j < in->problem.n; j++) {
         double a = in->a_step[j], s = s_step(in, j, 0);
         sum += (in->a[j] + length * a) * (in->s[j] + length * s);
-        if (!squared) {
-            double xi = xi_step(in, j, 0);
-            sum += (in->t[j] - length * a) * (in->xi[j] + length * xi);
-            in->t_bend[j] = -a * xi;
-        }
         in->a_bend[j] = a * s;
     }
-    return sum / count_products(in);
+    for (size_t g = 0; !squared && g < in->n_groups; g++) {
+        double t = in->t_step[g], xi = xi_step(in, g, 0);
+        sum += (in->t[g] + length * t) * (in->xi[g] + length * xi);
+        in->t_bend[g] = t * xi;
+    }
+    return sum / interior_count_products(in);
 }
 
 static void move(struct interior *in, double length, double target) {
     bool squared = in->problem.squared;
     for (size_t j = 0; j < in->problem.n; j++) {
-        double s = s_step(in, j, target);
-        if (!squared) {
-            in->xi[j] += length * xi_step(in, j, target);
-            in->t[j] -= length * in->a_step[j];
-        }
-        in->s[j] += length * s;
+        in->s[j] += length * s_step(in, j, target);
         in->a[j] += length * in->a_step[j];
+    }
+    for (size_t g = 0; !squared && g < in->n_groups; g++) {
+        in->xi[g] += length * xi_step(in, g, target);
+        in->t[g] += length * in->t_step[g];
     }
     array_add(in->w, length, in->step, in->problem.dimension);
     if (in->problem.term) {
@@ -383,9 +205,8 @@ static void move(struct interior *in, double length, double target) {
 }
 
 static void straighten(struct interior *in) {
-    size_t n = in->problem.n;
-    memset(in->a_bend, 0, n * sizeof *in->a_bend);
-    memset(in->t_bend, 0, n * sizeof *in->t_bend);
+    memset(in->a_bend, 0, in->problem.n * sizeof *in->a_bend);
+    memset(in->t_bend, 0, in->n_groups * sizeof *in->t_bend);
     if (in->problem.term) {
         in->problem.term->straighten(in->problem.term->context);
     }
@@ -394,13 +215,15 @@ static void straighten(struct interior *in) {
 /* False if the system cannot be solved, or the step leads nowhere. */
 static bool iterate(struct interior *in) {
     set_theta(in);
-    if (in->problem.factor(in->problem.context, in->theta) < 0) {
+    const struct interior_problem *problem = &in->problem;
+    if (problem->group ? problem->factor_groups(problem->context, in->theta, in->rest) < 0
+                       : problem->factor(problem->context, in->theta) < 0) {
         return false;
     }
     straighten(in);
     find_step(in, 0);
     double ahead = predict(in, longest_step(in, 0, 1)) / in->mu;
-    double part = fmin(ahead * ahead * ahead, 1), products = in->mu * count_products(in);
+    double part = fmin(ahead * ahead * ahead, 1), products = in->mu * interior_count_products(in);
     if (in->distance > FAR * products) {
         part = fmax(part, FAR_PART);
     }
@@ -434,7 +257,7 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
     int stalled = 0;
     enum stop_reason stop = STOP_REACHED;
     if (!(in->best_primal < INFINITY)) {
-        evaluate(in);
+        interior_evaluate(in);
     }
     for (;;) {
         double gap = in->best_primal - in->best_dual;
@@ -451,7 +274,7 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
         if (stop) {
             break;
         }
-        evaluate(in);
+        interior_evaluate(in);
     }
     set_fit(in, stop, fit);
 }
@@ -471,7 +294,7 @@ void interior_round(struct interior *in, double allowed, struct interior_fit *fi
         }
         problem->adjoint(problem->context, a, in->g);
         const double *w;
-        double dual = dual_of(in, a), primal = offered_primal(in, &w);
+        double dual = interior_dual(in, a), primal = interior_offered_primal(in, &w);
         if (primal - dual <= allowed) {
             in->best_dual = dual;
             in->best_primal = primal;

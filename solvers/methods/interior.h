@@ -47,10 +47,13 @@ struct interior_term {
 /* Borrowed for the life of the solver. */
 struct interior_problem {
     size_t n, dimension;   /* hinges, weights */
-    const double *cost;    /* (n) c_j > 0 */
+    const double *cost;    /* (n) c_j > 0; (n_groups) where hinges have groups */
     const double *margin;  /* (n) m_j; NULL: all 1 */
     const double *counted; /* (dimension) J's diagonal: 1 or 0 */
     bool squared;
+    /* Hinges of which the largest alone counts, c_g max(0, max_j m_j - (A w)_j): sum a_j <= c_g. */
+    const uint32_t *group; /* (n) ascending from 0, of each hinge; NULL: each counts. Not squared */
+    size_t n_groups;
     const struct interior_term *term; /* NULL: none */
 
     void *context;
@@ -58,6 +61,9 @@ struct interior_problem {
     void (*adjoint)(void *context, const double *a, double *g); /* g (dimension) = A'a */
     /* Factors J + A' diag(theta) A [+ Q^-1], as well as rounding admits; -1 if that is not at all. */
     int (*factor)(void *context, const double *theta);
+    /* The same, with groups: for each of them theta theta' / (rest_g + sum theta) less, over its
+     * hinges. */
+    int (*factor_groups)(void *context, const double *theta, const double *rest);
     /* x (dimension), the right hand side on entry, becomes the solution. */
     void (*solve)(void *context, double *x);
 };

@@ -1,7 +1,7 @@
 /* solvers/methods/interior.h on sums of hinges written out plainly: bounds are those of the points
  * that it hands out, meet at the gap asked for, and hold at any other gap; features in any units,
- * margins of any sign, weights that the norm does not count. With it solvers/methods/pace.h, and the
- * pivoted factor of solvers/methods/cholesky.h. */
+ * margins of any sign, weights that the norm does not count, hinges of which the largest counts.
+ * With it solvers/methods/pace.h, and the pivoted factor of solvers/methods/cholesky.h. */
 #include "solvers/methods/interior.h"
 
 #include "common/base/random.h"
@@ -13,12 +13,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { N = 40, D = 5 };
+enum { N = 40, D = 5, GROUP = 4 };
 
 /* Hinges (N, D), the last weight free where it is not counted. */
 struct plain {
     double A[N][D], cost[N], margin[N], counted[D], H[D * D];
-    bool squared;
+    bool squared, grouped; /* grouped: GROUP hinges at a time, of which the largest counts */
+    uint32_t group[N];
 };
 
 static void scores(void *context, const double *w, double *v) {
@@ -55,6 +56,30 @@ static int factor(void *context, const double *theta) {
     return cholesky_factor(plain->H, D);
 }
 
+static int factor_groups(void *context, const double *theta, const double *rest) {
+    struct plain *plain = context;
+    for (size_t k = 0; k < D; k++) {
+        for (size_t l = 0; l <= k; l++) {
+            double sum = k == l ? plain->counted[k] : 0;
+            for (size_t g = 0; g < N / GROUP; g++) {
+                double total = rest[g], first = 0, second = 0;
+                for (size_t j = g * GROUP; j < (g + 1) * GROUP; j++) {
+                    total += theta[j];
+                    first += theta[j] * plain->A[j][k];
+                    second += theta[j] * plain->A[j][l];
+                    sum += theta[j] * plain->A[j][k] * plain->A[j][l];
+                }
+                sum -= first * second / total;
+            }
+            plain->H[k * D + l] = sum;
+        }
+    }
+    for (size_t k = 0; k < D; k++) {
+        plain->H[k * D + k] *= 1 + 1e-13; /* differences above may have lost it */
+    }
+    return cholesky_factor(plain->H, D);
+}
+
 static void solve(void *context, double *x) {
     const struct plain *plain = context;
     cholesky_solve(plain->H, D, x);
@@ -74,16 +99,21 @@ static double primal(const struct plain *plain, const double *w) {
     for (size_t k = 0; k < D; k++) {
         sum += plain->counted[k] * w[k] * w[k] / 2;
     }
+    double most = 0;
     for (size_t j = 0; j < N; j++) {
-        double u = fmax(0, plain->margin[j] - v[j]);
-        sum += plain->cost[j] * (plain->squared ? u * u : u);
+        most = fmax(most, plain->margin[j] - v[j]);
+        if (!plain->grouped || j % GROUP == GROUP - 1) {
+            double cost = plain->cost[plain->grouped ? j / GROUP : j];
+            sum += cost * (plain->squared ? most * most : most);
+            most = 0;
+        }
     }
     return sum;
 }
 
 /* D, and what is missing to feasibility. */
 static double dual(const struct plain *plain, const double *a, double *missing) {
-    double g[D], sum = 0;
+    double g[D], sum = 0, of_group = 0;
     adjoint((void *)plain, a, g);
     *missing = 0;
     for (size_t k = 0; k < D; k++) {
@@ -93,7 +123,12 @@ static double dual(const struct plain *plain, const double *a, double *missing) 
     for (size_t j = 0; j < N; j++) {
         sum += plain->margin[j] * a[j];
         sum -= plain->squared ? a[j] * a[j] / (4 * plain->cost[j]) : 0;
-        *missing += fmax(0, -a[j]) + (plain->squared ? 0 : fmax(0, a[j] - plain->cost[j]));
+        of_group += a[j];
+        *missing += fmax(0, -a[j]);
+        if (!plain->squared && (!plain->grouped || j % GROUP == GROUP - 1)) {
+            *missing += fmax(0, of_group - plain->cost[plain->grouped ? j / GROUP : j]);
+        }
+        of_group = !plain->grouped || j % GROUP == GROUP - 1 ? 0 : of_group;
     }
     return sum;
 }
@@ -106,10 +141,13 @@ static void check_problem(struct plain *plain, const char *what, size_t *n_zeros
                                              .margin = plain->margin,
                                              .counted = plain->counted,
                                              .squared = plain->squared,
+                                             .group = plain->grouped ? plain->group : NULL,
+                                             .n_groups = N / GROUP,
                                              .context = plain,
                                              .scores = scores,
                                              .adjoint = adjoint,
                                              .factor = factor,
+                                             .factor_groups = factor_groups,
                                              .solve = solve};
     struct error err;
     struct interior *interior;
@@ -155,7 +193,7 @@ static void check_hinges(void) {
     size_t n_zeros = 0;
     random_start(&random, 3, 1);
     for (int trial = 0; trial < 60; trial++) {
-        struct plain plain = {.squared = trial % 2};
+        struct plain plain = {.squared = trial % 2, .grouped = trial % 4 == 0};
         double cost = pow(10, trial % 7 - 3), unit[D];
         bool units = trial % 3 == 1, margins = trial % 5 == 1, free_weight = trial % 4 > 1;
         char what[80];
@@ -169,15 +207,16 @@ static void check_hinges(void) {
                 plain.A[j][k] = label * unit[k] * (normal(&random) + (k == 0 ? label : 0));
             }
             plain.A[j][D - 1] = label;
+            plain.group[j] = (uint32_t)(j / GROUP);
             plain.cost[j] = cost * (1 + random_unit(&random));
             plain.margin[j] = margins ? 1 + normal(&random) : 1;
         }
-        snprintf(what, sizeof what, "squared %d, units %d, margins %d, free %d, C %g",
-                 plain.squared, units, margins, free_weight, cost);
+        snprintf(what, sizeof what, "squared %d, groups %d, units %d, margins %d, free %d, C %g",
+                 plain.squared, plain.grouped, units, margins, free_weight, cost);
         check_problem(&plain, what, &n_zeros);
     }
     CHECK(n_zeros > 500, "%zu alphas of 2400 are 0", n_zeros);
-    printf("ok: 60 problems, both losses, at gaps down to 1e-8\n");
+    printf("ok: 60 problems, both losses, hinges alone and in groups, at gaps down to 1e-8\n");
 }
 
 static void check_pace(void) {

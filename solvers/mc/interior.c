@@ -1,0 +1,435 @@
+#include "solvers/mc/interior.h"
+
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/base/threads.h"
+#include "solvers/mc/certify.h"
+#include "solvers/methods/cholesky.h"
+#include "solvers/methods/interior.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_WEIGHTS = 2048,   /* the system then has 34 MB */
+    MOST_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
+    MOST_VALUES = 1 << 25, /* of dense rows, and of their curvatures */
+    GATHERED = 256,        /* rows of a product that are weighted at once */
+    TYPICAL_STEPS = 25,
+    MOST_ROUNDS = 4
+};
+
+static const double BLAS_SPEED = 8; /* operations in the time of one of a plain loop */
+static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
+static const double CLOSER = 0.3; /* of the gap that was asked for, where it was not enough */
+
+/* Weights are (k, d) here, class by class, the constant feature's last. */
+struct mc_interior {
+    const struct mc_task *task;
+    const struct mc_shape *shape;
+    size_t n, k, d, n_hinges;
+    double *X;                /* (n, d) */
+    uint32_t *row, *class;    /* (n_hinges) of each hinge */
+    uint32_t *first;          /* (n + 1) hinges of each row */
+    double *cost, *counted;   /* (hinges or groups), (k d) all 1 */
+    double *S;                /* (n, k) scores or coefficients */
+    double *alpha, *u, *mean; /* (k), (k), (d) work */
+    double *a, *w;            /* (n_hinges), (k d) work */
+    double *bend;             /* (n, k (k + 1) / 2) curvature of each row by two classes */
+    double *gathered;         /* (workers, 2 GATHERED d) */
+    double *H;                /* (k d, k d), lower half */
+    struct interior *interior;
+    struct interior_fit fit;
+};
+
+/* ---- what the interior point asks for ---- */
+
+/* S = X W'. */
+static void linear_scores(struct mc_interior *mc, const double *w) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)mc->n, (int)mc->k, (int)mc->d, 1,
+                mc->X, (int)mc->d, w, (int)mc->d, 0, mc->S, (int)mc->k);
+}
+
+static void scores(void *context, const double *w, double *v) {
+    struct mc_interior *mc = context;
+    linear_scores(mc, w);
+    for (size_t i = 0; i < mc->n; i++) {
+        mc_slacks(mc->shape, mc->task->y[i], mc->S + i * mc->k, mc->u);
+        for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+            v[j] = 1 - mc->u[mc->class[j]];
+        }
+    }
+}
+
+/* alpha (k) of row i. */
+static void gather_alpha(const struct mc_interior *mc, size_t i, const double *a, double *alpha) {
+    memset(alpha, 0, mc->k * sizeof *alpha);
+    for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+        alpha[mc->class[j]] = a[j];
+    }
+}
+
+static void adjoint(void *context, const double *a, double *g) {
+    struct mc_interior *mc = context;
+    size_t k = mc->k;
+    for (size_t i = 0; i < mc->n; i++) {
+        double *u = mc->S + i * k, mean = 0;
+        gather_alpha(mc, i, a, mc->alpha);
+        mc_coefficients(mc->shape, mc->task->y[i], mc->alpha, u);
+        for (size_t c = 0; mc->shape->form->centred && c < k; c++) {
+            mean += u[c] / (double)k;
+        }
+        for (size_t c = 0; c < k; c++) {
+            u[c] -= mean;
+        }
+    }
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)k, (int)mc->d, (int)mc->n, 1, mc->S,
+                (int)k, mc->X, (int)mc->d, 0, g, (int)mc->d);
+}
+
+/* The place of two classes, a >= b, in the curvature of a row. */
+static size_t pair_of(size_t a, size_t b) {
+    return a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
+}
+
+/* Adds value times b_p b_q' of terms p, q, b the gradients of their margins without the mean. */
+static void add_bend(const struct mc_interior *mc, size_t y, size_t p, size_t q, double value,
+                     double *bend) {
+    if (!mc->shape->form->relative) {
+        bend[pair_of(p, q)] += (p == y) == (q == y) ? value : -value;
+        return;
+    }
+    value *= mc->shape->margin * mc->shape->margin;
+    bend[pair_of(p, q)] += value;
+    bend[pair_of(p, y)] -= value;
+    bend[pair_of(q, y)] -= p == q ? 0 : value;
+    bend[pair_of(y, y)] += p == q ? value : 2 * value;
+}
+
+/* The curvature of row i: diag(theta) over its terms, less theta theta' / (rest + sum) of a group. */
+static void set_bend(struct mc_interior *mc, size_t i, const double *theta, double rest,
+                     double *bend) {
+    size_t n = mc->first[i + 1] - mc->first[i], y = mc->task->y[i];
+    const uint32_t *class = mc->class + mc->first[i];
+    bool joint = mc->shape->form->maximum;
+    double sum = rest;
+    for (size_t p = 0; joint && p < n; p++) {
+        sum += theta[p];
+    }
+    for (size_t p = 0; p < n; p++) {
+        double others = rest;
+        for (size_t q = 0; joint && q < n; q++) {
+            others += q == p ? 0 : theta[q];
+        }
+        add_bend(mc, y, class[p], class[p], joint ? theta[p] / sum * others : theta[p], bend);
+        for (size_t q = 0; joint && q < p; q++) {
+            add_bend(mc, y, class[p], class[q], -theta[p] / sum * theta[q], bend);
+        }
+    }
+}
+
+/* The block of H of two classes: sum over the rows of their curvature times x x'. */
+static void block_task(void *argument, size_t task, size_t worker) {
+    struct mc_interior *mc = argument;
+    size_t d = mc->d, size = mc->k * d, pairs = mc->k * (mc->k + 1) / 2, a = 0;
+    while ((a + 1) * (a + 2) / 2 <= task) {
+        a++;
+    }
+    size_t b = task - a * (a + 1) / 2;
+    double *block = mc->H + a * d * size + b * d;
+    double *rows = mc->gathered + worker * (2 * GATHERED * d), *weighted = rows + GATHERED * d;
+    for (size_t f = 0; f < d; f++) {
+        memset(block + f * size, 0, d * sizeof *block);
+    }
+    for (size_t i = 0; i < mc->n;) {
+        size_t m = 0;
+        for (; i < mc->n && m < GATHERED; i++) {
+            double weight = mc->bend[i * pairs + task];
+            const double *x = mc->X + i * d;
+            for (size_t f = 0; weight != 0 && f < d; f++) {
+                rows[m * d + f] = x[f];
+                weighted[m * d + f] = weight * x[f];
+            }
+            m += weight != 0;
+        }
+        if (m > 0) {
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)m, 1,
+                        weighted, (int)d, rows, (int)d, 1, block, (int)size);
+        }
+    }
+}
+
+/* H becomes P H P, P taking off means over classes: from the lower half, to the lower half. */
+static void centre(struct mc_interior *mc) {
+    size_t k = mc->k, d = mc->d, size = k * d;
+    for (size_t i = 0; i < size; i++) {
+        for (size_t j = i + 1; j < size; j++) {
+            mc->H[i * size + j] = mc->H[j * size + i];
+        }
+    }
+    for (size_t i = 0; i < size; i++) { /* P on the right */
+        double *h = mc->H + i * size;
+        memset(mc->mean, 0, d * sizeof *mc->mean);
+        for (size_t j = 0; j < size; j++) {
+            mc->mean[j % d] += h[j] / (double)k;
+        }
+        for (size_t j = 0; j < size; j++) {
+            h[j] -= mc->mean[j % d];
+        }
+    }
+    for (size_t f = 0; f < d; f++) { /* and on the left */
+        for (size_t j = 0; j < size; j++) {
+            double mean = 0;
+            for (size_t c = 0; c < k; c++) {
+                mean += mc->H[(c * d + f) * size + j] / (double)k;
+            }
+            for (size_t c = 0; c < k; c++) {
+                mc->H[(c * d + f) * size + j] -= mean;
+            }
+        }
+    }
+}
+
+/* Where rounding leaves H indefinite a ridge, relative to its diagonal, makes up for it. */
+static int factor_groups(void *context, const double *theta, const double *rest) {
+    struct mc_interior *mc = context;
+    size_t size = mc->k * mc->d, pairs = mc->k * (mc->k + 1) / 2;
+    memset(mc->bend, 0, mc->n * pairs * sizeof *mc->bend);
+    for (size_t i = 0; i < mc->n; i++) {
+        set_bend(mc, i, theta + mc->first[i], rest ? rest[i] : 0, mc->bend + i * pairs);
+    }
+    for (double ridge = 0; ridge <= RIDGE_MOST;
+         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
+        threads_run(mc->task->problem->threads, pairs, block_task, mc);
+        if (mc->shape->form->centred) {
+            centre(mc);
+        }
+        for (size_t j = 0; j < size; j++) {
+            mc->H[j * size + j] = (1 + mc->H[j * size + j]) * (1 + ridge);
+        }
+        if (cholesky_factor(mc->H, size) == 0) {
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static int factor(void *context, const double *theta) {
+    return factor_groups(context, theta, NULL);
+}
+
+static void solve(void *context, double *x) {
+    struct mc_interior *mc = context;
+    cholesky_solve(mc->H, mc->k * mc->d, x);
+}
+
+/* ---- creation ---- */
+
+static size_t count_terms(const struct mc_shape *shape) {
+    return (shape->form->others ? shape->k - 1 : 0) + (shape->form->own ? 1 : 0);
+}
+
+double mc_interior_work(const struct mc_task *task) {
+    double n = (double)task->n, k = (double)task->shape.k, pairs = k * (k + 1) / 2;
+    double d = (double)task->problem->data->n_features + (task->bias > 0 ? 1 : 0), size = d * k;
+    if (size > MOST_WEIGHTS || n * d > MOST_VALUES || n * pairs > MOST_VALUES ||
+        n * k > MOST_HINGES) {
+        return INFINITY;
+    }
+    double blocks = task->shape.form->maximum ? pairs : task->shape.form->relative ? 3 * k : k;
+    return TYPICAL_STEPS * ((n * d * d * blocks + size * size * size / 6) / BLAS_SPEED +
+                            20 * n * size + 5 * n * pairs);
+}
+
+static void release(struct mc_interior *mc) {
+    interior_close(mc->interior);
+    free(mc->X);
+    free(mc->row);
+    free(mc->first);
+    free(mc->cost);
+    free(mc->counted);
+    free(mc->S);
+    free(mc->a);
+    free(mc->w);
+    free(mc->alpha);
+    free(mc->bend);
+    free(mc->gathered);
+    free(mc->H);
+}
+
+static int allocate(struct mc_interior *mc, struct error *err) {
+    size_t n = mc->n, k = mc->k, d = mc->d, m = mc->n_hinges, pairs = k * (k + 1) / 2;
+    size_t workers = threads_count(mc->task->problem->threads);
+    mc->X = memory_array(n, d * sizeof(double), "rows", err);
+    mc->row = memory_array(m, 2 * sizeof(uint32_t), "hinges", err);
+    mc->class = mc->row ? mc->row + m : NULL;
+    mc->first = memory_array(n + 1, sizeof(uint32_t), "hinges", err);
+    mc->cost = memory_array(larger(n, m), sizeof(double), "costs", err);
+    mc->counted = memory_array(k * d, sizeof(double), "weights", err);
+    mc->S = memory_array(n, k * sizeof(double), "scores", err);
+    mc->a = memory_array(m, sizeof(double), "dual variables", err);
+    mc->w = memory_array(k * d, sizeof(double), "weights", err);
+    mc->alpha = memory_array(2 * k + d, sizeof(double), "a block", err);
+    mc->bend = memory_array(n, pairs * sizeof(double), "curvatures", err);
+    mc->gathered = memory_array(workers, 2 * GATHERED * d * sizeof(double), "rows", err);
+    mc->H = memory_array(k * d, k * d * sizeof(double), "a system", err);
+    if (!mc->X || !mc->row || !mc->first || !mc->cost || !mc->counted || !mc->S || !mc->alpha ||
+        !mc->a || !mc->w || !mc->bend || !mc->gathered || !mc->H) {
+        return -1;
+    }
+    mc->u = mc->alpha + k;
+    mc->mean = mc->u + k;
+    return 0;
+}
+
+static int create(struct mc_interior *mc, double cost, struct error *err) {
+    const struct mc_task *task = mc->task;
+    bool maximum = mc->shape->form->maximum;
+    size_t j = 0, features = task->problem->data->n_features;
+    if (allocate(mc, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < mc->n; i++) {
+        data_row_dense(task->problem->data, i, features, mc->X + i * mc->d);
+        if (task->bias > 0) {
+            mc->X[i * mc->d + features] = task->bias;
+        }
+        mc->first[i] = (uint32_t)j;
+        for (size_t c = 0; c < mc->k; c++) {
+            if (mc_is_term(mc->shape, task->y[i], c)) {
+                mc->row[j] = (uint32_t)i;
+                mc->cost[maximum ? i : j] = cost * task->weight[task->y[i]];
+                mc->class[j++] = (uint32_t)c;
+            }
+        }
+    }
+    mc->first[mc->n] = (uint32_t)j;
+    for (size_t c = 0; c < mc->k * mc->d; c++) {
+        mc->counted[c] = 1;
+    }
+    const struct interior_problem problem = {.n = mc->n_hinges,
+                                             .dimension = mc->k * mc->d,
+                                             .cost = mc->cost,
+                                             .counted = mc->counted,
+                                             .group = maximum ? mc->row : NULL,
+                                             .n_groups = mc->n,
+                                             .context = mc,
+                                             .scores = scores,
+                                             .adjoint = adjoint,
+                                             .factor = factor,
+                                             .factor_groups = factor_groups,
+                                             .solve = solve};
+    return interior_open(&mc->interior, &problem, err);
+}
+
+/* ---- what comes out ---- */
+
+/* W (n_features + 1, k) of weights (k, d), and the part of the constant feature in the scores. */
+static void take_weights(const struct mc_interior *mc, const double *w, double *W, double *bias) {
+    size_t k = mc->k, d = mc->d, features = mc->task->problem->data->n_features;
+    memset(W + features * k, 0, k * sizeof *W);
+    for (size_t c = 0; c < k; c++) {
+        for (size_t f = 0; f < d; f++) {
+            W[f * k + c] = w[c * d + f];
+        }
+        if (bias) {
+            bias[c] = mc->task->bias * W[features * k + c];
+        }
+    }
+}
+
+/* mc->a and alpha = those of the interior point, with sums that are at most the cost. */
+static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, double *linear,
+                      struct error *err) {
+    bool maximum = mc->shape->form->maximum;
+    *linear = 0;
+    memcpy(mc->a, mc->fit.alpha, mc->n_hinges * sizeof *mc->a);
+    for (size_t i = 0; i < mc->n; i++) {
+        double sum = 0;
+        for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+            sum += mc->a[j];
+        }
+        double factor = maximum && sum > mc->cost[i] ? mc->cost[i] / sum : 1;
+        for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+            mc->a[j] *= factor;
+        }
+        gather_alpha(mc, i, mc->a, mc->alpha);
+        if (mc_alpha_store(alpha, i, mc->alpha, err) < 0) {
+            return -1;
+        }
+        *linear += mc_alpha_sum(alpha, i);
+    }
+    return 0;
+}
+
+/* Certifies the best points of the interior point: the dual's function is W(alpha), `bias` that of
+ * it, (k), and W (n_features + 1, k) room for it. */
+static int certify_points(struct mc_interior *mc, double cost, double *W, double *bias,
+                          struct mc_fit *fit, struct error *err) {
+    struct mc_alpha alpha;
+    struct mc_dual dual = {.alpha = &alpha, .weights = W, .bias = fit->bias ? bias : NULL};
+    int status = mc_alpha_create(&alpha, mc->n, mc->k, err) < 0
+                     ? -1
+                     : take_alpha(mc, &alpha, &dual.linear, err);
+    if (status == 0) {
+        adjoint(mc, mc->a, mc->w);
+        take_weights(mc, mc->w, W, bias);
+        take_weights(mc, mc->fit.w, fit->weights, fit->bias);
+        status = mc_certify(mc->task, cost, &dual, NULL, fit, err);
+    }
+    mc_alpha_free(&alpha);
+    return status;
+}
+
+static int certify(struct mc_interior *mc, double cost, struct mc_fit *fit, struct error *err) {
+    size_t k = mc->k, rows = (size_t)mc->task->problem->data->n_features + 1;
+    bool constant = mc->task->bias > 0;
+    double *W = memory_array(rows + 1, k * sizeof *W, "weights", err);
+    fit->weights = memory_array(rows, k * sizeof *fit->weights, "weights", err);
+    fit->bias = constant ? memory_array(k, sizeof *fit->bias, "bias", err) : NULL;
+    int status = W && fit->weights && (!constant || fit->bias)
+                     ? certify_points(mc, cost, W, W + rows * k, fit, err)
+                     : -1;
+    free(W);
+    return status;
+}
+
+/* To the gap that is asked for, or if the certificate does not find it, somewhat closer. */
+static int run(struct mc_interior *mc, const struct mc_goal *goal, const struct monitor *monitor,
+               struct mc_fit *fit, struct error *err) {
+    double epsilon = goal->epsilon;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        mc_fit_free(fit);
+        interior_run(mc->interior, epsilon, 0, monitor, &mc->fit);
+        fit->iterations = mc->fit.iterations;
+        fit->reason = mc->fit.stop;
+        if (certify(mc, goal->cost, fit, err) < 0) {
+            return -1;
+        }
+        if (fit->reason || fit->certificate.gap <= goal->epsilon) {
+            break;
+        }
+        if (mc_is_rounding(&fit->certificate)) {
+            fit->reason = STOP_ROUNDING;
+            break;
+        }
+        epsilon *= CLOSER;
+    }
+    return 0;
+}
+
+int mc_interior_solve(const struct mc_task *task, const struct mc_goal *goal,
+                      const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    struct mc_interior mc = {.task = task, .shape = &task->shape, .n = task->n, .k = task->shape.k};
+    mc.d = task->problem->data->n_features + (size_t)(task->bias > 0);
+    mc.n_hinges = task->n * count_terms(&task->shape);
+    *fit = (struct mc_fit){0};
+    int status = create(&mc, goal->cost, err) < 0 ? -1 : run(&mc, goal, monitor, fit, err);
+    if (status < 0) {
+        mc_fit_free(fit);
+    }
+    release(&mc);
+    return status;
+}
