@@ -113,6 +113,24 @@ struct risk mc_smooth_risk(struct mc_smooth *smooth) {
         .n = smooth->task->n * smooth->task->shape.k, .context = smooth, .cut = cut};
 }
 
+int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s,
+                    struct mc_alpha *alpha, struct error *err) {
+    const struct mc_task *task = smooth->task;
+    size_t k = task->shape.k;
+    for (size_t i = 0; i < task->n; i++) {
+        double loss, weight = cost * task->weight[task->y[i]], *u = smooth->u;
+        double theta = prepare(smooth, smooth->mu, task->y[i], s + i * k, &loss);
+        for (size_t c = 0; c < k; c++) {
+            double a = u[c] / smooth->mu - theta;
+            u[c] = weight * (a < 0 ? 0 : a > 1 ? 1 : a);
+        }
+        if (mc_alpha_store(alpha, i, u, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 void mc_smooth_follow(const struct mc_smooth *smooth, double band, const double *s, double *g) {
     const struct mc_task *task = smooth->task;
     size_t k = task->shape.k;

@@ -38,6 +38,7 @@ struct top {
     struct top_counts counts;
     double threshold;
     const char *trivial;
+    double *alpha, *beta; /* (n) the dual point of the last solution; NULL: none */
 };
 
 static bool counts_all(enum top_formulation formulation) {
@@ -157,6 +158,8 @@ void top_free(struct top *top) {
     free(top->cost);
     free(top->mass);
     free(top->negative);
+    free(top->alpha);
+    free(top->beta);
     free(top);
 }
 
@@ -166,6 +169,14 @@ struct top_counts top_counts(const struct top *top) {
 
 double top_threshold(const struct top *top) {
     return top->threshold;
+}
+
+const double *top_alpha(const struct top *top) {
+    return top->alpha;
+}
+
+const double *top_beta(const struct top *top) {
+    return top->beta;
 }
 
 const char *top_trivial(const struct top *top) {
@@ -437,6 +448,8 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
         *solution = (struct solution){
             .n_outputs = 1, .weights = best.fit.weights, .iterations = best.fit.iterations};
         best.fit.weights = NULL;
+        swap(&top->alpha, &best.fit.alpha);
+        swap(&top->beta, &best.fit.beta);
         certify_conclude(&best.certificate, parameters->epsilon,
                          best.fit.reason ? best.fit.reason : STOP_ROUNDING, solution);
     }

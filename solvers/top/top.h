@@ -91,6 +91,10 @@ double top_threshold(const struct top *top);
  */
 const char *top_trivial(const struct top *top);
 
+/* The dual point of the last solution but for grill: alpha of positives and beta of J, both (n). */
+const double *top_alpha(const struct top *top);
+const double *top_beta(const struct top *top);
+
 /* Solves. The caller calls solution_free. Fails for lack of memory, for a method that the problem
  * does not admit, or when scores overflow. */
 int top_solve(struct top *top, const struct top_parameters *parameters,
