@@ -242,6 +242,9 @@ static void prove(const void *state, struct point point, struct proof_writer *pr
     size_t n_machines, n = smm_rows(state);
     const struct smm_machine *machine = smm_machines(state, &n_machines);
     label_weights_prove(point.options, proof);
+    if ((enum smm_formulation)point_choice(point, "formulation") == SMM_LOWRANK) {
+        proof_writer_number(proof, "rank", point_number(point, "rank"));
+    }
     for (size_t i = 0; i < n; i++) {
         for (size_t m = 0; m < n_machines; m++) {
             if (machine[m].alpha[i] != 0) {
