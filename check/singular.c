@@ -99,13 +99,10 @@ static double departure(const struct ball *X, size_t m, size_t d, const struct b
     return sqrt(squares) * BALL_UP;
 }
 
-/* B (m, d) = R A, R (m, m) and their bounds. */
-static void bound_values(const struct work *work, const struct ball *matrix, size_t height,
-                         size_t width, struct ball *R, struct ball *B, struct ball *ones,
-                         bool *kept, struct ball *value) {
-    const double tiny = 1e-26;
+/* B (m, d) = R A. */
+static void rotate_matrix(const struct work *work, const struct ball *matrix, size_t height,
+                          size_t width, struct ball *R, struct ball *B) {
     size_t m = work->m, d = work->d;
-    double longest = 0, left = 0;
     for (size_t i = 0; i < m * m; i++) {
         R[i] = (struct ball){work->rotation[i], 0};
     }
@@ -118,23 +115,52 @@ static void bound_values(const struct work *work, const struct ball *matrix, siz
             }
             B[i * d + j] = sum;
         }
-        value[i] = ball_root(ball_dot(B + i * d, B + i * d, d));
-        longest = fmax(longest, ball_most(value[i]));
+    }
+}
+
+/* Leaves rows out that are shorter than `tiny` of the longest; returns what values may be off by,
+ * relatively, and in *left what besides. */
+static double bound_rows(const struct work *work, const struct ball *B, const struct ball *length,
+                         double of_R, double tiny, double longest, bool *kept, double *left) {
+    *left = 0;
+    for (size_t i = 0; i < work->m; i++) {
+        kept[i] = ball_low(length[i]) > tiny * longest;
+        *left += kept[i] ? 0 : 2 * ball_most(length[i]) * BALL_UP;
+    }
+    double of_B = departure(B, work->m, work->d, length, kept);
+    /* for e, d < 1/4 both factors are within 1 +- 2 (e + d) */
+    return of_R < 0.25 && of_B < 0.25 ? 2 * (of_R + of_B) * BALL_UP : INFINITY;
+}
+
+/* The lengths of the rows of B, with their bounds: rows that rounding alone has made are left out, from
+ * the size on that is best. */
+static void bound_values(const struct work *work, const struct ball *R, const struct ball *B,
+                         bool *kept, struct ball *ones, struct ball *length, struct ball *value) {
+    const double tiny[] = {1e-27, 1e-22, 1e-18, 1e-15, 1e-12};
+    size_t m = work->m;
+    double longest = 0, best = INFINITY, best_off = INFINITY, best_left = INFINITY;
+    for (size_t i = 0; i < m; i++) {
+        const struct ball *row = B + i * work->d;
+        length[i] = ball_root(ball_dot(row, row, work->d));
+        longest = fmax(longest, ball_most(length[i]));
         ones[i] = ball_of(1);
         kept[i] = true;
     }
     double of_R = departure(R, m, m, ones, kept);
-    for (size_t i = 0; i < m; i++) {
-        kept[i] = ball_low(value[i]) > tiny * longest;
-        left += kept[i] ? 0 : ball_most(value[i]) * BALL_UP;
+    for (size_t k = 0; k < sizeof tiny / sizeof tiny[0]; k++) {
+        double left, off = bound_rows(work, B, length, of_R, tiny[k], longest, kept, &left);
+        if (off * longest + left < best) {
+            best = off * longest + left;
+            best_off = off;
+            best_left = left;
+        }
     }
-    double of_B = departure(B, m, d, value, kept);
-    /* for e, d < 1/2 both factors are within 1 +- 2 (e + d) */
-    double off = of_R < 0.25 && of_B < 0.25 ? 2 * (of_R + of_B) * BALL_UP : INFINITY;
     for (size_t i = 0; i < m; i++) {
-        struct ball length = kept[i] ? value[i] : ball_of(0);
-        double r = length.r + off * ball_most(value[i]) + 2 * left;
-        value[i] = isfinite(r) ? ball_make(length.m, r) : (struct ball){{0, 0}, INFINITY};
+        double r = length[i].r + best_off * ball_most(length[i]) + best_left;
+        bool tied = ball_most(length[i]) <= best_left; /* may have been left out */
+        struct dd middle = tied ? (struct dd){0, 0} : length[i].m;
+        value[i] =
+            isfinite(r) ? ball_make(middle, tied ? 2 * r : r) : (struct ball){{0, 0}, INFINITY};
     }
 }
 
@@ -142,7 +168,7 @@ int singular_values(const struct ball *matrix, size_t height, size_t width, stru
                     struct error *err) {
     struct work work = {.m = height < width ? height : width, .d = height < width ? width : height};
     size_t m = work.m, d = work.d;
-    struct ball *R = memory_array(m, (m + d + 1) * sizeof *R, "a matrix", err);
+    struct ball *R = memory_array(m, (m + d + 2) * sizeof *R, "a matrix", err);
     bool *kept = memory_array(m, sizeof *kept, "a matrix", err);
     work.vector = memory_array(m, d * sizeof *work.vector, "a matrix", err);
     work.rotation = memory_zeros(m, m * sizeof *work.rotation, "a matrix", err);
@@ -155,7 +181,9 @@ int singular_values(const struct ball *matrix, size_t height, size_t width, stru
             work.rotation[i * m + i].hi = 1;
         }
         sweep_all(&work);
-        bound_values(&work, matrix, height, width, R, R + m * m, R + m * (m + d), kept, value);
+        struct ball *B = R + m * m, *ones = B + m * d;
+        rotate_matrix(&work, matrix, height, width, R, B);
+        bound_values(&work, R, B, kept, ones, ones + m, value);
     }
     free(R);
     free(kept);

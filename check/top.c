@@ -339,7 +339,7 @@ static void repair_dual(struct top *top) {
                    sum.m.hi, other.m.hi);
         return;
     }
-    struct ball factor = ball_divide(sum, other);
+    struct ball factor = ball_is_zero(off) ? ball_of(1) : ball_divide(sum, other);
     for (size_t j = 0; j < top->n; j++) {
         top->beta[j] = ball_multiply(top->beta[j], factor);
         if (top->form->kind == MEAN && !ball_is_zero(top->beta[j]) &&

@@ -155,12 +155,12 @@ static int verify_files(const struct options *options, program_verifier *verify,
         output_discard(output);
         return -1;
     }
-    return output_commit(output, err);
+    return output_commit(output, NULL, err);
 }
 
 int program_check(int argc, char **argv, program_verifier *verify) {
-    start();
     static const char program[] = "svm-check";
+    start(program);
     struct options options = {0};
     struct error err = {0};
     int code = EXIT_DONE;

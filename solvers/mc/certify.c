@@ -56,11 +56,11 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
 }
 
 static double loss_of_nothing(const struct mc_task *task, double cost) {
-    double sum = 0;
+    struct certify_total total = {0};
     for (size_t i = 0; i < task->n; i++) {
-        sum += cost * task->weight[task->y[i]] * mc_most(&task->shape);
+        certify_total_add(&total, task->weight[task->y[i]], mc_most(&task->shape));
     }
-    return sum;
+    return certify_total_times(&total, cost);
 }
 
 /* The dual point for who asks for it. Rows without a kernel value of their own count as much as they

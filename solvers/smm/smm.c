@@ -221,7 +221,7 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau, 
         memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
         machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     }
-    memcpy(machine->alpha, alpha, smm->problem->n * sizeof *machine->alpha);
+    memmove(machine->alpha, alpha, smm->problem->n * sizeof *machine->alpha);
     machine->primal = certificate->primal;
     machine->dual = certificate->dual;
     return 0;
@@ -328,6 +328,10 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     machine->certificate.worse = false; /* that was of the SVM */
     for (size_t i = 1; i < smm->problem->n; i++) {
         machine->certificate.flat &= smm->s[i] == smm->s[0];
+    }
+    size_t height = smm->matrices.height, width = smm->matrices.width;
+    if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
+        return certify(smm, loss, 0, machine->alpha, parameters->epsilon, machine, err);
     }
     return 0;
 }
