@@ -108,13 +108,16 @@ static bool flow_factor(struct ball lambda, struct ball *sent, size_t m,
  * wants it. */
 static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
     const bool *relevant = ml->relevant + i * ml->q;
-    const struct ball zero = ball_of(0);
+    const struct ball zero = ball_of(0), lambda = lambda_of(ml, i);
     struct ball side[2] = {zero, zero}, factor;
     size_t m = 0, l = 0;
     for (size_t k = 0; k < ml->q; k++) {
         struct ball size = relevant[k] ? beta[k] : ball_negative(beta[k]);
-        if (ball_compare(size, zero) < 0) {
-            return false;
+        if (ball_compare(size, zero) < 0) { /* what differences of numbers like lambda leave */
+            if (ball_most(size) > LOSS_TOLERANCE * lambda.m.hi) {
+                return false;
+            }
+            size = beta[k] = zero;
         }
         side[relevant[k]] = ball_add(side[relevant[k]], size);
     }
@@ -136,7 +139,7 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
             ml->received[l++] = ball_absolute(beta[k]);
         }
     }
-    if (!flow_factor(lambda_of(ml, i), ml->sent, m, ml->received, l, &factor)) {
+    if (!flow_factor(lambda, ml->sent, m, ml->received, l, &factor)) {
         return false;
     }
     for (size_t k = 0; k < ml->q; k++) {

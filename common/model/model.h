@@ -36,7 +36,7 @@ struct model {
     bool certified; /* whether the bounds are; false also in models that do not say it */
     uint64_t iterations;
     uint32_t checksum; /* of a model that was read: the CRC of its last line */
-    double norm; /* |f| of the fit; not written, so 0 in a model that was read */
+    double norm;       /* |f| of the fit; not written, so 0 in a model that was read */
     struct scale scale;
     size_t n_outputs; /* scores a row; 0 for a model of pairs */
     double *bias;     /* (n_outputs) added to the scores; NULL: nothing is */
