@@ -34,8 +34,9 @@ LIBS = -lopenblas -lz -lm -pthread
 
 PROGRAMS = $(patsubst %.c,%,$(wildcard svm-*.c))
 LIBRARY = $(BUILD)/libdualsvm.a
+CHECK = $(patsubst %.c,$(BUILD)/%.o,$(wildcard check/*.c))
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c solvers/*/*.c \
-            driver/*.c families/*.c families/*/*.c))
+            driver/*.c families/*.c families/*/*.c)) $(CHECK)
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
@@ -96,6 +97,9 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
 
 # Without contraction to fused operations the generated text is the same on every machine.
 $(GENERATOR): private CONTRACT = off
+
+# Double-double arithmetic is made of sums and products that must stay what they are (check/dd.h).
+$(CHECK): private CONTRACT = off
 
 $(BUILD)/datasets/generate: $(GENERATOR) $(LIBRARY)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)

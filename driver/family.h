@@ -8,6 +8,7 @@
 #include "common/data/data.h"
 #include "common/kernel/problem.h"
 #include "common/model/model.h"
+#include "common/model/proof.h"
 #include "driver/folds.h"
 #include "driver/measures.h"
 #include "driver/options.h"
@@ -100,6 +101,10 @@ struct family {
     const char *extra_option;
     int (*write_extra)(const void *state, const struct solution *solution, struct output *output,
                        struct error *err);
+    /* Writes the proof of the last solution, which is certified (--proof, doc/formats): lines on what
+     * the model does not say of the problem, but for weights of rows and a constant feature, and the
+     * dual point, by row of the problem. */
+    void (*prove)(const void *state, struct point point, struct proof_writer *proof);
     /* Adds to the model what -b 1, or the option of the family that calibrate_option names, asks
      * for, from the out-of-fold scores of n_folds folds. */
     const char *calibrate_option;

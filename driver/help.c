@@ -130,9 +130,10 @@ static void write_sweep(const struct options *options, struct output *output) {
 }
 
 int help_write(const struct help *help, struct output *output, struct error *err) {
-    struct measure *measure;
-    size_t n_measures;
-    if (measures_list(help->measures, help->options, &measure, &n_measures, err) < 0) {
+    struct measure *measure = NULL;
+    size_t n_measures = 0;
+    if (help->measures &&
+        measures_list(help->measures, help->options, &measure, &n_measures, err) < 0) {
         return -1;
     }
     struct page page = {.output = output};
@@ -145,11 +146,11 @@ int help_write(const struct help *help, struct output *output, struct error *err
     write_sweep(help->options, output);
     output_format(output, "\n");
     page = (struct page){.output = output};
-    write_words(&page, "Measures:");
+    write_words(&page, help->measures ? "Measures:" : "");
     for (size_t i = 0; i < n_measures; i++) {
         write_words(&page, measure[i].name);
     }
-    output_format(output, "\n");
+    output_format(output, help->measures ? "\n" : "");
     free(measure);
     return 0;
 }

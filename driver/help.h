@@ -12,7 +12,7 @@ struct help {
     const char *program, *operands;
     const char *summary; /* one paragraph */
     const struct options *options;
-    const struct measures *measures;
+    const struct measures *measures; /* NULL: none */
 };
 
 /* Writes all that, in lines of at most 80 columns; the measures are those with these options. */

@@ -30,7 +30,7 @@ static int open_wanted(struct output **output, const struct options *options, co
 /* Two outputs to one file would leave only the last of them, or a mixture. */
 static int check_distinct(const struct options *options, const char *model_path,
                           const char *extra_option, struct error *err) {
-    const char *const names[] = {"log", "libsvm", "liblinear", extra_option};
+    const char *const names[] = {"log", "libsvm", "liblinear", "proof", extra_option};
     const char *path[1 + sizeof names / sizeof names[0]] = {model_path};
     size_t n = 1;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -57,6 +57,7 @@ static int open_model(struct outputs *outputs, const struct family *family,
     if (check_distinct(options, path, family->extra_option, err) < 0 ||
         output_open(&outputs->model, path, err) < 0 ||
         open_wanted(&outputs->log, options, "log", err) < 0 ||
+        open_wanted(&outputs->proof, options, "proof", err) < 0 ||
         (family->extra_option &&
          open_wanted(&outputs->extra, options, family->extra_option, err) < 0)) {
         return -1;
@@ -83,8 +84,8 @@ int outputs_open(struct outputs *outputs, const struct family *family,
 }
 
 int outputs_write_model(struct outputs *outputs, const struct family *family,
-                        const struct model *model, struct error *err) {
-    if (model_write(model, family->name, outputs->model, err) < 0 ||
+                        const struct model *model, uint32_t *checksum, struct error *err) {
+    if (model_write(model, family->name, outputs->model, checksum, err) < 0 ||
         (outputs->libsvm && model_write_libsvm(model, outputs->libsvm, err) < 0) ||
         (outputs->liblinear && model_write_liblinear(model, outputs->liblinear, err) < 0)) {
         return -1;
@@ -93,9 +94,9 @@ int outputs_write_model(struct outputs *outputs, const struct family *family,
 }
 
 int outputs_commit(struct outputs *outputs, struct error *err) {
-    struct output *all[] = {outputs->libsvm, outputs->liblinear, outputs->log,
-                            outputs->extra,  outputs->model,     outputs->results};
-    outputs->libsvm = outputs->liblinear = outputs->log = NULL;
+    struct output *all[] = {outputs->libsvm, outputs->liblinear, outputs->log,    outputs->extra,
+                            outputs->proof,  outputs->model,     outputs->results};
+    outputs->libsvm = outputs->liblinear = outputs->log = outputs->proof = NULL;
     outputs->extra = outputs->model = outputs->results = NULL;
     return output_commit_all(all, sizeof all / sizeof all[0], outputs->hold, err);
 }
@@ -104,6 +105,7 @@ void outputs_close(struct outputs *outputs) {
     output_discard(outputs->model);
     output_discard(outputs->log);
     output_discard(outputs->extra);
+    output_discard(outputs->proof);
     output_discard(outputs->libsvm);
     output_discard(outputs->liblinear);
     output_discard(outputs->results);

@@ -10,6 +10,7 @@
 #include "driver/options.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct outputs {
     const struct output_hold *hold; /* set before outputs_open; NULL: none */
@@ -17,7 +18,8 @@ struct outputs {
     struct output *model;           /* NULL, as the following: not wanted */
     struct output *log, *libsvm, *liblinear;
     struct output *extra; /* of the family's option */
-    char *default_model;  /* path, where none was given */
+    struct output *proof;
+    char *default_model; /* path, where none was given */
 };
 
 /* Opens results, and if a model is wanted (`fitting`) the files for that, which the options name; two
@@ -26,9 +28,9 @@ struct outputs {
 int outputs_open(struct outputs *outputs, const struct family *family,
                  const struct options *options, bool fitting, struct error *err);
 
-/* Writes a model in all wanted formats. */
+/* Writes a model in all wanted formats; *checksum gets the CRC of its last line. */
 int outputs_write_model(struct outputs *outputs, const struct family *family,
-                        const struct model *model, struct error *err);
+                        const struct model *model, uint32_t *checksum, struct error *err);
 
 /* Puts all files in place together, the model last, see output_commit_all. */
 int outputs_commit(struct outputs *outputs, struct error *err);

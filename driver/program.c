@@ -123,3 +123,61 @@ int program_predict(int argc, char **argv, const struct predictor *predictor) {
     options_free(&options);
     return status < 0 ? failed(program, &err) : EXIT_DONE;
 }
+
+/* ---- svm-check ---- */
+
+static const struct option_spec check_options[] = {
+    {.letter = 'j',
+     .name = "threads",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .low = 1,
+     .high = 1024,
+     .absent = "one per processor",
+     .help = "threads; results do not depend on them"},
+    {.name = "help", .kind = OPTION_FLAG, .help = "show this"},
+    {.name = "version", .kind = OPTION_FLAG, .help = "show the version"}};
+
+static int verify_files(const struct options *options, program_verifier *verify, int *code,
+                        struct error *err) {
+    struct output *output;
+    if (options->n_operands != 3) {
+        return error_set(err, ERROR_USAGE, "%s",
+                         options->n_operands > 3
+                             ? "too many file names"
+                             : "a training file, a model and a proof are wanted");
+    }
+    const char *const paths[3] = {options->operand[0], options->operand[1], options->operand[2]};
+    if (output_open(&output, "-", err) < 0) {
+        return -1;
+    }
+    if (verify(paths, (size_t)options_number(options, "threads"), output, code, err) < 0) {
+        output_discard(output);
+        return -1;
+    }
+    return output_commit(output, NULL, err);
+}
+
+int program_check(int argc, char **argv, program_verifier *verify) {
+    static const char program[] = "svm-check";
+    start(program);
+    struct options options = {0};
+    struct error err = {0};
+    int code = EXIT_DONE;
+    size_t n = sizeof check_options / sizeof check_options[0];
+    int status = options_add(&options, check_options, n, 0, &err);
+    status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
+    if (status == 0) {
+        struct help help = {
+            .program = program,
+            .operands = "training_file model_file proof_file",
+            .summary = "Verifies the bounds that a model claims of its fit, from the training file "
+                       "and a trainer's --proof. Exits with 0 for VERIFIED, 1 for REFUTED, 3 for "
+                       "CANNOT TELL.",
+            .options = &options};
+        status = wants_text(&options) ? show_text(&help, &err)
+                                      : verify_files(&options, verify, &code, &err);
+    }
+    options_free(&options);
+    return status < 0 ? failed(program, &err) : code;
+}

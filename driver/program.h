@@ -3,7 +3,11 @@
 #ifndef DRIVER_PROGRAM_H
 #define DRIVER_PROGRAM_H
 
+#include "common/base/error.h"
+#include "common/base/output.h"
 #include "driver/family.h"
+
+#include <stddef.h>
 
 #define PROGRAM_VERSION "0.1"
 
@@ -12,5 +16,12 @@ int program_train(int argc, char **argv, const struct family *family);
 
 /* Runs svm-FAMILY-predict; returns the exit code. */
 int program_predict(int argc, char **argv, const struct predictor *predictor);
+
+/* Verifies a model: see check/check.h. */
+typedef int program_verifier(const char *const paths[3], size_t n_threads, struct output *output,
+                             int *code, struct error *err);
+
+/* Runs svm-check; returns the exit code, which is that of the verifier where it does not fail. */
+int program_check(int argc, char **argv, program_verifier *verify);
 
 #endif

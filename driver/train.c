@@ -11,6 +11,7 @@
 #include "driver/outputs.h"
 #include "driver/plain_fit.h"
 #include "driver/progress.h"
+#include "driver/proof.h"
 #include "driver/report.h"
 #include "driver/sweep.h"
 #include "driver/training_data.h"
@@ -55,6 +56,10 @@ static int check_options(const struct training *training, struct error *err) {
     }
     if (options_given(options, "log") && !training->fitting) {
         return error_set(err, ERROR_USAGE, "--log wants a fit of a model");
+    }
+    if (options_given(options, "proof") &&
+        proof_check(family, options, training->fitting, err) < 0) {
+        return -1;
     }
     struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
     bool scaled = options_choice(options, "scale") != SCALE_NONE;
@@ -149,6 +154,18 @@ static int calibrate(struct training *training, struct point point, struct error
 
 /* ---- the fit of a model ---- */
 
+/* Where nothing is claimed there is nothing to prove: no file then, and a warning. */
+static int write_proof(struct training *training, const struct plain_fit *fit, uint32_t checksum,
+                       struct error *err) {
+    if (!fit->solution.certified) {
+        progress_warn(&training->progress, "no proof is written: the model's gap is not certified");
+        output_discard(training->outputs.proof);
+        training->outputs.proof = NULL;
+        return 0;
+    }
+    return proof_write(fit, training->read.fingerprint, checksum, training->outputs.proof, err);
+}
+
 static int write_fit(struct training *training, struct plain_fit *fit, struct error *err) {
     const struct family *family = training->family;
     struct outputs *outputs = &training->outputs;
@@ -166,7 +183,12 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
         family->write_extra(fit->state, &fit->solution, outputs->extra, err) < 0) {
         return -1;
     }
-    return outputs_write_model(outputs, family, &fit->model, err);
+    uint32_t checksum = 0;
+    int status = outputs_write_model(outputs, family, &fit->model, &checksum, err);
+    if (status == 0 && outputs->proof) {
+        status = write_proof(training, fit, checksum, err);
+    }
+    return status;
 }
 
 static void warn_of_fit(struct training *training, const struct plain_fit *fit) {

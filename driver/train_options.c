@@ -210,6 +210,10 @@ static const struct option_spec common_options[] = {
      .value = "FILE",
      .help = "write iteration, seconds, primal, dual and gap of each check of the solver, tabs "
              "between"},
+    {.name = "proof",
+     .kind = OPTION_TEXT,
+     .value = "FILE",
+     .help = "also write the dual point that bounds the optimum, for svm-check"},
     {.name = "libsvm",
      .kind = OPTION_TEXT,
      .value = "FILE",

@@ -1,6 +1,7 @@
 #include "driver/training_data.h"
 
 #include "common/base/memory.h"
+#include "common/data/fingerprint.h"
 #include "common/data/input.h"
 #include "common/data/weights.h"
 #include "driver/fit.h"
@@ -65,6 +66,9 @@ static int read_all(struct training_data *training, const struct family *family,
     }
     if (family->check_data && family->check_data(options, data, err) < 0) {
         return -1;
+    }
+    if (options_given(options, "proof")) {
+        training->fingerprint = data_fingerprint(data, data->n_rows);
     }
     training->n_rows = data->n_rows;
     training->n_features = data->n_features;

@@ -17,10 +17,11 @@
 
 struct training_data {
     struct data data;
-    size_t n_rows;       /* of the training file; data may hold validation rows behind them */
-    uint32_t n_features; /* of the training file, for gamma's default */
-    struct folds folds;  /* empty without cross-validation or validation rows */
-    double seconds;      /* that reading took */
+    size_t n_rows;        /* of the training file; data may hold validation rows behind them */
+    uint32_t n_features;  /* of the training file, for gamma's default */
+    struct folds folds;   /* empty without cross-validation or validation rows */
+    uint32_t fingerprint; /* of the training file's rows as read, if --proof asks for it */
+    double seconds;       /* that reading took */
 };
 
 /* Reads the training file (the options' first operand), and with `crossing` what --folds, --fold-file

@@ -26,3 +26,11 @@ void label_weights_read(const struct options *options, const struct data *data, 
         }
     }
 }
+
+void label_weights_prove(const struct options *options, struct proof_writer *proof) {
+    const struct option *option = options_find(options, "weight");
+    for (size_t i = 0; i < option->n_weights; i++) {
+        const struct option_weight *given = &option->weights[i];
+        proof_writer_pair(proof, "weight", given->key, given->key_length, given->weight);
+    }
+}

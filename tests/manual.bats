@@ -8,8 +8,9 @@ setup() {
     cd "$tmp" || exit 1
 }
 
-# programs: the names of all ten.
+# programs: the names of all eleven.
 programs() {
+    echo svm-check
     for family in $families; do
         echo "svm-$family-train svm-$family-predict"
     done
@@ -161,8 +162,8 @@ refused() {
     cd "$root" || exit 1
     {
         ls README CONTRIBUTING CHANGELOG datasets/README doc/*.md
-        find common driver families solvers datasets tests -name '*.[ch]'
-    } | xargs grep -EHo '(common|driver|families|solvers|datasets|tests|tools|doc)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' |
+        find common driver families solvers check datasets tests -name '*.[ch]'
+    } | xargs grep -EHo '(common|driver|families|solvers|check|datasets|tests|tools|doc)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' |
         grep -Ev 'FAMILY|NAME' | sort -u >"$tmp/names"
     [ "$(wc -l <"$tmp/names")" -gt 300 ]
     while IFS=: read -r file name; do

@@ -121,7 +121,7 @@ static int look(const struct model_lines *lines, struct error *err) {
 
 int model_lines_open(struct model_lines *lines, const char *path, struct error *err) {
     bool standard = strcmp(path, "-") == 0;
-    *lines = (struct model_lines){.path = standard ? "<stdin>" : path};
+    *lines = (struct model_lines){.path = standard ? "<stdin>" : path, .what = "model"};
     struct model_source *source = memory_zeros(1, sizeof *source, "a model buffer", err);
     if (!source) {
         return -1;
@@ -176,10 +176,10 @@ int model_lines_next(struct model_lines *lines, struct error *err) {
         int more = model_lines_more(lines, err);
         if (more <= 0) {
             return more < 0 ? -1
-                            : model_lines_fail(lines,
-                                               "the model is cut: its last line, 'end ...', is "
-                                               "missing",
-                                               NULL, err);
+                            : error_set(err, ERROR_RUNTIME,
+                                        "%s:%" PRIu64 ": the %s is cut: its last line, 'end ...', "
+                                        "is missing",
+                                        lines->path, lines->number, lines->what);
         }
         const unsigned char *from = source->block + source->at;
         size_t left = source->end - source->at;

@@ -10,6 +10,7 @@
 
 struct model_lines {
     const char *path; /* as errors show it */
+    const char *what; /* the file is, in errors: "model", unless it is said after opening */
     uint64_t number;  /* of this line, from 1 */
     char *line;       /* this line, a NUL in place of its newline; may be written to */
     size_t length;

@@ -35,7 +35,8 @@ struct model {
     double gap;     /* NAN: none */
     bool certified; /* whether the bounds are; false also in models that do not say it */
     uint64_t iterations;
-    double norm; /* |f| of the fit; not written, so 0 in a model that was read */
+    uint32_t checksum; /* of a model that was read: the CRC of its last line */
+    double norm;       /* |f| of the fit; not written, so 0 in a model that was read */
     struct scale scale;
     size_t n_outputs; /* scores a row; 0 for a model of pairs */
     double *bias;     /* (n_outputs) added to the scores; NULL: nothing is */
@@ -74,9 +75,10 @@ int model_number(const struct model *model, const char *key, double missing, dou
 /* Makes the body ready for model_scores. */
 int model_prepare(struct model *model, struct error *err);
 
-/* Writes the model to `output`, as gzip if its path ends in ".gz". Does not commit. */
+/* Writes the model to `output`, as gzip if its path ends in ".gz". Does not commit. *checksum (NULL:
+ * unwanted) gets the CRC of its last line. */
 int model_write(const struct model *model, const char *family, struct output *output,
-                struct error *err);
+                uint32_t *checksum, struct error *err);
 
 /* Reads a model of `family` from path, plain or gzip ("-": standard input), and prepares it for
  * scoring. Strict: own_keys (ended by NULL) are the only keys that it may have besides the common

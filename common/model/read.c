@@ -290,7 +290,9 @@ static int read_all(struct model_lines *in, struct model *model, const char *fam
         read_scaling(in, &model->scale, &lines, err) < 0) {
         return -1;
     }
-    return read_body(in, model, &lines, err) < 0 ? -1 : check_end(in, lines, err);
+    int status = read_body(in, model, &lines, err);
+    model->checksum = in->checksum;
+    return status < 0 ? -1 : check_end(in, lines, err);
 }
 
 static int read_file(struct model *model, const char *family, const char *const *own_keys,

@@ -102,7 +102,8 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                              .margin_scale = point_number(point, "margin-scale"),
                              .bias = point_number(point, "bias"),
                              .seed = (uint64_t)point_number(point, "seed"),
-                             .weight = weight};
+                             .weight = weight,
+                             .keep = options_given(point.options, "proof")};
     struct mc *mc;
     int status = mc_create(&mc, problem, &setup, err);
     free(weight);
@@ -139,6 +140,23 @@ static void report(const void *state, struct point point, const struct solution 
     (void)point;
     (void)solution;
     output_format(output, "classes = %zu\n", mc_get_labels(state)->names.n);
+}
+
+static void prove(const void *state, struct point point, struct proof_writer *proof) {
+    const struct mc_alpha *alpha = mc_get_alpha(state);
+    label_weights_prove(point.options, proof);
+    for (size_t i = 0; i < alpha->n; i++) {
+        for (size_t c = 0; alpha->dense && c < alpha->k; c++) {
+            double value = alpha->dense[i * alpha->k + c];
+            if (value != 0) {
+                proof_writer_value(proof, (uint32_t)i, (uint32_t)(c + 1), 0, value);
+            }
+        }
+        for (size_t e = 0; alpha->list && e < alpha->list[i].n; e++) {
+            struct mc_entry entry = alpha->list[i].entry[e];
+            proof_writer_value(proof, (uint32_t)i, entry.c + 1, 0, entry.value);
+        }
+    }
 }
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
@@ -179,4 +197,5 @@ const struct family mc_family = {
     .close = close_problem,
     .header = header,
     .report = report,
+    .prove = prove,
     .calibrate = calibrate};

@@ -88,6 +88,7 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
     struct ml_setup setup = {.bias = point_number(point, "bias"),
                              .free_bias = options_given(point.options, "free-bias"),
                              .shrinking = point_number(point, "shrinking") != 0,
+                             .keep = options_given(point.options, "proof"),
                              .seed = (uint64_t)point_number(point, "seed")};
     struct state *state = memory_zeros(1, sizeof *state, "a problem", err);
     if (!state || ml_create(&state->ml, problem, &setup, err) < 0) {
@@ -146,6 +147,19 @@ static void report(const void *opened, struct point point, const struct solution
     }
 }
 
+static void prove(const void *opened, struct point point, struct proof_writer *proof) {
+    const struct state *state = opened;
+    const struct ml_kept *kept = ml_get_kept(state->ml);
+    if (options_given(point.options, "free-bias")) {
+        proof_writer_text(proof, "free-bias", "yes");
+    }
+    for (size_t i = 0; i < kept->n; i++) {
+        struct ml_number number = kept->number[i];
+        proof_writer_value(proof, number.row, number.p + 1, number.r == number.p ? 0 : number.r + 1,
+                           number.value);
+    }
+}
+
 const struct family ml_family = {
     .name = "ml",
     .summary = "Trains a multi-label Rank-SVM: scores that put the labels of each row before "
@@ -165,4 +179,5 @@ const struct family ml_family = {
     .close = close_problem,
     .fit_threshold = fit_threshold,
     .header = header,
-    .report = report};
+    .report = report,
+    .prove = prove};

@@ -104,6 +104,26 @@ static int check(const struct options *options, struct error *err) {
     return 0;
 }
 
+/* What is left to prove of lowrank is at full rank. */
+static int check_data(const struct options *options, const struct data *data, struct error *err) {
+    struct matrix_shape shape;
+    if (options_given(options, "proof") && uses(options, SMM_LOWRANK)) {
+        if (matrix_shape_find(&shape, options, data, err) < 0) {
+            return -1;
+        }
+        uint64_t side = shape.height < shape.width ? shape.height : shape.width;
+        const struct option *rank = options_find(options, "rank");
+        for (size_t i = 0; i < rank->n; i++) {
+            if (rank->number[i] < (double)side) {
+                return error_set(err, ERROR_USAGE,
+                                 "--proof is not for formulation lowrank below full rank, which "
+                                 "is not convex");
+            }
+        }
+    }
+    return label_weights_check(options, data, err);
+}
+
 /* ---- the problem ---- */
 
 static int open_problem(void **state, const struct problem *problem, struct point point,
@@ -218,6 +238,22 @@ static void report(const void *state, struct point point, const struct solution 
     }
 }
 
+static void prove(const void *state, struct point point, struct proof_writer *proof) {
+    size_t n_machines, n = smm_rows(state);
+    const struct smm_machine *machine = smm_machines(state, &n_machines);
+    label_weights_prove(point.options, proof);
+    if ((enum smm_formulation)point_choice(point, "formulation") == SMM_LOWRANK) {
+        proof_writer_number(proof, "rank", point_number(point, "rank"));
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t m = 0; m < n_machines; m++) {
+            if (machine[m].alpha[i] != 0) {
+                proof_writer_value(proof, (uint32_t)i, (uint32_t)(m + 1), 0, machine[m].alpha[i]);
+            }
+        }
+    }
+}
+
 static int write_weights(const void *state, const struct solution *solution, struct output *output,
                          struct error *err) {
     (void)solution;
@@ -240,12 +276,13 @@ const struct family smm_family = {
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &smm_measures,
     .check = check,
-    .check_data = label_weights_check,
+    .check_data = check_data,
     .width = matrix_shape_width,
     .open = open_problem,
     .solve = solve,
     .close = close_problem,
     .header = header,
     .report = report,
+    .prove = prove,
     .extra_option = "weights",
     .write_extra = write_weights};

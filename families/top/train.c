@@ -138,6 +138,11 @@ static int check(const struct options *options, struct error *err) {
             return error_set(err, ERROR_USAGE, "formulation %s is for the linear kernel",
                              formulations[formulation]);
         }
+        if (grill && options_given(options, "proof")) {
+            return error_set(err, ERROR_USAGE,
+                             "--proof is not for formulation %s, which nothing bounds",
+                             formulations[formulation]);
+        }
         if ((grill && solver != TOP_AUTO) || (formulation == TOP_SVM && solver == TOP_CD)) {
             return error_set(err, ERROR_USAGE, "--solver %s is not for formulation %s",
                              solvers[solver], formulations[formulation]);
@@ -266,6 +271,23 @@ static void report(const void *opened, struct point point, const struct solution
     output_format(output, "\n");
 }
 
+static void prove(const void *opened, struct point point, struct proof_writer *proof) {
+    const struct state *state = opened;
+    const double *alpha = top_alpha(state->top), *beta = top_beta(state->top);
+    label_weights_prove(point.options, proof);
+    if (top_counts(state->top).k > 0) {
+        proof_writer_number(proof, "K", top_counts(state->top).k);
+    }
+    for (size_t i = 0; i < state->problem->n; i++) {
+        if (alpha[i] != 0) {
+            proof_writer_value(proof, (uint32_t)i, 1, 0, alpha[i]);
+        }
+        if (beta[i] != 0) {
+            proof_writer_value(proof, (uint32_t)i, 2, 0, beta[i]);
+        }
+    }
+}
+
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err) {
     return top_calibrate(folds, n_folds, point_number(point, "calibrate"), model, err);
@@ -297,5 +319,6 @@ const struct family top_family = {
     .close = close_problem,
     .header = header,
     .report = report,
+    .prove = prove,
     .calibrate_option = "calibrate",
     .calibrate = calibrate};

@@ -59,18 +59,43 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
 }
 
 static double loss_of_nothing(const struct mc_task *task, double cost) {
-    double sum = 0;
+    struct certify_total total = {0};
     for (size_t i = 0; i < task->n; i++) {
-        sum += cost * task->weight[task->y[i]] * mc_most(&task->shape);
+        certify_total_add(&total, task->weight[task->y[i]], mc_most(&task->shape));
     }
-    return sum;
+    return certify_total_times(&total, cost);
+}
+
+/* The dual point for who asks for it. Rows without a kernel value of their own count as much as they
+ * can, see mc_most. */
+static int keep_alpha(const struct mc_task *task, double cost, const struct mc_alpha *alpha,
+                      struct mc_fit *fit, struct error *err) {
+    const struct mc_shape *shape = &task->shape;
+    mc_alpha_free(&fit->alpha);
+    double *row = memory_array(2 * shape->k, sizeof *row, "dual variables", err);
+    int status = row ? mc_alpha_create(&fit->alpha, task->n, shape->k, err) : -1;
+    for (size_t i = 0; status == 0 && i < task->n; i++) {
+        if (certify_reach(task->certify)[i] > 0) {
+            mc_alpha_load(alpha, i, row);
+        } else {
+            for (size_t c = 0; c < shape->k; c++) {
+                row[shape->k + c] = 0; /* scores */
+            }
+            mc_vertex(shape, task->y[i], cost * task->weight[task->y[i]], row + shape->k, row);
+        }
+        status = mc_alpha_store(&fit->alpha, i, row, err);
+    }
+    free(row);
+    return status;
 }
 
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err) {
     size_t k = task->shape.k;
     double *error = find_rounding(task, cost, dual, err);
-    if (!error) {
+    const struct mc_alpha *kept = dual->kept ? dual->kept : dual->alpha;
+    if (!error || (task->keep && keep_alpha(task, cost, kept, fit, err) < 0)) {
+        free(error);
         return -1;
     }
     struct certify_function f = {.weights = fit->weights, .bias = fit->bias, .scores = scores};

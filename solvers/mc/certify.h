@@ -15,13 +15,14 @@ struct mc_dual {
         *weights;       /* W(alpha), computed from it: linear (n_features, k), kernel (n, k); NULL:
                               the fit's weights are, one by one */
     const double *bias; /* (k) of the constant feature; NULL with weights, or without one */
-    double linear;      /* sum of alpha */
-    double linear_rounding; /* of its error, but for a few units in the last place */
-    double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few
+    const struct mc_alpha *kept; /* alpha for the task that keeps it; NULL: the first of these */
+    double linear;               /* sum of alpha */
+    double linear_rounding;      /* of its error, but for a few units in the last place */
+    double rounding; /* bound of the error of each row's coefficients over C_i, but for a few
                               units in the last place */
 };
 
-/* Fills the fit's certificate, primal and dual from its weights and bias as they will be written.
+/* Fills the fit's certificate, its alpha if the task keeps it, primal and dual from its weights and bias as they will be written.
  * scores (n, k), if not NULL, gets the scores, with the bias; kernels only. */
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);

@@ -38,6 +38,7 @@ struct mc {
     struct certify *certify;
     struct mc_linear *linear; /* NULL before the first use, as the next */
     struct mc_kernel *kernel;
+    struct mc_alpha alpha; /* of the last solution, if the task keeps it */
 };
 
 /* The classes, those of the rows, and the weights of C by the names of the data. */
@@ -90,7 +91,8 @@ int mc_create(struct mc **mc, const struct problem *problem, const struct mc_set
         .y = made->y,
         .weight = made->weight,
         .bias = setup->bias,
-        .seed = setup->seed};
+        .seed = setup->seed,
+        .keep = setup->keep};
     if (score_map_create(&made->map, problem, err) < 0 ||
         certify_create(&made->certify, problem, &made->map, setup->bias, err) < 0) {
         mc_free(made);
@@ -110,6 +112,7 @@ void mc_free(struct mc *mc) {
     certify_free(mc->certify);
     score_map_free(&mc->map);
     labels_free(&mc->labels);
+    mc_alpha_free(&mc->alpha);
     free(mc->y);
     free(mc->weight);
     free(mc);
@@ -117,6 +120,10 @@ void mc_free(struct mc *mc) {
 
 const struct labels *mc_get_labels(const struct mc *mc) {
     return &mc->labels;
+}
+
+const struct mc_alpha *mc_get_alpha(const struct mc *mc) {
+    return &mc->alpha;
 }
 
 /* ---- linear ---- */
@@ -307,6 +314,8 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
                                   .weights = fit.weights,
                                   .bias = fit.bias,
                                   .iterations = fit.iterations};
+    mc_alpha_free(&mc->alpha);
+    mc->alpha = fit.alpha;
     certify_conclude(&fit.certificate, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDS,
                      solution);
     if (fit.certificate.worse) {

@@ -6,10 +6,12 @@
 #include "common/base/error.h"
 #include "common/data/labels.h"
 #include "common/kernel/problem.h"
+#include "solvers/mc/alpha.h"
 #include "solvers/mc/form.h"
 #include "solvers/methods/monitor.h"
 #include "solvers/methods/solution.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum mc_method {
@@ -26,6 +28,7 @@ struct mc_setup {
     double bias;         /* value of the constant feature; 0: none */
     uint64_t seed;
     const double *weight; /* (names of the data): of C for each label; NULL: all 1 */
+    bool keep;            /* mc_get_alpha is wanted; not for MC_FW */
 };
 
 struct mc_parameters {
@@ -43,6 +46,9 @@ void mc_free(struct mc *mc);
 
 /* The classes: the labels that occur in the problem's rows. */
 const struct labels *mc_get_labels(const struct mc *mc);
+
+/* The dual point of the last solution, alpha (n, classes). */
+const struct mc_alpha *mc_get_alpha(const struct mc *mc);
 
 /* Solves; outputs are the classes. The caller calls solution_free. Fails for lack of memory, for a
  * method that the problem does not admit (MC_NEWTON with a kernel, or with too many weights), or

@@ -33,6 +33,9 @@ struct newton {
     double *w, *gradient, *step, *dual; /* (d, k) */
     double *best_dual_w;                /* (d, k) W(alpha) of the best dual point, */
     double best_linear;                 /* and the sum of its alpha */
+    struct mc_alpha best_alpha;         /* which the task may want to keep */
+    int kept;                           /* -1: there was no memory for that, */
+    struct error error;                 /* which says so */
     double *s, *g, *q, *trial;          /* (n, k) */
     double *H;                          /* (size, size), index class * d + feature; lower half */
     double *x;                          /* (d) a row */
@@ -213,6 +216,10 @@ static void keep_dual(void *context) {
     struct newton *newton = context;
     newton->best_linear = newton->linear;
     memcpy(newton->best_dual_w, newton->dual, newton->size * sizeof *newton->dual);
+    if (newton->task->keep && newton->kept == 0) {
+        newton->kept = mc_smooth_alpha(&newton->smooth, newton->cost, newton->s,
+                                       &newton->best_alpha, &newton->error);
+    }
 }
 
 static int lower_mu(void *context, double band, double mu, struct error *err) {
@@ -268,6 +275,7 @@ static void release(struct newton *newton) {
     free(newton->step);
     free(newton->dual);
     free(newton->best_dual_w);
+    mc_alpha_free(&newton->best_alpha);
     free(newton->right);
     free(newton->s);
     free(newton->g);
@@ -290,8 +298,10 @@ static int certify(const struct newton *newton, struct mc_fit *fit, struct error
     for (size_t c = 0; c < newton->k; c++) {
         bias[c] = task->bias * newton->best_dual_w[(newton->d - 1) * newton->k + c];
     }
-    const struct mc_dual dual = {
-        .weights = newton->best_dual_w, .bias = bias, .linear = newton->best_linear};
+    const struct mc_dual dual = {.weights = newton->best_dual_w,
+                                 .bias = bias,
+                                 .kept = &newton->best_alpha,
+                                 .linear = newton->best_linear};
     int status = mc_certify(task, newton->cost, &dual, NULL, fit, err);
     free(bias);
     return status;
@@ -305,6 +315,9 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         .task = task, .fit = fit, .cost = goal->cost, .n = task->n, .k = k, .d = d, .size = d * k};
     *fit = (struct mc_fit){0};
     int status = allocate(&newton, fit, err);
+    if (status == 0 && task->keep) {
+        status = mc_alpha_create(&newton.best_alpha, task->n, k, err);
+    }
     if (status == 0) {
         newton.risk = mc_smooth_risk(&newton.smooth);
         if (start) {
@@ -330,6 +343,10 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         fit->dual = path.dual;
         fit->iterations = path.iterations;
         fit->reason = path.reason;
+    }
+    if (newton.kept < 0) {
+        *err = newton.error;
+        status = -1;
     }
     for (size_t c = 0; status == 0 && fit->bias && c < k; c++) {
         fit->bias[c] = task->bias * fit->weights[(d - 1) * k + c];

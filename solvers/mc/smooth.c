@@ -81,6 +81,25 @@ static void gradient_row(const struct mc_task *task, size_t y, double sum, doubl
     row[y] = task->weight[y] * (mean - own);
 }
 
+/* row (k) = a, for u and theta as prepare leaves them; returns the sum. That of a maximum is 1 at most,
+ * which theta, taken from u / mu, only is to some digits where mu is small. */
+static double fill_row(const struct mc_smooth *smooth, double theta, double *row) {
+    size_t k = smooth->task->shape.k;
+    double sum = 0;
+    for (size_t c = 0; c < k; c++) {
+        double a = smooth->u[c] / smooth->mu - theta;
+        row[c] = a < 0 ? 0 : a > 1 ? 1 : a;
+        sum += row[c];
+    }
+    if (!smooth->task->shape.form->maximum || sum <= 1) {
+        return sum;
+    }
+    for (size_t c = 0; c < k; c++) {
+        row[c] /= sum;
+    }
+    return 1;
+}
+
 static double cut(void *context, const double *s, double *g, double *offset) {
     struct mc_smooth *smooth = context;
     const struct mc_task *task = smooth->task;
@@ -92,13 +111,10 @@ static double cut(void *context, const double *s, double *g, double *offset) {
         size_t y = task->y[i];
         double *row = g + i * k, loss, sum = 0, square = 0, inner = 0;
         double theta = prepare(smooth, mu, y, s + i * k, &loss), weight = task->weight[y];
+        sum = fill_row(smooth, theta, row);
         for (size_t c = 0; c < k; c++) {
-            double a = smooth->u[c] / mu - theta;
-            a = a < 0 ? 0 : a > 1 ? 1 : a;
-            sum += a;
-            square += a * a;
-            inner += a > 0 ? a * smooth->u[c] : 0;
-            row[c] = a;
+            square += row[c] * row[c];
+            inner += row[c] > 0 ? row[c] * smooth->u[c] : 0;
         }
         smooth->loss += weight * loss;
         value += weight * (inner - mu / 2 * square);
@@ -111,6 +127,24 @@ static double cut(void *context, const double *s, double *g, double *offset) {
 struct risk mc_smooth_risk(struct mc_smooth *smooth) {
     return (struct risk){
         .n = smooth->task->n * smooth->task->shape.k, .context = smooth, .cut = cut};
+}
+
+int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s,
+                    struct mc_alpha *alpha, struct error *err) {
+    const struct mc_task *task = smooth->task;
+    size_t k = task->shape.k;
+    for (size_t i = 0; i < task->n; i++) {
+        double loss, weight = cost * task->weight[task->y[i]], *u = smooth->u;
+        double theta = prepare(smooth, smooth->mu, task->y[i], s + i * k, &loss);
+        fill_row(smooth, theta, u);
+        for (size_t c = 0; c < k; c++) {
+            u[c] *= weight;
+        }
+        if (mc_alpha_store(alpha, i, u, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 void mc_smooth_follow(const struct mc_smooth *smooth, double band, const double *s, double *g) {

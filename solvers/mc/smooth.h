@@ -23,6 +23,10 @@ void mc_smooth_free(struct mc_smooth *smooth);
  * Borrows smooth. */
 struct risk mc_smooth_risk(struct mc_smooth *smooth);
 
+/* alpha of the last cut of that risk, times cost, by row: its dual point. s (n, k) are its scores. */
+int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s,
+                    struct mc_alpha *alpha, struct error *err);
+
 /* g (n, k) = the gradient that R at the mu of smooth would have at s if the terms in the band, with
  * 0 < a < 1 at mu = `band`, stayed those: that of the next mu, to follow the minimum to there. */
 void mc_smooth_follow(const struct mc_smooth *smooth, double band, const double *s, double *g);

@@ -3,6 +3,7 @@
 #define SOLVERS_MC_TASK_H
 
 #include "common/kernel/problem.h"
+#include "solvers/mc/alpha.h"
 #include "solvers/mc/form.h"
 #include "solvers/methods/certify.h"
 #include "solvers/methods/stop.h"
@@ -20,6 +21,7 @@ struct mc_task {
     double bias;          /* value of the constant feature; 0: none */
     struct certify *certify;
     uint64_t seed;
+    bool keep; /* the dual points of fits are wanted */
 };
 
 struct mc_goal {
@@ -33,6 +35,7 @@ struct mc_fit {
     double *bias;        /* (k) part of the constant feature in the scores; NULL without one */
     double primal, dual; /* of the certificate, or of running sums until there is one */
     struct certificate certificate;
+    struct mc_alpha alpha; /* the dual point, where the task keeps it */
     uint64_t iterations;
     enum stop_reason reason; /* why it ended before the gap was reached */
 };

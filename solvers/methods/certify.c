@@ -71,6 +71,21 @@ double certify_sum_rounding(size_t m) {
     return ((double)m + 2) * CERTIFY_UNIT;
 }
 
+void certify_total_add(struct certify_total *total, double a, double b) {
+    double product = a * b, sum = total->sum + product, part = sum - total->sum;
+    bool exact = fma(a, b, -product) == 0 && (total->sum - (sum - part)) + (product - part) == 0;
+    total->rounded = total->rounded || !exact;
+    total->sum = sum;
+    total->n++;
+}
+
+double certify_total_times(const struct certify_total *total, double factor) {
+    struct certify_total all = *total;
+    all.sum = 0;
+    certify_total_add(&all, factor, total->sum);
+    return all.rounded ? all.sum * (1 + 2 * ((double)all.n + 2) * CERTIFY_UNIT) : all.sum;
+}
+
 /* ---- kernels that may be indefinite ---- */
 
 /* The problem's rows that f or g use. Pair features use whatever rows there are. */

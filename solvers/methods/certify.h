@@ -77,6 +77,18 @@ void certify_sum(const struct certificate *sum, bool convex, struct solution *so
 void certify_conclude(const struct certificate *certificate, double epsilon,
                       enum stop_reason reason, struct solution *solution);
 
+/* A sum of products of two numbers, all at least 0, that is never too small: exact where all of it is,
+ * else raised by what rounding may have lost. For `nothing`. */
+struct certify_total {
+    double sum;
+    size_t n;
+    bool rounded;
+};
+void certify_total_add(struct certify_total *total, double a, double b);
+
+/* factor times the sum. */
+double certify_total_times(const struct certify_total *total, double factor);
+
 /* A problem made ready. */
 struct certify;
 

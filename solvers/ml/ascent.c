@@ -39,6 +39,29 @@ static void refresh(struct ml *ml, const struct ml_point *point) {
 
 /* ---- block coordinate ascent ---- */
 
+/* Keeps bcd's dual point where that is wanted. */
+static int keep_dual(struct ml *ml, struct ml_point *point, struct error *err) {
+    struct ml_bcd *bcd = &ml->bcd;
+    size_t n = ml->rows.n, width = bcd->store.width;
+    int status = 0;
+    if (!ml->setup.keep) {
+        return 0;
+    }
+    if (bcd->loss == ML_HINGE) {
+        ml_kept_clear(&point->kept);
+        for (size_t i = 0; status == 0 && i < n; i++) {
+            const double *beta = bcd->beta + i * width;
+            status = ml_kept_add_beta(&point->kept, ml->rows.row[i], beta, ml->rows.q, err);
+        }
+        return status;
+    }
+    const struct ml_alphas alphas = ml_bcd_alphas(bcd);
+    double gain, *beta = memory_array(n, width * sizeof *beta, "dual variables", err);
+    status = beta ? ml_bias_beta(&alphas, false, width, beta, &gain, &point->kept, err) : -1;
+    free(beta);
+    return status;
+}
+
 static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
                        struct ml_point *point, struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
@@ -52,7 +75,7 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = bcd->constant * bcd->total[k];
     }
-    return ml_point_certify(ml, parameters, point, err);
+    return keep_dual(ml, point, err) < 0 ? -1 : ml_point_certify(ml, parameters, point, err);
 }
 
 static int solve_bcd(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
@@ -94,7 +117,11 @@ static int certify_balanced(struct ml *ml, const struct ml_parameters *parameter
     size_t n = ml->rows.n, q = ml->rows.q, width = bcd->store.width;
     const struct ml_alphas alphas = ml_bcd_alphas(bcd);
     double *beta = memory_array(n, width * sizeof(double), "dual variables", err);
-    int status = beta ? ml_bias_beta(&alphas, true, width, beta, &point->gain, err) : -1;
+    int status = -1;
+    if (beta) {
+        status = ml_bias_beta(&alphas, true, width, beta, &point->gain,
+                              ml->setup.keep ? &point->kept : NULL, err);
+    }
     if (status == 0) {
         ml_point_size(ml, beta, point);
         status = ml_point_weights(ml, beta, point, err);

@@ -156,6 +156,27 @@ static double scaled_beta(const struct balance *balance, const struct ml_block *
     return block->loss == ML_HINGE ? sum : sum - squares;
 }
 
+/* Hinge: beta; squared: the alphas. */
+static int keep_row(const struct balance *balance, const struct ml_block *block, size_t i,
+                    const double *beta, struct ml_kept *kept, struct error *err) {
+    uint32_t n_others = block->q - block->n_relevant, row = balance->alphas->rows->row[i];
+    if (block->loss == ML_HINGE) {
+        return ml_kept_add_beta(kept, row, beta, block->q, err);
+    }
+    for (uint32_t p = 0; p < block->n_relevant; p++) {
+        const double *factor = balance->left + (size_t)block->relevant[p] * block->q;
+        for (uint32_t r = 0; r < n_others; r++) {
+            uint32_t other = balance->other[r];
+            double x = balance->alpha[(size_t)p * n_others + r] * factor[other];
+            const struct ml_number number = {row, block->relevant[p], other, x};
+            if (x != 0 && ml_kept_add(kept, &number, err) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
 static int find_circulation(const struct balance *balance, struct error *err) {
     size_t n = balance->alphas->rows->n, q = balance->alphas->rows->q;
     for (size_t i = 0; i < n; i++) {
@@ -187,7 +208,7 @@ static int allocate(struct balance *balance, struct error *err) {
 }
 
 int ml_bias_beta(const struct ml_alphas *alphas, bool balanced, size_t width, double *beta,
-                 double *gain, struct error *err) {
+                 double *gain, struct ml_kept *kept, struct error *err) {
     struct balance balance = {.alphas = alphas};
     size_t n = alphas->rows->n, q = alphas->rows->q;
     int status = allocate(&balance, err);
@@ -200,9 +221,11 @@ int ml_bias_beta(const struct ml_alphas *alphas, bool balanced, size_t width, do
     if (status == 0) {
         *gain = 0;
         memset(beta, 0, n * width * sizeof *beta);
-        for (size_t i = 0; i < n; i++) {
+        ml_kept_clear(kept);
+        for (size_t i = 0; status == 0 && i < n; i++) {
             struct ml_block block = look_at_row(&balance, i);
             *gain += scaled_beta(&balance, &block, beta + i * width);
+            status = kept ? keep_row(&balance, &block, i, beta + i * width, kept, err) : 0;
         }
     }
     free(balance.alpha);

@@ -9,6 +9,7 @@
 #define SOLVERS_ML_BIAS_H
 
 #include "common/base/error.h"
+#include "solvers/ml/kept.h"
 #include "solvers/ml/rows.h"
 
 #include <stdbool.h>
@@ -25,9 +26,9 @@ struct ml_alphas {
 };
 
 /* beta (n, width) of the alphas, and *gain, the linear part of D. balance: of a feasible point near
- * them whose sums over rows are 0 up to rounding. */
+ * them whose sums over rows are 0 up to rounding. kept, if not NULL, gets that point. */
 int ml_bias_beta(const struct ml_alphas *alphas, bool balance, size_t width, double *beta,
-                 double *gain, struct error *err);
+                 double *gain, struct ml_kept *kept, struct error *err);
 
 /* The same for a flow (q, q): reduces its entries until every label sends what it gets. */
 int ml_bias_circulate(double *flow, size_t q, struct error *err);

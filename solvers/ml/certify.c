@@ -119,13 +119,14 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
     }
     struct loss loss = {.claim = claim};
     double unit = (16 * ((double)rows->q + 8) + (double)rows->n) * DBL_EPSILON + claim->rounding;
+    const struct certify_total all = {.sum = (double)rows->n};
     const struct certify_family family = {
         .context = &loss,
         .block = 1 + BLOCK_SCORES / rows->q,
         .loss = evaluate_loss,
         .linear = claim->linear,
         .linear_rounding = 2 * unit * rounding.all + price_of_balance(claim, &rounding, largest),
-        .nothing = claim->cost * (double)rows->n};
+        .nothing = certify_total_times(&all, claim->cost)};
     int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);
     free(rounding.error);
     return status;

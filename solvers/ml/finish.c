@@ -137,7 +137,8 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
         return -1;
     }
     double *beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
-    if (!beta || ml_bias_beta(&fit->alphas, free_bias, width, beta, &point->gain, err) < 0 ||
+    struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
+    if (!beta || ml_bias_beta(&fit->alphas, free_bias, width, beta, &point->gain, kept, err) < 0 ||
         ml_point_weights(ml, beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0) {
         free(beta);
         return -1;

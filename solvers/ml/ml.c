@@ -28,7 +28,7 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
     if (status == 0) {
         status =
             ml_bcd_create(&made->bcd, problem, &made->rows, setup->step, setup->bias * setup->bias,
-                          setup->free_bias, setup->shrinking, setup->seed, err);
+                          setup->free_bias || setup->keep, setup->shrinking, setup->seed, err);
     }
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);
@@ -52,12 +52,17 @@ void ml_free(struct ml *ml) {
     certify_free(ml->certify);
     score_map_free(&ml->map);
     ml_rows_free(&ml->rows);
+    ml_kept_free(&ml->kept);
     free(ml->scores);
     free(ml);
 }
 
 const struct ml_rows *ml_get_rows(const struct ml *ml) {
     return &ml->rows;
+}
+
+const struct ml_kept *ml_get_kept(const struct ml *ml) {
+    return &ml->kept;
 }
 
 const double *ml_get_scores(const struct ml *ml) {
@@ -151,6 +156,9 @@ static void hand_over(struct ml *ml, struct ml_point *point, struct solution *so
     }
     free(ml->scores);
     ml->scores = point->scores;
+    ml_kept_free(&ml->kept);
+    ml->kept = point->kept;
+    point->kept = (struct ml_kept){0};
     solution->weights = point->weights;
     point->scores = point->weights = NULL;
     if (ml->setup.bias > 0 || ml->setup.free_bias) {

@@ -12,6 +12,7 @@
 #include "solvers/methods/monitor.h"
 #include "solvers/methods/solution.h"
 #include "solvers/ml/bcd.h"
+#include "solvers/ml/kept.h"
 #include "solvers/ml/rows.h"
 
 #include <stdbool.h>
@@ -29,6 +30,7 @@ struct ml_setup {
     double bias;    /* value of a constant feature; 0: none */
     bool free_bias; /* a bias that the norm does not count; then `bias` is 0 */
     bool shrinking;
+    bool keep; /* ml_get_kept is wanted; not for ML_FW */
     enum ml_step step;
     uint64_t seed;
 };
@@ -54,6 +56,9 @@ const struct ml_rows *ml_get_rows(const struct ml *ml);
  * problem does not admit, or when scores overflow. */
 int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct monitor *monitor,
              struct solution *solution, struct error *err);
+
+/* The dual point of the last solution's bound, if the setup keeps it. */
+const struct ml_kept *ml_get_kept(const struct ml *ml);
 
 /* The scores (n_all, q) of the problem's rows by the last solution; valid until the next call. */
 const double *ml_get_scores(const struct ml *ml);

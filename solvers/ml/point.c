@@ -14,6 +14,7 @@ void ml_point_free(struct ml_point *point) {
     free(point->size);
     free(point->residual);
     free(point->dual);
+    ml_kept_free(&point->kept);
     *point = (struct ml_point){0};
 }
 
@@ -110,6 +111,11 @@ void ml_point_join(struct ml_point *point, struct ml_point *found) {
         struct ml_point worse = *point;
         *point = *found;
         *found = worse;
+    }
+    if (found->certificate.certified && found->certificate.dual > point->certificate.dual) {
+        struct ml_kept worse = point->kept;
+        point->kept = found->kept;
+        found->kept = worse;
     }
     certify_join(&point->certificate, &found->certificate);
     point->bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};

@@ -125,14 +125,16 @@ static int measure_nuclear(const struct smm_claim *claim, struct work *work, dou
     return 0;
 }
 
-/* The loss of W = 0 with its best bias: all rows of the side that weighs less have margin 2. */
+/* The loss of W = 0 with its best bias: all rows of the side that weighs less have margin 2. Costs are
+ * products that have been rounded. */
 static double loss_of_nothing(const struct binary_loss *loss, size_t n) {
+    double up = 1 + ((double)n + 8) * DBL_EPSILON;
     double side[2] = {0, 0};
     for (size_t i = 0; i < n; i++) {
         side[loss->y[i] > 0] += loss->cost[i];
     }
-    return loss->squared ? 4 * side[0] * (side[1] / (side[0] + side[1]))
-                         : 2 * fmin(side[0], side[1]);
+    return up * (loss->squared ? 4 * side[0] * (side[1] / (side[0] + side[1]))
+                               : 2 * fmin(side[0], side[1]));
 }
 
 int smm_certify(struct certify *certify, const struct smm_claim *claim,

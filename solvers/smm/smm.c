@@ -40,6 +40,10 @@ const struct smm_machine *smm_machines(const struct smm *smm, size_t *n) {
     return smm->machine;
 }
 
+size_t smm_rows(const struct smm *smm) {
+    return smm->problem->n;
+}
+
 const struct labels *smm_labels(const struct smm *smm) {
     return &smm->labels;
 }
@@ -88,7 +92,8 @@ static int create_machines(struct smm *smm, struct error *err) {
         struct smm_machine *machine = &smm->machine[m];
         machine->W = memory_zeros(smm->cells + height * k + k + k * width, sizeof *machine->W,
                                   "a matrix", err);
-        if (!machine->W) {
+        machine->alpha = memory_zeros(smm->problem->n, sizeof *machine->alpha, "a matrix", err);
+        if (!machine->W || !machine->alpha) {
             return -1;
         }
         machine->U = machine->W + smm->cells;
@@ -147,6 +152,7 @@ void smm_free(struct smm *smm) {
     for (size_t m = 0; m < smm->n_machines; m++) {
         if (smm->machine) {
             free(smm->machine[m].W);
+            free(smm->machine[m].alpha);
         }
         if (smm->nuclear) {
             smm_nuclear_free(smm->nuclear[m]);
@@ -215,6 +221,7 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau, 
         memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
         machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     }
+    memmove(machine->alpha, alpha, smm->problem->n * sizeof *machine->alpha);
     machine->primal = certificate->primal;
     machine->dual = certificate->dual;
     return 0;
@@ -321,6 +328,10 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     machine->certificate.worse = false; /* that was of the SVM */
     for (size_t i = 1; i < smm->problem->n; i++) {
         machine->certificate.flat &= smm->s[i] == smm->s[0];
+    }
+    size_t height = smm->matrices.height, width = smm->matrices.width;
+    if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
+        return certify(smm, loss, 0, machine->alpha, parameters->epsilon, machine, err);
     }
     return 0;
 }

@@ -47,7 +47,8 @@ struct smm_machine {
     double *W;          /* (height, width) */
     double *U, *s, *Vt; /* (height, k), (k), (k, width) */
     double bias;
-    size_t rank; /* singular values above rounding */
+    double *alpha; /* (n) the dual point; lowrank: of the SVM that its start comes from */
+    size_t rank;   /* singular values above rounding */
     double primal, dual;
     struct certificate certificate; /* lowrank: of the SVM that its start comes from */
     double stationarity;            /* lowrank: what a joint step can gain at most to first order,
@@ -68,8 +69,9 @@ void smm_free(struct smm *smm);
 int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err);
 
-/* The machines of the last solution, the labels, and the sides of the matrices. */
+/* The machines of the last solution, how many rows there are, the labels, and the sides of the matrices. */
 const struct smm_machine *smm_machines(const struct smm *smm, size_t *n);
+size_t smm_rows(const struct smm *smm);
 const struct labels *smm_labels(const struct smm *smm);
 void smm_shape(const struct smm *smm, size_t *height, size_t *width);
 

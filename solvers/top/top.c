@@ -37,6 +37,7 @@ struct top {
     double *negative;               /* (n) weights of negatives */
     struct top_counts counts;
     double threshold;
+    double *alpha, *beta; /* (n) the dual point of the last solution; NULL: none */
 };
 
 static bool counts_all(enum top_formulation formulation) {
@@ -156,6 +157,8 @@ void top_free(struct top *top) {
     free(top->cost);
     free(top->mass);
     free(top->negative);
+    free(top->alpha);
+    free(top->beta);
     free(top);
 }
 
@@ -165,6 +168,14 @@ struct top_counts top_counts(const struct top *top) {
 
 double top_threshold(const struct top *top) {
     return top->threshold;
+}
+
+const double *top_alpha(const struct top *top) {
+    return top->alpha;
+}
+
+const double *top_beta(const struct top *top) {
+    return top->beta;
 }
 
 static int create_engines(struct top *top, enum top_loss loss, struct error *err) {
@@ -434,6 +445,8 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
                                       .zero = best.zero,
                                       .iterations = best.fit.iterations};
         best.fit.weights = NULL;
+        swap(&top->alpha, &best.fit.alpha);
+        swap(&top->beta, &best.fit.beta);
         certify_conclude(&best.certificate, parameters->epsilon,
                          best.fit.reason ? best.fit.reason : STOP_ROUNDING, solution);
     }

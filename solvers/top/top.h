@@ -87,6 +87,10 @@ struct top_counts top_counts(const struct top *top);
 /* The threshold t at the scores of the last solution, 0 for svm. */
 double top_threshold(const struct top *top);
 
+/* The dual point of the last solution but for grill: alpha of positives and beta of J, both (n). */
+const double *top_alpha(const struct top *top);
+const double *top_beta(const struct top *top);
+
 /* Solves; solution->zero says why w = 0 is optimal, where it is. The caller calls solution_free.
  * Fails for lack of memory, for a method that the problem does not admit, or when scores overflow. */
 int top_solve(struct top *top, const struct top_parameters *parameters,

@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     CHECK(model_read(&model, predictor->name, predictor->model_keys, argv[2], &err) == 0, "%s",
           err.text);
     CHECK(output_open(&output, argv[3], &err) == 0, "%s", err.text);
-    CHECK(model_write(&model, predictor->name, output, &err) == 0, "%s", err.text);
+    CHECK(model_write(&model, predictor->name, output, NULL, &err) == 0, "%s", err.text);
     CHECK(output_commit(output, NULL, &err) == 0, "%s", err.text);
     model_free(&model);
     printf("ok: read and written\n");

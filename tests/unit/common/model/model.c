@@ -46,7 +46,7 @@ static void write_and_read(const struct model *model, struct model *back) {
     struct error err;
     struct output *output = NULL;
     CHECK(output_open(&output, path, &err) == 0, "%s", err.text);
-    CHECK(model_write(model, "test", output, &err) == 0, "%s", err.text);
+    CHECK(model_write(model, "test", output, NULL, &err) == 0, "%s", err.text);
     CHECK(output_commit(output, NULL, &err) == 0, "%s", err.text);
     CHECK(model_read(back, "test", own_keys, path, &err) == 0, "%s", err.text);
 }

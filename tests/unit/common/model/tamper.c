@@ -77,10 +77,11 @@ static void write_model(enum kind kind, const char *path) {
         solution.weights[2] = 12;
     }
     struct problem problem = {.data = &data, .n = 2};
-    bool written =
-        fit_body(&model, &problem, &solution, &err) == 0 &&
-        model_add(&model, &err, "groups", "%d", 1) == 0 && output_open(&output, path, &err) == 0 &&
-        model_write(&model, "rank", output, &err) == 0 && output_commit(output, NULL, &err) == 0;
+    bool written = fit_body(&model, &problem, &solution, &err) == 0 &&
+                   model_add(&model, &err, "groups", "%d", 1) == 0 &&
+                   output_open(&output, path, &err) == 0 &&
+                   model_write(&model, "rank", output, NULL, &err) == 0 &&
+                   output_commit(output, NULL, &err) == 0;
     CHECK(written, "%s", err.text);
     model_free(&model);
     solution_free(&solution);

@@ -1,0 +1,172 @@
+#include "check/ball.h"
+
+static struct ball unknown(void) {
+    return (struct ball){{0, 0}, INFINITY};
+}
+
+struct ball ball_divide(struct ball a, struct ball b) {
+    double least = fabs(b.m.hi) * (1 - 0x1p-48) - b.r * BALL_UP;
+    if (!(least > 0) || !isfinite(a.r)) {
+        return unknown();
+    }
+    if (ball_is_zero(a)) {
+        return a;
+    }
+    struct dd m = dd_divide(a.m, b.m);
+    /* |a'/b' - a/b| <= (r_a + |a/b| r_b) / (|b| - r_b) */
+    double r = (a.r + fabs(m.hi) * BALL_UP * b.r) / least * BALL_UP;
+    if (fabs(m.hi) < BALL_SMALL || fabs(a.m.hi) < BALL_SMALL) {
+        r += BALL_LOST / fmin(1, least);
+    }
+    return ball_make(m, r);
+}
+
+struct ball ball_root(struct ball a) {
+    double high = a.m.hi * BALL_UP + a.r;
+    if (!isfinite(a.r)) {
+        return unknown();
+    }
+    if (!(high > 0)) {
+        return ball_of(0);
+    }
+    if (!(a.m.hi > 2 * a.r)) { /* 0 is not far: from 0 to the largest */
+        double most = sqrt(high) * BALL_UP;
+        return ball_make((struct dd){most / 2, 0}, most / 2);
+    }
+    /* one step of Newton's from the double's root: its error is squared */
+    double x = sqrt(a.m.hi);
+    struct dd rest = dd_add(a.m, dd_negative(dd_two_product(x, x)));
+    struct dd m = dd_quick_sum(x, rest.hi / (2 * x));
+    /* |sqrt(a') - sqrt(a)| <= r / sqrt(a) */
+    double lost = a.m.hi < BALL_SMALL ? sqrt(BALL_LOST) : 0;
+    return ball_make(m, a.r / x * BALL_UP + lost + 0x1p-98 * x);
+}
+
+/* ---- exponentials ---- */
+
+/* ln 2 to 106 bits and more. */
+static const struct dd LN2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+
+/* exp of the middle: a = n ln 2 + x, x halved 9 times, |x| < 7e-4; e = exp(x) - 1 by Taylor, and then
+ * doubled back by e -> 2 e + e^2. Each of the some 40 operations adds 2^-104 of a number of the size
+ * of e, the doublings hand on relative errors: 2^-92 in all is ample. */
+static struct dd exponential(struct dd a) {
+    enum { HALVINGS = 9, TERMS = 10 };
+    double n = nearbyint(a.hi / LN2.hi);
+    struct dd x = dd_add(a, dd_negative(dd_multiply(LN2, (struct dd){n, 0})));
+    x = (struct dd){ldexp(x.hi, -HALVINGS), ldexp(x.lo, -HALVINGS)};
+    struct dd sum = {0, 0};
+    for (int k = TERMS; k >= 1; k--) { /* sum = x/k (1 + sum) */
+        struct dd part = dd_divide(x, (struct dd){k, 0});
+        sum = dd_multiply(part, dd_add((struct dd){1, 0}, sum));
+    }
+    for (int k = 0; k < HALVINGS; k++) {
+        struct dd square = dd_multiply(sum, sum);
+        sum = dd_add((struct dd){2 * sum.hi, 2 * sum.lo}, square);
+    }
+    sum = dd_add((struct dd){1, 0}, sum);
+    return (struct dd){ldexp(sum.hi, (int)n), ldexp(sum.lo, (int)n)};
+}
+
+struct ball ball_exponential(struct ball a) {
+    const double most = 700, least = -600, tiny = 1e-260; /* exp(-600) = 3e-261 */
+    if (!(a.r < most) || a.m.hi > most) {
+        return unknown();
+    }
+    if (ball_is_zero(a)) {
+        return ball_of(1);
+    }
+    if (a.m.hi < least) {
+        return a.r < 1 ? (struct ball){{tiny / 2, 0}, tiny / 2} : unknown();
+    }
+    struct dd m = exponential(a.m);
+    /* exp(r) - 1 <= 2 r for r <= 1 */
+    double spread = a.r <= 1 ? 2 * a.r : exp(a.r) * BALL_UP;
+    return ball_make(m, m.hi * (spread + 0x1p-92) * BALL_UP);
+}
+
+/* 1 - 2 / (exp(2 a) + 1). */
+struct ball ball_tangent(struct ball a) {
+    const double far = 300;
+    struct ball one = ball_of(1);
+    if (a.r > 1) {
+        return (struct ball){{0, 0}, isfinite(a.r) ? 1 : INFINITY};
+    }
+    if (fabs(a.m.hi) > far) {
+        return (struct ball){{a.m.hi > 0 ? 1 : -1, 0}, 1e-200};
+    }
+    if (ball_is_zero(a)) {
+        return a;
+    }
+    struct ball twice = ball_exponential(ball_add(a, a));
+    return ball_subtract(one, ball_divide(ball_of(2), ball_add(twice, one)));
+}
+
+struct ball ball_power(struct ball a, int degree) {
+    struct ball power = ball_of(1);
+    for (int bit = degree; bit > 0; bit >>= 1) {
+        power = bit & 1 ? ball_multiply(power, a) : power;
+        a = bit > 1 ? ball_multiply(a, a) : a;
+    }
+    return power;
+}
+
+/* ---- order ---- */
+
+int ball_compare(struct ball a, struct ball b) {
+    double between = (a.r + b.r) * BALL_UP;
+    struct dd d = dd_add(a.m, dd_negative(b.m));
+    if (!isfinite(between) || !isfinite(d.hi)) {
+        return 0;
+    }
+    double slack = between + 2 * BALL_UNIT * fabs(d.hi);
+    return d.hi > slack * BALL_UP ? 1 : d.hi < -slack * BALL_UP ? -1 : 0;
+}
+
+bool ball_at_most(struct ball a, struct ball b) {
+    bool equal = a.r == 0 && b.r == 0 && a.m.hi == b.m.hi && a.m.lo == b.m.lo;
+    return equal || ball_compare(a, b) < 0;
+}
+
+struct ball ball_join(struct ball a, struct ball b) {
+    double apart = fabs(dd_add(a.m, dd_negative(b.m)).hi) * BALL_UP;
+    return ball_make(a.m, fmax(a.r, apart + b.r));
+}
+
+struct ball ball_positive(struct ball a) {
+    const struct ball zero = ball_of(0);
+    int side = ball_compare(a, zero);
+    if (side != 0 || ball_is_zero(a)) {
+        return side > 0 ? a : zero;
+    }
+    return (struct ball){{ball_most(a) / 2, 0}, ball_most(a) / 2 * BALL_UP};
+}
+
+struct ball ball_absolute(struct ball a) {
+    int side = ball_compare(a, ball_of(0));
+    if (side != 0) {
+        return side > 0 ? a : ball_negative(a);
+    }
+    return ball_positive((struct ball){{0, 0}, ball_is_zero(a) ? 0 : ball_most(a)});
+}
+
+struct ball ball_minimum(struct ball a, struct ball b) {
+    int order = ball_compare(a, b);
+    return order < 0 ? a : order > 0 ? b : ball_at_most(a, b) ? a : ball_join(a, b);
+}
+
+struct ball ball_maximum(struct ball a, struct ball b) {
+    return ball_negative(ball_minimum(ball_negative(a), ball_negative(b)));
+}
+
+double ball_low(struct ball a) {
+    double rest = nextafter(a.m.lo - a.r, -INFINITY);
+    if (a.r == 0 && a.m.lo == 0) {
+        return a.m.hi;
+    }
+    return isfinite(a.r) ? nextafter(a.m.hi + rest, -INFINITY) : -INFINITY;
+}
+
+double ball_high(struct ball a) {
+    return -ball_low(ball_negative(a));
+}

@@ -1,0 +1,127 @@
+#include "check/check.h"
+
+#include "check/task.h"
+#include "common/base/threads.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* ---- claims ---- */
+
+/* The gap as models have it: relative to the primal, or a tiny part of that of f = 0. */
+static struct ball gap_of(const struct findings *findings) {
+    const double tiny = 1e-12;
+    struct ball least = ball_multiply(ball_of(tiny), findings->nothing);
+    struct ball open = ball_positive(ball_subtract(findings->primal, findings->dual));
+    struct ball size = ball_maximum(findings->primal, least);
+    return ball_is_zero(open) ? open : ball_divide(open, size);
+}
+
+/* Claims that a ball's number is at most `claimed`, or at least with `lower`. */
+static void compare(struct task *task, const char *name, double claimed, struct ball found,
+                    bool lower) {
+    struct ball claim = ball_of(claimed);
+    int order = lower ? ball_compare(found, claim) : ball_compare(claim, found);
+    if (order < 0) {
+        task_wrong(task, "the model's %s is %.17g, and the true one %s", name, claimed,
+                   lower ? "smaller" : "larger");
+    } else if (lower ? !ball_at_most(claim, found) : !ball_at_most(found, claim)) {
+        task_unknown(task, "the %s is not known closely enough", name);
+    }
+}
+
+static void compare_claims(struct task *task) {
+    const double small = 1e-9; /* of the primal of f = 0: below, gaps are of rounding alone */
+    const struct findings *findings = task->findings;
+    const struct model *model = &task->model;
+    compare(task, "primal", model->primal, findings->primal, false);
+    if (!findings->unknown[0]) {
+        compare(task, "dual", model->dual, findings->dual, true);
+    }
+    if (!findings->unknown[0] && model->primal >= small * ball_high(findings->nothing)) {
+        compare(task, "gap", model->gap, gap_of(findings), false);
+    }
+}
+
+/* ---- the report ---- */
+
+static void write_bound(struct output *output, double bound) {
+    if (isfinite(bound)) {
+        output_number(output, bound);
+    } else {
+        output_format(output, bound > 0 ? "inf" : "-inf");
+    }
+}
+
+static void write_interval(struct output *output, const char *name, struct ball found) {
+    output_format(output, "%s = ", name);
+    write_bound(output, fmax(0, ball_low(found)));
+    output_format(output, " .. ");
+    write_bound(output, ball_high(found));
+    output_format(output, "\n");
+}
+
+/* What was checked, that the model does not say. */
+static void write_problem(const struct task *task, struct output *output) {
+    size_t n_weights = 0;
+    for (size_t i = 0; i < task->proof.n_entries; i++) {
+        const struct model_entry *entry = &task->proof.entry[i];
+        if (entry->key[0] == 'r' && entry->key[1] == 'o') { /* row-weight */
+            n_weights++;
+        } else {
+            output_format(output, "%s = %s\n", entry->key, entry->value);
+        }
+    }
+    if (n_weights > 0) {
+        output_format(output, "row-weights = %zu\n", n_weights);
+    }
+}
+
+static void write_verdict(const struct findings *findings, struct output *output, int *code) {
+    if (findings->wrong[0]) {
+        *code = CHECK_REFUTED;
+        output_format(output, "REFUTED: %s\n", findings->wrong);
+    } else if (findings->unknown[0]) {
+        *code = CHECK_UNKNOWN;
+        output_format(output, "CANNOT TELL: %s\n", findings->unknown);
+    } else {
+        *code = CHECK_VERIFIED;
+        output_format(output, "VERIFIED\n");
+    }
+}
+
+/* ---- all ---- */
+
+static int check_task(struct task *task, struct output *output, int *code, struct error *err) {
+    struct findings *findings = task->findings;
+    bool belongs = !findings->wrong[0];
+    if (belongs && task->family->check(task, err) < 0) {
+        return -1;
+    }
+    if (belongs) {
+        write_problem(task, output);
+    }
+    if (!findings->wrong[0]) {
+        compare_claims(task);
+        write_interval(output, "primal", findings->primal);
+        write_interval(output, "dual", findings->dual);
+        write_interval(output, "gap", gap_of(findings));
+    }
+    write_verdict(findings, output, code);
+    return 0;
+}
+
+int check_files(const char *const paths[3], size_t n_threads, struct output *output, int *code,
+                struct error *err) {
+    struct threads *threads;
+    struct task task;
+    struct findings findings;
+    if (threads_create(&threads, n_threads, err) < 0) {
+        return -1;
+    }
+    int status = task_open(&task, paths, threads, &findings, err);
+    status = status < 0 ? -1 : check_task(&task, output, code, err);
+    task_close(&task);
+    threads_free(threads);
+    return status;
+}

@@ -1,0 +1,306 @@
+#include "check/function.h"
+
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A sum of products, with bounds of what the middle may be off by. */
+struct sum {
+    struct dd m;
+    double size, r; /* sum of magnitudes, and of what the factors' radii do */
+    size_t n;
+};
+
+static inline void sum_add(struct sum *sum, struct ball a, struct ball b) {
+    double size = fabs(a.m.hi) * fabs(b.m.hi);
+    if (size == 0 && (ball_is_zero(a) || ball_is_zero(b))) {
+        return;
+    }
+    sum->m = dd_add(sum->m, dd_multiply(a.m, b.m));
+    sum->size += size;
+    sum->r += fabs(a.m.hi) * b.r + a.r * (fabs(b.m.hi) + b.r);
+    sum->n++;
+}
+
+static struct ball sum_end(const struct sum *sum) {
+    double n = (double)sum->n, up = 1 + 8 * (n + 2) * 0x1p-52;
+    double lost = sum->size < BALL_SMALL ? n * BALL_LOST : 0;
+    if (sum->n == 0) {
+        return ball_of(0);
+    }
+    return ball_make(sum->m, (sum->r + (2 * n + 2) * BALL_UNIT * sum->size) * up + lost);
+}
+
+/* ---- making ---- */
+
+static struct ball *make_balls(size_t n, size_t k, struct error *err) {
+    struct ball *balls = memory_zeros(n, k * sizeof *balls, "a function", err);
+    return balls; /* all bits 0 is the ball of 0 */
+}
+
+int function_of_model(struct function *f, const struct model *model, const struct points *points,
+                      double constant, struct error *err) {
+    size_t k = model->n_outputs, d = model->n_features;
+    *f = (struct function){.k = k, .norm = ball_of(0), .squares = ball_of(0)};
+    f->scores = make_balls(points->n, k, err);
+    f->bias = model->bias ? make_balls(1, k, err) : NULL;
+    if (model->weights) {
+        f->weights = make_balls(points->width > d ? points->width : d, k, err);
+    } else {
+        f->coefficients = make_balls(points->n_all, k, err);
+    }
+    if (!f->scores || (model->bias && !f->bias) || (!f->weights && !f->coefficients)) {
+        function_free(f);
+        return -1;
+    }
+    for (size_t j = 0; f->weights && j < d * k; j++) {
+        f->weights[j] = ball_of(model->weights[j]);
+    }
+    for (size_t j = 0; f->coefficients && j < model->vectors.n_rows * k; j++) {
+        struct ball *to = &f->coefficients[points->point[j / k] * k + j % k];
+        *to = ball_add(*to, ball_of(model->coefficients[j]));
+    }
+    for (size_t c = 0; f->bias && c < k; c++) {
+        f->bias[c] = ball_of(model->bias[c]);
+        if (constant > 0) {
+            struct ball part = ball_divide(f->bias[c], ball_of(constant));
+            f->norm = ball_add(f->norm, ball_multiply(part, part));
+        }
+    }
+    return 0;
+}
+
+int function_create(struct function *g, const struct points *points, size_t k, struct error *err) {
+    *g = (struct function){.k = k, .norm = ball_of(0), .squares = ball_of(0)};
+    g->coefficients = make_balls(points->n, k, err);
+    return g->coefficients ? 0 : -1;
+}
+
+void function_free(struct function *function) {
+    free(function->weights);
+    free(function->coefficients);
+    free(function->bias);
+    free(function->scores);
+    *function = (struct function){0};
+}
+
+/* ---- linear ---- */
+
+/* Where a row's values go: into weights, or into sums with them. */
+struct row_work {
+    struct function *function;
+    const struct ball *coefficients; /* (k) of the row */
+    struct sum *sum;                 /* (k) */
+};
+
+static void add_to_weights(void *context, size_t column, double value) {
+    const struct row_work *work = context;
+    size_t k = work->function->k;
+    for (size_t c = 0; c < k; c++) {
+        struct ball *weight = &work->function->weights[column * k + c];
+        struct ball part = ball_multiply(work->coefficients[c], ball_of(value));
+        *weight = ball_add(*weight, part);
+    }
+}
+
+static void add_to_sums(void *context, size_t column, double value) {
+    const struct row_work *work = context;
+    size_t k = work->function->k;
+    for (size_t c = 0; c < k; c++) {
+        sum_add(&work->sum[c], work->function->weights[column * k + c], ball_of(value));
+    }
+}
+
+/* The weights of g. */
+static int add_rows(struct function *g, const struct points *points, struct error *err) {
+    g->weights = make_balls(points->width, g->k, err);
+    for (size_t i = 0; g->weights && i < points->n; i++) {
+        struct row_work work = {.function = g, .coefficients = g->coefficients + i * g->k};
+        bool any = false;
+        for (size_t c = 0; c < g->k; c++) {
+            any = any || !ball_is_zero(work.coefficients[c]);
+        }
+        if (any) {
+            points_each(points->rows, i, add_to_weights, &work);
+        }
+    }
+    return g->weights ? 0 : -1;
+}
+
+static void add_weights_norm(struct function *function, size_t width) {
+    for (size_t j = 0; j < width * function->k; j++) {
+        struct ball weight = function->weights[j];
+        if (!ball_is_zero(weight)) {
+            function->norm = ball_add(function->norm, ball_multiply(weight, weight));
+        }
+    }
+}
+
+static int score_rows(struct function *function, const struct points *points, struct error *err) {
+    size_t k = function->k;
+    struct sum *sum = memory_array(k, sizeof *sum, "scores", err);
+    for (size_t i = 0; sum && i < points->n; i++) {
+        struct row_work work = {.function = function, .sum = sum};
+        memset(sum, 0, k * sizeof *sum);
+        points_each(points->rows, i, add_to_sums, &work);
+        for (size_t c = 0; c < k; c++) {
+            function->scores[i * k + c] = sum_end(&sum[c]);
+        }
+    }
+    free(sum);
+    return sum ? 0 : -1;
+}
+
+static int evaluate_linear(struct function *f, struct function *g, const struct points *points,
+                           size_t d, bool with_g, struct error *err) {
+    add_weights_norm(f, d);
+    if (score_rows(f, points, err) < 0 || add_rows(g, points, err) < 0) {
+        return -1;
+    }
+    add_weights_norm(g, points->width);
+    return with_g ? score_rows(g, points, err) : 0;
+}
+
+/* ---- kernels ---- */
+
+enum { BLOCK = 16 };
+
+struct kernel_work {
+    const struct points *points;
+    struct function *f, *g;
+    bool with_g;
+    uint32_t *used; /* (n_used) points with coefficients of either */
+    size_t n_used;
+    struct ball *f_norm, *g_norm; /* (n_all) each point's part */
+    double *x;                    /* (workers, width) */
+    struct sum *sums;             /* (workers, 2 k) */
+};
+
+/* Coefficients of g are those of training rows. */
+static const struct ball *row_of_g(const struct kernel_work *work, size_t p) {
+    return p < work->points->n ? work->g->coefficients + p * work->g->k : NULL;
+}
+
+/* The scores of a point, its part in the norms. */
+static void evaluate_point(struct kernel_work *work, size_t p, double *x, struct sum *sums) {
+    size_t k = work->f->k, n = work->points->n;
+    memset(sums, 0, 2 * k * sizeof *sums);
+    points_load(work->points, p, x);
+    for (size_t u = 0; u < work->n_used; u++) {
+        size_t q = work->used[u];
+        struct ball value = points_kernel(work->points, p, x, q);
+        const struct ball *of_f = work->f->coefficients + q * k, *of_g = row_of_g(work, q);
+        for (size_t c = 0; c < k; c++) {
+            sum_add(&sums[c], of_f[c], value);
+            if (of_g) {
+                sum_add(&sums[k + c], of_g[c], value);
+            }
+        }
+    }
+    const struct ball *of_f = work->f->coefficients + p * k, *of_g = row_of_g(work, p);
+    for (size_t c = 0; c < k; c++) {
+        struct ball s = sum_end(&sums[c]), t = sum_end(&sums[k + c]);
+        work->f_norm[p] = ball_add(work->f_norm[p], ball_multiply(s, of_f[c]));
+        if (of_g) {
+            work->g_norm[p] = ball_add(work->g_norm[p], ball_multiply(t, of_g[c]));
+        }
+        if (p < n) {
+            work->f->scores[p * k + c] = s;
+        }
+        if (p < n && work->with_g) {
+            work->g->scores[p * k + c] = t;
+        }
+    }
+}
+
+static void evaluate_block(void *argument, size_t task, size_t worker) {
+    struct kernel_work *work = argument;
+    size_t first = task * BLOCK, n = work->points->n_all;
+    for (size_t p = first; p < n && p < first + BLOCK; p++) {
+        evaluate_point(work, p, work->x + worker * work->points->width,
+                       work->sums + worker * 2 * work->f->k);
+    }
+}
+
+/* Adds the squares of a row's coefficients; returns whether any is not 0. */
+static bool add_squares(struct function *function, const struct ball *row) {
+    bool any = false;
+    for (size_t c = 0; row && c < function->k; c++) {
+        any = any || !ball_is_zero(row[c]);
+        function->squares = ball_add(function->squares, ball_multiply(row[c], row[c]));
+    }
+    return any;
+}
+
+static int evaluate_kernel(struct function *f, struct function *g, const struct points *points,
+                           bool with_g, struct threads *threads, struct error *err) {
+    size_t n = points->n_all, workers = threads_count(threads);
+    struct kernel_work work = {.points = points, .f = f, .g = g, .with_g = with_g};
+    work.used = memory_array(n, sizeof *work.used, "points", err);
+    work.f_norm = make_balls(n, 1, err);
+    work.g_norm = make_balls(n, 1, err);
+    work.x = memory_array(workers, points->width * sizeof *work.x, "rows", err);
+    work.sums = memory_array(workers, 2 * f->k * sizeof *work.sums, "scores", err);
+    int status = work.used && work.f_norm && work.g_norm && work.x && work.sums ? 0 : -1;
+    for (size_t p = 0; status == 0 && p < n; p++) {
+        bool of_f = add_squares(f, f->coefficients + p * f->k);
+        if (add_squares(g, row_of_g(&work, p)) || of_f) {
+            work.used[work.n_used++] = (uint32_t)p;
+        }
+    }
+    if (status == 0) {
+        threads_run(threads, (n + BLOCK - 1) / BLOCK, evaluate_block, &work);
+    }
+    for (size_t p = 0; status == 0 && p < n; p++) {
+        f->norm = ball_add(f->norm, work.f_norm[p]);
+        g->norm = ball_add(g->norm, work.g_norm[p]);
+    }
+    free(work.used);
+    free(work.f_norm);
+    free(work.g_norm);
+    free(work.x);
+    free(work.sums);
+    return status;
+}
+
+/* ---- both ---- */
+
+/* The constant feature's part in g. */
+static void add_constant(struct function *g, const struct points *points, double constant,
+                         bool with_g) {
+    size_t k = g->k;
+    for (size_t c = 0; constant > 0 && c < k; c++) {
+        struct ball weight = ball_of(0);
+        for (size_t i = 0; i < points->n; i++) {
+            weight = ball_add(weight, g->coefficients[i * k + c]);
+        }
+        weight = ball_multiply(weight, ball_of(constant));
+        g->norm = ball_add(g->norm, ball_multiply(weight, weight));
+        struct ball part = ball_multiply(weight, ball_of(constant));
+        for (size_t i = 0; with_g && i < points->n; i++) {
+            g->scores[i * k + c] = ball_add(g->scores[i * k + c], part);
+        }
+    }
+}
+
+int function_evaluate(struct function *f, struct function *g, const struct points *points,
+                      double constant, bool with_g, struct threads *threads, struct error *err) {
+    size_t k = f->k;
+    if (with_g) {
+        g->scores = make_balls(points->n, k, err);
+        if (!g->scores) {
+            return -1;
+        }
+    }
+    size_t d = points->width;
+    if ((f->weights ? evaluate_linear(f, g, points, d, with_g, err)
+                    : evaluate_kernel(f, g, points, with_g, threads, err)) < 0) {
+        return -1;
+    }
+    add_constant(g, points, constant, with_g);
+    for (size_t i = 0; f->bias && i < points->n * k; i++) {
+        f->scores[i] = ball_add(f->scores[i], f->bias[i % k]);
+    }
+    return 0;
+}

@@ -1,0 +1,288 @@
+/* Multi-label Rank-SVM (doc/mathematics, "ml"): with Y_i the labels of row i and lambda_i = C / (|Y_i| (q
+ * - |Y_i|)),
+ *   min 1/2 |f|^2 + sum_i lambda_i sum_{p in Y_i, r not} l(1 - (s_ip - s_ir)),
+ *   D = sum_i sum_p beta_ip [- sum alpha^2 / 4 lambda] - 1/2 |g|^2,  beta_ip = sum_r alpha_ipr, beta_ir =
+ *   -sum_p alpha_ipr, 0 <= alpha [<= lambda], and with a free bias sum_i beta_i = 0.
+ *
+ * Hinge: the proof has beta. A flow of some alpha makes it iff for each j the j largest beta_p sum to no
+ * more than sum_r min(|beta_r|, j lambda), and both sides to the same (Gale 1957). Squared hinge: the
+ * proof has alpha. */
+#include "check/loss.h"
+#include "check/task.h"
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ml {
+    struct task *task;
+    size_t n, q;
+    bool *relevant;     /* (n, q) */
+    uint32_t *n_labels; /* (n) |Y_i| */
+    bool free_bias;
+    struct ball linear;
+    struct ball *sent, *received; /* (q) work */
+    struct ball *total;           /* (q) sum of beta over rows */
+    double moved_ratio;           /* largest alpha / (2 lambda) */
+};
+
+static int read_labels(struct ml *ml, struct error *err) {
+    struct task *task = ml->task;
+    const struct data *data = &task->data;
+    uint32_t *map = memory_array(data->names.n, sizeof *map, "labels", err);
+    ml->relevant = memory_zeros(ml->n, ml->q * sizeof *ml->relevant, "labels", err);
+    ml->n_labels = memory_zeros(ml->n, sizeof *ml->n_labels, "labels", err);
+    if (!map || !ml->relevant || !ml->n_labels) {
+        free(map);
+        return -1;
+    }
+    labels_map(&task->labels, &data->names, map);
+    for (size_t i = 0; i < ml->n; i++) {
+        for (uint64_t l = data->label_start[i]; l < data->label_start[i + 1]; l++) {
+            ml->relevant[i * ml->q + map[data->label[l]]] = true;
+            ml->n_labels[i]++;
+        }
+    }
+    free(map);
+    return 0;
+}
+
+static bool has_loss(const struct ml *ml, size_t i) {
+    return ml->n_labels[i] > 0 && ml->n_labels[i] < ml->q;
+}
+
+static struct ball lambda_of(const struct ml *ml, size_t i) {
+    double pairs = (double)ml->n_labels[i] * (double)(ml->q - ml->n_labels[i]);
+    return ball_divide(ball_of(ml->task->model.cost), ball_of(pairs));
+}
+
+/* ---- the primal ---- */
+
+static struct ball row_loss(const struct ml *ml, size_t i, const struct ball *s) {
+    const bool *relevant = ml->relevant + i * ml->q;
+    struct ball sum = ball_of(0);
+    for (size_t p = 0; p < ml->q; p++) {
+        for (size_t r = 0; relevant[p] && r < ml->q; r++) {
+            if (!relevant[r]) {
+                struct ball u = ball_subtract(ball_of(1), ball_subtract(s[p], s[r]));
+                sum = ball_add(sum, loss_of(ml->task->squared, u));
+            }
+        }
+    }
+    return ball_multiply(lambda_of(ml, i), sum);
+}
+
+/* ---- the dual point ---- */
+
+static int descending(const void *a, const void *b) {
+    const struct ball *x = a, *y = b;
+    return x->m.hi != y->m.hi ? (x->m.hi > y->m.hi ? -1 : 1)
+                              : (x->m.lo < y->m.lo) - (x->m.lo > y->m.lo);
+}
+
+/* A factor of at most 1 by which beta, with sent[0..m) and received[0..l) of equal sums, becomes
+ * feasible; false if that is not 1 but for rounding. Scaling keeps what was and loosens the rest. */
+static bool flow_factor(struct ball lambda, struct ball *sent, size_t m,
+                        const struct ball *received, size_t l, struct ball *factor) {
+    struct ball sum = ball_of(0);
+    *factor = ball_of(1);
+    qsort(sent, m, sizeof *sent, descending);
+    for (size_t j = 0; j < m && !ball_is_zero(sent[j]); j++) {
+        struct ball most = ball_of(0), cap = ball_multiply(lambda, ball_of((double)(j + 1)));
+        sum = ball_add(sum, sent[j]);
+        for (size_t r = 0; r < l; r++) {
+            most = ball_add(most, ball_minimum(received[r], cap));
+        }
+        struct ball excused = sum;
+        if (!ball_at_most(sum, most)) {
+            if (!loss_clip(most, &excused)) {
+                return false;
+            }
+            *factor = ball_minimum(*factor, ball_divide(excused, sum));
+        }
+    }
+    return true;
+}
+
+/* Hinge: the row's beta, with both sides' sums made equal by scaling down the larger, and all if a flow
+ * wants it. */
+static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
+    const bool *relevant = ml->relevant + i * ml->q;
+    const struct ball zero = ball_of(0), lambda = lambda_of(ml, i);
+    struct ball side[2] = {zero, zero}, factor;
+    size_t m = 0, l = 0;
+    for (size_t k = 0; k < ml->q; k++) {
+        struct ball size = relevant[k] ? beta[k] : ball_negative(beta[k]);
+        if (ball_compare(size, zero) < 0) { /* what differences of numbers like lambda leave */
+            if (ball_most(size) > LOSS_TOLERANCE * lambda.m.hi) {
+                return false;
+            }
+            size = beta[k] = zero;
+        }
+        side[relevant[k]] = ball_add(side[relevant[k]], size);
+    }
+    struct ball least = ball_minimum(side[0], side[1]);
+    for (int k = 0; k < 2; k++) {
+        if (!ball_is_zero(side[k]) &&
+            !ball_at_most(ball_multiply(side[k], ball_of(1 - LOSS_TOLERANCE)), least)) {
+            return false;
+        }
+    }
+    for (size_t k = 0; k < ml->q; k++) {
+        if (!ball_is_zero(beta[k])) {
+            struct ball share = ball_divide(least, side[relevant[k]]);
+            beta[k] = ball_multiply(beta[k], ball_minimum(share, ball_of(1)));
+        }
+        if (relevant[k]) {
+            ml->sent[m++] = beta[k];
+        } else {
+            ml->received[l++] = ball_absolute(beta[k]);
+        }
+    }
+    if (!flow_factor(lambda, ml->sent, m, ml->received, l, &factor)) {
+        return false;
+    }
+    for (size_t k = 0; k < ml->q; k++) {
+        beta[k] = ball_multiply(beta[k], factor);
+        ml->linear = relevant[k] ? ball_add(ml->linear, beta[k]) : ml->linear;
+    }
+    return true;
+}
+
+/* One number of the proof. */
+static bool read_value(struct ml *ml, const struct proof_value *entry, struct ball *row) {
+    const bool *relevant = ml->relevant + entry->row * ml->q;
+    size_t p = entry->a - 1, r = entry->b - (size_t)1;
+    bool squared = ml->task->squared;
+    if (p >= ml->q || squared != (entry->b > 0) || (squared && r >= ml->q)) {
+        return false;
+    }
+    struct ball value = ball_of(entry->value);
+    if (!squared) {
+        row[p] = value;
+        return true;
+    }
+    if (!relevant[p] || relevant[r] || entry->value < 0) {
+        return false;
+    }
+    struct ball lambda = lambda_of(ml, entry->row);
+    row[p] = ball_add(row[p], value);
+    row[r] = ball_subtract(row[r], value);
+    ml->linear = ball_add(ml->linear, loss_linear(true, lambda, value));
+    ml->moved_ratio = fmax(ml->moved_ratio, entry->value / lambda.m.hi);
+    return true;
+}
+
+static void read_dual(struct ml *ml, struct function *g) {
+    const struct proof *proof = &ml->task->proof;
+    for (size_t e = 0; e < proof->n_values;) {
+        size_t i = proof->value[e].row;
+        struct ball *row = g->coefficients + i * ml->q;
+        bool good = has_loss(ml, i);
+        for (; e < proof->n_values && proof->value[e].row == i; e++) {
+            good = good && read_value(ml, &proof->value[e], row);
+        }
+        if (!good || (!ml->task->squared && !read_beta(ml, i, row))) {
+            task_wrong(ml->task, "the dual point is not feasible: row %zu", i + 1);
+            return;
+        }
+        for (size_t k = 0; k < ml->q; k++) {
+            ml->total[k] = ball_add(ml->total[k], row[k]);
+        }
+    }
+}
+
+/* With a free bias, what D is less at a point with sum_i beta_i = 0 near this one. Summed over rows alpha
+ * is a flow between labels; what labels send too much, `off` in all, is taken back along paths of fewer
+ * than q steps: `moved` is taken from alpha. D's slopes in alpha are at most 1 + 2 |score of g| and alpha
+ * / (2 lambda), and g moves by no more than 2 moved |x|. */
+static struct ball price_of_balance(struct ml *ml, const struct function *g) {
+    struct ball off = ball_of(0), all = ball_of(0), largest = ball_of(0), reach = ball_of(0);
+    for (size_t k = 0; k < ml->q; k++) {
+        off = ball_add(off, ball_absolute(ml->total[k]));
+    }
+    for (size_t j = 0; j < ml->n * ml->q; j++) {
+        all = ball_add(all, ball_absolute(g->coefficients[j]));
+        largest = ball_maximum(largest, ball_absolute(g->scores[j]));
+    }
+    if (!ball_is_zero(off) && !ball_at_most(off, ball_multiply(all, ball_of(LOSS_TOLERANCE)))) {
+        task_wrong(ml->task, "the dual point is not feasible: beta does not sum to 0");
+    }
+    for (size_t i = 0; i < ml->n; i++) {
+        reach = ball_maximum(reach, points_own(&ml->task->points, i));
+    }
+    struct ball moved = ball_multiply(off, ball_of((double)ml->q));
+    struct ball slope = ball_add(ball_of(1 + ml->moved_ratio), ball_add(largest, largest));
+    struct ball square = ball_multiply(ball_of(2), ball_multiply(moved, moved));
+    return ball_add(ball_multiply(moved, slope), ball_multiply(square, reach));
+}
+
+/* ---- all ---- */
+
+static int find_bounds(struct ml *ml, struct function *f, struct function *g, struct error *err) {
+    struct task *task = ml->task;
+    struct findings *findings = task->findings;
+    read_dual(ml, g);
+    if (findings->wrong[0]) {
+        return 0;
+    }
+    if (task_evaluate(task, f, g, ml->linear, ml->free_bias, err) < 0) {
+        return -1;
+    }
+    if (ml->free_bias) {
+        double price = ball_most(price_of_balance(ml, g));
+        findings->dual = ball_positive(
+            ball_subtract(findings->dual, (struct ball){{price / 2, 0}, price / 2 * BALL_UP}));
+    }
+    for (size_t i = 0; i < ml->n; i++) {
+        if (has_loss(ml, i)) {
+            findings->nothing = ball_add(findings->nothing, ball_of(task->model.cost));
+            task_add_loss(task, row_loss(ml, i, f->scores + i * ml->q));
+        }
+    }
+    return 0;
+}
+
+static int check(struct task *task, struct error *err) {
+    const char *free_bias = task_text(task, "free-bias");
+    struct ml ml = {.task = task,
+                    .n = task->data.n_rows,
+                    .q = task->labels.names.n,
+                    .free_bias = free_bias != NULL,
+                    .linear = ball_of(0)};
+    struct function f = {0}, g = {0};
+    bool named = strcmp(task->model.formulation, "rank") == 0;
+    if (!named || ml.q < 2 || ml.q != task->model.n_outputs) {
+        return error_set(err, ERROR_RUNTIME, "the model does not have a score for each label");
+    }
+    if (free_bias && (strcmp(free_bias, "yes") != 0 || task->constant > 0)) {
+        return error_set(err, ERROR_RUNTIME, "free-bias is 'yes' where there is no constant");
+    }
+    struct ball *work = memory_zeros(ml.q, 3 * sizeof *work, "labels", err);
+    int status = work && read_labels(&ml, err) == 0 ? 0 : -1;
+    if (status == 0) {
+        ml.sent = work;
+        ml.received = work + ml.q;
+        ml.total = work + 2 * ml.q;
+        status = function_of_model(&f, &task->model, &task->points, task->constant, err) < 0 ||
+                         function_create(&g, &task->points, ml.q, err) < 0
+                     ? -1
+                     : find_bounds(&ml, &f, &g, err);
+    }
+    function_free(&f);
+    function_free(&g);
+    free(work);
+    free(ml.relevant);
+    free(ml.n_labels);
+    return status;
+}
+
+static const char *const model_keys[] = {"labels", "threshold", "at-least-one", NULL};
+static const char *const proof_keys[] = {"free-bias", NULL};
+
+const struct check_family check_ml = {.name = "ml",
+                                      .labels = DATA_SET,
+                                      .many = true,
+                                      .model_keys = model_keys,
+                                      .proof_keys = proof_keys,
+                                      .check = check};

@@ -1,0 +1,339 @@
+#include "check/points.h"
+
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows ---- */
+
+/* Goes over the values of a row that are not 0. */
+struct cursor {
+    const struct data *data;
+    uint64_t at, first, end;
+};
+
+static struct cursor cursor_of(const struct data *data, size_t i) {
+    uint64_t first = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
+    uint64_t end = data->row_start ? data->row_start[i + 1] : first + data->n_features;
+    return (struct cursor){data, first, first, end};
+}
+
+static bool cursor_next(struct cursor *cursor, uint32_t *column, float *value) {
+    const struct data *data = cursor->data;
+    while (cursor->at < cursor->end && data->value[cursor->at] == 0) {
+        cursor->at++;
+    }
+    if (cursor->at >= cursor->end) {
+        return false;
+    }
+    *column = data->column ? data->column[cursor->at] : (uint32_t)(cursor->at - cursor->first);
+    *value = data->value[cursor->at++];
+    return true;
+}
+
+void points_each(const struct data *data, size_t i,
+                 void (*add)(void *context, size_t column, double value), void *context) {
+    struct cursor cursor = cursor_of(data, i);
+    uint32_t column;
+    float value;
+    while (cursor_next(&cursor, &column, &value)) {
+        add(context, column, (double)value);
+    }
+}
+
+static uint64_t hash_row(const struct data *data, size_t i) {
+    struct cursor cursor = cursor_of(data, i);
+    uint64_t hash = 0x9e3779b97f4a7c15;
+    uint32_t column, bits;
+    float value;
+    while (cursor_next(&cursor, &column, &value)) {
+        memcpy(&bits, &value, sizeof bits);
+        hash = (hash ^ (((uint64_t)column << 32) | bits)) * 0xff51afd7ed558ccd;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static bool rows_equal(const struct data *a, size_t i, const struct data *b, size_t j) {
+    struct cursor one = cursor_of(a, i), two = cursor_of(b, j);
+    uint32_t u = 0, v = 0;
+    float x = 0, y = 0;
+    for (;;) {
+        bool first = cursor_next(&one, &u, &x), second = cursor_next(&two, &v, &y);
+        if (!first || !second) {
+            return first == second;
+        }
+        if (u != v || x != y) {
+            return false;
+        }
+    }
+}
+
+/* The data and the row in it of a point. */
+static const struct data *locate(const struct points *points, size_t p, size_t *row) {
+    *row = p < points->n ? p : points->vector[p - points->n];
+    return p < points->n ? points->rows : points->vectors;
+}
+
+void points_load(const struct points *points, size_t p, double *x) {
+    size_t row;
+    const struct data *data = locate(points, p, &row);
+    data_row_dense(data, row, points->width, x);
+}
+
+/* ---- which vector is which row ---- */
+
+static int match_vectors(struct points *points, struct error *err) {
+    size_t room = memory_room(0, 2 * points->n + 2);
+    uint32_t *table = memory_zeros(room, sizeof *table, "rows", err); /* 1 + row */
+    if (!table) {
+        return -1;
+    }
+    for (size_t i = 0; i < points->n; i++) {
+        size_t at = hash_row(points->rows, i) & (room - 1);
+        while (table[at] && !rows_equal(points->rows, i, points->rows, table[at] - 1)) {
+            at = (at + 1) & (room - 1);
+        }
+        table[at] = table[at] ? table[at] : (uint32_t)(i + 1);
+    }
+    for (size_t v = 0; v < points->vectors->n_rows; v++) {
+        size_t at = hash_row(points->vectors, v) & (room - 1);
+        while (table[at] && !rows_equal(points->vectors, v, points->rows, table[at] - 1)) {
+            at = (at + 1) & (room - 1);
+        }
+        if (table[at]) {
+            points->point[v] = table[at] - 1;
+        } else {
+            points->vector[points->n_all - points->n] = (uint32_t)v;
+            points->point[v] = (uint32_t)points->n_all++;
+        }
+    }
+    free(table);
+    return 0;
+}
+
+/* Precomputed: rows are known by their serials. */
+static int match_serials(struct points *points, struct error *err) {
+    size_t n = points->n;
+    const struct data *rows = points->rows, *vectors = points->vectors;
+    points->row_of = memory_array(n + 1, sizeof *points->row_of, "rows", err);
+    if (!points->row_of) {
+        return -1;
+    }
+    memset(points->row_of, 0xff, (n + 1) * sizeof *points->row_of);
+    for (size_t i = n; i-- > 0;) {
+        uint64_t serial = rows->serial ? rows->serial[i] : 0;
+        if (serial < 1 || serial > n) {
+            return error_set(err, ERROR_RUNTIME, "row %zu has no serial from 1 to %zu", i + 1, n);
+        }
+        points->row_of[serial] = (uint32_t)i;
+    }
+    for (size_t v = 0; v < vectors->n_rows; v++) {
+        uint64_t serial = vectors->serial ? vectors->serial[v] : 0;
+        if (serial < 1 || serial > n || points->row_of[serial] == UINT32_MAX) {
+            return error_set(err, ERROR_RUNTIME, "support vector %zu is no training row", v + 1);
+        }
+        points->point[v] = points->row_of[serial];
+    }
+    return 0;
+}
+
+/* ---- sums ---- */
+
+enum { LANES = 4 };
+
+/* Sums up doubles, each exactly: hi + lo of each lane. */
+struct lanes {
+    double hi[LANES], lo[LANES];
+};
+
+static inline void lanes_add(struct lanes *lanes, size_t lane, double term) {
+    struct dd s = dd_two_sum(lanes->hi[lane], term);
+    lanes->hi[lane] = s.hi;
+    lanes->lo[lane] += s.lo;
+}
+
+/* The sum of m terms, whose magnitudes sum to `size` at most: each low part has errors of at most
+ * m u^2 times that, m times. */
+static struct ball lanes_end(const struct lanes *lanes, double m, double size) {
+    struct dd sum = dd_two_sum(lanes->hi[0], lanes->lo[0]);
+    for (size_t lane = 1; lane < LANES; lane++) {
+        sum = dd_add(sum, dd_two_sum(lanes->hi[lane], lanes->lo[lane]));
+    }
+    return ball_make(sum, (m * m * 0x1p-106 + LANES * BALL_UNIT) * size * BALL_UP);
+}
+
+/* What |x_k| and |z_k| have in common where the signs agree. */
+static inline double overlap(double x, double z) {
+    double least = fmin(fabs(x), fabs(z));
+    return x * z > 0 ? least : 0;
+}
+
+/* x'z, or the sum of overlaps, of a dense row and row j; products of two floats are exact. */
+static struct ball sum_dense(const double *x, const float *z, size_t d, bool overlaps,
+                             double size) {
+    struct lanes lanes = {{0}, {0}};
+    size_t k = 0;
+    for (; !overlaps && k + LANES <= d; k += LANES) {
+        for (size_t lane = 0; lane < LANES; lane++) {
+            lanes_add(&lanes, lane, x[k + lane] * (double)z[k + lane]);
+        }
+    }
+    for (; k < d; k++) {
+        double y = (double)z[k];
+        lanes_add(&lanes, k % LANES, overlaps ? overlap(x[k], y) : x[k] * y);
+    }
+    return lanes_end(&lanes, (double)d, size);
+}
+
+static struct ball sum_sparse(const double *x, const uint32_t *column, const float *z, size_t d,
+                              bool overlaps, double size) {
+    struct lanes lanes = {{0}, {0}};
+    for (size_t k = 0; k < d; k++) {
+        double u = x[column[k]], v = (double)z[k];
+        lanes_add(&lanes, k % LANES, overlaps ? overlap(u, v) : u * v);
+    }
+    return lanes_end(&lanes, (double)d, size);
+}
+
+static struct ball sum_with(const struct points *points, const double *x, size_t q, bool overlaps,
+                            double size) {
+    size_t row;
+    const struct data *data = locate(points, q, &row);
+    if (data->row_start) {
+        uint64_t first = data->row_start[row];
+        size_t m = (size_t)(data->row_start[row + 1] - first);
+        return sum_sparse(x, data->column + first, data->value + first, m, overlaps, size);
+    }
+    return sum_dense(x, data->value + row * data->n_features, data->n_features, overlaps, size);
+}
+
+/* ---- kernels ---- */
+
+static bool has_overlaps(enum kernel_type type) {
+    return type == KERNEL_MINMAX || type == KERNEL_LAPLACIAN;
+}
+
+static struct ball stored_value(const struct points *points, size_t p, size_t q) {
+    uint64_t serial = points->rows->serial[q];
+    struct cursor cursor = cursor_of(points->rows, p);
+    uint32_t column;
+    float value;
+    while (cursor_next(&cursor, &column, &value)) {
+        if (column + (uint64_t)1 == serial) {
+            return ball_of((double)value);
+        }
+    }
+    return ball_of(0);
+}
+
+/* The polynomial and the sigmoid of x'z. */
+static struct ball of_product(const struct kernel *kernel, struct ball product) {
+    product = ball_add(ball_multiply(ball_of(kernel->gamma), product), ball_of(kernel->coef0));
+    return kernel->type == KERNEL_SIGMOID ? ball_tangent(product)
+                                          : ball_power(product, kernel->degree);
+}
+
+static struct ball decay(const struct kernel *kernel, struct ball distance) {
+    struct ball from = ball_multiply(ball_of(kernel->gamma), ball_positive(distance));
+    return ball_exponential(ball_negative(from));
+}
+
+struct ball points_kernel(const struct points *points, size_t p, const double *x, size_t q) {
+    const struct kernel *kernel = &points->kernel;
+    if (kernel->type == KERNEL_PRECOMPUTED) {
+        return stored_value(points, p, q);
+    }
+    bool overlaps = has_overlaps(kernel->type);
+    double size = overlaps ? fmin(points->most[p], points->most[q])
+                           : points->most[p] * points->most[q] * BALL_UP;
+    struct ball sum = sum_with(points, x, q, overlaps, size);
+    struct ball both = ball_add(points->norm[p], points->norm[q]);
+    switch (kernel->type) {
+    case KERNEL_POLYNOMIAL:
+    case KERNEL_SIGMOID:
+        sum = ball_multiply(ball_of(kernel->gamma), sum);
+        sum = ball_add(sum, ball_of(kernel->coef0));
+        return kernel->type == KERNEL_SIGMOID ? ball_tangent(sum) : ball_power(sum, kernel->degree);
+    case KERNEL_RBF:
+    case KERNEL_LAPLACIAN:
+        return decay(kernel, ball_subtract(both, ball_add(sum, sum)));
+    case KERNEL_TANIMOTO:
+    case KERNEL_MINMAX:
+        return ball_is_zero(both) ? ball_of(1) : ball_divide(sum, ball_subtract(both, sum));
+    default:
+        return sum;
+    }
+}
+
+struct ball points_own(const struct points *points, size_t p) {
+    const struct kernel *kernel = &points->kernel;
+    struct ball sum = points->norm[p]; /* x'x, where a kernel is made of that */
+    switch (kernel->type) {
+    case KERNEL_PRECOMPUTED:
+        return stored_value(points, p, p);
+    case KERNEL_POLYNOMIAL:
+    case KERNEL_SIGMOID:
+        return of_product(kernel, sum);
+    case KERNEL_LINEAR:
+        return sum;
+    default:
+        return ball_of(1);
+    }
+}
+
+/* ---- all points ---- */
+
+static void find_norms(struct points *points, double *x) {
+    bool overlaps = has_overlaps(points->kernel.type);
+    for (size_t p = 0; p < points->n_all; p++) {
+        double size = 0;
+        points_load(points, p, x);
+        for (size_t k = 0; k < points->width; k++) {
+            size += overlaps ? fabs(x[k]) : x[k] * x[k];
+        }
+        size *= 1 + (double)points->width * 0x1p-52;
+        points->norm[p] = sum_with(points, x, p, overlaps, size);
+        points->most[p] =
+            overlaps ? ball_most(points->norm[p]) : sqrt(ball_most(points->norm[p])) * BALL_UP;
+    }
+}
+
+int points_create(struct points *points, const struct data *rows, const struct model *model,
+                  struct error *err) {
+    const struct data *vectors = &model->vectors;
+    size_t n = rows->n_rows, n_vectors = vectors->n_rows;
+    *points = (struct points){
+        .rows = rows, .vectors = vectors, .kernel = model->kernel, .n = n, .n_all = n};
+    points->width = larger(larger(rows->n_features, vectors->n_features), model->n_features);
+    points->vector = memory_array(n_vectors, sizeof *points->vector, "rows", err);
+    points->point = memory_array(n_vectors, sizeof *points->point, "rows", err);
+    points->norm = memory_array(n + n_vectors, sizeof *points->norm, "rows", err);
+    points->most = memory_array(n + n_vectors, sizeof *points->most, "rows", err);
+    double *x = memory_array(points->width, sizeof *x, "a row", err);
+    int status = points->vector && points->point && points->norm && points->most && x ? 0 : -1;
+    bool stored = points->kernel.type == KERNEL_PRECOMPUTED;
+    if (status == 0) {
+        status = stored ? match_serials(points, err) : match_vectors(points, err);
+    }
+    if (status == 0 && !stored) {
+        find_norms(points, x);
+    }
+    free(x);
+    if (status < 0) {
+        points_free(points);
+    }
+    return status;
+}
+
+void points_free(struct points *points) {
+    free(points->vector);
+    free(points->point);
+    free(points->row_of);
+    free(points->norm);
+    free(points->most);
+    *points = (struct points){0};
+}

@@ -1,0 +1,193 @@
+#include "check/singular.h"
+
+#include "common/base/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { MOST_SWEEPS = 60 };
+
+/* The matrix at work: vectors of the shorter side, (m, d), and the rotations (m, m). */
+struct work {
+    size_t m, d;
+    struct dd *vector, *rotation;
+};
+
+static struct dd dot(const struct dd *a, const struct dd *b, size_t d) {
+    struct dd sum = {0, 0};
+    for (size_t j = 0; j < d; j++) {
+        sum = dd_add(sum, dd_multiply(a[j], b[j]));
+    }
+    return sum;
+}
+
+static struct dd root(struct dd a) {
+    double x = sqrt(a.hi);
+    struct dd rest = dd_add(a, dd_negative(dd_two_product(x, x)));
+    return x > 0 ? dd_quick_sum(x, rest.hi / (2 * x)) : (struct dd){0, 0};
+}
+
+static void rotate(struct dd *a, struct dd *b, size_t d, struct dd c, struct dd s) {
+    for (size_t j = 0; j < d; j++) {
+        struct dd x = a[j], y = b[j];
+        a[j] = dd_add(dd_multiply(c, x), dd_negative(dd_multiply(s, y)));
+        b[j] = dd_add(dd_multiply(s, x), dd_multiply(c, y));
+    }
+}
+
+/* Makes two vectors orthogonal; false if they were. */
+static bool rotate_pair(struct work *work, size_t i, size_t j) {
+    const struct dd one = {1, 0};
+    const double enough = 0x1p-98;
+    struct dd *a = work->vector + i * work->d, *b = work->vector + j * work->d;
+    struct dd aa = dot(a, a, work->d), bb = dot(b, b, work->d), ab = dot(a, b, work->d);
+    if (!(fabs(ab.hi) > enough * sqrt(aa.hi) * sqrt(bb.hi))) {
+        return false;
+    }
+    struct dd zeta = dd_divide(dd_add(bb, dd_negative(aa)), dd_add(ab, ab));
+    struct dd size = zeta.hi < 0 ? dd_negative(zeta) : zeta;
+    struct dd t = dd_divide(one, dd_add(size, root(dd_add(one, dd_multiply(size, size)))));
+    t = zeta.hi < 0 ? dd_negative(t) : t;
+    struct dd c = dd_divide(one, root(dd_add(one, dd_multiply(t, t))));
+    struct dd s = dd_multiply(c, t);
+    rotate(a, b, work->d, c, s);
+    rotate(work->rotation + i * work->m, work->rotation + j * work->m, work->m, c, s);
+    return true;
+}
+
+static void sweep_all(struct work *work) {
+    bool moved = true;
+    for (int sweep = 0; moved && sweep < MOST_SWEEPS; sweep++) {
+        moved = false;
+        for (size_t i = 0; i < work->m; i++) {
+            for (size_t j = i + 1; j < work->m; j++) {
+                moved = rotate_pair(work, i, j) || moved;
+            }
+        }
+    }
+}
+
+/* Entry j of vector i of the matrix, by its shorter side. */
+static struct ball entry(const struct ball *matrix, size_t height, size_t width, size_t i,
+                         size_t j) {
+    return height <= width ? matrix[i * width + j] : matrix[j * width + i];
+}
+
+static struct ball ball_dot(const struct ball *a, const struct ball *b, size_t d) {
+    struct ball sum = ball_of(0);
+    for (size_t j = 0; j < d; j++) {
+        sum = ball_add(sum, ball_multiply(a[j], b[j]));
+    }
+    return sum;
+}
+
+/* A bound of |X X' - D^2| in the Frobenius norm over the rows kept, scaled by their lengths. */
+static double departure(const struct ball *X, size_t m, size_t d, const struct ball *length,
+                        const bool *kept) {
+    double squares = 0;
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < m; j++) {
+            if (kept[i] && kept[j]) {
+                struct ball product = ball_dot(X + i * d, X + j * d, d);
+                struct ball scale = ball_multiply(length[i], length[j]);
+                double part =
+                    ball_most(ball_subtract(ball_divide(product, scale), ball_of(i == j ? 1 : 0)));
+                squares += part * part * BALL_UP;
+            }
+        }
+    }
+    return sqrt(squares) * BALL_UP;
+}
+
+/* B (m, d) = R A. */
+static void rotate_matrix(const struct work *work, const struct ball *matrix, size_t height,
+                          size_t width, struct ball *R, struct ball *B) {
+    size_t m = work->m, d = work->d;
+    for (size_t i = 0; i < m * m; i++) {
+        R[i] = (struct ball){work->rotation[i], 0};
+    }
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < d; j++) {
+            struct ball sum = ball_of(0);
+            for (size_t l = 0; l < m; l++) {
+                struct ball own = entry(matrix, height, width, l, j);
+                sum = ball_add(sum, ball_multiply(R[i * m + l], own));
+            }
+            B[i * d + j] = sum;
+        }
+    }
+}
+
+/* Leaves rows out that are shorter than `tiny` of the longest; returns what values may be off by,
+ * relatively, and in *left what besides. */
+static double bound_rows(const struct work *work, const struct ball *B, const struct ball *length,
+                         double of_R, double tiny, double longest, bool *kept, double *left) {
+    *left = 0;
+    for (size_t i = 0; i < work->m; i++) {
+        kept[i] = ball_low(length[i]) > tiny * longest;
+        *left += kept[i] ? 0 : 2 * ball_most(length[i]) * BALL_UP;
+    }
+    double of_B = departure(B, work->m, work->d, length, kept);
+    /* for e, d < 1/4 both factors are within 1 +- 2 (e + d) */
+    return of_R < 0.25 && of_B < 0.25 ? 2 * (of_R + of_B) * BALL_UP : INFINITY;
+}
+
+/* The lengths of the rows of B, with their bounds: rows that rounding alone has made are left out, from
+ * the size on that is best. */
+static void bound_values(const struct work *work, const struct ball *R, const struct ball *B,
+                         bool *kept, struct ball *ones, struct ball *length, struct ball *value) {
+    const double tiny[] = {1e-27, 1e-22, 1e-18, 1e-15, 1e-12};
+    size_t m = work->m;
+    double longest = 0, best = INFINITY, best_off = INFINITY, best_left = INFINITY;
+    for (size_t i = 0; i < m; i++) {
+        const struct ball *row = B + i * work->d;
+        length[i] = ball_root(ball_dot(row, row, work->d));
+        longest = fmax(longest, ball_most(length[i]));
+        ones[i] = ball_of(1);
+        kept[i] = true;
+    }
+    double of_R = departure(R, m, m, ones, kept);
+    for (size_t k = 0; k < sizeof tiny / sizeof tiny[0]; k++) {
+        double left, off = bound_rows(work, B, length, of_R, tiny[k], longest, kept, &left);
+        if (off * longest + left < best) {
+            best = off * longest + left;
+            best_off = off;
+            best_left = left;
+        }
+    }
+    for (size_t i = 0; i < m; i++) {
+        double r = length[i].r + best_off * ball_most(length[i]) + best_left;
+        bool tied = ball_most(length[i]) <= best_left; /* may have been left out */
+        struct dd middle = tied ? (struct dd){0, 0} : length[i].m;
+        value[i] =
+            isfinite(r) ? ball_make(middle, tied ? 2 * r : r) : (struct ball){{0, 0}, INFINITY};
+    }
+}
+
+int singular_values(const struct ball *matrix, size_t height, size_t width, struct ball *value,
+                    struct error *err) {
+    struct work work = {.m = height < width ? height : width, .d = height < width ? width : height};
+    size_t m = work.m, d = work.d;
+    struct ball *R = memory_array(m, (m + d + 2) * sizeof *R, "a matrix", err);
+    bool *kept = memory_array(m, sizeof *kept, "a matrix", err);
+    work.vector = memory_array(m, d * sizeof *work.vector, "a matrix", err);
+    work.rotation = memory_zeros(m, m * sizeof *work.rotation, "a matrix", err);
+    int status = R && kept && work.vector && work.rotation ? 0 : -1;
+    if (status == 0) {
+        for (size_t i = 0; i < m; i++) {
+            for (size_t j = 0; j < d; j++) {
+                work.vector[i * d + j] = entry(matrix, height, width, i, j).m;
+            }
+            work.rotation[i * m + i].hi = 1;
+        }
+        sweep_all(&work);
+        struct ball *B = R + m * m, *ones = B + m * d;
+        rotate_matrix(&work, matrix, height, width, R, B);
+        bound_values(&work, R, B, kept, ones, ones + m, value);
+    }
+    free(R);
+    free(kept);
+    free(work.vector);
+    free(work.rotation);
+    return status;
+}

@@ -1,0 +1,238 @@
+/* Support matrix machines (doc/mathematics, "smm"): for each machine, of labels y = +-1,
+ *   min 1/2 |W|^2 + T |W|_* + sum_i C_i l(1 - y_i (<W, X_i> + b)),
+ *   D = sum alpha [- alpha^2 / 4 C] - 1/2 |SVT_T(sum alpha_i y_i X_i)|^2,  y'alpha = 0, 0 <= alpha [<= C],
+ * where SVT takes T off the singular values. Two labels make one machine, for the second of them. */
+#include "check/loss.h"
+#include "check/singular.h"
+#include "check/task.h"
+#include "common/base/memory.h"
+#include "common/base/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct smm {
+    struct task *task;
+    size_t n, k; /* rows, machines */
+    size_t height, width;
+    double tau;                /* 0: no nuclear norm */
+    struct ball *cost, *alpha; /* (n) C_i, and the dual point of the machine at hand */
+};
+
+static int read_shape(struct smm *smm, struct error *err) {
+    const char *text = model_value(&smm->task->model, "shape");
+    uint64_t height = 0, width = 0;
+    const char *end = text ? text + strlen(text) : NULL, *at;
+    at = text ? number_parse_unsigned(text, end, &height) : NULL;
+    at = at && *at == 'x' ? number_parse_unsigned(at + 1, end, &width) : NULL;
+    if (!at || at != end || height < 1 || width < 1 || height > UINT32_MAX || width > UINT32_MAX ||
+        height * width != smm->task->model.n_features) {
+        return error_set(err, ERROR_RUNTIME, "the model's shape is not that of its weights");
+    }
+    smm->height = (size_t)height;
+    smm->width = (size_t)width;
+    return 0;
+}
+
+static bool is_positive(const struct smm *smm, size_t i, size_t machine) {
+    return smm->task->class[i] == (smm->k == 1 ? 1 : machine);
+}
+
+/* ---- the dual point ---- */
+
+/* Makes y'alpha = 0: the side that weighs more is scaled down, which keeps bounds. */
+static bool balance(struct smm *smm, size_t machine, struct ball *linear) {
+    struct ball side[2] = {ball_of(0), ball_of(0)}, factor[2];
+    bool squared = smm->task->squared;
+    for (size_t i = 0; i < smm->n; i++) {
+        bool positive = is_positive(smm, i, machine);
+        side[positive] = ball_add(side[positive], smm->alpha[i]);
+    }
+    struct ball off = ball_absolute(ball_subtract(side[0], side[1]));
+    struct ball least = ball_minimum(side[0], side[1]), most = ball_maximum(side[0], side[1]);
+    if (!ball_is_zero(off) && !ball_at_most(off, ball_multiply(most, ball_of(LOSS_TOLERANCE)))) {
+        return false;
+    }
+    for (int s = 0; s < 2; s++) {
+        factor[s] = ball_is_zero(off) ? ball_of(1) : ball_divide(least, side[s]);
+    }
+    for (size_t i = 0; i < smm->n; i++) {
+        if (!ball_is_zero(smm->alpha[i])) {
+            smm->alpha[i] = ball_multiply(smm->alpha[i], factor[is_positive(smm, i, machine)]);
+            *linear = ball_add(*linear, loss_linear(squared, smm->cost[i], smm->alpha[i]));
+        }
+    }
+    return true;
+}
+
+static void read_dual(struct smm *smm, struct function *g, struct ball *linear) {
+    struct task *task = smm->task;
+    const struct proof *proof = &task->proof;
+    for (size_t m = 0; m < smm->k; m++) {
+        memset(smm->alpha, 0, smm->n * sizeof *smm->alpha);
+        for (size_t e = 0; e < proof->n_values; e++) {
+            struct proof_value entry = proof->value[e];
+            struct ball *alpha = &smm->alpha[entry.row];
+            if (entry.a - 1 == m) {
+                *alpha = ball_of(entry.value);
+            }
+            if (entry.a > smm->k || entry.b > 0 || entry.value < 0 ||
+                (!task->squared && !loss_clip(smm->cost[entry.row], alpha))) {
+                task_wrong(task, "the dual point is not feasible: row %zu", (size_t)entry.row + 1);
+                return;
+            }
+        }
+        if (!balance(smm, m, linear)) {
+            task_wrong(task, "the dual point is not feasible: y'alpha is not 0");
+            return;
+        }
+        for (size_t i = 0; i < smm->n; i++) {
+            struct ball alpha = smm->alpha[i];
+            g->coefficients[i * smm->k + m] = is_positive(smm, i, m) ? alpha : ball_negative(alpha);
+        }
+    }
+}
+
+/* ---- bounds ---- */
+
+/* The primal of W = 0 with its best bias: all rows of the side that weighs less have margin 2. */
+static struct ball nothing_of(const struct smm *smm, size_t machine) {
+    struct ball side[2] = {ball_of(0), ball_of(0)};
+    for (size_t i = 0; i < smm->n; i++) {
+        bool positive = is_positive(smm, i, machine);
+        side[positive] = ball_add(side[positive], smm->cost[i]);
+    }
+    if (ball_is_zero(side[0]) || ball_is_zero(side[1])) {
+        return ball_of(0);
+    }
+    if (!smm->task->squared) {
+        return ball_multiply(ball_of(2), ball_minimum(side[0], side[1]));
+    }
+    struct ball product = ball_multiply(side[0], side[1]);
+    return ball_divide(ball_multiply(ball_of(4), product), ball_add(side[0], side[1]));
+}
+
+static struct ball machine_loss(const struct smm *smm, size_t machine, const struct ball *s) {
+    struct ball sum = ball_of(0);
+    for (size_t i = 0; i < smm->n; i++) {
+        struct ball score = s[i * smm->k + machine];
+        struct ball margin = is_positive(smm, i, machine) ? score : ball_negative(score);
+        struct ball loss = loss_of(smm->task->squared, ball_subtract(ball_of(1), margin));
+        sum = ball_add(sum, ball_multiply(smm->cost[i], loss));
+    }
+    return sum;
+}
+
+/* The sum over the machine's singular values of their size above T, of which the squares are wanted or
+ * not. */
+static int add_singular(const struct smm *smm, const struct function *function, size_t machine,
+                        double off, bool squares, struct ball *sum, struct error *err) {
+    size_t cells = smm->height * smm->width;
+    size_t side = smm->height < smm->width ? smm->height : smm->width;
+    struct ball *matrix = memory_array(cells + side, sizeof *matrix, "a matrix", err);
+    if (!matrix) {
+        return -1;
+    }
+    for (size_t j = 0; j < cells; j++) {
+        matrix[j] = function->weights[j * smm->k + machine];
+    }
+    int status = singular_values(matrix, smm->height, smm->width, matrix + cells, err);
+    for (size_t j = 0; status == 0 && j < side; j++) {
+        struct ball value = ball_positive(ball_subtract(matrix[cells + j], ball_of(off)));
+        *sum = ball_add(*sum, squares ? ball_multiply(value, value) : value);
+    }
+    free(matrix);
+    return status;
+}
+
+/* What the nuclear norm changes. */
+static int add_nuclear(struct smm *smm, const struct function *f, const struct function *g,
+                       struct ball linear, struct error *err) {
+    struct ball norm = ball_of(0), squares = ball_of(0);
+    for (size_t m = 0; m < smm->k; m++) {
+        if (add_singular(smm, f, m, 0, false, &norm, err) < 0 ||
+            add_singular(smm, g, m, smm->tau, true, &squares, err) < 0) {
+            return -1;
+        }
+    }
+    struct ball bound = ball_subtract(linear, ball_multiply(ball_of(0.5), squares));
+    smm->task->findings->dual = ball_positive(bound);
+    task_add_loss(smm->task, ball_multiply(ball_of(smm->tau), norm));
+    return 0;
+}
+
+static int find_bounds(struct smm *smm, struct function *f, struct function *g, struct error *err) {
+    struct task *task = smm->task;
+    struct ball linear = ball_of(0);
+    read_dual(smm, g, &linear);
+    if (task->findings->wrong[0]) {
+        return 0;
+    }
+    if (task_evaluate(task, f, g, linear, false, err) < 0 ||
+        (smm->tau > 0 && add_nuclear(smm, f, g, linear, err) < 0)) {
+        return -1;
+    }
+    for (size_t m = 0; m < smm->k; m++) {
+        struct ball *nothing = &task->findings->nothing;
+        *nothing = ball_add(*nothing, nothing_of(smm, m));
+        task_add_loss(task, machine_loss(smm, m, f->scores));
+    }
+    return 0;
+}
+
+static int open_form(struct smm *smm, struct error *err) {
+    struct task *task = smm->task;
+    const char *name = task->model.formulation;
+    double rank;
+    size_t side;
+    if (read_shape(smm, err) < 0 || task_model_number(task, "tau", 0, &smm->tau, err) < 0 ||
+        task_proof_number(task, "rank", 0, &rank, err) < 0) {
+        return -1;
+    }
+    side = smm->height < smm->width ? smm->height : smm->width;
+    bool full = strcmp(name, "lowrank") == 0 && rank >= (double)side;
+    if (!full && strcmp(name, "svm") != 0 && strcmp(name, "nuclear") != 0) {
+        return error_set(err, ERROR_RUNTIME, "not a formulation with a proof: '%.100s'", name);
+    }
+    if (!(smm->tau >= 0) || (strcmp(name, "nuclear") != 0 && smm->tau > 0)) {
+        return error_set(err, ERROR_RUNTIME, "a tau that formulation %s does not have", name);
+    }
+    smm->cost = memory_zeros(smm->n, 2 * sizeof *smm->cost, "rows", err);
+    if (!smm->cost) {
+        return -1;
+    }
+    smm->alpha = smm->cost + smm->n;
+    for (size_t i = 0; i < smm->n; i++) {
+        smm->cost[i] = ball_multiply(ball_of(task->model.cost), task->weight[i]);
+    }
+    return 0;
+}
+
+static int check(struct task *task, struct error *err) {
+    struct smm smm = {.task = task, .n = task->data.n_rows, .k = task->model.n_outputs};
+    struct function f = {0}, g = {0};
+    if (smm.k != (task->labels.names.n == 2 ? 1 : task->labels.names.n) || !task->model.weights) {
+        return error_set(err, ERROR_RUNTIME, "the model does not have a machine for each label");
+    }
+    int status = open_form(&smm, err);
+    if (status == 0) {
+        status = function_of_model(&f, &task->model, &task->points, 0, err) < 0 ||
+                         function_create(&g, &task->points, smm.k, err) < 0
+                     ? -1
+                     : find_bounds(&smm, &f, &g, err);
+    }
+    function_free(&f);
+    function_free(&g);
+    free(smm.cost);
+    return status;
+}
+
+static const char *const model_keys[] = {"labels", "shape", "rank", "tau", "stationarity", NULL};
+static const char *const proof_keys[] = {"rank", NULL};
+
+const struct check_family check_smm = {.name = "smm",
+                                       .labels = DATA_NAME,
+                                       .many = true,
+                                       .model_keys = model_keys,
+                                       .proof_keys = proof_keys,
+                                       .check = check};

@@ -1,0 +1,333 @@
+#include "check/task.h"
+
+#include "check/definite.h"
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "common/data/fingerprint.h"
+#include "common/data/input.h"
+#include "common/data/scale.h"
+#include "common/model/label_line.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct check_family *const families[] = {&check_top, &check_mc, &check_ml, &check_smm};
+
+/* ---- findings ---- */
+
+void task_wrong(struct task *task, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (!task->findings->wrong[0]) {
+        vsnprintf(task->findings->wrong, sizeof task->findings->wrong, format, arguments);
+    }
+    va_end(arguments);
+}
+
+void task_unknown(struct task *task, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (!task->findings->unknown[0]) {
+        vsnprintf(task->findings->unknown, sizeof task->findings->unknown, format, arguments);
+    }
+    va_end(arguments);
+}
+
+/* ---- keys ---- */
+
+const char *task_text(const struct task *task, const char *key) {
+    for (size_t i = 0; i < task->proof.n_entries; i++) {
+        if (strcmp(task->proof.entry[i].key, key) == 0) {
+            return task->proof.entry[i].value;
+        }
+    }
+    return NULL;
+}
+
+static int parse_number(const char *text, const char *key, double missing, double *number,
+                        struct error *err) {
+    *number = missing;
+    if (text && !number_parse_whole(text, number)) {
+        return error_set(err, ERROR_RUNTIME, "not a number for %s: '%.100s'", key, text);
+    }
+    return 0;
+}
+
+int task_proof_number(const struct task *task, const char *key, double missing, double *number,
+                      struct error *err) {
+    return parse_number(task_text(task, key), key, missing, number, err);
+}
+
+int task_model_number(const struct task *task, const char *key, double missing, double *number,
+                      struct error *err) {
+    return parse_number(model_value(&task->model, key), key, missing, number, err);
+}
+
+static bool listed(const char *key, const char *const *list) {
+    for (; list && *list; list++) {
+        if (strcmp(key, *list) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A key that nobody knows may change the problem; one that stands twice is none but weights. */
+static int check_keys(const struct task *task, struct error *err) {
+    static const char *const all[] = {"constant", "weight", "row-weight", NULL};
+    for (size_t i = 0; i < task->proof.n_entries; i++) {
+        const char *key = task->proof.entry[i].key;
+        if (!listed(key, all) && !listed(key, task->family->proof_keys)) {
+            return error_set(err, ERROR_RUNTIME, "the proof has an unknown key: '%.100s'", key);
+        }
+        if (task_text(task, key) != task->proof.entry[i].value && !listed(key, all + 1)) {
+            return error_set(err, ERROR_RUNTIME, "the proof has a key twice: '%.100s'", key);
+        }
+    }
+    return 0;
+}
+
+/* ---- weights and labels ---- */
+
+/* `NAME W` of a weight; W is not negative. */
+static int split_weight(const char *text, size_t *length, double *weight, struct error *err) {
+    const char *blank = strchr(text, ' ');
+    if (!blank || !number_parse_whole(blank + 1, weight) || *weight < 0) {
+        return error_set(err, ERROR_RUNTIME, "not a weight: '%.100s'", text);
+    }
+    *length = (size_t)(blank - text);
+    return 0;
+}
+
+static int read_row_weight(struct task *task, const char *text, struct error *err) {
+    size_t length = 0;
+    double weight;
+    uint64_t row = 0;
+    if (split_weight(text, &length, &weight, err) < 0) {
+        return -1;
+    }
+    if (number_parse_unsigned(text, text + length, &row) != text + length || row < 1 ||
+        row > task->data.n_rows) {
+        return error_set(err, ERROR_RUNTIME, "not a row of a weight: '%.100s'", text);
+    }
+    struct ball *own = &task->weight[row - 1];
+    *own = ball_multiply(*own, ball_of(weight));
+    return 0;
+}
+
+static int read_label_weight(struct task *task, const char *text, struct error *err) {
+    size_t length = 0;
+    double weight;
+    if (split_weight(text, &length, &weight, err) < 0) {
+        return -1;
+    }
+    uint32_t name = names_find(&task->data.names, text, length);
+    if (name == UINT32_MAX || task->data.labels != DATA_NAME) {
+        return error_set(err, ERROR_RUNTIME, "a weight of a label that no row has: '%.100s'", text);
+    }
+    for (size_t i = 0; i < task->data.n_rows; i++) {
+        if (task->data.label[i] == name) {
+            task->weight[i] = ball_multiply(task->weight[i], ball_of(weight));
+        }
+    }
+    return 0;
+}
+
+static int read_weights(struct task *task, struct error *err) {
+    task->weight = memory_array(task->data.n_rows, sizeof *task->weight, "weights", err);
+    for (size_t i = 0; task->weight && i < task->data.n_rows; i++) {
+        task->weight[i] = ball_of(1);
+    }
+    for (size_t e = 0; task->weight && e < task->proof.n_entries; e++) {
+        const struct model_entry *entry = &task->proof.entry[e];
+        if ((strcmp(entry->key, "row-weight") == 0 &&
+             read_row_weight(task, entry->value, err) < 0) ||
+            (strcmp(entry->key, "weight") == 0 && read_label_weight(task, entry->value, err) < 0)) {
+            return -1;
+        }
+    }
+    return task->weight ? 0 : -1;
+}
+
+static int read_labels(struct task *task, struct error *err) {
+    if (!task->family->many) {
+        return 0;
+    }
+    if (label_line_read_pair(&task->labels, &task->model, err) < 0) {
+        return -1;
+    }
+    const struct names *names = &task->data.names;
+    uint32_t *map = memory_array(names->n, sizeof *map, "labels", err);
+    size_t n = task->data.labels == DATA_NAME ? task->data.n_rows : 0;
+    task->class = memory_array(n, sizeof *task->class, "labels", err);
+    if (!map || !task->class) {
+        free(map);
+        return -1;
+    }
+    labels_map(&task->labels, names, map);
+    for (size_t l = 0; l < names->n; l++) {
+        if (map[l] == LABELS_UNKNOWN) {
+            task_wrong(task, "the model has no label '%.100s'", names->name[l]);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        task->class[i] = map[task->data.label[i]];
+    }
+    free(map);
+    return 0;
+}
+
+/* ---- opening ---- */
+
+static int find_family(struct task *task, struct error *err) {
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (strcmp(families[i]->name, task->proof.family) == 0) {
+            task->family = families[i];
+            return 0;
+        }
+    }
+    return error_set(err, ERROR_RUNTIME, "the proof is of an unknown family: '%.100s'",
+                     task->proof.family);
+}
+
+static int read_rows(struct task *task, const char *path, struct error *err) {
+    const struct input_format format = {.labels = task->family->labels,
+                                        .precomputed =
+                                            task->model.kernel.type == KERNEL_PRECOMPUTED};
+    if (input_read(&task->data, path, &format, task->threads, err) < 0) {
+        return -1;
+    }
+    uint32_t print = data_fingerprint(&task->data, task->data.n_rows);
+    if (task->data.n_rows != task->proof.n_rows || print != task->proof.training) {
+        task_wrong(task,
+                   "the proof is of other training rows: %zu rows %08" PRIx32 ", not %" PRIu64
+                   " rows %08" PRIx32,
+                   task->data.n_rows, print, task->proof.n_rows, task->proof.training);
+        return 0;
+    }
+    return scale_apply(&task->model.scale, &task->data, err);
+}
+
+/* What the model's header says of itself. */
+static void check_model(struct task *task) {
+    const struct model *model = &task->model;
+    bool free_bias = task_text(task, "free-bias") || task->family == &check_smm;
+    if (model->checksum != task->proof.model) {
+        task_wrong(task, "the proof is of another model: checksum %08" PRIx32 ", not %08" PRIx32,
+                   model->checksum, task->proof.model);
+    } else if (model->n_rows != task->proof.n_rows) {
+        task_wrong(task, "the model is of %" PRIu64 " rows", model->n_rows);
+    } else if (!model->certified || isnan(model->gap)) {
+        task_wrong(task, "the model claims no gap");
+    }
+    for (size_t c = 0; model->bias && c < model->n_outputs; c++) {
+        if (model->bias[c] != 0 && task->constant == 0 && !free_bias) {
+            task_wrong(task, "the model has a bias, and the problem none");
+        }
+    }
+}
+
+int task_open(struct task *task, const char *const paths[3], struct threads *threads,
+              struct findings *findings, struct error *err) {
+    *findings = (struct findings){.primal = ball_of(0), .dual = ball_of(0), .nothing = ball_of(0)};
+    *task = (struct task){.threads = threads, .findings = findings};
+    if (proof_read(&task->proof, paths[2], err) < 0 || find_family(task, err) < 0 ||
+        check_keys(task, err) < 0 ||
+        model_read(&task->model, task->family->name, task->family->model_keys, paths[1], err) < 0 ||
+        task_proof_number(task, "constant", 0, &task->constant, err) < 0) {
+        return -1;
+    }
+    task->squared = task->model.loss && strcmp(task->model.loss, "squared-hinge") == 0;
+    check_model(task);
+    if (findings->wrong[0] || read_rows(task, paths[0], err) < 0 || findings->wrong[0]) {
+        return findings->wrong[0] ? 0 : -1;
+    }
+    if (!(task->constant >= 0)) {
+        return error_set(err, ERROR_RUNTIME, "a constant feature below 0");
+    }
+    return read_weights(task, err) < 0 || read_labels(task, err) < 0 ||
+                   points_create(&task->points, &task->data, &task->model, err) < 0
+               ? -1
+               : 0;
+}
+
+void task_close(struct task *task) {
+    points_free(&task->points);
+    labels_free(&task->labels);
+    data_free(&task->data);
+    model_free(&task->model);
+    proof_free(&task->proof);
+    free(task->weight);
+    free(task->class);
+}
+
+/* ---- bounds ---- */
+
+/* The points that f or g use. */
+static size_t list_used(const struct task *task, const struct function *f, const struct function *g,
+                        uint32_t *used) {
+    size_t m = 0, k = f->k;
+    for (size_t p = 0; p < task->points.n_all; p++) {
+        bool any = false;
+        for (size_t c = 0; c < k; c++) {
+            any = any || !ball_is_zero(f->coefficients[p * k + c]) ||
+                  (p < task->points.n && !ball_is_zero(g->coefficients[p * k + c]));
+        }
+        used[m] = (uint32_t)p;
+        m += any;
+    }
+    return m;
+}
+
+/* How much the diagonal must be raised by for the matrix to be positive semidefinite. */
+static int find_shift(struct task *task, const struct function *f, const struct function *g,
+                      double *shift, struct error *err) {
+    *shift = 0;
+    if (definite_always(&task->points.kernel)) {
+        return 0;
+    }
+    uint32_t *used = memory_array(task->points.n_all, sizeof *used, "points", err);
+    if (!used) {
+        return -1;
+    }
+    size_t m = list_used(task, f, g, used);
+    bool found = false, symmetric = true;
+    int status = 0;
+    if (m > DEFINITE_MOST) {
+        task_unknown(task, "the kernel may be indefinite, and %zu rows are too many to see", m);
+    } else {
+        status = definite_shift(&task->points, used, m, shift, &found, &symmetric, err);
+    }
+    if (status == 0 && m <= DEFINITE_MOST && !found) {
+        task_unknown(task, "the kernel matrix is not %s",
+                     symmetric ? "positive semidefinite" : "symmetric");
+    }
+    free(used);
+    return status;
+}
+
+int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,
+                  bool with_g, struct error *err) {
+    double shift;
+    const struct ball half = ball_of(0.5), zero = ball_of(0);
+    if (function_evaluate(f, g, &task->points, task->constant, with_g, task->threads, err) < 0 ||
+        find_shift(task, f, g, &shift, err) < 0) {
+        return -1;
+    }
+    struct ball primal = f->norm, norm = g->norm;
+    if (shift > 0) { /* anywhere between with and without */
+        primal = ball_join(primal, ball_add(primal, ball_multiply(ball_of(shift), f->squares)));
+        norm = ball_join(norm, ball_add(norm, ball_multiply(ball_of(shift), g->squares)));
+    }
+    task->findings->primal = ball_multiply(half, ball_positive(primal));
+    struct ball bound = ball_subtract(linear, ball_multiply(half, ball_positive(norm)));
+    task->findings->dual = ball_compare(bound, zero) < 0 ? zero : ball_maximum(bound, zero);
+    return 0;
+}
+
+void task_add_loss(struct task *task, struct ball loss) {
+    task->findings->primal = ball_add(task->findings->primal, loss);
+}

@@ -1,0 +1,85 @@
+/* A model with its training rows and its proof, read and found to belong together, and what families
+ * tell of them. */
+#ifndef CHECK_TASK_H
+#define CHECK_TASK_H
+
+#include "check/ball.h"
+#include "check/function.h"
+#include "check/points.h"
+#include "common/base/error.h"
+#include "common/base/threads.h"
+#include "common/data/data.h"
+#include "common/data/labels.h"
+#include "common/model/model.h"
+#include "common/model/proof.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a check finds. Of the bounds each is a ball that holds its true value. */
+struct findings {
+    struct ball primal;  /* of the model's function */
+    struct ball dual;    /* of the dual point, at least 0 */
+    struct ball nothing; /* the primal of f = 0, with the best bias if that is free */
+    char wrong[256];     /* what refutes; empty: nothing so far */
+    char unknown[256];   /* why there is no telling; empty: there is */
+};
+
+struct task {
+    const struct check_family *family;
+    struct threads *threads;
+    struct data data; /* scaled as the model's */
+    struct model model;
+    struct proof proof;
+    struct points points;
+    struct labels labels; /* the model's, in the order of its scores; none in rank */
+    double constant;      /* value of the constant feature, 0: none */
+    bool squared;         /* the loss */
+    struct ball *weight;  /* (n) the weights of rows and of their labels */
+    uint32_t *class; /* (n) numbers of `labels`, or LABELS_UNKNOWN; where rows have one label */
+    struct findings *findings;
+};
+
+/* A family of models, as far as reading goes, and its check: it fills the findings. */
+struct check_family {
+    const char *name;
+    enum data_labels labels;
+    bool many;                     /* a label for each score is kept in the model */
+    const char *const *model_keys; /* of the family's own lines, ended by NULL */
+    const char *const *proof_keys; /* likewise, besides those that all have */
+    int (*check)(struct task *task, struct error *err);
+};
+
+extern const struct check_family check_top, check_mc, check_ml, check_smm;
+
+/* Reads the three files. What does not fit together goes into findings->wrong; then, and on failure,
+ * only task_close may follow. */
+int task_open(struct task *task, const char *const paths[3], struct threads *threads,
+              struct findings *findings, struct error *err);
+void task_close(struct task *task);
+
+/* Notes what refutes, or why there is no telling; the first of each stays. */
+void task_wrong(struct task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void task_unknown(struct task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The value of a key of the proof, NULL: it is not there. */
+const char *task_text(const struct task *task, const char *key);
+
+/* A number of the proof or the model; `missing` if it is not there. */
+int task_proof_number(const struct task *task, const char *key, double missing, double *number,
+                      struct error *err);
+int task_model_number(const struct task *task, const char *key, double missing, double *number,
+                      struct error *err);
+
+/* From the model's function and that of the dual point, whose coefficients are filled in: sets primal
+ * = |f|^2/2 and dual = linear - |g|^2/2, of the matrix raised by as much as its rounding may hide where
+ * a kernel need not be positive semidefinite. Then f's scores are known, for the family to add its
+ * loss to the primal, and g's if `with_g`. */
+int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,
+                  bool with_g, struct error *err);
+
+/* Adds to the primal. */
+void task_add_loss(struct task *task, struct ball loss);
+
+#endif

@@ -1,0 +1,468 @@
+/* Classification at the top (doc/mathematics, "top"). With weights c_i of positives and m_j of the rows
+ * of J,
+ *   min 1/2 |f|^2 + C sum c_i l(t - s_i),  l(u) = max(0, 1 + u) or its square,
+ *   mean      t = max sum p_j s_j over 0 <= p_j <= min(1, m_j / K), sum p_j = 1
+ *   quantile  sum_J m_j l(theta (s_j - t)) = tau sum m_j
+ *   none      t = 0, and rows of J cost C m_j l(s_j) too. */
+#include "check/loss.h"
+#include "check/task.h"
+#include "common/base/memory.h"
+#include "common/data/decimal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { MEAN, QUANTILE, NONE };
+
+struct form {
+    const char *name;
+    enum kind kind;
+    bool all; /* J is all rows, not the negatives */
+};
+
+static const struct form forms[] = {
+    {"toppush", MEAN, false}, {"toppushk", MEAN, false},  {"tau-fpl", MEAN, false},
+    {"topmeank", MEAN, true}, {"patmat", QUANTILE, true}, {"patmat-np", QUANTILE, false},
+    {"svm", NONE, false},
+};
+
+struct top {
+    struct task *task;
+    const struct form *form;
+    size_t n;
+    struct ball *cost, *mass; /* (n) C c_i, 0: no positive; m_j, 0: not in J; NONE: C m_j */
+    struct ball *share;       /* (n) MEAN */
+    struct ball total;        /* sum of mass */
+    struct ball theta, budget;
+    double k;
+    uint32_t *order; /* (n_top) rows of J */
+    size_t n_top;
+    struct ball *alpha, *beta; /* (n) */
+};
+
+/* ---- the problem ---- */
+
+/* 1: positive, 0: negative, -1: not a number, and no label is said to be positive. */
+static int class_of(const struct task *task, const char *name) {
+    const char *positive = model_value(&task->model, "positive");
+    struct decimal number;
+    if (positive) {
+        return names_equal(name, positive);
+    }
+    return decimal_read(&number, name, strlen(name)) ? decimal_is_positive(&number) : -1;
+}
+
+static void read_rows(struct top *top) {
+    struct task *task = top->task;
+    const struct ball C = ball_of(task->model.cost), one = ball_of(1);
+    top->total = ball_of(0);
+    for (size_t i = 0; i < top->n; i++) {
+        const char *name = task->data.names.name[task->data.label[i]];
+        int class = class_of(task, name);
+        struct ball weight = task->weight[i];
+        if (class < 0) {
+            task_wrong(task, "label '%.100s' is no number, and none is positive", name);
+        }
+        top->cost[i] = class > 0 ? ball_multiply(C, weight) : ball_of(0);
+        top->mass[i] = class > 0 && !top->form->all ? ball_of(0) : weight;
+        if (strcmp(top->form->name, "toppush") == 0 && !ball_is_zero(top->mass[i])) {
+            top->mass[i] = one; /* the largest of equal scores is that of one of them */
+        }
+        if (top->form->kind == NONE) {
+            top->mass[i] = ball_multiply(C, top->mass[i]);
+        }
+        if (!ball_is_zero(top->mass[i])) {
+            top->order[top->n_top++] = (uint32_t)i;
+            top->total = ball_add(top->total, top->mass[i]);
+        }
+    }
+}
+
+/* K is what the proof says, if that is what the formulation makes of its parameters. */
+static int read_k(struct top *top, struct error *err) {
+    struct task *task = top->task;
+    double tau, own, most = ball_high(top->total), wanted;
+    if (task_proof_number(task, "K", NAN, &top->k, err) < 0 ||
+        task_model_number(task, "tau", NAN, &tau, err) < 0 ||
+        task_model_number(task, "top-k", NAN, &own, err) < 0) {
+        return -1;
+    }
+    wanted = strcmp(top->form->name, "toppush") == 0    ? 1
+             : strcmp(top->form->name, "toppushk") == 0 ? fmin(own, most)
+                                                        : fmin(fmax(1, tau * most), most);
+    /* tau times the rows is rounded to the nearest whole number */
+    double off = isfinite(tau) && top->k < most * (1 - 1e-12) ? 0.5 + 1e-9 * most : 1e-12 * most;
+    if (!(fabs(top->k - wanted) <= off)) {
+        task_wrong(task, "K is %.17g in the proof, and %.17g by the formulation", top->k, wanted);
+    }
+    for (size_t j = 0; j < top->n; j++) {
+        struct ball share = ball_divide(top->mass[j], ball_of(top->k));
+        top->share[j] = ball_minimum(share, ball_of(1));
+    }
+    return 0;
+}
+
+static int read_quantile(struct top *top, struct error *err) {
+    double tau, theta;
+    if (task_model_number(top->task, "tau", NAN, &tau, err) < 0 ||
+        task_model_number(top->task, "theta", NAN, &theta, err) < 0) {
+        return -1;
+    }
+    if (!(tau > 0 && theta > 0)) {
+        task_wrong(top->task, "the model has no tau and theta above 0");
+    }
+    top->theta = ball_of(theta);
+    top->budget = ball_multiply(ball_of(tau), top->total);
+    return 0;
+}
+
+/* ---- thresholds ---- */
+
+static int compare_balls(const struct ball *a, const struct ball *b) {
+    return a->m.hi != b->m.hi ? (a->m.hi > b->m.hi ? -1 : 1)
+                              : (a->m.lo < b->m.lo) - (a->m.lo > b->m.lo);
+}
+
+/* Merge sort of rows by descending score. */
+static void sort_rows(uint32_t *row, uint32_t *spare, size_t n, const struct ball *s) {
+    if (n < 2) {
+        return;
+    }
+    size_t half = n / 2, i = 0, j = half, at = 0;
+    sort_rows(row, spare, half, s);
+    sort_rows(row + half, spare, n - half, s);
+    while (i < half || j < n) {
+        bool first = j == n || (i < half && compare_balls(&s[row[i]], &s[row[j]]) <= 0);
+        spare[at++] = first ? row[i++] : row[j++];
+    }
+    memcpy(row, spare, n * sizeof *row);
+}
+
+/* The most that scores of J may be off. */
+static double largest_radius(const struct top *top, const struct ball *s) {
+    double most = 0;
+    for (size_t o = 0; o < top->n_top; o++) {
+        most = fmax(most, s[top->order[o]].r);
+    }
+    return most;
+}
+
+/* t moves by no more than a score does: from the middles, with the largest radius. */
+static struct ball mean_threshold(struct top *top, const struct ball *s, uint32_t *spare) {
+    const double next_to_nothing = 1e-26;
+    struct ball t = ball_of(0), left = ball_of(1);
+    double largest = 0;
+    sort_rows(top->order, spare, top->n_top, s);
+    for (size_t o = 0; o < top->n_top; o++) {
+        uint32_t j = top->order[o];
+        struct ball score = {s[j].m, 0};
+        struct ball part = ball_minimum(top->share[j], ball_positive(left));
+        if (o + 1 == top->n_top) { /* K may be the whole mass, rounded up */
+            part = ball_positive(left);
+        }
+        t = ball_add(t, ball_multiply(part, score));
+        left = ball_subtract(left, part);
+        largest = fmax(largest, ball_most(s[j]));
+        if (ball_most(left) < next_to_nothing) {
+            break;
+        }
+    }
+    for (size_t o = 0; o < top->n_top; o++) {
+        largest = fmax(largest, ball_most(s[top->order[o]]));
+    }
+    t.r += ball_most(left) * largest * 2 + largest_radius(top, s) * BALL_UP;
+    return t;
+}
+
+/* sum_J m_j l(theta (s_j - t)) of the scores' middles, less the budget, and its slope. */
+static struct ball excess(const struct top *top, const struct ball *s, struct ball t,
+                          struct ball *slope) {
+    bool squared = top->task->squared;
+    struct ball sum = ball_negative(top->budget);
+    *slope = ball_of(0);
+    for (size_t o = 0; o < top->n_top; o++) {
+        uint32_t j = top->order[o];
+        struct ball score = {s[j].m, 0};
+        struct ball u = ball_multiply(top->theta, ball_subtract(score, t));
+        u = ball_positive(ball_add(ball_of(1), u));
+        if (u.m.hi > 0) {
+            struct ball weight = ball_multiply(top->mass[j], top->theta);
+            sum = ball_add(sum, ball_multiply(top->mass[j], squared ? ball_multiply(u, u) : u));
+            weight = squared ? ball_multiply(ball_multiply(ball_of(2), u), weight) : weight;
+            *slope = ball_subtract(*slope, weight);
+        }
+    }
+    return sum;
+}
+
+/* A double near t, by bisection. */
+static double bisect(const struct top *top, const struct ball *s) {
+    struct ball slope;
+    double low = INFINITY, high = -INFINITY, theta = top->theta.m.hi;
+    for (size_t o = 0; o < top->n_top; o++) {
+        low = fmin(low, s[top->order[o]].m.hi);
+        high = fmax(high, s[top->order[o]].m.hi);
+    }
+    high += 2 / theta;
+    double step = fmax(1 / theta, fabs(low) * 1e-12);
+    for (low -= step; step < 1e300 && !(excess(top, s, ball_of(low), &slope).m.hi > 0);
+         low -= step) {
+        step *= 2;
+    }
+    for (int k = 0; k < 200 && high > low; k++) {
+        double middle = low + (high - low) / 2;
+        *(excess(top, s, ball_of(middle), &slope).m.hi > 0 ? &low : &high) = middle;
+    }
+    return low + (high - low) / 2;
+}
+
+/* Newton's steps from there, and a neighbourhood whose ends have the two signs: the sum falls with t. */
+static struct ball quantile_threshold(const struct top *top, const struct ball *s) {
+    enum { STEPS = 4 };
+    struct ball slope, t = ball_of(bisect(top, s));
+    for (int step = 0; step < STEPS; step++) {
+        struct ball value = excess(top, s, t, &slope);
+        struct ball next = ball_subtract(t, ball_divide(value, slope));
+        if (isfinite(next.r)) {
+            t = (struct ball){next.m, 0};
+        }
+    }
+    double size = fabs(t.m.hi) + 1 / top->theta.m.hi;
+    for (double width = 1e-28 * size; width < size; width *= 1e3) {
+        struct ball part = ball_of(width);
+        int before = ball_compare(excess(top, s, ball_subtract(t, part), &slope), ball_of(0));
+        int behind = ball_compare(excess(top, s, ball_add(t, part), &slope), ball_of(0));
+        if (before > 0 && behind < 0) {
+            t.r = (width + largest_radius(top, s)) * BALL_UP;
+            return t;
+        }
+    }
+    return (struct ball){t.m, INFINITY};
+}
+
+static struct ball threshold(struct top *top, const struct ball *s, uint32_t *spare) {
+    switch (top->form->kind) {
+    case MEAN:
+        return mean_threshold(top, s, spare);
+    case QUANTILE:
+        return quantile_threshold(top, s);
+    default:
+        return ball_of(0);
+    }
+}
+
+static struct ball find_loss(struct top *top, const struct ball *s, uint32_t *spare) {
+    bool squared = top->task->squared;
+    const struct ball one = ball_of(1);
+    struct ball t = threshold(top, s, spare), sum = ball_of(0);
+    for (size_t i = 0; i < top->n; i++) {
+        if (!ball_is_zero(top->cost[i])) {
+            struct ball u = ball_add(one, ball_subtract(t, s[i]));
+            sum = ball_add(sum, ball_multiply(top->cost[i], loss_of(squared, u)));
+        }
+        if (top->form->kind == NONE && !ball_is_zero(top->mass[i])) {
+            struct ball u = ball_add(one, s[i]);
+            sum = ball_add(sum, ball_multiply(top->mass[i], loss_of(squared, u)));
+        }
+    }
+    return sum;
+}
+
+/* ---- the dual point ---- */
+
+static struct ball sum_of(const struct ball *x, size_t n) {
+    struct ball sum = ball_of(0);
+    for (size_t i = 0; i < n; i++) {
+        sum = ball_add(sum, x[i]);
+    }
+    return sum;
+}
+
+/* Reads the entries, within the bounds that do not move. */
+static void read_dual(struct top *top) {
+    struct task *task = top->task;
+    for (size_t e = 0; e < task->proof.n_values; e++) {
+        struct proof_value entry = task->proof.value[e];
+        bool of_alpha = entry.a == 1, hinge = !task->squared;
+        struct ball *to = of_alpha ? &top->alpha[entry.row] : &top->beta[entry.row];
+        struct ball most = of_alpha ? top->cost[entry.row] : top->mass[entry.row];
+        *to = ball_of(entry.value);
+        bool bounded = hinge && (of_alpha || top->form->kind == NONE);
+        if (entry.a > 2 || entry.b > 0 || entry.value < 0 || ball_is_zero(most) ||
+            (bounded && !loss_clip(most, to))) {
+            task_wrong(task, "the dual point is not feasible: row %zu", (size_t)entry.row + 1);
+        }
+    }
+}
+
+/* What caps have taken off beta goes to one entry with room for it, or to all by their room; where all
+ * are at their caps they are there in proportion. */
+static void give_back(struct top *top, struct ball sum, struct ball missing) {
+    struct ball room = ball_of(0), shares = ball_of(0), best_room = ball_of(0);
+    size_t best = top->n;
+    for (int used = 1; used >= 0 && best == top->n; used--) {
+        for (size_t j = 0; j < top->n; j++) {
+            struct ball own = ball_subtract(ball_multiply(top->share[j], sum), top->beta[j]);
+            bool fits = ball_compare(own, missing) > 0 && ball_compare(own, best_room) > 0;
+            if (fits && (!used || !ball_is_zero(top->beta[j]))) {
+                best = j;
+                best_room = own;
+            }
+            room = used ? ball_add(room, ball_positive(own)) : room;
+            shares = used ? ball_add(shares, top->share[j]) : shares;
+        }
+    }
+    if (best < top->n) {
+        top->beta[best] = ball_add(top->beta[best], missing);
+        return;
+    }
+    bool spread = ball_compare(room, missing) > 0;
+    struct ball part = ball_divide(missing, room);
+    for (size_t j = 0; j < top->n; j++) {
+        struct ball cap = ball_multiply(top->share[j], sum);
+        struct ball own = ball_positive(ball_subtract(cap, top->beta[j]));
+        top->beta[j] =
+            spread ? ball_add(top->beta[j], ball_multiply(part, own)) : ball_divide(cap, shares);
+    }
+}
+
+/* Sums are made equal exactly, and caps kept: both held but for rounding, or the point is refused. */
+static void repair_dual(struct top *top) {
+    struct ball sum = sum_of(top->alpha, top->n), other = sum_of(top->beta, top->n);
+    struct ball off = ball_absolute(ball_subtract(sum, other));
+    if (top->form->kind == NONE || (ball_is_zero(sum) && ball_is_zero(other))) {
+        return;
+    }
+    if (!ball_at_most(off, ball_multiply(sum, ball_of(LOSS_TOLERANCE)))) {
+        task_wrong(top->task, "the dual point is not feasible: sum alpha is %.17g, sum beta %.17g",
+                   sum.m.hi, other.m.hi);
+        return;
+    }
+    struct ball factor = ball_is_zero(off) ? ball_of(1) : ball_divide(sum, other);
+    for (size_t j = 0; j < top->n; j++) {
+        top->beta[j] = ball_multiply(top->beta[j], factor);
+        if (top->form->kind == MEAN && !ball_is_zero(top->beta[j]) &&
+            !loss_clip(ball_multiply(top->share[j], sum), &top->beta[j])) {
+            task_wrong(top->task, "the dual point is not feasible: row %zu is over its cap", j + 1);
+        }
+    }
+    struct ball missing = ball_subtract(sum, sum_of(top->beta, top->n));
+    if (top->form->kind == MEAN && !ball_is_zero(missing)) {
+        give_back(top, sum, missing);
+    }
+}
+
+/* sum beta / theta less the threshold's conjugate. */
+static struct ball quantile_linear(const struct top *top) {
+    struct ball sum = sum_of(top->beta, top->n), most = ball_of(0), squares = ball_of(0), pull;
+    for (size_t o = 0; o < top->n_top; o++) {
+        uint32_t j = top->order[o];
+        struct ball part = ball_divide(top->beta[j], top->mass[j]);
+        most = ball_maximum(most, part);
+        squares = ball_add(squares, ball_multiply(part, top->beta[j]));
+    }
+    pull = top->task->squared ? ball_root(ball_multiply(top->budget, squares))
+                              : ball_multiply(top->budget, most);
+    return ball_divide(ball_subtract(sum, pull), top->theta);
+}
+
+static struct ball find_linear(const struct top *top) {
+    bool squared = top->task->squared;
+    struct ball sum = top->form->kind == QUANTILE ? quantile_linear(top) : ball_of(0);
+    for (size_t i = 0; i < top->n; i++) {
+        sum = ball_add(sum, loss_linear(squared, top->cost[i], top->alpha[i]));
+        if (top->form->kind == NONE) {
+            sum = ball_add(sum, loss_linear(squared, top->mass[i], top->beta[i]));
+        }
+    }
+    return sum;
+}
+
+/* ---- all ---- */
+
+static int find_bounds(struct top *top, struct error *err) {
+    struct task *task = top->task;
+    struct function f = {0}, g = {0};
+    uint32_t *spare = memory_array(top->n, sizeof *spare, "rows", err);
+    int status = !spare || function_of_model(&f, &task->model, &task->points, 0, err) < 0 ||
+                         function_create(&g, &task->points, 1, err) < 0
+                     ? -1
+                     : 0;
+    if (status == 0) {
+        for (size_t i = 0; i < top->n; i++) {
+            g.coefficients[i] = ball_subtract(top->alpha[i], top->beta[i]);
+            f.scores[i] = ball_of(0);
+        }
+        task->findings->nothing = find_loss(top, f.scores, spare);
+        status = task_evaluate(task, &f, &g, find_linear(top), false, err);
+    }
+    if (status == 0) {
+        task_add_loss(task, find_loss(top, f.scores, spare));
+    }
+    free(spare);
+    function_free(&f);
+    function_free(&g);
+    return status;
+}
+
+static const struct form *find_form(const char *name) {
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (strcmp(forms[i].name, name) == 0) {
+            return &forms[i];
+        }
+    }
+    return NULL;
+}
+
+static int check_all(struct top *top, struct error *err) {
+    read_rows(top);
+    if (top->n_top == 0) {
+        task_wrong(top->task, "there are no negatives");
+        return 0;
+    }
+    if ((top->form->kind == MEAN && read_k(top, err) < 0) ||
+        (top->form->kind == QUANTILE && read_quantile(top, err) < 0)) {
+        return -1;
+    }
+    if (!top->task->findings->wrong[0]) {
+        read_dual(top);
+        repair_dual(top);
+    }
+    return top->task->findings->wrong[0] ? 0 : find_bounds(top, err);
+}
+
+static int check(struct task *task, struct error *err) {
+    size_t n = task->data.n_rows;
+    struct top top = {.task = task, .form = find_form(task->model.formulation), .n = n};
+    if (!top.form || task->model.n_outputs != 1) {
+        return error_set(err, ERROR_RUNTIME, "not a formulation with a proof: '%.100s'",
+                         task->model.formulation);
+    }
+    struct ball *balls = memory_zeros(5 * n, sizeof *balls, "rows", err);
+    top.order = memory_array(n, sizeof *top.order, "rows", err);
+    int status = -1;
+    if (balls && top.order) {
+        top.cost = balls;
+        top.mass = balls + n;
+        top.share = balls + 2 * n;
+        top.alpha = balls + 3 * n;
+        top.beta = balls + 4 * n;
+        status = check_all(&top, err);
+    }
+    free(balls);
+    free(top.order);
+    return status;
+}
+
+static const char *const model_keys[] = {
+    "labels", "positive",  "top-k",          "tau",
+    "theta",  "threshold", "calibrated-tau", "calibrated-threshold",
+    NULL};
+static const char *const proof_keys[] = {"K", NULL};
+
+const struct check_family check_top = {.name = "top",
+                                       .labels = DATA_NAME,
+                                       .model_keys = model_keys,
+                                       .proof_keys = proof_keys,
+                                       .check = check};

@@ -1,0 +1,283 @@
+#include "common/model/proof.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "common/model/checksum.h"
+#include "common/model/lines.h"
+#include "common/model/sink.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char BODY[] = "dual";
+
+/* ---- writing ---- */
+
+static void put_text(struct proof_writer *writer, const char *text) {
+    model_sink_put(writer->sink, text, strlen(text));
+}
+
+static void put_unsigned(struct proof_writer *writer, uint64_t number) {
+    char text[NUMBER_LENGTH];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    put_text(writer, text);
+}
+
+void proof_writer_text(struct proof_writer *writer, const char *key, const char *text) {
+    put_text(writer, key);
+    put_text(writer, " ");
+    put_text(writer, text);
+    put_text(writer, "\n");
+}
+
+void proof_writer_number(struct proof_writer *writer, const char *key, double number) {
+    char text[NUMBER_LENGTH];
+    number_format(number, text);
+    proof_writer_text(writer, key, text);
+}
+
+void proof_writer_pair(struct proof_writer *writer, const char *key, const char *word,
+                       size_t length, double number) {
+    char text[NUMBER_LENGTH];
+    put_text(writer, key);
+    put_text(writer, " ");
+    model_sink_put(writer->sink, word, length);
+    put_text(writer, " ");
+    number_format(number, text);
+    put_text(writer, text);
+    put_text(writer, "\n");
+}
+
+int proof_writer_open(struct proof_writer *writer, struct output *output, const char *family,
+                      uint64_t n_rows, uint32_t training, uint32_t model, struct error *err) {
+    *writer = (struct proof_writer){0};
+    if (model_sink_open(&writer->sink, output, err) < 0) {
+        return -1;
+    }
+    char text[2 * NUMBER_LENGTH];
+    put_text(writer, "dualsvm proof ");
+    put_text(writer, family);
+    snprintf(text, sizeof text, " 1\nrows %" PRIu64 "\n", n_rows);
+    put_text(writer, text);
+    snprintf(text, sizeof text, "training %08" PRIx32 "\nmodel %08" PRIx32 "\n", training, model);
+    put_text(writer, text);
+    return 0;
+}
+
+static void begin_body(struct proof_writer *writer) {
+    if (!writer->in_body) {
+        put_text(writer, BODY);
+        writer->in_body = true;
+    }
+}
+
+void proof_writer_value(struct proof_writer *writer, uint32_t row, uint32_t a, uint32_t b,
+                        double value) {
+    char text[NUMBER_LENGTH];
+    begin_body(writer);
+    if (writer->n_lines == 0 || row != writer->row) {
+        put_text(writer, "\n");
+        put_unsigned(writer, row + (uint64_t)1);
+        writer->row = row;
+        writer->n_lines++;
+    }
+    put_text(writer, " ");
+    put_unsigned(writer, a);
+    if (b > 0) {
+        put_text(writer, ":");
+        put_unsigned(writer, b);
+    }
+    put_text(writer, ":");
+    number_format(value, text);
+    put_text(writer, text);
+}
+
+int proof_writer_end(struct proof_writer *writer, struct error *err) {
+    begin_body(writer);
+    put_text(writer, "\n");
+    return model_sink_end(writer->sink, writer->n_lines, NULL, err);
+}
+
+/* ---- reading ---- */
+
+static int parse_first(const struct model_lines *in, struct proof *proof, struct error *err) {
+    static const char magic[] = "dualsvm proof ", version[] = " 1";
+    size_t before = sizeof magic - 1, after = sizeof version - 1, length = in->length;
+    if (length <= before + after || strncmp(in->line, magic, before) != 0) {
+        return model_lines_fail(in, "not a proof of dualsvm", in->line, err);
+    }
+    if (strcmp(in->line + length - after, version) != 0) {
+        return model_lines_fail(in, "a proof of another version", in->line, err);
+    }
+    proof->family = memory_text(in->line + before, length - before - after, "a name", err);
+    return proof->family ? 0 : -1;
+}
+
+static int parse_checksum(const struct model_lines *in, const char *key, uint32_t *checksum,
+                          struct error *err) {
+    size_t length = strlen(key);
+    char text[NUMBER_LENGTH], *end;
+    if (strncmp(in->line, key, length) != 0 || in->line[length] != ' ') {
+        return model_lines_fail(in, "not the checksum that is expected", in->line, err);
+    }
+    *checksum = (uint32_t)strtoul(in->line + length + 1, &end, 16);
+    snprintf(text, sizeof text, "%08" PRIx32, *checksum);
+    return strcmp(in->line + length + 1, text) == 0
+               ? 0
+               : model_lines_fail(in, "not a checksum", in->line + length + 1, err);
+}
+
+static int parse_rows(const struct model_lines *in, struct proof *proof, struct error *err) {
+    static const char key[] = "rows ";
+    const char *end = in->line + in->length;
+    bool begins = strncmp(in->line, key, sizeof key - 1) == 0;
+    if (!begins || number_parse_unsigned(in->line + sizeof key - 1, end, &proof->n_rows) != end ||
+        proof->n_rows < 1 || proof->n_rows >= UINT32_MAX) {
+        return model_lines_fail(in, "not a number of rows", in->line, err);
+    }
+    return 0;
+}
+
+static int add_entry(const struct model_lines *in, struct proof *proof, struct error *err) {
+    char *blank = strchr(in->line, ' ');
+    if (!blank || blank == in->line || blank[1] == '\0') {
+        return model_lines_fail(in, "not a key and a value", in->line, err);
+    }
+    size_t n = proof->n_entries;
+    if (memory_grow(&proof->entry, memory_room(0, n), n + 1, sizeof *proof->entry, "the proof",
+                    err) < 0) {
+        return -1;
+    }
+    struct model_entry *entry = &proof->entry[n];
+    entry->key = memory_text(in->line, (size_t)(blank - in->line), "the proof", err);
+    entry->value = memory_text(blank + 1, strlen(blank + 1), "the proof", err);
+    proof->n_entries++;
+    return entry->key && entry->value ? 0 : -1;
+}
+
+static int read_header(struct model_lines *in, struct proof *proof, struct error *err) {
+    if (model_lines_next(in, err) < 0 || parse_first(in, proof, err) < 0 ||
+        model_lines_next(in, err) < 0 || parse_rows(in, proof, err) < 0 ||
+        model_lines_next(in, err) < 0 ||
+        parse_checksum(in, "training", &proof->training, err) < 0 ||
+        model_lines_next(in, err) < 0 || parse_checksum(in, "model", &proof->model, err) < 0) {
+        return -1;
+    }
+    for (;;) {
+        if (model_lines_next(in, err) < 0) {
+            return -1;
+        }
+        if (strcmp(in->line, BODY) == 0) {
+            return 0;
+        }
+        if (add_entry(in, proof, err) < 0) {
+            return -1;
+        }
+    }
+}
+
+static int add_value(struct proof *proof, const struct proof_value *value, struct error *err) {
+    size_t n = proof->n_values;
+    if (memory_grow(&proof->value, memory_room(0, n), n + 1, sizeof *proof->value, "the proof",
+                    err) < 0) {
+        return -1;
+    }
+    proof->value[proof->n_values++] = *value;
+    return 0;
+}
+
+/* A:VALUE or A:B:VALUE at *at, after which *at stands. */
+static int parse_value(const struct model_lines *in, const char **at, struct proof_value *value,
+                       struct error *err) {
+    const char *from = *at, *end = in->line + in->length;
+    uint64_t a = 0, b = 0;
+    const char *p = number_parse_unsigned(from, end, &a), *second = NULL;
+    p = p && *p == ':' ? p + 1 : NULL;
+    second = p ? number_parse_unsigned(p, end, &b) : NULL;
+    bool two = second && *second == ':';
+    p = p ? number_parse(two ? second + 1 : p, end, &value->value) : NULL;
+    b = two ? b : 0;
+    if (!p || a < 1 || a > UINT32_MAX || (two && b < 1) || b > UINT32_MAX ||
+        !isfinite(value->value)) {
+        return model_lines_fail(in, "not a number of the dual point", from, err);
+    }
+    bool ascends = a > value->a || (a == value->a && b > value->b);
+    if (!ascends) {
+        return model_lines_fail(in, "indices do not ascend", from, err);
+    }
+    value->a = (uint32_t)a;
+    value->b = (uint32_t)b;
+    *at = p;
+    return 0;
+}
+
+static int parse_row(const struct model_lines *in, struct proof *proof, uint64_t *last,
+                     struct error *err) {
+    const char *end = in->line + in->length;
+    uint64_t row = 0;
+    const char *at = number_parse_unsigned(in->line, end, &row);
+    if (!at || row <= *last || row > proof->n_rows || at == end) {
+        return model_lines_fail(in, "not a row of the dual point, or out of order", in->line, err);
+    }
+    *last = row;
+    struct proof_value value = {.row = (uint32_t)(row - 1)};
+    while (at < end) {
+        if (*at++ != ' ') {
+            return model_lines_fail(in, "not a blank", at - 1, err);
+        }
+        if (parse_value(in, &at, &value, err) < 0 || add_value(proof, &value, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_body(struct model_lines *in, struct proof *proof, struct error *err) {
+    static const char last_word[] = "end ";
+    uint64_t lines = 0, last = 0;
+    for (;; lines++) {
+        if (model_lines_next(in, err) < 0) {
+            return -1;
+        }
+        if (strncmp(in->line, last_word, sizeof last_word - 1) == 0) {
+            break;
+        }
+        if (parse_row(in, proof, &last, err) < 0) {
+            return -1;
+        }
+    }
+    char end[MODEL_CHECKSUM_LINE];
+    model_checksum_line(lines, in->checksum, end);
+    if (strcmp(in->line, end) != 0) {
+        return model_lines_fail(in, "the proof is damaged: its checksum does not fit", NULL, err);
+    }
+    int more = model_lines_more(in, err);
+    return more > 0 ? model_lines_fail(in, "something follows the last line", NULL, err) : more;
+}
+
+int proof_read(struct proof *proof, const char *path, struct error *err) {
+    struct model_lines in;
+    *proof = (struct proof){0};
+    int status = model_lines_open(&in, path, err);
+    in.what = "proof";
+    status = status < 0 || read_header(&in, proof, err) < 0 ? -1 : read_body(&in, proof, err);
+    model_lines_close(&in);
+    if (status < 0) {
+        proof_free(proof);
+    }
+    return status;
+}
+
+void proof_free(struct proof *proof) {
+    for (size_t i = 0; i < proof->n_entries; i++) {
+        free(proof->entry[i].key);
+        free(proof->entry[i].value);
+    }
+    free(proof->entry);
+    free(proof->value);
+    free(proof->family);
+    *proof = (struct proof){0};
+}

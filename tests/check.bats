@@ -1,0 +1,357 @@
+# Proofs and svm-check: fits of every family are verified, and what is changed is not.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+}
+
+# made NAME N FEATURES LABELS SEED: rows with these labels in turn, one in five another; values from 0
+# to 2 by eighths.
+made() {
+    awk -v n="$2" -v d="$3" -v labels="$4" -v seed="$5" '
+        function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        BEGIN {
+            k = split(labels, label, " ")
+            for (i = 0; i < 20; i++) uniform()
+            for (i = 0; i < n; i++) {
+                y = uniform() < .8 ? i % k + 1 : 1 + int(uniform() * k)
+                line = label[y]
+                for (f = 1; f <= d; f++) {
+                    v = int((uniform() + (f % k + 1 == y) * .5) * 11) / 8
+                    if (v > 0) line = line " " f ":" v
+                }
+                print line
+            }
+        }' >"$1"
+}
+
+# verified FAMILY FILE OPTIONS: the fit has a proof, which holds; files model and proof are left.
+verified() {
+    local family=$1 file=$2
+    shift 2
+    rm -f proof model
+    quietly "svm-$family-train" --proof proof "$@" "$file" model
+    [ -f proof ] || fail "no proof: svm-$family-train $*: $(<said)"
+    limited svm-check "$file" model proof >verdict ||
+        fail "svm-$family-train $*: $(<verdict) primal $(header primal model) dual $(header dual model)"
+    assert_equal "$(tail -n 1 verdict)" VERIFIED
+}
+
+kernels=('-t linear' '-t polynomial -g .1 -r 1' '-t rbf -g .3' '-t tanimoto' '-t minmax'
+    '-t laplacian -g .2')
+
+# costs and gaps in turn
+turn=0
+next() {
+    turn=$((turn + 1))
+    cost=$(printf '%s\n' .1 1 100 | sed -n "$((turn % 3 + 1))p")
+    gap=$(printf '%s\n' 1e-3 1e-6 | sed -n "$((turn % 2 + 1))p")
+}
+
+# crc FILE: as models have it.
+crc() {
+    gzip -c "$1" | tail -c 8 | od -An -N4 -tx4 | tr -d ' '
+}
+
+# closed: standard input, a model or proof without its last line, with a last line that fits.
+closed() {
+    cat >open
+    cat open
+    echo "end $(awk 'body { n++ } /^(dual|w|SV)$/ { body = 1 } /^scaling$/ { body = 1; n-- }
+        END { print n + 0 }' open) $(crc open)"
+}
+
+# changed FILE SEED: the file with one of its numbers changed, without the last line. What was changed
+# is in `change`.
+changed() {
+    awk -v seed="$2" '
+        function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        FNR > 1 && !/^(end|training|model) / {
+            rest = $0
+            at = 0
+            while (match(rest, /[ :][-+]?[0-9][-+0-9.e]*/)) {
+                n++
+                line[n] = FNR
+                place[n] = at + RSTART + 1
+                size[n] = RLENGTH - 1
+                at += RSTART + RLENGTH - 1
+                rest = substr(rest, RSTART + RLENGTH)
+            }
+        }
+        { text[FNR] = $0 }
+        END {
+            for (i = 0; i < 20; i++) uniform()
+            k = 1 + int(uniform() * n)
+            old = substr(text[line[k]], place[k], size[k])
+            how = int(uniform() * 5)
+            new = how == 0 ? old * 1.01 : how == 1 ? old * .99 : how == 2 ? -old : how == 3 ? old + 1 : 0
+            if (new == old + 0) new = old + .5
+            new = sprintf("%.17g", new)
+            text[line[k]] = substr(text[line[k]], 1, place[k] - 1) new \
+                substr(text[line[k]], place[k] + size[k])
+            for (i = 1; i < FNR; i++) print text[i]
+            print line[k] ": " old " to " new >"change"
+        }' "$1"
+}
+
+# rebound: the proof as `other`, of the altered model.
+rebound() {
+    local sum
+    sed '$d' altered >bare
+    sum=$(crc bare)
+    sed "\$d; s/^model .*/model $sum/" proof | closed >other
+}
+
+# honest: what the altered model claims holds the optimum that the true one has shown.
+honest() {
+    awk -v p="$(header primal altered)" -v d="$(header dual altered)" \
+        -v q="$(header primal model)" -v e="$(header dual model)" \
+        'BEGIN { exit !(p >= e && d <= q) }'
+}
+
+# attacked FAMILY FILE OPTIONS: a tight fit is verified; with one number changed, in the model or in the
+# proof, with checksums that fit, it is not, or claims no more than what is true. At least nine in ten of
+# the changes of proofs are noticed.
+attacked() {
+    local file=$2 seed accepted=0 rounds=30 status
+    quick && rounds=10
+    verified "$@" -e 1e-7
+    for ((seed = 1; seed <= rounds; seed++)); do
+        changed proof "$seed" | closed >other
+        status=0
+        limited svm-check "$file" model other >verdict 2>said || status=$?
+        [[ $status =~ ^[013]$ ]] || fail "exit $status: proof, $(<change): $(<said)"
+        if [ "$status" = 0 ]; then
+            accepted=$((accepted + 1))
+        fi
+        changed model "$seed" | closed >altered
+        rebound
+        status=0
+        limited svm-check "$file" altered other >verdict 2>said || status=$?
+        [[ $status =~ ^[013]$ ]] || fail "exit $status: model, $(<change): $(<said)"
+        [ "$status" != 0 ] || honest || fail "believed: model, $(<change): $(<verdict)"
+    done
+    [ $((accepted * 10)) -le "$rounds" ] || fail "$accepted of $rounds changed proofs are believed"
+}
+
+@test "check: top, every formulation, loss and kernel, with weights" {
+    made rows 36 4 '+1 -1 -1' 3
+    for formulation in toppush 'toppushk -k 2.5' 'tau-fpl --tau .2' 'topmeank --tau .1' \
+        'patmat --tau .2' 'patmat-np --tau .2 --theta .5' svm; do
+        for loss in hinge squared-hinge; do
+            for kernel in "${kernels[@]}"; do
+                next
+                verified top rows -s $formulation -l $loss $kernel -c $cost -e $gap
+            done
+            verified top rows -s $formulation -l $loss -w -1:2.5
+            awk '{ print NR % 4 / 3 }' rows >weights
+            verified top rows -s $formulation -l $loss --row-weights weights
+        done
+    done
+    made words 30 3 'yes no' 4
+    verified top words --positive yes --lambda .01
+}
+
+@test "check: mc, every formulation and kernel, constant feature and weights" {
+    made rows 36 4 'a b c' 3
+    for formulation in ww 'ww --margin-scale .5' cs llw adm atm ats mmr ova; do
+        for kernel in "${kernels[@]}"; do
+            next
+            verified mc rows -s $formulation $kernel -c $cost -e $gap
+            verified mc rows -s $formulation $kernel -c $cost -e $gap -B 1.5 -w a:2.5
+        done
+        verified mc rows -s $formulation --solver newton -c $cost
+    done
+}
+
+@test "check: ml, losses, kernels, biases and solvers" {
+    made rows 30 4 '1,2 3 2,5 1,4,5 4' 3
+    awk '{ print } NR % 9 == 0 { sub(/^[^ ]*/, ""); print }' rows >some # without labels
+    for loss in hinge squared-hinge; do
+        for bias in '' '-B 1.5' --free-bias; do
+            for solver in bcd interior; do
+                for kernel in "${kernels[@]}"; do
+                    next
+                    verified ml some -l $loss $bias $kernel --solver $solver -c $cost -e $gap
+                done
+            done
+        done
+    done
+    made many 40 5 '1,2,3,4,5,6,7,8,9 10,11,12,13,14,15,16,17,18,19 1,5,9,13,17,20,21,22,23' 5
+    for loss in hinge squared-hinge; do # more pairs than are stepped in one by one
+        verified ml many -l $loss --solver bcd
+        verified ml many -l $loss --solver bcd --free-bias
+    done
+}
+
+@test "check: smm, every convex formulation and loss, two labels and more, weights" {
+    made two 36 12 'a b' 3
+    made three 36 12 'a b c' 4
+    for formulation in svm 'nuclear --tau .5' 'nuclear --tau 3' 'lowrank -k 3'; do
+        for loss in hinge squared-hinge; do
+            for file in two three; do
+                for cost in .01 1 100; do
+                    next
+                    verified smm $file -s $formulation -l $loss -c $cost --shape 3x4 -e $gap -w a:2.5
+                done
+            done
+        done
+    done
+}
+
+@test "check: kernels that need not be positive semidefinite are looked at" {
+    made rows 36 4 'a b c' 3
+    sed 's/$/ 5:1/' rows >constant # of which coef0 takes a part
+    verified mc constant -t polynomial -d 1 -g .5 -r -.01
+    made two 24 4 '1 -1' 7
+    awk '{ x[NR] = $2; y[NR] = $1; for (i = 2; i <= NF; i++) { split($i, p, ":"); v[NR, p[1]] = p[2] } }
+        END { for (i = 1; i <= NR; i++) {
+            line = y[i] " 0:" i
+            for (j = 1; j <= NR; j++) {
+                s = i == j ? 1 : 0
+                for (f = 1; f <= 4; f++) s += v[i, f] * v[j, f]
+                line = line " " j ":" s
+            }
+            print line } }' two >stored
+    verified top stored -t precomputed -s tau-fpl --tau .2
+    verified mc stored -t precomputed
+    quietly svm-mc-train --proof none -t sigmoid -g 1 -r 1 rows model
+    grep -q 'no proof is written' said
+    [ ! -e none ]
+}
+
+@test "check: scaled features, gzip, standard input" {
+    made rows 36 4 'a b c' 3
+    for scale in std std-center minmax l2; do
+        verified mc rows --scale $scale -t rbf
+        verified mc rows --scale $scale
+    done
+    svm-mc-train -q --proof proof.gz rows model.gz >report
+    gzip -t proof.gz
+    svm-check rows model.gz proof.gz | grep -qx VERIFIED
+    gzip -dc proof.gz | svm-check rows model.gz - | grep -qx VERIFIED
+    svm-check -j 1 rows model.gz proof.gz >one
+    svm-check -j 3 rows model.gz proof.gz | diff one -
+}
+
+@test "check: one number changed in a model or a proof is seen, or claims no more than is true" {
+    made two 30 3 '+1 -1' 3
+    made three 30 3 'a b c' 3
+    made sets 30 3 '1,2 3 2,4' 3
+    attacked top two -s toppush -t rbf -g .3
+    attacked top two -s patmat-np --tau .2 -l squared-hinge
+    attacked mc three -s ww -t rbf -g .3
+    attacked mc three -s cs -B 1 -w a:2
+    attacked ml sets -t rbf -g .3
+    attacked ml sets -l squared-hinge --free-bias
+    attacked smm three -s svm --shape 1x3
+    attacked smm two -s nuclear --tau .5 --shape 3x1
+}
+
+@test "check: bounds that are claimed too tight by little are refuted" {
+    made rows 30 3 'a b c' 3
+    verified mc rows -c 10 -e .1
+    awk -v gap="$(header gap model)" 'BEGIN { exit !(gap > 1e-6) }' || fail "too tight to tell"
+    for key in primal dual gap; do
+        factor=$([ $key = dual ] && echo 1.00000001 || echo .99999999)
+        awk -v key=$key -v factor="$factor" '$1 == key { $2 = sprintf("%.17g", $2 * factor) } { print }' \
+            model | sed '$d' | closed >altered
+        rebound
+        run -1 svm-check rows altered other
+        assert_line --partial "REFUTED: the model's $key is "
+    done
+    for key in primal dual gap; do # wider ones are true
+        factor=$([ $key = dual ] && echo .9 || echo 1.1)
+        awk -v key=$key -v factor="$factor" '$1 == key { $2 = sprintf("%.17g", $2 * factor) } { print }' \
+            model | sed '$d' | closed >altered
+        rebound
+        run -0 svm-check rows altered other
+        assert_line VERIFIED
+    done
+}
+
+@test "check: other rows, another model, another family's proof" {
+    made rows 30 3 'a b c' 3
+    verified mc rows
+    sed '7s/^[abc]/b/; 8s/^[abc]/c/' rows >other
+    run -1 svm-check other model proof
+    assert_output --partial 'REFUTED: the proof is of other training rows'
+    sed 's/1:/ 1:/; s/$/ # and a comment/' rows | svm-check - model proof | grep -qx VERIFIED
+    quietly svm-mc-train -c 2 rows second
+    run -1 svm-check rows second proof
+    assert_output --partial 'REFUTED: the proof is of another model'
+    quietly svm-smm-train --shape 1x3 -s svm --proof smm.proof rows smm.model
+    refused svm-check rows model smm.proof
+}
+
+@test "check: cut and hostile proofs are errors of one line" {
+    made rows 12 3 'a b c' 3
+    verified mc rows
+    local size bytes
+    size=$(wc -c <proof)
+    for ((bytes = 0; bytes < size; bytes += 7)); do
+        head -c "$bytes" proof >short
+        refused svm-check rows model short
+    done
+    while read -r script; do
+        sed '$d' proof | sed -E "$script" | closed >other
+        if cmp -s proof other; then
+            fail "$script changes nothing"
+        fi
+        refused svm-check rows model other
+    done <<'END'
+1s/1$/2/
+1s/mc/xx/
+1s/.*/dualsvm mc 1/
+2s/12/0/
+2s/12/99999999999/
+2s/12/-3/
+2s/rows/row/
+3s/ ./ x/
+3s/$/0/
+4s/model/modell/
+5s/^/surprise 1\n/
+5s/^/constant 1\nconstant 2\n/
+5s/^/constant x\n/
+5s/^/constant -1\n/
+5s/^/weight nobody 2\n/
+5s/^/weight a -2\n/
+5s/^/weight a\n/
+5s/^/row-weight 13 2\n/
+5s/^/row-weight 0 2\n/
+5s/^/K 1\n/
+5s/^/\n/
+6s/^[0-9]+/0/
+6s/^[0-9]+/13/
+6s/^[0-9]+/1e3/
+7s/^[0-9]+/1/
+6s/:[^ ]*/:nan/
+6s/:[^ ]*/:inf/
+6s/:[^ ]*/:/
+6s/:[^ ]*/:1e999/
+6s/ [0-9]+:/ 0:/
+6s/ [0-9]+:/ 99999999999:/
+6s/ [0-9]+:/ 2:0:/
+6s/$/ /
+6s/$/ 1:1/
+6s/ .*//
+END
+    run -1 svm-check rows model rows
+    misused svm-check rows model
+    misused svm-check rows model proof more
+    refused svm-check rows model nowhere
+    refused svm-check rows nowhere proof
+    refused svm-check nowhere model proof
+}
+
+@test "check: --proof where there is nothing to prove is a usage error" {
+    made rows 30 3 '+1 -1' 3
+    misused svm-mc-train --proof proof -v 3 rows
+    misused svm-mc-train --proof proof --solver fw rows model
+    misused svm-top-train --proof proof -s grill rows model
+    made square 30 4 '+1 -1' 3
+    misused svm-smm-train --proof proof -s lowrank -k 1 --shape 2x2 square model
+    misused svm-mc-train --proof model rows model
+    holds . rows square out err
+}
