@@ -1,0 +1,98 @@
+/* Random and degenerate problems, solved by the programs and by a plain interior point, and compared.
+ *
+ *   adversary BIN FOLDER seeds FIRST COUNT   trials FIRST .. FIRST + COUNT - 1, of which those that
+ *                                            fail are made small and left in FOLDER/failed
+ *   adversary BIN FOLDER replay FILE...      trials from files
+ *   adversary BIN FOLDER show FIRST COUNT    a line for each trial: bounds claimed and true
+ *
+ * BIN: the programs; FOLDER: for files. Fails if a trial does. */
+#define _POSIX_C_SOURCE 200809L /* mkdir */
+
+#include "tests/optima/shrink.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void tell(const struct trial *trial, const char *name, const struct judgement *judgement) {
+    printf("FAIL: %s: %s: %s\n    ", name, verdict_name[judgement->verdict], judgement->text);
+    trial_command(trial, name, "WEIGHTS", stdout);
+    fflush(stdout);
+}
+
+static bool bad(const struct judgement *judgement) {
+    return judgement->verdict > REFUSED;
+}
+
+static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64_t count) {
+    uint64_t failed = 0, tight = 0, refused = 0;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct trial trial;
+        struct judgement judgement;
+        trial_generate(&trial, seed);
+        judge(&trial, bin, folder, &judgement);
+        refused += judgement.verdict == REFUSED;
+        tight += judgement.upper - judgement.lower <= 1e-9 * judgement.upper;
+        if (bad(&judgement)) {
+            char name[600];
+            failed++;
+            shrink(&trial, bin, folder, &judgement);
+            snprintf(name, sizeof name, "%s/failed", folder);
+            mkdir(name, 0777);
+            snprintf(name, sizeof name, "%s/failed/%s-%llu", folder, family_name[trial.family],
+                     (unsigned long long)seed);
+            trial_write(&trial, name);
+            tell(&trial, name, &judgement);
+        }
+    }
+    printf("%s: %llu trials from seed %llu, %llu refused, optimum known to 1e-9 in %llu, "
+           "%llu failed\n",
+           failed ? "FAIL" : "ok", (unsigned long long)count, (unsigned long long)first,
+           (unsigned long long)refused, (unsigned long long)tight, (unsigned long long)failed);
+    return failed > 0;
+}
+
+static int replay(const char *bin, const char *folder, int n, char **names) {
+    int failed = 0;
+    for (int i = 0; i < n; i++) {
+        struct trial trial;
+        struct judgement judgement = {.verdict = FAILED};
+        if (trial_read(&trial, names[i])) {
+            judge(&trial, bin, folder, &judgement);
+        }
+        if (bad(&judgement)) {
+            failed++;
+            tell(&trial, names[i], &judgement);
+        }
+    }
+    printf("%s: %d trials from files, %d failed\n", failed ? "FAIL" : "ok", n, failed);
+    return failed > 0;
+}
+
+static int show(const char *bin, const char *folder, uint64_t first, uint64_t count) {
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct trial trial;
+        struct judgement j;
+        trial_generate(&trial, seed);
+        judge(&trial, bin, folder, &j);
+        printf("%llu\t%s\t%s\t%.17g\t%.17g\t%.3g\t%.3g\t%.3g\t%s\t", (unsigned long long)seed,
+               family_name[trial.family], verdict_name[j.verdict], j.primal, j.dual,
+               (j.primal - j.dual) / j.primal, trial_option(&trial, EPSILON),
+               (j.upper - j.lower) / j.upper, j.reason);
+        trial_command(&trial, "ROWS", "WEIGHTS", stdout);
+    }
+    return 0;
+}
+
+int main(int n, char **words) {
+    if (n >= 5 && strcmp(words[3], "replay") == 0) {
+        return replay(words[1], words[2], n - 4, words + 4);
+    }
+    if (n == 6) {
+        uint64_t first = strtoull(words[4], NULL, 10), count = strtoull(words[5], NULL, 10);
+        return (strcmp(words[3], "show") == 0 ? show : run_seeds)(words[1], words[2], first, count);
+    }
+    fputs("usage: adversary BIN FOLDER seeds|show FIRST COUNT, or replay FILE...\n", stderr);
+    return 2;
+}
