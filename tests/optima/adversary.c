@@ -1,9 +1,9 @@
 /* Random and degenerate problems, solved by the programs and by a plain interior point, and compared.
  *
- *   adversary BIN FOLDER seeds FIRST COUNT   trials FIRST .. FIRST + COUNT - 1, of which those that
- *                                            fail are made small and left in FOLDER/failed
- *   adversary BIN FOLDER replay FILE...      trials from files
- *   adversary BIN FOLDER show FIRST COUNT    a line for each trial: bounds claimed and true
+ *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  trials FIRST .. FIRST + COUNT - 1, of which those
+ *                                           that fail are made small and left in FOLDER/failed
+ *   adversary BIN FOLDER replay FILE...     trials from files
+ *   adversary BIN FOLDER show FIRST COUNT [FAMILY]  a line for each trial: what is claimed, and true
  *
  * BIN: the programs; FOLDER: for files. Fails if a trial does. */
 #define _POSIX_C_SOURCE 200809L /* mkdir */
@@ -25,12 +25,17 @@ static bool bad(const struct judgement *judgement) {
     return judgement->verdict > REFUSED;
 }
 
-static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64_t count) {
-    uint64_t failed = 0, tight = 0, refused = 0;
+static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64_t count,
+                     const char *family) {
+    uint64_t run = 0, failed = 0, tight = 0, refused = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct trial trial;
         struct judgement judgement;
         trial_generate(&trial, seed);
+        if (family && strcmp(family, family_name[trial.family]) != 0) {
+            continue;
+        }
+        run++;
         judge(&trial, bin, folder, &judgement);
         refused += judgement.verdict == REFUSED;
         tight += judgement.upper - judgement.lower <= 1e-9 * judgement.upper;
@@ -48,7 +53,7 @@ static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64
     }
     printf("%s: %llu trials from seed %llu, %llu refused, optimum known to 1e-9 in %llu, "
            "%llu failed\n",
-           failed ? "FAIL" : "ok", (unsigned long long)count, (unsigned long long)first,
+           failed ? "FAIL" : "ok", (unsigned long long)run, (unsigned long long)first,
            (unsigned long long)refused, (unsigned long long)tight, (unsigned long long)failed);
     return failed > 0;
 }
@@ -70,11 +75,15 @@ static int replay(const char *bin, const char *folder, int n, char **names) {
     return failed > 0;
 }
 
-static int show(const char *bin, const char *folder, uint64_t first, uint64_t count) {
+static int show(const char *bin, const char *folder, uint64_t first, uint64_t count,
+                const char *family) {
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct trial trial;
         struct judgement j;
         trial_generate(&trial, seed);
+        if (family && strcmp(family, family_name[trial.family]) != 0) {
+            continue;
+        }
         judge(&trial, bin, folder, &j);
         printf("%llu\t%s\t%s\t%.17g\t%.17g\t%.3g\t%.3g\t%.3g\t%s\t", (unsigned long long)seed,
                family_name[trial.family], verdict_name[j.verdict], j.primal, j.dual,
@@ -89,10 +98,12 @@ int main(int n, char **words) {
     if (n >= 5 && strcmp(words[3], "replay") == 0) {
         return replay(words[1], words[2], n - 4, words + 4);
     }
-    if (n == 6) {
+    if (n == 6 || n == 7) {
         uint64_t first = strtoull(words[4], NULL, 10), count = strtoull(words[5], NULL, 10);
-        return (strcmp(words[3], "show") == 0 ? show : run_seeds)(words[1], words[2], first, count);
+        return (strcmp(words[3], "show") == 0 ? show : run_seeds)(words[1], words[2], first, count,
+                                                                  words[6]);
     }
-    fputs("usage: adversary BIN FOLDER seeds|show FIRST COUNT, or replay FILE...\n", stderr);
+    fputs("usage: adversary BIN FOLDER seeds|show FIRST COUNT [FAMILY], or replay FILE...\n",
+          stderr);
     return 2;
 }

@@ -94,7 +94,7 @@ real bracket_primal(const struct task *task, const real *b, const real *w, const
 /* What the interior point's watch has; the task comes first (task.h, `more`). */
 struct search {
     const struct task *task;
-    real lower, upper;
+    real lower, upper, priced;
     int idle;           /* iterates that brought nothing */
     real *a, *b, *move; /* (m), (n k), (m) */
 };
@@ -153,6 +153,26 @@ static real imbalance(const struct task *task, const real *a, const real *y) {
     return sum;
 }
 
+/* In place of the errors here, those that double would have to pay for by bounds a priori: of a row's
+ * score sum_j |b_j| sqrt(K_jj) sqrt(K_ii). */
+static void price(const struct task *task, const real *b, struct scores *v) {
+    const real unit = 64 * DBL_EPSILON;
+    real most = 0;
+    v->norm_off = unit * v->norm;
+    for (size_t c = 0; c < task->k && !task->matrix; c++) {
+        real sum = 0;
+        for (size_t j = 0; j < task->n; j++) {
+            sum += fabsl(b[j * task->k + c]) * sqrtl(fabsl(task->gram[j * task->n + j]));
+        }
+        most = fmaxl(most, sum);
+        v->norm_off += unit * sum * sum;
+    }
+    most = task->matrix ? sqrtl(2 * v->norm) : most;
+    for (size_t i = 0; i < task->n; i++) {
+        v->off[i] = unit * (1 + most * sqrtl(fabsl(task->gram[i * task->n + i])));
+    }
+}
+
 static real dual_of(const struct task *task, const real *a, const struct scores *v, real loss) {
     real linear = -loss, magnitude = loss, squares = 0;
     for (size_t i = 0; i < task->m; i++) {
@@ -161,7 +181,7 @@ static real dual_of(const struct task *task, const real *a, const struct scores 
         squares += task->square[i] * a[i] * a[i];
     }
     real quadratic = squares + fmaxl(0, v->norm + v->norm_off);
-    real best = quadratic > 0 && !task->matrix ? fminl(1, linear / quadratic) : 1;
+    real best = quadratic > 0 && !task->matrix ? fmaxl(0, fminl(1, linear / quadratic)) : 1;
     return best * linear - best * best * quadratic / 2 - ROUNDING * (magnitude + quadratic);
 }
 
@@ -207,6 +227,9 @@ static bool watch(void *context, const real *x, const real *y) {
         take_lowered(task, a, w, &v);
     }
     search->lower = fmaxl(search->lower, dual_of(task, a, &v, lost));
+    price(task, b, &v);
+    real gap = primal_of(task, &v, bias, 1) - dual_of(task, a, &v, lost);
+    search->priced = fminl(search->priced, gap + 64 * DBL_EPSILON * search->upper);
     free(v.s);
     search->idle = search->lower > lower || search->upper < upper ? 0 : search->idle + 1;
     return search->idle > 15 || search->upper - search->lower < 1e-14L * search->upper;
@@ -268,7 +291,7 @@ static size_t set_bounds(const struct task *task, struct bound *bound) {
 static void solve(const struct task *task, struct bracket *bracket) {
     size_t m = task->m, q = task->equal;
     real *memory = zeros(m * m + 5 * m + q * m + q + task->n * task->k, sizeof *memory);
-    struct search search = {.task = task, .upper = INFINITY};
+    struct search search = {.task = task, .upper = INFINITY, .priced = INFINITY};
     struct program program = {
         .n = m, .equal = q, .more = task->more, .watch = watch, .context = &search};
     program.h = memory;
@@ -294,12 +317,12 @@ static void solve(const struct task *task, struct bracket *bracket) {
     }
     bracket->lower += search.lower;
     bracket->upper += search.upper;
+    bracket->priced += search.priced;
     free(program.bound);
     free(memory);
 }
 
-/* A matrix that is positive semidefinite but for rounding of its entries is made so: bounds that hold
- * for it hold then, and those of programs are of a matrix raised by as much or more. */
+/* A matrix that is positive semidefinite but for the rounding here is made so. */
 static bool make_definite(struct task *task) {
     size_t n = task->n;
     real trace = 0;
@@ -310,8 +333,7 @@ static bool make_definite(struct task *task) {
         trace += fabsl(task->gram[i * n + i]);
     }
     real least = least_eigenvalue(task->gram, n);
-    bool stored = trial_is(task->trial, KERNEL, PRECOMPUTED);
-    if (least < -(stored ? (real)FLT_EPSILON : (real)DBL_EPSILON) * trace) {
+    if (least < -ROUNDING * trace) {
         return false;
     }
     for (size_t i = 0; i < n && least < 0; i++) {

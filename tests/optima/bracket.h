@@ -6,6 +6,7 @@
 
 struct bracket {
     real lower, upper;
+    real priced;  /* what is left between them where they pay for the rounding of double */
     real nothing; /* at most: the primal of f = 0 */
     bool known;   /* false: the kernel matrix is indefinite */
 };

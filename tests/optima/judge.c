@@ -43,26 +43,31 @@ static double reported(const struct answer *answer, const char *key) {
     return line ? strtod(line + strlen(key), NULL) : NAN;
 }
 
-/* Kernels or scores that float does not hold. */
-static bool overflows(const struct trial *trial) {
+/* Kernels that float does not hold, or that let scores grow without bound. */
+static bool overflows(const struct trial *trial, const struct bracket *bracket) {
     real k[MAX_ROWS * MAX_ROWS], off[MAX_ROWS * MAX_ROWS], most = 0;
     gram_fill(trial, k, off);
     for (size_t i = 0; i < trial->n * trial->n; i++) {
         most = fmaxl(most, fabsl(k[i]));
     }
-    return most > 1e30L;
+    return most > 1e30L || !bracket->known;
+}
+
+static bool rightly_refused(const struct trial *trial, const char *line,
+                            const struct bracket *bracket) {
+    return (strstr(line, "overflow") && overflows(trial, bracket)) ||
+           (strstr(line, "semidefinite") && !bracket->known);
 }
 
 /* How the program ended. True: with a model. */
-static bool judge_end(const struct trial *trial, const struct answer *answer, bool something,
-                      struct judgement *judgement) {
+static bool judge_end(const struct trial *trial, const struct answer *answer,
+                      const struct bracket *bracket, bool something, struct judgement *judgement) {
     const char *line = answer->said;
     if (answer->exit == -2) {
         set(judgement, HUNG, "no end");
     } else if (answer->exit == -1 || strstr(line, "Sanitizer") || strstr(line, "runtime error")) {
         set(judgement, CRASHED, "%.300s", line);
-    } else if (answer->exit == 1 &&
-               (!something || (strstr(line, "overflow") && overflows(trial)))) {
+    } else if (answer->exit == 1 && (!something || rightly_refused(trial, line, bracket))) {
         set(judgement, REFUSED, "%.300s", line);
     } else if (answer->exit != 0 || !something) {
         set(judgement, FAILED, "exit %d: %.300s", answer->exit, line);
@@ -171,6 +176,10 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
 
 /* ---- what is said ---- */
 
+static bool blames_rounding(const struct judgement *judgement) {
+    return strstr(judgement->reason, "rounding") || strstr(judgement->reason, "precision");
+}
+
 static void judge_gap(const struct trial *trial, const struct answer *answer,
                       const struct bracket *bracket, struct judgement *judgement) {
     double epsilon = trial_option(trial, EPSILON), gap = answer->primal - answer->dual;
@@ -194,6 +203,10 @@ static void judge_gap(const struct trial *trial, const struct answer *answer,
         set(judgement, UNTOLD, "gap %g, epsilon %g, and no warning", answer->gap, epsilon);
     } else if (answer->gap <= epsilon && warning) {
         set(judgement, UNTRUE, "gap %g, epsilon %g: %s", answer->gap, epsilon, judgement->reason);
+    } else if (blames_rounding(judgement) && bracket->known &&
+               gap > (double)bracket->priced + epsilon * answer->primal) {
+        set(judgement, UNTRUE, "gap %g, epsilon %g, %Lg with rounding paid for: %s", answer->gap,
+            epsilon, bracket->priced / bracket->upper, judgement->reason);
     } else if (strstr(judgement->reason, "limit of iter") && !trial->given[MAX_ITER]) {
         set(judgement, UNTRUE, "no limit was given: %s", judgement->reason);
     } else if (strstr(judgement->reason, "semidefinite") && kernel_known(trial)) {
@@ -210,7 +223,7 @@ void judge(const struct trial *trial, const char *bin, const char *folder,
     run_program(trial, bin, folder, answer);
     judgement->primal = answer->primal;
     judgement->dual = answer->dual;
-    if (judge_end(trial, answer, something, judgement)) {
+    if (judge_end(trial, answer, &bracket, something, judgement)) {
         judge_report(answer, judgement);
         judge_certified(trial, answer, &bracket, judgement);
         judge_bounds(trial, answer, &bracket, judgement);

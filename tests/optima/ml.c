@@ -3,12 +3,13 @@
 #include <math.h>
 
 static real loss(const struct task *task, const real *s, const real *off, const real *bias) {
+    bool is_free = trial_is(task->trial, FREE_BIAS, 1); /* else it is in s */
     real sum = 0;
     for (size_t p = 0; p < task->n_pairs; p++) {
         const struct pair *pair = &task->pair[p];
         const real *row = s + pair->row * task->k;
-        real better = row[pair->better] + bias[pair->better];
-        real worse = row[pair->worse] + bias[pair->worse];
+        real better = row[pair->better] + (is_free ? bias[pair->better] : 0);
+        real worse = row[pair->worse] + (is_free ? bias[pair->worse] : 0);
         sum += pair->cost * hinge(task, 1 - (better - worse) + 2 * off[pair->row]);
     }
     return sum;
