@@ -5,6 +5,8 @@
 #   make demo         set up, build, and run a worked example          (tools/demo)
 #   make test         set up, build, and run all tests                 (tests/run)
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers
+#   make check-optima what programs claim against a plain solver, for COUNT seeds from SEED
+#                     (FAMILY=mc: of one family)                       (tests/optima)
 #   make lint         set up, and check format, scripts, manual and layers (tests/lint)
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
@@ -23,6 +25,9 @@ CONTRACT = fast
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+SEED ?= 1
+COUNT ?= 10000
+FAMILY ?=
 
 # Debian has cblas.h in the compiler's path, Fedora in a folder of its own.
 INCLUDES = -I. $(addprefix -I,$(wildcard /usr/include/openblas))
@@ -37,6 +42,7 @@ OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c solvers/*/*.c \
             driver/*.c families/*.c families/*/*.c))
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
+ADVERSARY = $(BUILD)/tests/optima/adversary
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 MANUALS = $(wildcard doc/*.1)
@@ -53,7 +59,7 @@ ifeq ($(BUILD),build)
 all: $(PROGRAMS)
 endif
 
-units: $(UNITS)
+units: $(UNITS) $(ADVERSARY)
 
 $(LIBRARY): $(OBJECTS)
 	rm -f $@ && $(AR) rcs $@ $^
@@ -67,6 +73,10 @@ $(BUILD)/svm-%: $(BUILD)/svm-%.o $(LIBRARY)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+# It shares nothing with what it tests.
+$(ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/optima/*.c))
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(LIBRARY)
 	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
@@ -110,6 +120,10 @@ check-asan:
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
 	@DUALSVM_BIN=build-asan DUALSVM_QUICK=1 tests/run
 
+check-optima:
+	@$(MAKE) --no-print-directory $(JOBS) all units
+	@DUALSVM_BIN='$(BUILD)' tests/optima/run '$(SEED)' '$(COUNT)' $(FAMILY)
+
 lint:
 	@tools/setup lint
 	@tests/lint
@@ -140,5 +154,5 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all units demo test check-asan lint bench benches fuzz fuzzers manual install clean .always
+.PHONY: all units demo test check-asan check-optima lint bench benches fuzz fuzzers manual install clean .always
 .SECONDARY:

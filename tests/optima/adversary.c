@@ -1,7 +1,8 @@
 /* Random and degenerate problems, solved by the programs and by a plain interior point, and compared.
  *
- *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  trials FIRST .. FIRST + COUNT - 1, of which those
- *                                           that fail are made small and left in FOLDER/failed
+ *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  trials FIRST .. FIRST + COUNT - 1
+ *   adversary BIN FOLDER hunt FIRST COUNT [FAMILY]  the same; those that fail are made small and left
+ *                                           in FOLDER/failed
  *   adversary BIN FOLDER replay FILE...     trials from files
  *   adversary BIN FOLDER show FIRST COUNT [FAMILY]  a line for each trial: what is claimed, and true
  *
@@ -25,12 +26,26 @@ static bool bad(const struct judgement *judgement) {
     return judgement->verdict > REFUSED;
 }
 
+/* Makes a trial that fails small, and leaves it in a file. */
+static void keep(struct trial *trial, const char *bin, const char *folder, const char *seed,
+                 struct judgement *judgement) {
+    char name[600];
+    shrink(trial, bin, folder, judgement);
+    snprintf(name, sizeof name, "%s/failed", folder);
+    mkdir(name, 0777);
+    snprintf(name, sizeof name, "%s/failed/%s-%s", folder, family_name[trial->family], seed);
+    trial_write(trial, name);
+    tell(trial, name, judgement);
+}
+
 static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64_t count,
-                     const char *family) {
+                     const char *family, bool hunt) {
     uint64_t run = 0, failed = 0, tight = 0, refused = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct trial trial;
         struct judgement judgement;
+        char name[40];
+        snprintf(name, sizeof name, "%llu", (unsigned long long)seed);
         trial_generate(&trial, seed);
         if (family && strcmp(family, family_name[trial.family]) != 0) {
             continue;
@@ -40,15 +55,11 @@ static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64
         refused += judgement.verdict == REFUSED;
         tight += judgement.upper - judgement.lower <= 1e-9 * judgement.upper;
         if (bad(&judgement)) {
-            char name[600];
             failed++;
-            shrink(&trial, bin, folder, &judgement);
-            snprintf(name, sizeof name, "%s/failed", folder);
-            mkdir(name, 0777);
-            snprintf(name, sizeof name, "%s/failed/%s-%llu", folder, family_name[trial.family],
-                     (unsigned long long)seed);
-            trial_write(&trial, name);
             tell(&trial, name, &judgement);
+            if (hunt) {
+                keep(&trial, bin, folder, name, &judgement);
+            }
         }
     }
     printf("%s: %llu trials from seed %llu, %llu refused, optimum known to 1e-9 in %llu, "
@@ -100,10 +111,13 @@ int main(int n, char **words) {
     }
     if (n == 6 || n == 7) {
         uint64_t first = strtoull(words[4], NULL, 10), count = strtoull(words[5], NULL, 10);
-        return (strcmp(words[3], "show") == 0 ? show : run_seeds)(words[1], words[2], first, count,
-                                                                  words[6]);
+        if (strcmp(words[3], "show") == 0) {
+            return show(words[1], words[2], first, count, words[6]);
+        }
+        bool hunt = strcmp(words[3], "hunt") == 0;
+        return run_seeds(words[1], words[2], first, count, words[6], hunt);
     }
-    fputs("usage: adversary BIN FOLDER seeds|show FIRST COUNT [FAMILY], or replay FILE...\n",
+    fputs("usage: adversary BIN FOLDER seeds|hunt|show FIRST COUNT [FAMILY], or replay FILE...\n",
           stderr);
     return 2;
 }

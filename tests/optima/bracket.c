@@ -72,11 +72,14 @@ static struct scores scores_of_weights(const struct task *task, const real *w, c
     return v;
 }
 
-static real primal_of(const struct task *task, struct scores *v, const real *bias, int direction) {
+/* off (n): errors of the scores. */
+static real primal_of(const struct task *task, const struct scores *v, const real *off,
+                      const real *bias, int direction) {
+    real moved[MAX_VARIABLES];
     for (size_t i = 0; i < task->n; i++) {
-        v->off[i] *= direction;
+        moved[i] = direction * off[i];
     }
-    real loss = task->loss(task, v->s, v->off, bias);
+    real loss = task->loss(task, v->s, moved, bias);
     real norm = fmaxl(0, v->norm + direction * v->norm_off);
     return (norm / 2 + loss) * (1 + direction * ROUNDING);
 }
@@ -84,7 +87,7 @@ static real primal_of(const struct task *task, struct scores *v, const real *bia
 real bracket_primal(const struct task *task, const real *b, const real *w, const real *bias,
                     int direction) {
     struct scores v = w ? scores_of_weights(task, w, bias) : scores_of(task, b);
-    real value = primal_of(task, &v, bias, direction);
+    real value = primal_of(task, &v, v.off, bias, direction);
     free(v.s);
     return value;
 }
@@ -155,8 +158,8 @@ static real imbalance(const struct task *task, const real *a, const real *y) {
 
 /* In place of the errors here, those that double would have to pay for by bounds a priori: of a row's
  * score sum_j |b_j| sqrt(K_jj) sqrt(K_ii). */
-static void price(const struct task *task, const real *b, struct scores *v) {
-    const real unit = 64 * DBL_EPSILON;
+static void price(const struct task *task, const real *b, struct scores *v, real *off) {
+    const real unit = 4096 * DBL_EPSILON;
     real most = 0;
     v->norm_off = unit * v->norm;
     for (size_t c = 0; c < task->k && !task->matrix; c++) {
@@ -169,7 +172,7 @@ static void price(const struct task *task, const real *b, struct scores *v) {
     }
     most = task->matrix ? sqrtl(2 * v->norm) : most;
     for (size_t i = 0; i < task->n; i++) {
-        v->off[i] = unit * (1 + most * sqrtl(fabsl(task->gram[i * task->n + i])));
+        off[i] = unit * (1 + most * sqrtl(fabsl(task->gram[i * task->n + i])));
     }
 }
 
@@ -186,9 +189,8 @@ static real dual_of(const struct task *task, const real *a, const struct scores 
 }
 
 /* The dual norm of smm with the nuclear norm, in place of the coefficients'. */
-static void take_lowered(const struct task *task, const real *a, const real *w, struct scores *v) {
+static void take_lowered(const struct task *task, const real *w, struct scores *v) {
     real squares = 0;
-    (void)a;
     for (size_t j = 0; j < task->trial->n_features; j++) {
         squares += w[j] * w[j];
     }
@@ -219,17 +221,22 @@ static bool watch(void *context, const real *x, const real *y) {
         smm_lowered(task, a, w);
     }
     struct scores v = task->matrix ? scores_of_weights(task, w, bias) : scores_of(task, b);
+    real *off = zeros(task->n, sizeof *off), norms[2] = {v.norm, v.norm};
     if (task->find_bias) {
         task->find_bias(task, y, v.s, v.off, bias);
     }
-    search->upper = fminl(search->upper, primal_of(task, &v, bias, 1));
+    search->upper = fminl(search->upper, primal_of(task, &v, v.off, bias, 1));
     if (task->matrix) {
-        take_lowered(task, a, w, &v);
+        take_lowered(task, w, &v);
+        norms[1] = v.norm;
     }
     search->lower = fmaxl(search->lower, dual_of(task, a, &v, lost));
-    price(task, b, &v);
-    real gap = primal_of(task, &v, bias, 1) - dual_of(task, a, &v, lost);
-    search->priced = fminl(search->priced, gap + 64 * DBL_EPSILON * search->upper);
+    price(task, b, &v, off);
+    real gap = -dual_of(task, a, &v, lost);
+    v.norm = norms[0];
+    gap += primal_of(task, &v, off, bias, 1);
+    search->priced = fminl(search->priced, gap + 4096 * DBL_EPSILON * search->upper);
+    free(off);
     free(v.s);
     search->idle = search->lower > lower || search->upper < upper ? 0 : search->idle + 1;
     return search->idle > 15 || search->upper - search->lower < 1e-14L * search->upper;

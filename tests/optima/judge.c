@@ -161,7 +161,7 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
     } else if (answer->primal < bracket->lower * (1 - TINY)) {
         set(judgement, LOW_PRIMAL, "primal %.17g, optimum at least %.17Lg", answer->primal,
             bracket->lower);
-    } else if (answer->primal > bracket->nothing * (1 + (real)trial->n * TINY)) {
+    } else if (answer->primal > bracket->nothing * (1 + TINY) + bracket->priced) {
         set(judgement, WORSE, "primal %.17g, %.17Lg of w = 0", answer->primal, bracket->nothing);
     } else if (answer->dual < 0 || answer->dual > answer->primal) {
         set(judgement, BAD_GAP, "primal %.17g, dual %.17g", answer->primal, answer->dual);
@@ -176,6 +176,7 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
 
 /* ---- what is said ---- */
 
+/* Rounding is no reason where a gap of epsilon is left when the errors of double are paid for. */
 static bool blames_rounding(const struct judgement *judgement) {
     return strstr(judgement->reason, "rounding") || strstr(judgement->reason, "precision");
 }
@@ -204,7 +205,7 @@ static void judge_gap(const struct trial *trial, const struct answer *answer,
     } else if (answer->gap <= epsilon && warning) {
         set(judgement, UNTRUE, "gap %g, epsilon %g: %s", answer->gap, epsilon, judgement->reason);
     } else if (blames_rounding(judgement) && bracket->known &&
-               gap > (double)bracket->priced + epsilon * answer->primal) {
+               bracket->priced <= epsilon * bracket->upper) {
         set(judgement, UNTRUE, "gap %g, epsilon %g, %Lg with rounding paid for: %s", answer->gap,
             epsilon, bracket->priced / bracket->upper, judgement->reason);
     } else if (strstr(judgement->reason, "limit of iter") && !trial->given[MAX_ITER]) {

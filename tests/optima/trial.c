@@ -143,7 +143,7 @@ int trial_write(const struct trial *trial, const char *path) {
             fprintf(file, " 0:%zu", i + 1);
         }
         for (size_t j = 0; j < trial->n_features; j++) {
-            if (trial->x[i][j] != 0) {
+            if (trial->x[i][j] != 0 || trial_is(trial, KERNEL, PRECOMPUTED)) {
                 fprintf(file, " %zu:%.9g", j + 1, trial->x[i][j]);
             }
         }
