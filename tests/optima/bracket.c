@@ -156,23 +156,43 @@ static real imbalance(const struct task *task, const real *a, const real *y) {
     return sum;
 }
 
-/* In place of the errors here, those that double would have to pay for by bounds a priori: of a row's
- * score sum_j |b_j| sqrt(K_jj) sqrt(K_ii). */
-static void price(const struct task *task, const real *b, struct scores *v, real *off) {
-    const real unit = 4096 * DBL_EPSILON;
-    real most = 0;
-    v->norm_off = unit * v->norm;
-    for (size_t c = 0; c < task->k && !task->matrix; c++) {
-        real sum = 0;
-        for (size_t j = 0; j < task->n; j++) {
-            sum += fabsl(b[j * task->k + c]) * sqrtl(fabsl(task->gram[j * task->n + j]));
+/* Distances by norms, as blocks of kernels have them, and tanh of small sums, are known less well
+ * than their values say: how much. */
+static real roughness(const struct trial *trial) {
+    real gamma = trial_option(trial, GAMMA), most = 0;
+    bool absolute = trial_is(trial, KERNEL, LAPLACIAN);
+    for (size_t i = 0; i < trial->n; i++) {
+        real norm = 0;
+        for (size_t j = 0; j < trial->n_features; j++) {
+            real x = fabsl((real)trial->x[i][j]);
+            norm += absolute ? x : x * x;
         }
-        most = fmaxl(most, sum);
-        v->norm_off += unit * sum * sum;
+        most = fmaxl(most, norm);
     }
-    most = task->matrix ? sqrtl(2 * v->norm) : most;
-    for (size_t i = 0; i < task->n; i++) {
-        off[i] = unit * (1 + most * sqrtl(fabsl(task->gram[i * task->n + i])));
+    bool distance = absolute || trial_is(trial, KERNEL, RBF);
+    return distance || trial_is(trial, KERNEL, SIGMOID) ? 1 + 2 * gamma * most : 1;
+}
+
+/* In place of the errors here, those that double would have to pay for by bounds a priori: of an entry
+ * of the matrix, its parts' magnitudes, and sqrt(K_ii K_jj) or more. off (n): of scores. */
+static void price(const struct task *task, const real *b, struct scores *v, real *off) {
+    const real rough = task->trial->family == SMM ? 1 : roughness(task->trial);
+    const real own = 4096 * DBL_EPSILON * rough, wider = 16 * DBL_EPSILON / LDBL_EPSILON;
+    size_t n = task->n, k = task->k;
+    bool small = trial_is(task->trial, KERNEL, SIGMOID);
+    v->norm_off = own * v->norm;
+    for (size_t i = 0; i < n; i++) {
+        off[i] = own * (task->matrix ? sqrtl(v->norm * task->gram[i * n + i]) : 1);
+        for (size_t c = 0; c < k && !task->matrix; c++) {
+            real sum = 0;
+            for (size_t j = 0; j < n; j++) {
+                real size = sqrtl(fabsl(task->gram[i * n + i] * task->gram[j * n + j]));
+                size = own * (small ? fmaxl(1, size) : size) + wider * task->off[i * n + j];
+                sum += size * fabsl(b[j * k + c]);
+            }
+            off[i] += sum;
+            v->norm_off += sum * fabsl(b[i * k + c]);
+        }
     }
 }
 

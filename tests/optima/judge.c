@@ -10,19 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const verdict_name[VERDICTS] = {"good",
-                                            "refused",
-                                            "crashed",
-                                            "hung",
-                                            "failed",
-                                            "mute",
-                                            "dual too high",
-                                            "primal too low",
-                                            "worse than nothing",
-                                            "wrong gap",
-                                            "untold",
-                                            "untrue",
-                                            "wrongly certified"};
+const char *const verdict_name[VERDICTS] = {
+    [GOOD] = "good",
+    [REFUSED] = "refused",
+    [CRASHED] = "crashed",
+    [HUNG] = "hung",
+    [FAILED] = "failed",
+    [MUTE] = "mute",
+    [HIGH_DUAL] = "dual too high",
+    [LOW_PRIMAL] = "primal too low",
+    [WORSE] = "worse than nothing",
+    [BAD_GAP] = "wrong gap",
+    [UNTOLD] = "untold",
+    [UNTRUE] = "untrue",
+    [STALLED] = "stalled",
+    [UNCERTIFIED] = "wrongly certified",
+};
 
 /* Costs and products of costs are rounded to double by the programs, one or two times: the problem
  * itself is known no better than that. */
@@ -56,7 +59,7 @@ static bool overflows(const struct trial *trial, const struct bracket *bracket) 
 static bool rightly_refused(const struct trial *trial, const char *line,
                             const struct bracket *bracket) {
     return (strstr(line, "overflow") && overflows(trial, bracket)) ||
-           (strstr(line, "semidefinite") && !bracket->known);
+           (strstr(line, "semidefinite") && !kernel_known(trial));
 }
 
 /* How the program ended. True: with a model. */
@@ -161,7 +164,7 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
     } else if (answer->primal < bracket->lower * (1 - TINY)) {
         set(judgement, LOW_PRIMAL, "primal %.17g, optimum at least %.17Lg", answer->primal,
             bracket->lower);
-    } else if (answer->primal > bracket->nothing * (1 + TINY) + bracket->priced) {
+    } else if (answer->primal > bracket->nothing * (1 + 64 * TINY) + bracket->priced) {
         set(judgement, WORSE, "primal %.17g, %.17Lg of w = 0", answer->primal, bracket->nothing);
     } else if (answer->dual < 0 || answer->dual > answer->primal) {
         set(judgement, BAD_GAP, "primal %.17g, dual %.17g", answer->primal, answer->dual);
@@ -176,9 +179,32 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
 
 /* ---- what is said ---- */
 
-/* Rounding is no reason where a gap of epsilon is left when the errors of double are paid for. */
-static bool blames_rounding(const struct judgement *judgement) {
-    return strstr(judgement->reason, "rounding") || strstr(judgement->reason, "precision");
+static bool blames_rounding(const char *reason) {
+    return strstr(reason, "rounding") || strstr(reason, "precision");
+}
+
+static bool gives_up(const char *reason) {
+    return strstr(reason, "too little") || strstr(reason, "solver stopped") ||
+           strstr(reason, "progress is slow");
+}
+
+/* Of a fit that ended early: where a gap of epsilon is left when the errors of double are paid for,
+ * neither rounding nor the method is a reason, unless the user has named the method. */
+static void judge_reason(const struct trial *trial, const struct bracket *bracket,
+                         struct judgement *judgement) {
+    const char *reason = judgement->reason;
+    bool possible = bracket->known && !trial->given[SOLVER] &&
+                    bracket->priced <= trial_option(trial, EPSILON) * bracket->upper;
+    if (possible && (blames_rounding(reason) || gives_up(reason))) {
+        set(judgement, blames_rounding(reason) ? UNTRUE : STALLED,
+            "primal %g, dual %g, epsilon %g, gap with rounding paid for %Lg: %s", judgement->primal,
+            judgement->dual, trial_option(trial, EPSILON), bracket->priced / bracket->upper,
+            reason);
+    } else if (strstr(reason, "limit of iter") && !trial->given[MAX_ITER]) {
+        set(judgement, UNTRUE, "no limit was given: %s", reason);
+    } else if (strstr(reason, "semidefinite") && kernel_known(trial)) {
+        set(judgement, UNTRUE, "the kernel is: %s", reason);
+    }
 }
 
 static void judge_gap(const struct trial *trial, const struct answer *answer,
@@ -204,14 +230,8 @@ static void judge_gap(const struct trial *trial, const struct answer *answer,
         set(judgement, UNTOLD, "gap %g, epsilon %g, and no warning", answer->gap, epsilon);
     } else if (answer->gap <= epsilon && warning) {
         set(judgement, UNTRUE, "gap %g, epsilon %g: %s", answer->gap, epsilon, judgement->reason);
-    } else if (blames_rounding(judgement) && bracket->known &&
-               bracket->priced <= epsilon * bracket->upper) {
-        set(judgement, UNTRUE, "gap %g, epsilon %g, %Lg with rounding paid for: %s", answer->gap,
-            epsilon, bracket->priced / bracket->upper, judgement->reason);
-    } else if (strstr(judgement->reason, "limit of iter") && !trial->given[MAX_ITER]) {
-        set(judgement, UNTRUE, "no limit was given: %s", judgement->reason);
-    } else if (strstr(judgement->reason, "semidefinite") && kernel_known(trial)) {
-        set(judgement, UNTRUE, "the kernel is: %s", judgement->reason);
+    } else if (warning) {
+        judge_reason(trial, bracket, judgement);
     }
 }
 

@@ -18,6 +18,7 @@ enum verdict {
     BAD_GAP,     /* not that of primal and dual */
     UNTOLD,      /* short of epsilon, and no warning */
     UNTRUE,      /* a warning that is not so */
+    STALLED,     /* by its own word, and no solver was named */
     UNCERTIFIED, /* where the rules say yes, or the other way round */
     VERDICTS
 };
