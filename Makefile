@@ -5,6 +5,8 @@
 #   make demo         set up, build, and run a worked example          (tools/demo)
 #   make test         set up, build, and run all tests                 (tests/run)
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers
+#   make check-optima what programs claim against a plain solver, for COUNT seeds from SEED
+#                     (FAMILY=mc: of one family)                       (tests/optima)
 #   make lint         set up, and check format, scripts, manual and layers (tests/lint)
 #   make check-faults every call that can fail failing, in every program   (tests/fault)
 #   make bench        ratios against the peers that are installed      (tests/bench)
@@ -24,6 +26,9 @@ CONTRACT = fast
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+SEED ?= 1
+COUNT ?= 10000
+FAMILY ?=
 
 # Debian has cblas.h in the compiler's path, Fedora in a folder of its own.
 INCLUDES = -I. $(addprefix -I,$(wildcard /usr/include/openblas))
@@ -39,6 +44,7 @@ OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c solvers/*/*.c \
             driver/*.c families/*.c families/*/*.c)) $(CHECK)
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
+ADVERSARY = $(BUILD)/tests/optima/adversary
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 FAULTS = $(BUILD)/tests/fault/faults $(BUILD)/tests/fault/shim.so
@@ -58,7 +64,7 @@ ifeq ($(BUILD),build)
 all: $(PROGRAMS)
 endif
 
-units: $(UNITS) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS))
+units: $(UNITS) $(ADVERSARY) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS))
 
 $(LIBRARY): $(OBJECTS)
 	rm -f $@ && $(AR) rcs $@ $^
@@ -88,6 +94,10 @@ $(BUILD)/tests/fault/wrap.o: tests/fault/shim.c $(BUILD)/flags
 $(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
+
+# It shares nothing with what it tests.
+$(ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/optima/*.c))
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(LIBRARY)
 	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
@@ -141,6 +151,10 @@ check-faults:
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
 	@DUALSVM_BIN=build-asan FAULT_OWN=1 tests/fault/run
 
+check-optima:
+	@$(MAKE) --no-print-directory $(JOBS) all units
+	@DUALSVM_BIN='$(BUILD)' tests/optima/run '$(SEED)' '$(COUNT)' $(FAMILY)
+
 lint:
 	@tools/setup lint
 	@tests/lint
@@ -171,5 +185,6 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all units demo test check-asan lint bench benches fuzz fuzzers check-faults manual install clean .always
+.PHONY: all units demo test check-asan check-optima check-faults lint bench benches fuzz fuzzers manual \
+        install clean .always
 .SECONDARY:

@@ -171,6 +171,14 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
     return status;
 }
 
+/* Rounding is blamed only where more than half of the gap is what was paid for it. */
+static enum stop_reason true_reason(const struct certificate *certificate,
+                                    enum stop_reason reason) {
+    bool blamed = reason == STOP_ROUNDING || reason == STOP_PRECISION;
+    double gap = certificate->primal - certificate->dual;
+    return blamed && 2 * certificate->paid < gap ? STOP_STALLED : reason;
+}
+
 void certify_conclude(const struct certificate *certificate, double epsilon,
                       enum stop_reason reason, struct solution *solution) {
     bool reached = certificate->certified && certificate->gap <= epsilon;
@@ -181,9 +189,10 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
     solution->certified = certificate->certified;
     solution->flat = certificate->flat || certificate->worse;
     solution->converged = reached;
-    solution->reason = reached                                          ? STOP_REACHED
-                       : certificate->certified || stop_limited(reason) ? reason
-                                                                        : STOP_INDEFINITE;
+    solution->reason = reached ? STOP_REACHED
+                       : certificate->certified || stop_limited(reason)
+                           ? true_reason(certificate, reason)
+                           : STOP_INDEFINITE;
 }
 
 void certify_sum(const struct certificate *sum, bool convex, struct solution *solution) {

@@ -14,6 +14,7 @@ enum stop_reason {
     STOP_ROUNDING,
     STOP_PRECISION,      /* rounding of the kernel matrix, which is held in float */
     STOP_CROWDED,        /* mc with kernels: support vectors that no working set holds */
+    STOP_STALLED,        /* steps gain too little, and rounding is not why */
     STOP_STUCK,          /* top's coordinate ascent, which need not converge */
     STOP_SLOW_ADMM,      /* smm with the nuclear norm */
     STOP_NOT_STATIONARY, /* smm of bounded rank */

@@ -6,12 +6,42 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BLOCK_SCORES = 1 << 18 };
+enum {
+    BLOCK_SCORES = 1 << 18,
+    MOST_PAIRS = 1024 /* of a row, that are taken one by one */
+};
 
 struct loss {
     const struct ml_claim *claim;
     size_t next; /* of the rows with a loss */
 };
+
+/* The loss of a row pair by pair, each score within error of the true one: pairs that are met for
+ * certain add nothing, not even rounding. */
+static void pair_loss(const struct ml_block *block, const double *s, double error, double *value,
+                      double *rounding) {
+    double sum = 0, off = 0;
+    for (uint32_t p = 0; p < block->n_relevant; p++) {
+        double better = s[block->relevant[p]];
+        for (uint32_t r = 0, next = 0; r < block->q; r++) {
+            if (next < block->n_relevant && block->relevant[next] == r) {
+                next++;
+                continue;
+            }
+            double u = 1 - (better - s[r]);
+            double slack = 2 * error + 2 * DBL_EPSILON * (1 + fabs(better) + fabs(s[r]));
+            if (u + slack > 0) {
+                double hinge = fmax(0, u);
+                bool squared = block->loss == ML_SQUARED_HINGE;
+                sum += squared ? hinge * hinge : hinge;
+                off += squared ? slack * (2 * hinge + slack) : slack;
+            }
+        }
+    }
+    double pairs = block->n_relevant * (double)(block->q - block->n_relevant);
+    *value += block->lambda * sum;
+    *rounding += block->lambda * (off + (pairs + 4) * DBL_EPSILON * (sum + off));
+}
 
 /* Rows come in order; those without a loss are passed over. The sums over pairs are of at most q
  * terms, of scores as they are. */
@@ -29,8 +59,12 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     for (; loss->next < rows->n && rows->row[loss->next] < first + n; loss->next++) {
         size_t i = rows->row[loss->next] - first;
         struct ml_block block = ml_rows_block(rows, loss->next, claim->loss, claim->cost);
-        double found = ml_block_loss(&block, s + i * q, claim->scratch), largest = 0;
-        double pairs = block.n_relevant * (double)(q - block.n_relevant);
+        double pairs = block.n_relevant * (double)(q - block.n_relevant), largest = 0;
+        if (pairs <= MOST_PAIRS) {
+            pair_loss(&block, s + i * q, error[i], value, rounding);
+            continue;
+        }
+        double found = ml_block_loss(&block, s + i * q, claim->scratch);
         for (size_t k = 0; k < q; k++) {
             largest = fmax(largest, fabs(s[i * q + k]));
         }
@@ -68,13 +102,16 @@ static int find_rounding(const struct certify *certify, const struct ml_claim *c
     for (size_t i = 0; i < rows->n; i++) {
         size_t row = rows->row[i];
         struct ml_block block = ml_rows_block(rows, i, claim->loss, claim->cost);
+        const struct ml_size *size = &claim->size[row];
         /* where blocks are found as a whole, their parts cancel down from the size of lambda */
-        double size = claim->size[row] + (claim->loss == ML_HINGE ? block.lambda : 0);
-        rounding->error[row] = claim->size[row] > 0 ? unit * size + sums * claim->size[row] : 0;
-        rounding->all += size;
+        double apart = claim->loss != ML_HINGE      ? 0
+                       : size->most <= block.lambda ? size->apart
+                                                    : unit * block.lambda;
+        rounding->error[row] = size->sum > 0 ? (unit + sums) * size->sum + apart : 0;
+        rounding->all += size->sum + apart / unit;
         rounding->most_reach = fmax(rounding->most_reach, reach[row]);
         if (claim->loss == ML_SQUARED_HINGE) {
-            rounding->most_ratio = fmax(rounding->most_ratio, claim->size[row] / block.lambda);
+            rounding->most_ratio = fmax(rounding->most_ratio, size->sum / block.lambda);
         }
     }
     return 0;

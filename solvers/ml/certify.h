@@ -9,13 +9,22 @@
 
 #include <stdbool.h>
 
+/* Of the betas of a row. Those that some alpha within 0 .. lambda makes have signs, relevant labels
+ * above 0, and add up to 0; and if most is no more than lambda, that is enough: alpha_pr may be beta_p
+ * |beta_r| over the sum of the beta_p. */
+struct ml_size {
+    double sum;   /* of |beta_k| */
+    double apart; /* how far they are from such signs and sums, at most */
+    double most;  /* the largest beta_p times the largest |beta_r|, over the sum of the beta_p */
+};
+
 struct ml_claim {
     const struct ml_rows *rows;
     enum ml_loss loss;
     double cost;
     const struct certify_function *f; /* the primal point, scores (n_all, q) exact */
     const struct certify_function *g; /* the function of beta, without errors; may be f */
-    const double *size;               /* (n_all) sum of |beta_ik| of each row */
+    const struct ml_size *size;       /* (n_all) of each row's betas */
     const double *residual;           /* (q) sum of beta over rows, with a free bias; else NULL */
     double linear;                    /* sum of beta over relevant labels, less the conjugates */
     double rounding;                  /* of size and linear, relative, beyond a few units */

@@ -28,7 +28,7 @@ int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *e
         .weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err),
         .bias = memory_zeros(q, sizeof(double), "weights", err),
         .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),
-        .size = memory_zeros(ml->rows.n_all, sizeof(double), "a certificate", err),
+        .size = memory_zeros(ml->rows.n_all, sizeof(struct ml_size), "a certificate", err),
         .residual = memory_zeros(q, sizeof(double), "a certificate", err)};
     if (point->weights && point->bias && point->scores && point->size && point->residual) {
         return 0;
@@ -44,16 +44,33 @@ void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n
     }
 }
 
+static struct ml_size size_of(const struct ml_block *block, const double *beta) {
+    double above = 0, below = 0, wrong = 0, most_above = 0, most_below = 0, sum = 0, total = 0;
+    for (uint32_t k = 0, next = 0; k < block->q; k++) {
+        bool relevant = next < block->n_relevant && block->relevant[next] == k;
+        double size = relevant ? beta[k] : -beta[k];
+        next += relevant;
+        total += beta[k];
+        sum += fabs(beta[k]);
+        wrong += fmax(0, -size);
+        *(relevant ? &above : &below) += fmax(0, size);
+        *(relevant ? &most_above : &most_below) = fmax(relevant ? most_above : most_below, size);
+    }
+    double least = fmin(above, below);
+    return (struct ml_size){.sum = sum,
+                            .apart = fabs(total) + 2 * wrong,
+                            .most = least > 0 ? most_above * most_below / least : 0};
+}
+
 void ml_point_size(const struct ml *ml, const double *beta, struct ml_point *point) {
     size_t q = ml->rows.q, width = ml->bcd.store.width;
     memset(point->residual, 0, q * sizeof *point->residual);
     for (size_t i = 0; i < ml->rows.n; i++) {
-        double sum = 0;
+        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, 1);
+        point->size[ml->rows.row[i]] = size_of(&block, beta + i * width);
         for (size_t k = 0; k < q; k++) {
-            sum += fabs(beta[i * width + k]);
             point->residual[k] += beta[i * width + k];
         }
-        point->size[ml->rows.row[i]] = sum;
     }
 }
 

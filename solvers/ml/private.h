@@ -4,6 +4,7 @@
 
 #include "solvers/methods/certify.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/ml/certify.h"
 #include "solvers/ml/interior.h"
 #include "solvers/ml/ml.h"
 
@@ -26,14 +27,14 @@ struct ml {
 
 /* What is certified: weights, and the function of a dual point. */
 struct ml_point {
-    double *weights;     /* linear: (n_features, q); kernel: (n_all, q) */
-    double *bias;        /* (q) */
-    double *scores;      /* (n_all, q) of the weights, in double and from the data, without bias */
-    double gain;         /* the linear part of D */
-    double rounding;     /* relative, of the dual point beyond a few units */
-    double *size;        /* (n_all) sum of |beta_ik| of each row */
-    double *residual;    /* (q) sum of beta over rows */
-    struct ml_kept kept; /* the dual point, where the setup keeps it */
+    double *weights;      /* linear: (n_features, q); kernel: (n_all, q) */
+    double *bias;         /* (q) */
+    double *scores;       /* (n_all, q) of the weights, in double and from the data, without bias */
+    double gain;          /* the linear part of D */
+    double rounding;      /* relative, of the dual point beyond a few units */
+    struct ml_size *size; /* (n_all) of the rows' betas */
+    double *residual;     /* (q) sum of beta over rows */
+    struct ml_kept kept;  /* the dual point, where the setup keeps it */
     double *dual; /* weights of the dual point's function, and then its bias (q); NULL: weights */
     struct certificate certificate;
     struct ml_bounds bounds; /* of it */

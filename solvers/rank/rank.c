@@ -2,12 +2,14 @@
 
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "common/kernel/gram.h"
 #include "solvers/methods/bundle.h"
 #include "solvers/methods/certify.h"
 #include "solvers/methods/conditional.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/rank/exact.h"
 #include "solvers/rank/exterior.h"
+#include "solvers/rank/finish.h"
 #include "solvers/rank/newton.h"
 #include "solvers/rank/pairs.h"
 #include "solvers/rank/risk.h"
@@ -19,6 +21,9 @@
 /* How often a fit that looked converged, but is not when recomputed in double, is taken further. */
 enum { POLISH_ROUNDS = 3 };
 
+/* Rounds of interior points, each to a smaller gap. */
+enum { FINISH_ROUNDS = 4 };
+
 struct rank {
     const struct problem *problem;
     struct rank_pairs pairs;
@@ -27,10 +32,12 @@ struct rank {
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
     struct certify *certify;
-    double *weight;           /* (scores) weight of the pairs that each is in */
-    double total;             /* weight of all pairs */
-    struct bundle *bundle[2]; /* planes of earlier solves, by loss; NULL before the first */
-    double *last[2];          /* weights of the last Newton solve, by loss */
+    double *weight;             /* (scores) weight of the pairs that each is in */
+    double total;               /* weight of all pairs */
+    struct bundle *bundle[2];   /* planes of earlier solves, by loss; NULL before the first */
+    double *last[2];            /* weights of the last Newton solve, by loss */
+    struct rank_finish *finish; /* NULL until it is wanted ... */
+    bool endless;               /* ... and where it cannot be */
 };
 
 static int open_certify(struct rank *rank, struct error *err) {
@@ -100,6 +107,7 @@ void rank_free(struct rank *rank) {
         rank_risk_free(&rank->loss[loss]);
         free(rank->last[loss]);
     }
+    rank_finish_free(rank->finish);
     certify_free(rank->certify);
     free(rank->weight);
     score_map_free(&rank->map);
@@ -328,60 +336,166 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
     return status;
 }
 
-static int fill_solution(struct rank *rank, const struct rank_parameters *parameters,
-                         struct fit *fit, uint64_t iterations,
-                         const struct certificate *certificate, struct solution *solution,
-                         struct error *err) {
-    *solution = (struct solution){.n_outputs = 1, .iterations = iterations};
-    enum stop_reason reason = fit->reason ? fit->reason : STOP_ROUNDING;
-    certify_conclude(certificate, parameters->epsilon, reason, solution);
-    if (parameters->method == RANK_FW && parameters->stop == RANK_DECAY && certificate->certified) {
-        solution->converged = fit->converged;
-        solution->reason = fit->reason;
+/* The points of all rounds: what one round gains, another may lose to rounding. */
+struct best {
+    double *weights; /* (dimension) of the primal point; NULL: none yet */
+    struct certificate certificate;
+    enum stop_reason reason;
+    bool converged; /* by the last engine's own rule */
+    uint64_t iterations;
+};
+
+static bool is_definite(const struct rank *rank) {
+    const struct problem *problem = rank->problem;
+    return !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
+}
+
+/* Takes the better primal and the better dual; where the kernel is known by the rows of both only, the
+ * two together. Frees the fit. */
+static void keep_best(const struct rank *rank, struct best *best, struct fit *fit,
+                      const struct certificate *found) {
+    struct certificate *known = &best->certificate;
+    bool whole = !is_definite(rank), better;
+    if (!best->weights || !known->certified) {
+        better = !best->weights || found->certified;
+        whole = true;
+    } else {
+        better =
+            whole ? found->certified && found->gap < known->gap : found->primal < known->primal;
     }
-    if (certificate->worse) {
-        memset(fit->weights, 0, rank->map.dimension * sizeof *fit->weights);
+    if (better) {
+        struct certificate before = *known;
+        double *weights = best->weights;
+        best->weights = fit->weights;
+        fit->weights = weights;
+        *known = *found;
+        if (!whole) {
+            certify_join(known, &before);
+        }
+    } else if (!whole) {
+        certify_join(known, found);
+    }
+    best->reason = fit->reason ? fit->reason : STOP_ROUNDING;
+    best->converged = fit->converged;
+    fit_free(fit);
+}
+
+/* Certifies what an engine has found, and keeps the best. */
+static int take_fit(struct rank *rank, const struct rank_parameters *parameters, struct best *best,
+                    struct fit *fit, struct certificate *found, struct error *err) {
+    if (certify(rank, parameters, fit, found, err) < 0) {
+        fit_free(fit);
+        return -1;
+    }
+    keep_best(rank, best, fit, found);
+    return 0;
+}
+
+static bool is_reached(const struct best *best, const struct rank_parameters *parameters) {
+    return best->certificate.certified && best->certificate.gap <= parameters->epsilon;
+}
+
+/* Interior points: at first with the coefficients of the dual point, then, where these cancel, with
+ * those that make the weights. */
+static int finish(struct rank *rank, const struct rank_parameters *parameters,
+                  const struct monitor *monitor, struct best *best, struct error *err) {
+    const double stricter = 0.1, part = 0.5, tiny = 1e-13; /* tiny: of the loss at 0 */
+    double epsilon = part * parameters->epsilon, least = tiny * parameters->cost * rank->total;
+    struct monitor_run run;
+    struct monitor onward = monitor_after(&run, monitor, best->iterations, 0);
+    bool tied = true, squared = parameters->loss == RANK_SQUARED_HINGE;
+    run.primal = best->certificate.primal;
+    run.dual = best->certificate.dual;
+    if (!rank->finish && !rank->endless &&
+        rank_finish_create(&rank->finish, rank->problem, &rank->map, &rank->pairs,
+                           rank->exterior ? rank->weight : NULL, err) < 0) {
+        return -1;
+    }
+    rank->endless = !rank->finish;
+    if (rank->endless || rank_finish_start(rank->finish, squared, parameters->cost, err) < 0) {
+        return rank->endless ? 0 : -1;
+    }
+    for (int round = 0; round < FINISH_ROUNDS && !is_reached(best, parameters); round++) {
+        struct fit fit;
+        struct certificate found;
+        if (rank_finish_run(rank->finish, tied, epsilon, least, &onward, &fit, err) < 0) {
+            return -1;
+        }
+        best->iterations = run.before + fit.iterations;
+        enum stop_reason stop = fit.reason;
+        if (take_fit(rank, parameters, best, &fit, &found, err) < 0) {
+            return -1;
+        }
+        if (stop_limited(stop) || (stop && !tied)) {
+            break;
+        }
+        tied = tied && !stop && round < 1;
+        epsilon *= stop ? 1 : stricter;
+    }
+    return 0;
+}
+
+static int fill_solution(struct rank *rank, const struct rank_parameters *parameters,
+                         struct best *best, struct solution *solution, struct error *err) {
+    *solution = (struct solution){.n_outputs = 1, .iterations = best->iterations};
+    certify_conclude(&best->certificate, parameters->epsilon, best->reason, solution);
+    if (parameters->method == RANK_FW && parameters->stop == RANK_DECAY &&
+        best->certificate.certified) {
+        solution->converged = best->converged;
+        solution->reason = best->converged ? STOP_REACHED : best->reason;
+    }
+    if (best->certificate.worse) {
+        memset(best->weights, 0, rank->map.dimension * sizeof *best->weights);
     }
     if (rank->exterior) {
-        return exterior_coefficients(rank->exterior, fit->weights, &solution->pairs,
+        return exterior_coefficients(rank->exterior, best->weights, &solution->pairs,
                                      &solution->n_pairs, err);
     }
-    solution->weights = fit->weights;
-    fit->weights = NULL;
+    solution->weights = best->weights;
+    best->weights = NULL;
     return 0;
+}
+
+/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached. */
+static int run_rounds(struct rank *rank, const struct rank_parameters *parameters,
+                      const struct monitor *monitor, struct best *best, struct error *err) {
+    double epsilon = parameters->epsilon;
+    for (int round = 0;; round++) {
+        struct fit fit;
+        struct certificate found;
+        struct monitor_run run;
+        struct monitor onward = monitor_after(&run, monitor, best->iterations, 0);
+        if (run_engine(rank, parameters, epsilon, &onward, &fit, err) < 0) {
+            return -1;
+        }
+        best->iterations += fit.iterations;
+        bool converged = fit.converged;
+        if (take_fit(rank, parameters, best, &fit, &found, err) < 0) {
+            return -1;
+        }
+        bool stays = !converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
+        bool rounded = rank->exterior && /* going on is in vain, and slow */
+                       found.paid > parameters->epsilon * found.primal;
+        if (stays || rounded || !found.certified || is_reached(best, parameters)) {
+            return 0;
+        }
+        epsilon /= 2;
+    }
 }
 
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
                const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
+    struct best best = {.weights = NULL};
     if (check(rank, parameters, err) < 0) {
         return -1;
     }
-    double epsilon = parameters->epsilon;
-    uint64_t iterations = 0;
-    struct fit fit;
-    struct certificate certificate = {0};
-    for (int round = 0;; round++) {
-        struct monitor_run run;
-        struct monitor onward = monitor_after(&run, monitor, iterations, 0);
-        if (run_engine(rank, parameters, epsilon, &onward, &fit, err) < 0) {
-            return -1;
-        }
-        iterations += fit.iterations;
-        if (certify(rank, parameters, &fit, &certificate, err) < 0) {
-            fit_free(&fit);
-            return -1;
-        }
-        bool stays = !fit.converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
-        bool rounded = rank->exterior && /* going on is in vain, and slow */
-                       certificate.paid > parameters->epsilon * certificate.primal;
-        if (stays || rounded || !certificate.certified || certificate.gap <= parameters->epsilon) {
-            break;
-        }
-        fit_free(&fit);
-        epsilon /= 2;
+    int status = run_rounds(rank, parameters, monitor, &best, err);
+    if (status == 0 && parameters->method == RANK_AUTO && !is_reached(&best, parameters) &&
+        !stop_limited(best.reason)) {
+        status = finish(rank, parameters, monitor, &best, err);
     }
-    int status = fill_solution(rank, parameters, &fit, iterations, &certificate, solution, err);
-    fit_free(&fit);
+    status = status < 0 ? -1 : fill_solution(rank, parameters, &best, solution, err);
+    free(best.weights);
     return status;
 }

@@ -1,0 +1,42 @@
+/* The end of a fit of few rows, by interior points: where cutting planes or Newton's method on
+ * smoothed hinges gain too little, because C is large, features have units of their own or rows are
+ * nearly equal.
+ *
+ * This is the one place where preferences are listed, no more of them than a kernel matrix of the
+ * same rows has entries. The hinges of solvers/methods/interior.h are the preferences; the features
+ * are those of linear problems, or the rows of a factor of the kernel matrix, K = F F'. With L the
+ * Laplacian of the preferences weighted by theta, a step factors I + F'L F. Adding a number to the
+ * features of a group's rows changes no margin: they are centred, so that little cancels in L F. */
+#ifndef SOLVERS_RANK_FINISH_H
+#define SOLVERS_RANK_FINISH_H
+
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/fit.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/methods/score_map.h"
+#include "solvers/rank/pairs.h"
+
+#include <stdbool.h>
+
+struct rank_finish;
+
+/* Lists and factors. weight (map->n): of each score where scores are margins of pairs (exterior
+ * products); NULL: scores are of rows. *finish is NULL where rows, features or preferences are too
+ * many, or where the kernel shows to be not positive semidefinite. Borrows all. */
+int rank_finish_create(struct rank_finish **finish, const struct problem *problem,
+                       const struct score_map *map, const struct rank_pairs *pairs,
+                       const double *weight, struct error *err);
+void rank_finish_free(struct rank_finish *finish);
+
+/* Makes the next run start afresh. */
+int rank_finish_start(struct rank_finish *finish, bool squared, double cost, struct error *err);
+
+/* Goes on until the gap is epsilon, or P - D is epsilon times `least`, as far as running sums can
+ * tell. tied: the primal point has the coefficients of the dual one, no larger than C; else those
+ * which the factor of the matrix stands on, that make the interior point's own weights. The caller
+ * ends with fit_free. */
+int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, double least,
+                    const struct monitor *monitor, struct fit *fit, struct error *err);
+
+#endif

@@ -1,0 +1,70 @@
+# What the programs claim of their fits, against the truth: trials by seed, and files of those that once
+# failed, solved by a plain interior point that shares nothing with them (optima/adversary.c).
+
+load helper
+
+# adversary PROGRAMS WORDS: the trials, on the programs of a folder.
+adversary() {
+    limited "$bin/tests/optima/adversary" "$1" "$tmp" "${@:2}"
+}
+
+# liar COMMAND: programs that run the real ones, and then the command on the model ($model) and the
+# report ($report); left in $tmp/liars.
+liar() {
+    mkdir -p "$tmp/liars"
+    for family in rank top mc ml smm; do
+        cat >"$tmp/liars/svm-$family-train" <<END
+#!/bin/sh
+for model; do :; done
+report=$tmp/report
+"$bin/svm-$family-train" "\$@" >"\$report" 2>"$tmp/told"
+status=\$?
+$1
+cat "\$report"
+cat "$tmp/told" >&2
+exit \$status
+END
+        chmod +x "$tmp/liars/svm-$family-train"
+    done
+}
+
+# caught WHAT: twenty trials of such programs, of which some are found out as what.
+caught() {
+    run adversary "$tmp/liars" seeds 0 20
+    assert_failure
+    assert_output --partial "$1"
+}
+
+@test "optima: trials that once failed" {
+    run adversary "$bin" replay "$root"/tests/golden/optima/*-*
+    assert_success
+    assert_output --partial 'ok: '
+}
+
+@test "optima: dual <= optimum <= primal, gaps are reached or told of, for random and degenerate problems" {
+    count=600
+    if quick || sanitized; then
+        count=150
+    fi
+    run adversary "$bin" seeds 1 "$count"
+    assert_success
+    assert_output --partial 'ok: '
+}
+
+@test "optima: programs that lie are found out" {
+    # shellcheck disable=SC2016 # expanded by the liar
+    {
+        liar 'sed -i "s/^dual .*/dual 1e9/" "$model"'
+        caught 'dual too high'
+        liar 'sed -i "s/^primal .*/primal 1e-30/" "$model"; sed -i "s/^primal .*/primal = 1e-30/" "$report"'
+        caught 'primal too low'
+        liar 'sed -i "s/^certified .*/certified no/; s/^gap .*/gap none/" "$model"'
+        caught 'wrongly certified'
+        liar 'sed -i "s/^gap .*/gap 1/" "$model"'
+        caught 'wrong gap'
+        liar "kill -9 \$\$"
+        caught 'crashed'
+        liar "echo 'x: warning: not converged: rounding stops progress: gap 1' >'$tmp/told'"
+        caught 'untrue'
+    }
+}

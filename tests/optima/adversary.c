@@ -1,0 +1,123 @@
+/* Random and degenerate problems, solved by the programs and by a plain interior point, and compared.
+ *
+ *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  trials FIRST .. FIRST + COUNT - 1
+ *   adversary BIN FOLDER hunt FIRST COUNT [FAMILY]  the same; those that fail are made small and left
+ *                                           in FOLDER/failed
+ *   adversary BIN FOLDER replay FILE...     trials from files
+ *   adversary BIN FOLDER show FIRST COUNT [FAMILY]  a line for each trial: what is claimed, and true
+ *
+ * BIN: the programs; FOLDER: for files. Fails if a trial does. */
+#define _POSIX_C_SOURCE 200809L /* mkdir */
+
+#include "tests/optima/shrink.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void tell(const struct trial *trial, const char *name, const struct judgement *judgement) {
+    printf("FAIL: %s: %s: %s\n    ", name, verdict_name[judgement->verdict], judgement->text);
+    trial_command(trial, name, "WEIGHTS", stdout);
+    fflush(stdout);
+}
+
+static bool bad(const struct judgement *judgement) {
+    return judgement->verdict > REFUSED;
+}
+
+/* Makes a trial that fails small, and leaves it in a file. */
+static void keep(struct trial *trial, const char *bin, const char *folder, const char *seed,
+                 struct judgement *judgement) {
+    char name[600];
+    shrink(trial, bin, folder, judgement);
+    snprintf(name, sizeof name, "%s/failed", folder);
+    mkdir(name, 0777);
+    snprintf(name, sizeof name, "%s/failed/%s-%s", folder, family_name[trial->family], seed);
+    trial_write(trial, name);
+    tell(trial, name, judgement);
+}
+
+static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64_t count,
+                     const char *family, bool hunt) {
+    uint64_t run = 0, failed = 0, tight = 0, refused = 0;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct trial trial;
+        struct judgement judgement;
+        char name[40];
+        snprintf(name, sizeof name, "%llu", (unsigned long long)seed);
+        trial_generate(&trial, seed);
+        if (family && strcmp(family, family_name[trial.family]) != 0) {
+            continue;
+        }
+        run++;
+        judge(&trial, bin, folder, &judgement);
+        refused += judgement.verdict == REFUSED;
+        tight += judgement.upper - judgement.lower <= 1e-9 * judgement.upper;
+        if (bad(&judgement)) {
+            failed++;
+            tell(&trial, name, &judgement);
+            if (hunt) {
+                keep(&trial, bin, folder, name, &judgement);
+            }
+        }
+    }
+    printf("%s: %llu trials from seed %llu, %llu refused, optimum known to 1e-9 in %llu, "
+           "%llu failed\n",
+           failed ? "FAIL" : "ok", (unsigned long long)run, (unsigned long long)first,
+           (unsigned long long)refused, (unsigned long long)tight, (unsigned long long)failed);
+    return failed > 0;
+}
+
+static int replay(const char *bin, const char *folder, int n, char **names) {
+    int failed = 0;
+    for (int i = 0; i < n; i++) {
+        struct trial trial;
+        struct judgement judgement = {.verdict = FAILED};
+        if (trial_read(&trial, names[i])) {
+            judge(&trial, bin, folder, &judgement);
+        }
+        if (bad(&judgement)) {
+            failed++;
+            tell(&trial, names[i], &judgement);
+        }
+    }
+    printf("%s: %d trials from files, %d failed\n", failed ? "FAIL" : "ok", n, failed);
+    return failed > 0;
+}
+
+static int show(const char *bin, const char *folder, uint64_t first, uint64_t count,
+                const char *family) {
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct trial trial;
+        struct judgement j;
+        trial_generate(&trial, seed);
+        if (family && strcmp(family, family_name[trial.family]) != 0) {
+            continue;
+        }
+        judge(&trial, bin, folder, &j);
+        printf("%llu\t%s\t%s\t%.17g\t%.17g\t%.3g\t%.3g\t%.3g\t%s\t", (unsigned long long)seed,
+               family_name[trial.family], verdict_name[j.verdict], j.primal, j.dual,
+               (j.primal - j.dual) / j.primal, trial_option(&trial, EPSILON),
+               (j.upper - j.lower) / j.upper, j.reason);
+        trial_command(&trial, "ROWS", "WEIGHTS", stdout);
+    }
+    return 0;
+}
+
+int main(int n, char **words) {
+    if (n >= 5 && strcmp(words[3], "replay") == 0) {
+        return replay(words[1], words[2], n - 4, words + 4);
+    }
+    if (n == 6 || n == 7) {
+        uint64_t first = strtoull(words[4], NULL, 10), count = strtoull(words[5], NULL, 10);
+        if (strcmp(words[3], "show") == 0) {
+            return show(words[1], words[2], first, count, words[6]);
+        }
+        bool hunt = strcmp(words[3], "hunt") == 0;
+        return run_seeds(words[1], words[2], first, count, words[6], hunt);
+    }
+    fputs("usage: adversary BIN FOLDER seeds|hunt|show FIRST COUNT [FAMILY], or replay FILE...\n",
+          stderr);
+    return 2;
+}

@@ -1,0 +1,23 @@
+/* Kernels by their definitions. */
+#ifndef TESTS_OPTIMA_GRAM_H
+#define TESTS_OPTIMA_GRAM_H
+
+#include "tests/optima/interior.h"
+#include "tests/optima/trial.h"
+
+/* k(x, z), and a bound of its error. Precomputed: of row and column numbers in x[0], z[0]. */
+real kernel_value(const struct trial *trial, const double *x, const double *z, real *off);
+
+/* All n x n values and bounds of their errors. */
+void gram_fill(const struct trial *trial, real *k, real *off);
+
+/* Eigenvalues (n) and, as columns, vectors (n, n; NULL: unwanted) of a symmetric matrix, by Jacobi's
+ * rotations; the matrix is lost. */
+void eigen(real *a, size_t n, real *value, real *vector);
+
+real least_eigenvalue(const real *a, size_t n);
+
+/* True if the kernel is positive semidefinite whatever the rows. */
+bool kernel_known(const struct trial *trial);
+
+#endif

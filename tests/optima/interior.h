@@ -1,0 +1,49 @@
+/* A plain interior-point method for small dense convex programs,
+ *
+ *     min over x of  1/2 x'Hx - c'x + more(x)   with   Gx <= h,  Ex = 0,
+ *
+ * in the widest floating point that C has (Mehrotra, On the implementation of a primal-dual interior
+ * point method, SIAM J. Optimization 2, 1992). */
+#ifndef TESTS_OPTIMA_INTERIOR_H
+#define TESTS_OPTIMA_INTERIOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef long double real;
+
+enum { MAX_TERMS = 8 };
+
+/* sum factor[t] x[at[t]] <= most */
+struct bound {
+    size_t terms, at[MAX_TERMS];
+    real factor[MAX_TERMS], most;
+};
+
+struct program {
+    size_t n, m, equal; /* variables, bounds, equations */
+    real *h;            /* (n, n) */
+    real *c;            /* (n) */
+    struct bound *bound;
+    real *e; /* (equal, n) */
+    real *x; /* (n) a start at which all bounds hold strictly; becomes the solution */
+    real *y; /* (equal) multipliers of the equations */
+
+    /* Adds what more(x) has to the gradient (n) and the Hessian (n, n); NULL: nothing. */
+    void (*more)(const void *context, const real *x, real *gradient, real *hessian);
+
+    /* Sees each iterate; true: good enough. */
+    bool (*watch)(void *context, const real *x, const real *y);
+    void *context;
+};
+
+/* Allocates zeros; ends the program where there is no memory. */
+void *zeros(size_t count, size_t size);
+
+/* A <- L with A = LL' (n, n); pivots lost in rounding become infinite: the solution has 0 there. */
+void factor(real *a, size_t n);
+void solve_factored(const real *l, size_t n, real *x);
+
+void interior_solve(struct program *program);
+
+#endif

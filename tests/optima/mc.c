@@ -1,0 +1,91 @@
+#include "tests/optima/task.h"
+
+#include <math.h>
+
+enum formulation { WW, CS, LLW, ADM, ATM, ATS, MMR, OVA };
+
+static enum formulation formulation_of(const struct task *task) {
+    return (enum formulation)trial_option(task->trial, FORMULATION);
+}
+
+static bool joined_by_max(enum formulation f) {
+    return f == CS || f == ADM || f == ATM;
+}
+
+static bool has_term(enum formulation f, size_t c, size_t class) {
+    return f == MMR ? c == class : f == ATM || f == ATS || f == OVA || c != class;
+}
+
+static real loss(const struct task *task, const real *s, const real *off, const real *bias) {
+    enum formulation f = formulation_of(task);
+    real scale = trial_option(task->trial, MARGIN_SCALE), sum = 0;
+    (void)bias;
+    for (size_t i = 0; i < task->n; i++) {
+        const real *row = s + i * task->k;
+        size_t y = task->class[i];
+        real mean = 0, total = 0, most = 0;
+        for (size_t c = 0; c < task->k && f != OVA; c++) {
+            mean += row[c] / (real)task->k;
+        }
+        for (size_t c = 0; c < task->k; c++) {
+            real margin = f == WW || f == CS ? scale * (row[y] - row[c])
+                          : c == y           ? row[c] - mean
+                                             : mean - row[c];
+            if (has_term(f, c, y)) {
+                real term = hinge(task, 1 - margin + 2 * off[i]);
+                total += term;
+                most = fmaxl(most, term);
+            }
+        }
+        sum += task->cost[i] * (joined_by_max(f) ? most : total);
+    }
+    return sum;
+}
+
+static void add_term(struct task *task, size_t i, size_t c, real most, real start) {
+    enum formulation f = formulation_of(task);
+    real scale = trial_option(task->trial, MARGIN_SCALE);
+    size_t y = task->class[i], v = task_variable(task, 1, 0, most, start);
+    if (f == WW || f == CS) {
+        task_entry(task, i, y, v, scale);
+        task_entry(task, i, c, v, -scale);
+        return;
+    }
+    real sign = c == y ? 1 : -1;
+    task_entry(task, i, c, v, sign);
+    for (size_t other = 0; other < task->k && f != OVA; other++) {
+        task_entry(task, i, other, v, -sign / (real)task->k);
+    }
+}
+
+bool mc_task(struct task *task) {
+    const struct trial *trial = task->trial;
+    enum formulation f = formulation_of(task);
+    size_t k = task_labels(task);
+    task_allocate(task, trial->n, k);
+    for (size_t i = 0; i < trial->n; i++) {
+        unsigned label = trial->label[i];
+        while (task->label[task->class[i]] != label) {
+            task->class[i]++;
+        }
+        task->cost[i] =
+            trial_option(trial, COST) * (trial->weighted[label] ? trial->label_weight[label] : 1);
+        struct bound *bound = &task->bound[task->n_bounds];
+        bound->most = task->cost[i];
+        for (size_t c = 0; c < k; c++) {
+            if (has_term(f, c, task->class[i])) {
+                bool max = joined_by_max(f);
+                bound->at[bound->terms] = task->m;
+                bound->factor[bound->terms++] = 1;
+                add_term(task, i, c, max ? INFINITY : task->cost[i],
+                         task->cost[i] / (real)(max ? 2 * k : 2));
+            }
+        }
+        task->n_bounds += joined_by_max(f);
+        if (!joined_by_max(f)) {
+            bound->terms = 0;
+        }
+    }
+    task->loss = loss;
+    return k > 1;
+}

@@ -1,0 +1,114 @@
+#include "tests/optima/task.h"
+
+#include <math.h>
+
+static real loss(const struct task *task, const real *s, const real *off, const real *bias) {
+    bool is_free = trial_is(task->trial, FREE_BIAS, 1); /* else it is in s */
+    real sum = 0;
+    for (size_t p = 0; p < task->n_pairs; p++) {
+        const struct pair *pair = &task->pair[p];
+        const real *row = s + pair->row * task->k;
+        real better = row[pair->better] + (is_free ? bias[pair->better] : 0);
+        real worse = row[pair->worse] + (is_free ? bias[pair->worse] : 0);
+        sum += pair->cost * hinge(task, 1 - (better - worse) + 2 * off[pair->row]);
+    }
+    return sum;
+}
+
+/* Of a free bias, the alphas of a pair of labels are a flow from the one to the other, and what flows
+ * must come back: pairs of labels without a way back have alpha = 0, and the bias sets them apart. */
+static void find_ways(const struct task *task, bool way[MAX_LABELS][MAX_LABELS]) {
+    for (size_t p = 0; p < task->n_pairs; p++) {
+        way[task->pair[p].better][task->pair[p].worse] = true;
+    }
+    for (size_t via = 0; via < task->k; via++) {
+        for (size_t a = 0; a < task->k; a++) {
+            for (size_t b = 0; b < task->k; b++) {
+                way[a][b] |= way[a][via] && way[via][b];
+            }
+        }
+    }
+}
+
+static void set_apart(struct task *task, bool way[MAX_LABELS][MAX_LABELS]) {
+    for (size_t round = 0; round < task->k; round++) {
+        for (size_t a = 0; a < task->k; a++) {
+            for (size_t b = 0; b < task->k; b++) {
+                if (way[a][b] && !way[b][a] && task->above[a] <= task->above[b]) {
+                    task->above[a] = task->above[b] + 1;
+                }
+            }
+        }
+        for (size_t a = 0; a < task->k; a++) {
+            for (size_t b = 0; b < task->k; b++) {
+                if (way[a][b] && way[b][a] && task->above[a] < task->above[b]) {
+                    task->above[a] = task->above[b];
+                }
+            }
+        }
+    }
+}
+
+/* The multipliers are those of the equations of the labels but the last. */
+static void find_bias(const struct task *task, const real *y, const real *s, const real *off,
+                      real *bias) {
+    real most = 1;
+    for (size_t c = 0; c + 1 < task->k; c++) {
+        bias[c] = y[c];
+    }
+    for (size_t i = 0; i < task->n * task->k; i++) {
+        most = fmaxl(most, fabsl(s[i]) + fabsl(bias[i % task->k]) + off[i / task->k]);
+    }
+    for (size_t c = 0; c < task->k; c++) {
+        bias[c] += 4 * most * (real)task->above[c];
+    }
+}
+
+static void list_pairs(struct task *task) {
+    const struct trial *trial = task->trial;
+    for (size_t i = 0; i < trial->n; i++) {
+        size_t first = task->n_pairs;
+        for (size_t a = 0; a < task->k; a++) {
+            for (size_t b = 0; b < task->k; b++) {
+                if (trial->label[i] >> task->label[a] & 1 &&
+                    !(trial->label[i] >> task->label[b] & 1)) {
+                    task->pair[task->n_pairs++] = (struct pair){.row = i, .better = a, .worse = b};
+                }
+            }
+        }
+        for (size_t p = first; p < task->n_pairs; p++) {
+            task->pair[p].cost = trial_option(trial, COST) / (double)(task->n_pairs - first);
+        }
+    }
+}
+
+bool ml_task(struct task *task) {
+    bool way[MAX_LABELS][MAX_LABELS] = {{false}}, is_free = trial_is(task->trial, FREE_BIAS, 1);
+    bool squared = trial_is(task->trial, LOSS, 1);
+    task_allocate(task, task->trial->n, task_labels(task));
+    list_pairs(task);
+    find_ways(task, way);
+    if (is_free) {
+        set_apart(task, way);
+    }
+    for (size_t p = 0; p < task->n_pairs; p++) {
+        const struct pair *pair = &task->pair[p];
+        if (!is_free || way[pair->worse][pair->better]) {
+            size_t v = task_variable(task, 1, square_of(task, pair->cost),
+                                     squared ? INFINITY : pair->cost, 0);
+            task_entry(task, pair->row, pair->better, v, 1);
+            task_entry(task, pair->row, pair->worse, v, -1);
+        }
+    }
+    for (size_t c = 0; is_free && c + 1 < task->k; c++) {
+        real *sum = task_equation(task);
+        for (size_t i = 0; i < task->n; i++) {
+            for (size_t v = 0; v < task->m; v++) {
+                sum[v] += task->basis[(i * task->k + c) * MAX_VARIABLES + v];
+            }
+        }
+    }
+    task->loss = loss;
+    task->find_bias = is_free ? find_bias : NULL;
+    return task->n_pairs > 0;
+}

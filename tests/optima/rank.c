@@ -1,0 +1,98 @@
+#include "tests/optima/gram.h"
+#include "tests/optima/task.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* How many targets of the row's query, each counted once, are below its own. */
+static size_t rank_of(const struct trial *trial, size_t row) {
+    size_t below = 0;
+    for (size_t i = 0; i < trial->n; i++) {
+        bool first = trial->query[i] == trial->query[row] && trial->target[i] < trial->target[row];
+        for (size_t j = 0; first && j < i; j++) {
+            first = trial->query[j] != trial->query[i] || trial->target[j] != trial->target[i];
+        }
+        below += first;
+    }
+    return below;
+}
+
+static void list_pairs(struct task *task) {
+    const struct trial *trial = task->trial;
+    double low = trial_option(trial, GAP_LOW), high = trial_option(trial, GAP_HIGH);
+    for (size_t i = 0; i < trial->n; i++) {
+        for (size_t j = 0; j < trial->n; j++) {
+            double gap = (double)rank_of(trial, i) - (double)rank_of(trial, j);
+            if (trial->query[i] == trial->query[j] && gap >= low && gap <= high) {
+                task->pair[task->n_pairs++] = (struct pair){.better = i, .worse = j};
+            }
+        }
+    }
+    for (size_t p = 0; p < task->n_pairs; p++) {
+        unsigned query = trial->query[task->pair[p].better];
+        double weight = trial->weighted[query] ? trial->label_weight[query] : 1, count = 0;
+        for (size_t q = 0; q < task->n_pairs; q++) {
+            count += trial->query[task->pair[q].better] == query;
+        }
+        weight = trial_is(trial, COST_PER, 1) ? weight / count : weight;
+        task->pair[p].cost = trial_option(trial, COST) * weight;
+    }
+}
+
+/* The kernel of pairs (i, j) and (u, v): 2 (K_iu K_jv - K_iv K_ju). */
+static void fill_pairs(struct task *task) {
+    size_t n = task->trial->n, m = task->n_pairs;
+    real *k = zeros(2 * n * n, sizeof *k), *off = k + n * n;
+    gram_fill(task->trial, k, off);
+    for (size_t p = 0; p < m; p++) {
+        for (size_t q = 0; q < m; q++) {
+            size_t i = task->pair[p].better, j = task->pair[p].worse;
+            size_t at[4] = {i * n + task->pair[q].better, j * n + task->pair[q].worse,
+                            i * n + task->pair[q].worse, j * n + task->pair[q].better};
+            task->gram[p * m + q] = 2 * (k[at[0]] * k[at[1]] - k[at[2]] * k[at[3]]);
+            for (int t = 0; t < 4; t += 2) {
+                real a = fabsl(k[at[t]]), b = fabsl(k[at[t + 1]]);
+                task->off[p * m + q] +=
+                    2 * (a * off[at[t + 1]] + b * off[at[t]]) + 4 * LDBL_EPSILON * a * b;
+            }
+        }
+    }
+    free(k);
+}
+
+static real loss(const struct task *task, const real *s, const real *off, const real *bias) {
+    bool pairs = trial_is(task->trial, PAIR_FEATURES, 1);
+    real sum = 0;
+    (void)bias;
+    for (size_t p = 0; p < task->n_pairs; p++) {
+        const struct pair *pair = &task->pair[p];
+        real u =
+            pairs ? 1 - s[p] + off[p]
+                  : 1 - (s[pair->better] - s[pair->worse]) + off[pair->better] + off[pair->worse];
+        sum += pair->cost * hinge(task, u);
+    }
+    return sum;
+}
+
+bool rank_task(struct task *task) {
+    bool pairs = trial_is(task->trial, PAIR_FEATURES, 1), squared = trial_is(task->trial, LOSS, 1);
+    list_pairs(task);
+    task_allocate(task, pairs ? task->n_pairs : task->trial->n, 1);
+    if (pairs) {
+        fill_pairs(task);
+    }
+    for (size_t p = 0; p < task->n_pairs; p++) {
+        const struct pair *pair = &task->pair[p];
+        size_t v =
+            task_variable(task, 1, square_of(task, pair->cost), squared ? INFINITY : pair->cost, 0);
+        if (pairs) {
+            task_entry(task, p, 0, v, 1);
+        } else {
+            task_entry(task, pair->better, 0, v, 1);
+            task_entry(task, pair->worse, 0, v, -1);
+        }
+    }
+    task->loss = loss;
+    return task->n_pairs > 0;
+}

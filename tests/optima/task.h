@@ -1,0 +1,100 @@
+/* The convex programs of the five families, with every pair and every term listed: their duals for
+ * the interior point, their primals by definition. The formulas are those of doc/mathematics. */
+#ifndef TESTS_OPTIMA_TASK_H
+#define TESTS_OPTIMA_TASK_H
+
+#include "tests/optima/interior.h"
+#include "tests/optima/trial.h"
+
+enum { MAX_BOUNDS = 400, MAX_VARIABLES = 160 };
+
+/* The primal is 1/2 sum_c b_c'K b_c [+ T |W|_*] + loss(s), s = K b + bias, over b (n, k); the dual
+ *     max over a of  linear'a - 1/2 sum square a^2 - 1/2 b'K b - (family's own),  b = basis a,
+ * 0 <= a <= most, and what bounds and equations say. */
+struct task {
+    const struct trial *trial;
+    size_t n, k;      /* rows of the kernel matrix (of pairs, with features of pairs), outputs */
+    real *gram, *off; /* (n, n) with the constant feature, and its error */
+    size_t m;         /* dual variables */
+    real *basis;      /* (n k, m) */
+    real linear[MAX_VARIABLES], square[MAX_VARIABLES], most[MAX_VARIABLES], start[MAX_VARIABLES];
+    size_t n_bounds; /* beside those of single variables */
+    struct bound bound[MAX_BOUNDS];
+    size_t equal;
+    real *e; /* (equal, m) */
+
+    /* The loss, each score of row i moved by off[i] the way that raises it (or lowers it, off < 0).
+     * bias (k): added to the scores. */
+    real (*loss)(const struct task *task, const real *s, const real *off, const real *bias);
+
+    /* Makes a feasible as to what is not an equation, or that which the equations leave; returns
+     * what the dual loses beside linear and square. NULL: nothing is to be done. */
+    real (*finish)(const struct task *task, real *a);
+
+    /* The bias (k), from the equations' multipliers and the scores without it. NULL: none. */
+    void (*find_bias)(const struct task *task, const real *y, const real *s, const real *off,
+                      real *bias);
+    void (*more)(const void *context, const real *a, real *gradient, real *hessian);
+
+    /* families' own */
+    size_t n_pairs; /* rank: better and worse rows and C; ml: row, relevant and other label, C */
+    struct pair {
+        size_t row, better, worse;
+        real cost;
+    } pair[MAX_VARIABLES];
+    size_t n_labels;
+    size_t class[MAX_ROWS];     /* mc: of a row */
+    real cost[MAX_ROWS];        /* mc, smm: of a row */
+    unsigned label[MAX_LABELS]; /* those that occur */
+    int above[MAX_LABELS];      /* ml, free bias: how many heights a label is put up */
+    size_t n_positive, n_top;   /* top */
+    size_t positive[MAX_ROWS], top[MAX_ROWS];                        /* rows of I+ and J */
+    real positive_cost[MAX_ROWS], multiple[MAX_ROWS], cap[MAX_ROWS]; /* C c_i; m_j; kappa_j */
+    real budget, theta;                                              /* top: B */
+    size_t level;             /* top: the variable that caps depend on */
+    bool fixed;               /* top: all beta at their caps */
+    bool matrix;              /* smm: the nuclear norm */
+    real sign[MAX_ROWS], tau; /* smm */
+};
+
+/* Problems that a trial's bounds are sums of: one, or for smm one for each of several labels. */
+size_t task_count(const struct trial *trial);
+
+/* NULL: the trial has nothing to fit. The caller frees. */
+struct task *task_create(const struct trial *trial, size_t number);
+void task_free(struct task *task);
+
+/* Lists the labels that occur; returns how many. */
+size_t task_labels(struct task *task);
+
+/* For the families: arrays of n, k, m are made, the kernel matrix is filled. */
+void task_allocate(struct task *task, size_t n, size_t k);
+/* One more variable within 0 and most. */
+size_t task_variable(struct task *task, real linear, real square, real most, real start);
+/* basis[(row, output), variable] += value; rows of the basis are MAX_VARIABLES apart. */
+void task_entry(struct task *task, size_t row, size_t output, size_t variable, real value);
+/* An equation; coefficients are to be filled in at what is returned, (m) of MAX_VARIABLES. */
+real *task_equation(struct task *task);
+
+bool rank_task(struct task *task);
+bool top_task(struct task *task);
+bool mc_task(struct task *task);
+bool ml_task(struct task *task);
+bool smm_task(struct task *task, size_t number);
+
+/* smm with the nuclear norm: 1/2 |W|^2 + T |W|_* of W (features); and W = the matrix of the dual point a
+ * with its singular values lowered by T. */
+real smm_norms(const struct task *task, const real *w);
+void smm_lowered(const struct task *task, const real *a, real *w);
+
+static inline real hinge(const struct task *task, real u) {
+    u = u > 0 ? u : 0;
+    return trial_is(task->trial, LOSS, 1) ? u * u : u;
+}
+
+/* 1 / (2 C) for the squared hinge, whose dual has no upper bound. */
+static inline real square_of(const struct task *task, real cost) {
+    return trial_is(task->trial, LOSS, 1) ? 1 / (2 * cost) : 0;
+}
+
+#endif
