@@ -57,8 +57,7 @@ static void note_scales(const struct plain_fit *fit, const struct data *data,
                       "note = features range over %.3g (one) and %.3g (another): --scale std would "
                       "help\n",
                       least, most);
-    } else if (most >= LARGE && !fit->solution.converged &&
-               (fit->solution.reason == STOP_ROUNDING || fit->solution.reason == STOP_PRECISION)) {
+    } else if (most >= LARGE && !fit->solution.converged && !stop_limited(fit->solution.reason)) {
         output_format(output, "note = features reach %.3g: --scale std would help\n", most);
     }
     free(largest);

@@ -8,6 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The row of the data, counted from 0, with the largest reach (n) of the problem's. */
+static size_t largest_row(const struct problem *problem, const double *reach) {
+    size_t largest = 0;
+    for (size_t i = 1; i < problem->n; i++) {
+        largest = reach[i] > reach[largest] || isnan(reach[i]) ? i : largest;
+    }
+    return problem->rows ? problem->rows[largest] : largest;
+}
+
 int certify_create(struct certify **certify, const struct problem *problem,
                    const struct score_map *map, double constant, struct error *err) {
     struct certify *made = memory_zeros(1, sizeof *made, "a certificate", err);
@@ -38,8 +47,12 @@ int certify_create(struct certify **certify, const struct problem *problem,
     }
     kernel_rows_free(&own);
     if (!isfinite(made->trace)) {
+        size_t row = largest_row(problem, made->reach);
         certify_free(made);
-        return error_set(err, ERROR_RUNTIME, "kernel values overflow: scale the features");
+        return error_set(err, ERROR_RUNTIME,
+                         "kernel values overflow, row %zu has the largest: scale the features "
+                         "(--scale std), or lower gamma or degree",
+                         row + 1);
     }
     *certify = made;
     return 0;
