@@ -4,6 +4,7 @@
 
 #include "common/base/error.h"
 #include "common/base/output.h"
+#include "driver/blas_start.h"
 #include "driver/help.h"
 #include "driver/options.h"
 #include "driver/predict.h"
@@ -17,9 +18,6 @@
 
 enum { EXIT_DONE = 0, EXIT_NOT_CONVERGED = 3, NAME_BYTES = 64 };
 
-/* OpenBLAS has it, its headers not always. */
-void openblas_set_num_threads(int n);
-
 /* A standard stream that is closed becomes one that fails, lest the next file to be opened take its
  * number; signals end the program as it should; and BLAS leaves threads to us, so
  * that results do not depend on how many it would take. */
@@ -31,7 +29,7 @@ static void start(const char *program) {
         }
     }
     signals_start(program);
-    openblas_set_num_threads(1);
+    blas_start();
 }
 
 static void write_error(void *context, const char *text, size_t length) {

@@ -198,7 +198,7 @@ respell() {
         [ $family = top ] && options='--positive a'
         if [ $family = smm ]; then sed -i '1i # matrix 1 1' same.svm; fi
         svm-$family-train -q $options same.svm m >report
-        grep -q '^note = all rows have the same score' report
+        grep -Eq '^note = (all rows have the same score|w = 0 is optimal)' report
         svm-$family-predict -q same.svm m >out 2>said
         grep -Eq "^svm-$family-predict: warning: same.svm: all 2 rows have the same scores?: the model tells nothing apart\$" said
         head -n 1 same.svm >one.svm # one row has nothing to be told from

@@ -425,6 +425,27 @@ point_of() {
     [ "$(cat work/roc work/scores work/table work/labels | grep -c '^old')" = 0 ]
 }
 
+@test "pipeline: limits of address space, stack, files and processes end in a model or in one line" {
+    sanitized && skip 'limits do not go with the sanitizer'
+    rows 300 3 10 4 >medium.svm
+    for limit in '-v 60000' '-v 150000' '-v 330000' '-v 400000' '-s 16' '-s 64' '-u 1' '-f 0' '-n 5'; do
+        local status=0
+        # shellcheck disable=SC2086 # an option and its value
+        # standard error is a pipe, which has no limit of size
+        { (exec 3>&- 4>&- && ulimit $limit && exec svm-rank-train -q -j 4 -t 2 medium.svm model) 2>&1 >out && echo 0 >code ||
+            echo $? >code; } | cat >err
+        status=$(<code)
+        if [ "$status" = 1 ]; then
+            assert_equal "$(wc -l <err)" 1
+            grep -q '^svm-rank-train: ' err
+        else
+            assert_equal "$status" 0
+        fi
+    done
+    (ulimit -v 60000 && exec svm-rank-train --help) >out 2>err || status=$?
+    assert_equal "$(<err)" 'svm-rank-train: the address space is limited (ulimit -v) to less than the 327680 kB that are needed'
+}
+
 # ---- signals ----
 
 @test "pipeline: SIGINT and SIGTERM in training leave no file, and the old model as it was" {

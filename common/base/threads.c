@@ -23,6 +23,7 @@ struct threads {
     void *argument;
     size_t n_tasks;
     atomic_size_t next;
+
     struct worker {
         struct threads *threads;
         size_t number;
@@ -70,6 +71,21 @@ static size_t processors(void) {
     return 1;
 }
 
+enum { STACK_BYTES = 2 << 20 };
+
+/* With a stack that does not depend on the limit of the program's own. */
+static int start_worker(struct worker *worker) {
+    pthread_attr_t attributes;
+    int failure = pthread_attr_init(&attributes);
+    if (failure == 0) {
+        failure = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+        failure =
+            failure ? failure : pthread_create(&worker->thread, &attributes, worker_main, worker);
+        pthread_attr_destroy(&attributes);
+    }
+    return failure;
+}
+
 int threads_create(struct threads **threads, size_t n, struct error *err) {
     if (n == 0) {
         n = processors();
@@ -89,7 +105,7 @@ int threads_create(struct threads **threads, size_t n, struct error *err) {
         struct worker *worker = &pool->workers[pool->n - 1];
         worker->threads = pool;
         worker->number = pool->n;
-        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
+        if (start_worker(worker) != 0) {
             error_set(err, ERROR_RUNTIME, "cannot start thread %zu of %zu", pool->n, n);
             threads_free(pool);
             return -1;
