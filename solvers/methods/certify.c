@@ -184,9 +184,7 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
     return status;
 }
 
-/* Rounding is blamed only where more than half of the gap is what was paid for it. */
-static enum stop_reason true_reason(const struct certificate *certificate,
-                                    enum stop_reason reason) {
+enum stop_reason certify_reason(const struct certificate *certificate, enum stop_reason reason) {
     bool blamed = reason == STOP_ROUNDING || reason == STOP_PRECISION;
     double gap = certificate->primal - certificate->dual;
     return blamed && 2 * certificate->paid < gap ? STOP_STALLED : reason;
@@ -204,15 +202,20 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
     solution->converged = reached;
     solution->reason = reached ? STOP_REACHED
                        : certificate->certified || stop_limited(reason)
-                           ? true_reason(certificate, reason)
+                           ? certify_reason(certificate, reason)
                            : STOP_INDEFINITE;
 }
 
-void certify_sum(const struct certificate *sum, bool convex, struct solution *solution) {
+void certify_sum(const struct certificate *sum, bool convex, double epsilon,
+                 struct solution *solution) {
     solution->primal = sum->primal;
     solution->dual = sum->dual;
     solution->gap = gap_relative_to(sum->primal, sum->dual, sum->nothing, sum->paid);
     solution->certified = convex;
+    if (convex && solution->gap <= epsilon) {
+        solution->converged = true;
+        solution->reason = STOP_REACHED;
+    }
     solution->flat = sum->flat;
 }
 

@@ -67,10 +67,15 @@ struct certificate {
 /* Gives the certificate the other's dual bound, of the same problem, if that is the higher. */
 void certify_join(struct certificate *certificate, const struct certificate *other);
 
-/* The same for a sum of problems, whose bounds were added up in *sum, and which know by themselves
- * whether they have converged. convex: false if the primal is that of a problem that is not, of which
- * dual is a lower bound that no solution need come near. */
-void certify_sum(const struct certificate *sum, bool convex, struct solution *solution);
+/* The same for a sum of problems, whose bounds were added up in *sum. What they said of themselves
+ * stands, unless their sums come to a gap of epsilon. convex: false if the primal is that of a problem
+ * that is not, of which dual is a lower bound that no solution need come near. */
+void certify_sum(const struct certificate *sum, bool convex, double epsilon,
+                 struct solution *solution);
+
+/* The reason that is true of a fit that ended early: rounding is blamed only where more than half of
+ * the gap was paid for it. */
+enum stop_reason certify_reason(const struct certificate *certificate, enum stop_reason reason);
 
 /* What the solution says of itself: bounds, gap, whether they are certified, whether the gap is
  * reached, and if not, the reason: `reason`, or that the kernel is indefinite. */

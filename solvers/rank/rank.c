@@ -14,6 +14,7 @@
 #include "solvers/rank/pairs.h"
 #include "solvers/rank/risk.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,6 +229,25 @@ struct loss {
     double *g; /* (n) work */
 };
 
+/* The weight of the pairs whose margin may be below 1, each within slack of the one at scores s: the
+ * others add nothing to the loss, not even rounding. work (n). */
+static double unmet_weight(struct rank *rank, const double *s, double slack, double *work) {
+    size_t n = rank->map.n;
+    double largest = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest = fmax(largest, fabs(s[i]));
+    }
+    double least = 1 + slack + 8 * DBL_EPSILON * (1 + slack + largest);
+    if (!rank->exterior) {
+        return fmin(rank->total, rank_pairs_sums(&rank->pairs, s, least, work, NULL) *
+                                     (1 + (double)n * DBL_EPSILON));
+    }
+    for (size_t p = 0; p < n; p++) {
+        sum += s[p] < least ? rank->weight[p] : 0;
+    }
+    return sum * (1 + (double)n * DBL_EPSILON);
+}
+
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
                          const double *error, double *value, double *rounding, struct error *err) {
     (void)first;
@@ -235,7 +255,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     struct rank *rank = loss->rank;
     const struct risk *risk = &rank->risk[loss->loss];
     bool squared = loss->loss == RANK_SQUARED_HINGE;
-    double slack = 0, total = rank->total, sum, sums;
+    double slack = 0, sum, sums;
     if (rank->exterior) {
         double offset;
         sum = risk->cut(risk->context, s, loss->g, &offset);
@@ -247,8 +267,9 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         slack = fmax(slack, error[i]);
     }
     slack *= rank->exterior ? 1 : 2; /* of a margin, which the score of a pair is already */
-    double moved = squared ? slack * (2 * sqrt(total * (sum + sums)) + slack * total)
-                           : slack * total; /* (u + slack)^2, by Cauchy and Schwarz */
+    double open = unmet_weight(rank, s, slack, loss->g);
+    double moved = squared ? slack * (2 * sqrt(open * (sum + sums)) + slack * open)
+                           : slack * open; /* (u + slack)^2, by Cauchy and Schwarz */
     *value = loss->cost * sum;
     *rounding = loss->cost * (sums + moved);
     return 0;

@@ -231,7 +231,7 @@ static void conclude(const struct smm_machine *machine, double epsilon, enum sto
                      uint64_t iterations, struct smm_outcome *outcome) {
     *outcome = (struct smm_outcome){.iterations = iterations,
                                     .converged = machine->certificate.gap <= epsilon,
-                                    .reason = reason};
+                                    .reason = certify_reason(&machine->certificate, reason)};
 }
 
 static int solve_svm(struct smm *smm, const struct binary_loss *loss, double epsilon,
@@ -416,7 +416,7 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
         }
     }
     bool convex = parameters->formulation != SMM_LOWRANK || parameters->rank >= k;
-    certify_sum(&sum, convex, solution);
+    certify_sum(&sum, convex, parameters->epsilon, solution);
     if (fill_weights(smm, solution, err) < 0) {
         solution_free(solution);
         return -1;

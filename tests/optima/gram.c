@@ -20,10 +20,10 @@ struct sums {
     real product, magnitude, squares, square_distance, absolute_distance, least, most;
 };
 
-static struct sums sum_up(const struct trial *trial, const double *x, const double *z) {
+static struct sums sum_up(const struct trial *trial, size_t i, size_t k) {
     struct sums s = {0};
     for (size_t j = 0; j < trial->n_features; j++) {
-        real a = x[j], b = z[j];
+        real a = trial->x[i][j], b = trial->x[k][j];
         s.product += a * b;
         s.magnitude += fabsl(a * b);
         s.squares += a * a + b * b;
@@ -35,8 +35,9 @@ static struct sums sum_up(const struct trial *trial, const double *x, const doub
     return s;
 }
 
-real kernel_value(const struct trial *trial, const double *x, const double *z, real *off) {
-    struct sums s = sum_up(trial, x, z);
+/* k(x_i, x_k), and a bound of its error. */
+static real value_of(const struct trial *trial, size_t i, size_t k, real *off) {
+    struct sums s = sum_up(trial, i, k);
     real gamma = trial_option(trial, GAMMA), coef0 = trial_option(trial, COEF0);
     real terms = (real)trial->n_features + 8;
     real base = gamma * s.product + coef0;
@@ -67,18 +68,14 @@ real kernel_value(const struct trial *trial, const double *x, const double *z, r
         return s.most > 0 ? s.least / s.most : 1;
     default:
         *off = 0;
-        return trial->x[(size_t)x[0]][(size_t)z[0]];
+        return trial->x[i][k];
     }
 }
 
 void gram_fill(const struct trial *trial, real *k, real *off) {
-    bool precomputed = trial_is(trial, KERNEL, PRECOMPUTED);
     for (size_t i = 0; i < trial->n; i++) {
         for (size_t j = 0; j < trial->n; j++) {
-            double row = (double)i, column = (double)j;
-            k[i * trial->n + j] =
-                kernel_value(trial, precomputed ? &row : trial->x[i],
-                             precomputed ? &column : trial->x[j], &off[i * trial->n + j]);
+            k[i * trial->n + j] = value_of(trial, i, j, &off[i * trial->n + j]);
         }
     }
 }

@@ -5,9 +5,6 @@
 #include "tests/optima/interior.h"
 #include "tests/optima/trial.h"
 
-/* k(x, z), and a bound of its error. Precomputed: of row and column numbers in x[0], z[0]. */
-real kernel_value(const struct trial *trial, const double *x, const double *z, real *off);
-
 /* All n x n values and bounds of their errors. */
 void gram_fill(const struct trial *trial, real *k, real *off);
 

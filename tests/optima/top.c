@@ -255,12 +255,21 @@ static void take_rows(struct task *task) {
     task->fixed = caps <= 1 + 1e-12L;
 }
 
+/* One with a weight above 0: J may be all rows. */
+static bool has_negative(const struct task *task) {
+    bool any = false;
+    for (size_t j = 0; j < task->n_top; j++) {
+        any |= task->trial->label[task->top[j]] == 0;
+    }
+    return any;
+}
+
 bool top_task(struct task *task) {
     enum formulation f = formulation_of(task);
     task_allocate(task, task->trial->n, 1);
     take_rows(task);
     task->loss = loss;
-    if (task->n_positive == 0 || task->n_top == 0) {
+    if (task->n_positive == 0 || task->n_top == 0 || !has_negative(task)) {
         return false;
     }
     add_alphas(task);
