@@ -33,8 +33,9 @@ static const double PROGRESS = 0.02;
  * kernels have them, 409 and 1169 with these; letter and news20 are alike with both. */
 static const float LEAST = 0.1F, RATE = 0.1F;
 
-/* The gap at which W in float is no longer good enough: it stalls near 2e-6. */
-static const double FLOAT_GAP = 2e-5;
+/* The gap at which W in float is no longer good enough: it stalls near 2e-6, where there are many
+ * classes and features near 3e-5: so a gap below NEAR that stands still is left for double soon. */
+static const double FLOAT_GAP = 2e-5, NEAR = 2e-4;
 
 /* How a descent ended. */
 enum end { RUNNING, REACHED, STOPPED, STALLED, GIVEN_UP, OVERFLOWED };
@@ -61,6 +62,8 @@ struct mc_linear {
     struct mc_alpha alpha;
     struct mc_sampling sampling;
     double aim;            /* gap to descend to */
+    double primal, dual;   /* bounds of the last evaluation, to tell */
+    double near;           /* gap below which there is little patience */
     uint64_t sweeps, most; /* of this solve, and at the most */
     enum end end;
     enum stop_reason limit; /* when STOPPED */
@@ -94,6 +97,13 @@ static uint64_t wait_for(double gap, double last, uint64_t sweeps, double aim, u
     double need = rate > 0 ? 0.7 * log(gap / aim) / rate : 1;
     double most = fmax(FIRST_WAIT, (double)so_far / EVALUATIONS);
     return (uint64_t)fmax(1, fmin(ceil(need), most));
+}
+
+/* Sweeps without progress of the gap after which a descent that has begun at sweep `start` stalls. */
+static uint64_t patience(const struct mc_linear *linear, double gap, uint64_t least,
+                         uint64_t start) {
+    uint64_t so_far = linear->sweeps - start;
+    return gap < linear->near ? so_far / EVALUATIONS + 1 : least + so_far / 4;
 }
 
 #define REAL float
@@ -263,6 +273,7 @@ static enum stop_reason reason_of(const struct mc_linear *linear) {
  * if it is not. */
 static int run(struct mc_linear *linear, double epsilon, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
+    linear->near = 0;
     if (epsilon > FLOAT_GAP / 2) {
         linear->aim = epsilon > 4 * FLOAT_GAP ? epsilon - FLOAT_GAP / 8 : epsilon;
         if (float_descend(linear, monitor, err) < 0 || certify(linear, fit, err) < 0) {
@@ -276,12 +287,14 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
         mc_fit_free(fit);
     } else {
         linear->aim = FLOAT_GAP;
+        linear->near = NEAR;
         if (float_descend(linear, monitor, err) < 0) {
             return -1;
         }
     }
     bool stopped = linear->end == STOPPED || linear->end == GIVEN_UP;
     linear->aim = epsilon;
+    linear->near = 0;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         if ((!stopped && double_descend(linear, monitor, err) < 0) ||
             certify(linear, fit, err) < 0) {
@@ -303,6 +316,8 @@ int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
     set_cost(linear, goal->cost);
     linear->most = goal->most ? goal->most : UINT64_MAX;
     linear->sweeps = 0;
+    linear->primal = INFINITY;
+    linear->dual = 0;
     mc_sampling_reset(&linear->sampling);
     if (run(linear, goal->epsilon, monitor, fit, err) < 0) {
         mc_fit_free(fit);

@@ -411,7 +411,7 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
         NAME(rebuild)(&engine, linear);
         linear->end = RUNNING;
     }
-    double best = INFINITY, primal = INFINITY, dual = 0;
+    double best = INFINITY, primal = linear->primal, dual = linear->dual;
     uint64_t start = linear->sweeps, best_at = start, last_at = start;
     double last = INFINITY;
     for (uint64_t next = start + 2; status == 0;) {
@@ -425,7 +425,7 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
             if (gap < best * (1 - PROGRESS)) {
                 best = gap;
                 best_at = linear->sweeps;
-            } else if (linear->sweeps - best_at > NAME(PATIENCE) + (linear->sweeps - start) / 4) {
+            } else if (linear->sweeps - best_at > patience(linear, gap, NAME(PATIENCE), start)) {
                 linear->end = STALLED;
                 break;
             }
@@ -454,6 +454,8 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
             NAME(sweep_few)(&engine, linear, linear->sampling.order, n);
         }
     }
+    linear->primal = primal;
+    linear->dual = dual;
     NAME(engine_free)(&engine);
     return status;
 }
