@@ -121,6 +121,23 @@ ends_at() {
     done
 }
 
+@test "top: no bound is claimed where rows without coefficients make a kernel indefinite" {
+    # rows 1 and 2 alone have the optimum 1/4; .2 phi_1 - .4 phi_3 has the primal 1/10
+    printf '%s\n' '+1 0:1 1:1 2:0 3:-2' '-1 0:2 1:0 2:1 3:0' '-1 0:3 1:-2 2:0 3:-1' >indefinite
+    for solver in auto smo bundle interior; do
+        run -0 svm-top-train -q -t precomputed -c 100 --solver $solver indefinite m
+        assert_equal "$(header certified m)" no
+        assert_line --partial 'not converged: the kernel is not positive semidefinite'
+        assert_line --partial 'gap = none'
+        near "$(header primal m)" .25 1e-6
+        # without the third
+        head -n 2 indefinite >definite
+        train -t precomputed -c 100 -e 1e-5 --solver $solver definite m
+        assert_equal "$(header certified m)" yes
+        near "$(header primal m)" .25 1e-5
+    done
+}
+
 @test "top: --lambda is 1 / (C n+), and can be swept" {
     n=$(grep -c '^+1' train.svm)
     train -s toppushk -t rbf --lambda 1e-2 train.svm a

@@ -101,44 +101,36 @@ double certify_total_times(const struct certify_total *total, double factor) {
 
 /* ---- kernels that may be indefinite ---- */
 
-/* The problem's rows that f or g use. Pair features use whatever rows there are. */
-static size_t list_used(const struct certify *certify, size_t k, const struct certify_function *f,
-                        const struct certify_function *g, uint32_t *rows) {
+/* Whether the matrix over all rows of the problem is definite but for a shift of its diagonal: over
+ * those that a point uses it may be, and a model with other rows still lie below that point's dual.
+ * The bounds are those of the shifted kernel. Looked at once. */
+static int check_kernel(struct certify *certify, struct error *err) {
     const struct problem *problem = certify->problem;
-    size_t m = 0;
-    for (size_t i = 0; i < problem->n; i++) {
-        bool used = certify->pairs;
-        for (size_t c = 0; !used && c < k; c++) {
-            used = f->weights[i * k + c] != 0 || (g && g->weights[i * k + c] != 0);
-        }
-        rows[m] = problem->rows ? problem->rows[i] : (uint32_t)i;
-        m += used;
-    }
-    return m;
-}
-
-/* Where the matrix is definite but for a shift of its diagonal, the bounds are those of the shifted
- * kernel: *shift. */
-static int check_kernel(const struct certify *certify, size_t k, const struct certify_function *f,
-                        const struct certify_function *g, bool *definite, double *shift,
-                        struct error *err) {
-    const struct problem *problem = certify->problem;
-    *definite = true;
-    *shift = 0;
-    if (!problem->gram || kernel_definite(gram_rows(problem->gram)->kernel)) {
+    if (certify->checked) {
         return 0;
     }
-    uint32_t *rows = memory_array(problem->n, sizeof *rows, "a certificate", err);
-    if (!rows) {
-        return -1;
+    certify->definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
+    if (!certify->definite) {
+        uint32_t *rows = memory_array(problem->n, sizeof *rows, "a certificate", err);
+        if (!rows) {
+            return -1;
+        }
+        for (size_t i = 0; i < problem->n; i++) {
+            rows[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
+        }
+        int status = definite_check(gram_rows(problem->gram), rows, problem->n, &certify->definite,
+                                    &certify->shift, err);
+        free(rows);
+        if (status < 0) {
+            return -1;
+        }
+        certify->shift = certify->definite ? certify->shift : 0;
     }
-    size_t m = list_used(certify, k, f, g, rows);
-    int status = definite_check(gram_rows(problem->gram), rows, m, definite, shift, err);
-    free(rows);
     if (certify->pairs) { /* of K + shift I, the kernel of pairs moves by no more in norm */
-        *shift *= 2 * (2 * certify->trace + *shift);
+        certify->shift *= 2 * (2 * certify->trace + certify->shift);
     }
-    return status;
+    certify->checked = true;
+    return 0;
 }
 
 /* ---- both bounds ---- */
@@ -152,22 +144,21 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err) {
     struct certify_evaluation of_f = {0}, of_g = {0};
-    double loss[2] = {0}, shift = 0;
-    bool definite = false;
+    double loss[2] = {0};
     *certificate = (struct certificate){.nothing = family->nothing};
     int status = certify_evaluate(certify, k, f, g, &of_f, &of_g, err);
     status = status < 0 ? -1 : certify_evaluate_loss(certify, k, f, &of_f, family, loss, err);
-    status = status < 0 ? -1 : check_kernel(certify, k, f, g, &definite, &shift, err);
+    status = status < 0 ? -1 : check_kernel(certify, err);
     if (status == 0) {
         const struct certify_evaluation *dual = g ? &of_g : &of_f;
-        double norm = of_f.norm + of_f.rounding + shift * of_f.squares;
-        double dual_norm = dual->norm + dual->rounding + shift * dual->squares;
+        double norm = of_f.norm + of_f.rounding + certify->shift * of_f.squares;
+        double dual_norm = dual->norm + dual->rounding + certify->shift * dual->squares;
         certificate->primal = (0.5 * fmax(0, norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
         double bound = family->linear - family->linear_rounding - 0.5 * fmax(0, dual_norm);
         bound -= 4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_norm));
         certificate->dual = fmax(0, bound);
         certificate->norm = sqrt(fmax(0, of_f.norm));
-        certificate->certified = definite;
+        certificate->certified = certify->definite;
         certificate->slack = of_f.slack;
         certificate->flat = certify->pairs ? of_f.norm == 0 : !of_f.varies;
         certificate->worse = certificate->primal > family->nothing;

@@ -58,7 +58,7 @@ struct certificate {
     double paid;         /* for rounding, in both */
     double slack;        /* bound of the error of the scores */
     bool certified;      /* false: the kernel is not known to be positive semidefinite, and its
-                            matrix over the rows that are used is not; dual then says nothing */
+                            matrix over the problem's rows is not; dual then says nothing */
     double gap; /* (primal - dual) / primal, or of a tiny part of nothing if that is more */
     bool flat;  /* the scores of all rows are equal, up to rounding */
     bool worse; /* f = 0 has a lower primal: that is `primal` here, and the family's to take */

@@ -17,6 +17,8 @@ struct certify {
     double factor; /* of the evaluation of one product of rows */
     double trace;  /* sum of the squares of the rows' own reach */
     bool pairs;
+    bool checked, definite; /* the kernel is looked at, and positive semidefinite on the rows ... */
+    double shift;           /* ... once this is added to their squares */
 };
 
 /* What is known of a function over the rows. */

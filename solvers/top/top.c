@@ -289,17 +289,12 @@ static void swap(double **a, double **b) {
     *b = spare;
 }
 
-/* Takes the sides of a fit that are better; both or none where the kernel may be indefinite, since
- * it is checked on the rows of both. threshold is that of its weights. */
+/* Takes the sides of a fit that are better. threshold is that of its weights. */
 static void take_better(struct top *top, struct best *best, struct fit *fit,
                         const struct certificate *certificate, double threshold) {
     struct certificate *own = &best->certificate;
-    const struct gram *gram = top->problem->gram;
-    bool apart = best->found && (!gram || kernel_definite(gram_rows(gram)->kernel));
-    bool both = !best->found || (!apart && certificate->certified >= own->certified &&
-                                 !(certificate->gap >= own->gap));
     uint64_t iterations = best->fit.iterations + fit->iterations;
-    if (both || (apart && certificate->primal < own->primal)) {
+    if (!best->found || certificate->primal < own->primal) {
         swap(&best->fit.weights, &fit->weights);
         own->primal = certificate->primal;
         own->norm = certificate->norm;
@@ -307,12 +302,12 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
         own->worse = certificate->worse;
         top->threshold = threshold;
     }
-    if (both || (apart && certificate->dual > own->dual)) {
+    if (!best->found || certificate->dual > own->dual) {
         swap(&best->fit.alpha, &fit->alpha);
         swap(&best->fit.beta, &fit->beta);
         own->dual = certificate->dual;
     }
-    own->certified = both ? certificate->certified : own->certified;
+    own->certified = certificate->certified;
     own->nothing = certificate->nothing;
     own->paid = certificate->paid;
     own->gap = gap_relative_to(own->primal, own->dual, own->nothing, own->paid);
