@@ -82,7 +82,7 @@ static bool shrink_numbers(const struct hunt *hunt, struct trial *trial) {
 
 void shrink(struct trial *trial, const char *bin, const char *folder, struct judgement *judgement) {
     struct hunt hunt = {bin, folder, judgement};
-    bool any = true;
+    bool any = judgement->verdict != HUNG; /* each try takes the whole limit of time */
     for (int round = 0; any && round < 4; round++) {
         any = shrink_rows(&hunt, trial);
         any |= shrink_options(&hunt, trial);
