@@ -1,3 +1,5 @@
+/* The handle of a RankSVM problem: its engines, its certificate and the rounds between them. Over 500
+ * lines, for all of it is about one struct that nobody else sees. */
 #include "solvers/rank/rank.h"
 
 #include "common/base/gap.h"
