@@ -71,8 +71,8 @@ static void add_columns(const struct scores *s, const double *values, size_t fir
 
 typedef double lanes __attribute__((vector_size(64), may_alias));
 
-/* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * across + t * along, B (m, width) with
- * rows padded to whole vectors: STRIP rows by two vectors at a time stay in registers. */
+/* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * across + t * along, B (m, width)
+ * with rows padded to whole vectors: STRIP rows by two vectors at a time stay in registers. */
 DISPATCH static void multiply(const double *a, size_t across, size_t along, const double *b,
                               size_t n, size_t m, size_t width, size_t n_outputs, double *out) {
     for (size_t i = 0; i < n; i += STRIP) {
