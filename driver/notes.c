@@ -10,19 +10,21 @@
 static const double FAR_APART = 1000;
 
 /* largest (n_features) = the largest |value| of each feature. */
-static void find_largest(const struct data *data, double *largest) {
+static void find_largest(const struct data *data, float *largest) {
     for (size_t i = 0; i < data->n_rows; i++) {
-        uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
-        uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
-        for (uint64_t first = at; at < end; at++) {
-            size_t column = data->row_start ? data->column[at] : (size_t)(at - first);
-            largest[column] = fmax(largest[column], fabs((double)data->value[at]));
+        if (data->row_start) {
+            for (uint64_t at = data->row_start[i]; at < data->row_start[i + 1]; at++) {
+                float *so_far = &largest[data->column[at]], size = fabsf(data->value[at]);
+                *so_far = size > *so_far ? size : *so_far;
+            }
+            continue;
+        }
+        const float *row = data->value + i * data->n_features;
+        for (size_t j = 0; j < data->n_features; j++) {
+            largest[j] = fabsf(row[j]) > largest[j] ? fabsf(row[j]) : largest[j];
         }
     }
 }
-
-/* Features as large as this cost digits where they are multiplied, as kernels do. */
-static const double LARGE = 1000;
 
 /* What a scaling would not change, or what knows none. */
 static bool takes_scales(const struct plain_fit *fit) {
@@ -42,15 +44,16 @@ static void note_scales(const struct plain_fit *fit, const struct data *data,
     if (!takes_scales(fit)) {
         return;
     }
-    double *largest = memory_zeros(data->n_features, sizeof *largest, "ranges", &unheard);
+    float *largest = memory_zeros(data->n_features, sizeof *largest, "ranges", &unheard);
     if (!largest) {
         return; /* a note is not worth a failure */
     }
     double least = INFINITY, most = 0;
     find_largest(data, largest);
     for (size_t j = 0; j < data->n_features; j++) {
-        least = largest[j] > 0 ? fmin(least, largest[j]) : least;
-        most = fmax(most, largest[j]);
+        double size = (double)largest[j];
+        least = size > 0 ? fmin(least, size) : least;
+        most = fmax(most, size);
     }
     if (most > FAR_APART * least) {
         output_format(output,

@@ -4,6 +4,7 @@
  * Against itself, the rows are put in a list, those with coefficients first, m of n: only the
  * entries below the diagonal of the first m columns of that list are computed, each used for the
  * scores of its row and of its column, the latter in sums that belong to the task. */
+#include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/kernel/private.h"
 
@@ -12,7 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 256, ROWS = 256, MANY_ROWS = 1024, TASKS = 32 };
+enum {
+    COLUMNS = 256,
+    ROWS = 256,
+    MANY_ROWS = 1024,
+    TASKS = 32,
+    MANY_OUTPUTS = 8, /* from which on products are made in strips, */
+    STRIP = 4,        /* of rows, in pairs of vectors */
+    LANES = 8
+};
 static const size_t PARTIAL_BYTES = (size_t)64 << 20; /* most that sums of tasks may take */
 
 struct scores {
@@ -20,9 +29,11 @@ struct scores {
     const double *coefficients;
     size_t n_outputs;
     double *scores;
-    uint32_t *list; /* rows of z with coefficients; then, if `twice`, the others */
-    size_t m, n;    /* of list: with coefficients, all */
-    bool twice;     /* x is z: use both halves */
+    double *ordered; /* (m, width) coefficients in the order of list; NULL: few outputs */
+    size_t width;    /* n_outputs, filled up with 0 to whole pairs of vectors */
+    uint32_t *list;  /* rows of z with coefficients; then, if `twice`, the others */
+    size_t m, n;     /* of list: with coefficients, all */
+    bool twice;      /* x is z: use both halves */
     size_t tasks, rows_per_task;
     size_t *start;                   /* (tasks + 1) positions in list, if `twice` */
     double *partial;                 /* (tasks, n, n_outputs), if `twice` */
@@ -58,6 +69,37 @@ static void add_columns(const struct scores *s, const double *values, size_t fir
     }
 }
 
+typedef double lanes __attribute__((vector_size(64), may_alias));
+
+/* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * across + t * along, B (m, width)
+ * with rows padded to whole vectors: STRIP rows by two vectors at a time stay in registers. */
+DISPATCH static void multiply(const double *a, size_t across, size_t along, const double *b,
+                              size_t n, size_t m, size_t width, size_t n_outputs, double *out) {
+    for (size_t i = 0; i < n; i += STRIP) {
+        size_t strip = n - i < STRIP ? n - i : STRIP;
+        const double *row[STRIP]; /* those beyond n are the last again, and go nowhere */
+        for (size_t r = 0; r < STRIP; r++) {
+            row[r] = a + (i + (r < strip ? r : strip - 1)) * across;
+        }
+        for (size_t o = 0; o < width; o += 2 * LANES) {
+            lanes sum[STRIP][2] = {{{0}}};
+            for (size_t t = 0; t < m; t++) {
+                const lanes *at = (const lanes *)(b + t * width + o);
+                for (size_t r = 0; r < STRIP; r++) {
+                    sum[r][0] += row[r][t * along] * at[0];
+                    sum[r][1] += row[r][t * along] * at[1];
+                }
+            }
+            for (size_t r = 0; r < strip; r++) {
+                const double *from = (const double *)sum[r];
+                for (size_t l = 0; l < 2 * LANES && o + l < n_outputs; l++) {
+                    out[(i + r) * n_outputs + o + l] += from[l];
+                }
+            }
+        }
+    }
+}
+
 static void set_rows(double **out, double *tile, size_t n) {
     for (size_t r = 0; r < n; r++) {
         out[r] = tile + r * COLUMNS;
@@ -84,7 +126,11 @@ static void score_rows(void *argument, size_t task, size_t worker) {
             fail(s);
             return;
         }
-        for (size_t r = 0; r < n; r++) {
+        if (s->ordered) {
+            multiply(s->tile[worker], COLUMNS, 1, s->ordered + c * s->width, n, columns, s->width,
+                     s->n_outputs, s->scores + first * s->n_outputs);
+        }
+        for (size_t r = 0; !s->ordered && r < n; r++) {
             add_columns(s, out[r], c, columns, s->scores + (first + r) * s->n_outputs);
         }
     }
@@ -113,7 +159,15 @@ static void score_twice(void *argument, size_t task, size_t worker) {
                 fail(s);
                 return;
             }
-            for (size_t r = 0; r < n; r++) {
+            bool whole = s->ordered && c + columns <= first; /* no part of the diagonal */
+            if (whole) {
+                size_t used = first < s->m ? (n < s->m - first ? n : s->m - first) : 0;
+                multiply(s->tile[worker], COLUMNS, 1, s->ordered + c * s->width, n, columns,
+                         s->width, s->n_outputs, partial + first * s->n_outputs);
+                multiply(s->tile[worker], 1, COLUMNS, s->ordered + first * s->width, columns, used,
+                         s->width, s->n_outputs, partial + c * s->n_outputs);
+            }
+            for (size_t r = 0; !whole && r < n; r++) {
                 size_t row = first + r, end = kernel_tile_columns(&tile, r);
                 add_columns(s, out[r], c, end, partial + row * s->n_outputs);
                 if (row >= s->m) {
@@ -168,6 +222,19 @@ static int make_list(struct scores *s, struct error *err) {
     return 0;
 }
 
+static int order_coefficients(struct scores *s, struct error *err) {
+    size_t k = s->n_outputs;
+    if (k < MANY_OUTPUTS) {
+        return 0;
+    }
+    s->width = (k + 2 * LANES - 1) / (2 * LANES) * (2 * LANES);
+    s->ordered = memory_zeros(s->m, s->width * sizeof *s->ordered, "coefficients", err);
+    for (size_t i = 0; s->ordered && i < s->m; i++) {
+        memcpy(s->ordered + i * s->width, s->coefficients + s->list[i] * k, k * sizeof *s->ordered);
+    }
+    return s->ordered ? 0 : -1;
+}
+
 /* Decides on the tasks; depends on the sizes only. */
 static int plan(struct scores *s, struct error *err) {
     size_t task_bytes;
@@ -217,7 +284,7 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                        .error = memory_zeros(workers, sizeof *s.error, "errors", err)};
     int status = s.scratch && s.tile && s.error ? 0 : -1;
     if (status == 0) {
-        status = make_list(&s, err);
+        status = make_list(&s, err) < 0 ? -1 : order_coefficients(&s, err);
     }
     if (status == 0) {
         status = plan(&s, err);
@@ -245,6 +312,7 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
     free(s.tile);
     free(s.error);
     free(s.list);
+    free(s.ordered);
     free(s.start);
     free(s.partial);
     return status;

@@ -98,10 +98,12 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
         free(error);
         return -1;
     }
-    struct certify_function f = {.weights = fit->weights, .bias = fit->bias, .scores = scores};
+    struct certify_function f = {
+        .weights = fit->weights, .bias = fit->bias, .exact = dual->exact[0], .scores = scores};
     struct certify_function g = {.weights = dual->weights ? dual->weights : fit->weights,
                                  .bias = dual->weights ? dual->bias : fit->bias};
     g.error = error;
+    g.exact = dual->exact[1];
     /* sums of a row may be over its cost by their own rounding: as much is lost by scaling them down,
      * of the linear part, which is at least half of |g|^2 wherever D is of use */
     double unit = 3 * ((double)k + 4) * DBL_EPSILON + ((double)task->n + 4) * DBL_EPSILON;

@@ -108,7 +108,8 @@ static void add_bend(const struct mc_interior *mc, size_t y, size_t p, size_t q,
     bend[pair_of(y, y)] += p == q ? value : 2 * value;
 }
 
-/* The curvature of row i: diag(theta) over its terms, less theta theta' / (rest + sum) of a group. */
+/* The curvature of row i: diag(theta) over its terms, and for a group less
+ * theta theta' / (rest + sum theta). */
 static void set_bend(struct mc_interior *mc, size_t i, const double *theta, double rest,
                      double *bend) {
     size_t n = mc->first[i + 1] - mc->first[i], y = mc->task->y[i];

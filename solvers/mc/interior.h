@@ -1,6 +1,6 @@
 /* Linear multi-class SVMs with few weights by an interior point (solvers/methods/interior.h): what
- * ends where coordinate descent crawls and Newton's method on smoothed losses drowns in rounding, at
- * a large C or with features in units of their own.
+ * ends where coordinate descent crawls and Newton's method on smoothed losses drowns in rounding,
+ * at a large C or with features in units of their own.
  *
  * The hinges are the terms of the rows, v = m_c, alone or, where the largest counts, in a group for
  * each row. A step factors a matrix of the weights. */
@@ -11,8 +11,8 @@
 #include "solvers/mc/task.h"
 #include "solvers/methods/monitor.h"
 
-/* The work of a typical run, in multiplications of a plain loop; INFINITY where it is too large to be
- * tried. */
+/* The work of a typical run, in multiplications of a plain loop; INFINITY where it is too large to
+ * be tried. */
 double mc_interior_work(const struct mc_task *task);
 
 /* Solves from nothing. The caller calls mc_fit_free. */

@@ -271,16 +271,13 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
     made->n = task->n;
     made->k = task->shape.k;
     made->exact = gram_is_wide(task->problem->gram) && gram_is_whole(task->problem->gram);
-    struct score_map exact = {0};
     if (allocate(made, err) < 0 ||
         columns_create(&made->columns, task->problem, task->problem->cache_bytes, err) < 0 ||
-        score_map_create(&exact, task->problem, err) < 0 ||
-        exact.diagonal(&exact, made->q, err) < 0) {
-        score_map_free(&exact);
+        score_map_create(&made->map, task->problem, err) < 0 ||
+        made->map.diagonal(&made->map, made->q, err) < 0) {
         mc_kernel_free(made);
         return -1;
     }
-    score_map_free(&exact);
     for (size_t i = 0; i < made->n; i++) {
         made->q[i] += task->bias * task->bias;
     }
@@ -292,6 +289,7 @@ void mc_kernel_free(struct mc_kernel *kernel) {
     if (!kernel) {
         return;
     }
+    score_map_free(&kernel->map);
     columns_free(kernel->columns);
     mc_alpha_free(&kernel->alpha);
     mc_alpha_free(&kernel->before);

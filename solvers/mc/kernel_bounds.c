@@ -112,42 +112,66 @@ int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *er
 static double *bias_of(const struct mc_kernel *kernel, struct error *err) {
     size_t k = kernel->k;
     double square = kernel->task->bias * kernel->task->bias;
-    double *bias = square > 0 ? memory_zeros(k, sizeof *bias, "bias", err) : NULL;
+    double *bias = kernel->task->bias > 0 ? memory_zeros(k, sizeof *bias, "bias", err) : NULL;
     for (size_t j = 0; bias && j < kernel->n * k; j++) {
         bias[j % k] += square * kernel->B[j];
     }
     return bias;
 }
 
-int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *fit,
-                      struct error *err) {
-    const struct mc_task *task = kernel->task;
+/* The fit's weights and bias: scale times B and `bias`. */
+static int set_weights(const struct mc_kernel *kernel, const double *bias, struct mc_fit *fit,
+                       struct error *err) {
     size_t size = kernel->n * kernel->k;
-    mc_kernel_coefficients(kernel);
-    double scale = kernel->scale, *bias = bias_of(kernel, err);
     fit->weights = memory_array(size, sizeof(double), "coefficients", err);
-    fit->bias = task->bias > 0 ? memory_array(kernel->k, sizeof(double), "bias", err) : NULL;
-    if (!fit->weights || (task->bias > 0 && (!fit->bias || !bias))) {
-        free(bias);
+    fit->bias = bias ? memory_array(kernel->k, sizeof(double), "bias", err) : NULL;
+    if (!fit->weights || (bias && !fit->bias)) {
         return -1;
     }
     for (size_t j = 0; j < size; j++) {
-        fit->weights[j] = scale * kernel->B[j];
+        fit->weights[j] = kernel->scale * kernel->B[j];
     }
-    for (size_t c = 0; fit->bias && c < kernel->k; c++) {
-        fit->bias[c] = scale * bias[c];
+    for (size_t c = 0; bias && c < kernel->k; c++) {
+        fit->bias[c] = kernel->scale * bias[c];
     }
+    return 0;
+}
+
+/* With scores (2, n, k) to work in: those of alpha serve for both points. */
+static int certify_scores(struct mc_kernel *kernel, const double *bias, double *scores,
+                          struct mc_fit *fit, struct error *err) {
+    const struct mc_task *task = kernel->task;
+    size_t size = kernel->n * kernel->k;
     struct mc_dual dual = {.alpha = &kernel->alpha,
-                           .weights = scale == 1 ? NULL : kernel->B,
-                           .bias = scale == 1 ? NULL : bias};
+                           .weights = kernel->B,
+                           .bias = bias,
+                           .exact = {scores, scores + size}};
+    if (kernel->map.exact(&kernel->map, kernel->B, kernel->k, scores + size, err) < 0) {
+        return -1;
+    }
+    for (size_t j = 0; j < size; j++) {
+        scores[j] = kernel->scale * scores[size + j];
+        kernel->F[j] = scores[size + j] + (bias ? bias[j % kernel->k] : 0);
+    }
     for (size_t i = 0; i < kernel->n; i++) {
         dual.linear += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
                                         : kernel->cap[task->y[i]] * mc_most(&task->shape);
     }
-    int status = mc_certify(task, kernel->cost, &dual, scale > 0 ? kernel->F : NULL, fit, err);
+    return mc_certify(task, kernel->cost, &dual, NULL, fit, err);
+}
+
+int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *fit,
+                      struct error *err) {
+    size_t size = kernel->n * kernel->k;
+    mc_kernel_coefficients(kernel);
+    double *bias = bias_of(kernel, err);
+    double *scores = memory_array(size, 2 * sizeof *scores, "scores", err);
+    int status = scores && (bias || kernel->task->bias == 0) &&
+                         set_weights(kernel, bias, fit, err) == 0 &&
+                         certify_scores(kernel, bias, scores, fit, err) == 0
+                     ? bounds(kernel, epsilon, err)
+                     : -1;
+    free(scores);
     free(bias);
-    for (size_t j = 0; scale > 0 && scale != 1 && j < size; j++) {
-        kernel->F[j] /= scale;
-    }
-    return status < 0 ? -1 : bounds(kernel, epsilon, err);
+    return status;
 }

@@ -17,6 +17,7 @@ struct gain {
 
 struct mc_kernel {
     const struct mc_task *task;
+    struct score_map map;
     bool exact; /* F is in double all the time: what a set in float has spoilt can be seen */
     struct columns *columns;
     size_t n, k;

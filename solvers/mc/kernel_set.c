@@ -309,8 +309,8 @@ struct descent {
 };
 
 /* Takes in the gap. True if what is missing until the target, at the rate of the later half, would
- * cost more than a round of the active-set method. Such a round is worth no more than has been tried
- * without. */
+ * cost more than a round of the active-set method. Such a round is worth no more than has been
+ * tried without. */
 static bool is_slow(struct inner *inner, struct descent *descent, double gap, double target) {
     descent->best = fmin(descent->best, gap);
     double fall = log(descent->earlier / descent->best);

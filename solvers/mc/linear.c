@@ -99,7 +99,7 @@ static uint64_t wait_for(double gap, double last, uint64_t sweeps, double aim, u
     return (uint64_t)fmax(1, fmin(ceil(need), most));
 }
 
-/* Sweeps without progress of the gap after which a descent that has begun at sweep `start` stalls. */
+/* Sweeps without progress of the gap after which a descent, begun at sweep `start`, stalls. */
 static uint64_t patience(const struct mc_linear *linear, double gap, uint64_t least,
                          uint64_t start) {
     uint64_t so_far = linear->sweeps - start;

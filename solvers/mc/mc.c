@@ -18,8 +18,8 @@
 #include <string.h>
 
 /* Sweeps after which Newton's method takes over where the Hessian is small: loose gaps cost less
- * than these, tight ones and large C many times more; and those after which an interior point does, at
- * the least. */
+ * than these, tight ones and large C many times more; and those after which an interior point does,
+ * at the least. */
 enum { FIRST_SWEEPS = 80 };
 
 /* Newton must be cheap beside these sweeps: of weights squared, at most that many for each row. */

@@ -29,10 +29,9 @@ struct certify_function {
     const double
         *error; /* (n) bound of the error in each row's coefficients, summed over outputs; linear:
                             with certify_sum_rounding of their size; NULL: none */
-    double norm_error; /* linear: bound of what else |weights| may be off by */
-    const double
-        *exact;     /* of f: (n, k) the map's exact scores of weights, within 4 units; NULL: they
-                            are computed */
+    double norm_error;   /* linear: bound of what else |weights| may be off by */
+    const double *exact; /* (n, k) the map's exact scores of weights, within 4 units; NULL: they are
+                            computed. Of g with kernels only */
     double *scores; /* kernel, of f: (n, k) gets the scores with what is added; NULL: unwanted */
 };
 
