@@ -80,6 +80,41 @@ static inline struct ball ball_multiply(struct ball a, struct ball b) {
     return ball_make(m, r);
 }
 
+/* A long sum, with what bounds its error. All bits 0 is the empty one. */
+struct ball_sum {
+    struct dd m;
+    double size, r; /* sum of magnitudes, and of what the terms' radii do */
+    size_t n;
+};
+
+/* Adds a b. */
+static inline void ball_sum_product(struct ball_sum *sum, struct ball a, struct ball b) {
+    double size = fabs(a.m.hi) * fabs(b.m.hi);
+    if (size == 0 && (ball_is_zero(a) || ball_is_zero(b))) {
+        return;
+    }
+    sum->m = dd_add(sum->m, dd_multiply(a.m, b.m));
+    sum->size += size;
+    sum->r += fabs(a.m.hi) * b.r + a.r * (fabs(b.m.hi) + b.r);
+    sum->n++;
+}
+
+/* Adds a number that is what it is. */
+static inline void ball_sum_add(struct ball_sum *sum, struct dd a) {
+    sum->m = dd_add(sum->m, a);
+    sum->size += fabs(a.hi);
+    sum->n++;
+}
+
+static inline struct ball ball_sum_end(const struct ball_sum *sum) {
+    double n = (double)sum->n, up = 1 + 8 * (n + 2) * 0x1p-52;
+    double lost = sum->size < BALL_SMALL ? n * BALL_LOST : 0;
+    if (sum->n == 0) {
+        return ball_of(0);
+    }
+    return ball_make(sum->m, (sum->r + (2 * n + 2) * BALL_UNIT * sum->size) * up + lost);
+}
+
 /* a / b; unknown where b may be 0. */
 struct ball ball_divide(struct ball a, struct ball b);
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* ---- claims ---- */
 
@@ -66,9 +67,9 @@ static void write_problem(const struct task *task, struct output *output) {
     size_t n_weights = 0;
     for (size_t i = 0; i < task->proof.n_entries; i++) {
         const struct model_entry *entry = &task->proof.entry[i];
-        if (entry->key[0] == 'r' && entry->key[1] == 'o') { /* row-weight */
+        if (strcmp(entry->key, "row-weight") == 0) {
             n_weights++;
-        } else {
+        } else if (strcmp(entry->key, "point") != 0) {
             output_format(output, "%s = %s\n", entry->key, entry->value);
         }
     }

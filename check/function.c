@@ -5,33 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sum of products, with bounds of what the middle may be off by. */
-struct sum {
-    struct dd m;
-    double size, r; /* sum of magnitudes, and of what the factors' radii do */
-    size_t n;
-};
-
-static inline void sum_add(struct sum *sum, struct ball a, struct ball b) {
-    double size = fabs(a.m.hi) * fabs(b.m.hi);
-    if (size == 0 && (ball_is_zero(a) || ball_is_zero(b))) {
-        return;
-    }
-    sum->m = dd_add(sum->m, dd_multiply(a.m, b.m));
-    sum->size += size;
-    sum->r += fabs(a.m.hi) * b.r + a.r * (fabs(b.m.hi) + b.r);
-    sum->n++;
-}
-
-static struct ball sum_end(const struct sum *sum) {
-    double n = (double)sum->n, up = 1 + 8 * (n + 2) * 0x1p-52;
-    double lost = sum->size < BALL_SMALL ? n * BALL_LOST : 0;
-    if (sum->n == 0) {
-        return ball_of(0);
-    }
-    return ball_make(sum->m, (sum->r + (2 * n + 2) * BALL_UNIT * sum->size) * up + lost);
-}
-
 /* ---- making ---- */
 
 static struct ball *make_balls(size_t n, size_t k, struct error *err) {
@@ -91,7 +64,7 @@ void function_free(struct function *function) {
 struct row_work {
     struct function *function;
     const struct ball *coefficients; /* (k) of the row */
-    struct sum *sum;                 /* (k) */
+    struct ball_sum *sum;            /* (k) */
 };
 
 static void add_to_weights(void *context, size_t column, double value) {
@@ -108,7 +81,7 @@ static void add_to_sums(void *context, size_t column, double value) {
     const struct row_work *work = context;
     size_t k = work->function->k;
     for (size_t c = 0; c < k; c++) {
-        sum_add(&work->sum[c], work->function->weights[column * k + c], ball_of(value));
+        ball_sum_product(&work->sum[c], work->function->weights[column * k + c], ball_of(value));
     }
 }
 
@@ -139,13 +112,13 @@ static void add_weights_norm(struct function *function, size_t width) {
 
 static int score_rows(struct function *function, const struct points *points, struct error *err) {
     size_t k = function->k;
-    struct sum *sum = memory_array(k, sizeof *sum, "scores", err);
+    struct ball_sum *sum = memory_array(k, sizeof *sum, "scores", err);
     for (size_t i = 0; sum && i < points->n; i++) {
         struct row_work work = {.function = function, .sum = sum};
         memset(sum, 0, k * sizeof *sum);
         points_each(points->rows, i, add_to_sums, &work);
         for (size_t c = 0; c < k; c++) {
-            function->scores[i * k + c] = sum_end(&sum[c]);
+            function->scores[i * k + c] = ball_sum_end(&sum[c]);
         }
     }
     free(sum);
@@ -174,7 +147,7 @@ struct kernel_work {
     size_t n_used;
     struct ball *f_norm, *g_norm; /* (n_all) each point's part */
     double *x;                    /* (workers, width) */
-    struct sum *sums;             /* (workers, 2 k) */
+    struct ball_sum *sums;        /* (workers, 2 k) */
 };
 
 /* Coefficients of g are those of training rows. */
@@ -183,7 +156,7 @@ static const struct ball *row_of_g(const struct kernel_work *work, size_t p) {
 }
 
 /* The scores of a point, its part in the norms. */
-static void evaluate_point(struct kernel_work *work, size_t p, double *x, struct sum *sums) {
+static void evaluate_point(struct kernel_work *work, size_t p, double *x, struct ball_sum *sums) {
     size_t k = work->f->k, n = work->points->n;
     memset(sums, 0, 2 * k * sizeof *sums);
     points_load(work->points, p, x);
@@ -192,15 +165,15 @@ static void evaluate_point(struct kernel_work *work, size_t p, double *x, struct
         struct ball value = points_kernel(work->points, p, x, q);
         const struct ball *of_f = work->f->coefficients + q * k, *of_g = row_of_g(work, q);
         for (size_t c = 0; c < k; c++) {
-            sum_add(&sums[c], of_f[c], value);
+            ball_sum_product(&sums[c], of_f[c], value);
             if (of_g) {
-                sum_add(&sums[k + c], of_g[c], value);
+                ball_sum_product(&sums[k + c], of_g[c], value);
             }
         }
     }
     const struct ball *of_f = work->f->coefficients + p * k, *of_g = row_of_g(work, p);
     for (size_t c = 0; c < k; c++) {
-        struct ball s = sum_end(&sums[c]), t = sum_end(&sums[k + c]);
+        struct ball s = ball_sum_end(&sums[c]), t = ball_sum_end(&sums[k + c]);
         work->f_norm[p] = ball_add(work->f_norm[p], ball_multiply(s, of_f[c]));
         if (of_g) {
             work->g_norm[p] = ball_add(work->g_norm[p], ball_multiply(t, of_g[c]));

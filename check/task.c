@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct check_family *const families[] = {&check_top, &check_mc, &check_ml, &check_smm};
+static const struct check_family *const families[] = {&check_rank, &check_top, &check_mc, &check_ml,
+                                                      &check_smm};
 
 /* ---- findings ---- */
 
@@ -75,9 +76,9 @@ static bool listed(const char *key, const char *const *list) {
     return false;
 }
 
-/* A key that nobody knows may change the problem; one that stands twice is none but weights. */
+/* A key that nobody knows may change the problem; one that stands twice is none but weights and points. */
 static int check_keys(const struct task *task, struct error *err) {
-    static const char *const all[] = {"constant", "weight", "row-weight", NULL};
+    static const char *const all[] = {"constant", "point", "weight", "row-weight", NULL};
     for (size_t i = 0; i < task->proof.n_entries; i++) {
         const char *key = task->proof.entry[i].key;
         if (!listed(key, all) && !listed(key, task->family->proof_keys)) {
@@ -92,11 +93,10 @@ static int check_keys(const struct task *task, struct error *err) {
 
 /* ---- weights and labels ---- */
 
-/* `NAME W` of a weight; W is not negative. */
-static int split_weight(const char *text, size_t *length, double *weight, struct error *err) {
+int task_split(const char *text, size_t *length, double *number, struct error *err) {
     const char *blank = strchr(text, ' ');
-    if (!blank || !number_parse_whole(blank + 1, weight) || *weight < 0) {
-        return error_set(err, ERROR_RUNTIME, "not a weight: '%.100s'", text);
+    if (!blank || !number_parse_whole(blank + 1, number) || *number < 0) {
+        return error_set(err, ERROR_RUNTIME, "not a name and a number: '%.100s'", text);
     }
     *length = (size_t)(blank - text);
     return 0;
@@ -106,7 +106,7 @@ static int read_row_weight(struct task *task, const char *text, struct error *er
     size_t length = 0;
     double weight;
     uint64_t row = 0;
-    if (split_weight(text, &length, &weight, err) < 0) {
+    if (task_split(text, &length, &weight, err) < 0) {
         return -1;
     }
     if (number_parse_unsigned(text, text + length, &row) != text + length || row < 1 ||
@@ -121,11 +121,11 @@ static int read_row_weight(struct task *task, const char *text, struct error *er
 static int read_label_weight(struct task *task, const char *text, struct error *err) {
     size_t length = 0;
     double weight;
-    if (split_weight(text, &length, &weight, err) < 0) {
+    if (task_split(text, &length, &weight, err) < 0) {
         return -1;
     }
     uint32_t name = names_find(&task->data.names, text, length);
-    if (name == UINT32_MAX || task->data.labels != DATA_NAME) {
+    if (name == UINT32_MAX) {
         return error_set(err, ERROR_RUNTIME, "a weight of a label that no row has: '%.100s'", text);
     }
     for (size_t i = 0; i < task->data.n_rows; i++) {
@@ -145,7 +145,8 @@ static int read_weights(struct task *task, struct error *err) {
         const struct model_entry *entry = &task->proof.entry[e];
         if ((strcmp(entry->key, "row-weight") == 0 &&
              read_row_weight(task, entry->value, err) < 0) ||
-            (strcmp(entry->key, "weight") == 0 && read_label_weight(task, entry->value, err) < 0)) {
+            (task->data.labels == DATA_NAME && strcmp(entry->key, "weight") == 0 &&
+             read_label_weight(task, entry->value, err) < 0)) {
             return -1;
         }
     }

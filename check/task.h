@@ -51,7 +51,7 @@ struct check_family {
     int (*check)(struct task *task, struct error *err);
 };
 
-extern const struct check_family check_top, check_mc, check_ml, check_smm;
+extern const struct check_family check_rank, check_top, check_mc, check_ml, check_smm;
 
 /* Reads the three files. What does not fit together goes into findings->wrong; then, and on failure,
  * only task_close may follow. */
@@ -62,6 +62,9 @@ void task_close(struct task *task);
 /* Notes what refutes, or why there is no telling; the first of each stays. */
 void task_wrong(struct task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void task_unknown(struct task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* `NAME NUMBER` of a key's value: *length of the name, and the number, which is not negative. */
+int task_split(const char *text, size_t *length, double *number, struct error *err);
 
 /* The value of a key of the proof, NULL: it is not there. */
 const char *task_text(const struct task *task, const char *key);

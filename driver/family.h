@@ -104,7 +104,8 @@ struct family {
     /* Writes the proof of the last solution, which is certified (--proof, doc/formats): lines on what
      * the model does not say of the problem, but for weights of rows and a constant feature, and the
      * dual point, by row of the problem. */
-    void (*prove)(const void *state, struct point point, struct proof_writer *proof);
+    int (*prove)(const void *state, struct point point, struct proof_writer *proof,
+                 struct error *err);
     /* Adds to the model what -b 1, or the option of the family that calibrate_option names, asks
      * for, from the out-of-fold scores of n_folds folds. */
     const char *calibrate_option;

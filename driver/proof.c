@@ -6,9 +6,6 @@
 int proof_check(const struct family *family, const struct options *options, bool fitting,
                 struct error *err) {
     const char *solver = family->solvers[options_choice(options, "solver")];
-    if (!family->prove) {
-        return error_set(err, ERROR_USAGE, "--proof is not for this family");
-    }
     if (!fitting) {
         return error_set(err, ERROR_USAGE, "--proof wants a fit of a model");
     }
@@ -43,6 +40,7 @@ int proof_write(const struct plain_fit *fit, uint32_t fingerprint, uint32_t chec
         return -1;
     }
     write_problem(fit, &proof);
-    fit->family->prove(fit->state, fit->point, &proof);
-    return proof_writer_end(&proof, err);
+    struct error failed;
+    int status = fit->family->prove(fit->state, fit->point, &proof, err);
+    return proof_writer_end(&proof, status < 0 ? &failed : err) < 0 ? -1 : status;
 }

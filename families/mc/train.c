@@ -142,7 +142,9 @@ static void report(const void *state, struct point point, const struct solution 
     output_format(output, "classes = %zu\n", mc_get_labels(state)->names.n);
 }
 
-static void prove(const void *state, struct point point, struct proof_writer *proof) {
+static int prove(const void *state, struct point point, struct proof_writer *proof,
+                 struct error *err) {
+    (void)err;
     const struct mc_alpha *alpha = mc_get_alpha(state);
     label_weights_prove(point.options, proof);
     for (size_t i = 0; i < alpha->n; i++) {
@@ -157,6 +159,7 @@ static void prove(const void *state, struct point point, struct proof_writer *pr
             proof_writer_value(proof, (uint32_t)i, entry.c + 1, 0, entry.value);
         }
     }
+    return 0;
 }
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,

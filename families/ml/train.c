@@ -147,7 +147,9 @@ static void report(const void *opened, struct point point, const struct solution
     }
 }
 
-static void prove(const void *opened, struct point point, struct proof_writer *proof) {
+static int prove(const void *opened, struct point point, struct proof_writer *proof,
+                 struct error *err) {
+    (void)err;
     const struct state *state = opened;
     const struct ml_kept *kept = ml_get_kept(state->ml);
     if (options_given(point.options, "free-bias")) {
@@ -158,6 +160,7 @@ static void prove(const void *opened, struct point point, struct proof_writer *p
         proof_writer_value(proof, number.row, number.p + 1, number.r == number.p ? 0 : number.r + 1,
                            number.value);
     }
+    return 0;
 }
 
 const struct family ml_family = {

@@ -1,10 +1,14 @@
 /* svm-rank-train: RankSVM. */
 #include "families/rank/rank.h"
 
+#include "common/base/number.h"
 #include "families/rank/measures.h"
 #include "families/rank/probability.h"
 #include "families/rank/query_weights.h"
 #include "solvers/rank/rank.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 static const char *const formulations[] = {"rank", NULL};
 static const char *const formulation_meanings[] = {
@@ -106,6 +110,10 @@ static int check(const struct options *options, struct error *err) {
     if (method == RANK_NEWTON && exterior) {
         return error_set(err, ERROR_USAGE, "--solver newton is not for pair features");
     }
+    if (options_given(options, "proof") && (exterior || point_number(point, "pairs") < 1)) {
+        return error_set(err, ERROR_USAGE, "--proof is not for %s",
+                         exterior ? "--pair-features exterior" : "a share of the --pairs");
+    }
     if (method != RANK_FW && (options_given(options, "step") || options_given(options, "stop"))) {
         return error_set(err, ERROR_USAGE, "--step and --stop are for --solver fw");
     }
@@ -135,6 +143,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                                            .seed = (uint64_t)point_number(point, "seed"),
                                            .per_query = point_choice(point, "cost-per") == 1,
                                            .exterior = exterior_features(point.options),
+                                           .keep = options_given(point.options, "proof"),
                                            .n_weights = weights.n,
                                            .weight_query = weights.query,
                                            .weight = weights.weight};
@@ -187,6 +196,52 @@ static void report(const void *state, struct point point, const struct solution 
     output_format(output, "\n");
 }
 
+static void prove_problem(const struct query_weights *weights, struct point point,
+                          struct proof_writer *proof) {
+    const struct option *window = options_find(point.options, "rank-gap");
+    const struct option *unit = options_find(point.options, "cost-per");
+    char text[32];
+    if (options_given(point.options, "rank-gap")) {
+        proof_writer_text(proof, "rank-gap", window->text);
+    }
+    if (point_choice(point, "cost-per") == 1) {
+        proof_writer_text(proof, "cost-per", point_text(point, unit, text));
+    }
+    for (size_t i = 0; i < weights->n; i++) {
+        int length = snprintf(text, sizeof text, "%" PRIu64, weights->query[i]);
+        proof_writer_pair(proof, "weight", text, (size_t)length, weights->weight[i]);
+    }
+}
+
+static int prove(const void *state, struct point point, struct proof_writer *proof,
+                 struct error *err) {
+    const struct rank_points *points = rank_get_points(state);
+    struct query_weights weights;
+    if (query_weights_read(&weights, point.options, err) < 0) {
+        return -1;
+    }
+    prove_problem(&weights, point, proof);
+    query_weights_free(&weights);
+    for (size_t t = 0; t < points->n_points; t++) {
+        char weight[NUMBER_LENGTH];
+        size_t length = number_format(points->point[t].weight, weight);
+        proof_writer_pair(proof, "point", weight, length, points->point[t].smoothing);
+    }
+    for (size_t i = 0; i < points->n; i++) {
+        for (size_t t = 0; t < points->n_points; t++) {
+            double score = points->point[t].scores[i];
+            if (score != 0) {
+                proof_writer_value(proof, (uint32_t)i, (uint32_t)(t + 1), 0, score);
+            }
+        }
+    }
+    for (size_t p = 0; p < points->n_pairs; p++) {
+        struct rank_pair pair = points->pair[p];
+        proof_writer_value(proof, pair.better, pair.worse + 1, 0, pair.alpha);
+    }
+    return 0;
+}
+
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err) {
     double slope;
@@ -219,4 +274,5 @@ const struct family rank_family = {
     .close = close_problem,
     .header = header,
     .report = report,
+    .prove = prove,
     .calibrate = calibrate};

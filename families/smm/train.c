@@ -238,7 +238,9 @@ static void report(const void *state, struct point point, const struct solution 
     }
 }
 
-static void prove(const void *state, struct point point, struct proof_writer *proof) {
+static int prove(const void *state, struct point point, struct proof_writer *proof,
+                 struct error *err) {
+    (void)err;
     size_t n_machines, n = smm_rows(state);
     const struct smm_machine *machine = smm_machines(state, &n_machines);
     label_weights_prove(point.options, proof);
@@ -252,6 +254,7 @@ static void prove(const void *state, struct point point, struct proof_writer *pr
             }
         }
     }
+    return 0;
 }
 
 static int write_weights(const void *state, const struct solution *solution, struct output *output,

@@ -271,7 +271,9 @@ static void report(const void *opened, struct point point, const struct solution
     output_format(output, "\n");
 }
 
-static void prove(const void *opened, struct point point, struct proof_writer *proof) {
+static int prove(const void *opened, struct point point, struct proof_writer *proof,
+                 struct error *err) {
+    (void)err;
     const struct state *state = opened;
     const double *alpha = top_alpha(state->top), *beta = top_beta(state->top);
     label_weights_prove(point.options, proof);
@@ -286,6 +288,7 @@ static void prove(const void *opened, struct point point, struct proof_writer *p
             proof_writer_value(proof, (uint32_t)i, 2, 0, beta[i]);
         }
     }
+    return 0;
 }
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,

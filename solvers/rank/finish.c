@@ -37,6 +37,7 @@ struct rank_finish {
     struct interior *interior;
     bool squared, tied;
     double C;
+    const double *alpha; /* (n_hinges) of the last run */
 };
 
 /* ---- preferences ---- */
@@ -416,6 +417,7 @@ int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, doubl
         finish->tied = tied;
     }
     interior_run(finish->interior, epsilon, least, monitor, &found);
+    finish->alpha = found.alpha;
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
     if (!fit->weights || !fit->dual_weights || take_dual(finish, found.alpha, fit, err) < 0 ||
@@ -428,5 +430,18 @@ int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, doubl
     fit->iterations = found.iterations;
     fit->reason = found.stop;
     fit->converged = !found.stop;
+    return 0;
+}
+
+int rank_finish_points(const struct rank_finish *finish, struct rank_points *points,
+                       struct error *err) {
+    for (size_t j = 0; j < finish->n_hinges; j++) {
+        if (finish->alpha[j] > 0 &&
+            rank_points_add_pair(points, finish->better[j], finish->worse[j], finish->alpha[j],
+                                 err) < 0) {
+            return -1;
+        }
+    }
+    rank_points_sort(points);
     return 0;
 }

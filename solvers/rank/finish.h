@@ -16,6 +16,7 @@
 #include "solvers/methods/monitor.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/rank/pairs.h"
+#include "solvers/rank/points.h"
 
 #include <stdbool.h>
 
@@ -38,5 +39,9 @@ int rank_finish_start(struct rank_finish *finish, bool squared, double cost, str
  * ends with fit_free. */
 int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, double least,
                     const struct monitor *monitor, struct fit *fit, struct error *err);
+
+/* Adds the dual point of the last run to points, alpha of each preference; scores are of rows. */
+int rank_finish_points(const struct rank_finish *finish, struct rank_points *points,
+                       struct error *err);
 
 #endif

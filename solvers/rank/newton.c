@@ -349,7 +349,7 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                          loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE, err) < 0) {
         return -1;
     }
-    newton.table = rank_risk_table(&newton.risk);
+    newton.table = rank_risk_table(&newton.risk, false);
     bool direct = map->primal && d <= RANK_NEWTON_DIRECT;
     newton.w = memory_zeros(d, sizeof(double), "weights", err);
     newton.gradient = memory_array(d, sizeof(double), "weights", err);

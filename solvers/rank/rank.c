@@ -41,6 +41,8 @@ struct rank {
     double *last[2];            /* weights of the last Newton solve, by loss */
     struct rank_finish *finish; /* NULL until it is wanted ... */
     bool endless;               /* ... and where it cannot be */
+    bool keep;                  /* the dual points of solutions are wanted: */
+    struct rank_points points;  /* that of the last */
 };
 
 static int open_certify(struct rank *rank, struct error *err) {
@@ -73,8 +75,9 @@ static int create_parts(struct rank *rank, const struct rank_preferences *prefer
         return -1;
     }
     if (!preferences->exterior) {
-        rank->risk[RANK_HINGE] = rank_risk_table(&rank->loss[RANK_HINGE]);
-        rank->risk[RANK_SQUARED_HINGE] = rank_risk_table(&rank->loss[RANK_SQUARED_HINGE]);
+        rank->risk[RANK_HINGE] = rank_risk_table(&rank->loss[RANK_HINGE], preferences->keep);
+        rank->risk[RANK_SQUARED_HINGE] =
+            rank_risk_table(&rank->loss[RANK_SQUARED_HINGE], preferences->keep);
         return score_map_create(&rank->map, rank->problem, err) < 0 ? -1 : open_certify(rank, err);
     }
     if (exterior_create(&rank->exterior, rank->problem, &rank->pairs, err) < 0) {
@@ -93,6 +96,7 @@ int rank_create(struct rank **rank, const struct problem *problem,
         return -1;
     }
     made->problem = problem;
+    made->keep = preferences->keep;
     if (create_parts(made, preferences, err) < 0) {
         rank_free(made);
         return -1;
@@ -111,6 +115,7 @@ void rank_free(struct rank *rank) {
         free(rank->last[loss]);
     }
     rank_finish_free(rank->finish);
+    rank_points_clear(&rank->points, 0);
     certify_free(rank->certify);
     free(rank->weight);
     score_map_free(&rank->map);
@@ -122,6 +127,10 @@ void rank_free(struct rank *rank) {
 struct rank_counts rank_counts(const struct rank *rank) {
     return (struct rank_counts){rank->pairs.n_groups + rank->pairs.n_groups_without,
                                 rank->pairs.n_groups_without, rank->pairs.n_pairs};
+}
+
+const struct rank_points *rank_get_points(const struct rank *rank) {
+    return &rank->points;
 }
 
 /* Newton where the Hessian is small or the loss has one, else cutting planes. */
@@ -336,6 +345,18 @@ static int make_dual(const struct rank *rank, double cost, struct fit *fit, stru
     return 0;
 }
 
+/* The loss of f = 0, at least: weights that count for queries are quotients. */
+static double loss_of_nothing(const struct rank *rank, double cost) {
+    const struct rank_pairs *pairs = &rank->pairs;
+    struct certify_total total = {0};
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double weight = pairs->weight[g];
+        certify_total_add(&total, weight, pairs->group_pairs[g]);
+        total.rounded = total.rounded || weight != floor(weight);
+    }
+    return certify_total_times(&total, cost);
+}
+
 /* Recomputes both bounds in double from the weights. */
 static int certify(struct rank *rank, const struct rank_parameters *parameters, struct fit *fit,
                    struct certificate *certificate, struct error *err) {
@@ -351,7 +372,7 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
                                               .loss = evaluate_loss,
                                               .linear = dual.linear,
                                               .linear_rounding = dual.rounding,
-                                              .nothing = parameters->cost * rank->total};
+                                              .nothing = loss_of_nothing(rank, parameters->cost)};
         status = certify_bounds(rank->certify, 1, &f, &dual.function, &family, certificate, err);
     }
     free(loss.g);
@@ -374,11 +395,11 @@ static bool is_definite(const struct rank *rank) {
 }
 
 /* Takes the better primal and the better dual; where the kernel is known by the rows of both only, the
- * two together. Frees the fit. */
-static void keep_best(const struct rank *rank, struct best *best, struct fit *fit,
+ * two together. Returns whether the dual is found's. */
+static bool keep_best(const struct rank *rank, struct best *best, struct fit *fit,
                       const struct certificate *found) {
     struct certificate *known = &best->certificate;
-    bool whole = !is_definite(rank), better;
+    bool whole = !is_definite(rank), better, dual;
     if (!best->weights || !known->certified) {
         better = !best->weights || found->certified;
         whole = true;
@@ -386,6 +407,7 @@ static void keep_best(const struct rank *rank, struct best *best, struct fit *fi
         better =
             whole ? found->certified && found->gap < known->gap : found->primal < known->primal;
     }
+    dual = whole ? better : !(known->dual >= found->dual);
     if (better) {
         struct certificate before = *known;
         double *weights = best->weights;
@@ -400,18 +422,46 @@ static void keep_best(const struct rank *rank, struct best *best, struct fit *fi
     }
     best->reason = fit->reason ? fit->reason : STOP_ROUNDING;
     best->converged = fit->converged;
-    fit_free(fit);
+    return dual;
+}
+
+struct keeping {
+    struct rank_points *points;
+    int status;
+    struct error *err;
+};
+
+static void keep_plane(void *context, double weight, const void *record) {
+    struct keeping *keeping = context;
+    if (keeping->status == 0) {
+        keeping->status = rank_points_add(keeping->points, weight, 0, record, keeping->err);
+    }
+}
+
+/* What the fit's dual point is made of: pairs, a smoothed loss, or planes. */
+static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit *fit, bool by_pairs,
+                       struct error *err) {
+    struct keeping keeping = {.points = &rank->points, .err = err};
+    rank_points_clear(&rank->points, rank->map.n);
+    if (by_pairs) {
+        return rank_finish_points(rank->finish, &rank->points, err);
+    }
+    if (fit->dual_scores) {
+        return rank_points_add(&rank->points, 1, fit->smoothing, fit->dual_scores, err);
+    }
+    bundle_visit(rank->bundle[loss], 1, keep_plane, &keeping);
+    return keeping.status;
 }
 
 /* Certifies what an engine has found, and keeps the best. */
 static int take_fit(struct rank *rank, const struct rank_parameters *parameters, struct best *best,
-                    struct fit *fit, struct certificate *found, struct error *err) {
-    if (certify(rank, parameters, fit, found, err) < 0) {
-        fit_free(fit);
-        return -1;
+                    struct fit *fit, bool by_pairs, struct certificate *found, struct error *err) {
+    int status = certify(rank, parameters, fit, found, err);
+    if (status == 0 && keep_best(rank, best, fit, found) && rank->keep) {
+        status = keep_points(rank, parameters->loss, fit, by_pairs, err);
     }
-    keep_best(rank, best, fit, found);
-    return 0;
+    fit_free(fit);
+    return status;
 }
 
 static bool is_reached(const struct best *best, const struct rank_parameters *parameters) {
@@ -446,7 +496,7 @@ static int finish(struct rank *rank, const struct rank_parameters *parameters,
         }
         best->iterations = run.before + fit.iterations;
         enum stop_reason stop = fit.reason;
-        if (take_fit(rank, parameters, best, &fit, &found, err) < 0) {
+        if (take_fit(rank, parameters, best, &fit, true, &found, err) < 0) {
             return -1;
         }
         if (stop_limited(stop) || (stop && !tied)) {
@@ -493,7 +543,7 @@ static int run_rounds(struct rank *rank, const struct rank_parameters *parameter
         }
         best->iterations += fit.iterations;
         bool converged = fit.converged;
-        if (take_fit(rank, parameters, best, &fit, &found, err) < 0) {
+        if (take_fit(rank, parameters, best, &fit, false, &found, err) < 0) {
             return -1;
         }
         bool stays = !converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;

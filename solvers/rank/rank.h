@@ -10,6 +10,7 @@
 #include "common/kernel/problem.h"
 #include "solvers/methods/monitor.h"
 #include "solvers/methods/solution.h"
+#include "solvers/rank/points.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,8 +35,9 @@ struct rank_preferences {
     double fraction;            /* of the pairs, sampled without replacement; 1: all */
     uint64_t seed;              /* of that sample */
     bool per_query;             /* each group's pairs are worth 1/|P_group| */
-    bool exterior;              /* features phi_i x phi_j - phi_j x phi_i of pairs; needs a gram */
-    size_t n_weights;           /* queries with a weight of their own */
+    bool keep;        /* rank_get_points is wanted; not for RANK_FW, sampled pairs and exterior */
+    bool exterior;    /* features phi_i x phi_j - phi_j x phi_i of pairs; needs a gram */
+    size_t n_weights; /* queries with a weight of their own */
     const uint64_t *weight_query;
     const double *weight;
 };
@@ -64,6 +66,9 @@ void rank_free(struct rank *rank);
 
 /* Counts of groups and pairs. rank_create fails when there is no pair at all. */
 struct rank_counts rank_counts(const struct rank *rank);
+
+/* The dual point of the last solution. */
+const struct rank_points *rank_get_points(const struct rank *rank);
 
 /* Solves. The caller calls solution_free. Fails only for lack of memory, for a method that the
  * problem does not admit (RANK_FW with the squared hinge; RANK_NEWTON with exterior features), or

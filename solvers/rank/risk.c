@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
                      struct error *err) {
@@ -61,6 +62,7 @@ static double scores_size(const double *s, size_t n) {
 
 double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset) {
     size_t n = risk->pairs->n;
+    risk->s = s;
     if (risk->type == RANK_RISK_HINGE) {
         double active = rank_pairs_sums(risk->pairs, s, 1, g, NULL);
         double value = fmax(0, active - array_dot(g, s, n));
@@ -124,7 +126,22 @@ static struct risk_rounding table_rounding(const void *context) {
     return risk->rounding;
 }
 
-struct risk rank_risk_table(struct rank_risk *risk) {
-    return (struct risk){
-        .n = risk->pairs->n, .context = risk, .cut = table_cut, .rounding = table_rounding};
+static int table_record(void *context, void **record, struct error *err) {
+    const struct rank_risk *risk = context;
+    size_t n = risk->pairs->n;
+    double *scores = memory_array(n, sizeof *scores, "a plane", err);
+    if (!scores) {
+        return -1;
+    }
+    memcpy(scores, risk->s, n * sizeof *scores);
+    *record = scores;
+    return 0;
+}
+
+struct risk rank_risk_table(struct rank_risk *risk, bool keep) {
+    return (struct risk){.n = risk->pairs->n,
+                         .context = risk,
+                         .cut = table_cut,
+                         .rounding = table_rounding,
+                         .record = keep ? table_record : NULL};
 }

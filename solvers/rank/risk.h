@@ -6,6 +6,8 @@
 #include "solvers/methods/risk.h"
 #include "solvers/rank/pairs.h"
 
+#include <stdbool.h>
+
 enum rank_risk_type {
     RANK_RISK_HINGE,  /* sum max(0, u), u = 1 - (s_i - s_j) */
     RANK_RISK_SQUARE, /* sum max(0, u)^2 */
@@ -18,6 +20,7 @@ struct rank_risk {
     double mu;                      /* RANK_RISK_HUBER */
     double *count, *moment, *inner; /* (n) work */
     double total;                   /* weight of all pairs */
+    const double *s;                /* (n) of the last cut, borrowed */
     /* left by the last cut */
     double true_value;  /* the loss without smoothing: RANK_RISK_HUBER gives the hinge's */
     double dual_offset; /* sum of the duals' linear terms over C, for that loss: of
@@ -38,7 +41,7 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
  * above. */
 void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g);
 
-/* The same as a table, for the engines. */
-struct risk rank_risk_table(struct rank_risk *risk);
+/* The same as a table, for the engines. keep: the scores (n) of each cut are kept as its record. */
+struct risk rank_risk_table(struct rank_risk *risk, bool keep);
 
 #endif
