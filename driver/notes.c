@@ -9,6 +9,9 @@
  * blind to the smaller ones. */
 static const double FAR_APART = 1000;
 
+/* Features as large as this cost digits where they are multiplied, as kernels do. */
+static const double LARGE = 1000;
+
 /* largest (n_features) = the largest |value| of each feature. */
 static void find_largest(const struct data *data, float *largest) {
     for (size_t i = 0; i < data->n_rows; i++) {

@@ -62,7 +62,9 @@ static int compare_scores(struct work *work, size_t n_rows, size_t n_scores, str
         if (!work->first_scores) {
             return -1;
         }
-        memcpy(work->first_scores, work->scores, n_scores * sizeof(double));
+        if (n_scores > 0) { /* a model of no pairs has none */
+            memcpy(work->first_scores, work->scores, n_scores * sizeof(double));
+        }
         work->rows.flat = true;
     }
     for (size_t i = 0; i < n_rows && work->rows.flat; i++) {

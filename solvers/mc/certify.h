@@ -15,18 +15,12 @@ struct mc_dual {
         *weights;       /* W(alpha), computed from it: linear (n_features, k), kernel (n, k); NULL:
                               the fit's weights are, one by one */
     const double *bias; /* (k) of the constant feature; NULL with weights, or without one */
-<<<<<<< HEAD
     const struct mc_alpha *kept; /* alpha for the task that keeps it; NULL: the first of these */
-    double linear;               /* sum of alpha */
-    double linear_rounding;      /* of its error, but for a few units in the last place */
-    double rounding; /* bound of the error of each row's coefficients over C_i, but for a few
-=======
     const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
-                               within 4 units, without the constant feature's; NULL: computed */
+                                    within 4 units, without the constant feature's; NULL: computed */
     double linear;          /* sum of alpha */
     double linear_rounding; /* of its error, but for a few units in the last place */
     double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few
->>>>>>> mc
                               units in the last place */
 };
 
