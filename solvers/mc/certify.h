@@ -24,8 +24,9 @@ struct mc_dual {
                               units in the last place */
 };
 
-/* Fills the fit's certificate, its alpha if the task keeps it, primal and dual from its weights and bias as they will be written.
- * scores (n, k), if not NULL, gets the scores, with the bias; kernels only. */
+/* Fills the fit's certificate, its alpha if the task keeps it, primal and dual from its weights and
+ * bias as they will be written. scores (n, k), if not NULL, gets the scores, with the bias; kernels
+ * only. */
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);
 
