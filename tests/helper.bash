@@ -93,9 +93,29 @@ agree() {
 # Of which family `train` and `predict` are, each Bats file says: family=mc.
 
 # train ARGUMENTS: the trainer, quiet; its report is left in $tmp/train.out, and what it said is
-# shown when it fails.
+# shown when it fails. Where it can have a proof, of rows that are not too many, svm-check verifies it.
 train() {
-    quietly "svm-$family-train" "$@" >"$tmp/train.out"
+    local proof=$BATS_FILE_TMPDIR/proof
+    if ! provable "$@"; then
+        quietly "svm-$family-train" "$@" >"$tmp/train.out"
+        return
+    fi
+    rm -f "$proof"
+    quietly "svm-$family-train" --proof "$proof" "$@" >"$tmp/train.out"
+    sed -i '/: no proof is written: /d' "$tmp/said"
+    if [ -f "$proof" ]; then
+        svm-check "${@: -2:1}" "${@: -1}" "$proof" >"$proof.verdict" ||
+            fail "svm-$family-train $*: $(<"$proof.verdict")"
+    fi
+}
+
+# provable ARGUMENTS: whether they end in a training file of some 50 KB at most and a model, and are no
+# sweep and nothing that --proof refuses; and memory is not short.
+provable() {
+    [ "$(ulimit -v)" = unlimited ] || return 1
+    [ $# -ge 2 ] && [[ -f ${*: -2:1} && $(wc -c <"${*: -2:1}") -le 50000 ]] || return 1
+    [[ " $* " != *" -v"* && "${*: -1}" != -* ]] || return 1
+    ! [[ " $* " =~ \ (--folds|--fold-file|--validate|--proof|--pairs|--pair-features|grill|grill-np|lowrank|fw)[\ =] ]]
 }
 
 # predict ARGUMENTS: the predictor, in the same way; prints what it printed.

@@ -1,0 +1,50 @@
+/* Balls hold what they should: constants, inverses of one another, and exact sums. */
+#include "check/ball.h"
+#include "tests/unit/check.h"
+
+#include <stdlib.h>
+
+static bool holds(struct ball a, struct dd value) {
+    struct dd off = dd_add(a.m, dd_negative(value));
+    return fabs(off.hi) <= a.r + 0x1p-104 * fabs(value.hi);
+}
+
+/* |radius| is no more than a part of the value: a ball that holds everything would prove nothing. */
+static bool is_small(struct ball a) {
+    return a.r <= 1e-24 * fabs(a.m.hi);
+}
+
+static double uniform(double size) {
+    return size * (2 * ((double)rand() / RAND_MAX) - 1);
+}
+
+int main(void) {
+    const struct dd one = {1, 0}, e = {2.718281828459045091e+00, 1.445646891729250158e-16};
+    const struct dd root_2 = {1.414213562373095145e+00, -9.667293313452913451e-17};
+    CHECK(holds(ball_exponential(ball_of(1)), e), "e");
+    CHECK(holds(ball_root(ball_of(2)), root_2), "the root of 2");
+    srand(1);
+    for (int i = 0; i < 20000; i++) {
+        double size = i % 3 == 0 ? 300 : i % 3 == 1 ? 1 : 1e-6;
+        struct ball a = ball_of(uniform(size)), b = ball_of(uniform(1) + 2);
+        struct ball both = ball_multiply(ball_exponential(a), ball_exponential(ball_negative(a)));
+        CHECK(holds(both, one) && is_small(both), "exp(a) exp(-a) at %g", a.m.hi);
+        struct ball quotient = ball_multiply(ball_divide(a, b), b);
+        CHECK(holds(quotient, a.m) && is_small(quotient), "a / b b at %g", a.m.hi);
+        struct ball root = ball_root(b), square = ball_multiply(root, root);
+        CHECK(holds(square, b.m) && is_small(square), "the root of %g", b.m.hi);
+        struct ball t = ball_tangent(a), minus = ball_tangent(ball_negative(a));
+        CHECK(holds(ball_add(t, minus), (struct dd){0, 0}), "tanh at %g", a.m.hi);
+        struct ball difference = ball_subtract(ball_add(a, b), b);
+        CHECK(holds(difference, a.m), "a + b - b at %g", a.m.hi);
+        CHECK(ball_low(t) <= t.m.hi && ball_high(t) >= t.m.hi, "ends at %g", a.m.hi);
+    }
+    CHECK(ball_compare(ball_of(1), ball_of(2)) < 0 && ball_at_most(ball_of(1), ball_of(1)),
+          "order");
+    CHECK(!ball_at_most((struct ball){{1, 0}, 1e-30}, ball_of(1)),
+          "what may be more is not at most");
+    CHECK(isinf(ball_divide(ball_of(1), ball_of(0)).r), "1 / 0 is unknown");
+    CHECK(isinf(ball_exponential(ball_of(1e5)).r), "exp(1e5) is unknown");
+    printf("ok: balls\n");
+    return 0;
+}
