@@ -4,9 +4,9 @@
 #define DRIVER_BLAS_START_H
 
 /* Leaves threads to us. A program that calls it has what acts before main, too: OpenBLAS finds
- * OPENBLAS_NUM_THREADS=1, since threads are ours alone and results do not depend on how many there are;
- * and where the address space is limited (ulimit -v) to less than OpenBLAS waits for, or the stack to very little, the program ends
- * with a line on standard error and exit code 1. */
+ * OPENBLAS_NUM_THREADS=1, since threads are ours alone and results do not depend on how many there
+ * are; and where the address space is limited (ulimit -v) to less than OpenBLAS waits for, or the
+ * stack to very little, the program ends with a line on standard error and exit code 1. */
 void blas_start(void);
 
 #endif

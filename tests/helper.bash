@@ -115,6 +115,7 @@ provable() {
     [ "$(ulimit -v)" = unlimited ] || return 1
     [ $# -ge 2 ] && [[ -f ${*: -2:1} && $(wc -c <"${*: -2:1}") -le 50000 ]] || return 1
     [[ " $* " != *" -v"* && "${*: -1}" != -* ]] || return 1
+    [[ ! -e ${*: -1} || -f ${*: -1} ]] || return 1 # what goes to a device cannot be read again
     ! [[ " $* " =~ \ (--folds|--fold-file|--validate|--proof|--pairs|--pair-features|grill|grill-np|lowrank|fw)[\ =] ]]
 }
 

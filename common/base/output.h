@@ -3,7 +3,8 @@
  * What is written goes to a file without a name (O_TMPFILE) in the target's folder, or where the
  * file system has none, to a tmpfile(). output_commit flushes it to the disk and puts it in the
  * target's place; until then the old file is untouched, and a program that is ended leaves nothing
- * behind. Several files can be put in place together. "-" is standard output; it, pipes and devices are written as they come. */
+ * behind. Several files can be put in place together. "-" is standard output; it, pipes and devices
+ * are written as they come. */
 #ifndef COMMON_BASE_OUTPUT_H
 #define COMMON_BASE_OUTPUT_H
 

@@ -1,7 +1,8 @@
 /* Kernel tiles: the text of kernel_float.c and kernel_double.c, which define REAL and the constants
  * that go with it. Not a header for anybody else.
  *
- * 1. Sums s of products, minima or overlaps (table.inc). Dense rows go through BLAS. When a side is sparse, a
+ * 1. Sums s of products, minima or overlaps (table.inc). Dense rows go through BLAS. When a side is
+ * sparse, a
  *    block of z rows is laid out as a dense panel over the features that occur in it, and each
  *    non-zero of x meets all lanes of its slot (vector.h); features are taken in ranges, so that
  *    the table from feature to slot stays in cache however many features there are. That is as

@@ -66,11 +66,12 @@ void kernel_rows_free(struct kernel_rows *rows);
  * against. For precomputed: value number serial(z_j) of row x_i. */
 double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j);
 
-/* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or
- * in double precision. The two sides may have different numbers of features. rbf and laplacian are
+/* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or in
+ * double precision. The two sides may have different numbers of features. rbf and laplacian are
  * exactly 1 for identical rows, and 0 where they are below the smallest normal number; tanimoto and
- * minmax are exactly 1 for a row and itself. Entries whose sums overflow float are done in double. `scratch`
- * belongs to the calling thread and is made by kernel_scratch_create; NULL is not allowed. */
+ * minmax are exactly 1 for a row and itself. Entries whose sums overflow float are done in double.
+ * `scratch` belongs to the calling thread and is made by kernel_scratch_create; NULL is not
+ * allowed. */
 struct kernel_scratch;
 int kernel_scratch_create(struct kernel_scratch **scratch, struct error *err);
 void kernel_scratch_free(struct kernel_scratch *scratch);

@@ -11,8 +11,8 @@ enum kernel_sums { KERNEL_PRODUCTS, KERNEL_MINIMA, KERNEL_OVERLAPS, KERNEL_STORE
 enum kernel_norms { KERNEL_NONE, KERNEL_SQUARES, KERNEL_ABSOLUTES };
 enum kernel_definiteness { DEFINITE_ALWAYS, DEFINITE_COEF0, DEFINITE_UNKNOWN };
 
-/* out (n) = kernel values of a row x and n rows z from their sums (n) and norms. What comes out infinite or undefined is done again by
- * the plain reference. */
+/* out (n) = kernel values of a row x and n rows z from their sums (n) and norms. What comes out
+ * infinite or undefined is done again by the plain reference. */
 typedef void kernel_function_float(const struct kernel *kernel, float x_norm, const float *z_norm,
                                    const float *sum, size_t n, float *out);
 typedef void kernel_function_double(const struct kernel *kernel, double x_norm,

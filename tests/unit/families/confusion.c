@@ -57,7 +57,7 @@ static void check_table(bool lumped, bool cells, uint64_t seed) {
     double recalls = 0, occur = 0, f1 = 0, n_f1 = 0;
     for (size_t l = 0; l < n; l++) {
         double actual = 0, right = l < K ? expected[l][l] : 0, taken = 0;
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "c%zu", l);
         CHECK_TRUE(strcmp(confusion_name(&confusion, l), lumped && l == K ? "(other)" : name) == 0);
         for (size_t p = 0; p < K; p++) {

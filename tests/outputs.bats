@@ -1,0 +1,196 @@
+# What is left of outputs when a disk, a limit or a signal ends a program: the old files or the new.
+
+load helper
+load rank_tools
+
+setup() {
+    cd "$tmp" || exit 1
+    rows 60 6 5 3 >small.svm
+}
+
+# ---- disks ----
+
+@test "outputs: a full disk is an error for model, predictions, log and stdout" {
+    [ -c /dev/full ] || skip 'no /dev/full'
+    train small.svm model
+    refused svm-rank-train -q small.svm /dev/full
+    refused svm-rank-predict -q small.svm model /dev/full
+    refused svm-rank-train -q --log /dev/full small.svm empty.model
+    for command in 'svm-rank-train --help' 'svm-rank-train --version' 'svm-rank-predict --help' \
+        'svm-rank-predict -q small.svm model' 'svm-rank-train -q -v 3 small.svm' \
+        'svm-rank-train -q small.svm -' 'svm-rank-predict -q --metrics small.svm model scores' \
+        'svm-rank-train -q -v 3 -c 1,2 small.svm' 'svm-rank-predict -q --pairs small.svm model' \
+        'svm-rank-predict -q --order small.svm model'; do
+        local status=0
+        $command >/dev/full 2>err || status=$?
+        [ "$status" = 1 ] || fail "exit $status: $command"
+        assert_equal "$(wc -l <err)" 1
+    done
+    [ -c /dev/full ]
+}
+
+@test "outputs: a closed stdout is an error, not silence" {
+    train small.svm model
+    local status=0
+    svm-rank-predict -q small.svm model >&- 2>err || status=$?
+    assert_equal "$status" 1
+}
+
+@test "outputs: where no file can be made, nothing is trained and one line says so" {
+    train small.svm model
+    for target in small.svm/model missing/model . /proc/model /proc/self/model; do
+        refused svm-rank-train -q small.svm $target
+        refused svm-rank-predict -q small.svm model $target
+    done
+    refused svm-rank-train -q --log missing/log small.svm new.model
+    [ ! -e new.model ]
+}
+
+@test "outputs: a run that fails leaves the old model, and no other file" {
+    mkdir work && echo old >work/model
+    { cat small.svm; echo '1 1:x'; } >bad.svm
+    refused svm-rank-train -q bad.svm work/model
+    assert_equal "$(<work/model)" old
+    holds work model
+    train small.svm work/model
+    holds work model
+}
+
+@test "outputs: a file of limited size is an error, and the old model stays" {
+    sanitized && skip 'limits do not go with the sanitizer'
+    rows 300 3 10 4 >medium.svm
+    mkdir work && echo old >work/model
+    local status=0
+    (ulimit -f 4 && exec svm-rank-train -q -t 2 medium.svm work/model) >out 2>err || status=$?
+    assert_equal "$status" 1
+    assert_equal "$(<err)" 'svm-rank-train: work/model: cannot write: File too large'
+    assert_equal "$(<work/model)" old
+    holds work model
+}
+
+@test "outputs: several outputs are one: where one fails all old ones stay" {
+    mkdir work
+    awk 'NR % 2 { print "+1 1:" NR } !(NR % 2) { print "-1 1:" -NR " 2:1" }' <(seq 40) >two.svm
+    local outputs
+    olds() { for name in "$@"; do echo "old $name" >"work/$name"; done; }
+    same() { for name in "$@"; do [ "$(<"work/$name")" = "old $name" ] || fail "$name is not old"; done; }
+    # standard output fails last of what is written, the log and a model that is a device before it
+    olds model log libsvm
+    local status=0
+    svm-rank-train -q --log work/log --libsvm work/libsvm small.svm work/model >/dev/full 2>err || status=$?
+    assert_equal "$status" 1
+    assert_equal "$(wc -l <err)" 1
+    same model log libsvm
+    holds work libsvm log model
+    refused svm-rank-train -q --log work/log --libsvm work/libsvm small.svm /dev/full
+    same log libsvm
+    refused svm-rank-train -q --log /dev/full --libsvm work/libsvm small.svm work/model
+    same model libsvm
+    svm-top-train -q two.svm m >report
+    svm-mc-train -q two.svm n >report
+    olds roc scores table labels
+    status=0
+    svm-top-predict -q --metrics --roc work/roc two.svm m work/scores >/dev/full 2>err || status=$?
+    assert_equal "$status" 1
+    refused svm-top-predict -q --roc work/roc two.svm m /dev/full
+    refused svm-top-predict -q --roc /dev/full two.svm m work/scores
+    status=0
+    svm-mc-predict -q --metrics --confusion work/table two.svm n work/labels >/dev/full 2>err || status=$?
+    assert_equal "$status" 1
+    refused svm-mc-predict -q --confusion /dev/full two.svm n work/labels
+    same roc scores table labels
+    # and all are new where nothing fails
+    svm-top-predict -q --metrics --roc work/roc two.svm m work/scores >metrics
+    svm-mc-predict -q --confusion work/table two.svm n work/labels
+    [ "$(cat work/roc work/scores work/table work/labels | grep -c '^old')" = 0 ]
+}
+
+@test "outputs: limits of address space, stack, files and processes end in a model or in one line" {
+    sanitized && skip 'limits do not go with the sanitizer'
+    rows 300 3 10 4 >medium.svm
+    for limit in '-v 60000' '-v 150000' '-v 330000' '-v 400000' '-s 16' '-s 64' '-u 1' '-f 0' '-n 5'; do
+        local status=0
+        # shellcheck disable=SC2086 # an option and its value
+        # standard error is a pipe, which has no limit of size
+        { (exec 3>&- 4>&- && ulimit $limit && exec svm-rank-train -q -j 4 -t 2 medium.svm model) 2>&1 >out && echo 0 >code ||
+            echo $? >code; } | cat >err
+        status=$(<code)
+        if [ "$status" = 1 ]; then
+            assert_equal "$(wc -l <err)" 1
+            grep -q '^svm-rank-train: ' err
+        else
+            assert_equal "$status" 0
+        fi
+    done
+    (ulimit -v 60000 && exec svm-rank-train --help) >out 2>err || status=$?
+    assert_equal "$(<err)" 'svm-rank-train: the address space is limited (ulimit -v) to less than the 327680 kB that are needed'
+}
+
+# ---- signals ----
+
+@test "outputs: SIGINT and SIGTERM in training leave no file, and the old model as it was" {
+    rows 2000 5 20 9 >long.svm
+    mkdir work && echo old >work/model
+    for signal in INT TERM; do
+        local status=0
+        timeout --preserve-status -s $signal 1 svm-rank-train --solver fw --step diminishing \
+            -e 1e-12 -c 100 --max-time 60 long.svm work/model >out 2>err || status=$?
+        [ "$status" != 0 ] || fail "$signal: exit 0"
+        assert_equal "$(<work/model)" old
+        holds work model
+        timeout -s $signal 1 svm-rank-train -q --solver fw --step diminishing -e 1e-12 -c 100 \
+            --max-time 60 long.svm work/new >out 2>err || true
+        holds work model
+    done
+}
+
+@test "outputs: a signal that ends a program is named, and is what ended it" {
+    rows 2000 5 20 9 >long.svm
+    mkdir work && echo old >work/model
+    for signal in HUP:129 INT:130 QUIT:131 TERM:143 XCPU:152 PIPE:141; do
+        local status=0
+        timeout --preserve-status -s "${signal%:*}" .3 svm-rank-train -q --solver fw --step diminishing \
+            -e 1e-12 -c 100 --max-time 60 long.svm work/model >out 2>err || status=$?
+        assert_equal "$status" "${signal#*:}"
+        if [ "$signal" = PIPE:141 ]; then
+            [ ! -s err ]
+        else
+            assert_equal "$(<err)" "svm-rank-train: ended by SIG${signal%:*}"
+        fi
+        holds work model
+    done
+    # what is ignored stays ignored, as nohup wants it
+    (trap '' HUP && exec svm-rank-train -q --solver fw --step diminishing -e 1e-12 -c 100 \
+        --max-time 1 long.svm work/model) >out 2>err &
+    sleep .3
+    kill -HUP $!
+    wait $!
+    grep -q ^dualsvm work/model
+}
+
+@test "outputs: SIGTERM at any moment leaves the old model or a whole new one" {
+    rows 400 4 10 4 >medium.svm
+    mkdir work
+    train -t 2 -g .1 medium.svm old.model
+    local moment
+    for moment in .005 .01 .015 .02 .03 .04 .05 .06 .08 .1 .12 .15 .2 .25 .3; do
+        cp old.model work/model
+        timeout -s TERM $moment svm-rank-train -q -t 2 -g .1 -c 5 medium.svm work/model || true
+        holds work model
+        predict medium.svm work/model >scores
+    done
+}
+
+@test "outputs: a reader that leaves early ends the program quietly" {
+    rows 20000 5 5 9 >many.svm
+    train small.svm model
+    for command in 'svm-rank-predict -q many.svm model' 'svm-rank-predict many.svm model -' \
+        'svm-rank-predict -q --order many.svm model' 'svm-rank-train --help' \
+        'svm-rank-train -q -t 2 -c .1 small.svm -'; do
+        { $command 2>err && echo 0 >status || echo $? >status; } | head -1 >first
+        [[ $(<status) =~ ^(0|141)$ ]] || fail "exit $(<status): $command"
+        [ -s first ]
+        grep -qi 'pipe\|write\|error' err && fail "$command: $(<err)"
+    done
+    true
+}
