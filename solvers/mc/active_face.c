@@ -158,6 +158,18 @@ static int compare_gains(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
+/* Puts the row that is left with directions first .. end behind `rows` of them, if there are any; returns
+ * how many rows there are then. */
+static size_t put_row(struct mc_active *active, size_t rows, struct face_row row, size_t first,
+                      size_t end) {
+    if (end > first) {
+        row.first = first;
+        row.end = end;
+        active->row[rows++] = row;
+    }
+    return rows;
+}
+
 /* Keeps up to `most` directions with gains of at least `least`; rows without a direction go. */
 static void keep(struct mc_active *active, double least, size_t most) {
     size_t kept = 0, rows = 0;
@@ -170,11 +182,7 @@ static void keep(struct mc_active *active, double least, size_t most) {
                 active->direction[kept++].row = (uint32_t)rows;
             }
         }
-        if (kept > first) {
-            row.first = first;
-            row.end = kept;
-            active->row[rows++] = row;
-        }
+        rows = put_row(active, rows, row, first, kept);
     }
     active->n_rows = rows;
     active->n_directions = kept;
@@ -364,11 +372,7 @@ void mc_active_compact(struct mc_active *active) {
                 active->direction[kept++].row = (uint32_t)rows;
             }
         }
-        if (kept > first) {
-            row.first = first;
-            row.end = kept;
-            active->row[rows++] = row;
-        }
+        rows = put_row(active, rows, row, first, kept);
     }
     active->n_rows = rows;
     active->n_directions = kept;
