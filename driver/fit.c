@@ -34,7 +34,7 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
     double n = (double)data->n_rows;
     enum family_matrix matrix = family->matrix ? family->matrix(point.options) : FAMILY_PRODUCTS;
     bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
-    if ((matrix != FAMILY_PRODUCTS && !fits) ||
+    if (matrix == FAMILY_VALUES || (matrix != FAMILY_PRODUCTS && !fits) ||
         (matrix == FAMILY_COLUMNS && !for_folds && n > PRECISION_SMALL_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);
     }

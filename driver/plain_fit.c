@@ -72,8 +72,6 @@ static int make_model(struct plain_fit *fit, struct error *err) {
                    &fit->model, err) < 0) {
         return -1;
     }
-    fit->model.scale = fit->scale;
-    fit->scale = (struct scale){0};
     return fit_body(&fit->model, &fit->problem, &fit->solution, err);
 }
 
@@ -140,6 +138,7 @@ static void *job_main(void *argument) {
     int status = open_problem(job->fit, &job->setup, &err);
     job->watch.started = progress_clock();
     status = status < 0 ? -1 : solve(job->fit, &job->setup, &job->watch, &err);
+    status = status < 0 ? -1 : make_model(job->fit, &err);
     pthread_mutex_lock(&job->mutex);
     job->status = status;
     job->err = err;
@@ -183,7 +182,8 @@ static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setu
     return job;
 }
 
-/* *fit becomes what it is at the deadline, or f = 0. What the job still works on is left to it. */
+/* *fit becomes what it is when it ends, or f = 0, which is ready sooner. What the job still works on
+ * is left to it, but the scale. */
 static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *running,
                        struct error *err) {
     struct plain_fit *nothing = fit_nothing(setup, err);
@@ -198,12 +198,11 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
     if (!wait_for(job, setup->deadline + GRACE_SECONDS)) {
         watch_close(&job->watch);
         *running = true;
-        nothing->scale = (*fit)->scale;
-        (*fit)->scale = (struct scale){0};
         nothing->solve_seconds = progress_clock() - start;
+        nothing->scale = (*fit)->scale;
         *fit = nothing;
         progress_clear(setup->progress);
-        return 0;
+        return make_model(nothing, err);
     }
     pthread_join(thread, NULL);
     plain_fit_free(nothing);
@@ -226,7 +225,7 @@ static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup
     watch.progress = setup->progress;
     watch.log = setup->log;
     watch_open(&watch);
-    return solve(fit, setup, &watch, err);
+    return solve(fit, setup, &watch, err) < 0 ? -1 : make_model(fit, err);
 }
 
 int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *running,
@@ -238,11 +237,12 @@ int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setu
     if (status == 0) {
         status = limited ? fit_in_time(&fit, setup, running, err) : fit_freely(fit, setup, err);
     }
-    status = status < 0 ? -1 : make_model(fit, err);
     if (status < 0) {
         plain_fit_free(fit);
         return -1;
     }
+    fit->model.scale = fit->scale;
+    fit->scale = (struct scale){0};
     *made = fit;
     return 0;
 }
