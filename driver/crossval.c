@@ -6,6 +6,7 @@
 #include "common/kernel/gram.h"
 #include "driver/fit.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ struct round {
     struct kernel kernel;
     struct gram *gram;     /* of all rows, for all folds; NULL: each fold has its own data */
     struct threads *inner; /* for the work within a fold */
+    size_t n_workers;      /* fits at once */
     size_t cache_bytes;    /* for the matrix of one fold, or what that of all rows leaves of it */
 
     pthread_mutex_t mutex; /* guards what follows, and progress */
@@ -204,10 +206,25 @@ static int score_point(struct task *task, void *state, struct point point,
     return status;
 }
 
+/* Of a fit that begins now. */
+static double deadline(struct round *round) {
+    const struct crossval *crossval = round->crossval;
+    if (isinf(crossval->deadline)) {
+        return crossval->deadline;
+    }
+    size_t before = (round->first_point - crossval->first_point) * crossval->folds->n;
+    pthread_mutex_lock(&round->mutex);
+    size_t left = crossval->n_points * crossval->folds->n - before - round->n_done;
+    pthread_mutex_unlock(&round->mutex);
+    double at_once = (double)smaller(left, round->n_workers), now = progress_clock();
+    return now + (crossval->deadline - now) * at_once / (double)(left + crossval->n_after);
+}
+
 static int run_point(struct task *task, void *state, struct point point, struct error *err) {
     struct round *round = task->round;
     const struct crossval *crossval = round->crossval;
-    struct watch watch = fit_watch(crossval->options);
+    struct watch watch = fit_watch(crossval->options, deadline(round));
+    watch_open(&watch);
     struct monitor monitor = watch_monitor(&watch);
     struct solution solution = {0};
     if (crossval->family->solve(state, point, &monitor, &solution, err) < 0) {
@@ -318,6 +335,7 @@ static int run_round(const struct crossval *crossval, size_t first_point, size_t
     int status = plan(&round, n_points, err);
     bool outer = 2 * round.n_pieces >= n_threads;
     round.inner = outer ? NULL : crossval->threads;
+    round.n_workers = outer ? n_threads : 1;
     if (status == 0 && !crossval->copy_folds &&
         fit_wants_gram(crossval->family, crossval->options, &round.kernel)) {
         status = fit_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data, true,

@@ -29,6 +29,9 @@ struct crossval {
     size_t first_point, n_points;
     struct threads *threads;
     size_t cache_bytes;
+    double deadline;           /* of progress_clock() for all fits, INFINITY: none: each has a like
+                                  part of what is left, */
+    size_t n_after;            /* with so many fits that are to follow */
     struct progress *progress; /* NULL: not shown */
     size_t *n_unconverged;     /* counts the fits that did not converge */
 

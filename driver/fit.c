@@ -34,7 +34,7 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
     double n = (double)data->n_rows;
     enum family_matrix matrix = family->matrix ? family->matrix(point.options) : FAMILY_PRODUCTS;
     bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
-    if ((matrix != FAMILY_PRODUCTS && !fits) ||
+    if (matrix == FAMILY_VALUES || (matrix != FAMILY_PRODUCTS && !fits) ||
         (matrix == FAMILY_COLUMNS && !for_folds && n > PRECISION_SMALL_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);
     }
@@ -68,10 +68,10 @@ int fit_header(const struct family *family, void *state, struct point point,
     return 0;
 }
 
-struct watch fit_watch(const struct options *options) {
+struct watch fit_watch(const struct options *options, double deadline) {
     return (struct watch){.most_iterations =
                               (uint64_t)point_number((struct point){options, 0}, "max-iter"),
-                          .most_seconds = point_number((struct point){options, 0}, "max-time")};
+                          .deadline = deadline};
 }
 
 /* ---- the model ---- */
@@ -133,6 +133,21 @@ static int take_vectors(struct model *model, const struct problem *problem,
     return 0;
 }
 
+/* f = 0: no row is used. The weights need not be those of this kernel. */
+static int empty_body(struct model *model, const struct problem *problem,
+                      const struct solution *solution, struct error *err) {
+    const char *const what = "coefficients";
+    if (solution->pairs) {
+        model->pairs = memory_array(1, sizeof model->pairs[0], what, err);
+    } else {
+        model->coefficients = memory_array(1, sizeof(double), what, err);
+    }
+    if (!model->pairs && !model->coefficients) {
+        return -1;
+    }
+    return data_subset(problem->data, NULL, 0, &model->vectors, err);
+}
+
 int fit_body(struct model *model, const struct problem *problem, const struct solution *solution,
              struct error *err) {
     model->primal = solution->primal;
@@ -152,6 +167,9 @@ int fit_body(struct model *model, const struct problem *problem, const struct so
         model->weights = solution->weights;
         model->lent = true;
         return 0;
+    }
+    if (solution->unsolved) {
+        return empty_body(model, problem, solution, err);
     }
     uint32_t *number = memory_zeros(problem->n, 2 * sizeof *number, "support vectors", err);
     if (!number) {

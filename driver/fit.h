@@ -40,7 +40,8 @@ int fit_header(const struct family *family, void *state, struct point point,
 int fit_body(struct model *model, const struct problem *problem, const struct solution *solution,
              struct error *err);
 
-/* The watch of a run of the solver, with the limits of the options. */
-struct watch fit_watch(const struct options *options);
+/* The watch of a run of the solver, with the limit of iterations of the options, and this one of
+ * time. It is not open. */
+struct watch fit_watch(const struct options *options, double deadline);
 
 #endif

@@ -1,8 +1,20 @@
+/* for pthread_condattr_setclock */
+#define _GNU_SOURCE
 #include "driver/plain_fit.h"
 
+#include "common/base/memory.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
 #include "driver/training_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* After the deadline, for the certificate of what the solver has. */
+static const double GRACE_SECONDS = 0.75;
+
+/* A deadline that is further than this is none. */
+static const double LONGEST_SECONDS = 1e9;
 
 /* Fits the scaling. Rows that are scaled one by one have been before: that is only noted. */
 static int scale_data(struct plain_fit *fit, struct data *data, struct error *err) {
@@ -42,11 +54,9 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
     return 0;
 }
 
-static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, struct error *err) {
-    struct watch watch = fit_watch(fit->point.options);
-    watch.progress = setup->progress;
-    watch.log = setup->log;
-    struct monitor monitor = watch_monitor(&watch);
+static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, struct watch *watch,
+                 struct error *err) {
+    struct monitor monitor = watch_monitor(watch);
     double start = progress_clock();
     if (fit->family->solve(fit->state, fit->point, &monitor, &fit->solution, err) < 0) {
         fit->solution = (struct solution){0};
@@ -62,24 +72,185 @@ static int make_model(struct plain_fit *fit, struct error *err) {
                    &fit->model, err) < 0) {
         return -1;
     }
-    fit->model.scale = fit->scale;
-    fit->scale = (struct scale){0};
     return fit_body(&fit->model, &fit->problem, &fit->solution, err);
 }
 
-int plain_fit_open(struct plain_fit *fit, const struct plain_fit_setup *setup, struct error *err) {
-    *fit = (struct plain_fit){.family = setup->family,
-                              .point = setup->point,
-                              .kernel = fit_kernel(setup->family, setup->point, setup->n_features)};
-    if (scale_data(fit, setup->data, err) < 0 || open_problem(fit, setup, err) < 0 ||
-        solve(fit, setup, err) < 0 || make_model(fit, err) < 0) {
-        plain_fit_close(fit);
+static struct plain_fit *begin(const struct plain_fit_setup *setup, struct error *err) {
+    struct plain_fit *fit = memory_zeros(1, sizeof *fit, "a fit", err);
+    if (fit) {
+        fit->family = setup->family;
+        fit->point = setup->point;
+        fit->kernel = fit_kernel(setup->family, setup->point, setup->n_features);
+    }
+    return fit;
+}
+
+/* ---- under a limit of time ---- */
+
+/* The solver's side of it. */
+struct job {
+    struct plain_fit *fit;
+    struct plain_fit_setup setup;
+    struct watch watch;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t ended;
+    bool done;
+    int status;
+    struct error err;
+};
+
+static bool always_late(void *context) {
+    (void)context;
+    return true;
+}
+
+/* f = 0, from a problem of the features alone: no kernel value is needed. */
+static struct plain_fit *fit_nothing(const struct plain_fit_setup *setup, struct error *err) {
+    const struct monitor monitor = {.late = always_late};
+    struct plain_fit *fit = begin(setup, err);
+    if (!fit) {
+        return NULL;
+    }
+    fit->problem = (struct problem){
+        .data = setup->data, .n = setup->data->n_rows, .cache_bytes = setup->cache_bytes};
+    if (fit->family->open(&fit->state, &fit->problem, fit->point, err) < 0) {
+        fit->state = NULL;
+        plain_fit_free(fit);
+        return NULL;
+    }
+    if (fit->family->solve(fit->state, fit->point, &monitor, &fit->solution, err) < 0) {
+        fit->solution = (struct solution){0};
+        plain_fit_free(fit);
+        return NULL;
+    }
+    struct solution *solution = &fit->solution;
+    if (fit->kernel.type != KERNEL_LINEAR && !kernel_definite(&fit->kernel)) {
+        solution->certified = false;
+        solution->dual = 0;
+        solution->gap = NAN;
+    }
+    return fit;
+}
+
+static void *job_main(void *argument) {
+    struct job *job = argument;
+    struct error err = {0};
+    int status = open_problem(job->fit, &job->setup, &err);
+    job->watch.started = progress_clock();
+    status = status < 0 ? -1 : solve(job->fit, &job->setup, &job->watch, &err);
+    status = status < 0 ? -1 : make_model(job->fit, &err);
+    pthread_mutex_lock(&job->mutex);
+    job->status = status;
+    job->err = err;
+    job->done = true;
+    pthread_cond_signal(&job->ended);
+    pthread_mutex_unlock(&job->mutex);
+    return NULL;
+}
+
+/* Whether the job has ended before that time. */
+static bool wait_for(struct job *job, double until) {
+    struct timespec end = {.tv_sec = (time_t)until,
+                           .tv_nsec = (long)(1e9 * (until - floor(until)))};
+    pthread_mutex_lock(&job->mutex);
+    for (int late = 0; !job->done && !late;) {
+        late = pthread_cond_timedwait(&job->ended, &job->mutex, &end);
+    }
+    bool done = job->done;
+    pthread_mutex_unlock(&job->mutex);
+    return done;
+}
+
+static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setup *setup,
+                              struct error *err) {
+    struct job *job = memory_zeros(1, sizeof *job, "a fit", err);
+    if (!job) {
+        return NULL;
+    }
+    pthread_condattr_t attributes;
+    job->fit = fit;
+    job->setup = *setup;
+    job->watch = fit_watch(setup->point.options, setup->deadline);
+    job->watch.progress = setup->progress;
+    job->watch.log = setup->log;
+    watch_open(&job->watch);
+    pthread_mutex_init(&job->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&job->ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return job;
+}
+
+/* *fit becomes what it is when it ends, or f = 0, which is ready sooner. What the job still works on
+ * is left to it, but the scale. */
+static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *running,
+                       struct error *err) {
+    struct plain_fit *nothing = fit_nothing(setup, err);
+    struct job *job = nothing ? job_create(*fit, setup, err) : NULL;
+    pthread_t thread;
+    double start = progress_clock();
+    if (!job || threads_start(&thread, job_main, job, err) < 0) {
+        plain_fit_free(nothing);
+        free(job);
         return -1;
     }
+    if (!wait_for(job, setup->deadline + GRACE_SECONDS)) {
+        watch_close(&job->watch);
+        *running = true;
+        nothing->solve_seconds = progress_clock() - start;
+        nothing->scale = (*fit)->scale;
+        *fit = nothing;
+        progress_clear(setup->progress);
+        return make_model(nothing, err);
+    }
+    pthread_join(thread, NULL);
+    plain_fit_free(nothing);
+    int status = job->status;
+    if (status < 0) {
+        *err = job->err;
+    }
+    free(job);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup,
+                      struct error *err) {
+    struct watch watch = fit_watch(setup->point.options, INFINITY);
+    if (open_problem(fit, setup, err) < 0) {
+        return -1;
+    }
+    watch.progress = setup->progress;
+    watch.log = setup->log;
+    watch_open(&watch);
+    return solve(fit, setup, &watch, err) < 0 ? -1 : make_model(fit, err);
+}
+
+int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *running,
+                     struct error *err) {
+    bool limited = setup->deadline - progress_clock() < LONGEST_SECONDS;
+    struct plain_fit *fit = begin(setup, err);
+    int status = fit ? scale_data(fit, setup->data, err) : -1;
+    *running = false;
+    if (status == 0) {
+        status = limited ? fit_in_time(&fit, setup, running, err) : fit_freely(fit, setup, err);
+    }
+    if (status < 0) {
+        plain_fit_free(fit);
+        return -1;
+    }
+    fit->model.scale = fit->scale;
+    fit->scale = (struct scale){0};
+    *made = fit;
     return 0;
 }
 
-void plain_fit_close(struct plain_fit *fit) {
+void plain_fit_free(struct plain_fit *fit) {
+    if (!fit) {
+        return;
+    }
     model_free(&fit->model);
     solution_free(&fit->solution);
     if (fit->state) {
@@ -87,5 +258,5 @@ void plain_fit_close(struct plain_fit *fit) {
     }
     gram_free(fit->gram);
     scale_free(&fit->scale);
-    *fit = (struct plain_fit){0};
+    free(fit);
 }

@@ -1,5 +1,10 @@
 /* A fit to all training rows at one point: their scaling, the kernel matrix, the solver, and the
- * model that comes of it. Reads and writes no file and says nothing but its progress. */
+ * model that comes of it. Reads and writes no file and says nothing but its progress.
+ *
+ * Under a limit of time the kernel matrix and the solver are the work of a thread of their own, and
+ * beside it f = 0 stands ready, whose bounds are known without work. The solver ends by itself when it
+ * looks at the clock. If it does not, somewhat after the deadline it is left to itself, and f = 0 is
+ * the fit. */
 #ifndef DRIVER_PLAIN_FIT_H
 #define DRIVER_PLAIN_FIT_H
 
@@ -15,6 +20,7 @@
 #include "driver/progress.h"
 #include "solvers/methods/solution.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +32,7 @@ struct plain_fit_setup {
     uint32_t n_features; /* of the training file: the default of gamma */
     struct threads *threads;
     size_t cache_bytes;
+    double deadline; /* of progress_clock(), INFINITY: none */
     struct progress *progress;
     struct output *log; /* NULL: none */
 };
@@ -43,8 +50,11 @@ struct plain_fit {
     double kernel_seconds, solve_seconds;
 };
 
-/* Fits. The caller ends with plain_fit_close, before the setup's data go. */
-int plain_fit_open(struct plain_fit *fit, const struct plain_fit_setup *setup, struct error *err);
-void plain_fit_close(struct plain_fit *fit);
+/* Fits. The caller ends with plain_fit_free, before the setup's data go. *running, also of a fit that
+ * failed: a solver was left to itself; all that the setup names, and the thread pool, are its own
+ * until the program ends, which must not wait for it. */
+int plain_fit_create(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *running,
+                     struct error *err);
+void plain_fit_free(struct plain_fit *fit);
 
 #endif

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static const double WRITING_SECONDS = 1.75, LONGEST_SECONDS = 1e9;
+
 enum { EXIT_DONE = 0, EXIT_NOT_CONVERGED = 3, NAME_BYTES = 64 };
 
 /* A standard stream that is closed becomes one that fails, lest the next file to be opened take its
@@ -39,6 +41,15 @@ static void write_error(void *context, const char *text, size_t length) {
 
 static struct voice standard_error(void) {
     return (struct voice){.write = write_error, .terminal = isatty(STDERR_FILENO)};
+}
+
+/* The limit of time holds whatever the program does. What has a result by then writes it: this comes
+ * after all that, and at most two seconds after the limit. */
+static void start_limit(const struct options *options) {
+    double seconds = point_number((struct point){options, 0}, "max-time");
+    if (seconds > 0 && seconds < LONGEST_SECONDS) {
+        signals_limit(seconds + WRITING_SECONDS);
+    }
 }
 
 /* Prints the error's one line and returns the exit code. */
@@ -78,7 +89,7 @@ int program_train(int argc, char **argv, const struct family *family) {
     struct voice voice = standard_error();
     struct options options = {0};
     struct error err = {0};
-    bool short_of_gap = false;
+    struct train_end end = {0};
     int status = train_options(&options, family, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
     if (status == 0) {
@@ -87,16 +98,20 @@ int program_train(int argc, char **argv, const struct family *family) {
                             .summary = family->summary,
                             .options = &options,
                             .measures = family->measures};
+        start_limit(&options);
         status = wants_text(&options) ? show_text(&help, &err)
                                       : train_run(family, &options, program, &voice, &signals_hold,
-                                                  &short_of_gap, &err);
+                                                  &end, &err);
     }
     bool strict = options_given(&options, "strict");
-    options_free(&options);
-    if (status < 0) {
-        return failed(program, &err);
+    int code = status < 0                    ? failed(program, &err)
+               : strict && end.short_of_gap ? EXIT_NOT_CONVERGED
+                                            : EXIT_DONE;
+    if (end.running) {
+        _exit(code);
     }
-    return strict && short_of_gap ? EXIT_NOT_CONVERGED : EXIT_DONE;
+    options_free(&options);
+    return code;
 }
 
 int program_predict(int argc, char **argv, const struct predictor *predictor) {

@@ -97,11 +97,10 @@ static void log_row(struct output *log, uint64_t iteration, double seconds, doub
 
 static bool late(void *context) {
     const struct watch *watch = context;
-    return watch->most_seconds > 0 && progress_clock() - watch->started >= watch->most_seconds;
+    return progress_clock() >= watch->deadline;
 }
 
-static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
-    struct watch *watch = context;
+static void tell(struct watch *watch, uint64_t iteration, double primal, double dual) {
     double seconds = progress_clock() - watch->started;
     if (watch->log) {
         log_row(watch->log, iteration, seconds, primal, dual);
@@ -111,16 +110,37 @@ static enum stop_reason check(void *context, uint64_t iteration, double primal, 
                       "iteration %" PRIu64 ", primal %.6g, dual %.6g, gap %.3g, %.1f s", iteration,
                       primal, dual, gap_relative(primal, dual), seconds);
     }
+}
+
+static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
+    struct watch *watch = context;
+    pthread_mutex_lock(&watch->mutex);
+    bool closed = watch->closed;
+    if (!closed) {
+        tell(watch, iteration, primal, dual);
+    }
+    pthread_mutex_unlock(&watch->mutex);
     if (watch->most_iterations && iteration >= watch->most_iterations) {
         return STOP_ITERATIONS;
     }
-    return late(watch) ? STOP_TIME : 0;
+    return closed || late(watch) ? STOP_TIME : 0;
 }
 
-struct monitor watch_monitor(struct watch *watch) {
+void watch_open(struct watch *watch) {
     watch->started = progress_clock();
+    watch->closed = false;
+    pthread_mutex_init(&watch->mutex, NULL);
     if (watch->log) {
         output_format(watch->log, "iteration\tseconds\tprimal\tdual\tgap\n");
     }
+}
+
+void watch_close(struct watch *watch) {
+    pthread_mutex_lock(&watch->mutex);
+    watch->closed = true;
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+struct monitor watch_monitor(struct watch *watch) {
     return (struct monitor){.context = watch, .check = check, .late = late};
 }

@@ -46,11 +46,19 @@ struct watch {
     struct progress *progress; /* NULL: not shown */
     struct output *log;        /* NULL: none */
     uint64_t most_iterations;  /* 0: no limit */
-    double most_seconds;       /* 0: no limit */
+    double deadline;           /* of progress_clock(); INFINITY: none */
     double started;            /* progress_clock() then */
+    pthread_mutex_t mutex;     /* guards what follows */
+    bool closed;               /* nothing is shown or logged any more */
 };
 
-/* Makes the monitor of a watch; both must outlive the run. The clock starts now. */
+/* Begins the watch, whose fields before `started` are set: the clock of what it says starts now, and
+ * the log has its header. watch_close, from any thread, ends what it says: the solver is told to stop,
+ * and if it goes on, nobody hears of it. */
+void watch_open(struct watch *watch);
+void watch_close(struct watch *watch);
+
+/* The monitor of an open watch; both must outlive the run. */
 struct monitor watch_monitor(struct watch *watch);
 
 #endif

@@ -2,11 +2,14 @@
 #define _GNU_SOURCE
 #include "driver/signals.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static const struct {
@@ -34,8 +37,18 @@ static void put(const char *text) {
     }
 }
 
+/* Ends the program with an exit code of its own. */
+static void end_by_time(void) {
+    put(speaker);
+    put(": the limit of time is passed, with nothing to write yet\n");
+    _exit(EXIT_FAILURE);
+}
+
 /* Ends the program as if the signal had not been taken, so that who waits for it sees it. */
 static void end_by(int number) {
+    if (number == SIGALRM) {
+        end_by_time();
+    }
     for (size_t i = 0; i < N_ENDERS; i++) {
         if (enders[i].number == number && enders[i].name) {
             put(speaker);
@@ -62,6 +75,12 @@ static void end_unless_held(void) {
     }
 }
 
+/* What is being put in place is there in time. */
+static void forget_time(void) {
+    int number = SIGALRM;
+    atomic_compare_exchange_strong(&came, &number, 0);
+}
+
 /* On any thread. */
 static void take(int number) {
     atomic_store(&came, number);
@@ -77,6 +96,7 @@ static void hold(void) {
 }
 
 static void release(void) {
+    forget_time();
     atomic_store(&state, FREE);
     end_unless_held();
 }
@@ -96,4 +116,14 @@ void signals_start(const char *program) {
     }
     const struct sigaction error = {.sa_handler = SIG_IGN};
     sigaction(SIGXFSZ, &error, NULL);
+}
+
+void signals_limit(double seconds) {
+    struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART};
+    const struct itimerval timer = {
+        .it_value = {.tv_sec = (time_t)seconds,
+                     .tv_usec = (suseconds_t)(1e6 * (seconds - floor(seconds)))}};
+    sigfillset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
 }

@@ -11,6 +11,10 @@
  * (borrowed) begins the line. */
 void signals_start(const char *program);
 
+/* Ends the program after so many seconds (above 0, at most 1e9), with a line on standard error and
+ * exit code 1, unless files take their places then. */
+void signals_limit(double seconds);
+
 /* Keeps them off while files have temporary names. */
 extern const struct output_hold signals_hold;
 

@@ -16,8 +16,10 @@
 #include "driver/sweep.h"
 #include "driver/training_data.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct training {
     const struct family *family;
@@ -28,6 +30,8 @@ struct training {
     struct progress progress;
     struct threads *threads;
     size_t cache_bytes;
+    double deadline; /* of progress_clock(), for all; INFINITY: none */
+    bool running;    /* a solver goes on: it has all of this but the outputs */
     struct training_data read;
     struct sweep sweep;
     struct calibration calibration;
@@ -114,6 +118,7 @@ static struct crossval make_crossval(struct training *training) {
                              .folds = &training->read.folds,
                              .threads = training->threads,
                              .cache_bytes = training->cache_bytes,
+                             .deadline = training->deadline,
                              .progress = &training->progress,
                              .n_unconverged = &training->n_unconverged};
 }
@@ -127,11 +132,18 @@ static void warn_of_folds(struct training *training, size_t before, size_t n_fit
     }
 }
 
+/* After those of a sweep. */
+static size_t fits_after(const struct training *training) {
+    bool calibrated = calibration_wanted(training->family, training->options);
+    return !training->fitting ? 0 : calibrated ? CALIBRATION_FOLDS + 1 : 1;
+}
+
 static int cross(struct training *training, struct error *err) {
     const struct options *options = training->options;
     struct output *results = training->outputs.results;
     bool table = options->n_points > 1;
     struct crossval crossval = make_crossval(training);
+    crossval.n_after = fits_after(training);
     if (sweep_run(&training->sweep, &crossval, table ? results : NULL, err) < 0) {
         return -1;
     }
@@ -146,6 +158,7 @@ static int cross(struct training *training, struct error *err) {
 
 static int calibrate(struct training *training, struct point point, struct error *err) {
     struct crossval crossval = make_crossval(training);
+    crossval.n_after = 1;
     size_t before = training->n_unconverged;
     int status = calibration_score(&training->calibration, &crossval, point, err);
     warn_of_folds(training, before, CALIBRATION_FOLDS);
@@ -157,8 +170,10 @@ static int calibrate(struct training *training, struct point point, struct error
 /* Where nothing is claimed there is nothing to prove: no file then, and a warning. */
 static int write_proof(struct training *training, const struct plain_fit *fit, uint32_t checksum,
                        struct error *err) {
-    if (!fit->solution.certified) {
-        progress_warn(&training->progress, "no proof is written: the model's gap is not certified");
+    if (!fit->solution.certified || fit->solution.unsolved) {
+        progress_warn(&training->progress, "no proof is written: %s",
+                      fit->solution.unsolved ? "there was no time for a fit"
+                                             : "the model's gap is not certified");
         output_discard(training->outputs.proof);
         training->outputs.proof = NULL;
         return 0;
@@ -207,20 +222,21 @@ static int fit_model(struct training *training, struct point point, struct error
                                           .n_features = training->read.n_features,
                                           .threads = training->threads,
                                           .cache_bytes = training->cache_bytes,
+                                          .deadline = training->deadline,
                                           .progress = &training->progress,
                                           .log = training->outputs.log};
-    struct plain_fit fit;
-    if (plain_fit_open(&fit, &setup, err) < 0) {
+    struct plain_fit *fit;
+    if (plain_fit_create(&fit, &setup, &training->running, err) < 0) {
         return -1;
     }
-    int status = write_fit(training, &fit, err);
-    if (!fit.solution.converged) {
+    int status = write_fit(training, fit, err);
+    if (!fit->solution.converged) {
         training->n_unconverged++;
         if (status == 0) {
-            warn_of_fit(training, &fit);
+            warn_of_fit(training, fit);
         }
     }
-    plain_fit_close(&fit);
+    plain_fit_free(fit);
     return status;
 }
 
@@ -261,18 +277,41 @@ static int run(struct training *training, struct error *err) {
     return work(training, err) < 0 ? -1 : outputs_commit(&training->outputs, err);
 }
 
+static double deadline(const struct options *options) {
+    double seconds = point_number((struct point){options, 0}, "max-time");
+    return seconds > 0 ? progress_clock() + seconds : (double)INFINITY;
+}
+
+static void training_free(struct training *training) {
+    calibration_free(&training->calibration);
+    sweep_free(&training->sweep);
+    training_data_free(&training->read);
+    threads_free(training->threads);
+    progress_close(&training->progress);
+    free(training);
+}
+
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, const struct output_hold *hold, bool *short_of_gap,
+              const struct voice *voice, const struct output_hold *hold, struct train_end *end,
               struct error *err) {
-    struct training training = {.family = family, .options = options, .outputs = {.hold = hold}};
-    progress_open(&training.progress, voice, program, options_given(options, "quiet"));
-    int status = run(&training, err);
-    *short_of_gap = training.n_unconverged > 0;
-    outputs_close(&training.outputs);
-    calibration_free(&training.calibration);
-    sweep_free(&training.sweep);
-    training_data_free(&training.read);
-    threads_free(training.threads);
-    progress_close(&training.progress);
+    *end = (struct train_end){0};
+    struct training *training = memory_zeros(1, sizeof *training, "a run", err);
+    if (!training) {
+        return -1;
+    }
+    training->family = family;
+    training->options = options;
+    training->outputs.hold = hold;
+    training->deadline = deadline(options);
+    progress_open(&training->progress, voice, program, options_given(options, "quiet"));
+    int status = run(training, err);
+    *end = (struct train_end){.short_of_gap = training->n_unconverged > 0,
+                              .running = training->running};
+    outputs_close(&training->outputs);
+    if (end->running) {
+        progress_clear(&training->progress);
+    } else {
+        training_free(training);
+    }
     return status;
 }

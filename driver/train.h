@@ -15,11 +15,16 @@ extern const char *const loss_names[];
 /* Fills *options with the common options and the family's own. */
 int train_options(struct options *options, const struct family *family, struct error *err);
 
+struct train_end {
+    bool short_of_gap; /* a fit did not reach the gap that was asked for */
+    bool running;      /* a solver passed the limit of time and was left to itself: the caller keeps
+                          the options and the voice for it, and ends the program by _exit */
+};
+
 /* Does what the options, read from a command line, say: fits, cross-validates or sweeps. `program`
- * is its name in what it says; hold may be NULL, see output.h. *short_of_gap: a fit did not reach
- * the gap that was asked for. */
+ * is its name in what it says; hold may be NULL, see output.h. *end is filled also when it fails. */
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, const struct output_hold *hold, bool *short_of_gap,
+              const struct voice *voice, const struct output_hold *hold, struct train_end *end,
               struct error *err);
 
 #endif

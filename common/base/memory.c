@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "common/base/memory.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,10 @@
 
 enum { CACHE_LINE = 64 };
 static const size_t HUGE_PAGE = (size_t)2 << 20;
+
+/* Blocks of so many bytes are not asked for beyond what the machine has: the system would give them,
+ * and end the program, or another, when they are written to. */
+static const size_t LARGE_BLOCK = (size_t)64 << 20;
 
 static void *fail(size_t count, size_t size, const char *what, struct error *err) {
     error_set(err, ERROR_RUNTIME, "out of memory: %zu x %zu bytes for %s", count, size, what);
@@ -20,6 +25,9 @@ void *memory_array(size_t count, size_t size, const char *what, struct error *er
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
         return fail(count, size, what, err);
+    }
+    if (bytes >= LARGE_BLOCK && memory_expect((double)bytes, what, err) < 0) {
+        return NULL;
     }
     size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : CACHE_LINE;
     size_t rounded = (bytes + alignment - 1) / alignment * alignment;
@@ -85,4 +93,30 @@ size_t memory_physical(void) {
         return least;
     }
     return bytes;
+}
+
+/* Bytes that programs can still have without swapping, as Linux estimates them; 0: not known. */
+static double available(void) {
+    char text[4096];
+    int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (n <= 0) {
+        return 0;
+    }
+    text[n] = '\0';
+    const char *const key = "MemAvailable:", *line = strstr(text, key);
+    return line ? 1024 * strtod(line + strlen(key), NULL) : 0;
+}
+
+int memory_expect(double bytes, const char *what, struct error *err) {
+    const double mebibyte = 1048576;
+    double has = available();
+    has = has > 0 ? has : (double)memory_physical();
+    return bytes <= has ? 0
+                        : error_set(err, ERROR_RUNTIME,
+                                    "out of memory: %.0f MB for %s, of %.0f that are free",
+                                    bytes / mebibyte, what, has / mebibyte);
 }

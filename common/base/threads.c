@@ -73,17 +73,23 @@ static size_t processors(void) {
 
 enum { STACK_BYTES = 2 << 20 };
 
-/* With a stack that does not depend on the limit of the program's own. */
-static int start_worker(struct worker *worker) {
+/* With a stack that does not depend on the limit of the program's own. Returns 0 or errno. */
+static int start(pthread_t *thread, void *(*function)(void *), void *argument) {
     pthread_attr_t attributes;
     int failure = pthread_attr_init(&attributes);
     if (failure == 0) {
         failure = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-        failure =
-            failure ? failure : pthread_create(&worker->thread, &attributes, worker_main, worker);
+        failure = failure ? failure : pthread_create(thread, &attributes, function, argument);
         pthread_attr_destroy(&attributes);
     }
     return failure;
+}
+
+int threads_start(pthread_t *thread, void *(*function)(void *), void *argument,
+                  struct error *err) {
+    return start(thread, function, argument) == 0
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "cannot start a thread");
 }
 
 int threads_create(struct threads **threads, size_t n, struct error *err) {
@@ -105,7 +111,7 @@ int threads_create(struct threads **threads, size_t n, struct error *err) {
         struct worker *worker = &pool->workers[pool->n - 1];
         worker->threads = pool;
         worker->number = pool->n;
-        if (start_worker(worker) != 0) {
+        if (start(&worker->thread, worker_main, worker) != 0) {
             error_set(err, ERROR_RUNTIME, "cannot start thread %zu of %zu", pool->n, n);
             threads_free(pool);
             return -1;

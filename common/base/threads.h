@@ -5,6 +5,7 @@
 
 #include "common/base/error.h"
 
+#include <pthread.h>
 #include <stddef.h>
 
 struct threads;
@@ -23,5 +24,8 @@ size_t threads_count(const struct threads *threads);
 /* Runs tasks 0..n_tasks-1, each once, handed out in ascending order, and returns when all are
  * done. Not re-entrant: a task must not call threads_run on the pool that runs it. */
 void threads_run(struct threads *threads, size_t n_tasks, threads_task task, void *argument);
+
+/* Starts a thread beside pools, with a stack like theirs. The caller joins it. */
+int threads_start(pthread_t *thread, void *(*function)(void *), void *argument, struct error *err);
 
 #endif

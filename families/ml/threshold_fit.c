@@ -65,26 +65,19 @@ struct work {
     struct ml_sort *list, *merge; /* (most) */
 };
 
-/* t = w's + constant for targets (n_all), in centred scores. */
-static int least_squares(const struct work *work, const double *target, double *value,
-                         struct error *err) {
+static bool has_scores(const struct work *work) {
+    for (size_t j = 0; j < work->rows->n_all * work->rows->q; j++) {
+        if (work->scores[j] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The Cholesky factor of the centred scores' products, in A (q, q). */
+static bool factor_scores(const struct work *work, const double *mean, double *A) {
     size_t q = work->rows->q, n = work->rows->n_all;
-    double *A = memory_zeros(q, q * sizeof *A, "a least-squares fit", err);
-    double *mean = memory_zeros(q, sizeof *mean, "a least-squares fit", err);
-    if (!A || !mean) {
-        free(A);
-        free(mean);
-        return -1;
-    }
-    double target_mean = 0, trace = 0, constant;
-    for (size_t i = 0; i < n; i++) {
-        array_add(mean, 1 / (double)n, work->scores + i * q, q);
-        target_mean += target[i] / (double)n;
-    }
-    memset(value, 0, q * sizeof *value);
-    for (size_t i = 0; i < n; i++) {
-        array_add(value, target[i] - target_mean, work->scores + i * q, q);
-    }
+    double trace = 0;
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)q, (int)n, 1, work->scores, (int)q, 0,
                 A, (int)q);
     for (size_t k = 0; k < q; k++) {
@@ -96,7 +89,30 @@ static int least_squares(const struct work *work, const double *target, double *
     for (size_t k = 0; k < q; k++) {
         A[k * q + k] += RIDGE * trace / (double)q + 1e-300;
     }
-    bool solved = cholesky_factor(A, q) == 0;
+    return cholesky_factor(A, q) == 0;
+}
+
+/* t = w's + constant for targets (n_all), in centred scores. */
+static int least_squares(const struct work *work, const double *target, double *value,
+                         struct error *err) {
+    size_t q = work->rows->q, n = work->rows->n_all;
+    double *A = memory_zeros(q, q * sizeof *A, "a least-squares fit", err);
+    double *mean = memory_zeros(q, sizeof *mean, "a least-squares fit", err);
+    if (!A || !mean) {
+        free(A);
+        free(mean);
+        return -1;
+    }
+    double target_mean = 0, constant;
+    for (size_t i = 0; i < n; i++) {
+        array_add(mean, 1 / (double)n, work->scores + i * q, q);
+        target_mean += target[i] / (double)n;
+    }
+    memset(value, 0, q * sizeof *value);
+    for (size_t i = 0; i < n; i++) {
+        array_add(value, target[i] - target_mean, work->scores + i * q, q);
+    }
+    bool solved = has_scores(work) && factor_scores(work, mean, A);
     if (solved) {
         cholesky_solve(A, q, value);
     } else { /* scores that do not vary */

@@ -252,6 +252,11 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     return model_add_number(model, err, "probability-slope", slope);
 }
 
+/* Pair features make squares of their own. */
+static enum family_matrix matrix(const struct options *options) {
+    return exterior_features(options) ? FAMILY_VALUES : FAMILY_PRODUCTS;
+}
+
 const struct family rank_family = {
     .name = "rank",
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
@@ -268,6 +273,7 @@ const struct family rank_family = {
     .measures = &rank_measures,
     .check = check,
     .check_data = query_weights_check,
+    .matrix = matrix,
     .linear_gram = exterior_features,
     .open = open_problem,
     .solve = solve,

@@ -58,7 +58,7 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
     return error;
 }
 
-static double loss_of_nothing(const struct mc_task *task, double cost) {
+double mc_loss_of_nothing(const struct mc_task *task, double cost) {
     struct certify_total total = {0};
     for (size_t i = 0; i < task->n; i++) {
         certify_total_add(&total, task->weight[task->y[i]], mc_most(&task->shape));
@@ -114,7 +114,7 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                           .linear = dual->linear,
                                           .linear_rounding =
                                               unit * dual->linear + dual->linear_rounding,
-                                          .nothing = loss_of_nothing(task, cost)};
+                                          .nothing = mc_loss_of_nothing(task, cost)};
     int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
     free(error);
     fit->primal = fit->certificate.primal;

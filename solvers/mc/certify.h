@@ -24,6 +24,9 @@ struct mc_dual {
                               units in the last place */
 };
 
+/* The primal of W = 0, at least. */
+double mc_loss_of_nothing(const struct mc_task *task, double cost);
+
 /* Fills the fit's certificate, its alpha if the task keeps it, primal and dual from its weights and
  * bias as they will be written. scores (n, k), if not NULL, gets the scores, with the bias; kernels
  * only. */

@@ -307,10 +307,28 @@ static void take_nothing(const struct mc *mc, struct solution *solution) {
     }
 }
 
+/* W = 0 for lack of time. */
+static int give_nothing(struct mc *mc, double cost, struct solution *solution, struct error *err) {
+    size_t k = mc->labels.names.n;
+    size_t rows = mc->problem->gram ? mc->task.n : mc->problem->data->n_features;
+    solution->n_outputs = k;
+    solution->weights = memory_zeros(rows, k * sizeof(double), "weights", err);
+    solution->bias = mc->task.bias > 0 ? memory_zeros(k, sizeof(double), "weights", err) : NULL;
+    if (!solution->weights || (mc->task.bias > 0 && !solution->bias)) {
+        solution_free(solution);
+        return -1;
+    }
+    certify_nothing(mc->problem, mc_loss_of_nothing(&mc->task, cost), solution);
+    return 0;
+}
+
 int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
              struct solution *solution, struct error *err) {
     struct mc_fit fit = {0};
     *solution = (struct solution){0};
+    if (monitor_late(monitor)) {
+        return give_nothing(mc, parameters->cost, solution, err);
+    }
     if (run(mc, parameters, monitor, &fit, err) < 0) {
         mc_fit_free(&fit);
         return -1;

@@ -197,6 +197,18 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
                            : STOP_INDEFINITE;
 }
 
+void certify_nothing(const struct problem *problem, double nothing, struct solution *solution) {
+    bool definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
+    solution->primal = nothing;
+    solution->dual = 0;
+    solution->gap = definite ? gap_relative_to(nothing, 0, nothing, 0) : NAN;
+    solution->norm = 0;
+    solution->flat = solution->unsolved = true;
+    solution->certified = definite;
+    solution->converged = false;
+    solution->reason = STOP_TIME;
+}
+
 void certify_sum(const struct certificate *sum, bool convex, double epsilon,
                  struct solution *solution) {
     solution->primal = sum->primal;

@@ -81,6 +81,11 @@ enum stop_reason certify_reason(const struct certificate *certificate, enum stop
 void certify_conclude(const struct certificate *certificate, double epsilon,
                       enum stop_reason reason, struct solution *solution);
 
+/* What the solution says of f = 0 where there is no time for more: the primal is `nothing`, and no
+ * objective is below 0 where the kernel is positive semidefinite, which it is only if that is known
+ * of all its kind. The weights are the caller's. */
+void certify_nothing(const struct problem *problem, double nothing, struct solution *solution);
+
 /* A sum of products of two numbers, all at least 0, that is never too small: exact where all of it is,
  * else raised by what rounding may have lost. For `nothing`. */
 struct certify_total {

@@ -22,6 +22,7 @@ struct solution {
     const char *zero;    /* why w = 0 is optimal, where that is known: a static sentence, or NULL */
     double gap;          /* relative; NAN: nothing bounds the optimum */
     uint64_t iterations;
+    bool unsolved;           /* f = 0, for there was no time: the dual point is 0, and not kept */
     bool converged;          /* (primal - dual) / primal <= epsilon, or the stop rule asked for */
     enum stop_reason reason; /* when not converged */
     bool certified;          /* else the problem is not convex, or not known to be: a gap that is

@@ -138,6 +138,11 @@ static double largest_norm(const struct ml_claim *claim) {
     return sqrt(2 * fmax(0, claim->linear));
 }
 
+double ml_loss_of_nothing(const struct ml_rows *rows, double cost) {
+    const struct certify_total all = {.sum = (double)rows->n};
+    return certify_total_times(&all, cost);
+}
+
 int ml_certify(struct certify *certify, const struct ml_claim *claim,
                struct certificate *certificate, struct error *err) {
     const struct ml_rows *rows = claim->rows;
@@ -156,14 +161,13 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
     }
     struct loss loss = {.claim = claim};
     double unit = (16 * ((double)rows->q + 8) + (double)rows->n) * DBL_EPSILON + claim->rounding;
-    const struct certify_total all = {.sum = (double)rows->n};
     const struct certify_family family = {
         .context = &loss,
         .block = 1 + BLOCK_SCORES / rows->q,
         .loss = evaluate_loss,
         .linear = claim->linear,
         .linear_rounding = 2 * unit * rounding.all + price_of_balance(claim, &rounding, largest),
-        .nothing = certify_total_times(&all, claim->cost)};
+        .nothing = ml_loss_of_nothing(rows, claim->cost)};
     int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);
     free(rounding.error);
     return status;

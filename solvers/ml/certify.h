@@ -31,6 +31,9 @@ struct ml_claim {
     struct ml_scratch *scratch;
 };
 
+/* The primal of f = 0, at least. */
+double ml_loss_of_nothing(const struct ml_rows *rows, double cost);
+
 /* Both bounds. A dual point is within rounding of one that some alpha within its bounds makes, and
  * with a free bias of one whose sums are 0: what that may cost is taken off. */
 int ml_certify(struct certify *certify, const struct ml_claim *claim,

@@ -175,6 +175,14 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
     if (check(ml, parameters, err) < 0 || ml_point_create(&point, ml, err) < 0) {
         return -1;
     }
+    solution->n_outputs = ml->rows.q;
+    if (monitor_late(monitor)) { /* f = 0 for lack of time */
+        point.certificate.worse = true;
+        certify_nothing(ml->problem, ml_loss_of_nothing(&ml->rows, parameters->cost), solution);
+        hand_over(ml, &point, solution);
+        ml_point_free(&point);
+        return 0;
+    }
     if (solve(ml, parameters, &run, &point, err) < 0) {
         ml_point_free(&point);
         return -1;

@@ -86,9 +86,29 @@ static int evaluate_kernel(struct exterior *exterior, struct error *err) {
     return status;
 }
 
+/* All squares and pairs, before any is made: the cache bounds them. */
+static int check_memory(const struct problem *problem, const struct rank_pairs *pairs,
+                        struct error *err) {
+    const double mebibyte = 1048576;
+    double n = (double)pairs->start[pairs->n_groups];
+    double bytes = 2 * n * n * sizeof(double) + pairs->n_pairs * sizeof(struct pair);
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double m = (double)(pairs->start[g + 1] - pairs->start[g]);
+        bytes += m * m * sizeof(double);
+    }
+    if (bytes > (double)problem->cache_bytes) {
+        return error_set(err, ERROR_RUNTIME,
+                         "pair features of these rows want %.0f MB: the cache has %.0f",
+                         ceil(bytes / mebibyte), (double)problem->cache_bytes / mebibyte);
+    }
+    return memory_expect(bytes, "pair features", err);
+}
+
 int exterior_create(struct exterior **exterior, const struct problem *problem,
                     const struct rank_pairs *pairs, struct error *err) {
-    struct exterior *made = memory_zeros(1, sizeof *made, "pair features", err);
+    struct exterior *made = check_memory(problem, pairs, err) < 0
+                                ? NULL
+                                : memory_zeros(1, sizeof *made, "pair features", err);
     if (!made) {
         return -1;
     }

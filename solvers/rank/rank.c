@@ -41,6 +41,7 @@ struct rank {
     double *last[2];            /* weights of the last Newton solve, by loss */
     struct rank_finish *finish; /* NULL until it is wanted ... */
     bool endless;               /* ... and where it cannot be */
+    bool pair_features;
     bool keep;                  /* the dual points of solutions are wanted: */
     struct rank_points points;  /* that of the last */
 };
@@ -74,7 +75,7 @@ static int create_parts(struct rank *rank, const struct rank_preferences *prefer
             0) {
         return -1;
     }
-    if (!preferences->exterior) {
+    if (!rank->pair_features || !rank->problem->gram) {
         rank->risk[RANK_HINGE] = rank_risk_table(&rank->loss[RANK_HINGE], preferences->keep);
         rank->risk[RANK_SQUARED_HINGE] =
             rank_risk_table(&rank->loss[RANK_SQUARED_HINGE], preferences->keep);
@@ -97,6 +98,7 @@ int rank_create(struct rank **rank, const struct problem *problem,
     }
     made->problem = problem;
     made->keep = preferences->keep;
+    made->pair_features = preferences->exterior;
     if (create_parts(made, preferences, err) < 0) {
         rank_free(made);
         return -1;
@@ -556,12 +558,28 @@ static int run_rounds(struct rank *rank, const struct rank_parameters *parameter
     }
 }
 
+/* w = 0 for lack of time. */
+static int give_nothing(struct rank *rank, double cost, struct solution *solution,
+                        struct error *err) {
+    solution->n_outputs = 1;
+    if (rank->pair_features) {
+        solution->pairs = memory_array(1, sizeof *solution->pairs, "pairs", err);
+    } else {
+        solution->weights = memory_zeros(rank->map.dimension, sizeof(double), "weights", err);
+    }
+    certify_nothing(rank->problem, loss_of_nothing(rank, cost), solution);
+    return solution->pairs || solution->weights ? 0 : -1;
+}
+
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
                const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
     struct best best = {.weights = NULL};
     if (check(rank, parameters, err) < 0) {
         return -1;
+    }
+    if (monitor_late(monitor)) {
+        return give_nothing(rank, parameters->cost, solution, err);
     }
     int status = run_rounds(rank, parameters, monitor, &best, err);
     if (status == 0 && parameters->method == RANK_AUTO && !is_reached(&best, parameters) &&

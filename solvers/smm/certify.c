@@ -127,7 +127,7 @@ static int measure_nuclear(const struct smm_claim *claim, struct work *work, dou
 
 /* The loss of W = 0 with its best bias: all rows of the side that weighs less have margin 2. Costs are
  * products that have been rounded. */
-static double loss_of_nothing(const struct binary_loss *loss, size_t n) {
+double smm_loss_of_nothing(const struct binary_loss *loss, size_t n) {
     double up = 1 + ((double)n + 8) * DBL_EPSILON;
     double side[2] = {0, 0};
     for (size_t i = 0; i < n; i++) {
@@ -170,7 +170,7 @@ int smm_certify(struct certify *certify, const struct smm_claim *claim,
             .linear = isfinite(price) ? sums.linear : 0,
             .linear_rounding =
                 isfinite(price) ? price + ((double)n + 4) * DBL_EPSILON * sums.size : 0,
-            .nothing = loss_of_nothing(claim->loss, n)};
+            .nothing = smm_loss_of_nothing(claim->loss, n)};
         status = certify_bounds(certify, 1, &f, &g, &family, certificate, err);
     }
     free(G);

@@ -17,6 +17,9 @@ struct smm_claim {
     const double *alpha;            /* (n) in [0, C_i], with y'alpha = 0 but for rounding */
 };
 
+/* The primal of W = 0 with its best bias, at least. */
+double smm_loss_of_nothing(const struct binary_loss *loss, size_t n);
+
 /* Both bounds of 1/2 |W|^2 + tau |W|_* + loss. A dual point whose y'alpha no small change brings to 0
  * gives the bound 0. */
 int smm_certify(struct certify *certify, const struct smm_claim *claim,

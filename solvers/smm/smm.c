@@ -338,6 +338,25 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
 
 /* ---- all machines ---- */
 
+/* W = 0 with its best bias, and alpha = 0, for lack of time. */
+static void give_nothing(struct smm *smm, const struct binary_loss *loss,
+                         struct smm_machine *machine, struct smm_outcome *outcome) {
+    size_t n = smm->problem->n;
+    double sum, nothing = smm_loss_of_nothing(loss, n);
+    memset(machine->W, 0, smm->cells * sizeof *machine->W);
+    memset(machine->alpha, 0, n * sizeof *machine->alpha);
+    memset(smm->s, 0, n * sizeof *smm->s);
+    machine->bias = binary_bias(loss, smm->s, n, smm->breaks, &sum);
+    machine->rank = 0;
+    machine->primal = machine->best = machine->worst = nothing;
+    machine->dual = 0;
+    machine->certificate = (struct certificate){
+        .primal = nothing, .nothing = nothing, .certified = true, .flat = true, .worse = true};
+    machine->stationarity = INFINITY;
+    machine->n_starts = 0;
+    outcome->reason = STOP_TIME;
+}
+
 static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters *parameters,
                          const struct monitor *monitor, struct smm_outcome *outcome,
                          struct error *err) {
@@ -352,6 +371,10 @@ static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters 
     const struct binary_loss loss = {
         .y = smm->y, .cost = smm->cost, .squared = parameters->loss == SMM_SQUARED_HINGE};
     *outcome = (struct smm_outcome){0};
+    if (monitor_late(monitor)) {
+        give_nothing(smm, &loss, machine, outcome);
+        return 0;
+    }
     int status;
     switch (parameters->formulation) {
     case SMM_LOWRANK:

@@ -169,13 +169,21 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 }
 
 /* The primal of w = 0, at least. */
-static double loss_of_nothing(const struct loss *loss, double *zeros) {
+static double primal_of_nothing(const struct loss *loss, double *zeros) {
     double value, rounding;
     memset(zeros, 0, loss->risk->n * sizeof *zeros);
     struct loss own = {.risk = loss->risk, .cost = loss->cost};
     struct error ignored;
     evaluate_loss(&own, 0, loss->risk->n, zeros, zeros, &value, &rounding, &ignored);
     return value + rounding;
+}
+
+int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, struct error *err) {
+    double *zeros = memory_array(risk->n, sizeof *zeros, "a certificate", err);
+    struct loss loss = {.risk = risk, .cost = cost};
+    *nothing = zeros ? primal_of_nothing(&loss, zeros) : 0;
+    free(zeros);
+    return zeros ? 0 : -1;
 }
 
 /* ---- the dual point ---- */
@@ -311,7 +319,7 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
         status = make_dual(certifier, &loss, fit, &dual, err);
     }
     if (status == 0) {
-        double nothing = loss_of_nothing(&loss, s);
+        double nothing = primal_of_nothing(&loss, s);
         status = find_bounds(certifier, &loss, fit->weights, &dual, nothing, certificate, err);
         *threshold = loss.threshold;
         if (status == 0 && certificate->certified && certificate->gap > epsilon) {

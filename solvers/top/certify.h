@@ -23,6 +23,9 @@ int top_certifier_create(struct top_certifier *certifier, const struct problem *
                          const struct score_map *map, struct error *err);
 void top_certifier_free(struct top_certifier *certifier);
 
+/* *nothing = the primal of w = 0, at least. */
+int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, struct error *err);
+
 /* Makes the fit's dual point feasible (solvers/top/dual.h) and fills the certificate of its weights
  * and that point, and the threshold of these weights. Where the gap is above epsilon the weights
  * are tried at other lengths, and replaced where that is better: at large C rows are to lie above

@@ -415,6 +415,22 @@ static int solve_grill(struct top *top, const struct top_parameters *parameters,
     return top_grill_solve(&grill, monitor, solution, &top->threshold, err);
 }
 
+/* w = 0 for lack of time. */
+static int give_nothing(struct top *top, const struct top_parameters *parameters,
+                        struct solution *solution, struct error *err) {
+    struct top_risk *risk = &top->engines[parameters->loss].risk;
+    double nothing;
+    if (create_engines(top, parameters->loss, err) < 0 ||
+        top_loss_of_nothing(risk, parameters->cost, &nothing, err) < 0) {
+        return -1;
+    }
+    top->threshold = top_risk_of_nothing(risk);
+    solution->n_outputs = 1;
+    solution->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
+    certify_nothing(top->problem, nothing, solution);
+    return solution->weights ? 0 : -1;
+}
+
 int top_solve(struct top *top, const struct top_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
@@ -423,6 +439,9 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     }
     if (is_grill(top->setting.formulation)) {
         return solve_grill(top, parameters, monitor, solution, err);
+    }
+    if (monitor_late(monitor)) {
+        return give_nothing(top, parameters, solution, err);
     }
     struct best best = {.found = false};
     int status = create_engines(top, parameters->loss, err);
