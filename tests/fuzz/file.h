@@ -40,12 +40,12 @@ static inline void fuzz_file(size_t number, const uint8_t *bytes, size_t size,
 }
 
 /* The same for a model or proof without its last line: gets one that is right, with the number of
- * lines of its body and the checksum, which is returned. The body begins behind a line that
- * `begins` tells. */
+ * lines of its body and the checksum, which is returned. `begins` tells the lines with which parts of
+ * the body begin. */
 uint32_t fuzz_file_closed(size_t number, const uint8_t *bytes, size_t size,
                           bool (*begins)(const char *line, size_t length), char path[FUZZ_PATH]);
 
-/* Lines that begin the body of a model, and of a proof. */
+/* Lines that begin parts of the body of a model, and of a proof. */
 bool fuzz_begins_model(const char *line, size_t length);
 bool fuzz_begins_proof(const char *line, size_t length);
 

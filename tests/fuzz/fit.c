@@ -194,14 +194,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     char path[FUZZ_PATH], *line = strndup((const char *)bytes + 1, (size_t)(newline - bytes - 1));
     fuzz_demand(line != NULL);
     fuzz_file(0, newline + 1, (size_t)(bytes + size - newline - 1), path);
-    struct request request = {.family = fuzz_families[bytes[0] % FUZZ_FAMILIES], .rows = path};
+    struct request request = {.family = fuzz_families[(bytes[0] & 0x7f) % FUZZ_FAMILIES],
+                              .rows = path};
     char *rest = line, *word;
     while (request.n_words < MOST_WORDS && (word = strsep(&rest, " ")) != NULL) {
         if (*word) {
             request.word[request.n_words++] = word;
         }
     }
-    try_fits(&request, bytes[0]);
+    try_fits(&request, bytes[0] & 0x7f);
     free(line);
     return 0;
 }

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (size == 0) {
         return 0;
     }
-    const struct predictor *predictor = fuzz_predictors[bytes[0] % FUZZ_FAMILIES];
+    const struct predictor *predictor = fuzz_predictors[(bytes[0] & 0x7f) % FUZZ_FAMILIES];
     char path[FUZZ_PATH];
     if (bytes[0] & 0x80) { /* as it is: LIBLINEAR's have no last line */
         fuzz_file(0, bytes + 1, size - 1, path);

@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (size == 0) {
         return 0;
     }
-    size_t family = bytes[0] % FUZZ_FAMILIES;
+    size_t family = (bytes[0] & 0x7f) % FUZZ_FAMILIES;
     struct options options = {0};
     struct error err = {.kind = ERROR_NONE, .text = ""};
     int status = bytes[0] & 0x80 ? predict_options(&options, fuzz_predictors[family], &err)

@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (!proof) {
         return 0;
     }
-    const struct family *family = fuzz_families[bytes[0] % FUZZ_FAMILIES];
+    const struct family *family = fuzz_families[(bytes[0] & 0x7f) % FUZZ_FAMILIES];
     const struct input_format format = {.labels = family->labels,
                                         .precomputed = (bytes[0] & 0x80) != 0};
     char paths[3][FUZZ_PATH];

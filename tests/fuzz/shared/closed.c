@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Lines of the body, as the last line counts them: of a model not `pairs`. */
+/* Lines of the body, as the last line counts them: without those that begin its parts. */
 static size_t body_lines(const char *text, size_t size,
                          bool (*begins)(const char *line, size_t length)) {
     size_t lines = 0;
@@ -12,19 +12,24 @@ static size_t body_lines(const char *text, size_t size,
     for (size_t start = 0, end; start < size; start = end + 1) {
         for (end = start; end < size && text[end] != '\n'; end++) {
         }
-        size_t length = end - start;
-        lines += body && !(length == 5 && memcmp(text + start, "pairs", 5) == 0);
-        body = body || begins(text + start, length);
+        bool part = begins(text + start, end - start);
+        lines += body && !part;
+        body = body || part;
     }
     return lines;
 }
 
+static bool is(const char *line, size_t length, const char *word) {
+    return length == strlen(word) && memcmp(line, word, length) == 0;
+}
+
 bool fuzz_begins_model(const char *line, size_t length) {
-    return (length == 1 && line[0] == 'w') || (length >= 2 && memcmp(line, "SV", 2) == 0);
+    return is(line, length, "scaling") || is(line, length, "w") || is(line, length, "pairs") ||
+           (length >= 2 && memcmp(line, "SV", 2) == 0);
 }
 
 bool fuzz_begins_proof(const char *line, size_t length) {
-    return length == 4 && memcmp(line, "dual", 4) == 0;
+    return is(line, length, "dual");
 }
 
 uint32_t fuzz_file_closed(size_t number, const uint8_t *bytes, size_t size,
