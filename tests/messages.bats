@@ -117,3 +117,121 @@ END
     refused svm-rank-predict huge large.model scores
     says 'a score is not a finite number'
 }
+
+# edited FILE PROGRAM: for each line `SED|TEXT` of standard input the model FILE, changed by sed and with
+# a last line that is right, is refused by the program, which says TEXT.
+edited() {
+    local change text
+    while IFS='|' read -r change text; do
+        sed '$d' "$1" | sed "$change" | closed >changed.model
+        ! cmp -s "$1" changed.model || fail "nothing was changed: $change"
+        refused "$2" "$rows" changed.model scores
+        says "$text"
+    done
+}
+
+@test "messages: models with one line that is wrong" {
+    rows=rank
+    svm-rank-train -q rank linear.model >report
+    edited linear.model svm-rank-predict <<'END'
+s/^cost .*/cost/|not a line 'key value'
+s/^cost .*/price 1/|an unknown key
+s/^cost .*/&\n&/|given twice
+s/^groups .*/&\n&/|given twice
+/^cost/d|the header lacks the key
+s/^bias .*/bias 0 x/|not a list of numbers
+s/^bias .*/bias 0x/|not a list of numbers
+s/^bias .*/bias 0 1/|the bias does not fit the number of outputs
+s/^groups/outputs 0\n&/|a model without outputs
+s/^groups/scale much\n&/|an unknown scaling
+s/^groups/scale std\n&/|the body does not fit the scaling
+s/^kernel .*/kernel none/|an unknown kernel
+s/^kernel .*/kernel tanimoto/|a kernel model has support vectors
+s/^w$/SV/|a linear model has weights
+$d|not a weight for each feature
+END
+    svm-rank-train -q -t rbf rank kernel.model >report
+    edited kernel.model svm-rank-predict <<'END'
+s/^SV$/w/|a kernel model has support vectors
+$s/ 1:.*/ 1:1 1:2/|not index:value
+$s/ 1:.*/ 7:1/|not index:value
+$s/$/\npairs/|not what follows the support vectors
+s/^kernel .*/kernel precomputed/; /^gamma/d|not 0:serial
+END
+    svm-rank-train -q --pair-features exterior rank pairs.model >report
+    edited pairs.model svm-rank-predict <<'END'
+$s/.*/2 1 0.5/|not a pair of support vectors
+$s/.*/1 99 0.5/|not a pair of support vectors
+END
+}
+
+@test "messages: LIBLINEAR's models with one line that is wrong, and damaged gzip files" {
+    printf '%s\n' 'solver_type MCSVM_CS' 'nr_class 3' 'label 1 2 3 ' 'nr_feature 2' 'bias -1' w \
+        '1 2 3 ' '-1 0.5 0 ' >good
+    svm-mc-predict -q mc good labels
+    while IFS='|' read -r change text; do
+        sed "$change" good >bad
+        refused svm-mc-predict mc bad labels
+        says "$text"
+    done <<'END'
+s/MCSVM_CS/L2R_LR/|a LIBLINEAR model, but not of MCSVM_CS (-s 4)
+s/^nr_class 3/nr_class 1/|not a number in range
+s/^nr_class 3/nr_class 2.5/|not a whole number of classes and features
+s/^label/names/|not LIBLINEAR's line label
+s/^w$/v/|not LIBLINEAR's line w
+s/^1 2 3/1 2/|a number is missing or wrong
+s/^1 2 3/1 2 3 4/|more on the line than its numbers
+$s/$/\n1 1 1/|something follows the last line
+END
+    gzip -c good >good.gz
+    printf '\377\377\377\377' | dd of=good.gz bs=1 seek=20 conv=notrunc status=none
+    refused svm-mc-predict mc good.gz labels
+    says 'the gzip file is damaged'
+    printf 'solver_type\0 MCSVM_CS\n' >bad
+    refused svm-mc-predict mc bad labels
+    says 'a NUL byte'
+}
+
+# unproven FAMILY OPTIONS: for each line `MODEL SED|PROOF SED|TEXT` of standard input the model and the proof
+# of a fit, changed by sed and with last lines that are right, are refused by svm-check, which says TEXT,
+# or refuted by it with these words.
+unproven() {
+    local family=$1 of_model of_proof text sum status
+    shift
+    svm-$family-train -q --proof proof "$@" $family model >report
+    while IFS='|' read -r of_model of_proof text; do
+        sed '$d' model | sed "$of_model" | closed >changed.model
+        sum=$(tail -n 1 changed.model | sed 's/.* //')
+        sed "\$d; s/^model .*/model $sum/" proof | sed "$of_proof" >open
+        { cat open && echo "end $(awk 'body { n++ } /^dual$/ { body = 1 } END { print n + 0 }' open) $(crc open)"; } \
+            >changed.proof
+        status=0
+        limited svm-check $family changed.model changed.proof >out 2>err || status=$?
+        [ "$status" = 1 ] || fail "exit $status: $of_model|$of_proof: $(<out)"
+        grep -qF -- "$text" out err || fail "not '$text': $of_model|$of_proof: $(<out) $(<err)"
+    done
+}
+
+@test "messages: proofs and models that svm-check has nothing to say of" {
+    unproven mc -s ww -B 1 <<'END'
+s/^formulation .*/formulation new/||not a formulation with a proof: 'new'
+s/^gap .*/gap none/||the model claims no gap
+|s/^dual$/what ever\n&/|unknown key
+END
+    unproven mc -t rbf <<'END'
+s/^labels .*/labels 1 2/||the model does not have a label for each score
+$s/ [12]:.*/ 1:77/||REFUTED: 
+END
+    unproven ml --free-bias <<'END'
+|s/^free-bias .*/free-bias perhaps/|free-bias is 'yes' where there is no constant
+s/^formulation .*/formulation new/||the model does not have a score for each label
+END
+    unproven smm -s nuclear <<'END'
+s/^formulation .*/formulation new/||not a formulation with a proof: 'new'
+s/^formulation .*/formulation svm/||a tau that formulation svm does not have
+END
+    unproven top -s topmeank --tau .3 <<'END'
+s/^formulation .*/formulation new/||not a formulation with a proof: 'new'
+|s/^K .*/K 5/|K is 5 in the proof
+END
+}
