@@ -9,6 +9,8 @@
 #                     (FAMILY=mc: of one family)                       (tests/optima)
 #   make lint         set up, and check format, scripts, manual and layers (tests/lint)
 #   make check-faults every call that can fail failing, in every program   (tests/fault)
+#   make coverage     what the tests reach of the sources, and messages that never came (tests/coverage)
+#   make mutate       which of MUTANTS one-token changes by SEED the tests find      (tests/mutate)
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
 #   make manual       README's and the manual pages' options, from --help  (tools/manual)
@@ -29,6 +31,7 @@ FUZZ_SECONDS ?= 60
 SEED ?= 1
 COUNT ?= 10000
 FAMILY ?=
+MUTANTS ?= 100
 
 # Debian has cblas.h in the compiler's path, Fedora in a folder of its own.
 INCLUDES = -I. $(addprefix -I,$(wildcard /usr/include/openblas))
@@ -46,6 +49,8 @@ GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
 ADVERSARY = $(BUILD)/tests/optima/adversary
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
+FUZZ_SHARED = $(BUILD)/tests/fuzz/shared/closed.o
+REPLAYS = $(addsuffix -replay,$(FUZZERS))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 FAULTS = $(BUILD)/tests/fault/faults $(BUILD)/tests/fault/shim.so
 comma = ,
@@ -56,6 +61,7 @@ MANUALS = $(wildcard doc/*.1)
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
 ASAN = BUILD=build-asan OPTIMIZE=-O1 SANITIZE='-fsanitize=address,undefined \
        -fno-sanitize-recover=all -fno-omit-frame-pointer'
+COVERAGE = BUILD=build-coverage OPTIMIZE=-O1 SANITIZE='--coverage -fprofile-update=atomic'
 FUZZ = BUILD=build-fuzz OPTIMIZE=-O1 CC=clang SANITIZE='-fsanitize=address,undefined \
        -fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
 
@@ -64,7 +70,7 @@ ifeq ($(BUILD),build)
 all: $(PROGRAMS)
 endif
 
-units: $(UNITS) $(ADVERSARY) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS))
+units: $(UNITS) $(ADVERSARY) $(REPLAYS) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS))
 
 $(LIBRARY): $(OBJECTS)
 	rm -f $@ && $(AR) rcs $@ $^
@@ -99,7 +105,12 @@ $(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(LIBRARY)
 $(ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/optima/*.c))
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
 
-$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(LIBRARY)
+# A fuzz target on files, which any compiler builds.
+$(BUILD)/tests/fuzz/%-replay: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay/replay.o \
+                              $(FUZZ_SHARED) $(LIBRARY)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SHARED) $(LIBRARY)
 	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
@@ -170,6 +181,17 @@ fuzz:
 	@$(MAKE) --no-print-directory $(JOBS) $(FUZZ) fuzzers
 	@DUALSVM_BIN=build-fuzz FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run
 
+coverage:
+	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup test
+	@$(MAKE) --no-print-directory $(JOBS) $(COVERAGE) all units
+	@find build-coverage -name '*.gcda' -delete
+	@DUALSVM_BIN=build-coverage DUALSVM_QUICK=1 GCOV_ERROR_FILE=/dev/null tests/run
+	@tests/coverage
+
+mutate:
+	@$(MAKE) --no-print-directory $(JOBS) all units
+	@tests/mutate '$(SEED)' '$(MUTANTS)'
+
 fuzzers: all $(FUZZERS)
 
 manual: all
@@ -181,10 +203,10 @@ install: all
 	install -m 644 $(MANUALS) '$(DESTDIR)$(PREFIX)/share/man/man1'
 
 clean:
-	rm -rf $(BUILD) build-asan build-fuzz $(PROGRAMS)
+	rm -rf $(BUILD) build-asan build-fuzz build-coverage build-mutate $(PROGRAMS)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all units demo test check-asan check-optima check-faults lint bench benches fuzz fuzzers manual \
-        install clean .always
+.PHONY: all units demo test check-asan check-optima check-faults lint bench benches fuzz fuzzers coverage \
+        mutate manual install clean .always
 .SECONDARY:

@@ -5,15 +5,8 @@
 #include "tests/fuzz/file.h"
 
 #include <math.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void demand(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 /* What every reader of data relies on. */
 static void check(const struct data *data) {
@@ -21,17 +14,17 @@ static void check(const struct data *data) {
         if (!data->row_start) {
             continue;
         }
-        demand(data->row_start[i] <= data->row_start[i + 1]);
+        fuzz_demand(data->row_start[i] <= data->row_start[i + 1]);
         for (uint64_t k = data->row_start[i]; k < data->row_start[i + 1]; k++) {
-            demand(data->column[k] < data->n_features);
-            demand(k == data->row_start[i] || data->column[k] > data->column[k - 1]);
+            fuzz_demand(data->column[k] < data->n_features);
+            fuzz_demand(k == data->row_start[i] || data->column[k] > data->column[k - 1]);
         }
     }
     for (size_t k = 0; k < data_values(data); k++) {
-        demand(isfinite(data->value[k]));
+        fuzz_demand(isfinite(data->value[k]));
     }
     for (size_t i = 0; data->target && i < data->n_rows; i++) {
-        demand(!isinf(data->target[i]));
+        fuzz_demand(!isinf(data->target[i]));
     }
 }
 
@@ -42,12 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     const struct input_format format = {.labels = (enum data_labels)(bytes[0] % 3),
                                         .label_optional = (bytes[0] & 4) != 0,
                                         .precomputed = (bytes[0] & 8) != 0};
-    char path[64];
-    fuzz_file(bytes + 1, size - 1, path);
+    char path[FUZZ_PATH];
+    fuzz_file(0, bytes + 1, size - 1, path);
     struct error err = {.kind = ERROR_NONE, .text = ""};
     struct data data = {0};
     int whole = input_read(&data, path, &format, NULL, &err);
-    demand(whole == 0 || (err.kind == ERROR_RUNTIME && err.text[0] != '\0'));
+    fuzz_demand_told(whole, &err);
     if (whole == 0) {
         check(&data);
     }
@@ -61,8 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         rows += block.n_rows;
     }
     input_close(input);
-    demand((whole == 0) == (blocks == 0 && rows > 0));
-    demand(whole != 0 || rows == data.n_rows);
+    fuzz_demand((whole == 0) == (blocks == 0 && rows > 0));
+    fuzz_demand(whole != 0 || rows == data.n_rows);
     data_free(&block);
     data_free(&data);
     return 0;

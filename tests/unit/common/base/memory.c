@@ -62,8 +62,22 @@ static void check_grow(void) {
     puts("ok: arrays grow with what is in them, or stay as they are");
 }
 
+/* Sizes that do not fit are refused, not wrapped around. */
+static void check_sizes(void) {
+    struct error err = {0};
+    void *none = memory_array(SIZE_MAX / 4, 8, "items", &err);
+    CHECK(!none && strstr(err.text, "out of memory: "), "an array of 2^65 bytes");
+    err = (struct error){0};
+    none = memory_zeros(SIZE_MAX / 2 + 2, 1, "items", &err);
+    CHECK(!none && strstr(err.text, " for items"), "more than half of all addresses");
+    err = (struct error){0};
+    none = memory_text("", SIZE_MAX, "a name", &err);
+    CHECK(!none && strstr(err.text, " for a name"), "a text without room for its end");
+}
+
 int main(void) {
     check_room();
+    check_sizes();
     check_grow();
     return 0;
 }

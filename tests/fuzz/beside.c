@@ -1,0 +1,91 @@
+/* Fuzz target: the files beside a training file, of folds and of weights of rows, of any bytes are read
+ * or refused with a message; what is read is what a plain reader finds there. The first byte is the
+ * number of training rows. */
+#define _GNU_SOURCE /* memfd_create */
+#include "common/data/weights.h"
+#include "driver/folds.h"
+#include "tests/fuzz/file.h"
+
+#include <math.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+enum { MOST_ROWS = 64 };
+
+/* Number `row` of the lines of text, which ends with a zero, as strtod has it; false if there is none,
+ * or if its bytes are not all of a number that is spelled without signs and letters but one exponent. */
+static bool plain_number(const char *text, size_t row, double *number) {
+    for (; row > 0; row--) {
+        const char *newline = strchr(text, '\n');
+        if (!newline) {
+            return false;
+        }
+        text = newline + 1;
+    }
+    if (*text < '0' || *text > '9' || text[1] == 'x' || text[1] == 'X') {
+        return false;
+    }
+    char *end;
+    *number = strtod(text, &end);
+    end += strspn(end, " \t\r");
+    return *end == '\n' || *end == '\0';
+}
+
+/* Two rows are in the same fold exactly if they have the same number, and folds ascend with it. */
+static void check_folds(const struct folds *folds, const char *text) {
+    fuzz_demand(folds->n >= 2 && folds->n <= folds->n_rows);
+    for (size_t i = 0; i < folds->n_rows; i++) {
+        fuzz_demand(folds->fold[i] < folds->n);
+        for (size_t j = 0; j < i; j++) {
+            double a, b;
+            /* beyond 2^53 doubles do not tell whole numbers apart */
+            if (plain_number(text, i, &a) && plain_number(text, j, &b) && a < 0x1p53 &&
+                b < 0x1p53) {
+                fuzz_demand((a < b) == (folds->fold[i] < folds->fold[j]));
+                fuzz_demand((a == b) == (folds->fold[i] == folds->fold[j]));
+            }
+        }
+    }
+}
+
+static void check_weights(const double *weight, size_t n, const char *text) {
+    for (size_t i = 0; i < n; i++) {
+        double number;
+        fuzz_demand(isfinite(weight[i]) && weight[i] >= 0);
+        fuzz_demand(!plain_number(text, i, &number) || number == weight[i]);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    if (size == 0) {
+        return 0;
+    }
+    size_t n = (size_t)bytes[0] % MOST_ROWS + 1;
+    char path[FUZZ_PATH], *text = malloc(size);
+    double *weight = malloc(n * sizeof *weight);
+    fuzz_demand(text && weight);
+    memcpy(text, bytes + 1, size - 1);
+    text[size - 1] = '\0';
+    bool plain = strlen(text) == size - 1 && !(size > 2 && bytes[1] == 0x1f && bytes[2] == 0x8b);
+    fuzz_file(0, bytes + 1, size - 1, path);
+
+    struct error err = {.kind = ERROR_NONE, .text = ""};
+    struct folds folds = {0};
+    int status = folds_read(&folds, path, n, &err);
+    fuzz_demand_told(status, &err);
+    if (status == 0 && plain) {
+        check_folds(&folds, text);
+    }
+    folds_free(&folds);
+
+    err = (struct error){.kind = ERROR_NONE, .text = ""};
+    status = weights_read(path, weight, n, &err);
+    fuzz_demand_told(status, &err);
+    if (status == 0 && plain) {
+        check_weights(weight, n, text);
+    }
+    free(weight);
+    free(text);
+    return 0;
+}

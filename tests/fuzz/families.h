@@ -1,0 +1,18 @@
+/* The families, as a byte of an input chooses them. */
+#ifndef TESTS_FUZZ_FAMILIES_H
+#define TESTS_FUZZ_FAMILIES_H
+
+#include "families/mc/mc.h"
+#include "families/ml/ml.h"
+#include "families/rank/rank.h"
+#include "families/smm/smm.h"
+#include "families/top/top.h"
+
+enum { FUZZ_FAMILIES = 5 };
+
+static const struct family *const fuzz_families[FUZZ_FAMILIES] = {
+    &rank_family, &top_family, &mc_family, &ml_family, &smm_family};
+static const struct predictor *const fuzz_predictors[FUZZ_FAMILIES] = {
+    &rank_predictor, &top_predictor, &mc_predictor, &ml_predictor, &smm_predictor};
+
+#endif

@@ -1,0 +1,237 @@
+# Messages that no other test provokes, each once: `make coverage` lists those that nothing has provoked.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    awk 'BEGIN { for (q = 1; q <= 3; q++) for (i = 1; i <= 4; i++)
+        printf "%d qid:%d 1:%g 2:%g\n", i, q, i + (i * q) % 3, (i * i + q) % 5 }' >rank
+    awk 'BEGIN { for (i = 1; i <= 9; i++)
+        printf "%s 1:%g 2:%g\n", i % 3 ? "-1" : "+1", i % 3 - 1 + i / 8, (i * i) % 5 }' >top
+    awk 'BEGIN { for (i = 1; i <= 9; i++) printf "%d 1:%g 2:%g\n", i % 3 + 1, i % 3, (i * i) % 5 }' >mc
+    awk 'BEGIN { split("a b a,b c b,c", set, " ")
+        for (i = 1; i <= 8; i++) printf "%s 1:%g 2:%g\n", set[i % 5 + 1], i % 5, (i * i) % 7 }' >ml
+    awk 'BEGIN { print "# matrix 2 2"; for (i = 1; i <= 8; i++)
+        printf "%s 1:%g 2:%g 3:%g 4:%g\n", i % 2 ? "+1" : "-1", i % 2 + i / 9, i % 3, i % 4, i % 5 }' >smm
+    seq 9 >numbers
+    yes 1 | head -n 9 >ones
+}
+
+# says TEXT: the last message has it.
+says() {
+    grep -qF -- "$1" err || fail "not '$1': $(<err)"
+}
+
+# crc FILE: as models have it.
+crc() {
+    gzip -c "$1" | tail -c 8 | od -An -N4 -tx4 | tr -d ' '
+}
+
+# closed: standard input, a model without its last line, with one that is right.
+closed() {
+    cat >open
+    cat open
+    echo "end $(awk 'body { n++ } /^(w|SV)/ { body = 1 } END { print n + 0 }' open) $(crc open)"
+}
+
+@test "messages: options that mean nothing together" {
+    while IFS='|' read -r family options text; do
+        misused "svm-$family-train" $options $family model
+        says "$text"
+    done <<'END'
+rank|--select ndcg|--select wants --folds, --fold-file or --validate
+rank|-v 3 --log log|--log wants a fit of a model
+rank|-t precomputed --scale std|a precomputed kernel has no features to --scale
+rank|--libsvm l --scale std|--libsvm: that format has no place for --scale
+rank|--liblinear l -t rbf|--liblinear: that format does not have the rbf kernel
+rank|--libsvm l -t minmax|--libsvm: that format does not have the minmax kernel
+rank|--libsvm l --pair-features exterior|no other program knows pair features
+rank|-b 1 --pair-features exterior|no probabilities with --pair-features exterior
+rank|--step diminishing|--step and --stop are for --solver fw
+rank|-v 3 -c 1:9e3:+1,1:9e3:+1|more than
+rank|-v 3 -c 1:999:+1 -g 1:100:+1 -t rbf|a sweep of more than 10000 points
+mc|-s cs --margin-scale .5|--margin-scale is for the formulation ww
+mc|--margin-scale .7|must be 1 or 0.5
+mc|-t rbf --solver newton|--solver newton is for the linear kernel
+ml|--solver fw --free-bias|--solver fw has no --free-bias
+ml|-l squared-hinge --solver fw|--solver fw is for the hinge loss
+ml|-B 1 --free-bias|--bias and --free-bias exclude each other
+smm|-s nuclear --rank 1|--rank is for formulation lowrank
+smm|-s svm --tau 1|--tau is for formulation nuclear
+smm|-s svm --solver alternate|--solver alternate is for formulation lowrank
+top|-s grill -t rbf|formulation grill is for the linear kernel
+top|-s grill --solver bundle|--solver bundle is not for formulation grill
+top|-s grill --proof p|--proof is not for formulation grill
+top|--lambda 1 -c 1|--lambda and --cost exclude each other
+top|--tau .1|--tau is not for formulation toppush
+END
+    misused svm-rank-train rank model more
+    says 'too many file names'
+    misused svm-check rank model proof more
+    says 'too many file names'
+    misused svm-check rank
+    says 'a training file, a model and a proof are wanted'
+}
+
+@test "messages: files beside the training file" {
+    refused svm-top-train --fold-file ones top
+    says 'ones: all rows are in one fold'
+    refused svm-top-train --fold-file missing top
+    says 'missing: cannot open'
+    refused svm-top-train --fold-file . top
+    says 'cannot read'
+    sed -i '3s/.*/-1/' numbers
+    refused svm-top-train --row-weights numbers top
+    says "numbers:3:1: not a weight of 0 or more: '-1'"
+    sed -i 's/^-//; 9d' numbers
+    refused svm-top-train --row-weights numbers top
+    says 'numbers: 8 lines for 9 training rows'
+    refused svm-top-train --row-weights <(seq 10) top
+    says 'more lines than the 9 training rows'
+    sed 's/qid:. //' rank >without
+    refused svm-rank-train --validate without rank
+    says 'only one of the training and validation files has queries (qid)'
+    printf '1 0:1 1:1 2:2\n2 0:2 1:9 2:1\n' >kernel
+    refused svm-rank-train -t precomputed kernel
+    says 'precomputed kernel: not symmetric'
+    printf 'a 1:1\nb 1:2\na 1:3\n' >words
+    misused svm-mc-train --liblinear l words
+    says "labels must be whole numbers: 'a'"
+}
+
+@test "messages: models whose lines do not fit together" {
+    svm-rank-train -q rank rank.model >report
+    svm-top-train -q top top.model >report
+    sed '$d' rank.model | awk '/^groups/ { print "outputs 2" } { print w ? $0 " 1" : $0 } /^w$/ { w = 1 }' |
+        closed >two.model
+    refused svm-rank-predict rank two.model scores
+    says 'the model has 2 scores for a row: one is expected'
+    sed '$d; s/^labels .*/labels +1/' top.model | closed >one.model
+    refused svm-top-predict top one.model scores
+    says 'the model has not one score and two labels'
+    sed '$d; s/^threshold .*/threshold much/' top.model | closed >word.model
+    refused svm-top-predict top word.model scores
+    says "the model's threshold is not a number: 'much'"
+    printf '1 1:1e38 2:1e38\n' >huge
+    sed '$d' rank.model | awk 'w { print "1e300"; next } /^w$/ { w = 1 } { print }' | closed >large.model
+    refused svm-rank-predict huge large.model scores
+    says 'a score is not a finite number'
+}
+
+# edited FILE PROGRAM: for each line `SED|TEXT` of standard input the model FILE, changed by sed and with
+# a last line that is right, is refused by the program, which says TEXT.
+edited() {
+    local change text
+    while IFS='|' read -r change text; do
+        sed '$d' "$1" | sed "$change" | closed >changed.model
+        ! cmp -s "$1" changed.model || fail "nothing was changed: $change"
+        refused "$2" "$rows" changed.model scores
+        says "$text"
+    done
+}
+
+@test "messages: models with one line that is wrong" {
+    rows=rank
+    svm-rank-train -q rank linear.model >report
+    edited linear.model svm-rank-predict <<'END'
+s/^cost .*/cost/|not a line 'key value'
+s/^cost .*/price 1/|an unknown key
+s/^cost .*/&\n&/|given twice
+s/^groups .*/&\n&/|given twice
+/^cost/d|the header lacks the key
+s/^bias .*/bias 0 x/|not a list of numbers
+s/^bias .*/bias 0x/|not a list of numbers
+s/^bias .*/bias 0 1/|the bias does not fit the number of outputs
+s/^groups/outputs 0\n&/|a model without outputs
+s/^groups/scale much\n&/|an unknown scaling
+s/^groups/scale std\n&/|the body does not fit the scaling
+s/^kernel .*/kernel none/|an unknown kernel
+s/^kernel .*/kernel tanimoto/|a kernel model has support vectors
+s/^w$/SV/|a linear model has weights
+$d|not a weight for each feature
+END
+    svm-rank-train -q -t rbf rank kernel.model >report
+    edited kernel.model svm-rank-predict <<'END'
+s/^SV$/w/|a kernel model has support vectors
+$s/ 1:.*/ 1:1 1:2/|not index:value
+$s/ 1:.*/ 7:1/|not index:value
+$s/$/\npairs/|not what follows the support vectors
+s/^kernel .*/kernel precomputed/; /^gamma/d|not 0:serial
+END
+    svm-rank-train -q --pair-features exterior rank pairs.model >report
+    edited pairs.model svm-rank-predict <<'END'
+$s/.*/2 1 0.5/|not a pair of support vectors
+$s/.*/1 99 0.5/|not a pair of support vectors
+END
+}
+
+@test "messages: LIBLINEAR's models with one line that is wrong, and damaged gzip files" {
+    printf '%s\n' 'solver_type MCSVM_CS' 'nr_class 3' 'label 1 2 3 ' 'nr_feature 2' 'bias -1' w \
+        '1 2 3 ' '-1 0.5 0 ' >good
+    svm-mc-predict -q mc good labels
+    while IFS='|' read -r change text; do
+        sed "$change" good >bad
+        refused svm-mc-predict mc bad labels
+        says "$text"
+    done <<'END'
+s/MCSVM_CS/L2R_LR/|a LIBLINEAR model, but not of MCSVM_CS (-s 4)
+s/^nr_class 3/nr_class 1/|not a number in range
+s/^nr_class 3/nr_class 2.5/|not a whole number of classes and features
+s/^label/names/|not LIBLINEAR's line label
+s/^w$/v/|not LIBLINEAR's line w
+s/^1 2 3/1 2/|a number is missing or wrong
+s/^1 2 3/1 2 3 4/|more on the line than its numbers
+$s/$/\n1 1 1/|something follows the last line
+END
+    gzip -c good >good.gz
+    printf '\377\377\377\377' | dd of=good.gz bs=1 seek=20 conv=notrunc status=none
+    refused svm-mc-predict mc good.gz labels
+    says 'the gzip file is damaged'
+    printf 'solver_type\0 MCSVM_CS\n' >bad
+    refused svm-mc-predict mc bad labels
+    says 'a NUL byte'
+}
+
+# unproven FAMILY OPTIONS: for each line `MODEL SED|PROOF SED|TEXT` of standard input the model and the proof
+# of a fit, changed by sed and with last lines that are right, are refused by svm-check, which says TEXT,
+# or refuted by it with these words.
+unproven() {
+    local family=$1 of_model of_proof text sum status
+    shift
+    svm-$family-train -q --proof proof "$@" $family model >report
+    while IFS='|' read -r of_model of_proof text; do
+        sed '$d' model | sed "$of_model" | closed >changed.model
+        sum=$(tail -n 1 changed.model | sed 's/.* //')
+        sed "\$d; s/^model .*/model $sum/" proof | sed "$of_proof" >open
+        { cat open && echo "end $(awk 'body { n++ } /^dual$/ { body = 1 } END { print n + 0 }' open) $(crc open)"; } \
+            >changed.proof
+        status=0
+        limited svm-check $family changed.model changed.proof >out 2>err || status=$?
+        [ "$status" = 1 ] || fail "exit $status: $of_model|$of_proof: $(<out)"
+        grep -qF -- "$text" out err || fail "not '$text': $of_model|$of_proof: $(<out) $(<err)"
+    done
+}
+
+@test "messages: proofs and models that svm-check has nothing to say of" {
+    unproven mc -s ww -B 1 <<'END'
+s/^formulation .*/formulation new/||not a formulation with a proof: 'new'
+s/^gap .*/gap none/||the model claims no gap
+|s/^dual$/what ever\n&/|unknown key
+END
+    unproven mc -t rbf <<'END'
+s/^labels .*/labels 1 2/||the model does not have a label for each score
+$s/ [12]:.*/ 1:77/||REFUTED: 
+END
+    unproven ml --free-bias <<'END'
+|s/^free-bias .*/free-bias perhaps/|free-bias is 'yes' where there is no constant
+s/^formulation .*/formulation new/||the model does not have a score for each label
+END
+    unproven smm -s nuclear <<'END'
+s/^formulation .*/formulation new/||not a formulation with a proof: 'new'
+s/^formulation .*/formulation svm/||a tau that formulation svm does not have
+END
+    unproven top -s topmeank --tau .3 <<'END'
+s/^formulation .*/formulation new/||not a formulation with a proof: 'new'
+|s/^K .*/K 5/|K is 5 in the proof
+END
+}
