@@ -104,16 +104,18 @@ static int train(const struct request *request, size_t *n_points) {
     }
     unlink(model_path);
     unlink(proof_path);
-    const struct voice silence = {.write = NULL};
-    bool short_of_gap;
+    static const struct voice silence = {.write = NULL};
+    struct train_end end = {.running = false};
     fuzz_demand(train_options(&options, request->family, &err) == 0);
     int status = options_parse(&options, argc, argv, &err);
     *n_points = options.n_points;
     if (status == 0) {
-        status = train_run(request->family, &options, "fuzz", &silence, NULL, &short_of_gap, &err);
+        status = train_run(request->family, &options, "fuzz", &silence, NULL, &end, &err);
     }
     fuzz_demand_told(status, &err);
-    options_free(&options);
+    if (!end.running) { /* else they are the solver's that goes on */
+        options_free(&options);
+    }
     return status == 0 && access(model_path, R_OK) == 0;
 }
 
