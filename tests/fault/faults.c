@@ -8,11 +8,11 @@
  *
  *   faults MODES SHIM [every | SEED SAMPLE]
  *
- * MODES: a command a line, with blanks between its words; `#` begins a comment. A word that begins with
- * `out.` is an output, `<FILE` standard input, and standard output is one output more; of a file *.log the
- * column of seconds does not count. It runs in the current folder, where the inputs are. SHIM: the
- * library to preload, or `-`: the programs have it in them, which know memory and threads only. With a
- * sample, one of so many faults is tried. */
+ * MODES: a command a line, with blanks between its words; `#` begins a comment. A word that begins
+ * with `out.` is an output, `>FILE` one that no word names, `<FILE` standard input, and standard
+ * output is one output more; of a file *.log the column of seconds does not count. It runs in the
+ * current folder, where the inputs are. SHIM: the library to preload, or `-`: the programs have it in
+ * them, which know memory and threads only. With a sample, one of so many faults is tried. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -138,6 +138,10 @@ static bool parse(struct mode *mode, const char *line) {
          word = strtok_r(NULL, " \n", &place)) {
         if (*word == '<') {
             mode->input = word + 1;
+            continue;
+        }
+        if (*word == '>') {
+            mode->output[mode->n_outputs++] = word + 1;
             continue;
         }
         if (strncmp(word, "out.", 4) == 0) {
