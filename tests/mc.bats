@@ -434,3 +434,16 @@ peer() {
     predict --metrics dense.svm m out >metrics
     within "$(metric accuracy metrics)" 0.6 1
 }
+
+@test "mc: fits with kernels that are not positive semidefinite end soon, and say so" {
+    rows 30 3 3 1 >plain.svm
+    for formulation in ww cs llw mmr ats ova; do
+        for kernel in '-t sigmoid -g .01 -B 3' '-t polynomial -d 2 -g .1 -r -1'; do
+            run svm-mc-train -q -s $formulation $kernel --scale std -c 100 -e 1e-6 --max-iter 20000 \
+                --strict plain.svm model
+            assert_failure 3
+            assert_output --partial 'not converged: the kernel is not positive semidefinite'
+            assert_equal "$(header certified model)" no
+        done
+    done
+}

@@ -24,7 +24,8 @@ static const double PROGRESS = 0.05;
  * set holds the primal is slow to follow (sets of a third of them: 2e-5 a set). */
 static const double RISE = 1e-5;
 /* So is one that rises by this part of itself: where the kernel matrix is near to singular the
- * primal says little for long. */
+ * primal says little for long. Neither counts where a set holds all that would gain and the matrix
+ * is indefinite: such a dual rises from one saddle to the next, and no bound comes of it. */
 static const double GROWING = 0.1;
 static const double GROWTH = 1.6; /* of the working set */
 /* A round of the active-set method that gains less than this part of the dual is the last. */
@@ -136,7 +137,9 @@ static bool gains(const struct mc_kernel *kernel, struct course *course) {
     double distance = kernel->primal - kernel->dual; /* the gap may stay near 1 for long */
     double rise = fmin(RISE * distance, GROWING * fabs(course->highest));
     course->waiting += !course->set ? ROUND : course->end == MC_SET_SOLVED ? SOLVED : 1;
-    if (distance < course->best * (1 - PROGRESS) || kernel->dual > course->highest + rise) {
+    bool risen = kernel->dual > course->highest + rise &&
+                 (kernel->definite || course->n_gaining > course->n_set);
+    if (distance < course->best * (1 - PROGRESS) || risen) {
         course->best = fmin(course->best, distance);
         course->highest = fmax(course->highest, kernel->dual);
         course->waiting = 0;
@@ -202,6 +205,10 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
         bool helped = !kernel->exact && fit->reason == STOP_PRECISION && gap <= best / 2;
         if (!reached && !fit->reason && mc_is_rounding(&fit->certificate)) {
             fit->reason = STOP_ROUNDING;
+        }
+        /* bounds of running sums that have crossed say that an aim is reached, whatever it is */
+        if (!reached && !fit->reason && kernel->primal <= kernel->dual) {
+            fit->reason = kernel->exact ? STOP_ROUNDING : STOP_PRECISION;
         }
         if (reached || !fit->certificate.certified || (fit->reason && !helped)) {
             fit->reason = reached ? STOP_REACHED : fit->reason;
@@ -274,7 +281,8 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
     if (allocate(made, err) < 0 ||
         columns_create(&made->columns, task->problem, task->problem->cache_bytes, err) < 0 ||
         score_map_create(&made->map, task->problem, err) < 0 ||
-        made->map.diagonal(&made->map, made->q, err) < 0) {
+        made->map.diagonal(&made->map, made->q, err) < 0 ||
+        certify_definite(task->certify, &made->definite, err) < 0) {
         mc_kernel_free(made);
         return -1;
     }

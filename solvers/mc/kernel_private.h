@@ -18,7 +18,8 @@ struct gain {
 struct mc_kernel {
     const struct mc_task *task;
     struct score_map map;
-    bool exact; /* F is in double all the time: what a set in float has spoilt can be seen */
+    bool exact;    /* F is in double all the time: what a set in float has spoilt can be seen */
+    bool definite; /* the kernel matrix: only then the dual's maximum is that of its bound */
     struct columns *columns;
     size_t n, k;
     double *q;     /* (n) K_ii + bias^2 */

@@ -133,6 +133,14 @@ static int check_kernel(struct certify *certify, struct error *err) {
     return 0;
 }
 
+int certify_definite(struct certify *certify, bool *definite, struct error *err) {
+    if (check_kernel(certify, err) < 0) {
+        return -1;
+    }
+    *definite = certify->definite;
+    return 0;
+}
+
 /* ---- both bounds ---- */
 
 static void set_gap(struct certificate *certificate) {

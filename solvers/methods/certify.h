@@ -111,6 +111,11 @@ void certify_free(struct certify *certify);
  * within factor reach_p reach_q. reach (map->n) is owned by certify, allocated with memory_array. */
 void certify_pairs(struct certify *certify, double *reach, double factor);
 
+/* Whether the kernel matrix over all rows of the problem is positive semidefinite, as far as that can
+ * be told: looked at once, at the cost of factorising it if the kind of kernel does not say. Fits with
+ * one that is not are not certified. Returns -1 with err set when memory is short. */
+int certify_definite(struct certify *certify, bool *definite, struct error *err);
+
 /* The factor of the rows themselves. */
 double certify_factor(const struct certify *certify);
 
