@@ -99,12 +99,12 @@ int program_train(int argc, char **argv, const struct family *family) {
                             .options = &options,
                             .measures = family->measures};
         start_limit(&options);
-        status = wants_text(&options) ? show_text(&help, &err)
-                                      : train_run(family, &options, program, &voice, &signals_hold,
-                                                  &end, &err);
+        status = wants_text(&options)
+                     ? show_text(&help, &err)
+                     : train_run(family, &options, program, &voice, &signals_hold, &end, &err);
     }
     bool strict = options_given(&options, "strict");
-    int code = status < 0                    ? failed(program, &err)
+    int code = status < 0                   ? failed(program, &err)
                : strict && end.short_of_gap ? EXIT_NOT_CONVERGED
                                             : EXIT_DONE;
     if (end.running) {

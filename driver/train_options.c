@@ -194,7 +194,8 @@ static const struct option_spec common_options[] = {
      .value = "S",
      .initial = "0",
      .high = INFINITY,
-     .help = "stop the solver after S seconds (0: no limit), likewise"},
+     .help = "end the run within two seconds of S (0: no limit), likewise; fits to folds have like "
+             "parts of the time; a model of which there is nothing yet is 0, with its true gap"},
     {.name = "strict",
      .kind = OPTION_FLAG,
      .help = "exit with 3 if a fit, of a fold too, ended before it reached E"},

@@ -85,8 +85,7 @@ static int start(pthread_t *thread, void *(*function)(void *), void *argument) {
     return failure;
 }
 
-int threads_start(pthread_t *thread, void *(*function)(void *), void *argument,
-                  struct error *err) {
+int threads_start(pthread_t *thread, void *(*function)(void *), void *argument, struct error *err) {
     return start(thread, function, argument) == 0
                ? 0
                : error_set(err, ERROR_RUNTIME, "cannot start a thread");

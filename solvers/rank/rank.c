@@ -42,8 +42,8 @@ struct rank {
     struct rank_finish *finish; /* NULL until it is wanted ... */
     bool endless;               /* ... and where it cannot be */
     bool pair_features;
-    bool keep;                  /* the dual points of solutions are wanted: */
-    struct rank_points points;  /* that of the last */
+    bool keep;                 /* the dual points of solutions are wanted: */
+    struct rank_points points; /* that of the last */
 };
 
 static int open_certify(struct rank *rank, struct error *err) {

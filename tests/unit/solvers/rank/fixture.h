@@ -227,7 +227,11 @@ static inline bool solve_and_check(const struct fit *fit, struct solution *solut
     bool ready = fit->n_threads < 2 || threads_create(&threads, fit->n_threads, &err) == 0;
     ready = ready && (fit->linear || gram_create(&gram, &kernel, &data, (size_t)1 << 24, exact,
                                                  threads, &err) == 0);
-    struct problem problem = {.data = &data, .gram = gram, .n = data.n_rows, .threads = threads};
+    struct problem problem = {.data = &data,
+                              .gram = gram,
+                              .n = data.n_rows,
+                              .threads = threads,
+                              .cache_bytes = (size_t)1 << 24};
     ready = ready && rank_create(&rank, &problem, &fit->preferences, &err) == 0;
     CHECK(ready, "%s: %s", err.text, describe(fit));
     if (ready) {

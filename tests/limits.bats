@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# Limits hold: --max-time ends any run, with a model where there can be one, and what needs more memory
+# than there is, or than -m gives, is refused before it is taken. Times are not measured here.
+
+load helper
+
+# nothing PRIMAL MODEL: the model of a fit that had no time: 0, with the bounds of 0.
+nothing() {
+    assert_equal "$(header iterations "$2")" 0
+    near "$1" "$(header primal "$2")" 1e-12
+    assert_equal "$(header dual "$2")" 0
+    assert_equal "$(header gap "$2")" 1
+    assert_equal "$(header certified "$2")" yes
+}
+
+# late FAMILY ROWS OPTION...: trains without time, to `model`.
+late() {
+    local family=$1 rows=$2
+    shift 2
+    limited "svm-$family-train" -q --max-time 1e-9 "$@" "$rows" model >out 2>err
+    assert_equal "$(grep -c 'warning: not converged: the limit of time is reached' err)" 1
+}
+
+# Twelve rows of three classes.
+classes() {
+    awk 'BEGIN { for (i = 0; i < 12; i++)
+        printf "%s 1:%d 2:%d 3:1\n", substr("abc", i % 3 + 1, 1), i % 5, i * i % 7 }'
+}
+
+@test "limits: without time every family has a model: 0, with bounds that are known without work" {
+    cd "$tmp" || exit 1
+    classes >mc
+    sed 's/^[bc]/-1/; s/^a/1/' mc >top
+    sed 's/^a/a,b/' mc >ml
+    awk '{ $1 = NR % 3 " qid:1"; print }' mc >rank
+    for kernel in linear rbf; do
+        late mc mc -s ww -c 2 -t $kernel
+        nothing 48 model # two other classes, with a loss of 1 each
+        svm-mc-predict -q mc model scores
+        late mc mc -s cs -c 2 -t $kernel
+        nothing 24 model
+        late top top -c 2 -t $kernel
+        nothing 8 model
+        svm-top-predict -q top model scores
+        late ml ml -c 2 -t $kernel --free-bias
+        nothing 24 model
+        svm-ml-predict -q ml model scores
+        late rank rank -c 2 -t $kernel
+        nothing 96 model # 3 x 16 pairs
+        svm-rank-predict -q rank model scores
+        late rank rank -c 2 -t $kernel --pair-features exterior
+        nothing 96 model
+        svm-rank-predict -q --pairs rank model scores
+    done
+    for formulation in svm nuclear; do
+        late smm top -s $formulation -c 2 --shape 1x3
+        nothing 16 model # the four of the rarer label have margin 2, with the best bias
+        svm-smm-predict -q top model scores
+    done
+}
+
+@test "limits: without time no bound is claimed of a kernel that may be indefinite" {
+    cd "$tmp" || exit 1
+    classes >mc
+    late mc mc -t sigmoid
+    assert_equal "$(header gap model)" none
+    assert_equal "$(header certified model)" no
+}
+
+@test "limits: without time --strict exits with 3, and there is no proof" {
+    cd "$tmp" || exit 1
+    classes >mc
+    run --separate-stderr svm-mc-train -q --max-time 1e-9 --strict --proof proof mc model
+    assert_failure 3
+    [ -s model ] && [ ! -e proof ]
+    [[ $stderr == *'no proof is written: there was no time for a fit'* ]]
+}
+
+@test "limits: the time of a run is shared by the folds, the calibration and the fit" {
+    cd "$tmp" || exit 1
+    classes >mc
+    limited svm-mc-train -q --max-time 1e-9 -v 3 mc >out 2>err
+    grep -q 'not converged: 3 of 3 fits to folds' err
+    grep -q 'Cross Validation Accuracy' out
+    awk '{ $1 = NR % 3 " qid:1"; print }' mc >rank
+    limited svm-rank-train -q --max-time 1e-9 -b 1 rank model >out 2>err
+    grep -q 'not converged: 5 of 5 fits to folds' err
+    nothing 48 model
+    grep -q '^probability-slope ' model
+    # with time enough nothing is cut short
+    limited svm-mc-train -q --max-time 500 -b 1 mc timed >out 2>err
+    [ ! -s err ]
+    svm-mc-train -q -b 1 mc untimed >out
+    cmp timed untimed
+}
+
+@test "limits: a fit of many classes or of all rows to a kernel ends, its model's bounds in order" {
+    cd "$tmp" || exit 1
+    awk 'BEGIN { for (i = 0; i < 40000; i++)
+        printf "%d 1:%d 2:%d\n", i % 20000, i % 11, i % 13 }' >many
+    awk 'BEGIN { for (i = 0; i < 20000; i++)
+        printf "%d 1:%d 2:%d\n", i % 50 ? 1 : -1, i % 11, i % 13 }' >rows
+    limited svm-mc-train -q --max-time 1 many model >out 2>err
+    awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
+        END { exit !(0 <= D && D <= P && P <= 40000 * 19999 * (1 + 1e-9)) }' model
+    limited svm-top-train -q --max-time 1 -t laplacian -m 10 rows model >out 2>err
+    awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
+        END { exit !(0 <= D && D <= P && P <= 19600 * (1 + 1e-9)) }' model
+}
+
+@test "limits: a solver that does not look at the clock is left to itself" {
+    unit driver/plain_fit
+}
+
+@test "limits: a run that waits for its data ends by the limit of time, in one line" {
+    cd "$tmp" || exit 1
+    mkdir here && cd here || exit 1
+    mkfifo pipe
+    echo old >model
+    sleep 500 3>pipe & # opens it, and writes nothing
+    sleeper=$!
+    run --separate-stderr limited svm-mc-train -q --max-time 0.1 pipe model
+    kill $sleeper
+    assert_failure 1
+    assert_equal "$stderr" 'svm-mc-train: the limit of time is passed, with nothing to write yet'
+    assert_equal "$(cat model)" old
+    assert_equal "$(ls -A | tr '\n' ' ')" 'model pipe '
+}
+
+@test "limits: pair features keep to -m, and say what they want before they take it" {
+    cd "$tmp" || exit 1
+    awk 'BEGIN { for (i = 0; i < 1000; i++) printf "%d qid:1 1:%d\n", i % 3, i % 7 }' >rank
+    refused svm-rank-train -q -m 1 --pair-features exterior rank model
+    assert_equal "$(cat err)" \
+        'svm-rank-train: pair features of these rows want 26 MB: the cache has 1'
+    [ ! -e model ]
+}

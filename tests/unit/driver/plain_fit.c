@@ -1,0 +1,103 @@
+/* A solver that never looks at the clock is left to itself, and f = 0 is the fit; one that ends in time
+ * is the fit. */
+#include "driver/plain_fit.h"
+#include "driver/train.h"
+#include "tests/unit/check.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *const names[] = {"only", NULL};
+
+/* A solver that waits until it may go on. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static int open_problem(void **state, const struct problem *problem, struct point point,
+                        struct error *err) {
+    (void)problem;
+    (void)point;
+    (void)err;
+    *state = &gate;
+    return 0;
+}
+
+static void close_problem(void *state) {
+    (void)state;
+}
+
+static int solve(void *state, struct point point, const struct monitor *monitor,
+                 struct solution *solution, struct error *err) {
+    (void)point;
+    bool late = monitor_late(monitor);
+    if (!late) {
+        pthread_mutex_lock(state);
+        pthread_mutex_unlock(state);
+    }
+    *solution = (struct solution){.n_outputs = 1,
+                                  .weights = calloc(1, sizeof(double)),
+                                  .primal = late ? 2 : 1,
+                                  .unsolved = late,
+                                  .iterations = late ? 0 : 7,
+                                  .converged = !late,
+                                  .certified = true};
+    return solution->weights ? 0 : error_set(err, ERROR_RUNTIME, "no memory");
+}
+
+static const struct measures measures = {.n_options = 0};
+static const struct family family = {.name = "waiting",
+                                     .summary = "Waits.",
+                                     .formulations = names,
+                                     .formulation_meanings = names,
+                                     .solvers = names,
+                                     .solver_meanings = names,
+                                     .open = open_problem,
+                                     .solve = solve,
+                                     .measures = &measures,
+                                     .close = close_problem};
+
+static struct plain_fit *fit(const struct options *options, struct data *data, double seconds,
+                             struct progress *progress, bool *running) {
+    struct error err = {0};
+    const struct plain_fit_setup setup = {.family = &family,
+                                          .point = {options, 0},
+                                          .data = data,
+                                          .n_features = 1,
+                                          .cache_bytes = 1,
+                                          .deadline = progress_clock() + seconds,
+                                          .progress = progress};
+    struct plain_fit *made = NULL;
+    CHECK(plain_fit_create(&made, &setup, running, &err) == 0, "%s", err.text);
+    return made;
+}
+
+int main(void) {
+    struct options options = {0};
+    struct error err = {0};
+    struct data data = {.n_features = 1};
+    struct plain_fit *made;
+    struct progress progress;
+    const struct voice voice = {.write = NULL};
+    bool running;
+    progress_open(&progress, &voice, "unit", true);
+    CHECK(train_options(&options, &family, &err) == 0, "%s", err.text);
+    made = fit(&options, &data, 500, &progress, &running);
+    CHECK(!running && made->solution.iterations == 7 && made->model.primal == 1,
+          "a fit that ends in time is not taken");
+    plain_fit_free(made);
+    made = fit(&options, &data, INFINITY, &progress, &running);
+    CHECK(!running && made->solution.iterations == 7, "a fit without a limit is not taken");
+    plain_fit_free(made);
+    pthread_mutex_lock(&gate);
+    made = fit(&options, &data, 0.1, &progress, &running);
+    CHECK(running && made->solution.unsolved && made->model.primal == 2 &&
+              made->model.iterations == 0,
+          "a solver that waits is waited for");
+    plain_fit_free(made);
+    options_free(&options);
+    puts("ok: a solver that does not look at the clock is left to itself");
+    fflush(stdout);
+    _exit(0);
+}
