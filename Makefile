@@ -185,8 +185,8 @@ coverage:
 	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup test
 	@$(MAKE) --no-print-directory $(JOBS) $(COVERAGE) all units
 	@find build-coverage -name '*.gcda' -delete
-	@DUALSVM_BIN=build-coverage DUALSVM_QUICK=1 GCOV_ERROR_FILE=/dev/null tests/run
-	@tests/coverage
+	@export DUALSVM_BIN=build-coverage DUALSVM_QUICK=1 GCOV_ERROR_FILE=/dev/null; \
+	tests/run; status=$$?; tests/fault/run 1 15 || status=1; tests/coverage; exit $$status
 
 mutate:
 	@$(MAKE) --no-print-directory $(JOBS) all units
