@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* After the deadline, for the certificate of what the solver has. */
-static const double GRACE_SECONDS = 0.75;
+static const double GRACE_SECONDS = 0.5;
 
 /* A deadline that is further than this is none. */
 static const double LONGEST_SECONDS = 1e9;

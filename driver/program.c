@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const double WRITING_SECONDS = 1.75, LONGEST_SECONDS = 1e9;
+static const double WRITING_SECONDS = 1.5, LONGEST_SECONDS = 1e9;
 
 enum { EXIT_DONE = 0, EXIT_NOT_CONVERGED = 3, NAME_BYTES = 64 };
 
