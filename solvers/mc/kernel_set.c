@@ -29,7 +29,7 @@ static const float LEAST = 0.05F, RATE = 0.2F; /* of the sampling */
 #define REAL double
 #define SIGNED int64_t
 #define NAME(x) double_##x
-static const double double_TINY = 4e-16, double_HUGE = 1e300;
+static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-8;
 #include "solvers/mc/step_real.h"
 #undef REAL
 #undef SIGNED

@@ -109,7 +109,7 @@ static uint64_t patience(const struct mc_linear *linear, double gap, uint64_t le
 #define REAL float
 #define SIGNED int32_t
 #define NAME(x) float_##x
-static const float float_TINY = 2e-7F, float_HUGE = 1e30F;
+static const float float_TINY = 2e-7F, float_HUGE = 1e30F, float_SHORT = 1e-6F;
 #include "solvers/mc/linear_real.h"
 #undef REAL
 #undef SIGNED
@@ -118,7 +118,7 @@ static const float float_TINY = 2e-7F, float_HUGE = 1e30F;
 #define REAL double
 #define SIGNED int64_t
 #define NAME(x) double_##x
-static const double double_TINY = 4e-16, double_HUGE = 1e300;
+static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-8;
 #include "solvers/mc/linear_real.h"
 #undef REAL
 #undef SIGNED
@@ -284,7 +284,6 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
             gap_reached(fit->primal, fit->dual, epsilon)) {
             return 0;
         }
-        mc_fit_free(fit);
     } else {
         linear->aim = FLOAT_GAP;
         linear->near = NEAR;
@@ -305,7 +304,6 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
             break;
         }
         linear->aim /= 2;
-        mc_fit_free(fit);
     }
     return 0;
 }

@@ -174,7 +174,10 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
                                                              size_t y, REAL cap, REAL q,
                                                              const REAL *s, REAL *alpha, REAL *u) {
     size_t width = blocks->width;
-    REAL kappa = blocks->kappa, margin = blocks->margin, scale = 1 / q, centre = 0;
+    /* a row that is short for its cost would go so far beyond it that nothing is left of alpha in v:
+     * it is stepped in as if it were longer, which gains too and leads to the same */
+    REAL least = blocks->maximum ? NAME(SHORT) / cap : 0, scale = 1 / (q > least ? q : least);
+    REAL kappa = blocks->kappa, margin = blocks->margin, centre = 0;
     NAME(vector) sums = {0}, score_sums = {0};
     for (size_t c = 0; c < width; c += NAME(LANES)) {
         sums += *(const NAME(vector) *)(alpha + c);

@@ -113,7 +113,7 @@ enum { MC_MOST_PASSES = 60 };
 #define REAL float
 #define SIGNED int32_t
 #define NAME(x) float_##x
-static const float float_TINY = 2e-7F, float_HUGE = 1e30F;
+static const float float_TINY = 2e-7F, float_HUGE = 1e30F, float_SHORT = 1e-6F;
 #include "solvers/mc/step_real.h"
 #undef REAL
 #undef SIGNED
@@ -121,7 +121,7 @@ static const float float_TINY = 2e-7F, float_HUGE = 1e30F;
 #define REAL double
 #define SIGNED int64_t
 #define NAME(x) double_##x
-static const double double_TINY = 4e-16, double_HUGE = 1e300;
+static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-8;
 #include "solvers/mc/step_real.h"
 #undef REAL
 #undef SIGNED
