@@ -92,8 +92,9 @@ static int read_k(struct top *top, struct error *err) {
              : strcmp(top->form->name, "toppushk") == 0 ? fmin(own, most)
                                                         : fmin(fmax(1, tau * most), most);
     /* tau times the rows is rounded to the nearest whole number */
-    double off = isfinite(tau) && top->k < most * (1 - 1e-12) ? 0.5 + 1e-9 * most : 1e-12 * most;
-    if (!(fabs(top->k - wanted) <= off)) {
+    bool rounded = isfinite(tau) && top->k < most * (1 - 1e-12);
+    double off = rounded ? 0.5 + 1e-9 * most : 1e-12 * most;
+    if (!(fabs(top->k - wanted) <= off) || (rounded && top->k != floor(top->k))) {
         task_wrong(task, "K is %.17g in the proof, and %.17g by the formulation", top->k, wanted);
     }
     for (size_t j = 0; j < top->n; j++) {

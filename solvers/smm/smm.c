@@ -420,8 +420,8 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
     size_t k =
         smm->matrices.height < smm->matrices.width ? smm->matrices.height : smm->matrices.width;
-    *solution = (struct solution){
-        .converged = true, .certified = true, .unsolved = monitor_late(monitor)};
+    *solution =
+        (struct solution){.converged = true, .certified = true, .unsolved = monitor_late(monitor)};
     struct certificate sum = {.certified = true, .flat = true};
     for (size_t m = 0; m < smm->n_machines; m++) {
         struct smm_outcome outcome;
