@@ -115,9 +115,19 @@ static int check(const struct ml *ml, const struct ml_parameters *parameters, st
     return 0;
 }
 
+/* Scores are 0 whatever alpha is: an interior point has no weights to look for. */
+static bool is_without_scores(const struct ml *ml) {
+    bool none = ml->bcd.constant == 0 && !ml->setup.free_bias;
+    for (size_t i = 0; none && i < ml->rows.n; i++) {
+        none = ml->bcd.store.diagonal[i] == 0;
+    }
+    return none;
+}
+
 static int solve(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
                  struct ml_point *point, struct error *err) {
-    bool interior = parameters->method == ML_INTERIOR, bcd = parameters->method == ML_BCD, possible;
+    bool interior = parameters->method == ML_INTERIOR && !is_without_scores(ml);
+    bool bcd = parameters->method == ML_BCD, possible;
     if (parameters->method == ML_FW) {
         return solve_fw(ml, parameters, run, point, err);
     }
