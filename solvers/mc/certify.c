@@ -19,24 +19,27 @@ struct loss {
 
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
                          const double *error, double *value, double *rounding, struct error *err) {
-    (void)err;
     const struct loss *loss = context;
     const struct mc_shape *shape = &loss->task->shape;
     size_t k = shape->k;
     double most = mc_most(shape), slope = 2 * fmax(1, shape->margin);
+    double *slack = memory_array(k, sizeof *slack, "a certificate", err);
     *value = *rounding = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; slack && i < n; i++) {
         size_t y = loss->task->y[first + i];
-        double largest = 0, weight = loss->cost * loss->task->weight[y];
+        double largest = 0, high = -INFINITY, weight = loss->cost * loss->task->weight[y];
+        mc_slacks(shape, y, s + i * k, slack);
         for (size_t c = 0; c < k; c++) {
             largest = fmax(largest, fabs(s[i * k + c]));
+            high = mc_is_term(shape, y, c) ? fmax(high, slack[c]) : high;
         }
+        double unit = slope * error[i] + ((double)k + 8) * DBL_EPSILON * (1 + slope * largest);
         *value += weight * mc_loss(shape, y, s + i * k);
-        *rounding += weight * most *
-                     (slope * error[i] + ((double)k + 8) * DBL_EPSILON * (1 + slope * largest));
+        *rounding += high + unit > 0 ? weight * most * unit : 0; /* else none, whatever they are */
     }
     *rounding += (double)n * DBL_EPSILON * *value;
-    return 0;
+    free(slack);
+    return slack ? 0 : -1;
 }
 
 /* What rounding may have done to the rows' coefficients, (n): |u(alpha)| <= 2 M sum alpha. */

@@ -24,6 +24,8 @@ enum {
 static const double BLAS_SPEED = 8; /* operations in the time of one of a plain loop */
 static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 static const double CLOSER = 0.3; /* of the gap that was asked for, where it was not enough */
+/* Weights are stretched by these multiples of what rounding may do to a score. */
+static const double STRETCH_FIRST = 4, STRETCH_GROWTH = 16, STRETCH_MOST = 1e6;
 
 /* Weights are (k, d) here, class by class, the constant feature's last. */
 struct mc_interior {
@@ -365,10 +367,21 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, double *li
     return 0;
 }
 
+/* Certifies `factor` times the interior point's weights. */
+static int certify_stretched(struct mc_interior *mc, double cost, double factor,
+                             const struct mc_dual *dual, struct mc_fit *fit, struct error *err) {
+    for (size_t c = 0; c < mc->k * mc->d; c++) {
+        mc->w[c] = factor * mc->fit.w[c];
+    }
+    take_weights(mc, mc->w, fit->weights, fit->bias);
+    return mc_certify(mc->task, cost, dual, NULL, fit, err);
+}
+
 /* Certifies the best points of the interior point: the dual's function is W(alpha), `bias` that of
- * it, (k), and W (n_features + 1, k) room for it. */
-static int certify_points(struct mc_interior *mc, double cost, double *W, double *bias,
-                          struct mc_fit *fit, struct error *err) {
+ * it, (k), and W (n_features + 1, k) room for it. Where the rounding of scores at the margin is what
+ * costs most, weights somewhat longer put those beyond its reach. */
+static int certify_points(struct mc_interior *mc, double cost, double epsilon, double *W,
+                          double *bias, struct mc_fit *fit, struct error *err) {
     struct mc_alpha alpha;
     struct mc_dual dual = {.alpha = &alpha, .weights = W, .bias = fit->bias ? bias : NULL};
     int status = mc_alpha_create(&alpha, mc->n, mc->k, err) < 0
@@ -377,21 +390,33 @@ static int certify_points(struct mc_interior *mc, double cost, double *W, double
     if (status == 0) {
         adjoint(mc, mc->a, mc->w);
         take_weights(mc, mc->w, W, bias);
-        take_weights(mc, mc->fit.w, fit->weights, fit->bias);
-        status = mc_certify(mc->task, cost, &dual, NULL, fit, err);
+        status = certify_stretched(mc, cost, 1, &dual, fit, err);
+        double slack = fit->certificate.slack, best = 1, least = fit->primal;
+        for (double part = STRETCH_FIRST;
+             status == 0 && part <= STRETCH_MOST && mc_is_rounding(&fit->certificate) &&
+             fit->certificate.gap > epsilon;
+             part *= STRETCH_GROWTH) {
+            status = certify_stretched(mc, cost, 1 + part * slack, &dual, fit, err);
+            best = fit->primal < least ? 1 + part * slack : best;
+            least = fmin(least, fit->primal);
+        }
+        if (status == 0 && fit->primal > least) {
+            status = certify_stretched(mc, cost, best, &dual, fit, err);
+        }
     }
     mc_alpha_free(&alpha);
     return status;
 }
 
-static int certify(struct mc_interior *mc, double cost, struct mc_fit *fit, struct error *err) {
+static int certify(struct mc_interior *mc, const struct mc_goal *goal, struct mc_fit *fit,
+                   struct error *err) {
     size_t k = mc->k, rows = (size_t)mc->task->problem->data->n_features + 1;
     bool constant = mc->task->bias > 0;
     double *W = memory_array(rows + 1, k * sizeof *W, "weights", err);
     fit->weights = memory_array(rows, k * sizeof *fit->weights, "weights", err);
     fit->bias = constant ? memory_array(k, sizeof *fit->bias, "bias", err) : NULL;
     int status = W && fit->weights && (!constant || fit->bias)
-                     ? certify_points(mc, cost, W, W + rows * k, fit, err)
+                     ? certify_points(mc, goal->cost, goal->epsilon, W, W + rows * k, fit, err)
                      : -1;
     free(W);
     return status;
@@ -406,7 +431,7 @@ static int run(struct mc_interior *mc, const struct mc_goal *goal, const struct 
         interior_run(mc->interior, epsilon, 0, monitor, &mc->fit);
         fit->iterations = mc->fit.iterations;
         fit->reason = mc->fit.stop;
-        if (certify(mc, goal->cost, fit, err) < 0) {
+        if (certify(mc, goal, fit, err) < 0) {
             return -1;
         }
         if (fit->reason || fit->certificate.gap <= goal->epsilon) {
