@@ -121,6 +121,7 @@ struct ball ball_divide(struct ball a, struct ball b);
 /* The root of a, of max(0, a) if that may be below 0. */
 struct ball ball_root(struct ball a);
 
+/* e^a; unknown above a = 690, near the end of doubles. */
 struct ball ball_exponential(struct ball a);
 struct ball ball_tangent(struct ball a); /* tanh */
 struct ball ball_power(struct ball a, int degree);

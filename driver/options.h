@@ -54,6 +54,14 @@ struct option_spec {
     double word_value;
 };
 
+/* The row of every program's -j. */
+#define OPTION_THREADS                                                                             \
+    {                                                                                              \
+        .letter = 'j', .name = "threads", .kind = OPTION_COUNT, .value = "N", .low = 1,            \
+        .high = 1024, .absent = "one per processor",                                               \
+        .help = "threads; results do not depend on them"                                           \
+    }
+
 struct option_weight {
     const char *key; /* key_length bytes, borrowed from argv */
     size_t key_length;

@@ -20,14 +20,7 @@ static const struct option_spec common_options[] = {
      .kind = OPTION_FLAG,
      .help = "several test files with one load of the model: the arguments are model_file "
              "test_file..., and NAME.predict is written into the current folder for each NAME"},
-    {.letter = 'j',
-     .name = "threads",
-     .kind = OPTION_COUNT,
-     .value = "N",
-     .low = 1,
-     .high = 1024,
-     .absent = "one per processor",
-     .help = "threads; results do not depend on them"},
+    OPTION_THREADS,
     {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .help = "no measures on standard error"},
     {.name = "help", .kind = OPTION_FLAG, .help = "show this"},
     {.name = "version", .kind = OPTION_FLAG, .help = "show the version"}};

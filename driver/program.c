@@ -140,14 +140,7 @@ int program_predict(int argc, char **argv, const struct predictor *predictor) {
 /* ---- svm-check ---- */
 
 static const struct option_spec check_options[] = {
-    {.letter = 'j',
-     .name = "threads",
-     .kind = OPTION_COUNT,
-     .value = "N",
-     .low = 1,
-     .high = 1024,
-     .absent = "one per processor",
-     .help = "threads; results do not depend on them"},
+    OPTION_THREADS,
     {.name = "help", .kind = OPTION_FLAG, .help = "show this"},
     {.name = "version", .kind = OPTION_FLAG, .help = "show the version"}};
 

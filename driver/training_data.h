@@ -37,6 +37,7 @@ int training_data_scale_rows(struct training_data *training, const struct option
 /* Drops the validation rows, which have served. */
 int training_data_end_validation(struct training_data *training, struct error *err);
 
+/* Releases what was read, folds and validation rows included, and what is known of it. */
 void training_data_free(struct training_data *training);
 
 /* True if the scaling of --scale looks at all rows: then it is fitted anew for each fold. */

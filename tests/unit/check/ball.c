@@ -1,8 +1,7 @@
 /* Balls hold what they should: constants, inverses of one another, and exact sums. */
 #include "check/ball.h"
+#include "common/base/random.h"
 #include "tests/unit/check.h"
-
-#include <stdlib.h>
 
 static bool holds(struct ball a, struct dd value) {
     struct dd off = dd_add(a.m, dd_negative(value));
@@ -14,8 +13,8 @@ static bool is_small(struct ball a) {
     return a.r <= 1e-24 * fabs(a.m.hi);
 }
 
-static double uniform(double size) {
-    return size * (2 * ((double)rand() / RAND_MAX) - 1);
+static double uniform(struct random *random, double size) {
+    return size * (2 * random_unit(random) - 1);
 }
 
 int main(void) {
@@ -23,10 +22,11 @@ int main(void) {
     const struct dd root_2 = {1.414213562373095145e+00, -9.667293313452913451e-17};
     CHECK(holds(ball_exponential(ball_of(1)), e), "e");
     CHECK(holds(ball_root(ball_of(2)), root_2), "the root of 2");
-    srand(1);
+    struct random random;
+    random_start(&random, 1, 0);
     for (int i = 0; i < 20000; i++) {
         double size = i % 3 == 0 ? 300 : i % 3 == 1 ? 1 : 1e-6;
-        struct ball a = ball_of(uniform(size)), b = ball_of(uniform(1) + 2);
+        struct ball a = ball_of(uniform(&random, size)), b = ball_of(uniform(&random, 1) + 2);
         struct ball both = ball_multiply(ball_exponential(a), ball_exponential(ball_negative(a)));
         CHECK(holds(both, one) && is_small(both), "exp(a) exp(-a) at %g", a.m.hi);
         struct ball quotient = ball_multiply(ball_divide(a, b), b);
