@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,4 +135,16 @@ int measures_values(const struct measures *measures, void *state, const struct m
         value[k] = list[k].row->value(state, &list[k], &weight[k]);
     }
     return 0;
+}
+
+int measures_of_test(const struct measures *measures, void *state, const struct measure *list,
+                     size_t n, double *value, struct measured_rows *rows, struct error *err) {
+    double *weight = memory_array(n, sizeof *weight, "measures", err);
+    int status = weight ? measures_values(measures, state, list, n, value, weight, err) : -1;
+    free(weight);
+    *rows = measures->rows ? measures->rows(state) : (struct measured_rows){0};
+    for (size_t k = 0; rows->labelled > 0 && rows->known == 0 && k < n; k++) {
+        value[k] = NAN;
+    }
+    return status;
 }

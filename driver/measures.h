@@ -80,4 +80,9 @@ int measures_list(const struct measures *measures, const struct options *options
 int measures_values(const struct measures *measures, void *state, const struct measure *list,
                     size_t n, double *value, double *weight, struct error *err);
 
+/* The same without weights, for a predictor: all are NaN if rows have labels of which the model knows
+ * none. *rows gets the counts, zero where the model has no labels. */
+int measures_of_test(const struct measures *measures, void *state, const struct measure *list,
+                     size_t n, double *value, struct measured_rows *rows, struct error *err);
+
 #endif

@@ -4,10 +4,11 @@
 #include "common/base/memory.h"
 #include "common/base/output.h"
 #include "common/base/threads.h"
-#include "driver/test_file.h"
+#include "driver/by_query.h"
+#include "driver/predict_private.h"
+#include "driver/table.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +16,30 @@ static const struct option_spec common_options[] = {
     {.name = "metrics",
      .kind = OPTION_FLAG,
      .help = "write the measures to standard output, as lines `name value`; predictions go only to "
-             "an output_file that is named"},
+             "an output_file that is named (or with --batch to NAME.predict)"},
+    {.name = "by-query",
+     .kind = OPTION_TEXT,
+     .value = "FILE",
+     .help = "write a table of the measures of each query (qid): a header, then a row a query"},
     {.name = "batch",
      .kind = OPTION_FLAG,
-     .help = "several test files with one load of the model: the arguments are model_file "
-             "test_file..., and NAME.predict is written into the current folder for each NAME"},
+     .help = "several test files with one load of the model: the arguments are test_file... "
+             "model_file or model_file test_file..., and NAME.predict is written for each NAME; "
+             "with --metrics standard output gets a table, a header and a row a file"},
+    {.name = "output-dir",
+     .kind = OPTION_TEXT,
+     .value = "DIR",
+     .absent = "the current folder",
+     .help = "the folder that --batch writes to; it is made if it is not there"},
+    {.name = "keep-going",
+     .kind = OPTION_FLAG,
+     .help = "with --batch: go on after a file that fails; those that failed are listed at the "
+             "end, and the exit code is 1"},
+    {.name = "skip-existing",
+     .kind = OPTION_FLAG,
+     .help = "with --batch: leave out files whose predictions are there, as after a run that was "
+             "cut short; NAME.measures and NAME.queries then keep what the tables have of each "
+             "file, so that they are whole"},
     OPTION_THREADS,
     {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .help = "no measures on standard error"},
     {.name = "help", .kind = OPTION_FLAG, .help = "show this"},
@@ -35,43 +55,30 @@ int predict_options(struct options *options, const struct predictor *predictor, 
                : options_add(options, common_options, N_COMMON, 0, err);
 }
 
-struct prediction {
-    const struct predictor *predictor;
-    const struct options *options;
-    const char *program;
-    const struct voice *voice;
-    struct model model;
-    struct threads *threads;
-    struct measure *measure; /* (n_measures) */
-    size_t n_measures;
-    const struct output_hold *hold;
-    struct output *standard; /* standard output */
-    struct output *file;     /* of predictions; NULL, as the following: not wanted */
-    struct output *extra;    /* of the predictor's option */
-};
-
 /* ---- one test file ---- */
 
-/* Writes the measures that there are: to standard output if they were asked for, which it is then
- * an error not to have; else it says them. */
-static int show_measures(const struct prediction *prediction, const char *path, const double *value,
-                         bool wanted, struct error *err) {
-    size_t shown = 0;
+void predict_say_measures(const struct prediction *prediction) {
     for (size_t k = 0; k < prediction->n_measures; k++) {
-        const char *name = prediction->measure[k].name;
-        if (isnan(value[k])) {
-            continue;
-        }
-        shown++;
-        if (wanted) {
-            output_format(prediction->standard, "%s ", name);
-            output_number(prediction->standard, value[k]);
-            output_format(prediction->standard, "\n");
-        } else {
-            voice_say(prediction->voice, "%s = %g\n", name, value[k]);
+        if (!isnan(prediction->value[k])) {
+            voice_say(prediction->voice, "%s = %g\n", prediction->measure[k].name,
+                      prediction->value[k]);
         }
     }
-    return wanted && shown == 0
+}
+
+/* Measures that were asked for (--metrics) it is an error not to have. */
+static int write_measures(const struct prediction *prediction, const char *path,
+                          struct error *err) {
+    size_t shown = 0;
+    for (size_t k = 0; k < prediction->n_measures; k++) {
+        if (!isnan(prediction->value[k])) {
+            output_format(prediction->standard, "%s ", prediction->measure[k].name);
+            output_number(prediction->standard, prediction->value[k]);
+            output_format(prediction->standard, "\n");
+            shown++;
+        }
+    }
+    return shown == 0
                ? error_set(err, ERROR_RUNTIME, "%s: its rows have nothing to measure by", path)
                : 0;
 }
@@ -92,112 +99,77 @@ static void warn_of_rows(const struct prediction *prediction, const char *path,
     }
 }
 
-/* Predicts one file into output (NULL: measures only). */
-static int predict_file(const struct prediction *prediction, const char *path,
-                        struct output *output, struct error *err) {
-    bool wanted = options_given(prediction->options, "metrics");
-    bool measured = wanted || !options_given(prediction->options, "quiet");
-    const struct test_file test = {.predictor = prediction->predictor,
-                                   .options = prediction->options,
-                                   .model = &prediction->model,
-                                   .threads = prediction->threads,
-                                   .path = path,
-                                   .output = output,
-                                   .extra = prediction->extra,
-                                   .measure = measured ? prediction->measure : NULL,
-                                   .n_measures = prediction->n_measures};
-    double *value = memory_array(prediction->n_measures, sizeof *value, "measures", err);
-    struct test_rows rows;
-    int status = value ? test_file_predict(&test, value, &rows, err) : -1;
+int predict_file(const struct prediction *prediction, const char *path, struct output *output,
+                 struct output *queries, struct test_rows *rows, struct error *err) {
+    const struct options *options = prediction->options;
+    const struct measures *measures = prediction->predictor->measures;
+    bool measured =
+        options_given(options, "metrics") || !options_given(options, "quiet") || queries != NULL;
+    struct test_file test = {.predictor = prediction->predictor,
+                             .options = options,
+                             .model = &prediction->model,
+                             .threads = prediction->threads,
+                             .path = path,
+                             .output = output,
+                             .extra = prediction->extra,
+                             .measure = measured ? prediction->measure : NULL,
+                             .n_measures = prediction->n_measures};
+    if (queries && by_query_create(&test.queries, measures, options, &prediction->model, err) < 0) {
+        return -1;
+    }
+    int status = test_file_predict(&test, prediction->value, rows, err);
     if (status == 0) {
-        warn_of_rows(prediction, path, &rows);
+        warn_of_rows(prediction, path, rows);
     }
-    if (status == 0 && measured) {
-        status = show_measures(prediction, path, value, wanted, err);
+    if (status == 0 && queries) {
+        status = by_query_write(test.queries, path, prediction->measure, prediction->n_measures,
+                                prediction->value, queries, err);
     }
-    free(value);
+    by_query_free(test.queries);
     return status;
 }
 
-/* ---- one file or several ---- */
-
-/* Puts the outputs in place, or after an error (status -1, which it returns) drops them. */
-static int end_files(struct output **output, size_t n, int status, const struct output_hold *hold,
-                     struct error *err) {
+int predict_end_files(struct output **output, size_t n, int status, const struct output_hold *hold,
+                      struct error *err) {
     if (status == 0) {
-        return output_commit_all(output, n, hold, err);
+        status = output_commit_all(output, n, hold, err);
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            output_discard(output[i]);
+        }
     }
     for (size_t i = 0; i < n; i++) {
-        output_discard(output[i]);
         output[i] = NULL;
     }
-    return -1;
+    return status;
 }
 
 /* test_file model_file [output_file] */
 static int predict_one(struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
     const char *path = options->n_operands > 2 ? options->operand[2] : "-";
-    bool named = strcmp(path, "-") != 0;
+    bool named = strcmp(path, "-") != 0, metrics = options_given(options, "metrics");
     if (named && output_open(&prediction->file, path, err) < 0) {
         return -1;
     }
-    bool streamed = !named && !options_given(options, "metrics");
-    return predict_file(prediction, options->operand[0],
-                        streamed ? prediction->standard : prediction->file, err);
-}
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* model_file test_file... */
-static int predict_batch(struct prediction *prediction, struct error *err) {
-    const struct options *options = prediction->options;
-    for (size_t i = 1; i < options->n_operands; i++) {
-        const char *path = options->operand[i];
-        const char *name = base_name(path);
-        size_t size = strlen(name) + sizeof ".predict";
-        char *target = memory_array(size, 1, "a file name", err);
-        if (!target) {
-            return -1;
-        }
-        snprintf(target, size, "%s.predict", name);
-        int status = output_open(&prediction->file, target, err);
-        if (status == 0) {
-            if (options_given(options, "metrics")) {
-                output_format(prediction->standard, "file %s\n", path);
-            } else if (!options_given(options, "quiet")) {
-                voice_say(prediction->voice, "%s:\n", path);
-            }
-            status = predict_file(prediction, path, prediction->file, err);
-        }
-        status = end_files(&prediction->file, 1, status, prediction->hold, err);
-        free(target);
-        if (status < 0) {
-            return -1;
-        }
+    struct test_rows rows;
+    if (predict_file(prediction, options->operand[0],
+                     named || metrics ? prediction->file : prediction->standard,
+                     prediction->queries, &rows, err) < 0) {
+        return -1;
+    }
+    if (metrics) {
+        return write_measures(prediction, options->operand[0], err);
+    }
+    if (!options_given(options, "quiet")) {
+        predict_say_measures(prediction);
     }
     return 0;
 }
 
-static int check_operands(const struct options *options, bool batch, struct error *err) {
-    if (batch && options->n_operands < 2) {
-        return error_set(err, ERROR_USAGE, "--batch wants a model file and test files");
-    }
-    for (size_t i = 2; batch && i < options->n_operands; i++) {
-        for (size_t j = 1; j < i; j++) {
-            if (strcmp(base_name(options->operand[i]), base_name(options->operand[j])) == 0) {
-                return error_set(err, ERROR_USAGE,
-                                 "--batch: '%.200s' and '%.200s' would be predicted to one file",
-                                 options->operand[j], options->operand[i]);
-            }
-        }
-    }
-    if (batch) {
-        return 0;
-    }
+/* ---- what is asked for ---- */
+
+static int check_operands(const struct options *options, struct error *err) {
     if (options->n_operands < 2 || options->n_operands > 3) {
         return error_set(err, ERROR_USAGE, "%s",
                          options->n_operands > 3 ? "too many file names"
@@ -208,49 +180,96 @@ static int check_operands(const struct options *options, bool batch, struct erro
                : 0;
 }
 
-/* The file of the predictor's extra option is one of its own, and of one test file. */
-static int check_extra(const struct prediction *prediction, struct error *err) {
-    const struct options *options = prediction->options;
-    const char *name = prediction->predictor->extra_option;
-    if (!name || !options_given(options, name)) {
-        return 0;
+/* Options that only --batch has a use for. */
+static int check_batch_options(const struct options *options, struct error *err) {
+    static const char *const names[] = {"output-dir", "keep-going", "skip-existing"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (options_given(options, names[i])) {
+            return error_set(err, ERROR_USAGE, "--%s wants --batch", names[i]);
+        }
     }
-    bool batch = options_given(options, "batch"), metrics = options_given(options, "metrics");
-    if (batch && options->n_operands > 2) {
-        return error_set(err, ERROR_USAGE, "--%s is for a single test file", name);
-    }
-    const char *path = options_text(options, name);
-    const char *predictions = batch                     ? NULL
-                              : options->n_operands > 2 ? options->operand[2]
-                              : metrics                 ? NULL
-                                                        : "-";
-    bool taken =
-        (predictions && strcmp(path, predictions) == 0) || (metrics && strcmp(path, "-") == 0);
-    return taken ? error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", path) : 0;
+    return 0;
 }
 
-static int run(struct prediction *prediction, struct error *err) {
-    const struct predictor *predictor = prediction->predictor;
+/* No two outputs may go to one file: the predictions, the extra file and the table of queries, and
+ * with --metrics standard output. */
+static int check_outputs(const struct prediction *prediction, struct error *err) {
+    const struct options *options = prediction->options;
+    const char *extra = prediction->predictor->extra_option;
+    bool batch = options_given(options, "batch"), metrics = options_given(options, "metrics");
+    if (batch && options->n_operands > 2 && extra && options_given(options, extra)) {
+        return error_set(err, ERROR_USAGE, "--%s is for a single test file", extra);
+    }
+    const char *predictions = !batch && options->n_operands > 2 ? options->operand[2] : "-";
+    bool streamed = strcmp(predictions, "-") == 0; /* not with --metrics, nor in a batch */
+    const char *path[] = {
+        metrics || (streamed && !batch) ? "-" : NULL, streamed ? NULL : predictions,
+        extra ? options_text(options, extra) : NULL, options_text(options, "by-query")};
+    for (size_t i = 1; i < sizeof path / sizeof path[0]; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (path[i] && path[j] && strcmp(path[i], path[j]) == 0) {
+                return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", path[i]);
+            }
+        }
+    }
+    return 0;
+}
+
+static int check(const struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
     bool batch = options_given(options, "batch");
-    if (check_operands(options, batch, err) < 0 || check_extra(prediction, err) < 0 ||
-        measures_list(predictor->measures, options, &prediction->measure, &prediction->n_measures,
-                      err) < 0 ||
-        threads_create(&prediction->threads, (size_t)options_number(options, "threads"), err) < 0 ||
-        (predictor->imports ? model_read_classes : model_read)(
-            &prediction->model, predictor->name, predictor->model_keys,
-            options->operand[batch ? 0 : 1], err) < 0) {
+    if ((batch ? batch_check : check_operands)(options, err) < 0 ||
+        (!batch && check_batch_options(options, err) < 0)) {
         return -1;
     }
-    if (predictor->check && predictor->check(options, &prediction->model, err) < 0) {
-        return -1;
-    }
-    const char *extra = predictor->extra_option;
+    return check_outputs(prediction, err);
+}
+
+/* ---- the run ---- */
+
+static int open_outputs(struct prediction *prediction, struct error *err) {
+    const struct options *options = prediction->options;
+    const char *extra = prediction->predictor->extra_option;
     if (extra && options_given(options, extra) &&
         output_open(&prediction->extra, options_text(options, extra), err) < 0) {
         return -1;
     }
-    return batch ? predict_batch(prediction, err) : predict_one(prediction, err);
+    if (!options_given(options, "by-query")) {
+        return 0;
+    }
+    if (output_open(&prediction->queries, options_text(options, "by-query"), err) < 0) {
+        return -1;
+    }
+    char *header = table_header(BY_QUERY_COLUMNS, prediction->measure, prediction->n_measures, err);
+    if (!header) {
+        return -1;
+    }
+    output_format(prediction->queries, "%s", header);
+    free(header);
+    return 0;
+}
+
+static int run(struct prediction *prediction, bool *whole, struct error *err) {
+    const struct predictor *predictor = prediction->predictor;
+    const struct options *options = prediction->options;
+    if (check(prediction, err) < 0 ||
+        measures_list(predictor->measures, options, &prediction->measure, &prediction->n_measures,
+                      err) < 0) {
+        return -1;
+    }
+    bool batch = options_given(options, "batch");
+    prediction->value =
+        memory_array(prediction->n_measures, sizeof *prediction->value, "measures", err);
+    if (!prediction->value ||
+        threads_create(&prediction->threads, (size_t)options_number(options, "threads"), err) < 0 ||
+        (predictor->imports ? model_read_classes : model_read)(
+            &prediction->model, predictor->name, predictor->model_keys,
+            options->operand[batch ? batch_model(options) : 1], err) < 0 ||
+        (predictor->check && predictor->check(options, &prediction->model, err) < 0) ||
+        open_outputs(prediction, err) < 0) {
+        return -1;
+    }
+    return batch ? batch_run(prediction, whole, err) : predict_one(prediction, err);
 }
 
 int predict_run(const struct predictor *predictor, const struct options *options,
@@ -264,11 +283,17 @@ int predict_run(const struct predictor *predictor, const struct options *options
     if (output_open(&prediction.standard, "-", err) < 0) {
         return -1;
     }
-    int status = run(&prediction, err);
-    struct output *files[] = {prediction.extra, prediction.file, prediction.standard};
-    status = end_files(files, sizeof files / sizeof files[0], status, hold, err);
+    bool whole = false;
+    int status = run(&prediction, &whole, err);
+    struct output *files[] = {prediction.extra, prediction.queries, prediction.file,
+                              prediction.standard};
+    if (predict_end_files(files, sizeof files / sizeof files[0], whole ? 0 : status, hold, err) <
+        0) {
+        status = -1;
+    }
     model_free(&prediction.model);
     threads_free(prediction.threads);
     free(prediction.measure);
+    free(prediction.value);
     return status;
 }

@@ -4,7 +4,6 @@
 #include "common/data/input.h"
 #include "common/data/scale.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +96,9 @@ static int take_rows(struct work *work, const struct data *rows, struct error *e
                                                    work->scores, n_scores, err) < 0) {
         return -1;
     }
+    if (test->queries && by_query_add(test->queries, rows, work->scores, n_scores, err) < 0) {
+        return -1;
+    }
     return work->lines ? predictor->add(work->lines, rows, work->scores, test->output, err) : 0;
 }
 
@@ -139,32 +141,14 @@ static int take_all(struct work *work, struct error *err) {
     return test->output ? output_flush(test->output, err) : 0;
 }
 
-static int measure(struct work *work, double *value, struct error *err) {
-    const struct test_file *test = work->test;
-    const struct measures *measures = test->predictor->measures;
-    size_t n = test->n_measures;
-    double *weight = memory_array(n, sizeof *weight, "measures", err);
-    int status =
-        weight ? measures_values(measures, work->measures, test->measure, n, value, weight, err)
-               : -1;
-    free(weight);
-    if (measures->rows) {
-        work->rows.measured = measures->rows(work->measures);
-    }
-    const struct measured_rows *rows = &work->rows.measured;
-    for (size_t k = 0; rows->labelled > 0 && rows->known == 0 && k < n; k++) {
-        value[k] = NAN;
-    }
-    return status;
-}
-
 int test_file_predict(const struct test_file *test, double *value, struct test_rows *rows,
                       struct error *err) {
     struct work work = {.test = test};
     int status = open_work(&work, err);
     status = status < 0 ? -1 : take_all(&work, err);
     if (status == 0 && test->measure) {
-        status = measure(&work, value, err);
+        status = measures_of_test(test->predictor->measures, work.measures, test->measure,
+                                  test->n_measures, value, &work.rows.measured, err);
     }
     *rows = work.rows;
     rows->flat &= rows->n > 1;

@@ -8,6 +8,7 @@
 #include "common/base/output.h"
 #include "common/base/threads.h"
 #include "common/model/model.h"
+#include "driver/by_query.h"
 #include "driver/family.h"
 #include "driver/options.h"
 
@@ -24,6 +25,7 @@ struct test_file {
     struct output *extra;          /* of the predictor's extra option; NULL: not wanted */
     const struct measure *measure; /* (n_measures) of predictor->measures; NULL: not wanted */
     size_t n_measures;
+    struct by_query *queries; /* takes the rows too; NULL: not wanted */
 };
 
 /* What was seen of a test file. */

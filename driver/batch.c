@@ -1,0 +1,375 @@
+/* --batch: many test files with one load of the model.
+ *
+ * Each file is a run of its own: NAME.predict is there whole or not at all. With --skip-existing a
+ * second run of the same command does what a first left undone. For its tables to be whole without
+ * predicting again, NAME.measures and NAME.queries beside the predictions keep their rows: they are
+ * tables of one file, and take their places just before the predictions do. */
+#include "driver/predict_private.h"
+
+#include "common/base/memory.h"
+#include "common/data/source.h"
+#include "driver/by_query.h"
+#include "driver/table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- operands ---- */
+
+/* True if a regular file begins as models do that predictors read. What is no file is not touched:
+ * it might be a pipe. */
+static bool looks_like_model(const char *path) {
+    static const char *const begins[] = {"dualsvm ", "solver_type "};
+    struct stat status;
+    struct source *source;
+    struct error unheard;
+    char text[16] = "";
+    size_t got = 0;
+    bool found = false;
+    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        source_open(&source, path, &unheard) < 0) {
+        return false;
+    }
+    if (source_read(source, text, sizeof text - 1, &got, &unheard) == 0) {
+        for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+            found |= strncmp(text, begins[i], strlen(begins[i])) == 0;
+        }
+    }
+    source_close(source);
+    return found;
+}
+
+size_t batch_model(const struct options *options) {
+    size_t last = options->n_operands - 1;
+    return !looks_like_model(options->operand[0]) && looks_like_model(options->operand[last]) ? last
+                                                                                              : 0;
+}
+
+/* The test files: (*n) operands, all but the model. */
+static const char *const *batch_tests(const struct options *options, size_t *n) {
+    *n = options->n_operands - 1;
+    return (const char *const *)options->operand + (batch_model(options) == 0 ? 1 : 0);
+}
+
+/* What the files of a test file are called by. */
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(base_name(*(const char *const *)a), base_name(*(const char *const *)b));
+}
+
+int batch_check(const struct options *options, struct error *err) {
+    if (options->n_operands < 2) {
+        return error_set(err, ERROR_USAGE, "--batch wants a model file and test files");
+    }
+    size_t n;
+    const char *const *tests = batch_tests(options, &n);
+    const char **sorted = memory_array(n, sizeof *sorted, "file names", err);
+    if (!sorted) {
+        return -1;
+    }
+    memcpy(sorted, tests, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_names);
+    int status = 0;
+    for (size_t i = 1; i < n && status == 0; i++) {
+        if (compare_names(&sorted[i - 1], &sorted[i]) == 0) {
+            status = error_set(err, ERROR_USAGE,
+                               "--batch: '%.200s' and '%.200s' would be predicted to one file",
+                               sorted[i - 1], sorted[i]);
+        }
+    }
+    free(sorted);
+    return status;
+}
+
+/* ---- the files of a test file ---- */
+
+enum { PREDICTIONS, MEASURES, QUERIES, FILES };
+
+struct batch {
+    struct prediction *prediction;
+    char *header[FILES]; /* of the tables that are kept beside the predictions; NULL: not kept */
+    size_t n_skipped, n_failed;
+    bool *failed; /* (test files) */
+};
+
+static void free_paths(char *path[FILES]) {
+    for (size_t i = 0; i < FILES; i++) {
+        free(path[i]);
+    }
+}
+
+/* DIR/NAME.predict and so on; those that are not wanted are NULL. */
+static int make_paths(const struct batch *batch, const char *test, char *path[FILES],
+                      struct error *err) {
+    static const char *const suffix[FILES] = {"predict", "measures", "queries"};
+    const char *name = base_name(test);
+    const char *folder = options_text(batch->prediction->options, "output-dir");
+    folder = folder ? folder : "";
+    const char *slash = *folder && folder[strlen(folder) - 1] != '/' ? "/" : "";
+    for (size_t i = 0; i < FILES; i++) {
+        if (i != PREDICTIONS && !batch->header[i]) {
+            continue;
+        }
+        size_t size = strlen(folder) + strlen(name) + strlen(suffix[i]) + 3;
+        path[i] = memory_array(size, 1, "a file name", err);
+        if (!path[i]) {
+            free_paths(path);
+            return -1;
+        }
+        snprintf(path[i], size, "%s%s%s.%s", folder, slash, name, suffix[i]);
+    }
+    return 0;
+}
+
+/* The whole of a table that was kept, a text that the caller frees; NULL: it is not there, or has not
+ * these columns and, if `single`, one row. */
+static char *read_kept(const char *path, const char *header, bool single) {
+    struct source *source;
+    struct error unheard;
+    struct stat status;
+    size_t length = 0, start = strlen(header);
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        source_open(&source, path, &unheard) < 0) {
+        return NULL;
+    }
+    size_t size = (size_t)status.st_size;
+    char *text = memory_array(size + 1, 1, "a table", &unheard);
+    bool good = text && source_read(source, text, size, &length, &unheard) == 0 && length == size &&
+                length >= start && text[length - 1] == '\n' && strncmp(text, header, start) == 0;
+    source_close(source);
+    if (good) {
+        text[length] = '\0';
+        good = !single || strchr(text + start, '\n') == text + length - 1;
+    }
+    if (!good) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Writes the rows behind the header of a table that was kept, with the name that the file has now. */
+static int write_kept(const char *text, const char *test, struct output *output,
+                      struct error *err) {
+    const char *row = strchr(text, '\n') + 1;
+    while (*row) {
+        const char *cells = strchr(row, '\t'), *end = strchr(row, '\n') + 1;
+        if (cells && cells < end) {
+            table_name(output, test);
+            output_write(output, cells, (size_t)(end - cells));
+        }
+        row = end;
+    }
+    return output_flush(output, err);
+}
+
+/* True if predictions are there, and what the tables have of them, which is then written. */
+static int skip(struct batch *batch, const char *test, char *path[FILES], bool *skipped,
+                struct error *err) {
+    struct prediction *prediction = batch->prediction;
+    struct output *table[FILES] = {NULL, prediction->standard, prediction->queries};
+    char *kept[FILES] = {NULL};
+    struct stat status;
+    *skipped = stat(path[PREDICTIONS], &status) == 0 && S_ISREG(status.st_mode);
+    for (size_t i = MEASURES; i < FILES; i++) {
+        if (*skipped && batch->header[i]) {
+            kept[i] = read_kept(path[i], batch->header[i], i == MEASURES);
+            *skipped = kept[i] != NULL;
+        }
+    }
+    int result = 0;
+    for (size_t i = MEASURES; i < FILES && *skipped && result == 0; i++) {
+        result = kept[i] ? write_kept(kept[i], test, table[i], err) : 0;
+    }
+    free_paths(kept);
+    return result;
+}
+
+/* ---- a test file ---- */
+
+static void write_row(const struct prediction *prediction, const char *test, size_t n_rows,
+                      struct output *output) {
+    table_name(output, test);
+    output_format(output, "\t%zu", n_rows);
+    for (size_t k = 0; k < prediction->n_measures; k++) {
+        table_number(output, prediction->value[k]);
+    }
+    output_format(output, "\n");
+}
+
+/* Opens the outputs of a file; those that fail leave none. */
+static int open_files(struct output *file[FILES], char *const path[FILES],
+                      char *const header[FILES], struct error *err) {
+    for (size_t i = 0; i < FILES; i++) {
+        if (path[i] && output_open(&file[i], path[i], err) < 0) {
+            return -1;
+        }
+        if (path[i] && i != PREDICTIONS) {
+            output_format(file[i], "%s", header[i]);
+        }
+    }
+    return 0;
+}
+
+/* Predicts a test file into its files, which take their places, the predictions last. */
+static int make_files(const struct batch *batch, const char *test, char *const path[FILES],
+                      size_t *n_rows, struct error *err) {
+    struct prediction *prediction = batch->prediction;
+    struct output *file[FILES] = {NULL};
+    struct test_rows rows = {.n = 0};
+    int status = open_files(file, path, batch->header, err);
+    if (status == 0) {
+        struct output *queries = file[QUERIES] ? file[QUERIES] : prediction->queries;
+        status = predict_file(prediction, test, file[PREDICTIONS], queries, &rows, err);
+    }
+    if (status == 0 && file[MEASURES]) {
+        write_row(prediction, test, rows.n, file[MEASURES]);
+    }
+    *n_rows = rows.n;
+    struct output *ordered[FILES] = {file[QUERIES], file[MEASURES], file[PREDICTIONS]};
+    return predict_end_files(ordered, FILES, status, prediction->hold, err);
+}
+
+/* The rows of the tables, of a file that was just predicted. */
+static int show_file(const struct batch *batch, const char *test, char *const path[FILES],
+                     size_t n_rows, struct error *err) {
+    struct prediction *prediction = batch->prediction;
+    if (options_given(prediction->options, "metrics")) {
+        write_row(prediction, test, n_rows, prediction->standard);
+        if (output_flush(prediction->standard, err) < 0) {
+            return -1;
+        }
+    } else if (!options_given(prediction->options, "quiet")) {
+        voice_say(prediction->voice, "%s:\n", test);
+        predict_say_measures(prediction);
+    }
+    if (!batch->header[QUERIES]) {
+        return 0;
+    }
+    char *kept = read_kept(path[QUERIES], batch->header[QUERIES], false);
+    int status = kept ? write_kept(kept, test, prediction->queries, err)
+                      : error_set(err, ERROR_RUNTIME, "%s: is gone", path[QUERIES]);
+    free(kept);
+    return status;
+}
+
+/* Tells of a file that failed; the error itself if the run is to end with it. */
+static int tell_failure(struct batch *batch, size_t number, struct error *err) {
+    struct prediction *prediction = batch->prediction;
+    if (!options_given(prediction->options, "keep-going")) {
+        return -1;
+    }
+    batch->failed[number] = true;
+    batch->n_failed++;
+    voice_say(prediction->voice, "%s: %s\n", prediction->program, err->text);
+    return 0;
+}
+
+static int take_test(struct batch *batch, size_t number, const char *test, struct error *err) {
+    struct prediction *prediction = batch->prediction;
+    char *path[FILES] = {NULL};
+    bool skipped = false;
+    size_t n_rows;
+    if (make_paths(batch, test, path, err) < 0) {
+        return -1;
+    }
+    int status = 0;
+    if (options_given(prediction->options, "skip-existing")) {
+        status = skip(batch, test, path, &skipped, err);
+        batch->n_skipped += skipped;
+    }
+    if (status == 0 && !skipped) {
+        status = make_files(batch, test, path, &n_rows, err) < 0
+                     ? tell_failure(batch, number, err)
+                     : show_file(batch, test, path, n_rows, err);
+    }
+    free_paths(path);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+static int make_folder(const struct options *options, struct error *err) {
+    const char *folder = options_text(options, "output-dir");
+    struct stat status;
+    if (folder && mkdir(folder, 0777) != 0 &&
+        (errno != EEXIST || stat(folder, &status) != 0 || !S_ISDIR(status.st_mode))) {
+        return error_set(err, ERROR_RUNTIME, "%s: cannot make the folder: %s", folder,
+                         strerror(errno));
+    }
+    return 0;
+}
+
+/* The headers of what is kept; standard output has its own at once. */
+static int open_tables(struct batch *batch, struct error *err) {
+    const struct prediction *prediction = batch->prediction;
+    const struct options *options = prediction->options;
+    bool keeping = options_given(options, "skip-existing");
+    if (options_given(options, "metrics")) {
+        char *header = table_header("file\trows", prediction->measure, prediction->n_measures, err);
+        if (!header) {
+            return -1;
+        }
+        output_format(prediction->standard, "%s", header);
+        batch->header[MEASURES] = header;
+    }
+    if (keeping && prediction->queries) {
+        batch->header[QUERIES] =
+            table_header(BY_QUERY_COLUMNS, prediction->measure, prediction->n_measures, err);
+        if (!batch->header[QUERIES]) {
+            return -1;
+        }
+    }
+    if (!keeping) {
+        free(batch->header[MEASURES]);
+        batch->header[MEASURES] = NULL;
+    }
+    return output_flush(prediction->standard, err);
+}
+
+/* What the run has left out, and what has failed. */
+static int report(const struct batch *batch, const char *const *tests, size_t n,
+                  struct error *err) {
+    const struct prediction *prediction = batch->prediction;
+    if (batch->n_skipped > 0 && !options_given(prediction->options, "quiet")) {
+        voice_say(prediction->voice, "%s: %zu of %zu test files were predicted before\n",
+                  prediction->program, batch->n_skipped, n);
+    }
+    if (batch->n_failed == 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (batch->failed[i]) {
+            voice_say(prediction->voice, "%s: failed: %s\n", prediction->program, tests[i]);
+        }
+    }
+    return error_set(err, ERROR_RUNTIME, "%zu of %zu test files failed", batch->n_failed, n);
+}
+
+int batch_run(struct prediction *prediction, bool *whole, struct error *err) {
+    size_t n;
+    const char *const *tests = batch_tests(prediction->options, &n);
+    struct batch batch = {.prediction = prediction};
+    batch.failed = memory_zeros(n, sizeof *batch.failed, "test files", err);
+    int status =
+        batch.failed && make_folder(prediction->options, err) == 0 && open_tables(&batch, err) == 0
+            ? 0
+            : -1;
+    for (size_t i = 0; i < n && status == 0; i++) {
+        status = take_test(&batch, i, tests[i], err);
+    }
+    *whole = status == 0;
+    if (status == 0) {
+        status = report(&batch, tests, n, err);
+    }
+    free_paths(batch.header);
+    free(batch.failed);
+    return status;
+}

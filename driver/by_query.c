@@ -1,0 +1,193 @@
+#include "driver/by_query.h"
+
+#include "common/base/memory.h"
+#include "common/data/names.h"
+#include "driver/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { QID_BYTES = 21 }; /* of 2^64 - 1, with its end */
+
+struct query {
+    size_t n_rows;
+    double *target; /* (n_targets) where labels are numbers */
+    size_t n_targets, room;
+    void *measures; /* the family's state */
+};
+
+struct by_query {
+    const struct measures *measures;
+    const struct options *options;
+    const struct model *model;
+    bool named;          /* a row has a qid */
+    bool paired;         /* labels are numbers */
+    struct names names;  /* qids, in the order of their first rows */
+    struct query *query; /* (names.n) */
+    size_t room;
+    uint32_t *rows; /* (n_numbers) 0, 1, ...: numbers of rows */
+    size_t n_numbers;
+};
+
+int by_query_create(struct by_query **queries, const struct measures *measures,
+                    const struct options *options, const struct model *model, struct error *err) {
+    struct by_query *created = memory_zeros(1, sizeof *created, "queries", err);
+    if (!created) {
+        return -1;
+    }
+    created->measures = measures;
+    created->options = options;
+    created->model = model;
+    *queries = created;
+    return 0;
+}
+
+void by_query_free(struct by_query *queries) {
+    if (!queries) {
+        return;
+    }
+    for (size_t q = 0; q < queries->names.n; q++) {
+        free(queries->query[q].target);
+        if (queries->query[q].measures) {
+            queries->measures->free(queries->query[q].measures);
+        }
+    }
+    names_free(&queries->names);
+    free(queries->query);
+    free(queries->rows);
+    free(queries);
+}
+
+/* The query of that qid, new if it is. */
+static struct query *find_query(struct by_query *queries, uint64_t qid, struct error *err) {
+    char name[QID_BYTES];
+    int length = snprintf(name, sizeof name, "%" PRIu64, qid);
+    size_t n = queries->names.n;
+    uint32_t number;
+    if (memory_grow(&queries->query, queries->room, n + 1, sizeof *queries->query, "queries", err) <
+        0) {
+        return NULL;
+    }
+    queries->room = memory_room(queries->room, n + 1);
+    queries->query[n] = (struct query){0};
+    if (names_add(&queries->names, name, (size_t)length, &number, err) < 0) {
+        return NULL;
+    }
+    struct query *query = &queries->query[number];
+    if (!query->measures &&
+        queries->measures->create(&query->measures, queries->options, queries->model, err) < 0) {
+        query->measures = NULL;
+        return NULL;
+    }
+    return query;
+}
+
+static int keep_targets(struct query *query, const double *target, size_t n, struct error *err) {
+    size_t wanted = query->n_targets + n;
+    if (memory_grow(&query->target, query->room, wanted, sizeof *query->target, "queries", err) <
+        0) {
+        return -1;
+    }
+    query->room = memory_room(query->room, wanted);
+    for (size_t i = 0; i < n; i++) {
+        if (!isnan(target[i])) {
+            query->target[query->n_targets++] = target[i];
+        }
+    }
+    return 0;
+}
+
+/* Rows first..first + n, all of one query. */
+static int add_run(struct by_query *queries, const struct data *data, size_t first, size_t n,
+                   const double *scores, size_t n_scores, struct error *err) {
+    struct query *query = find_query(queries, data->query ? data->query[first] : 0, err);
+    if (!query || (data->target && keep_targets(query, data->target + first, n, err) < 0)) {
+        return -1;
+    }
+    query->n_rows += n;
+    return queries->measures->add(query->measures, data, queries->rows + first, n,
+                                  scores + first * n_scores, n_scores, err);
+}
+
+/* Rows are told apart by their numbers. */
+static int number_rows(struct by_query *queries, size_t n, struct error *err) {
+    if (n <= queries->n_numbers) {
+        return 0;
+    }
+    free(queries->rows);
+    queries->n_numbers = 0;
+    queries->rows = memory_array(n, sizeof *queries->rows, "rows", err);
+    if (!queries->rows) {
+        return -1;
+    }
+    queries->n_numbers = n;
+    for (size_t i = 0; i < n; i++) {
+        queries->rows[i] = (uint32_t)i;
+    }
+    return 0;
+}
+
+int by_query_add(struct by_query *queries, const struct data *data, const double *scores,
+                 size_t n_scores, struct error *err) {
+    if (number_rows(queries, data->n_rows, err) < 0) {
+        return -1;
+    }
+    queries->named |= data->query != NULL;
+    queries->paired |= data->labels == DATA_NUMBER;
+    for (size_t first = 0, end; first < data->n_rows; first = end) {
+        for (end = first + 1; end < data->n_rows; end++) {
+            if (data->query && data->query[end] != data->query[first]) {
+                break;
+            }
+        }
+        if (add_run(queries, data, first, end - first, scores, n_scores, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int compare_targets(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Pairs with different targets, which it sorts. */
+static double count_pairs(struct query *query) {
+    double n = (double)query->n_targets, pairs = n > 1 ? n * (n - 1) / 2 : 0;
+    if (query->n_targets > 0) {
+        qsort(query->target, query->n_targets, sizeof *query->target, compare_targets);
+    }
+    for (size_t first = 0, end; first < query->n_targets; first = end) {
+        for (end = first; end < query->n_targets && query->target[end] == query->target[first];) {
+            end++;
+        }
+        double tied = (double)(end - first);
+        pairs -= tied * (tied - 1) / 2;
+    }
+    return pairs;
+}
+
+int by_query_write(const struct by_query *queries, const char *path, const struct measure *list,
+                   size_t n, const double *file_value, struct output *output, struct error *err) {
+    double *value = memory_array(n, sizeof *value, "measures", err);
+    int status = value ? 0 : -1;
+    for (size_t q = 0; q < queries->names.n && status == 0; q++) {
+        struct query *query = &queries->query[q];
+        struct measured_rows rows;
+        status = measures_of_test(queries->measures, query->measures, list, n, value, &rows, err);
+        table_name(output, path);
+        output_format(output, "\t%s\t%zu", queries->named ? queries->names.name[q] : "",
+                      query->n_rows);
+        table_number(output, queries->paired ? count_pairs(query) : (double)NAN);
+        for (size_t k = 0; k < n; k++) {
+            table_number(output, isnan(file_value[k]) ? (double)NAN : value[k]);
+        }
+        output_format(output, "\n");
+    }
+    free(value);
+    return status < 0 ? -1 : output_flush(output, err);
+}

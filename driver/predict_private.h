@@ -1,0 +1,59 @@
+/* What a run of the predictor has, for the two ways in which it goes: one test file or --batch. */
+#ifndef DRIVER_PREDICT_PRIVATE_H
+#define DRIVER_PREDICT_PRIVATE_H
+
+#include "common/base/output.h"
+#include "common/base/threads.h"
+#include "common/model/model.h"
+#include "driver/family.h"
+#include "driver/measures.h"
+#include "driver/test_file.h"
+#include "driver/voice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct prediction {
+    const struct predictor *predictor;
+    const struct options *options;
+    const char *program;
+    const struct voice *voice;
+    struct model model;
+    struct threads *threads;
+    struct measure *measure; /* (n_measures) */
+    size_t n_measures;
+    double *value; /* (n_measures) of the last file; NaN: nothing to measure */
+    const struct output_hold *hold;
+    struct output *standard; /* standard output */
+    struct output *file;     /* of predictions; NULL, as the following: not wanted */
+    struct output *extra;    /* of the predictor's option */
+    struct output *queries;  /* of --by-query */
+};
+
+/* Predicts one file into output (NULL: measures only). With `queries` (NULL: not wanted) writes the
+ * rows of --by-query for it. *rows tells what was seen; warnings are said. */
+int predict_file(const struct prediction *prediction, const char *path, struct output *output,
+                 struct output *queries, struct test_rows *rows, struct error *err);
+
+/* Says the measures of a file, those that there are. */
+void predict_say_measures(const struct prediction *prediction);
+
+/* Puts outputs in place, or after an error (status -1, which it returns) drops them; NULL in their
+ * place. */
+int predict_end_files(struct output **output, size_t n, int status, const struct output_hold *hold,
+                      struct error *err);
+
+/* ---- --batch, batch.c ---- */
+
+/* Which of the operands is the model: the first, or where the last looks like one and the first does
+ * not, the last. The others are test files, see batch_tests. */
+size_t batch_model(const struct options *options);
+
+/* Refuses test files that would be predicted to one file. */
+int batch_check(const struct options *options, struct error *err);
+
+/* Predicts all test files. With --keep-going files that fail are told of, and the error comes at the
+ * end: *whole is then true, the tables are complete but for them. */
+int batch_run(struct prediction *prediction, bool *whole, struct error *err);
+
+#endif

@@ -1,0 +1,42 @@
+#include "driver/table.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void table_name(struct output *output, const char *name) {
+    static const char special[] = "\t\n\r\\", letter[] = "tnr\\";
+    while (*name) {
+        size_t plain = strcspn(name, special);
+        output_write(output, name, plain);
+        name += plain;
+        if (*name) {
+            const char escape[2] = {'\\', letter[strchr(special, *name) - special]};
+            output_write(output, escape, sizeof escape);
+            name++;
+        }
+    }
+}
+
+void table_number(struct output *output, double value) {
+    output_write(output, "\t", 1);
+    if (isfinite(value)) {
+        output_number(output, value);
+    }
+}
+
+char *table_header(const char *first, const struct measure *list, size_t n, struct error *err) {
+    size_t length = strlen(first), size = length + n * (MEASURE_NAME + 1) + 2;
+    char *line = memory_array(size, 1, "a header", err);
+    if (!line) {
+        return NULL;
+    }
+    memcpy(line, first, length + 1);
+    for (size_t k = 0; k < n; k++) {
+        length += (size_t)snprintf(line + length, size - length, "\t%s", list[k].name);
+    }
+    memcpy(line + length, "\n", 2);
+    return line;
+}
