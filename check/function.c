@@ -14,7 +14,7 @@ static struct ball *make_balls(size_t n, size_t k, struct error *err) {
 
 int function_of_model(struct function *f, const struct model *model, const struct points *points,
                       double constant, struct error *err) {
-    size_t k = model->n_outputs, d = model->n_features;
+    size_t k = model->n_outputs, d = model->n_columns;
     *f = (struct function){.k = k, .norm = ball_of(0), .squares = ball_of(0)};
     f->scores = make_balls(points->n, k, err);
     f->bias = model->bias ? make_balls(1, k, err) : NULL;

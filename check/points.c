@@ -308,7 +308,7 @@ int points_create(struct points *points, const struct data *rows, const struct m
     size_t n = rows->n_rows, n_vectors = vectors->n_rows;
     *points = (struct points){
         .rows = rows, .vectors = vectors, .kernel = model->kernel, .n = n, .n_all = n};
-    points->width = larger(larger(rows->n_features, vectors->n_features), model->n_features);
+    points->width = larger(larger(rows->n_features, vectors->n_features), model->n_columns);
     points->vector = memory_array(n_vectors, sizeof *points->vector, "rows", err);
     points->point = memory_array(n_vectors, sizeof *points->point, "rows", err);
     points->norm = memory_array(n + n_vectors, sizeof *points->norm, "rows", err);

@@ -194,6 +194,49 @@ static int find_family(struct task *task, struct error *err) {
                      task->proof.family);
 }
 
+/* Rows and model get the columns that either has, where few of the indices occur. */
+static int share_columns(struct task *task, struct error *err) {
+    struct data *rows = &task->data, *vectors = &task->model.vectors;
+    struct model *model = &task->model;
+    size_t width = rows->row_start ? 0 : rows->n_features;
+    const struct indices_part parts[] = {
+        {rows->column, rows->row_start ? data_values(rows) : width},
+        {vectors->column, vectors->row_start ? data_values(vectors) : 0},
+        {model->columns.at, model->columns.at ? model->columns.n : 0}};
+    struct indices all;
+    if (indices_list(&all, parts, sizeof parts / sizeof parts[0], err) < 0) {
+        return -1;
+    }
+    int status = data_select(rows, &all, err);
+    if (status == 0 && vectors->row_start) {
+        status = data_select(vectors, &all, err);
+    }
+    status = status < 0 ? -1 : model_align(model, &all, err);
+    indices_free(&all);
+    return status;
+}
+
+/* Gives the rows and the model the same columns. Those of a matrix mean their numbers, as those of a
+ * precomputed kernel do. */
+static int align_columns(struct task *task, struct error *err) {
+    struct model *model = &task->model;
+    struct data *rows = &task->data;
+    if (task->family == &check_smm) {
+        return model_expand(model, err);
+    }
+    if (model->scale.factor) {
+        return model->columns.at ? data_select(rows, &model->columns, err) : 0;
+    }
+    if (model->kernel.type == KERNEL_PRECOMPUTED) {
+        return 0;
+    }
+    int few = model->columns.at != NULL;
+    if (rows->row_start && model->vectors.row_start) {
+        few = indices_few(rows->column, data_values(rows), rows->n_features, err);
+    }
+    return few > 0 ? share_columns(task, err) : few;
+}
+
 static int read_rows(struct task *task, const char *path, struct error *err) {
     const struct input_format format = {.labels = task->family->labels,
                                         .precomputed =
@@ -209,7 +252,7 @@ static int read_rows(struct task *task, const char *path, struct error *err) {
                    task->data.n_rows, print, task->proof.n_rows, task->proof.training);
         return 0;
     }
-    return scale_apply(&task->model.scale, &task->data, err);
+    return align_columns(task, err) < 0 ? -1 : scale_apply(&task->model.scale, &task->data, err);
 }
 
 /* What the model's header says of itself. */

@@ -53,7 +53,7 @@ int fit_header(const struct family *family, void *state, struct point point,
     *model = (struct model){.cost = point_number(point, "cost"),
                             .kernel = *kernel,
                             .n_rows = problem->n,
-                            .n_features = problem->data->n_features,
+                            .n_features = data_largest(problem->data),
                             .n_outputs = solution->weights ? solution->n_outputs : 0,
                             .norm = solution->norm};
     if ((family->fit_threshold && family->fit_threshold(state, point, err) < 0) ||
@@ -156,6 +156,9 @@ int fit_body(struct model *model, const struct problem *problem, const struct so
     model->certified = solution->certified;
     model->iterations = solution->iterations;
     model->n_outputs = solution->weights ? solution->n_outputs : 0;
+    model->columns = problem->data->indices;
+    model->n_columns = problem->data->n_features;
+    model->lent_columns = true;
     if (solution->bias) {
         model->bias = memory_array(solution->n_outputs, sizeof(double), "bias", err);
         if (!model->bias) {

@@ -2,7 +2,6 @@
 
 #include "common/base/memory.h"
 #include "common/data/input.h"
-#include "common/data/scale.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +105,7 @@ static int take_rows(struct work *work, const struct data *rows, struct error *e
 static int take_block(struct work *work, struct error *err) {
     const struct test_file *test = work->test;
     size_t n = work->block.n_rows, step = 1 + SCORES / (model_n_scores(test->model) + 1);
-    if (scale_apply(&test->model->scale, &work->block, err) < 0) {
+    if (model_take_rows(test->model, &work->block, err) < 0) {
         return -1;
     }
     for (size_t first = 0; first < n; first += step) {

@@ -66,13 +66,13 @@ static int check_options(const struct training *training, struct error *err) {
         return -1;
     }
     struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
-    bool scaled = options_choice(options, "scale") != SCALE_NONE;
-    if (kernel.type == KERNEL_PRECOMPUTED && scaled) {
+    enum scale_kind scale = (enum scale_kind)options_choice(options, "scale");
+    if (kernel.type == KERNEL_PRECOMPUTED && scale != SCALE_NONE) {
         return error_set(err, ERROR_USAGE, "a precomputed kernel has no features to --scale");
     }
-    if ((options_given(options, "libsvm") && model_export_check(&kernel, scaled, true, err) < 0) ||
+    if ((options_given(options, "libsvm") && model_export_check(&kernel, scale, true, err) < 0) ||
         (options_given(options, "liblinear") &&
-         model_export_check(&kernel, scaled, false, err) < 0)) {
+         model_export_check(&kernel, scale, false, err) < 0)) {
         return -1;
     }
     return family->check ? family->check(options, err) : 0;
@@ -248,6 +248,8 @@ static int work(struct training *training, struct error *err) {
     if (threads_create(&training->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         training_data_read(&training->read, training->family, options, training->crossing,
                            training->threads, err) < 0 ||
+        (options_given(options, "liblinear") &&
+         model_export_check_width(training->read.n_features, err) < 0) ||
         training_data_scale_rows(&training->read, options, err) < 0 ||
         (training->crossing && cross(training, err) < 0)) {
         return -1;

@@ -53,6 +53,13 @@ static int read_row_weights(struct training_data *training, const char *path, st
     return 0;
 }
 
+/* What the rows are held as: compact where few of their indices occur, dense where most of what a row
+ * could store is there. Precomputed kernels, and families with a width of their own, mean a column by
+ * its number. */
+static int hold(struct data *data, uint32_t width, bool compact, struct error *err) {
+    return compact && data_compact(data, err) < 0 ? -1 : data_make_dense(data, width, false, err);
+}
+
 static int read_all(struct training_data *training, const struct family *family,
                     const struct options *options, bool crossing, struct threads *threads,
                     struct error *err) {
@@ -80,8 +87,9 @@ static int read_all(struct training_data *training, const struct family *family,
         return -1;
     }
     uint32_t width = 0;
+    training->compact = !family->width && !fit_precomputed(family, options);
     if ((family->width && family->width(options, data, &width, err) < 0) ||
-        data_make_dense(data, width, false, err) < 0) {
+        hold(data, width, training->compact, err) < 0) {
         return -1;
     }
     training->n_features = width > training->n_features ? width : training->n_features;
@@ -119,8 +127,14 @@ int training_data_scale_rows(struct training_data *training, const struct option
 }
 
 int training_data_end_validation(struct training_data *training, struct error *err) {
+    if (training->data.n_rows == training->n_rows) {
+        return 0;
+    }
+    if (data_expand(&training->data, err) < 0) {
+        return -1;
+    }
     data_cut(&training->data, training->n_rows, training->n_features);
-    return data_make_dense(&training->data, 0, false, err);
+    return hold(&training->data, 0, training->compact, err);
 }
 
 void training_data_free(struct training_data *training) {

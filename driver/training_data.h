@@ -18,7 +18,8 @@
 struct training_data {
     struct data data;
     size_t n_rows;        /* of the training file; data may hold validation rows behind them */
-    uint32_t n_features;  /* of the training file, for gamma's default */
+    uint32_t n_features;  /* of the training file, for gamma's default: the largest index */
+    bool compact;         /* the rows may be held compact */
     struct folds folds;   /* empty without cross-validation or validation rows */
     uint32_t fingerprint; /* of the training file's rows as read, if --proof asks for it */
     double seconds;       /* that reading took */

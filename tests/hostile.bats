@@ -75,24 +75,19 @@ accepts() {
     refuses 1 '1 1:1 3:1 2:1\n2 1:2\n'
 }
 
-@test "hostile: an index of 2^32 - 1 and more is refused, not wrapped around" {
-    for index in 4294967295 4294967296 4294967297 18446744073709551615 18446744073709551616 \
+@test "hostile: an index of 2^32 and more is refused, not wrapped around" {
+    for index in 4294967296 4294967297 18446744073709551615 18446744073709551616 \
         18446744073709551617 99999999999999999999999999; do
         refuses 2 "1 1:1\n2 $index:1\n"
     done
 }
 
-@test "hostile: the largest index, 2^32 - 2, ends in a model or in one line, whatever memory there is" {
+@test "hostile: the largest index, 2^32 - 1, ends in a model in little memory" {
     sanitized && skip 'limits on memory do not go with the sanitizer'
-    printf '1 1:1\n2 4294967294:1\n' >wide.svm
-    local status=0
-    (ulimit -v 4000000 && limited svm-rank-train -q -j 1 wide.svm empty/model) \
-        >out 2>err || status=$?
-    [ "$status" -le 1 ] || fail "exit $status: $(<err)"
-    if [ "$status" = 1 ]; then
-        assert_equal "$(wc -l <err)" 1
-        holds empty
-    fi
+    printf '1 1:1\n2 4294967295:1\n' >wide.svm
+    (ulimit -v 1000000 && limited svm-rank-train -q -j 1 wide.svm empty/model) >out 2>err ||
+        fail "exit $?: $(<err)"
+    [ "$(stat -c %s empty/model)" -lt 1000 ]
 }
 
 @test "hostile: a qid that is no whole number below 2^64, doubled or misplaced is refused" {

@@ -35,6 +35,7 @@ refuses() {
 
 @test "data: dense in place, subsets, parts, names" {
     unit common/data/data
+    unit common/data/indices
 }
 
 @test "input: generated files, right and wrong ones, are read as a plain reference reads them" {
@@ -139,13 +140,13 @@ refuses() {
     refuses '1 -1:1\n' "1:3: index is negative: '-1:1'"
     refuses '1 2:1 2:1\n' "1:7: index is not above the one before: '2:1'"
     refuses '1 2:1 1:1\n' "1:7: index is not above the one before: '1:1'"
-    refuses '1 4294967295:1\n' "1:3: index is over 4294967294: '4294967295:1'"
+    refuses '1 4294967296:1\n' "1:3: index is over 4294967295: '4294967296:1'"
     refuses '1 18446744073709551617:1\n' \
-        "1:3: index is over 4294967294: '18446744073709551617:1'"
+        "1:3: index is over 4294967295: '18446744073709551617:1'"
     refuses '1 1.5:1\n' "1:3: index is not a whole number: '1.5:1'"
     refuses '1 x:1\n' "1:3: index:value is expected: 'x:1'"
     refuses '1 7\n' "1:3: no colon behind the index: '7'"
-    reads '1 4294967294:1\n' $'1 rows, 4294967294 features, sparse\n1 4294967294:1'
+    reads '1 4294967295:1\n' $'1 rows, 4294967295 features, sparse\n1 4294967295:1'
 }
 
 @test "input: a value that is wrong" {

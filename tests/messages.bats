@@ -42,7 +42,8 @@ closed() {
 rank|--select ndcg|--select wants --folds, --fold-file or --validate
 rank|-v 3 --log log|--log wants a fit of a model
 rank|-t precomputed --scale std|a precomputed kernel has no features to --scale
-rank|--libsvm l --scale std|--libsvm: that format has no place for --scale
+rank|--libsvm l --scale l2|--libsvm: that format has no place for --scale l2
+rank|--libsvm l -t rbf --scale std|--libsvm: that format has no place for --scale std of a kernel model
 rank|--liblinear l -t rbf|--liblinear: that format does not have the rbf kernel
 rank|--libsvm l -t minmax|--libsvm: that format does not have the minmax kernel
 rank|--libsvm l --pair-features exterior|no other program knows pair features
@@ -149,6 +150,21 @@ s/^kernel .*/kernel none/|an unknown kernel
 s/^kernel .*/kernel tanimoto/|a kernel model has support vectors
 s/^w$/SV/|a linear model has weights
 $d|not a weight for each feature
+END
+    printf '2 1:1 5000:1\n1 1:2\n' >wide
+    svm-rank-train -q --scale std wide sparse.model >report
+    edited sparse.model svm-rank-predict <<'END'
+s/^w sparse$/w/|the weights do not fit the scaling
+s/^scaling sparse$/scaling/|a number is missing or wrong
+/^w sparse$/,$s/^5000:/4999:/|a weight of a feature without scaling
+s/^5000:/5001:/|not an index, or out of order
+s/^5000:/1:/|not an index, or out of order
+s/^5000:/+/|not an index, or out of order
+/^w sparse$/,$s/^1:.*/&1 1/|more on the line than its numbers
+END
+    svm-rank-train -q -t rbf --scale std wide sparse.model >report
+    edited sparse.model svm-rank-predict <<'END'
+$s/5000:/4999:/|a support vector has a feature without scaling
 END
     svm-rank-train -q -t rbf rank kernel.model >report
     edited kernel.model svm-rank-predict <<'END'

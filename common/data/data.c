@@ -30,6 +30,122 @@ static void spread_rows(struct data *data, size_t old_width, size_t width) {
     }
 }
 
+/* ---- compact rows ---- */
+
+/* Columns of sparse rows by the list; those that it lacks go. */
+static void select_columns(struct data *data, const struct indices *indices) {
+    uint64_t n = 0, at = 0;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        for (uint64_t end = data->row_start[i + 1]; at < end; at++) {
+            uint32_t column = indices_find(indices, data->column[at]);
+            data->column[n] = column;
+            data->value[n] = data->value[at];
+            n += column != INDICES_NONE;
+        }
+        data->row_start[i + 1] = n;
+    }
+}
+
+static int select_dense(struct data *data, const struct indices *indices, struct error *err) {
+    size_t cells, width = data->n_features;
+    if (__builtin_mul_overflow(data->n_rows, (size_t)indices->n, &cells)) {
+        cells = SIZE_MAX;
+    }
+    float *value = memory_array(cells, sizeof *value, "dense rows", err);
+    if (!value) {
+        return -1;
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        for (size_t c = 0; c < indices->n; c++) {
+            size_t column = indices->at[c];
+            value[i * indices->n + c] = column < width ? data->value[i * width + column] : 0;
+        }
+    }
+    free(data->value);
+    data->value = value;
+    return 0;
+}
+
+int data_select(struct data *data, const struct indices *indices, struct error *err) {
+    struct indices copy;
+    if (indices_copy(indices, &copy, err) < 0) {
+        return -1;
+    }
+    if (data->row_start) {
+        select_columns(data, &copy);
+    } else if (select_dense(data, &copy, err) < 0) {
+        indices_free(&copy);
+        return -1;
+    }
+    data->largest = data->n_features;
+    data->n_features = copy.n;
+    data->indices = copy;
+    return 0;
+}
+
+int data_compact(struct data *data, struct error *err) {
+    if (!data->row_start || data->indices.at) {
+        return 0;
+    }
+    const struct indices_part part = {data->column, data_values(data)};
+    int few = indices_few(part.column, part.n, data->n_features, err);
+    if (few <= 0) {
+        return few;
+    }
+    struct indices indices;
+    int status = indices_list(&indices, &part, 1, err);
+    status = status < 0 ? -1 : data_select(data, &indices, err);
+    indices_free(&indices);
+    return status;
+}
+
+/* Dense rows as CSR, without their zeros. */
+static int make_sparse(struct data *data, struct error *err) {
+    size_t n = 0, width = data->n_features, cells = data_values(data);
+    for (size_t k = 0; k < cells; k++) {
+        n += data->value[k] != 0;
+    }
+    data->column = memory_array(n, sizeof *data->column, "columns", err);
+    data->row_start =
+        data->column ? memory_array(data->n_rows + 1, sizeof *data->row_start, "rows", err) : NULL;
+    if (!data->row_start) {
+        free(data->column);
+        data->column = NULL;
+        return -1;
+    }
+    n = 0;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        data->row_start[i] = n;
+        for (size_t c = 0; c < width; c++) {
+            float value = data->value[i * width + c];
+            if (value != 0) {
+                data->column[n] = (uint32_t)c;
+                data->value[n++] = value;
+            }
+        }
+    }
+    data->row_start[data->n_rows] = n;
+    return 0;
+}
+
+int data_expand(struct data *data, struct error *err) {
+    if (!data->indices.at) {
+        return 0;
+    }
+    if (!data->row_start && make_sparse(data, err) < 0) {
+        return -1;
+    }
+    size_t n = data_values(data);
+    for (size_t k = 0; k < n; k++) {
+        data->column[k] = data->indices.at[data->column[k]];
+    }
+    data->n_features = data->largest;
+    indices_free(&data->indices);
+    return 0;
+}
+
+/* ---- dense rows, cuts and copies ---- */
+
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err) {
     if (width < data->n_features) {
         width = data->n_features;
@@ -168,8 +284,12 @@ static int copy_labels(const struct data *data, const uint32_t *rows, size_t n, 
 
 int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
                 struct error *err) {
-    *subset = (struct data){.n_rows = n, .n_features = data->n_features, .labels = data->labels};
-    if (copy_features(data, rows, n, subset, err) < 0 ||
+    *subset = (struct data){.n_rows = n,
+                            .n_features = data->n_features,
+                            .largest = data->largest,
+                            .labels = data->labels};
+    if (indices_copy(&data->indices, &subset->indices, err) < 0 ||
+        copy_features(data, rows, n, subset, err) < 0 ||
         copy_labels(data, rows, n, subset, err) < 0 ||
         copy_items(data->target, rows, n, sizeof *data->target, &subset->target, err) < 0 ||
         copy_items(data->query, rows, n, sizeof *data->query, &subset->query, err) < 0 ||
@@ -222,6 +342,7 @@ void data_row_dense(const struct data *data, size_t row, size_t width, double *d
 }
 
 void data_free(struct data *data) {
+    indices_free(&data->indices);
     free(data->row_start);
     free(data->column);
     free(data->value);

@@ -6,6 +6,7 @@
 #define COMMON_DATA_DATA_H
 
 #include "common/base/error.h"
+#include "common/data/indices.h"
 #include "common/data/names.h"
 
 #include <stdbool.h>
@@ -23,7 +24,11 @@ enum { DATA_COMMENT = 64 };
 
 struct data {
     size_t n_rows;
-    uint32_t n_features; /* the largest index seen */
+    uint32_t n_features; /* columns: the largest index seen, or of compact rows indices.n */
+
+    /* Compact rows: column c is that of index indices.at[c] (from 0). at NULL: of index c. */
+    struct indices indices;
+    uint32_t largest; /* compact rows: the largest index seen */
 
     uint64_t *row_start; /* (n_rows + 1); NULL: dense */
     uint32_t *column;    /* CSR: 0-based, increasing within a row; NULL: dense */
@@ -46,16 +51,35 @@ struct data {
 /* Number of stored values (dense: n_rows * n_features). */
 size_t data_values(const struct data *data);
 
+/* The largest index seen, and the index of a column, both as if the rows were not compact; the latter
+ * counts from 0. */
+static inline uint32_t data_largest(const struct data *data) {
+    return data->indices.at ? data->largest : data->n_features;
+}
+static inline uint32_t data_index(const struct data *data, size_t column) {
+    return data->indices.at ? data->indices.at[column] : (uint32_t)column;
+}
+
+/* Makes sparse rows compact if few of the indices up to the largest occur (indices_few): then what has
+ * a number for each column takes no more than the columns that occur want. data_expand goes back, by
+ * way of sparse rows. Neither changes the order of what is stored in a row. */
+int data_compact(struct data *data, struct error *err);
+int data_expand(struct data *data, struct error *err);
+
+/* Gives rows that are not compact the columns of a list, which is copied: what is stored in others is
+ * dropped. Sparse rows stay sparse, dense ones dense. */
+int data_select(struct data *data, const struct indices *indices, struct error *err);
+
 /* Rewrites CSR as dense when that takes less memory (more than half of all values stored), in
  * place: no second copy of the values is made. n_features becomes max(n_features, width).
- * `force` makes it dense whatever it takes. */
+ * `force` makes it dense whatever it takes. Compact rows are not given a width. */
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err);
 
 /* Keeps the first n_rows rows and n_features columns, beyond which these rows must have no value. */
 void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
 
 /* Copies rows[0..n) of `data` (any order, no repeats) into *subset, which the caller frees.
- * n_features and names are those of `data`. */
+ * n_features, indices and names are those of `data`. */
 int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
                 struct error *err);
 

@@ -98,11 +98,11 @@ static int fit_minmax(struct scale *scale, const struct data *data, struct error
     return 0;
 }
 
-static int check_finite(const struct scale *scale, struct error *err) {
+static int check_finite(const struct scale *scale, const struct data *data, struct error *err) {
     for (uint32_t c = 0; c < scale->n; c++) {
         if (!isfinite(scale->factor[c]) || !isfinite(scale->shift[c])) {
             return error_set(err, ERROR_RUNTIME, "cannot scale feature %lu: values too close",
-                             (unsigned long)c + 1);
+                             (unsigned long)data_index(data, c) + 1);
         }
     }
     return 0;
@@ -119,7 +119,7 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
     scale->factor = memory_zeros(scale->n, sizeof *scale->factor, "scale", err);
     if (!scale->shift || !scale->factor ||
         (kind == SCALE_MINMAX ? fit_minmax : fit_std)(scale, data, err) < 0 ||
-        check_finite(scale, err) < 0) {
+        check_finite(scale, data, err) < 0) {
         scale_free(scale);
         return -1;
     }
@@ -143,18 +143,19 @@ static int overflow(size_t row, size_t column, double value, struct error *err) 
                      column + 1, value);
 }
 
-/* Scales the n stored values of a row; column = NULL: they are columns 0..n. */
-static int scale_row(const struct scale *scale, size_t row, const uint32_t *column, float *value,
+/* Scales the n stored values of a row from number `first` on. */
+static int scale_row(const struct scale *scale, const struct data *data, size_t row, size_t first,
                      size_t n, struct error *err) {
+    float *value = data->value + first;
     for (size_t k = 0; k < n; k++) {
-        size_t c = column ? column[k] : k;
+        size_t c = data->column ? data->column[first + k] : k;
         double scaled = 0;
         if (c < scale->n) {
             scaled = ((double)value[k] - (scale->shift ? scale->shift[c] : 0)) * scale->factor[c];
         }
         value[k] = (float)scaled;
         if (!isfinite(value[k])) {
-            return overflow(row, c, scaled, err);
+            return overflow(row, data_index(data, c), scaled, err);
         }
     }
     return 0;
@@ -192,10 +193,8 @@ int scale_apply(const struct scale *scale, struct data *data, struct error *err)
     for (size_t i = 0; i < data->n_rows; i++) {
         size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
         size_t n = data->row_start ? (size_t)data->row_start[i + 1] - first : data->n_features;
-        const uint32_t *column = data->column ? data->column + first : NULL;
-        int status = scale->kind == SCALE_L2
-                         ? scale_row_to_unit(data->value + first, n)
-                         : scale_row(scale, i, column, data->value + first, n, err);
+        int status = scale->kind == SCALE_L2 ? scale_row_to_unit(data->value + first, n)
+                                             : scale_row(scale, data, i, first, n, err);
         if (status < 0) {
             return -1;
         }

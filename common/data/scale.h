@@ -26,7 +26,7 @@ extern const char *const scale_names[];
  * fills the struct itself: arrays from malloc or memory_array, all numbers finite. */
 struct scale {
     enum scale_kind kind;
-    uint32_t n;     /* features of the training rows */
+    uint32_t n;     /* columns of the training rows */
     double *shift;  /* (n); NULL: zeros */
     double *factor; /* (n) */
 };
@@ -38,7 +38,8 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
 
 /* Scales data in place, training rows or others. With std, std-center and minmax:
  * - sparse data become dense if there is a shift that is not 0;
- * - features that training did not have (index over n) become 0: nothing is known of their scale;
+ * - features that training did not have (index over n) become 0: nothing is known of their scale
+ *   (rows that are compact as the training rows were have lost these already: data_select);
  * - dense rows with fewer than n features get the others as zeros, scaled.
  * Fails for lack of memory, and when a scaled value does not fit into float; data is then partly
  * scaled. */

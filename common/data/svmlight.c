@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t INDEX_MOST = UINT32_MAX - 1; /* columns count from 0, n_features fits too */
+static const uint32_t INDEX_MOST = UINT32_MAX; /* columns count from 0, and n_features fits too */
 
 /* Where parsing is. Text always ends in '\n', so that loops which stop there need no other end. */
 struct parser {
@@ -245,7 +245,7 @@ static int parse_index(struct parser *parser, const char *p, uint64_t *index, co
     *after = number_parse_unsigned(p, parser->end, index);
     if (!*after) {
         return fail(parser,
-                    *p >= '0' && *p <= '9' ? "index is over 4294967294"
+                    *p >= '0' && *p <= '9' ? "index is over 4294967295"
                     : *p == '-'            ? "index is negative"
                     : *p == '\0'           ? "NUL byte"
                     : *p == '\r'           ? "CR without LF"
@@ -257,7 +257,7 @@ static int parse_index(struct parser *parser, const char *p, uint64_t *index, co
             parser,
             is_part_end(*after) ? "no colon behind the index" : "index is not a whole number", p);
     }
-    return *index > INDEX_MOST ? fail(parser, "index is over 4294967294", p) : 0;
+    return *index > INDEX_MOST ? fail(parser, "index is over 4294967295", p) : 0;
 }
 
 static int parse_value(struct parser *parser, const char **p, float *value) {

@@ -26,8 +26,8 @@ static int check_positive(const struct kernel_rows *rows, size_t row, const floa
             size_t feature = data->row_start ? data->column[data->row_start[row] + k] : k;
             return error_set(err, ERROR_RUNTIME,
                              "%s kernel: values must not be negative: row %zu, feature %zu: %g",
-                             kernel_names[rows->kernel->type], row + 1, feature + 1,
-                             (double)value[k]);
+                             kernel_names[rows->kernel->type], row + 1,
+                             (size_t)data_index(data, feature) + 1, (double)value[k]);
         }
     }
     return 0;

@@ -4,20 +4,89 @@
 #include "common/model/label_line.h"
 #include "common/model/model.h"
 
+#include "common/base/memory.h"
 #include "common/base/number.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-int model_export_check(const struct kernel *kernel, bool scaled, bool libsvm, struct error *err) {
+/* LIBLINEAR counts features in an int, and a gigabyte of zeros is no model. */
+static const uint32_t FEATURES_MOST = 1 << 28;
+
+int model_export_check(const struct kernel *kernel, enum scale_kind scale, bool libsvm,
+                       struct error *err) {
     const char *option = libsvm ? "--libsvm" : "--liblinear";
-    if (scaled) {
-        return error_set(err, ERROR_USAGE, "%s: that format has no place for --scale", option);
+    bool linear = kernel->type == KERNEL_LINEAR;
+    if (!(libsvm ? kernel_in_libsvm(kernel->type) : linear)) {
+        return error_set(err, ERROR_USAGE, "%s: that format does not have the %s kernel", option,
+                         kernel_names[kernel->type]);
     }
-    bool known = libsvm ? kernel_in_libsvm(kernel->type) : kernel->type == KERNEL_LINEAR;
-    return known ? 0
-                 : error_set(err, ERROR_USAGE, "%s: that format does not have the %s kernel",
-                             option, kernel_names[kernel->type]);
+    if (scale == SCALE_L2 || (scale != SCALE_NONE && !linear)) {
+        return error_set(err, ERROR_USAGE, "%s: that format has no place for --scale %s%s", option,
+                         scale_names[scale], linear ? "" : " of a kernel model");
+    }
+    return 0;
+}
+
+int model_export_check_width(uint32_t n_features, struct error *err) {
+    return n_features <= FEATURES_MOST
+               ? 0
+               : error_set(err, ERROR_RUNTIME,
+                           "--liblinear: that format lists the weights of all features up to the "
+                           "largest index, and %u are too many: over %u",
+                           n_features, FEATURES_MOST);
+}
+
+/* *folded becomes a linear model, unscaled, with the scores that `model` has for rows scaled as it
+ * says: w_j (x_j - shift_j) factor_j, summed. It owns weights and bias only. */
+static int fold_scale(const struct model *model, struct model *folded, struct error *err) {
+    const struct scale *scale = &model->scale;
+    size_t n = model->n_outputs, columns = model->n_columns;
+    *folded = *model;
+    folded->scale = (struct scale){0};
+    folded->weights = memory_array(columns, n * sizeof(double), "weights", err);
+    folded->bias = memory_zeros(n, sizeof(double), "weights", err);
+    if (!folded->weights || !folded->bias) {
+        free(folded->weights);
+        free(folded->bias);
+        return -1;
+    }
+    bool any = model->bias != NULL;
+    for (size_t k = 0; model->bias && k < n; k++) {
+        folded->bias[k] = model->bias[k];
+    }
+    for (size_t j = 0; j < columns * n; j++) {
+        size_t c = j / n;
+        double weight = model->weights[j] * (c < scale->n ? scale->factor[c] : 0);
+        double shift = c < scale->n && scale->shift ? scale->shift[c] : 0;
+        folded->weights[j] = weight;
+        folded->bias[j % n] -= weight * shift;
+        any = any || shift != 0;
+    }
+    if (!any) {
+        free(folded->bias);
+        folded->bias = NULL;
+    }
+    return 0;
+}
+
+/* Writes the model, or with a scaling by column what fold_scale makes of it. */
+static int write_folded(const struct model *model, struct output *output,
+                        int (*write)(const struct model *model, struct output *output,
+                                     struct error *err),
+                        struct error *err) {
+    struct model folded;
+    if (!model->weights || !model->scale.factor) {
+        return write(model, output, err);
+    }
+    if (fold_scale(model, &folded, err) < 0) {
+        return -1;
+    }
+    int status = write(&folded, output, err);
+    free(folded.weights);
+    free(folded.bias);
+    return status;
 }
 
 static void put_pair(struct output *output, uint64_t index, double value) {
@@ -34,13 +103,13 @@ static void put_vector(struct output *output, const struct data *data, size_t ro
     size_t last = data->row_start ? data->row_start[row + 1] : first + data->n_features;
     for (size_t i = first; i < last; i++) {
         if (data->value[i] != 0) {
-            put_pair(output, (data->row_start ? data->column[i] : i - first) + (uint64_t)1,
-                     (double)data->value[i]);
+            uint32_t index = data_index(data, data->row_start ? data->column[i] : i - first);
+            put_pair(output, index + (uint64_t)1, (double)data->value[i]);
         }
     }
 }
 
-int model_write_libsvm(const struct model *model, struct output *output, struct error *err) {
+static int write_libsvm(const struct model *model, struct output *output, struct error *err) {
     const struct kernel *kernel = &model->kernel;
     size_t n = model->weights ? 1 : model->vectors.n_rows;
     unsigned parameters = kernel_parameters(kernel->type);
@@ -63,9 +132,10 @@ int model_write_libsvm(const struct model *model, struct output *output, struct 
     output_format(output, "\nSV\n");
     if (model->weights) { /* one support vector, w itself */
         output_format(output, "1");
-        for (size_t j = 0; j < model->n_features; j++) {
-            if (model->weights[j * model->n_outputs] != 0) {
-                put_pair(output, j + 1, model->weights[j * model->n_outputs]);
+        for (size_t c = 0; c < model->n_columns; c++) {
+            size_t index = model->columns.at ? model->columns.at[c] : c;
+            if (model->weights[c * model->n_outputs] != 0) {
+                put_pair(output, index + (uint64_t)1, model->weights[c * model->n_outputs]);
             }
         }
         output_format(output, " \n");
@@ -78,10 +148,14 @@ int model_write_libsvm(const struct model *model, struct output *output, struct 
     return output_flush(output, err);
 }
 
-/* A line of weights of all classes. */
+int model_write_libsvm(const struct model *model, struct output *output, struct error *err) {
+    return write_folded(model, output, write_libsvm, err);
+}
+
+/* A line of weights of all classes; weight NULL: they are 0. */
 static void put_classes(struct output *output, const double *weight, size_t n) {
     for (size_t c = 0; c < n; c++) {
-        output_number(output, weight[c]);
+        output_number(output, weight ? weight[c] : 0);
         output_write(output, " ", 1);
     }
     output_write(output, "\n", 1);
@@ -110,14 +184,14 @@ static int put_labels(struct output *output, const struct model *model, struct e
 }
 
 static int write_classes(const struct model *model, struct output *output, struct error *err) {
-    size_t n = model->n_outputs;
+    size_t n = model->n_outputs, place = 0;
     output_format(output, "solver_type MCSVM_CS\nnr_class %zu\n", n);
     if (put_labels(output, model, err) < 0) {
         return -1;
     }
     output_format(output, "nr_feature %u\nbias %d\nw\n", model->n_features, model->bias ? 1 : -1);
-    for (size_t j = 0; j < model->n_features; j++) {
-        put_classes(output, model->weights + j * n, n);
+    for (uint32_t j = 0; j < model->n_features; j++) {
+        put_classes(output, model_weights_of(model, j, &place), n);
     }
     if (model->bias) { /* the weights of a last feature of value 1 */
         put_classes(output, model->bias, n);
@@ -125,19 +199,22 @@ static int write_classes(const struct model *model, struct output *output, struc
     return output_flush(output, err);
 }
 
-int model_write_liblinear(const struct model *model, struct output *output, struct error *err) {
+static int write_liblinear(const struct model *model, struct output *output, struct error *err) {
+    size_t place = 0;
     if (model->n_outputs > 1 && model_value(model, "labels")) {
         return write_classes(model, output, err);
     }
     output_format(output, "solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature %u\nbias %d\nw\n",
                   model->n_features, model->bias ? 1 : -1);
-    for (size_t j = 0; j < model->n_features; j++) {
-        output_number(output, model->weights[j * model->n_outputs]);
-        output_format(output, " \n");
+    for (uint32_t j = 0; j < model->n_features; j++) {
+        put_classes(output, model_weights_of(model, j, &place), 1);
     }
     if (model->bias) { /* the weight of a last feature of value 1 */
-        output_number(output, model->bias[0]);
-        output_format(output, " \n");
+        put_classes(output, model->bias, 1);
     }
     return output_flush(output, err);
+}
+
+int model_write_liblinear(const struct model *model, struct output *output, struct error *err) {
+    return write_folded(model, output, write_liblinear, err);
 }

@@ -125,7 +125,7 @@ int model_import(struct model_lines *in, struct model *model, struct error *err)
     }
     model->kernel.type = KERNEL_LINEAR;
     model->n_outputs = (size_t)n_classes;
-    model->n_features = (uint32_t)n_features;
+    model->n_features = model->n_columns = (uint32_t)n_features;
     model->formulation = memory_array(sizeof formulation, 1, "the model", err);
     if (!model->formulation) {
         return -1;

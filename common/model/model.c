@@ -16,6 +16,9 @@ void model_free(struct model *model) {
     free(model->loss);
     scale_free(&model->scale);
     free(model->bias);
+    if (!model->lent_columns) {
+        indices_free(&model->columns);
+    }
     for (size_t i = 0; i < model->n_entries; i++) {
         free(model->entry[i].key);
         free(model->entry[i].value);
@@ -82,6 +85,78 @@ int model_number(const struct model *model, const char *key, double missing, dou
         return error_set(err, ERROR_RUNTIME, "the model's %s is not a number: '%s'", key, value);
     }
     return 0;
+}
+
+/* ---- columns ---- */
+
+int model_take_rows(const struct model *model, struct data *rows, struct error *err) {
+    bool has_columns = model->columns.at && (model->weights || model->scale.factor);
+    if (has_columns && data_select(rows, &model->columns, err) < 0) {
+        return -1;
+    }
+    return scale_apply(&model->scale, rows, err);
+}
+
+int model_align(struct model *model, const struct indices *columns, struct error *err) {
+    size_t n = model->n_outputs;
+    struct indices copy;
+    double *weights = NULL;
+    if (model->weights) {
+        weights = memory_zeros(columns->n, n * sizeof *weights, "weights", err);
+        if (!weights) {
+            return -1;
+        }
+    }
+    for (size_t c = 0; weights && c < model->n_columns; c++) {
+        uint32_t to = indices_find(columns, model->columns.at[c]);
+        if (to == INDICES_NONE) {
+            free(weights);
+            return 1;
+        }
+        memcpy(weights + to * n, model->weights + c * n, n * sizeof *weights);
+    }
+    if (indices_copy(columns, &copy, err) < 0) {
+        free(weights);
+        return -1;
+    }
+    free(model->weights);
+    indices_free(&model->columns);
+    model->weights = weights;
+    model->columns = copy;
+    model->n_columns = copy.n;
+    return 0;
+}
+
+int model_expand(struct model *model, struct error *err) {
+    size_t n = model->n_outputs, features = model->n_features;
+    if (!model->columns.at || !model->weights) {
+        return 0;
+    }
+    double *weights = memory_zeros(features, n * sizeof *weights, "weights", err);
+    if (!weights) {
+        return -1;
+    }
+    for (size_t c = 0; c < model->n_columns; c++) {
+        memcpy(weights + model->columns.at[c] * n, model->weights + c * n, n * sizeof *weights);
+    }
+    free(model->weights);
+    indices_free(&model->columns);
+    model->weights = weights;
+    model->n_columns = model->n_features;
+    return 0;
+}
+
+const double *model_weights_of(const struct model *model, uint32_t index, size_t *place) {
+    const struct indices *columns = &model->columns;
+    if (!columns->at) {
+        return model->weights + (size_t)index * model->n_outputs;
+    }
+    while (*place < columns->n && columns->at[*place] < index) {
+        ++*place;
+    }
+    return *place < columns->n && columns->at[*place] == index
+               ? model->weights + *place * model->n_outputs
+               : NULL;
 }
 
 /* ---- scores ---- */
@@ -158,7 +233,7 @@ int model_scores(const struct model *model, const struct data *rows, double *sco
                  struct threads *threads, struct error *err) {
     size_t n_scores = model_n_scores(model);
     if (model->weights) {
-        linear_scores(rows, model->weights, model->n_features, model->n_outputs, scores, threads);
+        linear_scores(rows, model->weights, model->n_columns, model->n_outputs, scores, threads);
         add_bias(model->bias, model->n_outputs, rows->n_rows, scores);
         return check_finite(scores, rows->n_rows * n_scores, err);
     }

@@ -30,7 +30,7 @@ struct model {
     double cost;
     struct kernel kernel;
     uint64_t n_rows;     /* of the training file */
-    uint32_t n_features; /* of the training file */
+    uint32_t n_features; /* of the training file: its largest index */
     double primal, dual;
     double gap;     /* NAN: none */
     bool certified; /* whether the bounds are; false also in models that do not say it */
@@ -45,8 +45,14 @@ struct model {
     struct model_entry *entry;
     size_t n_entries;
 
+    /* The columns of scale and weights; at NULL: all of 0 .. n_features-1. Support vectors have them
+     * too where there is a scale by column. */
+    struct indices columns;
+    uint32_t n_columns;
+    bool lent_columns; /* the list is somebody else's */
+
     /* the body: one of the two */
-    double *weights;      /* linear, not pairs: (n_features, n_outputs) row-major; or ... */
+    double *weights;      /* linear, not pairs: (n_columns, n_outputs) row-major; or ... */
     bool lent;            /* the weights are somebody else's */
     struct data vectors;  /* the support vectors, scaled */
     double *coefficients; /* (vectors.n_rows, n_outputs) row-major; or ... */
@@ -96,7 +102,24 @@ int model_read_classes(struct model *model, const char *family, const char *cons
  * pair (i,j) is 2 k_i'S k_j, see model_margin. */
 size_t model_n_scores(const struct model *model);
 
-/* scores (rows, model_n_scores) row-major of rows scaled as the model's. */
+/* Makes rows as they were read, training rows or others, ready for model_scores: gives them the
+ * model's columns and its scaling. What has no column counts for nothing; where support vectors are
+ * not scaled by column, all columns are theirs. */
+int model_take_rows(const struct model *model, struct data *rows, struct error *err);
+
+/* Gives a model, which has a list of columns if it has weights, the columns of a list that has these too,
+ * which is copied; support vectors stay as they are. Returns 1, with the model as it was, if a column
+ * of the weights is not in the list. */
+int model_align(struct model *model, const struct indices *columns, struct error *err);
+
+/* Gives a linear model without scaling all columns, if it has a list; n_features is believed. */
+int model_expand(struct model *model, struct error *err);
+
+/* The weights of an index, counted from 0, NULL: they are 0. *place begins at 0 and moves on: indices
+ * ascend from call to call. */
+const double *model_weights_of(const struct model *model, uint32_t index, size_t *place);
+
+/* scores (rows, model_n_scores) row-major of rows that have the model's columns and scaling. */
 int model_scores(const struct model *model, const struct data *rows, double *scores,
                  struct threads *threads, struct error *err);
 
@@ -104,13 +127,17 @@ int model_scores(const struct model *model, const struct data *rows, double *sco
  * larger target. Its sign changes exactly when the two change places. */
 double model_margin(const double *scores_i, const double *scores_j, size_t n_scores);
 
-/* Exports, for kernels and scaling that the other format can express: checks before training ... */
-int model_export_check(const struct kernel *kernel, bool scaled, bool libsvm, struct error *err);
+/* Exports, for kernels and scaling that the other format can express: checks before training, and of
+ * LIBLINEAR's, which lists all weights, of the largest index ... */
+int model_export_check(const struct kernel *kernel, enum scale_kind scale, bool libsvm,
+                       struct error *err);
+int model_export_check_width(uint32_t n_features, struct error *err);
 
 /* ... and writes the first output as LIBSVM's epsilon_svr or LIBLINEAR's L2R_L2LOSS_SVR, with which
  * svm-predict and liblinear-predict print our scores. A linear model of several outputs with
  * `labels`, all of them whole numbers that fit an int, becomes LIBLINEAR's MCSVM_CS, with which
- * liblinear-predict prints the label of the largest score. */
+ * liblinear-predict prints the label of the largest score. A scaling by column becomes part of the
+ * weights and the bias: rows are then scored as they are. */
 int model_write_libsvm(const struct model *model, struct output *output, struct error *err);
 int model_write_liblinear(const struct model *model, struct output *output, struct error *err);
 

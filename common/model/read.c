@@ -45,11 +45,11 @@ static const char *blank(const char *at) {
     return at && *at == ' ' ? at + 1 : NULL;
 }
 
-/* Reads n numbers with blanks between from the front of the line into the array; returns what
- * follows them. */
+/* Reads n numbers with blanks between from *rest on into the array; *rest becomes what follows
+ * them. */
 static int parse_numbers(const struct model_lines *in, size_t n, double **array, size_t *used,
                          const char **rest, struct error *err) {
-    const char *at = in->line, *end = in->line + in->length;
+    const char *at = *rest, *end = in->line + in->length;
     for (size_t i = 0; i < n; i++) {
         double value = 0;
         const char *next = i > 0 ? blank(at) : at;
@@ -75,20 +75,43 @@ static bool at_end(const struct model_lines *in) {
     return strncmp(in->line, "end ", 4) == 0;
 }
 
-/* Reads lines of n numbers each up to the next word; adds to *lines how many there are. */
-static int read_table(struct model_lines *in, size_t n, double **table, uint64_t *lines,
-                      struct error *err) {
+/* INDEX: at *rest, above the indices before and not above the model's; becomes number `line` of the
+ * indices. */
+static int parse_index(const struct model_lines *in, const struct model *model, uint32_t **indices,
+                       uint64_t line, const char **rest, struct error *err) {
+    uint64_t index = 0, before = line > 0 ? (*indices)[line - 1] + (uint64_t)1 : 0;
+    const char *end = in->line + in->length, *at = number_parse_unsigned(*rest, end, &index);
+    if (!at || *at != ':' || index <= before || index > model->n_features) {
+        return model_lines_fail(in, "not an index, or out of order", *rest, err);
+    }
+    if (model_read_grow(indices, (size_t)line, sizeof **indices, err) < 0) {
+        return -1;
+    }
+    (*indices)[line] = (uint32_t)(index - 1);
+    *rest = at + 1;
+    return 0;
+}
+
+/* Reads lines of n numbers each up to the next word, *lines of them; with `indices` (not NULL) each
+ * has its index in front. */
+static int read_table(struct model_lines *in, const struct model *model, size_t n, double **table,
+                      uint32_t **indices, uint64_t *lines, struct error *err) {
     size_t used = 0;
-    if (model_read_grow(table, 0, sizeof **table, err) < 0) { /* not NULL even without a line */
+    *lines = 0;
+    if (model_read_grow(table, 0, sizeof **table, err) < 0 || /* not NULL even without a line */
+        (indices && model_read_grow(indices, 0, sizeof **indices, err) < 0)) {
         return -1;
     }
     for (;;) {
-        const char *rest = NULL;
         if (model_lines_next(in, err) < 0) {
             return -1;
         }
         if (at_word(in)) {
             return 0;
+        }
+        const char *rest = in->line;
+        if (indices && parse_index(in, model, indices, *lines, &rest, err) < 0) {
+            return -1;
         }
         if (parse_numbers(in, n, table, &used, &rest, err) < 0) {
             return -1;
@@ -100,19 +123,33 @@ static int read_table(struct model_lines *in, size_t n, double **table, uint64_t
     }
 }
 
+/* A table as read_table does; `sparse`: with indices, which become the model's columns. */
+static int read_columns(struct model_lines *in, struct model *model, bool sparse, size_t n,
+                        double **table, uint64_t *lines, struct error *err) {
+    uint32_t *at = NULL;
+    if (read_table(in, model, n, table, sparse ? &at : NULL, lines, err) < 0) {
+        free(at);
+        return -1;
+    }
+    model->n_columns = sparse ? (uint32_t)*lines : model->n_features;
+    return sparse ? indices_take(&model->columns, at, (size_t)*lines, err) : 0;
+}
+
 /* The lines `shift factor` of a scaling that was fitted to training rows. */
-static int read_scaling(struct model_lines *in, struct scale *scale, uint64_t *lines,
+static int read_scaling(struct model_lines *in, struct model *model, uint64_t *lines,
                         struct error *err) {
+    struct scale *scale = &model->scale;
     enum scale_kind kind = scale->kind;
     bool expected = kind == SCALE_STD || kind == SCALE_STD_CENTER || kind == SCALE_MINMAX;
-    if (expected != (strcmp(in->line, "scaling") == 0)) {
+    bool sparse = strcmp(in->line, "scaling sparse") == 0;
+    if (expected != (sparse || strcmp(in->line, "scaling") == 0)) {
         return model_lines_fail(in, "the body does not fit the scaling", in->line, err);
     }
     if (!expected) {
         return 0;
     }
     double *table = NULL;
-    int status = read_table(in, 2, &table, lines, err);
+    int status = read_columns(in, model, sparse, 2, &table, lines, err);
     if (status == 0 && *lines > UINT32_MAX) {
         status = model_lines_fail(in, "too many features", NULL, err);
     }
@@ -130,16 +167,30 @@ static int read_scaling(struct model_lines *in, struct scale *scale, uint64_t *l
     return status;
 }
 
+/* Lists are gone without where all weights take this little. */
+static const double FEW_WEIGHTS = 1 << 22;
+
 static int read_weights(struct model_lines *in, struct model *model, uint64_t *lines,
                         struct error *err) {
     uint64_t n = 0;
-    if (read_table(in, model->n_outputs, &model->weights, &n, err) < 0) {
-        return -1;
-    }
+    bool sparse = strcmp(in->line, "w sparse") == 0, scaled = model->columns.at != NULL;
+    struct indices scaled_columns = model->columns;
+    model->columns = (struct indices){0};
+    int status = scaled && !sparse
+                     ? model_lines_fail(in, "the weights do not fit the scaling", in->line, err)
+                     : read_columns(in, model, sparse, model->n_outputs, &model->weights, &n, err);
     *lines += n;
-    return n == model->n_features
-               ? 0
-               : model_lines_fail(in, "not a weight for each feature", NULL, err);
+    if (status == 0 && !sparse && n != model->n_features) {
+        status = model_lines_fail(in, "not a weight for each feature", NULL, err);
+    }
+    if (scaled) {
+        status = status < 0 ? -1 : model_align(model, &scaled_columns, err);
+        indices_free(&scaled_columns);
+        return status > 0 ? model_lines_fail(in, "a weight of a feature without scaling", NULL, err)
+                          : status;
+    }
+    bool few = (double)model->n_features * (double)model->n_outputs <= FEW_WEIGHTS;
+    return status == 0 && (few || model->scale.factor) ? model_expand(model, err) : status;
 }
 
 /* Reads `index:value` ... from `at` to the end of the line as the next row of the vectors. */
@@ -227,6 +278,17 @@ static int read_vectors(struct model_lines *in, struct model *model, bool pairs,
     return 0;
 }
 
+/* Gives the vectors the columns of the scaling. */
+static int align_vectors(const struct model_lines *in, struct model *model, struct error *err) {
+    size_t n = data_values(&model->vectors);
+    if (data_select(&model->vectors, &model->columns, err) < 0) {
+        return -1;
+    }
+    return data_values(&model->vectors) == n
+               ? data_make_dense(&model->vectors, 0, false, err)
+               : model_lines_fail(in, "a support vector has a feature without scaling", NULL, err);
+}
+
 static int read_kernel_body(struct model_lines *in, struct model *model, bool pairs,
                             uint64_t *lines, struct error *err) {
     if (read_vectors(in, model, pairs, lines, err) < 0) {
@@ -256,14 +318,16 @@ static int read_kernel_body(struct model_lines *in, struct model *model, bool pa
     if (model->vectors.serial) {
         return 0;
     }
-    return data_make_dense(&model->vectors, model->n_features, false, err);
+    return model->columns.at ? align_vectors(in, model, err)
+                             : data_make_dense(&model->vectors, model->n_features, false, err);
 }
 
 /* The body that the line announces. Pairs of rows have support vectors with every kernel. */
 static int read_body(struct model_lines *in, struct model *model, uint64_t *lines,
                      struct error *err) {
     bool linear = model->kernel.type == KERNEL_LINEAR, pairs = strcmp(in->line, "SV pairs") == 0;
-    if (!pairs && strcmp(in->line, linear ? "w" : "SV") != 0) {
+    bool weights = strcmp(in->line, "w") == 0 || strcmp(in->line, "w sparse") == 0;
+    if (!pairs && (linear ? !weights : strcmp(in->line, "SV") != 0)) {
         return model_lines_fail(
             in, linear ? "a linear model has weights" : "a kernel model has support vectors",
             in->line, err);
@@ -287,7 +351,7 @@ static int read_all(struct model_lines *in, struct model *model, const char *fam
                     const char *const *own_keys, struct error *err) {
     uint64_t lines = 0;
     if (model_read_header(in, model, family, own_keys, err) < 0 ||
-        read_scaling(in, &model->scale, &lines, err) < 0) {
+        read_scaling(in, model, &lines, err) < 0) {
         return -1;
     }
     int status = read_body(in, model, &lines, err);

@@ -228,6 +228,17 @@ static int check_bias(const struct model_lines *in, struct model *model,
                : model_lines_fail(in, "the bias does not fit the number of outputs", NULL, err);
 }
 
+/* The lines with which a body may begin. */
+static bool is_body(const char *line) {
+    static const char *const words[] = {"scaling", "scaling sparse", "w", "w sparse",
+                                        "SV",      "SV pairs",       NULL};
+    size_t i = 0;
+    while (words[i] && strcmp(line, words[i]) != 0) {
+        i++;
+    }
+    return words[i] != NULL;
+}
+
 int model_read_header(struct model_lines *in, struct model *model, const char *family,
                       const char *const *own, struct error *err) {
     char first[64];
@@ -243,8 +254,7 @@ int model_read_header(struct model_lines *in, struct model *model, const char *f
         if (model_lines_next(in, err) < 0) {
             return -1;
         }
-        if (strcmp(in->line, "scaling") == 0 || strcmp(in->line, "w") == 0 ||
-            strcmp(in->line, "SV") == 0 || strcmp(in->line, "SV pairs") == 0) {
+        if (is_body(in->line)) {
             break;
         }
         if (parse_header_line(in, model, own, &header, err) < 0) {

@@ -64,7 +64,8 @@ static void put_row(struct model_sink *sink, const struct data *data, size_t row
             put(sink, " ", 1);
         }
         empty = false;
-        put_unsigned(sink, (data->row_start ? data->column[i] : i - first) + (uint64_t)1);
+        put_unsigned(sink,
+                     data_index(data, data->row_start ? data->column[i] : i - first) + (uint64_t)1);
         put(sink, ":", 1);
         put_float(sink, data->value[i]);
     }
@@ -131,29 +132,96 @@ static void put_header(struct model_sink *sink, const struct model *model, const
     }
 }
 
+static void put_index(struct model_sink *sink, uint32_t index) {
+    put_unsigned(sink, index + (uint64_t)1);
+    put(sink, ":", 1);
+}
+
 /* Returns the number of lines, here and below. */
-static uint64_t put_scaling(struct model_sink *sink, const struct scale *scale) {
+static uint64_t put_scaling(struct model_sink *sink, const struct model *model) {
+    const struct scale *scale = &model->scale;
     if (!scale->factor) {
         return 0;
     }
-    put_text(sink, "scaling\n");
+    put_text(sink, model->columns.at ? "scaling sparse\n" : "scaling\n");
     for (size_t j = 0; j < scale->n; j++) {
         double line[2] = {scale->shift ? scale->shift[j] : 0, scale->factor[j]};
+        if (model->columns.at) {
+            put_index(sink, model->columns.at[j]);
+        }
         put_numbers(sink, line, 2);
         put(sink, "\n", 1);
     }
     return scale->n;
 }
 
+static bool is_zero(const double *row, size_t n) {
+    for (size_t k = 0; row && k < n; k++) {
+        if (row[k] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Bytes of "INDEX:". */
+static size_t index_length(uint32_t index) {
+    size_t length = 2;
+    for (uint64_t most = 9; index + (uint64_t)1 > most; most = 10 * most + 9) {
+        length++;
+    }
+    return length;
+}
+
+/* Whether only rows that are not 0 are written, with their indices: where most are 0, and it makes
+ * the file smaller. Scaling by column with a list wants the list. */
+static bool is_sparse(const struct model *model) {
+    size_t n = model->n_outputs, rows = 0, more = strlen(" sparse");
+    if (model->columns.at && model->scale.factor) {
+        return true;
+    }
+    for (size_t c = 0; c < model->n_columns; c++) {
+        if (!is_zero(model->weights + c * n, n)) {
+            more += index_length(model->columns.at ? model->columns.at[c] : (uint32_t)c);
+            rows++;
+        }
+    }
+    double zeros = (double)(model->n_features - rows);
+    return zeros > (double)rows && 2 * zeros * (double)n > (double)more;
+}
+
+static uint64_t put_weights(struct model_sink *sink, const struct model *model) {
+    const double zero = 0;
+    bool sparse = is_sparse(model);
+    uint64_t lines = 0;
+    size_t n = model->n_outputs, place = 0;
+    put_text(sink, sparse ? "w sparse\n" : "w\n");
+    size_t end = sparse ? model->n_columns : model->n_features;
+    for (size_t i = 0; i < end; i++) {
+        uint32_t index = sparse && model->columns.at ? model->columns.at[i] : (uint32_t)i;
+        const double *row = model_weights_of(model, index, &place);
+        if (sparse && is_zero(row, n)) {
+            continue;
+        }
+        if (sparse) {
+            put_index(sink, index);
+        }
+        for (size_t k = 0; k < n; k++) {
+            if (k > 0) {
+                put(sink, " ", 1);
+            }
+            put_number(sink, row ? row[k] : zero);
+        }
+        put(sink, "\n", 1);
+        lines++;
+    }
+    return lines;
+}
+
 static uint64_t put_body(struct model_sink *sink, const struct model *model) {
     size_t n = model->n_outputs;
     if (model->weights) {
-        put_text(sink, "w\n");
-        for (size_t j = 0; j < model->n_features; j++) {
-            put_numbers(sink, model->weights + j * n, n);
-            put(sink, "\n", 1);
-        }
-        return model->n_features;
+        return put_weights(sink, model);
     }
     put_text(sink, model->pairs ? "SV pairs\n" : "SV\n");
     for (size_t i = 0; i < model->vectors.n_rows; i++) {
@@ -185,7 +253,7 @@ int model_write(const struct model *model, const char *family, struct output *ou
         return -1;
     }
     put_header(sink, model, family);
-    uint64_t rows = put_scaling(sink, &model->scale);
+    uint64_t rows = put_scaling(sink, model);
     rows += put_body(sink, model);
     return model_sink_end(sink, rows, checksum, err);
 }

@@ -221,7 +221,7 @@ static size_t ref_line(const struct line *line, const struct input_format *forma
             i += 4 + n;
             continue;
         }
-        n = ref_integer(line, i, UINT32_MAX - 1, &index);
+        n = ref_integer(line, i, UINT32_MAX, &index);
         if (n == 0 || line->text[i + n] != ':') {
             wrong = i + 1;
             break;

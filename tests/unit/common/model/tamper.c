@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 static const char *const own_keys[] = {"groups", NULL};
-enum kind { LINEAR, RBF, PAIRS, N_KINDS };
+enum kind { LINEAR, RBF, PAIRS, WIDE, N_KINDS };
 enum { MOST_BYTES = 1 << 16 };
 
 static void *zeros(size_t count, size_t size) {
@@ -52,11 +52,17 @@ static void write_model(enum kind kind, const char *path) {
     model.formulation = strdup("pairwise");
     model.loss = strdup("hinge");
     model.cost = 1;
-    model.kernel.type = kind == LINEAR ? KERNEL_LINEAR : KERNEL_RBF;
+    model.kernel.type = kind == LINEAR || kind == WIDE ? KERNEL_LINEAR : KERNEL_RBF;
     model.kernel.degree = 3;
     model.kernel.gamma = .5;
     model.n_rows = 2;
     model.n_features = 3;
+    if (kind == WIDE) { /* a list of columns, in the scaling and the weights */
+        data.column[1] = data.column[3] = 2999999999u;
+        data.n_features = model.n_features = 3000000000u;
+        CHECK(data_compact(&data, &err) == 0 && data.n_features == 3, "%s", err.text);
+        CHECK(scale_fit(&model.scale, SCALE_STD, &data, &err) == 0, "%s", err.text);
+    }
     model.primal = 1.0625;
     model.dual = 1;
     model.iterations = 17;
@@ -119,7 +125,9 @@ static bool loads(const char *path, const char *bytes, size_t size, struct error
         two_rows(&data);
         if (n_scores < 1000) {
             double *scores = zeros(2 * n_scores + 1, sizeof(double));
-            (void)model_scores(&model, &data, scores, NULL, &scoring);
+            if (model_take_rows(&model, &data, &scoring) == 0) {
+                (void)model_scores(&model, &data, scores, NULL, &scoring);
+            }
             free(scores);
         }
         data_free(&data);
@@ -243,7 +251,7 @@ int main(void) {
         check_cuts(path, bytes, size, (enum kind)kind);
         check_changes(path, bytes, size, (enum kind)kind);
         check_signed(path, bytes, size, (enum kind)kind);
-        static const char *const names[] = {"linear", "kernel", "pair"};
+        static const char *const names[] = {"linear", "kernel", "pair", "sparse"};
         printf("ok: a damaged %s model is refused, or does no harm\n", names[kind]);
     }
     remove(path);
