@@ -235,3 +235,7 @@ s/^formulation .*/formulation new/||not a formulation with a proof: 'new'
 |s/^K .*/K 5/|K is 5 in the proof
 END
 }
+
+@test "messages: what no command line brings about" {
+    unit driver/refusals
+}
