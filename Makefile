@@ -189,8 +189,8 @@ coverage:
 	tests/run; status=$$?; tests/fault/run 1 15 || status=1; tests/coverage; exit $$status
 
 mutate:
-	@$(MAKE) --no-print-directory $(JOBS) all units
-	@tests/mutate '$(SEED)' '$(MUTANTS)'
+	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
+	@tests/mutate/run --seed '$(SEED)' --count '$(MUTANTS)' --build build-asan $(ASAN)
 
 fuzzers: all $(FUZZERS)
 

@@ -57,7 +57,8 @@ struct family {
     const char *summary; /* one line for --help */
     unsigned has;
     enum data_labels labels;
-    bool folds_by_query;             /* else by row, stratified by label */
+    bool folds_by_query; /* else by row, stratified by label */
+    bool scores_labels;  /* a row has a score for each label of the data, else one or few */
     const char *const *formulations; /* names, the default first, ended by NULL */
     const char *const *solvers;      /* likewise: "auto" */
     const char *const *formulation_meanings, *const *solver_meanings; /* for --help, one each */

@@ -1,20 +1,13 @@
-/* for pthread_condattr_setclock */
-#define _GNU_SOURCE
 #include "driver/plain_fit.h"
 
 #include "common/base/memory.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
+#include "driver/in_time.h"
 #include "driver/training_data.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* After the deadline, for the certificate of what the solver has. */
-static const double GRACE_SECONDS = 0.5;
-
-/* A deadline that is further than this is none. */
-static const double LONGEST_SECONDS = 1e9;
 
 /* Fits the scaling. Rows that are scaled one by one have been before: that is only noted. */
 static int scale_data(struct plain_fit *fit, struct data *data, struct error *err) {
@@ -92,11 +85,6 @@ struct job {
     struct plain_fit *fit;
     struct plain_fit_setup setup;
     struct watch watch;
-    pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t ended;
-    bool done;
-    int status;
-    struct error err;
 };
 
 static bool always_late(void *context) {
@@ -132,33 +120,13 @@ static struct plain_fit *fit_nothing(const struct plain_fit_setup *setup, struct
     return fit;
 }
 
-static void *job_main(void *argument) {
-    struct job *job = argument;
-    struct error err = {0};
-    int status = open_problem(job->fit, &job->setup, &err);
-    job->watch.started = progress_clock();
-    status = status < 0 ? -1 : solve(job->fit, &job->setup, &job->watch, &err);
-    status = status < 0 ? -1 : make_model(job->fit, &err);
-    pthread_mutex_lock(&job->mutex);
-    job->status = status;
-    job->err = err;
-    job->done = true;
-    pthread_cond_signal(&job->ended);
-    pthread_mutex_unlock(&job->mutex);
-    return NULL;
-}
-
-/* Whether the job has ended before that time. */
-static bool wait_for(struct job *job, double until) {
-    struct timespec end = {.tv_sec = (time_t)until,
-                           .tv_nsec = (long)(1e9 * (until - floor(until)))};
-    pthread_mutex_lock(&job->mutex);
-    for (int late = 0; !job->done && !late;) {
-        late = pthread_cond_timedwait(&job->ended, &job->mutex, &end);
+static int run_job(void *context, struct error *err) {
+    struct job *job = context;
+    if (open_problem(job->fit, &job->setup, err) < 0) {
+        return -1;
     }
-    bool done = job->done;
-    pthread_mutex_unlock(&job->mutex);
-    return done;
+    job->watch.started = progress_clock();
+    return solve(job->fit, &job->setup, &job->watch, err) < 0 ? -1 : make_model(job->fit, err);
 }
 
 static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setup *setup,
@@ -167,18 +135,12 @@ static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setu
     if (!job) {
         return NULL;
     }
-    pthread_condattr_t attributes;
     job->fit = fit;
     job->setup = *setup;
     job->watch = fit_watch(setup->point.options, setup->deadline);
     job->watch.progress = setup->progress;
     job->watch.log = setup->log;
     watch_open(&job->watch);
-    pthread_mutex_init(&job->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&job->ended, &attributes);
-    pthread_condattr_destroy(&attributes);
     return job;
 }
 
@@ -188,14 +150,14 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
                        struct error *err) {
     struct plain_fit *nothing = fit_nothing(setup, err);
     struct job *job = nothing ? job_create(*fit, setup, err) : NULL;
-    pthread_t thread;
+    bool ended;
     double start = progress_clock();
-    if (!job || threads_start(&thread, job_main, job, err) < 0) {
+    if (!job) {
         plain_fit_free(nothing);
-        free(job);
         return -1;
     }
-    if (!wait_for(job, setup->deadline + GRACE_SECONDS)) {
+    int status = in_time(run_job, job, setup->deadline, &ended, err);
+    if (!ended) {
         watch_close(&job->watch);
         *running = true;
         nothing->solve_seconds = progress_clock() - start;
@@ -204,12 +166,7 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
         progress_clear(setup->progress);
         return make_model(nothing, err);
     }
-    pthread_join(thread, NULL);
     plain_fit_free(nothing);
-    int status = job->status;
-    if (status < 0) {
-        *err = job->err;
-    }
     free(job);
     return status;
 }
@@ -230,7 +187,7 @@ static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup
 
 int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *running,
                      struct error *err) {
-    bool limited = setup->deadline - progress_clock() < LONGEST_SECONDS;
+    bool limited = in_time_limits(setup->deadline);
     struct plain_fit *fit = begin(setup, err);
     int status = fit ? scale_data(fit, setup->data, err) : -1;
     *running = false;

@@ -7,6 +7,7 @@
 #include "driver/calibration.h"
 #include "driver/crossval.h"
 #include "driver/fit.h"
+#include "driver/in_time.h"
 #include "driver/notes.h"
 #include "driver/outputs.h"
 #include "driver/plain_fit.h"
@@ -103,6 +104,28 @@ static size_t cache_bytes(const struct family *family, const struct options *opt
 
 /* ---- cross-validation, sweep, calibration ---- */
 
+/* Scores of a row, as far as that is known before a fit. */
+static double scores_of_row(const struct training *training) {
+    return training->family->scores_labels ? (double)training->read.data.names.n : 1;
+}
+
+/* Seconds that the scores of all rows take, and to look through them, behind the fits to folds: by
+ * many labels, with the linear kernel. */
+static double scoring_seconds(const struct training *training) {
+    const double speed = 5e8;
+    const struct data *data = &training->read.data;
+    double n = (double)data->n_rows, values = data->row_start
+                                                  ? (double)data->row_start[data->n_rows]
+                                                  : n * (double)data->n_features;
+    return (values + 8 * n) * scores_of_row(training) / speed;
+}
+
+/* Refuses what there is no room for before the work is done: the scores of so many rows. */
+static int expect_scores(const struct training *training, size_t rows, struct error *err) {
+    return memory_expect((double)rows * scores_of_row(training) * sizeof(double),
+                         "scores of held-out rows", err);
+}
+
 static struct crossval make_crossval(struct training *training) {
     const struct options *options = training->options;
     bool scale_folds = training_data_scale_looks(options);
@@ -118,7 +141,7 @@ static struct crossval make_crossval(struct training *training) {
                              .folds = &training->read.folds,
                              .threads = training->threads,
                              .cache_bytes = training->cache_bytes,
-                             .deadline = training->deadline,
+                             .deadline = training->deadline - scoring_seconds(training),
                              .progress = &training->progress,
                              .n_unconverged = &training->n_unconverged};
 }
@@ -143,7 +166,15 @@ static int cross(struct training *training, struct error *err) {
     struct output *results = training->outputs.results;
     bool table = options->n_points > 1;
     struct crossval crossval = make_crossval(training);
+    const struct folds *folds = &training->read.folds;
+    size_t held = 0; /* by the first */
+    for (size_t i = 0; i < folds->n_rows; i++) {
+        held += folds->fold[i] == 0;
+    }
     crossval.n_after = fits_after(training);
+    if (expect_scores(training, held, err) < 0) {
+        return -1;
+    }
     if (sweep_run(&training->sweep, &crossval, table ? results : NULL, err) < 0) {
         return -1;
     }
@@ -156,11 +187,55 @@ static int cross(struct training *training, struct error *err) {
     return output_flush(results, err);
 }
 
+/* A calibration on a thread of its own. */
+struct calibrating {
+    struct calibration calibration;
+    struct crossval crossval;
+    struct point point;
+    size_t n_unconverged;
+};
+
+static int run_calibrating(void *context, struct error *err) {
+    struct calibrating *calibrating = context;
+    return calibration_score(&calibrating->calibration, &calibrating->crossval, calibrating->point,
+                             err);
+}
+
+/* The fits to folds go on, with the threads there were: others take their place. */
+static int leave_calibrating(struct training *training, struct error *err) {
+    training->running = true;
+    training->n_unconverged++;
+    training->threads = NULL;
+    progress_clear(&training->progress);
+    progress_warn(&training->progress, "no calibration: there was no time for its fits to folds");
+    return threads_create(&training->threads, (size_t)options_number(training->options, "threads"),
+                          err);
+}
+
+/* Where the model's fit will change the data, which is where it scales them, the fits to folds are
+ * waited for. */
 static int calibrate(struct training *training, struct point point, struct error *err) {
-    struct crossval crossval = make_crossval(training);
-    crossval.n_after = 1;
+    struct calibrating *calibrating = memory_zeros(1, sizeof *calibrating, "a calibration", err);
+    if (!calibrating || expect_scores(training, training->read.data.n_rows, err) < 0) {
+        free(calibrating);
+        return -1;
+    }
+    bool waiting = training_data_scale_looks(training->options), ended;
+    double now = progress_clock(), left = training->deadline - now;
+    double part = (double)CALIBRATION_FOLDS / (CALIBRATION_FOLDS + 1);
+    calibrating->crossval = make_crossval(training);
+    calibrating->crossval.n_after = 1;
+    calibrating->crossval.n_unconverged = &calibrating->n_unconverged;
+    calibrating->point = point;
+    int status = in_time(run_calibrating, calibrating,
+                         waiting ? (double)INFINITY : now + part * left, &ended, err);
+    if (!ended) {
+        return leave_calibrating(training, err);
+    }
     size_t before = training->n_unconverged;
-    int status = calibration_score(&training->calibration, &crossval, point, err);
+    training->calibration = calibrating->calibration;
+    training->n_unconverged += calibrating->n_unconverged;
+    free(calibrating);
     warn_of_folds(training, before, CALIBRATION_FOLDS);
     return status;
 }

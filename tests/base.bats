@@ -13,7 +13,7 @@ load helper
 }
 
 @test "memory: arrays grow with what is in them" {
-    unit common/base/memory
+    TMPDIR=$tmp unit common/base/memory
 }
 
 @test "output: files are there whole or not at all" {

@@ -135,3 +135,32 @@ classes() {
         'svm-rank-train: pair features of these rows want 26 MB: the cache has 1'
     [ ! -e model ]
 }
+
+@test "limits: scores that the address space has no room for are refused before the first fit" {
+    cd "$tmp" || exit 1
+    ! sanitized || skip 'a sanitizer wants addresses without a limit'
+    awk 'BEGIN { for (i = 0; i < 40000; i++)
+        printf "%d 1:%d 2:%d\n", i % 20000, i % 11, i % 13 }' >many
+    ulimit -v 1500000
+    refused svm-mc-train -q -v 2 many
+    [[ $(<err) == 'svm-mc-train: out of memory: 3052 MB for scores of held-out rows, of '*' that are free' ]]
+    refused svm-mc-train -q -b 1 many model
+    [[ $(<err) == 'svm-mc-train: out of memory: 6104 MB for scores of held-out rows, of '*' that are free' ]]
+    [ ! -e model ]
+}
+
+@test "limits: without time for a calibration there is a model without one, and a warning" {
+    cd "$tmp" || exit 1
+    awk 'BEGIN { for (i = 0; i < 40000; i++)
+        printf "%d 1:%d 2:%d\n", i % 5000, i % 11, i % 13 }' >many
+    run --separate-stderr limited svm-mc-train -q --max-time 0.5 --strict -b 1 many model
+    assert_failure 3
+    [[ $stderr == *'not converged: '* ]]
+    awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
+        END { exit !(0 <= D && D <= P && P <= 40000 * 4999 * (1 + 1e-9)) }' model
+    if [[ $stderr == *'no calibration: there was no time for its fits to folds'* ]]; then
+        ! grep -q '^probability' model
+    else # a fast machine
+        grep -q '^probability' model
+    fi
+}

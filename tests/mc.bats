@@ -46,6 +46,10 @@ formulations='ww cs llw adm atm ats mmr ova'
     unit solvers/mc/mc
 }
 
+@test "mc: certificates pay for rounding what they have to, and no more" {
+    unit solvers/mc/certify
+}
+
 # ---- the optimum ----
 
 @test "mc: the anchors: the optimum of Weston and Watkins on real data, to 1e-6" {

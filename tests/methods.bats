@@ -17,3 +17,7 @@ load helper
 @test "factors: rows leave a Cholesky factor, and the solutions are those of the rest" {
     unit solvers/methods/factor
 }
+
+@test "certificates: both bounds, and what is paid for rounding, are those of plain sums" {
+    unit solvers/methods/certify
+}

@@ -57,6 +57,10 @@ END
     unit solvers/ml/ml
 }
 
+@test "ml: certificates pay for rounding what they have to, and no more" {
+    unit solvers/ml/certify
+}
+
 @test "ml: fits agree with one another over costs, losses, folds and threads, and end where they must" {
     unit solvers/ml/ways
 }

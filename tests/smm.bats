@@ -23,6 +23,10 @@ first() {
     unit solvers/smm/smm
 }
 
+@test "smm: certificates pay for rounding what they have to, and no more" {
+    unit solvers/smm/certify
+}
+
 @test "smm: svm is LIBSVM's optimum to 1e-6" {
     # obj of `svm-train -s 0 -t 0 -c 10 -e 1e-9` (LIBSVM 3.24) on the first rows
     local n

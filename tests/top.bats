@@ -24,6 +24,10 @@ ends_at() {
     unit solvers/top/top
 }
 
+@test "top: certificates pay for rounding what they have to, and no more" {
+    unit solvers/top/certify
+}
+
 @test "top: levels, slopes and projections agree with the definitions" {
     unit solvers/top/risk
 }

@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include "common/base/memory.h"
 
-#include <fcntl.h>
+#include "common/base/available.h"
+
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,31 +92,15 @@ size_t memory_physical(void) {
     size_t bytes;
     if (pages <= 0 || page <= 0 || __builtin_mul_overflow((size_t)pages, (size_t)page, &bytes) ||
         bytes < least) {
-        return least;
+        bytes = least;
     }
-    return bytes;
-}
-
-/* Bytes that programs can still have without swapping, as Linux estimates them; 0: not known. */
-static double available(void) {
-    char text[4096];
-    int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (n <= 0) {
-        return 0;
-    }
-    text[n] = '\0';
-    const char *const key = "MemAvailable:", *line = strstr(text, key);
-    return line ? 1024 * strtod(line + strlen(key), NULL) : 0;
+    double limit = available_limit();
+    return limit < (double)bytes ? (size_t)limit : bytes;
 }
 
 int memory_expect(double bytes, const char *what, struct error *err) {
     const double mebibyte = 1048576;
-    double has = available();
-    has = has > 0 ? has : (double)memory_physical();
+    double has = fmin(available_memory(), 0x1p63);
     return bytes <= has ? 0
                         : error_set(err, ERROR_RUNTIME,
                                     "out of memory: %.0f MB for %s, of %.0f that are free",

@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fails ("out of memory: N MB for WHAT, of M that are free") if the machine has not that many bytes
- * now: before work whose blocks are taken one by one. */
+/* Fails ("out of memory: N MB for WHAT, of M that are free") if the machine, the limit of this process's
+ * address space or its control groups have not that many bytes now: before work whose blocks are taken
+ * one by one. */
 int memory_expect(double bytes, const char *what, struct error *err);
 
 /* Allocates count items of `size` bytes, aligned to 64 bytes; blocks of 4 MiB and more are aligned
@@ -51,7 +52,7 @@ static inline int memory_grow(void *array, size_t room, size_t wanted, size_t si
 /* A copy of `length` bytes of text with a NUL behind them. */
 char *memory_text(const char *text, size_t length, const char *what, struct error *err);
 
-/* Bytes of physical memory of this machine, at least 1 GiB. */
+/* Bytes of physical memory of this machine, at least 1 GiB, or what limits let this process have of it. */
 size_t memory_physical(void);
 
 #endif

@@ -185,6 +185,7 @@ const struct family mc_family = {
                "the label.",
     .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_BIAS | FAMILY_LIBLINEAR,
     .labels = DATA_NAME,
+    .scores_labels = true,
     .formulations = formulations,
     .formulation_meanings = formulation_meanings,
     .solvers = solvers,

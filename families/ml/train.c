@@ -169,6 +169,7 @@ const struct family ml_family = {
                "all others, and sets of labels from them.",
     .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_BIAS,
     .labels = DATA_SET,
+    .scores_labels = true,
     .formulations = formulations,
     .formulation_meanings = formulation_meanings,
     .solvers = solvers,

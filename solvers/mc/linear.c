@@ -14,10 +14,10 @@
 #include <string.h>
 
 enum {
-    MC_MOST_PASSES = 60,      /* of a root */
-    MC_TASK_ROWS = 512,       /* rows of a task of evaluation */
-    MC_FEW_CLASSES = 64,      /* more are looked through for those that changed */
-    MC_TASK_SCORES = 1 << 17, /* of a task of the certificate */
+    MC_MOST_PASSES = 60,    /* of a root */
+    MC_TASK_ROWS = 512,     /* rows of a task of evaluation */
+    MC_FEW_CLASSES = 64,    /* more are looked through for those that changed */
+    MC_UNWATCHED = 1 << 26, /* products between two looks at the clock, some 50 ms */
     MC_AHEAD = 6,
     FEW_SWEEPS = 3,      /* over few classes, after each full one */
     EVALUATIONS = 16,    /* the next evaluation is at most this part of the sweeps so far away, */
@@ -36,6 +36,9 @@ static const float LEAST = 0.1F, RATE = 0.1F;
 /* The gap at which W in float is no longer good enough: it stalls near 2e-6, where there are many
  * classes and features near 3e-5: so a gap below NEAR that stands still is left for double soon. */
 static const double FLOAT_GAP = 2e-5, NEAR = 2e-4;
+
+/* Products that a certificate may cost when time is up: some half of a second. */
+static const double LATE_WORK = 5e8;
 
 /* How a descent ended. */
 enum end { RUNNING, REACHED, STOPPED, STALLED, GIVEN_UP, OVERFLOWED };
@@ -229,10 +232,24 @@ static double *exact_weights(struct mc_linear *linear, struct error *err) {
     return W;
 }
 
+/* Whether time is up, and what a certificate costs is more than is left: scores of all rows, and a few
+ * passes over alpha. */
+static bool is_too_late(const struct mc_linear *linear) {
+    const struct data *data = linear->data;
+    double n = (double)linear->n, values = data->row_start ? (double)data->row_start[data->n_rows]
+                                                           : n * (double)linear->n_features;
+    return linear->end == STOPPED && linear->limit == STOP_TIME &&
+           (values + 8 * n) * (double)linear->shape.k > LATE_WORK;
+}
+
 /* Both bounds in double, from W(alpha) as it will stand in the model. */
 static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *err) {
     size_t k = linear->shape.k, d = linear->n_features;
     mc_fit_free(fit);
+    if (is_too_late(linear)) {
+        fit->unsolved = true;
+        return 0;
+    }
     make_feasible(linear);
     fit->weights = exact_weights(linear, err);
     fit->bias = linear->bias > 0 ? memory_array(k, sizeof(double), "bias", err) : NULL;

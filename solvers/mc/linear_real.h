@@ -223,10 +223,12 @@ static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *
     }
 }
 
-/* Steps at the rows order[0..n), one after the other; their gains go to the sampling. */
+/* Steps at the rows order[0..n), one after the other, while there is time; their gains go to the
+ * sampling. */
 static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
-                       const uint32_t *order, size_t n, struct error *err) {
-    size_t width = engine->blocks.width, k = linear->shape.k;
+                       const uint32_t *order, size_t n, const struct monitor *monitor,
+                       struct error *err) {
+    size_t width = engine->blocks.width, k = linear->shape.k, work = 0;
     REAL margin = engine->blocks.margin;
     for (size_t t = 0; t < n; t++) {
         size_t i = order[t], y = linear->y[i];
@@ -234,6 +236,13 @@ static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
             continue;
         }
         struct mc_row row = mc_linear_row(linear, i);
+        work += width * (row.n + 1);
+        if (work > MC_UNWATCHED) {
+            work = 0;
+            if (monitor_late(monitor)) {
+                break;
+            }
+        }
         NAME(row_scores)(&row, linear->bias, engine->W, linear->n_features, width, engine->s);
         NAME(load)(engine, &linear->alpha, i);
         REAL gain = NAME(row_step)(&engine->blocks, y, NAME(at_most)(linear->cap[y]),
@@ -415,7 +424,7 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
     uint64_t start = linear->sweeps, best_at = start, last_at = start;
     double last = INFINITY;
     for (uint64_t next = start + 2; status == 0;) {
-        if (linear->sweeps >= next) {
+        if (linear->sweeps >= next && !monitor_late(monitor)) {
             status = NAME(evaluate)(&engine, linear, &primal, &dual, err);
             double gap = gap_relative(primal, dual);
             if (!isfinite(gap) || gap_reached(primal, dual, linear->aim)) {
@@ -445,7 +454,8 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
             break;
         }
         size_t n = mc_sampling_sweep(&linear->sampling);
-        status = status == 0 ? NAME(sweep)(&engine, linear, linear->sampling.order, n, err) : -1;
+        status = status == 0 ? NAME(sweep)(&engine, linear, linear->sampling.order, n, monitor, err)
+                             : -1;
         linear->sweeps++;
         for (int few = 0;
              status == 0 && few < FEW_SWEEPS && linear->shape.form->relative && linear->alpha.list;

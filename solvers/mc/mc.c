@@ -333,6 +333,9 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
         mc_fit_free(&fit);
         return -1;
     }
+    if (fit.unsolved) {
+        return give_nothing(mc, parameters->cost, solution, err);
+    }
     *solution = (struct solution){.n_outputs = mc->labels.names.n,
                                   .weights = fit.weights,
                                   .bias = fit.bias,

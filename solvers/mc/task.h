@@ -38,6 +38,7 @@ struct mc_fit {
     struct mc_alpha alpha; /* the dual point, where the task keeps it */
     uint64_t iterations;
     enum stop_reason reason; /* why it ended before the gap was reached */
+    bool unsolved; /* there was no time for a certificate: nothing else is set but reason */
 };
 
 /* Releases what the fit owns and makes it empty. */

@@ -10,7 +10,6 @@
 #include "solvers/methods/risk.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/rank/pairs.h"
-#include "solvers/rank/points.h"
 
 struct exterior;
 
@@ -36,9 +35,5 @@ double exterior_reach(const struct exterior *exterior, const double *row_reach, 
 /* The fit b (pairs) as coefficients of row pairs u < v, which the caller frees. */
 int exterior_coefficients(const struct exterior *exterior, const double *b,
                           struct pair_coefficient **coefficients, size_t *n, struct error *err);
-
-/* The dual point b (pairs) as alpha of each preference, added to points. */
-int exterior_points(const struct exterior *exterior, const double *b, struct rank_points *points,
-                    struct error *err);
 
 #endif

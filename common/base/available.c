@@ -1,0 +1,146 @@
+/* for O_CLOEXEC and strtok_r */
+#define _GNU_SOURCE
+#include "common/base/available.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { TEXT_BYTES = 8192, PATH_BYTES = 4096 };
+
+/* From here on a limit is none: version 1 has 2^63 less a page. */
+static const double NO_LIMIT = 0x1p60;
+
+/* Reads what fits of a file of the system into text; false if there is none. */
+static bool read_text(const char *path, char text[TEXT_BYTES]) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, TEXT_BYTES - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/* The number behind a key at the beginning of a line; `missing` if it is not there. */
+static double number_behind(const char *text, const char *key, double missing) {
+    size_t length = strlen(key);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, length) == 0) {
+            return strtod(line + length, NULL);
+        }
+    }
+    return missing;
+}
+
+/* ---- control groups ---- */
+
+/* The files of a version, and what it calls cached files. */
+static const struct version {
+    const char *controller, *folder, *limit, *used, *cached;
+} versions[] = {{"", "", "memory.max", "memory.current", "inactive_file "},
+                {"memory", "/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                 "total_inactive_file "}};
+
+/* What the group at `path` leaves, and at the most has. */
+static double left_by_group(const struct version *version, const char *path, double *most) {
+    char name[PATH_BYTES + 32], text[TEXT_BYTES];
+    snprintf(name, sizeof name, "%s/%s", path, version->limit);
+    char *end;
+    double limit = read_text(name, text) ? strtod(text, &end) : INFINITY;
+    if (!(limit < NO_LIMIT) || end == text) { /* `max` is no number */
+        return INFINITY;
+    }
+    *most = fmin(*most, limit);
+    snprintf(name, sizeof name, "%s/%s", path, version->used);
+    double used = read_text(name, text) ? strtod(text, NULL) : 0;
+    snprintf(name, sizeof name, "%s/memory.stat", path);
+    used -= read_text(name, text) ? number_behind(text, version->cached, 0) : 0;
+    return fmax(0, limit - fmax(0, used));
+}
+
+/* The same for the group and those above it; in a container its own root is that of the mount. */
+static double left_by_line(const struct version *version, const char *root, const char *group,
+                           double *most) {
+    char path[PATH_BYTES];
+    double left = INFINITY;
+    int root_length = snprintf(path, sizeof path, "%s%s", root, version->folder);
+    int n = snprintf(path, sizeof path, "%s%s%s", root, version->folder, group);
+    if (n < 0 || (size_t)n >= sizeof path) {
+        return INFINITY;
+    }
+    for (;;) {
+        left = fmin(left, left_by_group(version, path, most));
+        char *slash = strrchr(path, '/');
+        if (!slash || slash < path + root_length) {
+            return left;
+        }
+        *slash = '\0';
+    }
+}
+
+double available_in_groups(const char *list, const char *root, double *most) {
+    char text[TEXT_BYTES], *place = NULL;
+    double left = INFINITY;
+    *most = INFINITY;
+    if (!read_text(list, text)) {
+        return left;
+    }
+    /* number:controllers:group */
+    for (char *line = strtok_r(text, "\n", &place); line; line = strtok_r(NULL, "\n", &place)) {
+        char *controllers = strchr(line, ':'),
+             *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group) {
+            continue;
+        }
+        controllers++;
+        *group++ = '\0';
+        for (size_t v = 0; v < sizeof versions / sizeof versions[0]; v++) {
+            if (strcmp(controllers, versions[v].controller) == 0) {
+                left = fmin(left, left_by_line(&versions[v], root, group, most));
+            }
+        }
+    }
+    return left;
+}
+
+/* ---- all ---- */
+
+/* Of the address space, which has what is mapped and not used too. */
+static double left_of_addresses(double *most) {
+    struct rlimit limit;
+    char text[TEXT_BYTES];
+    *most = INFINITY;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return INFINITY;
+    }
+    *most = (double)limit.rlim_cur;
+    double pages = read_text("/proc/self/statm", text) ? strtod(text, NULL) : 0;
+    return fmax(0, *most - pages * (double)sysconf(_SC_PAGESIZE));
+}
+
+static double groups(double *most) {
+    return available_in_groups("/proc/self/cgroup", "/sys/fs/cgroup", most);
+}
+
+double available_memory(void) {
+    char text[TEXT_BYTES];
+    double most, free_kb = INFINITY;
+    if (read_text("/proc/meminfo", text)) {
+        free_kb = number_behind(text, "MemAvailable:", INFINITY);
+    }
+    return fmin(1024 * free_kb, fmin(left_of_addresses(&most), groups(&most)));
+}
+
+double available_limit(void) {
+    double addresses, all;
+    left_of_addresses(&addresses);
+    groups(&all);
+    return fmin(addresses, all);
+}

@@ -1,0 +1,232 @@
+/* What no command line brings about is refused all the same, in a line: arguments that the programs have
+ * ruled out, and sizes beyond 2^32 or beyond all memory, which only a struct can claim to have. */
+#include "common/base/threads.h"
+#include "common/kernel/gram.h"
+#include "common/model/label_line.h"
+#include "driver/folds.h"
+#include "families/ml/threshold.h"
+#include "families/rank/metrics.h"
+#include "families/rank/sigmoid.h"
+#include "families/top/roc.h"
+#include "solvers/mc/mc.h"
+#include "solvers/methods/cholesky.h"
+#include "solvers/ml/ml.h"
+#include "solvers/rank/pairs.h"
+#include "solvers/rank/rank.h"
+#include "solvers/smm/svd.h"
+#include "solvers/top/risk.h"
+#include "solvers/top/top.h"
+#include "tests/unit/compute.h"
+
+#include <float.h>
+#include <limits.h>
+
+/* REFUSED(CALL, TEXT): the call, which has &err of the caller, returns -1 and says the text. */
+#define REFUSED(call, said)                                                                        \
+    do {                                                                                           \
+        err = (struct error){0};                                                                   \
+        CHECK((call) < 0, "not refused: %s", said);                                                \
+        CHECK(strstr(err.text, said), "'%s', not '%s'", err.text, said);                           \
+    } while (0)
+
+/* ---- sizes ---- */
+
+static void check_sizes(void) {
+    struct error err;
+    uint64_t start = 0;
+    double number = 1;
+    uint32_t *pivot = NULL;
+    size_t rank;
+    struct threads *threads;
+    struct data many = {.n_rows = SIZE_MAX / 2, .n_features = 4, .row_start = &start};
+    struct data rows = {.n_rows = UINT32_MAX}, more = {.n_rows = 1};
+    struct folds folds = {0};
+    struct problem problem = {.n = UINT32_MAX};
+    struct rank_pairs pairs;
+    const struct rank_preferences all = {.fraction = 1};
+    const struct ml_rows sets = {.q = 70000, .n_all = 70000};
+    struct ml_threshold threshold = {.kind = ML_GLOBAL};
+    REFUSED(threads_create(&threads, 1025, &err), "1025 threads: at most 1024");
+    REFUSED(data_make_dense(&many, 4, true, &err), "dense rows of 4 values");
+    REFUSED(folds_join(&folds, &rows, &more, &err), "more than 4294967295 rows");
+    REFUSED(rank_pairs_create(&pairs, &problem, &all, &err), "4294967295 rows: at most 4294967294");
+    REFUSED(ml_threshold_fit(&threshold, &sets, NULL, &err),
+            "threshold: more than 4294967295 scores");
+    REFUSED(cholesky_pivoted(&number, (size_t)INT_MAX + 1, &rank, pivot, &err),
+            "a matrix of 2147483648 rows is too large to be factored");
+    REFUSED(svd_thin(&number, (size_t)INT_MAX + 1, 1, NULL, NULL, NULL, &err),
+            "a matrix of 2147483648 x 1 is too large");
+    puts("ok: what is too large is refused before anything is done");
+}
+
+/* ---- measures ---- */
+
+static void check_measures(void) {
+    struct error err;
+    const double target[] = {1, 2}, none[] = {NAN, NAN}, score[] = {1, NAN}, good[] = {1, 2};
+    const double infinite[] = {1, INFINITY}, tiny[] = {1e-310, 1e-310};
+    const bool positive[] = {true, false};
+    const uint32_t at = 1;
+    double steep[2000], slope, values[4] = {1, NAN, 0, 1}, s[4];
+    struct metrics metrics;
+    struct roc roc;
+    REFUSED(metrics_rank(&metrics, 2, target, score, NULL, &at, 1, 1, &err),
+            "a score is not a finite number");
+    REFUSED(metrics_rank(&metrics, 2, none, good, NULL, &at, 1, 1, &err), "no row has a target");
+    REFUSED(metrics_rank(&metrics, 2, target, good, NULL, &at, SIZE_MAX / 2 + 1, 1, &err),
+            "too many cut-offs for ndcg");
+    REFUSED(roc_create(&roc, score, positive, 2, &err), "a score is not a finite number");
+    REFUSED(sigmoid_fit(&slope, infinite, 2, &err), "a margin is not a finite number");
+    REFUSED(sigmoid_fit(&slope, good, 0, &err), "there is no pair");
+    REFUSED(sigmoid_fit(&slope, tiny, 2, &err), "the largest margin is 1e-310");
+    for (size_t i = 0; i < sizeof steep / sizeof steep[0]; i++) {
+        steep[i] = DBL_MIN;
+    }
+    REFUSED(sigmoid_fit(&slope, steep, sizeof steep / sizeof steep[0], &err),
+            "the slope overflows");
+    REFUSED(svd_thin(values, 2, 2, s, s, s, &err), "scores overflow");
+    puts("ok: measures and fits of numbers that are none are refused");
+}
+
+/* ---- solvers ---- */
+
+/* Four rows, with names of labels by their numbers. */
+static struct data four_rows(enum data_labels labels) {
+    struct data data = {.n_rows = 4, .n_features = 2, .labels = labels};
+    struct error err;
+    uint32_t number;
+    data.value = sample_array(8, sizeof *data.value);
+    data.target = sample_array(4, sizeof *data.target);
+    data.label = sample_array(4, sizeof *data.label);
+    data.label_start = sample_array(5, sizeof *data.label_start);
+    CHECK_TRUE(names_add(&data.names, "1", 1, &number, &err) == 0);
+    CHECK_TRUE(names_add(&data.names, "b", 1, &number, &err) == 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        data.value[2 * i + i % 2] = (float)i + 1;
+        data.target[i] = i;
+        data.label[i] = i % 2;
+        data.label_start[i + 1] = i + 1;
+    }
+    return data;
+}
+
+static void check_top(const struct problem *problem, const struct problem *kernel) {
+    static const bool positive[] = {true, false};
+    struct solution solution;
+    struct top *top;
+    struct error err;
+    struct top_setting setting = {.formulation = TOP_GRILL, .positive = positive, .tau = .5};
+    struct top_parameters parameters = {
+        .method = TOP_BUNDLE, .cost = 1, .epsilon = .1, .seed = 1, .starts = 1};
+    CHECK(top_create(&top, problem, &setting, &err) == 0, "%s", err.text);
+    REFUSED(top_solve(top, &parameters, NULL, &solution, &err), "grill has a solver of its own");
+    top_free(top);
+    CHECK(top_create(&top, kernel, &setting, &err) == 0, "%s", err.text);
+    parameters.method = TOP_AUTO;
+    REFUSED(top_solve(top, &parameters, NULL, &solution, &err), "grill is for the linear kernel");
+    top_free(top);
+    setting.formulation = TOP_SVM;
+    parameters.method = TOP_CD;
+    CHECK(top_create(&top, problem, &setting, &err) == 0, "%s", err.text);
+    REFUSED(top_solve(top, &parameters, NULL, &solution, &err),
+            "solver cd: not for formulation svm");
+    top_free(top);
+    struct top_risk risk;
+    CHECK(top_risk_create(&risk, 2, &err) == 0, "%s", err.text);
+    risk.cost[0] = 1;
+    REFUSED(top_risk_ready(&risk, 1, &err), "no negative row has a weight above 0");
+    top_risk_free(&risk);
+    CHECK(top_risk_create(&risk, 2, &err) == 0, "%s", err.text);
+    REFUSED(top_risk_ready(&risk, 1, &err), "no positive row has a weight above 0");
+    top_risk_free(&risk);
+}
+
+static void check_rank(const struct problem *problem, const struct problem *kernel) {
+    struct solution solution;
+    struct rank *rank;
+    struct error err;
+    struct rank_preferences preferences = {.gap_low = 1, .gap_high = UINT32_MAX, .fraction = 1};
+    struct rank_parameters parameters = {
+        .loss = RANK_SQUARED_HINGE, .method = RANK_FW, .cost = 1, .epsilon = .1};
+    CHECK(rank_create(&rank, problem, &preferences, &err) == 0, "%s", err.text);
+    REFUSED(rank_solve(rank, &parameters, NULL, &solution, &err), "solver fw: the hinge loss only");
+    rank_free(rank);
+    preferences.exterior = true;
+    parameters.method = RANK_NEWTON;
+    CHECK(rank_create(&rank, kernel, &preferences, &err) == 0, "%s", err.text);
+    REFUSED(rank_solve(rank, &parameters, NULL, &solution, &err),
+            "solver newton: not with pair features");
+    rank_free(rank);
+}
+
+static void check_sets(const struct problem *problem) {
+    struct solution solution;
+    struct ml *ml;
+    struct error err;
+    const struct ml_setup setup = {.free_bias = true};
+    struct ml_parameters parameters = {
+        .loss = ML_SQUARED_HINGE, .method = ML_FW, .cost = 1, .epsilon = .1};
+    CHECK(ml_create(&ml, problem, &setup, &err) == 0, "%s", err.text);
+    REFUSED(ml_solve(ml, &parameters, NULL, &solution, &err), "solver fw: the hinge loss only");
+    parameters.loss = ML_HINGE;
+    REFUSED(ml_solve(ml, &parameters, NULL, &solution, &err), "solver fw: not with a free bias");
+    ml_free(ml);
+}
+
+static void check_classes(const struct problem *kernel) {
+    struct solution solution;
+    struct mc *mc;
+    struct error err;
+    const struct mc_setup setup = {.formulation = MC_WW, .margin_scale = 1, .seed = 1};
+    const struct mc_parameters parameters = {.method = MC_NEWTON, .cost = 1, .epsilon = .1};
+    CHECK(mc_create(&mc, kernel, &setup, &err) == 0, "%s", err.text);
+    REFUSED(mc_solve(mc, &parameters, NULL, &solution, &err),
+            "--solver newton is for the linear kernel");
+    mc_free(mc);
+}
+
+/* LIBLINEAR has numbers for labels. */
+static void check_export(void) {
+    double weights[] = {1, 2};
+    struct labels labels = {0};
+    struct output *output;
+    struct error err;
+    uint32_t number;
+    struct model model = {.n_outputs = 2, .n_features = 1, .weights = weights, .certified = true};
+    CHECK_TRUE(names_add(&labels.names, "1", 1, &number, &err) == 0);
+    CHECK_TRUE(names_add(&labels.names, "b", 1, &number, &err) == 0);
+    CHECK(label_line_write(&labels, &model, &err) == 0, "%s", err.text);
+    CHECK(output_open(&output, "-", &err) == 0, "%s", err.text);
+    REFUSED(model_write_liblinear(&model, output, &err), "no whole number for LIBLINEAR: 'b'");
+    output_discard(output);
+    labels_free(&labels);
+    model.weights = NULL;
+    model_free(&model);
+}
+
+int main(void) {
+    static const struct kernel linear = {.type = KERNEL_LINEAR};
+    check_sizes();
+    check_measures();
+    for (enum data_labels labels = DATA_NUMBER; labels <= DATA_SET; labels++) {
+        struct data data = four_rows(labels);
+        struct gram *gram;
+        struct error err;
+        CHECK(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err) == 0, "%s", err.text);
+        const struct problem problem = {.data = &data, .n = 4};
+        const struct problem kernel = {.data = &data, .gram = gram, .n = 4, .cache_bytes = 1 << 22};
+        if (labels == DATA_NUMBER) {
+            check_rank(&problem, &kernel);
+        } else if (labels == DATA_NAME) {
+            check_top(&problem, &kernel);
+            check_classes(&kernel);
+        } else {
+            check_sets(&problem);
+        }
+        gram_free(gram);
+        data_free(&data);
+    }
+    check_export();
+    puts("ok: methods that a problem does not admit are refused");
+    return 0;
+}

@@ -1,0 +1,258 @@
+/* Certificates of classes: the loss with what rounding may add to it, and what is taken off the dual, by
+ * their definitions; the loss as a risk, against slopes and sums. */
+#include "solvers/mc/certify.h"
+
+#include "solvers/mc/risk.h"
+#include "tests/unit/solvers/line.h"
+
+enum { N = 9, K = 4, FORMS = 8 };
+
+struct scene {
+    struct line line;
+    struct mc_task task;
+    uint32_t y[N];
+    double weight[K], s[N * K], zero[N * K], g[N * K];
+    struct mc_alpha alpha;
+};
+
+static void open_scene(struct scene *scene, float *x, int form, bool kernel, double margin,
+                       struct random *random) {
+    struct error err;
+    *scene = (struct scene){.weight = {1, .5, 2, 3}};
+    for (size_t i = 0; i < N; i++) {
+        x[i] = i == 4 ? 0 : (float)(2 * random_unit(random) - 1);
+        scene->y[i] = (uint32_t)(i % K);
+    }
+    line_open(&scene->line, x, N, kernel, (struct data){0});
+    scene->task = (struct mc_task){.problem = &scene->line.problem,
+                                   .shape = mc_shape((enum mc_formulation)form, K, margin),
+                                   .n = N,
+                                   .y = scene->y,
+                                   .weight = scene->weight,
+                                   .certify = scene->line.certify};
+    CHECK(mc_alpha_create(&scene->alpha, N, K, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < N; i++) {
+        double row[K];
+        for (size_t c = 0; c < K; c++) {
+            bool term = mc_is_term(&scene->task.shape, scene->y[i], c);
+            row[c] = term && i != 4 ? .1 * random_unit(random) : 0;
+            /* some rows lose, some do not */
+            scene->s[i * K + c] =
+                (c == scene->y[i] ? 5 * (double)(i % 3) : 0) + random_unit(random);
+        }
+        CHECK(mc_alpha_store(&scene->alpha, i, row, &err) == 0, "%s", err.text);
+    }
+    for (size_t j = 0; j < line_weights(&scene->line) * K; j++) {
+        scene->g[j] = random_unit(random) - .4;
+    }
+}
+
+static void close_scene(struct scene *scene) {
+    mc_alpha_free(&scene->alpha);
+    line_close(&scene->line);
+}
+
+/* The loss at the scores, and *rounding of it, where they are off by 6 units of a row's largest. */
+static double plain_loss(const struct scene *scene, double cost, double *rounding) {
+    const struct mc_shape *shape = &scene->task.shape;
+    double value = 0, slope = 2 * fmax(1, shape->margin);
+    *rounding = 0;
+    for (size_t i = 0; i < N; i++) {
+        const double *s = scene->s + i * K;
+        double u[K], most = 0, high = -INFINITY, weight = cost * scene->weight[scene->y[i]];
+        mc_slacks(shape, scene->y[i], s, u);
+        for (size_t c = 0; c < K; c++) {
+            most = fmax(most, fabs(s[c]));
+            high = mc_is_term(shape, scene->y[i], c) ? fmax(high, u[c]) : high;
+        }
+        double off = slope * 6 * line_unit * most + (K + 8) * DBL_EPSILON * (1 + slope * most);
+        value += weight * mc_loss(shape, scene->y[i], s);
+        *rounding += high + off > 0 ? weight * mc_most(shape) * off : 0;
+    }
+    *rounding += (N * DBL_EPSILON + line_unit) * value;
+    return value;
+}
+
+static void check_certificate(struct scene *scene, double cost, bool known) {
+    struct error err;
+    const struct mc_shape *shape = &scene->task.shape;
+    bool kernel = scene->line.gram;
+    double error[N], norm, lost, sum = 0, width = 2 * fmax(1, shape->margin), terms = 0;
+    struct mc_fit fit = {.weights = scene->zero};
+    const struct mc_dual dual = {.alpha = known ? &scene->alpha : NULL,
+                                 .weights = scene->g,
+                                 .exact = {scene->s, NULL},
+                                 .linear = 40,
+                                 .linear_rounding = 2e-15,
+                                 .rounding = 1e-15};
+    for (size_t i = 0; i < N; i++) {
+        double cap = cost * scene->weight[scene->y[i]];
+        error[i] = width * (known ? mc_alpha_sum(&scene->alpha, i) : cap * mc_most(shape));
+        terms += error[i] > 0;
+    }
+    double unit = (K + 8) * DBL_EPSILON + (kernel ? 0 : (terms + 2) * line_unit);
+    for (size_t i = 0; i < N; i++) {
+        error[i] = unit * error[i] + 1e-15 * cost * scene->weight[scene->y[i]];
+        sum += cost * scene->weight[scene->y[i]] * mc_most(shape);
+    }
+    double value = plain_loss(scene, cost, &lost);
+    double of_g = line_rounding(&scene->line, K, scene->g, error, &norm);
+    CHECK(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err) == 0, "%s", err.text);
+    CHECK(line_near(fit.certificate.primal, fmin(value, sum), 1e-12) &&
+              fit.primal == fit.certificate.primal,
+          "primal %g of %g", fit.primal, value);
+    CHECK(fabs(fit.certificate.dual - fmax(0, 40 - .5 * norm)) <= 1e-12 * 40 &&
+              fit.dual == fit.certificate.dual,
+          "dual %g of %g", fit.dual, 40 - .5 * norm);
+    CHECK(line_near(fit.certificate.nothing, sum, 1e-13) &&
+              fit.certificate.nothing >= sum * (1 - 1e-15),
+          "nothing %g", fit.certificate.nothing);
+    double paid = lost + (3 * (K + 4) + N + 4) * DBL_EPSILON * 40 + 2e-15 + .5 * of_g;
+    CHECK(line_near(fit.certificate.paid, paid, 1e-9), "%s: paid %.12g, not %.12g",
+          shape->form->name, fit.certificate.paid, paid);
+}
+
+/* The dual point that a task keeps: rows without a value are at their caps. */
+static void check_kept(struct scene *scene, double cost) {
+    struct error err;
+    const struct mc_shape *shape = &scene->task.shape;
+    struct mc_fit fit = {.weights = scene->zero};
+    const struct mc_dual dual = {
+        .alpha = &scene->alpha, .weights = scene->g, .exact = {scene->s, NULL}, .linear = 1};
+    scene->task.keep = true;
+    CHECK(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < N; i++) {
+        double kept[K], row[K], sum = 0;
+        mc_alpha_load(&fit.alpha, i, kept);
+        mc_alpha_load(&scene->alpha, i, row);
+        for (size_t c = 0; c < K; c++) {
+            CHECK(i == 4 || kept[c] == row[c], "row %zu: alpha %g", i, kept[c]);
+            sum += kept[c];
+        }
+        CHECK(i != 4 || line_near(sum, cost * scene->weight[scene->y[i]] * mc_most(shape), 1e-14),
+              "a row of zeros has %g", sum);
+    }
+    mc_alpha_free(&fit.alpha);
+    scene->task.keep = false;
+}
+
+static void check_certificates(void) {
+    struct random random;
+    random_start(&random, 5, 0);
+    for (int round = 0; round < 8 * FORMS; round++) {
+        float x[N];
+        struct scene scene;
+        open_scene(&scene, x, round % FORMS, round & 8, round & 16 ? .5 : 1, &random);
+        check_certificate(&scene, 1.5, round & 32);
+        check_kept(&scene, 1.5);
+        close_scene(&scene);
+    }
+    struct certificate certificate = {.primal = 12.2, .dual = 1, .paid = 10, .certified = true};
+    CHECK(!mc_is_rounding(&certificate), "a gap of 11.2 with 10 for rounding");
+    certificate.primal = 12;
+    CHECK(mc_is_rounding(&certificate), "a gap of 11 with 10 for rounding");
+    certificate.certified = false;
+    CHECK(!mc_is_rounding(&certificate), "without a certificate");
+    printf("ok: certificates of classes are those of the definition, and what they pay\n");
+}
+
+/* ---- the risk ---- */
+
+static void check_risk(struct scene *scene) {
+    const struct risk risk = mc_risk(&scene->task);
+    double g[N * K], other[N * K], h[N * K], offset, there, value = 0, linear = 0, total = 0;
+    double found = risk.cut(risk.context, scene->s, g, &offset);
+    for (size_t i = 0; i < N; i++) {
+        double weight = scene->weight[scene->y[i]], row = 0;
+        value += weight * mc_loss(&scene->task.shape, scene->y[i], scene->s + i * K);
+        total += weight * mc_most(&scene->task.shape);
+        for (size_t c = 0; c < K; c++) {
+            row += g[i * K + c];
+        }
+        bool centred = scene->task.shape.form->relative || scene->task.shape.form->centred;
+        CHECK(!centred || fabs(row) < 1e-12, "slopes of a row add up to %g", row);
+    }
+    CHECK(risk.n == N * K && line_near(found, value, 1e-14), "risk %g, not %g", found, value);
+    for (int trial = 0; trial < 20; trial++) {
+        double plane = offset;
+        for (size_t j = 0; j < N * K; j++) {
+            other[j] = scene->s[j] * (1 + .3 * ((double)((j * 7 + (size_t)trial * 5) % 11) - 5));
+            plane += g[j] * other[j];
+        }
+        double value_there = risk.cut(risk.context, other, h, &there);
+        CHECK(plane <= value_there + 1e-12 * (1 + fabs(plane)), "the plane %g is above %g", plane,
+              value_there);
+    }
+    for (size_t j = 0; j < N * K; j++) {
+        linear += g[j] * scene->s[j];
+    }
+    CHECK(fabs(offset + linear - value) <= 1e-12 * (1 + value), "the plane does not touch");
+    double width = 2 * mc_most(&scene->task.shape) * fmax(1, scene->task.shape.margin);
+    struct risk_rounding rounding = risk.rounding(risk.context);
+    CHECK(line_near(rounding.offset, (N + K) * DBL_EPSILON * total, 1e-12), "rounding %g",
+          rounding.offset);
+    CHECK(line_near(rounding.gradient, (K + 4) * DBL_EPSILON * width, 1e-12), "of slopes %g",
+          rounding.gradient);
+    CHECK(line_near(rounding.size, width, 1e-14), "slopes of %g", rounding.size);
+}
+
+/* The scores and the weights of a map, by their definitions, with a constant feature of 1.5. */
+static void check_map(struct scene *scene) {
+    struct error err;
+    struct score_map map;
+    const float *x = scene->line.x;
+    scene->task.bias = 1.5;
+    CHECK(mc_map_create(&map, &scene->task, &err) == 0, "%s", err.text);
+    bool kernel = scene->line.gram;
+    double weights[N * K] = {0}, s[N * K], back[N * K];
+    CHECK(map.n == N * K && map.dimension == (kernel ? N * K : 2 * K) && map.primal == !kernel,
+          "sizes");
+    for (size_t j = 0; j < map.dimension; j++) {
+        weights[j] = (double)(j % 5) - 2;
+    }
+    weights[0] = weights[1] = 0;
+    CHECK(map.scores(&map, weights, s, &err) == 0, "%s", err.text);
+    CHECK(map.adjoint(&map, scene->s, back, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < N; i++) {
+        for (size_t c = 0; c < K; c++) {
+            double due = 0;
+            for (size_t j = 0; j < N && kernel; j++) {
+                due += weights[j * K + c] * ((double)(x[i] * (double)x[j]) + 1.5 * 1.5);
+            }
+            due = kernel ? due : (double)x[i] * weights[c] + 1.5 * weights[K + c];
+            CHECK(fabs(s[i * K + c] - due) <= 1e-6, "score %g, not %g", s[i * K + c], due);
+        }
+    }
+    for (size_t c = 0; c < K; c++) {
+        double w = 0, last = 0;
+        for (size_t i = 0; i < N; i++) {
+            w += (double)x[i] * scene->s[i * K + c];
+            last += 1.5 * scene->s[i * K + c];
+            CHECK(!kernel || back[i * K + c] == scene->s[i * K + c], "coefficients");
+        }
+        CHECK(kernel || (fabs(back[c] - w) <= 1e-12 && fabs(back[K + c] - last) <= 1e-12),
+              "weights");
+    }
+    score_map_free(&map);
+}
+
+static void check_risks(void) {
+    struct random random;
+    random_start(&random, 6, 0);
+    for (int round = 0; round < 4 * FORMS; round++) {
+        float x[N];
+        struct scene scene;
+        open_scene(&scene, x, round % FORMS, round & 8, round & 16 ? .5 : 1, &random);
+        check_risk(&scene);
+        check_map(&scene);
+        close_scene(&scene);
+    }
+    printf(
+        "ok: the loss of classes as a risk touches its planes, and maps are those of the rows\n");
+}
+
+int main(void) {
+    check_certificates();
+    check_risks();
+    return 0;
+}

@@ -1,0 +1,468 @@
+/* The door of all certificates (solvers/methods/certify.h) against plain sums: both bounds, what they pay
+ * for rounding, and what a solution says by them. */
+#include "solvers/methods/certify.h"
+
+#include "common/kernel/gram.h"
+#include "tests/unit/compute.h"
+
+#include <float.h>
+
+enum { N = 14, D = 5, MOST_K = 3, BLOCK = 4 };
+
+static const double unit = DBL_EPSILON / 2;
+
+/* A problem, two functions on it, and what is demanded of them. */
+struct scene {
+    struct data data;
+    struct gram *gram;
+    struct kernel kernel;
+    struct score_map map;
+    struct problem problem;
+    struct certify *certify;
+    size_t k, weights; /* outputs; rows of the weights */
+    double constant;
+    double x[N][D], K[N][N], reach[N],
+        factor; /* rows; their kernel, without the constant feature */
+    double w[2][N * MOST_K], bias[2][MOST_K], error[N];
+    /* what `loss` is to find, and did */
+    long double s[N][MOST_K];
+    double off[N], told[2];
+    size_t next, block;
+};
+
+static bool near(double a, double b, double part) {
+    return fabs(a - b) <= part * fabs(b);
+}
+
+/* ---- the plain side ---- */
+
+/* The scores of f, and what they may be off by, as certify.h says. */
+struct plain {
+    double norm, rounding, largest, squares;
+    double factor;
+};
+
+static double weight_of(const struct scene *scene, int which, size_t j, size_t c) {
+    return scene->w[which][j * scene->k + c];
+}
+
+/* Of a row's features, the largest weight of each. */
+static double plain_reach(const struct scene *scene, int which, size_t i) {
+    double sum = 0, last = 0;
+    for (size_t j = 0; j < D; j++) {
+        double most = 0;
+        for (size_t c = 0; c < scene->k; c++) {
+            most = fmax(most, fabs(weight_of(scene, which, j, c)));
+        }
+        sum += fabs(scene->x[i][j]) * most;
+    }
+    for (size_t c = 0; c < scene->k && scene->constant > 0; c++) {
+        last = fmax(last, fabs(scene->bias[which][c]));
+    }
+    return sum + last;
+}
+
+static struct plain plain_linear(const struct scene *scene, int which, bool errors,
+                                 double norm_error) {
+    struct plain plain = {.factor = scene->factor + 2 * unit};
+    double last = 0, most = 0;
+    for (size_t j = 0; j < D * scene->k; j++) {
+        plain.norm += scene->w[which][j] * scene->w[which][j];
+    }
+    for (size_t c = 0; c < scene->k && scene->constant > 0; c++) {
+        double b = scene->bias[which][c] / scene->constant;
+        plain.norm += b * b;
+        most = fmax(most, fabs(b));
+    }
+    plain.rounding = (double)(D + scene->k + 4) * unit * plain.norm +
+                     (2 * sqrt(plain.norm) + norm_error) * norm_error;
+    for (size_t j = 0; j < D && errors; j++) {
+        double off = 0, largest = 0;
+        for (size_t i = 0; i < N; i++) {
+            off += scene->error[i] * fabs(scene->x[i][j]);
+        }
+        for (size_t c = 0; c < scene->k; c++) {
+            largest = fmax(largest, fabs(weight_of(scene, which, j, c)));
+        }
+        plain.rounding += off * (2 * largest + off);
+    }
+    for (size_t i = 0; i < N && errors; i++) {
+        last += scene->error[i] * scene->constant;
+    }
+    plain.rounding += last * (2 * most + last);
+    return plain;
+}
+
+static long double plain_score(const struct scene *scene, int which, size_t i, size_t c) {
+    long double s = scene->gram && scene->constant > 0 ? 0 : scene->bias[which][c];
+    for (size_t j = 0; j < (scene->gram ? N : D); j++) {
+        double k =
+            scene->gram ? scene->K[i][j] + scene->constant * scene->constant : scene->x[i][j];
+        s += (long double)k * (long double)weight_of(scene, which, j, c);
+    }
+    return s;
+}
+
+static struct plain plain_kernel(const struct scene *scene, int which, bool errors) {
+    struct plain plain = {0};
+    double size = 0, error = 0;
+    size_t used = 0;
+    double column[MOST_K] = {0};
+    for (size_t i = 0; i < N; i++) {
+        bool any = false;
+        for (size_t c = 0; c < scene->k; c++) {
+            double b = weight_of(scene, which, i, c);
+            double s = (double)plain_score(scene, which, i, c);
+            s -= scene->constant > 0 ? 0 : scene->bias[which][c];
+            plain.norm += b * s;
+            size += fabs(b * s);
+            column[c] += fabs(b) * scene->reach[i];
+            any |= b != 0;
+        }
+        used += any;
+        error += errors ? scene->error[i] * scene->reach[i] : 0;
+    }
+    plain.factor = scene->factor + (double)(used + 8) * unit;
+    for (size_t c = 0; c < scene->k; c++) {
+        plain.rounding += plain.factor * column[c] * column[c];
+        plain.largest = fmax(plain.largest, column[c]);
+    }
+    plain.rounding += (double)(N * scene->k + 2) * unit * size;
+    double k = (double)scene->k;
+    plain.rounding += k * error * (2 * sqrt(plain.norm + plain.rounding) + k * error);
+    plain.largest += error;
+    return plain;
+}
+
+/* ---- the loss: sum |s|, and the scores are those that are due ---- */
+
+static int loss(void *context, size_t first, size_t n, const double *s, const double *error,
+                double *value, double *rounding, struct error *err) {
+    struct scene *scene = context;
+    (void)err;
+    *value = *rounding = 0;
+    CHECK(first == scene->next, "rows from %zu, not %zu", first, scene->next);
+    CHECK(n == (scene->block && scene->block < N - first ? scene->block : N - first),
+          "%zu rows in a block", n);
+    scene->next += n;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t c = 0; c < scene->k; c++) {
+            double off = (double)fabsl((long double)s[i * scene->k + c] - scene->s[first + i][c]);
+            CHECK(off <= error[i], "row %zu, score %zu: off by %g, not %g", first + i, c, off,
+                  error[i]);
+            *value += fabs(s[i * scene->k + c]);
+        }
+        CHECK(near(error[i], scene->off[first + i], 1e-9), "row %zu: error %g, not %g", first + i,
+              error[i], scene->off[first + i]);
+        *rounding += 3 * error[i];
+    }
+    scene->told[0] += *value;
+    scene->told[1] += *rounding + unit * scene->told[0];
+    return 0;
+}
+
+/* ---- scenes ---- */
+
+static void open_scene(struct scene *scene, size_t k, bool sparse, double constant, bool kernel,
+                       struct random *random) {
+    struct error err;
+    *scene = (struct scene){.k = k, .constant = constant, .weights = kernel ? N : D};
+    scene->data = sample_data(N, D, sparse ? 0.6 : 1, SAMPLE_SIGNED, sparse, true,
+                              random_below(random, 1000));
+    scene->kernel =
+        (struct kernel){.type = KERNEL_POLYNOMIAL, .degree = 2, .gamma = 1, .coef0 = .5};
+    if (kernel) {
+        CHECK(gram_create(&scene->gram, &scene->kernel, &scene->data, 1 << 20, true, NULL, &err) ==
+                  0,
+              "%s", err.text);
+    }
+    scene->problem = (struct problem){.data = &scene->data, .gram = scene->gram, .n = N};
+    CHECK(score_map_create(&scene->map, &scene->problem, &err) == 0, "%s", err.text);
+    CHECK(certify_create(&scene->certify, &scene->problem, &scene->map, constant, &err) == 0, "%s",
+          err.text);
+    double longest = 0;
+    for (size_t i = 0; i < N; i++) {
+        double norm = 0;
+        data_row_dense(&scene->data, i, D, scene->x[i]);
+        size_t n = sparse ? (size_t)(scene->data.row_start[i + 1] - scene->data.row_start[i]) : D;
+        longest = fmax(longest, (double)n);
+        for (size_t j = 0; j < D; j++) {
+            norm += scene->x[i][j] * scene->x[i][j];
+        }
+        scene->reach[i] = hypot(kernel ? norm + .5 : sqrt(norm), constant);
+    }
+    scene->factor = kernel ? 2 * (longest + 6) * unit : (longest + 2) * unit;
+    scene->factor += 2 * unit;
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < N; j++) {
+            double dot = 0;
+            for (size_t f = 0; f < D; f++) {
+                dot += scene->x[i][f] * scene->x[j][f];
+            }
+            scene->K[i][j] = (dot + .5) * (dot + .5);
+        }
+        scene->error[i] = i % 3 == 1 ? 0 : 1e-15 * random_unit(random);
+    }
+    for (size_t which = 0; which < 2; which++) {
+        for (size_t j = 0; j < scene->weights * k; j++) {
+            scene->w[which][j] = j % 4 == 3 ? 0 : 2 * random_unit(random) - 1;
+        }
+        for (size_t c = 0; c < k; c++) {
+            double sum = 0;
+            for (size_t i = 0; i < N && kernel; i++) {
+                sum += weight_of(scene, (int)which, i, c);
+            }
+            scene->bias[which][c] =
+                kernel && constant > 0 ? constant * constant * sum : random_unit(random) - .5;
+        }
+    }
+}
+
+static void close_scene(struct scene *scene) {
+    certify_free(scene->certify);
+    score_map_free(&scene->map);
+    gram_free(scene->gram);
+    data_free(&scene->data);
+}
+
+/* What f's loss is to be told. */
+static void expect(struct scene *scene, const struct plain *f, bool biased) {
+    double most_bias = 0;
+    for (size_t c = 0; c < scene->k && biased; c++) {
+        most_bias = fmax(most_bias, fabs(scene->bias[0][c]));
+    }
+    scene->next = 0;
+    scene->told[0] = scene->told[1] = 0;
+    for (size_t i = 0; i < N; i++) {
+        double most = 0;
+        for (size_t c = 0; c < scene->k; c++) {
+            scene->s[i][c] = plain_score(scene, 0, i, c);
+            most = fmax(most, fabs((double)scene->s[i][c]));
+        }
+        double reach = scene->gram ? scene->reach[i] * f->largest : plain_reach(scene, 0, i);
+        scene->off[i] = f->factor * reach + 6 * unit * (most + most_bias);
+    }
+}
+
+/* Both bounds of f and g, against plain sums. */
+static void check_scene(struct scene *scene, bool same, bool exact) {
+    struct error err;
+    bool kernel = scene->gram;
+    double exact_f[N * MOST_K], exact_g[N * MOST_K], scores[N * MOST_K], largest = 0, most = 0;
+    struct plain plain_f =
+        kernel ? plain_kernel(scene, 0, false) : plain_linear(scene, 0, false, 0);
+    double norm_error = kernel ? 0 : 3e-16;
+    int which = same ? 0 : 1;
+    struct plain plain_g =
+        kernel ? plain_kernel(scene, which, true) : plain_linear(scene, which, true, norm_error);
+    for (size_t i = 0; i < N * scene->k && kernel; i++) {
+        double inner[2] = {0, 0}; /* without what is added */
+        for (size_t j = 0; j < N; j++) {
+            inner[0] += scene->K[i / scene->k][j] * weight_of(scene, 0, j, i % scene->k);
+            inner[1] += scene->K[i / scene->k][j] * weight_of(scene, 1, j, i % scene->k);
+        }
+        exact_f[i] = inner[0];
+        exact_g[i] = inner[1];
+    }
+    double linear = .5 * fmax(plain_f.norm, plain_g.norm) + .25;
+    const struct certify_function f = {.weights = scene->w[0],
+                                       .bias = scene->bias[0],
+                                       .exact = exact && kernel ? exact_f : NULL,
+                                       .scores = kernel ? scores : NULL};
+    const struct certify_function g = {.weights = scene->w[which],
+                                       .bias = scene->constant > 0 ? scene->bias[which] : NULL,
+                                       .error = scene->error,
+                                       .norm_error = norm_error,
+                                       .exact = exact && kernel && !same ? exact_g : NULL};
+    const struct certify_family family = {.context = scene,
+                                          .block = scene->block,
+                                          .loss = loss,
+                                          .linear = linear,
+                                          .linear_rounding = 7e-15,
+                                          .nothing = 1e6};
+    struct certificate found;
+    expect(scene, &plain_f, true);
+    CHECK(certify_bounds(scene->certify, scene->k, &f, &g, &family, &found, &err) == 0, "%s",
+          err.text);
+    CHECK(scene->next == N, "%zu rows", scene->next);
+    double value = scene->told[0];
+    CHECK(near(found.primal, .5 * plain_f.norm + value, 1e-12), "primal %g", found.primal);
+    CHECK(fabs(found.dual + .5 * plain_g.norm - linear) <= 1e-12 * linear, "dual %g", found.dual);
+    double paid = scene->told[1] + 7e-15 + .5 * (plain_f.rounding + plain_g.rounding);
+    CHECK(near(found.paid, paid, 1e-9), "paid %.12g, not %.12g", found.paid, paid);
+    CHECK(near(found.norm, sqrt(plain_f.norm), 1e-12), "norm %g", found.norm);
+    CHECK(found.certified && !found.flat && !found.worse && found.nothing == 1e6, "flags");
+    CHECK(near(found.gap, (found.primal - found.dual) / found.primal, 1e-12), "gap %g", found.gap);
+    for (size_t i = 0; i < N; i++) {
+        most = fmax(most, scene->off[i]);
+        largest = fmax(largest, kernel ? 2 * scene->reach[i] : plain_reach(scene, 0, i));
+        for (size_t c = 0; c < scene->k && kernel; c++) {
+            CHECK(fabs(scores[i * scene->k + c] - (double)scene->s[i][c]) <= scene->off[i],
+                  "scores of %zu", i);
+        }
+    }
+    CHECK(near(found.slack, most, 1e-9), "slack %g, not %g", found.slack, most);
+    double score;
+    CHECK(certify_largest_score(scene->certify, scene->k, &f, 2, &score, &err) == 0, "%s",
+          err.text);
+    CHECK(near(score, largest, 1e-12), "largest score %g, not %g", score, largest);
+    /* as one function: the dual is that of f; and f = 0 where that is better */
+    scene->next = 0;
+    struct certify_family better = family;
+    better.nothing = 1e-3;
+    CHECK(certify_bounds(scene->certify, scene->k, &f, NULL, &better, &found, &err) == 0, "%s",
+          err.text);
+    CHECK(fabs(found.dual + .5 * plain_f.norm - linear) <= 1e-12 * linear, "dual %g of f",
+          found.dual);
+    CHECK(found.worse && found.primal == 1e-3, "worse than nothing, primal %g", found.primal);
+}
+
+static void check_bounds(void) {
+    struct random random;
+    random_start(&random, 3, 0);
+    for (int round = 0; round < 64; round++) {
+        struct scene scene;
+        open_scene(&scene, round % 4 == 3 ? MOST_K : 1, round & 4, round & 8 ? 1.5 : 0, round & 16,
+                   &random);
+        CHECK(near(certify_factor(scene.certify), scene.factor, 1e-12), "factor %g, not %g",
+              certify_factor(scene.certify), scene.factor);
+        for (size_t i = 0; i < N; i++) {
+            CHECK(near(certify_reach(scene.certify)[i], scene.reach[i], 1e-12), "reach of row %zu",
+                  i);
+        }
+        scene.block = round & 1 ? BLOCK : 0;
+        check_scene(&scene, round & 2, round & 32);
+        close_scene(&scene);
+    }
+    printf("ok: both bounds and what is paid for rounding are those of plain sums\n");
+}
+
+/* ---- all rows alike, and overflow ---- */
+
+static int no_loss(void *context, size_t first, size_t n, const double *s, const double *error,
+                   double *value, double *rounding, struct error *err) {
+    (void)first, (void)n, (void)s, (void)error, (void)err;
+    *value = *(double *)context;
+    *rounding = 0;
+    return 0;
+}
+
+static void check_flat(void) {
+    float value[] = {1, 1, 1, 2};
+    struct data data = {.n_rows = 2, .n_features = 2, .value = value};
+    struct problem problem = {.data = &data, .n = 2};
+    struct score_map map;
+    struct certify *certify;
+    struct certificate found;
+    struct error err;
+    double w[2] = {1, 0}, zero = 0, bias = 3;
+    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
+    CHECK_TRUE(certify_create(&certify, &problem, &map, 0, &err) == 0);
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    struct certify_function f = {.weights = w, .bias = &bias};
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(found.flat && found.dual == 0 && near(found.primal, .5, 1e-12), "scores 4 and 4");
+    w[1] = 1e-15; /* beyond 4 times what rounding may do: of 4, some 3e-15 */
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(found.flat, "scores that rounding may have made different");
+    w[1] = 1e-12;
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(!found.flat, "scores that differ");
+    double none = INFINITY;
+    w[1] = 1e200;
+    CHECK(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) < 0, "the norm overflows");
+    CHECK(strstr(err.text, "scores overflow"), "%s", err.text);
+    w[1] = 0;
+    const struct certify_family infinite = {.context = &none, .loss = no_loss, .nothing = INFINITY};
+    CHECK(certify_bounds(certify, 1, &f, NULL, &infinite, &found, &err) < 0, "an infinite loss");
+    certify_free(certify);
+    score_map_free(&map);
+    printf("ok: rows of equal scores are told, and what overflows\n");
+}
+
+/* ---- sums that are not too small, and what a solution says ---- */
+
+static void check_total(void) {
+    struct certify_total total = {0};
+    for (int i = 0; i < 9; i++) {
+        certify_total_add(&total, .5, 3);
+    }
+    CHECK(!total.rounded && total.n == 9 && certify_total_times(&total, 2) == 27, "exact sums");
+    CHECK(certify_total_times(&total, 1. / 3) >= 4.5, "thirds");
+    struct certify_total tenths = {0};
+    long double sum = 0;
+    for (int i = 0; i < 999; i++) {
+        certify_total_add(&tenths, .1, .7);
+        sum += (long double).1 * (long double).7;
+    }
+    double times = certify_total_times(&tenths, 1);
+    CHECK(tenths.rounded && times >= (double)sum, "%.17g for %.17Lg", times, sum);
+    CHECK(near(times, tenths.sum * (1 + 2 * 1002 * unit), 1e-15), "raised by %g",
+          times / tenths.sum - 1);
+}
+
+static void check_words(void) {
+    struct certificate certificate = {.primal = 10,
+                                      .dual = 9,
+                                      .norm = 2,
+                                      .nothing = 20,
+                                      .paid = .25,
+                                      .certified = true,
+                                      .gap = .1};
+    struct solution solution = {0};
+    CHECK_TRUE(certify_reason(&certificate, STOP_ROUNDING) == STOP_STALLED);
+    CHECK_TRUE(certify_reason(&certificate, STOP_TIME) == STOP_TIME);
+    certificate.paid = .5;
+    CHECK_TRUE(certify_reason(&certificate, STOP_ROUNDING) == STOP_ROUNDING);
+    CHECK_TRUE(certify_reason(&certificate, STOP_PRECISION) == STOP_PRECISION);
+    certify_conclude(&certificate, .1, STOP_TIME, &solution);
+    CHECK(solution.converged && solution.primal == 10 && solution.dual == 9 && solution.gap == .1 &&
+              solution.norm == 2 && solution.certified && !solution.flat && !solution.reason,
+          "a gap that is reached");
+    certify_conclude(&certificate, .09, STOP_TIME, &solution);
+    CHECK_TRUE(!solution.converged && solution.reason == STOP_TIME);
+    certificate.worse = true;
+    certify_conclude(&certificate, .1, STOP_TIME, &solution);
+    CHECK_TRUE(solution.norm == 0 && solution.flat);
+    certificate.certified = false;
+    certify_conclude(&certificate, .1, STOP_ROUNDS, &solution);
+    CHECK(solution.dual == 0 && isnan(solution.gap) && !solution.certified && !solution.converged &&
+              solution.reason == STOP_INDEFINITE,
+          "an indefinite kernel");
+    certificate.certified = true;
+    const struct certificate low = {.dual = 8, .certified = true},
+                             high = {.dual = 9.5, .certified = true}, loose = {.dual = 9.9};
+    certify_join(&certificate, &low);
+    CHECK(certificate.dual == 9, "a lower dual bound is joined");
+    certify_join(&certificate, &loose);
+    CHECK(certificate.dual == 9, "a bound that is not certified is joined");
+    certify_join(&certificate, &high);
+    CHECK(certificate.dual == 9.5 && near(certificate.gap, .05, 1e-12), "joined: %g",
+          certificate.gap);
+    solution = (struct solution){.reason = STOP_TIME};
+    certify_sum(&certificate, true, .04, &solution);
+    CHECK_TRUE(!solution.converged && solution.reason == STOP_TIME && solution.certified);
+    certify_sum(&certificate, true, .05, &solution);
+    CHECK_TRUE(solution.converged && solution.reason == STOP_REACHED &&
+               solution.gap == certificate.gap);
+    solution = (struct solution){.reason = STOP_TIME};
+    certify_sum(&certificate, false, .05, &solution);
+    CHECK_TRUE(!solution.converged && !solution.certified && solution.primal == 10 &&
+               solution.dual == 9.5);
+    const struct problem problem = {.n = 1};
+    certify_nothing(&problem, 7, &solution);
+    CHECK(solution.primal == 7 && solution.dual == 0 && solution.gap == 1 && solution.norm == 0 &&
+              solution.flat && solution.unsolved && solution.certified && !solution.converged &&
+              solution.reason == STOP_TIME,
+          "f = 0 for lack of time");
+    CHECK(near(certify_sum_rounding(10), 12 * unit, 1e-15), "rounding of a sum of 10");
+    printf("ok: sums are not too small, and solutions say what is so\n");
+}
+
+int main(void) {
+    check_bounds();
+    check_flat();
+    check_total();
+    check_words();
+    return 0;
+}

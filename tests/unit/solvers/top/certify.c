@@ -1,0 +1,237 @@
+/* Certificates at the top, on rows of one feature: the loss with what rounding may add to it, and what is
+ * taken off the dual, by their definitions. */
+#include "solvers/top/certify.h"
+
+#include "tests/unit/solvers/line.h"
+
+enum { N = 12 };
+
+struct scene {
+    struct line line;
+    struct top_certifier certifier;
+    struct top_risk risk;
+    double weights[N], alpha[N], beta[N];
+};
+
+static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool square, bool kernel,
+                       struct random *random) {
+    struct error err;
+    *scene = (struct scene){.weights = {0}};
+    for (size_t i = 0; i < N; i++) {
+        x[i] = i == 7 ? x[5] : (float)(2 * random_unit(random) - 1);
+    }
+    line_open(&scene->line, x, N, kernel, (struct data){0});
+    CHECK(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, &err) ==
+              0,
+          "%s", err.text);
+    CHECK(top_risk_create(&scene->risk, N, &err) == 0, "%s", err.text);
+    scene->risk.kind = kind;
+    scene->risk.square = square;
+    for (size_t i = 0; i < N; i++) {
+        *(i < 5 ? &scene->risk.cost[i] : &scene->risk.mass[i]) = i % 4 == 2 ? 1.5 : 1;
+    }
+    scene->risk.mass[1] = .5; /* in both */
+    scene->risk.theta = .5 + random_unit(random);
+    scene->risk.budget = 2 * random_unit(random) + .3;
+    CHECK(top_risk_ready(&scene->risk, 2.5, &err) == 0, "%s", err.text);
+    scene->weights[0] = 3 * random_unit(random);
+}
+
+static void close_scene(struct scene *scene) {
+    top_risk_free(&scene->risk);
+    top_certifier_free(&scene->certifier);
+    line_close(&scene->line);
+}
+
+/* A dual point that is feasible but for rounding: the plane's at some scores, cost times it. */
+static void take_dual(struct scene *scene, double cost, struct random *random) {
+    double s[N], g[N], offset;
+    for (size_t i = 0; i < N; i++) {
+        s[i] = 2 * random_unit(random) - 1;
+    }
+    top_risk_cut(&scene->risk, s, g, &offset);
+    for (size_t i = 0; i < N; i++) {
+        scene->alpha[i] = cost * scene->risk.slope[i];
+        scene->beta[i] = cost * scene->risk.slopes * scene->risk.p[i];
+    }
+}
+
+/* The largest error of a score of w x, and that of row i. */
+static double error_of(const struct scene *scene, size_t i) {
+    double w = scene->weights[0], factor = certify_factor(scene->certifier.certify), sum = 0;
+    double x = fabs((double)scene->line.x[i]);
+    size_t used = 0;
+    for (size_t j = 0; j < N && scene->line.gram; j++) {
+        used += scene->weights[j] != 0;
+        sum += scene->weights[j] * (double)scene->line.x[j];
+    }
+    double s = (double)scene->line.x[i] * (scene->line.gram ? sum : w);
+    double reach = 0;
+    for (size_t j = 0; j < N && scene->line.gram; j++) {
+        reach += fabs(scene->weights[j] * (double)scene->line.x[j]);
+    }
+    return scene->line.gram
+               ? (factor + (double)(used + 8) * line_unit) * x * reach + 6 * line_unit * fabs(s)
+               : (factor + 2 * line_unit) * x * fabs(w) + 6 * line_unit * fabs(s);
+}
+
+/* The loss at the weights, and what rounding may add where the threshold, which is given, is off by
+ * `off`; *threshold gets it plainly. */
+static double plain_loss(struct scene *scene, double cost, double t, double off, double *threshold,
+                         double *rounding) {
+    struct top_risk *risk = &scene->risk;
+    double s[N], p[N], w = 0, value = 0, most = off;
+    for (size_t j = 0; j < line_weights(&scene->line); j++) {
+        w += scene->weights[j] * (scene->line.gram ? (double)scene->line.x[j] : 1);
+    }
+    for (size_t i = 0; i < N; i++) {
+        volatile double rounded =
+            (double)scene->line.x[i] * w; /* and not fused with what follows */
+        s[i] = rounded;
+        most = risk->kind != TOP_NONE && risk->mass[i] > 0 ? fmax(most, error_of(scene, i)) : most;
+    }
+    *threshold = top_risk_threshold(risk, s, p);
+    *rounding = 0;
+    for (size_t i = 0; i < N; i++) {
+        double slack = 2 * most + error_of(scene, i) + 4 * DBL_EPSILON * (1 + fabs(t) + fabs(s[i]));
+        double weight[2] = {cost * risk->cost[i],
+                            risk->kind == TOP_NONE ? cost * risk->mass[i] : 0};
+        double u[2] = {t - s[i], s[i]};
+        for (int side = 0; side < 2; side++) {
+            double loss = weight[side] * top_loss(risk->square, u[side]);
+            value += loss;
+            *rounding += fmax(0, weight[side] * top_loss(risk->square, u[side] + slack) - loss);
+        }
+    }
+    *rounding += (N + 8) * DBL_EPSILON * (value + *rounding) + line_unit * value;
+    return value;
+}
+
+/* The mean's threshold may be off by that much. */
+static double off_of_mean(const struct scene *scene) {
+    double w = scene->weights[0], largest = 0, left = 1;
+    bool taken[N] = {false};
+    double sum = 0;
+    for (size_t j = 0; j < N && scene->line.gram; j++) {
+        sum += scene->weights[j] * (double)scene->line.x[j];
+    }
+    w = scene->line.gram ? sum : w;
+    while (left > 1e-12) { /* the highest first */
+        size_t best = N;
+        for (size_t i = 0; i < N; i++) {
+            double s = (double)scene->line.x[i] * w;
+            bool free_row = !taken[i] && scene->risk.share[i] > 0;
+            if (free_row && (best == N || s > (double)scene->line.x[best] * w)) {
+                best = i;
+            }
+        }
+        taken[best] = true;
+        left -= scene->risk.share[best];
+        largest = fmax(largest, fabs((double)scene->line.x[best] * w));
+    }
+    return (N * (double)LDBL_EPSILON + 4 * DBL_EPSILON) * largest;
+}
+
+/* What is paid for the dual point as it now is. */
+static double plain_dual(const struct scene *scene, double cost, double *linear, double *norm,
+                         double *rounding) {
+    const struct top_risk *risk = &scene->risk;
+    bool kernel = scene->line.gram, mean = risk->kind == TOP_MEAN,
+         quantile = risk->kind == TOP_QUANTILE;
+    const double *reach = certify_reach(scene->certifier.certify);
+    double alphas = 0, betas = 0, squares = 0, used = 0, b[N], error[N],
+           units = (N + 8) * DBL_EPSILON;
+    size_t far = 0;
+    for (size_t i = 0; i < N; i++) {
+        double alpha = scene->alpha[i], beta = scene->beta[i];
+        b[i] = alpha - beta;
+        alphas += alpha;
+        betas += beta;
+        used += alpha != beta;
+        far = reach[i] > reach[far] ? i : far;
+        squares += risk->square && alpha > 0 ? alpha * alpha / (4 * cost * risk->cost[i]) : 0;
+        squares += risk->square && risk->kind == TOP_NONE && beta > 0
+                       ? beta * beta / (4 * cost * risk->mass[i])
+                       : 0;
+    }
+    double part =
+        risk->kind == TOP_NONE ? 0 : fabs(alphas - betas) / betas + (mean ? 4 : 2) * units;
+    for (size_t i = 0; i < N; i++) {
+        error[i] = (kernel ? units : DBL_EPSILON + (used + 2) * line_unit) * fabs(b[i]) +
+                   part * scene->beta[i] + (mean && i == far ? part * betas : 0);
+    }
+    double lifted = quantile ? betas / risk->theta : mean ? 0 : betas;
+    *linear = top_risk_dual(risk, cost, scene->alpha, scene->beta);
+    double pull = quantile ? fabs(alphas + lifted - squares - *linear) : 0;
+    *rounding =
+        units * (alphas + squares + lifted + pull) + (quantile ? part * (lifted + pull) : 0);
+    double g = 0;
+    for (size_t i = 0; i < N; i++) {
+        g += b[i] * (double)scene->line.x[i];
+    }
+    if (kernel) { /* equal rows as one */
+        b[5] += b[7];
+        b[7] = 0;
+        return line_rounding(&scene->line, 1, b, error, norm);
+    }
+    return line_rounding(&scene->line, 1, &g, error, norm);
+}
+
+static void check_certificate(struct scene *scene, double cost) {
+    struct error err;
+    enum top_kind kind = scene->risk.kind;
+    struct fit fit = {.weights = scene->weights, .alpha = scene->alpha, .beta = scene->beta};
+    struct certificate found, longer;
+    double threshold, again, t, none[N] = {0}, lost, least, most, linear, norm, of_f, rounding,
+                                f_norm, nothing;
+    CHECK(top_certify(&scene->certifier, &scene->risk, cost, INFINITY, &fit, &found, &threshold,
+                      &err) == 0,
+          "%s", err.text);
+    double of_g = plain_dual(scene, cost, &linear, &norm, &rounding);
+    of_f = line_rounding(&scene->line, 1, scene->weights, none, &f_norm);
+    double off = kind == TOP_MEAN ? off_of_mean(scene) : 0;
+    double value = plain_loss(scene, cost, threshold, off, &t, &lost);
+    CHECK(top_loss_of_nothing(&scene->risk, cost, &nothing, &err) == 0, "%s", err.text);
+    CHECK(found.nothing == nothing, "nothing %g", nothing);
+    CHECK(line_near(found.primal, fmin(.5 * f_norm + value, nothing), 1e-12), "primal %g, not %g",
+          found.primal, .5 * f_norm + value);
+    CHECK(fabs(threshold - t) <= 1e-14 * (1 + fabs(t)), "threshold %g, not %g", threshold, t);
+    double rest = rounding + .5 * (of_f + of_g);
+    CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * (fabs(linear) + norm) + found.paid,
+          "dual %g, not %g", found.dual, linear - .5 * norm);
+    if (kind == TOP_QUANTILE) { /* of the threshold at least a unit, and not many */
+        double size = 1 + fabs(t) + 1 / scene->risk.theta + 3;
+        plain_loss(scene, cost, threshold, DBL_EPSILON * fabs(t), &t, &least);
+        plain_loss(scene, cost, threshold, 16 * DBL_EPSILON * size, &t, &most);
+        CHECK(found.paid >= (rest + least) * (1 - 1e-9) && found.paid <= rest + most,
+              "paid %g, not from %g to %g", found.paid, rest + least, rest + most);
+    } else {
+        CHECK(fabs(found.paid - rest - lost) <= 1e-9 * found.paid + 4 * DBL_EPSILON * (1 + value),
+              "kind %d: paid %.12g, not %.12g", (int)kind, found.paid, rest + lost);
+    }
+    /* another length is tried where the gap is not reached, and taken where it is better */
+    double before = scene->weights[0];
+    CHECK(top_certify(&scene->certifier, &scene->risk, cost, 0, &fit, &longer, &again, &err) == 0,
+          "%s", err.text);
+    CHECK(longer.primal <= found.primal &&
+              (longer.primal < found.primal || scene->weights[0] == before),
+          "a longer w is worse: %g after %g", longer.primal, found.primal);
+    plain_loss(scene, cost, 0, 0, &t, &least);
+    CHECK(fabs(again - t) <= 1e-13 * (1 + fabs(t)), "threshold %g, not %g of the weights there are",
+          again, t);
+}
+
+int main(void) {
+    struct random random;
+    random_start(&random, 10, 0);
+    for (int round = 0; round < 96; round++) {
+        float x[N];
+        struct scene scene;
+        open_scene(&scene, x, (enum top_kind)(round % 3), round & 1, round & 8, &random);
+        take_dual(&scene, 1.25, &random);
+        check_certificate(&scene, 1.25);
+        close_scene(&scene);
+    }
+    printf("ok: certificates at the top are those of the definition, and what they pay\n");
+    return 0;
+}
