@@ -386,10 +386,11 @@ static int find_bounds(struct top *top, struct error *err) {
     struct task *task = top->task;
     struct function f = {0}, g = {0};
     uint32_t *spare = memory_array(top->n, sizeof *spare, "rows", err);
-    int status = !spare || function_of_model(&f, &task->model, &task->points, 0, err) < 0 ||
-                         function_create(&g, &task->points, 1, err) < 0
-                     ? -1
-                     : 0;
+    int status =
+        !spare || function_of_model(&f, &task->model, &task->points, task->constant, err) < 0 ||
+                function_create(&g, &task->points, 1, err) < 0
+            ? -1
+            : 0;
     if (status == 0) {
         for (size_t i = 0; i < top->n; i++) {
             g.coefficients[i] = ball_subtract(top->alpha[i], top->beta[i]);

@@ -16,13 +16,18 @@ setup() {
     tail -30 set.svm >test.svm
 }
 
+# graded FILE: its rows with whole labels.
+graded() {
+    awk '{ $1 = int($1 / 2); print }' "$1"
+}
+
 @test "cli: the scanner, values, lists and points" {
     unit driver/options
 }
 
 @test "cli: options stand anywhere, cut short, attached or with an equals sign" {
     svm-rank-train -q -c 4 -t 2 --gamma 0.5 train.svm a
-    svm-rank-train train.svm -qc4 --kern=rbf b --ga=.5
+    svm-rank-train train.svm -qc4 --kern=rbf b --gam=.5
     svm-rank-train --cost 2^2 -t rbf -g0.5 -q -- train.svm c
     cmp a b
     cmp a c
@@ -66,14 +71,23 @@ setup() {
 }
 
 @test "cli: a cross-validation prints every measure, the accuracy as LIBSVM does" {
-    svm-rank-train -q -v 3 --ndcg 1,3 train.svm >out
+    graded train.svm >graded.svm
+    svm-rank-train -q -v 3 --ndcg 1,3 graded.svm >out
     assert_equal "$(sed 's/ = .*//' out)" 'Cross Validation Accuracy
 Cross Validation kendall-tau
 Cross Validation spearman
 Cross Validation map
 Cross Validation mrr
 Cross Validation ndcg@1
-Cross Validation ndcg@3'
+Cross Validation ndcg@3
+Cross Validation precision@10
+Cross Validation err@10'
+    # what is not measured is not there: labels that are no grades
+    svm-rank-train -q -v 3 train.svm >times
+    assert_equal "$(sed 's/.* \(.*\) = .*/\1/' times | tr '\n' ' ')" 'Accuracy kendall-tau spearman '
+    svm-rank-train -q -v 3 --threshold-grade 2 train.svm >times
+    assert_equal "$(sed 's/.* \(.*\) = .*/\1/' times | tr '\n' ' ')" \
+        'Accuracy kendall-tau spearman map mrr precision@10 '
     grep -Eqx 'Cross Validation Accuracy = [0-9.]+%' out
 }
 
@@ -96,9 +110,12 @@ Cross Validation ndcg@3'
 @test "cli: --select chooses by another measure, and knows their names" {
     svm-rank-train -q -v 3 -c .01,100 --select kendall-tau train.svm >out
     tail -1 out | grep -q kendall-tau=
-    svm-rank-train -q -v 3 -c .01,100 --ndcg 5 --select ndcg@3 train.svm >out
-    head -1 out | grep -q '	ndcg@5	ndcg@3	gap$'
+    graded train.svm >graded.svm
+    svm-rank-train -q -v 3 -c .01,100 --ndcg 5 --select ndcg@3 graded.svm >out
+    head -1 out | grep -q '	ndcg@5	.*	ndcg@3	gap$'
     tail -1 out | grep -q ndcg@3=
+    svm-rank-train -q -v 3 -c .01,100 --select err@2 --gain linear --empty 0 graded.svm >out
+    tail -1 out | grep -q err@2=
     run svm-rank-train -q -v 3 --select auc train.svm
     assert_failure 2
     assert_output --partial 'must be one of pairwise-accuracy, kendall-tau'
@@ -181,7 +198,8 @@ Cross Validation ndcg@3'
          END { print right / n }' test.svm pairs >share # all queries have the same size
     within "$(metric pairwise-accuracy metrics)" "$(awk '{ print $1 - .02 }' share)" \
         "$(awk '{ print $1 + .02 }' share)"
-    assert_equal "$(wc -l <metrics)" 1
+    assert_equal "$(cut -d' ' -f1 metrics | tr '\n' ' ')" 'pairwise-accuracy queries '
+    assert_equal "$(metric queries metrics)" 6
 }
 
 @test "cli: measures go to stderr, or with --metrics to stdout, and need labels" {

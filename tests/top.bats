@@ -163,6 +163,105 @@ ends_at() {
     done
 }
 
+# ---- the bias of svm ----
+
+@test "top: --bias is a constant feature, in a column of its own and as a kernel of its own" {
+    awk '{ print $0 " 5:2.5" }' train.svm >column.svm
+    for loss in hinge squared-hinge; do
+        for solver in auto smo bundle interior; do
+            at="-s svm -l $loss -e 1e-6 --solver $solver"
+            train $at column.svm column
+            train $at -B 2.5 train.svm linear
+            train $at -B 2.5 -t polynomial -d 1 -g 1 train.svm kernel
+            # (x'z + V^2)^1 is the same kernel
+            train $at -t polynomial -d 1 -g 1 -r 6.25 train.svm square
+            for model in linear kernel square; do
+                near "$(header primal $model)" "$(header primal column)" 2e-6
+                within "$(header gap $model)" 0 1e-6
+            done
+            # the bias is the column's weight times its value
+            near "$(header bias linear)" \
+                "$(sed -n '/^w$/,$p' column | awk 'NR == 6 { printf "%.17g", 2.5 * $1 }')" 1e-2
+        done
+    done
+    svm-top-predict -q test.svm linear >a
+    svm-top-predict -q test.svm kernel | cut -d' ' -f2 >b
+    agree <(cut -d' ' -f2 a) b 1e-2
+    # a row of zeros has the score that the bias is
+    echo '+1' | svm-top-predict -q - linear | awk -v b="$(header bias linear)" '{ exit $2 != b }'
+}
+
+@test "top: svm with a bias finds what tells rare positives from the rest" {
+    generate top --output a.svm
+    train -s svm -v 5 a.svm
+    cp train.out without
+    train -s svm -B 1 -v 5 a.svm
+    auc() { awk '/ auc = / { print $NF }' "$1"; }
+    within "$(auc without)" 0 .88
+    within "$(auc train.out)" .94 1
+}
+
+@test "top: weights, folds and precomputed kernels have the bias too" {
+    # by hand: a kernel of train.svm as text, and the same with 1 added
+    awk '{ y[NR] = $1; for (f = 2; f <= NF; f++) { split($f, p, ":"); x[NR, p[1]] = p[2] } } END {
+        for (i = 1; i <= NR; i++) { line = more = y[i] " 0:" i
+            for (j = 1; j <= NR; j++) { d = 0; for (f = 1; f <= 4; f++) d += (x[i, f] - x[j, f]) ^ 2
+                line = line " " j ":" sprintf("%.9g", exp(-d / 10))
+                more = more " " j ":" sprintf("%.9g", 1 + exp(-d / 10)) }
+            print line >"gram.svm"; print more >"gram1.svm" } }' train.svm
+    at='-s svm -w +1:3 -e 1e-6'
+    train $at -B 1 -t rbf -g .1 train.svm m
+    train $at -B 1 -t precomputed gram.svm a
+    train $at -t precomputed gram1.svm b
+    for model in a b; do
+        near "$(header primal $model)" "$(header primal m)" 1e-5 # values rounded to floats, and their bound
+    done
+    near "$(header bias a)" "$(header bias m)" 1e-2
+    assert_equal "$(header bias b)" 0
+    at="$at -B 1"
+    # a fold's fit is that of its rows
+    awk '{ print NR % 2 }' train.svm >folds
+    for kernel in linear 'rbf -g .1'; do
+        train $at -t $kernel --fold-file folds train.svm
+        cp train.out crossed
+        sum=0
+        for fold in 0 1; do
+            awk -v f=$fold 'NR % 2 != f' train.svm >part.svm
+            awk -v f=$fold 'NR % 2 == f' train.svm >held.svm
+            train $at -t $kernel part.svm m
+            svm-top-predict --metrics held.svm m >metrics
+            sum="$sum + $(metric auc metrics) / 2"
+        done
+        near "$(awk '/ auc = / { print $NF }' crossed)" \
+            "$(awk "BEGIN { printf \"%.12g\", $sum }")" 1e-4
+    done
+}
+
+@test "top: a proof of a bias is refuted by any other bias" {
+    for kernel in linear 'rbf -g .1'; do
+        train -s svm -B 1 -e 1e-5 -t $kernel --proof proof train.svm m
+        run -0 svm-check train.svm m proof
+        assert_line VERIFIED
+        # another constant, closed again
+        sed 's/^constant 1$/constant 1.5/' proof >other
+        grep -q '^constant 1.5$' other
+        crc=$(sed '$d' other | gzip -c | tail -c 8 | od -A n -t x4 -N 4 | tr -d ' ')
+        sed -i "\$s/ [0-9a-f]*\$/ $crc/" other
+        run -1 svm-check train.svm m other
+        assert_line --partial REFUTED
+    done
+}
+
+@test "top: --bias is for svm, where it does not cancel" {
+    run -2 svm-top-train -q -B 1 train.svm
+    assert_output 'svm-top-train: --bias is not for formulation toppush: try --help'
+    run -2 svm-top-train -q -s svm -B -1 train.svm
+    assert_output "svm-top-train: option --bias: must be at least 0 and at most 1e+06: '-1': try --help"
+    train -s svm -B 0 train.svm a
+    train -s svm train.svm b
+    cmp a b
+}
+
 # ---- labels and weights ----
 
 @test "top: any labels, and --positive chooses one" {
@@ -386,14 +485,20 @@ ends_at() {
     svm-predict test.svm exported theirs >/dev/null
     predict test.svm m | cut -d' ' -f2 >ours
     agree ours theirs 1e-5 # it prints six digits
+    train -s svm -B 1 -t rbf -g .1 --libsvm exported train.svm m
+    svm-predict test.svm exported theirs >/dev/null
+    predict test.svm m | cut -d' ' -f2 >ours
+    agree ours theirs 1e-5
 }
 
 @test "top: liblinear-predict gives our scores of an exported linear model" {
     command -v liblinear-predict >/dev/null || skip 'liblinear-predict is not installed'
-    train -s patmat-np --liblinear exported train.svm m
-    liblinear-predict test.svm exported theirs >/dev/null
-    predict test.svm m | cut -d' ' -f2 >ours
-    agree ours theirs 1e-5
+    for options in '-s patmat-np' '-s svm -B 2'; do
+        train $options --liblinear exported train.svm m
+        liblinear-predict test.svm exported theirs >/dev/null
+        predict test.svm m | cut -d' ' -f2 >ours
+        agree ours theirs 1e-5
+    done
 }
 
 @test "top: the top of the generated set is not where svm looks" {

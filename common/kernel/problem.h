@@ -19,6 +19,8 @@ struct problem {
     size_t n;
     struct threads *threads;
     size_t cache_bytes; /* that the solver may use for rows of the kernel matrix */
+    double constant;    /* value of one more feature of every row, which score maps and rows of the
+                           matrix take in; 0: none, or the solver's own affair */
 };
 
 /* One coefficient of a product of two training rows (pair features): value of rows u < v. */

@@ -116,8 +116,8 @@ static void forget(struct rows *rows, uint32_t id) {
 
 /* ---- values ---- */
 
-/* Values first..end of the row in place i. Rows of dense data are fastest as they lie there, so
- * most of a row is taken from all of it. */
+/* Values first..end of the row in place i, without the constant feature's. Rows of dense data are
+ * fastest as they lie there, so most of a row is taken from all of it. */
 static int compute(struct rows *rows, size_t i, size_t first, size_t end, float *value,
                    struct error *err) {
     const struct gram *gram = rows->problem->gram;
@@ -174,13 +174,18 @@ const float *rows_get(struct rows *rows, size_t i, size_t length, struct error *
         forget(rows, id);
         return NULL;
     }
+    float square = (float)(rows->problem->constant * rows->problem->constant);
+    for (size_t c = have; square > 0 && c < length; c++) {
+        value[c] += square;
+    }
     return value;
 }
 
 void rows_diagonal(const struct rows *rows, double *diagonal) {
+    double square = rows->problem->constant * rows->problem->constant;
     for (size_t i = 0; i < rows->n; i++) {
         uint32_t row = rows->data_row[i];
-        diagonal[i] = kernel_value(rows->source, row, rows->source, row);
+        diagonal[i] = kernel_value(rows->source, row, rows->source, row) + square;
     }
 }
 

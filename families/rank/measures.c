@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const gains[] = {"exp", "linear", NULL};
+static const char *const gain_meanings[] = {"2^g - 1", "g, as in trec_eval", NULL};
+static const char *const empties[] = {"0", "1", "skip", NULL};
+static const char *const empty_meanings[] = {"0, as in trec_eval", "1",
+                                             "none: it is not in the mean", NULL};
+
 /* Options of both programs. */
 static const struct option_spec measure_options[] = {
     {.name = "min-group",
@@ -23,12 +29,55 @@ static const struct option_spec measure_options[] = {
      .initial = "10",
      .low = 1,
      .high = UINT32_MAX,
-     .help = "places that ndcg@K looks at"}};
+     .help = "places that ndcg@K looks at"},
+    {.name = "precision",
+     .kind = OPTION_COUNT,
+     .level = OPTION_LIST,
+     .value = "K,...",
+     .initial = "10",
+     .low = 1,
+     .high = UINT32_MAX,
+     .help = "precision@K: relevant rows among the K highest of a query, over K"},
+    {.name = "err",
+     .kind = OPTION_COUNT,
+     .level = OPTION_LIST,
+     .value = "K,...",
+     .initial = "10",
+     .low = 1,
+     .high = METRICS_MOST_ERR,
+     .help = "places that err@K, the expected reciprocal rank, looks at"},
+    {.name = "gain",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .initial = "exp",
+     .choices = gains,
+     .meanings = gain_meanings,
+     .help = "what a row of grade g is worth in ndcg@K; below 0 nothing"},
+    {.name = "empty",
+     .kind = OPTION_CHOICE,
+     .value = "HOW",
+     .initial = "skip",
+     .choices = empties,
+     .meanings = empty_meanings,
+     .help = "map, mrr, ndcg@K, precision@K and err@K of a query without a relevant row"},
+    {.name = "threshold-grade",
+     .kind = OPTION_NUMBER,
+     .value = "G",
+     .absent = "any above 0",
+     .help = "labels of G or more are relevant, for map, mrr and precision@K; these are then "
+             "measured also where labels are not grades, that is whole numbers of at most 60"},
+    {.name = "max-grade",
+     .kind = OPTION_COUNT,
+     .value = "G",
+     .initial = "4",
+     .low = 1,
+     .high = METRICS_MOST_GRADE,
+     .help = "of err@K: the highest grade, as which higher ones count"}};
 
 /* What is kept of each row until its group is known to be complete: at the end. */
 struct state {
-    size_t min_group;
-    bool pairs; /* scores are those of a model of pairs */
+    struct metrics_settings settings; /* cut is set at the end */
+    bool pairs;                       /* scores are those of a model of pairs */
 
     size_t n, room; /* rows, and rows that there is room for */
     double *target;
@@ -37,14 +86,14 @@ struct state {
     size_t n_scores;
 
     /* at the end */
-    size_t n_at;
-    uint32_t *at;           /* (n_at) places of ndcg */
-    double *value, *weight; /* (METRICS_NDCG + n_at) */
+    struct metrics_cut *cut; /* (settings.n_cuts) */
+    double *value, *weight;  /* (METRICS_CUTS + settings.n_cuts) */
+    double n_queries, n_relevant;
 };
 
 static void free_state(void *opened) {
     struct state *state = opened;
-    free(state->at);
+    free(state->cut);
     free(state->value);
     free(state->target);
     free(state->query);
@@ -59,7 +108,15 @@ static int create_state(void **opened, const struct options *options, const stru
         return -1;
     }
     state->pairs = model->n_outputs == 0;
-    state->min_group = (size_t)options_number(options, "min-group");
+    state->settings = (struct metrics_settings){
+        .min_group = (size_t)options_number(options, "min-group"),
+        .linear_gain = options_choice(options, "gain") == 1,
+        .threshold = options_given(options, "threshold-grade")
+                         ? options_number(options, "threshold-grade")
+                         : (double)NAN,
+        .empty = options_choice(options, "empty") == 2 ? (double)NAN
+                                                       : (double)options_choice(options, "empty"),
+        .max_grade = options_number(options, "max-grade")};
     *opened = state;
     return 0;
 }
@@ -99,16 +156,18 @@ static int add(void *opened, const struct data *data, const uint32_t *rows, size
     return 0;
 }
 
-static int values_by_scores(const struct state *state, struct error *err) {
+static int values_by_scores(struct state *state, struct error *err) {
     struct metrics metrics;
-    if (metrics_rank(&metrics, state->n, state->target, state->score, state->query, state->at,
-                     state->n_at, state->min_group, err) < 0) {
+    if (metrics_rank(&metrics, state->n, state->target, state->score, state->query,
+                     &state->settings, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < metrics.n_measures; k++) {
         state->value[k] = metrics.mean[k];
         state->weight[k] = (double)metrics.n_counted[k];
     }
+    state->n_queries = (double)metrics.n_counted[METRICS_PAIRWISE];
+    state->n_relevant = (double)metrics.n_relevant;
     metrics_free(&metrics);
     return 0;
 }
@@ -148,7 +207,7 @@ static double group_accuracy(const struct state *state, const struct member *mem
 }
 
 /* The other measures want scores. */
-static int values_by_margins(const struct state *state, struct error *err) {
+static int values_by_margins(struct state *state, struct error *err) {
     struct member *members = memory_array(state->n, sizeof *members, "groups", err);
     if (!members) {
         return -1;
@@ -162,7 +221,7 @@ static int values_by_margins(const struct state *state, struct error *err) {
         for (end = first; end < state->n && members[end].query == members[first].query;) {
             end++;
         }
-        double accuracy = end - first < state->min_group
+        double accuracy = end - first < state->settings.min_group
                               ? (double)NAN
                               : group_accuracy(state, members + first, end - first);
         if (!isnan(accuracy)) {
@@ -172,24 +231,33 @@ static int values_by_margins(const struct state *state, struct error *err) {
     }
     free(members);
     state->value[METRICS_PAIRWISE] = n_groups > 0 ? sum / n_groups : (double)NAN;
-    state->weight[METRICS_PAIRWISE] = n_groups;
+    state->weight[METRICS_PAIRWISE] = state->n_queries = n_groups;
     return 0;
+}
+
+static bool is_cut(int number) {
+    return number >= METRICS_CUTS;
 }
 
 static int finish(void *opened, const struct measure *wanted, size_t n, struct error *err) {
     struct state *state = opened;
-    state->at = memory_array(n, sizeof *state->at, "measures", err);
-    state->value = memory_array(METRICS_NDCG + n, 2 * sizeof *state->value, "measures", err);
-    if (!state->at || !state->value) {
+    size_t n_cuts = 0;
+    state->cut = memory_array(n, sizeof *state->cut, "measures", err);
+    state->value = memory_array(METRICS_CUTS + n, 2 * sizeof *state->value, "measures", err);
+    if (!state->cut || !state->value) {
         return -1;
     }
     for (size_t k = 0; k < n; k++) {
-        if (wanted[k].row->number == METRICS_NDCG) {
-            state->at[state->n_at++] = (uint32_t)wanted[k].at;
+        int number = wanted[k].row->number;
+        if (is_cut(number)) {
+            state->cut[n_cuts++] = (struct metrics_cut){(enum metrics_kind)(number - METRICS_CUTS),
+                                                        (uint32_t)wanted[k].at};
         }
     }
-    state->weight = state->value + METRICS_NDCG + n;
-    for (size_t k = 0; k < METRICS_NDCG + state->n_at; k++) {
+    state->settings.cut = state->cut;
+    state->settings.n_cuts = n_cuts;
+    state->weight = state->value + METRICS_CUTS + n;
+    for (size_t k = 0; k < METRICS_CUTS + n_cuts; k++) {
         state->value[k] = NAN;
         state->weight[k] = 0;
     }
@@ -203,18 +271,33 @@ static int finish(void *opened, const struct measure *wanted, size_t n, struct e
 
 static double mean(const void *opened, const struct measure *measure, double *weight) {
     const struct state *state = opened;
-    *weight = state->weight[measure->row->number];
-    return state->value[measure->row->number];
+    size_t i = (size_t)measure->row->number;
+    if (is_cut(measure->row->number)) {
+        const struct metrics_cut *cut = state->cut;
+        enum metrics_kind kind = (enum metrics_kind)(measure->row->number - METRICS_CUTS);
+        while (cut->kind != kind || cut->at != (uint32_t)measure->at) {
+            cut++;
+        }
+        i = METRICS_CUTS + (size_t)(cut - state->cut);
+    }
+    *weight = state->weight[i];
+    return state->value[i];
 }
 
-static double ndcg(const void *opened, const struct measure *measure, double *weight) {
+/* How many queries the pairwise accuracy is a mean over. */
+static double queries(const void *opened, const struct measure *measure, double *weight) {
     const struct state *state = opened;
-    size_t i = 0;
-    while (state->at[i] != (uint32_t)measure->at) {
-        i++;
-    }
-    *weight = state->weight[METRICS_NDCG + i];
-    return state->value[METRICS_NDCG + i];
+    (void)measure;
+    (void)weight;
+    return state->n_queries > 0 ? state->n_queries : (double)NAN;
+}
+
+/* How many of those that are large enough have a relevant row. */
+static double queries_relevant(const void *opened, const struct measure *measure, double *weight) {
+    const struct state *state = opened;
+    (void)measure;
+    (void)weight;
+    return isnan(state->value[METRICS_MAP]) ? (double)NAN : state->n_relevant;
 }
 
 static const struct measure_row table[] = {
@@ -223,7 +306,14 @@ static const struct measure_row table[] = {
     {.name = "spearman", .number = METRICS_SPEARMAN, .value = mean},
     {.name = "map", .number = METRICS_MAP, .value = mean},
     {.name = "mrr", .number = METRICS_MRR, .value = mean},
-    {.name = "ndcg", .option = "ndcg", .number = METRICS_NDCG, .value = ndcg}};
+    {.name = "ndcg", .option = "ndcg", .number = METRICS_CUTS + METRICS_NDCG, .value = mean},
+    {.name = "precision",
+     .option = "precision",
+     .number = METRICS_CUTS + METRICS_PRECISION,
+     .value = mean},
+    {.name = "err", .option = "err", .number = METRICS_CUTS + METRICS_ERR, .value = mean},
+    {.name = "queries", .predictor_only = true, .value = queries},
+    {.name = "queries-relevant", .predictor_only = true, .value = queries_relevant}};
 
 const struct measures rank_measures = {.options = measure_options,
                                        .n_options =

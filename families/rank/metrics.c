@@ -1,6 +1,7 @@
 #include "families/rank/metrics.h"
 
 #include "common/base/memory.h"
+#include "families/rank/places.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,18 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct row {
-    uint64_t query;
-    double target, score;
-    double target_rank; /* average rank within the group, from 1 */
-};
-
 static int compare_doubles(double a, double b) {
     return (a > b) - (a < b);
 }
 
 static int compare_rows(const void *a, const void *b) {
-    const struct row *x = a, *y = b;
+    const struct metrics_row *x = a, *y = b;
     if (x->query != y->query) {
         return x->query < y->query ? -1 : 1;
     }
@@ -34,9 +29,9 @@ static double pairs_of(size_t n) {
 
 /* Sorts rows by score, and returns how many pairs were the other way round (strictly). Bottom-up
  * merge sort: buffer has room for n rows. */
-static double sort_by_score(struct row *rows, size_t n, struct row *buffer) {
+static double sort_by_score(struct metrics_row *rows, size_t n, struct metrics_row *buffer) {
     double inversions = 0;
-    struct row *from = rows, *to = buffer;
+    struct metrics_row *from = rows, *to = buffer;
     for (size_t width = 1; width < n; width *= 2) {
         for (size_t start = 0; start < n; start += 2 * width) {
             size_t middle = n - start > width ? start + width : n;
@@ -51,7 +46,7 @@ static double sort_by_score(struct row *rows, size_t n, struct row *buffer) {
                 }
             }
         }
-        struct row *swap = from;
+        struct metrics_row *swap = from;
         from = to;
         to = swap;
     }
@@ -62,7 +57,7 @@ static double sort_by_score(struct row *rows, size_t n, struct row *buffer) {
 }
 
 /* First row after `start` whose target differs from rows[start]'s. */
-static size_t target_tie_end(const struct row *rows, size_t start, size_t n) {
+static size_t target_tie_end(const struct metrics_row *rows, size_t start, size_t n) {
     size_t end = start + 1;
     while (end < n && rows[end].target == rows[start].target) {
         end++;
@@ -71,7 +66,7 @@ static size_t target_tie_end(const struct row *rows, size_t start, size_t n) {
 }
 
 /* The same for scores. */
-static size_t score_tie_end(const struct row *rows, size_t start, size_t n) {
+static size_t score_tie_end(const struct metrics_row *rows, size_t start, size_t n) {
     size_t end = start + 1;
     while (end < n && rows[end].score == rows[start].score) {
         end++;
@@ -79,85 +74,8 @@ static size_t score_tie_end(const struct row *rows, size_t start, size_t n) {
     return end;
 }
 
-/* The start of the run of equal scores that ends before `end`: rows are ranked from the back. */
-static size_t score_tie_start(const struct row *rows, size_t end) {
-    size_t start = end - 1;
-    while (start > 0 && rows[start - 1].score == rows[end - 1].score) {
-        start--;
-    }
-    return start;
-}
-
-static double gain(double target) {
-    return exp2(target) - 1;
-}
-
-static double discount(size_t place) {
-    return 1 / log2(1 + (double)place);
-}
-
-/* DCG of the best order; rows sorted by target. */
-static double ideal_dcg(const struct row *rows, size_t n, size_t k) {
-    double dcg = 0;
-    for (size_t place = 1; place <= n && place <= k; place++) {
-        dcg += gain(rows[n - place].target) * discount(place);
-    }
-    return dcg;
-}
-
-/* Expected DCG; rows sorted by score. */
-static double score_dcg(const struct row *rows, size_t n, size_t k) {
-    double dcg = 0;
-    for (size_t end = n; end > 0 && n - end < k;) {
-        size_t start = score_tie_start(rows, end);
-        double gains = 0, discounts = 0;
-        for (size_t i = start; i < end; i++) {
-            gains += gain(rows[i].target);
-        }
-        for (size_t place = n - end + 1; place <= n - start && place <= k; place++) {
-            discounts += discount(place);
-        }
-        dcg += gains / (double)(end - start) * discounts;
-        end = start;
-    }
-    return dcg;
-}
-
-/* Expected average precision and reciprocal rank; rows sorted by score. In a tie of m rows, r of
- * them relevant, after `above` places with `found` relevant rows: place j of the tie holds a
- * relevant row with probability r/m, and then (j-1)(r-1)/(m-1) relevant ones of the tie stand
- * before it on average. The first relevant one is at j with probability
- * p_j = r/(m-j+1) prod_{i<j} (1 - r/(m-i+1)). */
-static void precision(const struct row *rows, size_t n, double *average, double *reciprocal) {
-    double sum = 0, found = 0;
-    *reciprocal = NAN;
-    for (size_t end = n; end > 0;) {
-        size_t start = score_tie_start(rows, end);
-        double m = (double)(end - start), above = (double)(n - end), r = 0;
-        for (size_t i = start; i < end; i++) {
-            r += rows[i].target > 0;
-        }
-        if (r > 0) {
-            double before = m > 1 ? (r - 1) / (m - 1) : 0;
-            double first = 0, none = 1;
-            for (double j = 1; j <= m; j++) {
-                sum += r / m * (found + 1 + (j - 1) * before) / (above + j);
-                double here = m - j + 1 > r ? r / (m - j + 1) : 1;
-                first += none * here / (above + j);
-                none *= 1 - here;
-            }
-            if (found == 0) {
-                *reciprocal = first;
-            }
-        }
-        found += r;
-        end = start;
-    }
-    *average = found > 0 ? sum / found : NAN;
-}
-
 /* Pearson's correlation of target_rank with the ranks of the scores; rows sorted by score. */
-static double rank_correlation(const struct row *rows, size_t n) {
+static double rank_correlation(const struct metrics_row *rows, size_t n) {
     double mean = 0.5 * ((double)n + 1);
     double product = 0, target_square = 0, score_square = 0;
     for (size_t start = 0; start < n;) {
@@ -176,8 +94,8 @@ static double rank_correlation(const struct row *rows, size_t n) {
 
 /* Measures one group, sorted by target and then score, into value; returns its number of pairs.
  * Concordant pairs are counted by what is left of all pairs (Knight 1966). */
-static double measure_group(struct row *rows, size_t n, struct row *buffer, bool graded,
-                            const uint32_t *at, size_t n_at, double *value) {
+static double measure_group(struct metrics_row *rows, size_t n, struct metrics_row *buffer,
+                            const struct metrics_settings *settings, bool graded, double *value) {
     double target_ties = 0, both_ties = 0;
     for (size_t start = 0; start < n;) {
         size_t end = target_tie_end(rows, start, n);
@@ -192,10 +110,7 @@ static double measure_group(struct row *rows, size_t n, struct row *buffer, bool
         }
         start = end;
     }
-    for (size_t i = 0; i < n_at; i++) {
-        value[METRICS_NDCG + i] = graded ? ideal_dcg(rows, n, at[i]) : NAN;
-    }
-
+    places_begin(rows, n, settings, graded, value);
     double discordant = sort_by_score(rows, n, buffer);
     double score_ties = 0;
     for (size_t start = 0; start < n;) {
@@ -212,17 +127,13 @@ static double measure_group(struct row *rows, size_t n, struct row *buffer, bool
                              : decided > 0 ? (concordant - discordant) / sqrt(pairs) / sqrt(decided)
                                            : 0;
     value[METRICS_SPEARMAN] = pairs > 0 ? rank_correlation(rows, n) : NAN;
-    precision(rows, n, &value[METRICS_MAP], &value[METRICS_MRR]);
-    for (size_t i = 0; i < n_at; i++) {
-        double ideal = value[METRICS_NDCG + i];
-        value[METRICS_NDCG + i] = ideal > 0 ? score_dcg(rows, n, at[i]) / ideal : NAN;
-    }
+    places_end(rows, n, settings, graded, value);
     return pairs;
 }
 
 /* Copies the rows with a target and sorts them. Returns how many, or SIZE_MAX for a score that is
  * not finite. */
-static size_t collect(struct row *rows, size_t n, const double *target, const double *score,
+static size_t collect(struct metrics_row *rows, size_t n, const double *target, const double *score,
                       const uint64_t *query, bool *graded) {
     size_t kept = 0;
     *graded = true;
@@ -233,14 +144,14 @@ static size_t collect(struct row *rows, size_t n, const double *target, const do
         if (!isfinite(score[i])) {
             return SIZE_MAX;
         }
-        *graded = *graded && target[i] >= 0 && target[i] <= METRICS_MOST_GRADE;
-        rows[kept++] = (struct row){query ? query[i] : 0, target[i], score[i], 0};
+        *graded = *graded && fabs(target[i]) <= METRICS_MOST_GRADE && target[i] == floor(target[i]);
+        rows[kept++] = (struct metrics_row){query ? query[i] : 0, target[i], score[i], 0};
     }
     qsort(rows, kept, sizeof *rows, compare_rows);
     return kept;
 }
 
-static size_t count_groups(const struct row *rows, size_t n) {
+static size_t count_groups(const struct metrics_row *rows, size_t n) {
     size_t groups = 0;
     for (size_t i = 0; i < n; i++) {
         groups += i == 0 || rows[i].query != rows[i - 1].query;
@@ -263,18 +174,17 @@ static void average(struct metrics *metrics, size_t min_group) {
         metrics->n_counted[m] = counted;
     }
     for (size_t g = 0; g < metrics->n_groups; g++) {
-        metrics->n_small += metrics->group[g].n_rows < min_group;
+        bool small = metrics->group[g].n_rows < min_group;
+        metrics->n_small += small;
+        metrics->n_relevant += !small && metrics->group[g].relevant;
     }
 }
 
 /* Makes the arrays of a result; the caller calls metrics_free, on failure too. */
-static int allocate(struct metrics *metrics, size_t n_groups, size_t n_at, struct error *err) {
-    if (n_at > SIZE_MAX / 2) {
-        return error_set(err, ERROR_USAGE, "too many cut-offs for ndcg: %zu", n_at);
-    }
-    metrics->n_measures = METRICS_NDCG + n_at;
+static int allocate(struct metrics *metrics, size_t n_groups, size_t n_cuts, struct error *err) {
+    metrics->n_measures = METRICS_CUTS + n_cuts;
     metrics->n_groups = n_groups;
-    size_t row_bytes = metrics->n_measures * sizeof(double); /* n_at cut-offs are in memory */
+    size_t row_bytes = metrics->n_measures * sizeof(double); /* n_cuts cut-offs are in memory */
     metrics->mean = memory_array(metrics->n_measures, sizeof(double), "measures", err);
     metrics->n_counted = memory_array(metrics->n_measures, sizeof(size_t), "measures", err);
     metrics->group = memory_array(n_groups, sizeof *metrics->group, "measures by group", err);
@@ -283,13 +193,14 @@ static int allocate(struct metrics *metrics, size_t n_groups, size_t n_at, struc
 }
 
 int metrics_rank(struct metrics *metrics, size_t n, const double *target, const double *score,
-                 const uint64_t *query, const uint32_t *at, size_t n_at, size_t min_group,
+                 const uint64_t *query, const struct metrics_settings *settings,
                  struct error *err) {
     *metrics = (struct metrics){0};
     int status = -1;
     bool graded;
-    struct row *rows = memory_array(n, sizeof *rows, "rows to measure", err);
-    struct row *buffer = rows ? memory_array(n, sizeof *rows, "rows to measure", err) : NULL;
+    struct metrics_row *rows = memory_array(n, sizeof *rows, "rows to measure", err);
+    struct metrics_row *buffer =
+        rows ? memory_array(n, sizeof *rows, "rows to measure", err) : NULL;
     if (!buffer) {
         goto done;
     }
@@ -302,7 +213,7 @@ int metrics_rank(struct metrics *metrics, size_t n, const double *target, const 
         error_set(err, ERROR_RUNTIME, "cannot measure a ranking: no row has a target");
         goto done;
     }
-    if (allocate(metrics, count_groups(rows, kept), n_at, err) < 0) {
+    if (allocate(metrics, count_groups(rows, kept), settings->n_cuts, err) < 0) {
         metrics_free(metrics);
         goto done;
     }
@@ -313,12 +224,13 @@ int metrics_rank(struct metrics *metrics, size_t n, const double *target, const 
             end++;
         }
         uint64_t number = rows[start].query;
-        double pairs = measure_group(rows + start, end - start, buffer, graded, at, n_at,
+        double pairs = measure_group(rows + start, end - start, buffer, settings, graded,
                                      metrics->value + g * metrics->n_measures);
-        metrics->group[g] = (struct metrics_group){number, end - start, pairs};
+        bool relevant = places_relevant(rows + start, end - start, settings, graded);
+        metrics->group[g] = (struct metrics_group){number, end - start, pairs, relevant};
         start = end;
     }
-    average(metrics, min_group);
+    average(metrics, settings->min_group);
     status = 0;
 done:
     free(rows);

@@ -5,63 +5,87 @@
  *              a pair with equal scores counts 1/2
  *   kendall    tau-b = (C - D) / sqrt((pairs not tied in t) (pairs not tied in s))  (Kendall 1945)
  *   spearman   Pearson's correlation of the ranks, ties sharing the average of their ranks
- *   map        average precision: mean over the relevant rows (t > 0) of the precision at their
- *              place; its mean over groups is MAP
+ *   map        average precision: mean over the relevant rows of the precision at their place; its
+ *              mean over groups is MAP
  *   mrr        1 / place of the first relevant row
- *   ndcg@k     sum over the first k places of (2^t - 1) / log2(1 + place), divided by what the
- *              best order gives  (Burges et al. 2005)
- * Where rows have equal scores, map, mrr and ndcg are the expected values over all orders of these
- * rows (McSherry and Najork 2008): the order of the rows in the file has no influence.
+ *   ndcg@k     sum over the first k places of gain(t) / log2(1 + place), divided by what the best
+ *              order gives  (Jarvelin and Kekalainen 2002; gain 2^t - 1: Burges et al. 2005)
+ *   precision@k  relevant rows among the first k places, over k, also where there are fewer rows
+ *   err@k      sum over the first k places of R_place / place times prod of 1 - R of those before,
+ *              R = (2^t - 1) / 2^max_grade  (Chapelle et al. 2009)
+ * Where rows have equal scores, these are the expected values over all orders of these rows (McSherry
+ * and Najork 2008): the order of the rows in the file has no influence.
  *
- * A group has no value (NaN) for pairwise, kendall and spearman when all its targets are equal,
- * for map and mrr when no row is relevant, for ndcg when no target is above 0. Equal scores
- * throughout give 1/2, 0 and 0. If any target of the set is below 0 or above METRICS_MOST_GRADE,
- * targets are not grades and no group has an ndcg. */
+ * Relevant are rows with t > 0, or t >= threshold if there is one; t below 0 has the gain of 0.
+ * Targets are grades if all of the set are whole numbers of at most METRICS_MOST_GRADE in size;
+ * ndcg and err are of grades only, map, mrr and precision of grades or where a threshold is given.
+ * A group has no value (NaN) for pairwise, kendall and spearman when all its targets are equal; and
+ * `empty` for the others when no row is relevant (ndcg and err: has a gain). Equal scores throughout
+ * give 1/2, 0 and 0. */
 #ifndef FAMILIES_RANK_METRICS_H
 #define FAMILIES_RANK_METRICS_H
 
 #include "common/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers of the measures; METRICS_NDCG + i is ndcg@at[i]. */
+/* Numbers of the measures; METRICS_CUTS + i is that of settings->cut[i]. */
 enum {
     METRICS_PAIRWISE,
     METRICS_KENDALL,
     METRICS_SPEARMAN,
     METRICS_MAP,
     METRICS_MRR,
-    METRICS_NDCG
+    METRICS_CUTS
 };
 
-/* The largest target that passes for a grade. */
-enum { METRICS_MOST_GRADE = 60 };
+/* The largest target that passes for a grade, and the most places that err looks at. */
+enum { METRICS_MOST_GRADE = 60, METRICS_MOST_ERR = 1000 };
+
+/* A measure of the first `at` places, at >= 1. */
+enum metrics_kind { METRICS_NDCG, METRICS_PRECISION, METRICS_ERR };
+struct metrics_cut {
+    enum metrics_kind kind;
+    uint32_t at;
+};
+
+/* How groups are measured. */
+struct metrics_settings {
+    size_t min_group; /* fewest rows of a group that counts in means */
+    const struct metrics_cut *cut;
+    size_t n_cuts;
+    bool linear_gain; /* gain(t) = t, else 2^t - 1 */
+    double threshold; /* NaN: none */
+    double empty;     /* NaN: such groups are left out */
+    double max_grade; /* of err; targets above count as it */
+};
 
 struct metrics_group {
     uint64_t query; /* 0 when there are no queries */
     size_t n_rows;
     double n_pairs; /* pairs with different targets, exact below 2^53 */
+    bool relevant;  /* it has a relevant row */
 };
 
 struct metrics {
-    size_t n_measures;           /* METRICS_NDCG + n_at */
+    size_t n_measures;           /* METRICS_CUTS + n_cuts */
     double *mean;                /* (n_measures): over groups of min_group rows and more that have
                                     a value; NaN when there is none */
     size_t *n_counted;           /* (n_measures): groups in each mean */
     size_t n_groups;             /* all groups, small ones too */
     size_t n_small;              /* groups of less than min_group rows, in no mean */
+    size_t n_relevant;           /* the others with a relevant row */
     struct metrics_group *group; /* (n_groups), by ascending query */
     double *value;               /* (n_groups, n_measures) row-major; NaN: none */
 };
 
-/* Measures n rows: target and score (n), query (n) in any order or NULL for one group, ndcg at
- * each of at[0..n_at), all at least 1. Rows with target NaN are left out. Scores that are not
+/* Measures n rows: target and score (n), query (n) in any order or NULL for one group. Rows with target NaN are left out. Scores that are not
  * finite are an error, as is a set without a row. Takes O(n log n) time and 64 bytes a row. The
  * caller calls metrics_free. */
 int metrics_rank(struct metrics *metrics, size_t n, const double *target, const double *score,
-                 const uint64_t *query, const uint32_t *at, size_t n_at, size_t min_group,
-                 struct error *err);
+                 const uint64_t *query, const struct metrics_settings *settings, struct error *err);
 void metrics_free(struct metrics *metrics);
 
 /* Pairwise accuracy from margins instead of scores: adds to *n_pairs the pairs of the block with

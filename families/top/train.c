@@ -26,7 +26,7 @@ static const char *const formulation_meanings[] = {
     "t is the exact (1 - tau) quantile of all scores, and negatives cost l(t - s) too, C n+/n- "
     "each; not convex: linear only, without certified gap",
     "the same with the quantile of the negatives' scores",
-    "no threshold: C-SVC without bias, to compare with",
+    "no threshold: C-SVC, to compare with; without bias unless --bias is given",
     NULL};
 static const char *const solvers[] = {"auto", "smo", "bundle", "cd", "interior", NULL};
 static const char *const solver_meanings[] = {
@@ -78,6 +78,15 @@ static const struct option_spec own_options[] = {
      .high = INFINITY,
      .low_excluded = true,
      .help = "of patmat and patmat-np"},
+    {.letter = 'B',
+     .name = "bias",
+     .kind = OPTION_NUMBER,
+     .level = OPTION_OPEN,
+     .value = "V",
+     .initial = "0",
+     .high = 1e6,
+     .help = "of svm: add a constant feature of value V to each row (0: none); the norm counts its "
+             "weight. In the others a bias moves t with the scores, and cancels"},
     {.name = "positive",
      .kind = OPTION_TEXT,
      .value = "LABEL",
@@ -108,6 +117,9 @@ static const struct option_spec own_options[] = {
 static bool takes(enum top_formulation formulation, const char *option) {
     if (strcmp(option, "top-k") == 0) {
         return formulation == TOP_PUSH_K;
+    }
+    if (strcmp(option, "bias") == 0) {
+        return formulation == TOP_SVM;
     }
     if (strcmp(option, "theta") == 0) {
         return formulation == TOP_PAT_MAT || formulation == TOP_PAT_MAT_NP;
@@ -151,9 +163,10 @@ static int check(const struct options *options, struct error *err) {
     if (options_given(options, "lambda") && options_given(options, "cost")) {
         return error_set(err, ERROR_USAGE, "--lambda and --cost exclude each other");
     }
-    return check_unused(options, "top-k", err) < 0 || check_unused(options, "tau", err) < 0
+    return check_unused(options, "top-k", err) < 0 || check_unused(options, "tau", err) < 0 ||
+                   check_unused(options, "theta", err) < 0
                ? -1
-               : check_unused(options, "theta", err);
+               : check_unused(options, "bias", err);
 }
 
 static int check_data(const struct options *options, const struct data *data, struct error *err) {
@@ -192,7 +205,8 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
                                       .weight = weight,
                                       .k = point_number(point, "top-k"),
                                       .tau = state->tau,
-                                      .theta = state->theta};
+                                      .theta = state->theta,
+                                      .bias = point_number(point, "bias")};
         label_weights_read(point.options, data, weight);
         top_labels_read(data, state->positive, positive);
         status = top_create(&state->top, problem, &setting, err);

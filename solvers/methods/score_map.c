@@ -24,31 +24,57 @@ int score_map_each(const struct score_map *map, const double *weights, size_t n_
     return status;
 }
 
-static int linear_map_scores(const struct score_map *map, const double *weights, double *s,
-                             struct error *err) {
-    (void)err;
-    const struct problem *problem = map->context;
-    linear_scores(problem->data, weights, map->dimension, 1, s, map->threads);
-    return 0;
+/* ---- the constant feature ---- */
+
+/* s (n, n_outputs) += constant times `last` (n_outputs): the feature's weights. */
+static void add_constant(const struct score_map *map, double constant, const double *last,
+                         size_t n_outputs, double *s) {
+    for (size_t i = 0; constant > 0 && i < map->n; i++) {
+        for (size_t k = 0; k < n_outputs; k++) {
+            s[i * n_outputs + k] += constant * last[k];
+        }
+    }
 }
 
-static int linear_map_adjoint(const struct score_map *map, const double *r, double *weights,
-                              struct error *err) {
-    const struct problem *problem = map->context;
-    return linear_adjoint(problem->data, r, weights, map->threads, err);
+static double sum_of(const double *r, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += r[i];
+    }
+    return sum;
 }
+
+/* ---- linear ---- */
 
 static int linear_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
                             double *s, struct error *err) {
     (void)err;
     const struct problem *problem = map->context;
-    linear_scores(problem->data, weights, map->dimension, n_outputs, s, map->threads);
+    size_t d = problem->data->n_features;
+    linear_scores(problem->data, weights, d, n_outputs, s, map->threads);
+    add_constant(map, problem->constant, weights + d * n_outputs, n_outputs, s);
     return 0;
+}
+
+static int linear_map_scores(const struct score_map *map, const double *weights, double *s,
+                             struct error *err) {
+    return linear_map_exact(map, weights, 1, s, err);
+}
+
+static int linear_map_adjoint(const struct score_map *map, const double *r, double *weights,
+                              struct error *err) {
+    const struct problem *problem = map->context;
+    if (problem->constant > 0) {
+        weights[problem->data->n_features] = problem->constant * sum_of(r, map->n);
+    }
+    return linear_adjoint(problem->data, r, weights, map->threads, err);
 }
 
 static void linear_map_release(struct score_map *map) {
     map->context = NULL;
 }
+
+/* ---- kernels ---- */
 
 /* A view of some rows of the whole kernel matrix, with room to spread their coefficients. */
 struct gram_view {
@@ -59,8 +85,9 @@ struct gram_view {
     double *spread_s; /* (size) */
 };
 
-static int gram_map_scores(const struct score_map *map, const double *weights, double *s,
-                           struct error *err) {
+/* K weights without the constant feature. */
+static int multiply(const struct score_map *map, const double *weights, double *s,
+                    struct error *err) {
     const struct gram_view *view = map->context;
     const struct problem *problem = view->problem;
     if (!problem->rows) {
@@ -78,6 +105,18 @@ static int gram_map_scores(const struct score_map *map, const double *weights, d
     return 0;
 }
 
+static int gram_map_scores(const struct score_map *map, const double *weights, double *s,
+                           struct error *err) {
+    const struct gram_view *view = map->context;
+    double constant = view->problem->constant;
+    if (multiply(map, weights, s, err) < 0) {
+        return -1;
+    }
+    double last = constant > 0 ? constant * sum_of(weights, map->n) : 0;
+    add_constant(map, constant, &last, 1, s);
+    return 0;
+}
+
 static int gram_map_adjoint(const struct score_map *map, const double *r, double *weights,
                             struct error *err) {
     (void)err;
@@ -85,13 +124,11 @@ static int gram_map_adjoint(const struct score_map *map, const double *r, double
     return 0;
 }
 
-static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
-                          double *s, struct error *err) {
+/* K weights in double, without the constant feature, where the matrix is in float. */
+static int multiply_exactly(const struct score_map *map, const double *weights, size_t n_outputs,
+                            double *s, struct error *err) {
     const struct gram_view *view = map->context;
     const struct problem *problem = view->problem;
-    if (gram_is_wide(problem->gram)) {
-        return score_map_each(map, weights, n_outputs, s, err);
-    }
     const struct kernel_rows *all = gram_rows(problem->gram);
     if (!problem->rows) {
         return kernel_scores(all, all, weights, n_outputs, s, map->threads, err);
@@ -114,6 +151,27 @@ static int gram_map_exact(const struct score_map *map, const double *weights, si
     return status;
 }
 
+static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
+                          double *s, struct error *err) {
+    const struct problem *problem = ((const struct gram_view *)map->context)->problem;
+    if (gram_is_wide(problem->gram)) {
+        return score_map_each(map, weights, n_outputs, s, err);
+    }
+    if (multiply_exactly(map, weights, n_outputs, s, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; problem->constant > 0 && k < n_outputs; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < map->n; i++) {
+            sum += weights[i * n_outputs + k];
+        }
+        for (size_t i = 0; i < map->n; i++) {
+            s[i * n_outputs + k] += problem->constant * problem->constant * sum;
+        }
+    }
+    return 0;
+}
+
 static uint32_t gram_row(const struct gram_view *view, size_t i) {
     return view->problem->rows ? view->problem->rows[i] : (uint32_t)i;
 }
@@ -122,7 +180,12 @@ static int gram_map_column(const struct score_map *map, uint32_t i, double *colu
                            struct error *err) {
     const struct gram_view *view = map->context;
     uint32_t row = gram_row(view, i);
-    return gram_block(view->problem->gram, view->all, map->n, &row, 1, column, err);
+    double constant = view->problem->constant;
+    if (gram_block(view->problem->gram, view->all, map->n, &row, 1, column, err) < 0) {
+        return -1;
+    }
+    add_constant(map, constant, &constant, 1, column);
+    return 0;
 }
 
 static int gram_map_diagonal(const struct score_map *map, double *diagonal, struct error *err) {
@@ -132,6 +195,7 @@ static int gram_map_diagonal(const struct score_map *map, double *diagonal, stru
     for (size_t i = 0; i < map->n; i++) {
         diagonal[i] = kernel_value(rows, view->all[i], rows, view->all[i]);
     }
+    add_constant(map, view->problem->constant, &view->problem->constant, 1, diagonal);
     return 0;
 }
 
@@ -149,7 +213,7 @@ static void gram_map_release(struct score_map *map) {
 int score_map_create(struct score_map *map, const struct problem *problem, struct error *err) {
     *map = (struct score_map){
         .n = problem->n,
-        .dimension = problem->data->n_features,
+        .dimension = (size_t)problem->data->n_features + (problem->constant > 0),
         .primal = true,
         .context = (void *)(uintptr_t)problem,
         .threads = problem->threads,

@@ -2,7 +2,8 @@
  *
  * Weights are w in R^d for the linear kernel (primal: f(x) = w'x) and the coefficients b in R^n of
  * f = sum_i b_i k(x_i, .) for the others. Scores are s_i = f(x_i). With A the map, A' its adjoint
- * and r a vector over the scores, |A'r|^2 = r'K r, K = A A'. */
+ * and r a vector over the scores, |A'r|^2 = r'K r, K = A A'. The constant feature of a problem that
+ * has one is the last of w; and to the other kernels its square is added. */
 #ifndef SOLVERS_METHODS_SCORE_MAP_H
 #define SOLVERS_METHODS_SCORE_MAP_H
 

@@ -13,9 +13,11 @@
 /* ---- the problem ---- */
 
 int top_certifier_create(struct top_certifier *certifier, const struct problem *problem,
-                         const struct score_map *map, struct error *err) {
-    *certifier = (struct top_certifier){.map = map};
-    if (certify_create(&certifier->certify, problem, map, 0, err) < 0) {
+                         const struct score_map *map, double constant, struct error *err) {
+    *certifier = (struct top_certifier){.map = map, .constant = constant};
+    if (score_map_create(&certifier->plain, problem, err) < 0 ||
+        certify_create(&certifier->certify, problem, &certifier->plain, constant, err) < 0) {
+        top_certifier_free(certifier);
         return -1;
     }
     if (!problem->gram || gram_rows(problem->gram)->kernel->type == KERNEL_PRECOMPUTED) {
@@ -32,8 +34,24 @@ int top_certifier_create(struct top_certifier *certifier, const struct problem *
 
 void top_certifier_free(struct top_certifier *certifier) {
     certify_free(certifier->certify);
+    score_map_free(&certifier->plain);
     free(certifier->twin);
     *certifier = (struct top_certifier){0};
+}
+
+double top_certifier_bias(const struct top_certifier *certifier, const double *weights) {
+    const struct score_map *map = certifier->map;
+    double sum = 0;
+    if (certifier->constant == 0) {
+        return 0;
+    }
+    if (map->primal) {
+        return certifier->constant * weights[map->dimension - 1];
+    }
+    for (size_t i = 0; i < map->n; i++) {
+        sum += weights[i];
+    }
+    return certifier->constant * certifier->constant * sum;
 }
 
 /* The same function with the coefficients of equal rows added up at the first of them: where they
@@ -193,7 +211,6 @@ int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, str
  * whichever, can take. */
 struct dual {
     double *b, *error, *weights; /* (n), (n), (dimension) */
-    struct certify_function function;
     double linear, rounding;
 };
 
@@ -245,7 +262,6 @@ static int make_dual(const struct top_certifier *certifier, const struct loss *l
     double pull = quantile ? fabs(alphas + lifted - squares - dual->linear) : 0;
     dual->rounding = units * (alphas + squares + lifted + pull);
     dual->rounding += quantile ? part * (lifted + pull) : 0;
-    dual->function = (struct certify_function){.weights = dual->weights, .error = dual->error};
     if (!map->primal) {
         join_twins(certifier, dual->b);
     }
@@ -257,13 +273,18 @@ static int make_dual(const struct top_certifier *certifier, const struct loss *l
 static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
                        const double *weights, const struct dual *dual, double nothing,
                        struct certificate *certificate, struct error *err) {
-    const struct certify_function f = {.weights = weights};
+    const double bias = top_certifier_bias(certifier, weights);
+    const double dual_bias = top_certifier_bias(certifier, dual->weights);
+    const bool constant = certifier->constant > 0;
+    const struct certify_function f = {.weights = weights, .bias = constant ? &bias : NULL};
+    const struct certify_function g = {
+        .weights = dual->weights, .error = dual->error, .bias = constant ? &dual_bias : NULL};
     const struct certify_family family = {.context = loss,
                                           .loss = evaluate_loss,
                                           .linear = dual->linear,
                                           .linear_rounding = dual->rounding,
                                           .nothing = nothing};
-    return certify_bounds(certifier->certify, 1, &f, &dual->function, &family, certificate, err);
+    return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
 }
 
 /* Tries the weights at the length that is best for their scores, and a little more than that. */

@@ -14,14 +14,20 @@
 /* What certificates of one problem are made with. */
 struct top_certifier {
     struct certify *certify;
-    const struct score_map *map;
+    const struct score_map *map; /* of the engines, with the constant feature */
+    struct score_map plain;      /* without */
+    double constant;             /* value of the constant feature, 0: none */
     uint32_t *twin; /* (n) the first row that is equal to each; NULL: linear, or unknown */
 };
 
-/* Borrows problem and map; the caller calls top_certifier_free. */
+/* From the problem without a constant feature, and the engines' map, which has the one of that value.
+ * Borrows both; the caller calls top_certifier_free. */
 int top_certifier_create(struct top_certifier *certifier, const struct problem *problem,
-                         const struct score_map *map, struct error *err);
+                         const struct score_map *map, double constant, struct error *err);
 void top_certifier_free(struct top_certifier *certifier);
+
+/* What the constant feature adds to the scores by weights (dimension of the map). */
+double top_certifier_bias(const struct top_certifier *certifier, const double *weights);
 
 /* *nothing = the primal of w = 0, at least. */
 int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, struct error *err);

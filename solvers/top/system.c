@@ -35,14 +35,19 @@ struct top_system {
     double *block;           /* (BLOCK, d) work; features */
 };
 
+/* Features of a row, with the constant one. */
+static size_t count_features(const struct problem *problem) {
+    return (size_t)problem->data->n_features + (problem->constant > 0);
+}
+
 static bool by_features(const struct problem *problem, size_t m) {
-    return !problem->gram && problem->data->n_features < m;
+    return !problem->gram && count_features(problem) < m;
 }
 
 double top_system_work(const struct problem *problem, size_t m) {
     double rows = (double)m, side = rows, forming = 0, bytes;
     if (by_features(problem, m)) {
-        side = (double)problem->data->n_features;
+        side = (double)count_features(problem);
         forming = rows * side * side / BLAS + 4 * (double)data_values(problem->data);
         bytes = side * side * sizeof(double);
     } else {
@@ -119,8 +124,16 @@ static int centre_matrix(struct top_system *system, const double *centre, struct
 static int fill_matrix(struct top_system *system, const double *centre, struct error *err) {
     size_t m = system->m;
     system->K = memory_array(m, m * sizeof *system->K, "a kernel matrix", err);
-    if (!system->K || (system->problem->gram ? fill_gram(system, err) : fill_linear(system, err)) ||
-        (centre && centre_matrix(system, centre, err))) {
+    if (!system->K || (system->problem->gram ? fill_gram(system, err) : fill_linear(system, err))) {
+        return -1;
+    }
+    double square = system->problem->constant * system->problem->constant;
+    for (size_t i = 0; square > 0 && i < m; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            system->K[i * m + j] += square;
+        }
+    }
+    if (centre && centre_matrix(system, centre, err)) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {
@@ -131,7 +144,11 @@ static int fill_matrix(struct top_system *system, const double *centre, struct e
 
 /* Row i of the features in use, less the mean. */
 static void take_row(const struct top_system *system, size_t i, double *row) {
-    data_row_dense(system->problem->data, system->rows[i], system->d, row);
+    const struct problem *problem = system->problem;
+    data_row_dense(problem->data, system->rows[i], problem->data->n_features, row);
+    if (problem->constant > 0) {
+        row[system->d - 1] = problem->constant;
+    }
     if (system->centred) {
         array_add(row, -1, system->mean, system->d);
     }
@@ -167,7 +184,7 @@ int top_system_create(struct top_system **system, const struct problem *problem,
     made->rows = rows;
     made->m = m;
     made->features = by_features(problem, m);
-    made->d = made->features ? problem->data->n_features : m;
+    made->d = made->features ? count_features(problem) : m;
     made->centred = centre;
     made->diagonal = memory_array(m, sizeof(double), "a system", err);
     made->weights = memory_array(map->dimension, sizeof(double), "a system", err);

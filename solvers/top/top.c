@@ -28,6 +28,7 @@ static const double TRIVIAL = 1e-5;
 
 struct top {
     const struct problem *problem;
+    struct problem own; /* the same with the constant feature, which `map` and engines have */
     struct top_setting setting;
     struct score_map map;
     struct top_certifier certifier; /* made at first use */
@@ -127,6 +128,8 @@ int top_create(struct top **top, const struct problem *problem, const struct top
         return -1;
     }
     made->problem = problem;
+    made->own = *problem;
+    made->own.constant = setting->formulation == TOP_SVM ? setting->bias : 0;
     made->setting = *setting;
     made->cost = memory_array(problem->n, sizeof(double), "weights of rows", err);
     made->mass = memory_array(problem->n, sizeof(double), "weights of rows", err);
@@ -137,7 +140,7 @@ int top_create(struct top **top, const struct problem *problem, const struct top
     }
     read_weights(made);
     if (check_classes(made, err) < 0 || choose_k(made, err) < 0 ||
-        score_map_create(&made->map, problem, err) < 0) {
+        score_map_create(&made->map, &made->own, err) < 0) {
         top_free(made);
         return -1;
     }
@@ -185,8 +188,8 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
     if (engines->map) {
         return 0;
     }
-    if (!top->certifier.certify &&
-        top_certifier_create(&top->certifier, top->problem, &top->map, err) < 0) {
+    if (!top->certifier.certify && top_certifier_create(&top->certifier, top->problem, &top->map,
+                                                        top->own.constant, err) < 0) {
         return -1;
     }
     if (top_risk_create(risk, n, err) < 0) {
@@ -203,7 +206,7 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
         top_risk_free(risk);
         return -1;
     }
-    engines->problem = top->problem;
+    engines->problem = &top->own;
     engines->map = &top->map;
     return 0;
 }
@@ -431,6 +434,21 @@ static int give_nothing(struct top *top, const struct top_parameters *parameters
     return solution->weights ? 0 : -1;
 }
 
+/* The bias that goes with the weights. The weight of the constant feature stays behind those of the
+ * others, where nobody looks for it. */
+static int set_bias(const struct top *top, struct solution *solution, struct error *err) {
+    if (top->own.constant == 0) {
+        return 0;
+    }
+    solution->bias = memory_array(1, sizeof *solution->bias, "the bias", err);
+    if (!solution->bias) {
+        solution_free(solution);
+        return -1;
+    }
+    solution->bias[0] = top_certifier_bias(&top->certifier, solution->weights);
+    return 0;
+}
+
 int top_solve(struct top *top, const struct top_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
@@ -459,6 +477,9 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
                                       .zero = best.zero,
                                       .iterations = best.fit.iterations};
         best.fit.weights = NULL;
+        status = set_bias(top, solution, err);
+    }
+    if (status == 0) {
         swap(&top->alpha, &best.fit.alpha);
         swap(&top->beta, &best.fit.beta);
         certify_conclude(&best.certificate, parameters->epsilon,

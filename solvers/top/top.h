@@ -12,7 +12,8 @@
  *   patmat-np    negatives  the same, = tau n-
  *   grill        all        the (1 - tau) quantile; adds C n+/n- sum over negatives of l(s_j - t)
  *   grill-np     negatives  the same
- *   svm          -          none: sum over positives of l(-s_i) plus that over negatives of l(s_j)
+ *   svm          -          none: sum over positives of l(-s_i) plus that over negatives of l(s_j);
+ *                           with a bias, the weight of a constant feature, if that is asked for
  *
  * Grill is not convex: its solutions say so and have no bound. A row of weight w counts as w equal
  * rows, in the sum and in the threshold; rows of weight 0 do not count. */
@@ -56,6 +57,7 @@ struct top_setting {
     const bool *positive; /* (names of the data): labels of positives */
     const double *weight; /* (names of the data): of each label; NULL: all 1 */
     double k, tau, theta;
+    double bias; /* value of the constant feature of svm; 0: none. Elsewhere it would cancel */
 };
 
 struct top_parameters {

@@ -71,34 +71,52 @@ static double plain_spearman(size_t n, const double *t, const double *s) {
     return xx == 0 ? NAN : yy == 0 ? 0 : xy / sqrt(xx * yy);
 }
 
-static double ordered_dcg(size_t n, const double *t, const size_t *order, size_t k) {
+static double worth(double t, bool linear) {
+    return t <= 0 ? 0 : linear ? t : pow(2, t) - 1;
+}
+
+static double ordered_dcg(size_t n, const double *t, const size_t *order, size_t k, bool linear) {
     double sum = 0;
     for (size_t p = 0; p < n && p < k; p++) {
-        sum += (pow(2, t[order[p]]) - 1) / log2((double)p + 2);
+        sum += worth(t[order[p]], linear) / log2((double)p + 2);
     }
     return sum;
 }
 
-/* Sums map, mrr and ndcg@at over all orders of the n rows that agree with the scores, by going
+/* The user goes down the places until a row satisfies. */
+static double ordered_err(size_t n, const double *t, const size_t *order, size_t k, double most) {
+    double sum = 0, goes_on = 1;
+    for (size_t p = 0; p < n && p < k; p++) {
+        double satisfies = worth(fmin(t[order[p]], most), false) / pow(2, most);
+        sum += goes_on * satisfies / ((double)p + 1);
+        goes_on *= 1 - satisfies;
+    }
+    return sum;
+}
+
+/* Sums map, mrr and measures at k over all orders of the n rows that agree with the scores, by going
  * through every permutation (n up to 7). Also the best DCG, the maximum over permutations. */
 struct expectation {
-    double orders, map, mrr, dcg, best;
+    size_t k;
+    double threshold, most;
+    bool linear;
+    double orders, map, mrr, dcg, best, precision, err;
 };
 
-static void visit(size_t n, const double *t, const double *s, size_t k, size_t *order, size_t depth,
+static void visit(size_t n, const double *t, const double *s, size_t *order, size_t depth,
                   struct expectation *e) {
     if (depth < n) {
         for (size_t i = depth; i < n; i++) {
             size_t swap = order[depth];
             order[depth] = order[i];
             order[i] = swap;
-            visit(n, t, s, k, order, depth + 1, e);
+            visit(n, t, s, order, depth + 1, e);
             order[i] = order[depth];
             order[depth] = swap;
         }
         return;
     }
-    double dcg = ordered_dcg(n, t, order, k);
+    double dcg = ordered_dcg(n, t, order, e->k, e->linear);
     e->best = fmax(e->best, dcg);
     for (size_t p = 1; p < n; p++) {
         if (s[order[p]] > s[order[p - 1]]) {
@@ -107,8 +125,9 @@ static void visit(size_t n, const double *t, const double *s, size_t k, size_t *
     }
     double found = 0, precisions = 0, reciprocal = 0;
     for (size_t p = 0; p < n; p++) {
-        if (t[order[p]] > 0) {
+        if (t[order[p]] >= e->threshold) {
             found++;
+            e->precision += p < e->k ? 1 / (double)e->k : 0;
             precisions += found / ((double)p + 1);
             reciprocal = found == 1 ? 1 / ((double)p + 1) : reciprocal;
         }
@@ -117,14 +136,28 @@ static void visit(size_t n, const double *t, const double *s, size_t k, size_t *
     e->map += found > 0 ? precisions / found : NAN;
     e->mrr += found > 0 ? reciprocal : NAN;
     e->dcg += dcg;
+    e->err += ordered_err(n, t, order, e->k, e->most);
 }
 
 /* --- checks --- */
 
+static struct metrics_settings usual(size_t min_group) {
+    return (struct metrics_settings){
+        .min_group = min_group, .threshold = NAN, .empty = NAN, .max_grade = 4};
+}
+
+/* With ndcg at[0..n_at). */
 static void measure(struct metrics *m, size_t n, const double *t, const double *s,
                     const uint64_t *query, const uint32_t *at, size_t n_at, size_t min_group) {
     struct error err;
-    CHECK(metrics_rank(m, n, t, s, query, at, n_at, min_group, &err) == 0, "%s", err.text);
+    struct metrics_cut cut[4] = {{0}};
+    struct metrics_settings settings = usual(min_group);
+    for (size_t i = 0; i < n_at; i++) {
+        cut[i] = (struct metrics_cut){METRICS_NDCG, at[i]};
+    }
+    settings.cut = cut;
+    settings.n_cuts = n_at;
+    CHECK(metrics_rank(m, n, t, s, query, &settings, &err) == 0, "%s", err.text);
 }
 
 static void check_definitions(void) {
@@ -152,28 +185,111 @@ static void check_definitions(void) {
 static void check_orders(void) {
     uint64_t state = 11;
     double t[7], s[7];
-    for (int set = 0; set < 150; set++) {
+    for (int set = 0; set < 300; set++) {
         size_t n = 1 + below(&state, 7);
         uint32_t levels_s = 1 + below(&state, 5), k = 1 + below(&state, 8);
         for (size_t i = 0; i < n; i++) {
-            t[i] = below(&state, 4);
+            t[i] = (double)below(&state, 5) - set % 2; /* -1 has no gain */
             s[i] = below(&state, levels_s);
         }
         size_t order[7] = {0, 1, 2, 3, 4, 5, 6};
-        struct expectation e = {0};
-        visit(n, t, s, k, order, 0, &e);
+        struct expectation e = {.k = k,
+                                .threshold = set % 3 ? 1 : 2,
+                                .most = 1 + below(&state, 5),
+                                .linear = set % 4 > 1};
+        visit(n, t, s, order, 0, &e);
+        const struct metrics_cut cut[3] = {
+            {METRICS_NDCG, k}, {METRICS_PRECISION, k}, {METRICS_ERR, k}};
+        struct metrics_settings settings = usual(1);
+        settings.cut = cut;
+        settings.n_cuts = 3;
+        settings.linear_gain = e.linear;
+        settings.threshold = set % 3 ? NAN : 2;
+        settings.max_grade = e.most;
         struct metrics m;
-        measure(&m, n, t, s, NULL, &k, 1, 1);
-        double want[3] = {e.map / e.orders, e.mrr / e.orders,
-                          e.best > 0 ? e.dcg / e.orders / e.best : NAN};
-        for (size_t i = 0; i < 3; i++) {
+        struct error err;
+        CHECK(metrics_rank(&m, n, t, s, NULL, &settings, &err) == 0, "%s", err.text);
+        bool gains = e.best > 0, relevant = !isnan(e.map);
+        double want[5] = {e.map / e.orders, e.mrr / e.orders,
+                          gains ? e.dcg / e.orders / e.best : NAN,
+                          relevant ? e.precision / e.orders : NAN, gains ? e.err / e.orders : NAN};
+        for (size_t i = 0; i < 5; i++) {
             CHECK(same(m.mean[METRICS_MAP + i], want[i]),
                   "set %d: measure %zu (at %u) %.17g, over all orders %.17g", set, METRICS_MAP + i,
                   k, m.mean[METRICS_MAP + i], want[i]);
         }
         metrics_free(&m);
     }
-    printf("ok: MAP, MRR and NDCG are expectations over the orders of ties\n");
+    printf("ok: MAP, MRR, NDCG, precision and ERR are expectations over the orders of ties\n");
+}
+
+/* Queries without a relevant row, and what is relevant. */
+static void check_empty(void) {
+    /* query 1: grades 0 0, query 2: 0 1, ranked right */
+    const uint64_t q[4] = {1, 1, 2, 2};
+    const double t[4] = {0, 0, 0, 1}, s[4] = {1, 2, 1, 2};
+    const struct metrics_cut cut[3] = {{METRICS_NDCG, 1}, {METRICS_PRECISION, 1}, {METRICS_ERR, 1}};
+    const double of_second[5] = {1, 1, 1, 1, 0.5}, empty[3] = {NAN, 0, 1};
+    struct metrics_settings settings = usual(1);
+    settings.cut = cut;
+    settings.n_cuts = 3;
+    settings.max_grade = 1;
+    struct metrics m;
+    struct error err;
+    for (size_t way = 0; way < 3; way++) {
+        settings.empty = empty[way];
+        CHECK(metrics_rank(&m, 4, t, s, q, &settings, &err) == 0, "%s", err.text);
+        for (size_t i = 0; i < 5; i++) {
+            double want = way == 0 ? of_second[i] : (of_second[i] + empty[way]) / 2;
+            CHECK(same(m.mean[METRICS_MAP + i], want) &&
+                      m.n_counted[METRICS_MAP + i] == (way == 0 ? 1 : 2),
+                  "empty %g: measure %zu is %.17g of %zu, not %.17g", empty[way], METRICS_MAP + i,
+                  m.mean[METRICS_MAP + i], m.n_counted[METRICS_MAP + i], want);
+        }
+        CHECK(m.n_relevant == 1, "%zu groups with a relevant row", m.n_relevant);
+        metrics_free(&m);
+    }
+    /* with a threshold what is no grade has relevant rows too */
+    const double times[4] = {0.5, 2.5, 1.5, 3.5};
+    settings.empty = NAN;
+    for (int given = 0; given < 2; given++) {
+        settings.threshold = given ? 2.5 : NAN;
+        CHECK(metrics_rank(&m, 4, times, s, q, &settings, &err) == 0, "%s", err.text);
+        for (size_t i = 0; i < 5; i++) {
+            bool of_grades = i == 2 || i == 4;
+            CHECK(same(m.mean[METRICS_MAP + i], given && !of_grades ? 1 : NAN),
+                  "times, %d: measure %zu is %g", given, METRICS_MAP + i, m.mean[METRICS_MAP + i]);
+        }
+        CHECK(m.n_relevant == (given ? 2 : 0), "%zu groups with a relevant row", m.n_relevant);
+        metrics_free(&m);
+    }
+    printf("ok: queries without relevant rows, and thresholds\n");
+}
+
+/* The tie of all of many rows: ERR is linear in rows, and a thousand places are no matter. */
+static void check_long_tie(void) {
+    enum { N = 50000 };
+    double *t = malloc(N * sizeof *t), *s = calloc(N, sizeof *s);
+    CHECK(t && s, "out of memory");
+    for (size_t i = 0; i < N; i++) {
+        t[i] = (double)(i % 2);
+    }
+    const struct metrics_cut cut = {METRICS_ERR, METRICS_MOST_ERR};
+    struct metrics_settings settings = usual(1);
+    settings.cut = &cut;
+    settings.n_cuts = 1;
+    settings.max_grade = 1;
+    struct metrics m;
+    struct error err;
+    CHECK(metrics_rank(&m, N, t, s, NULL, &settings, &err) == 0, "%s", err.text);
+    /* places nearly independent, satisfied with probability 1/4: sum of (3/4)^(j-1) / (4 j) */
+    double want = log(4) / 3;
+    CHECK(fabs(m.mean[METRICS_CUTS] - want) < 1e-4, "%.17g, not about %.17g", m.mean[METRICS_CUTS],
+          want);
+    metrics_free(&m);
+    free(t);
+    free(s);
+    printf("ok: ERR over a long tie\n");
 }
 
 static void check_hand(void) {
@@ -197,9 +313,9 @@ static void check_hand(void) {
     double t3[3] = {0, 1, 2}, s3[3] = {2, 1, 3};
     measure(&m, 3, t3, s3, NULL, at, 3, 1);
     double best = 3 + 1 / log2(3);
-    CHECK(m.mean[METRICS_NDCG] == 1, "ndcg@1 %.17g", m.mean[METRICS_NDCG]);
-    CHECK(same(m.mean[METRICS_NDCG + 1], 3.5 / best), "ndcg@3 %.17g", m.mean[METRICS_NDCG + 1]);
-    CHECK(same(m.mean[METRICS_NDCG + 2], 3.5 / best), "ndcg@100 %.17g", m.mean[METRICS_NDCG + 2]);
+    CHECK(m.mean[METRICS_CUTS] == 1, "ndcg@1 %.17g", m.mean[METRICS_CUTS]);
+    CHECK(same(m.mean[METRICS_CUTS + 1], 3.5 / best), "ndcg@3 %.17g", m.mean[METRICS_CUTS + 1]);
+    CHECK(same(m.mean[METRICS_CUTS + 2], 3.5 / best), "ndcg@100 %.17g", m.mean[METRICS_CUTS + 2]);
     CHECK(same(m.mean[METRICS_MAP], (1 + 2.0 / 3) / 2), "map %.17g", m.mean[METRICS_MAP]);
     CHECK(m.mean[METRICS_MRR] == 1, "mrr %.17g", m.mean[METRICS_MRR]);
     metrics_free(&m);
@@ -245,18 +361,20 @@ static void check_unsuitable(void) {
     struct error err;
     const uint32_t at = 5;
     double t[3] = {1, 2, 3}, s[3] = {1, 2, 3};
-    static const double ungraded[2] = {-0.5, 60.5};
-    for (int i = 0; i < 2; i++) {
+    static const double ungraded[3] = {-0.5, 1.5, 61};
+    for (int i = 0; i < 3; i++) {
         t[0] = ungraded[i];
         measure(&m, 3, t, s, NULL, &at, 1, 1);
-        CHECK(isnan(m.mean[METRICS_NDCG]) && m.n_counted[METRICS_NDCG] == 0, "target %g: ndcg %g",
-              t[0], m.mean[METRICS_NDCG]);
+        CHECK(isnan(m.mean[METRICS_CUTS]) && m.n_counted[METRICS_CUTS] == 0, "target %g: ndcg %g",
+              t[0], m.mean[METRICS_CUTS]);
+        CHECK(isnan(m.mean[METRICS_MAP]) && isnan(m.mean[METRICS_MRR]), "target %g: map %g", t[0],
+              m.mean[METRICS_MAP]);
         CHECK(!isnan(m.mean[METRICS_PAIRWISE]), "target %g: no accuracy", t[0]);
         metrics_free(&m);
     }
     t[0] = 60;
     measure(&m, 3, t, s, NULL, &at, 1, 1);
-    CHECK(isfinite(m.mean[METRICS_NDCG]), "target 60: ndcg %g", m.mean[METRICS_NDCG]);
+    CHECK(isfinite(m.mean[METRICS_CUTS]), "target 60: ndcg %g", m.mean[METRICS_CUTS]);
     metrics_free(&m);
     double none[3] = {0, 0, 0};
     measure(&m, 3, none, s, NULL, &at, 1, 1);
@@ -264,12 +382,13 @@ static void check_unsuitable(void) {
         CHECK(isnan(m.mean[k]), "all targets 0: measure %zu is %g", k, m.mean[k]);
     }
     metrics_free(&m);
+    struct metrics_settings settings = usual(1);
     double bad[3] = {1, NAN, 2}, missing[3] = {NAN, NAN, NAN};
-    CHECK(metrics_rank(&m, 3, t, bad, NULL, &at, 1, 1, &err) == -1, "a NaN score is accepted");
+    CHECK(metrics_rank(&m, 3, t, bad, NULL, &settings, &err) == -1, "a NaN score is accepted");
     bad[1] = INFINITY;
-    CHECK(metrics_rank(&m, 3, t, bad, NULL, &at, 1, 1, &err) == -1, "inf score is accepted");
-    CHECK(metrics_rank(&m, 3, missing, s, NULL, &at, 1, 1, &err) == -1, "no target is accepted");
-    CHECK(metrics_rank(&m, 0, t, s, NULL, &at, 1, 1, &err) == -1, "no row is accepted");
+    CHECK(metrics_rank(&m, 3, t, bad, NULL, &settings, &err) == -1, "inf score is accepted");
+    CHECK(metrics_rank(&m, 3, missing, s, NULL, &settings, &err) == -1, "no target is accepted");
+    CHECK(metrics_rank(&m, 0, t, s, NULL, &settings, &err) == -1, "no row is accepted");
     printf("ok: targets that are no grades, scores that are no numbers\n");
 }
 
@@ -323,6 +442,8 @@ static void check_pairs(void) {
 int main(void) {
     check_definitions();
     check_orders();
+    check_empty();
+    check_long_tie();
     check_hand();
     check_groups();
     check_unsuitable();
