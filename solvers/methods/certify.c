@@ -41,12 +41,13 @@ int certify_create(struct certify **certify, const struct problem *problem,
     for (size_t i = 0; problem->rows && i < problem->n; i++) {
         made->reach[i] = made->reach[problem->rows[i]]; /* rows ascend */
     }
+    double trace = 0;
     for (size_t i = 0; i < problem->n; i++) {
-        made->trace += made->reach[i] * made->reach[i];
+        trace += made->reach[i] * made->reach[i];
         made->reach[i] = hypot(made->reach[i], constant);
     }
     kernel_rows_free(&own);
-    if (!isfinite(made->trace)) {
+    if (!isfinite(trace)) {
         size_t row = largest_row(problem, made->reach);
         certify_free(made);
         return error_set(err, ERROR_RUNTIME,
@@ -58,16 +59,20 @@ int certify_create(struct certify **certify, const struct problem *problem,
     return 0;
 }
 
-void certify_pairs(struct certify *certify, double *reach, double factor) {
-    free(certify->reach);
+void certify_pairs(struct certify *certify, double *reach, double factor,
+                   struct certify_pair *pair) {
+    certify->row_reach = certify->reach;
     certify->reach = reach;
     certify->factor = factor;
-    certify->pairs = true;
+    certify->pair = pair;
 }
 
 void certify_free(struct certify *certify) {
     if (certify) {
         free(certify->reach);
+        free(certify->row_reach);
+        free(certify->pair);
+        free(certify->shift);
         free(certify);
     }
 }
@@ -111,23 +116,24 @@ static int check_kernel(struct certify *certify, struct error *err) {
     }
     certify->definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
     if (!certify->definite) {
+        const double *reach = certify->pair ? certify->row_reach : certify->reach;
         uint32_t *rows = memory_array(problem->n, sizeof *rows, "a certificate", err);
-        if (!rows) {
-            return -1;
-        }
-        for (size_t i = 0; i < problem->n; i++) {
+        certify->shift = memory_array(problem->n, sizeof *certify->shift, "a certificate", err);
+        for (size_t i = 0; rows && i < problem->n; i++) {
             rows[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
         }
-        int status = definite_check(gram_rows(problem->gram), rows, problem->n, &certify->definite,
-                                    &certify->shift, err);
+        int status = rows && certify->shift
+                         ? definite_check(gram_rows(problem->gram), rows, reach, problem->n,
+                                          &certify->definite, certify->shift, err)
+                         : -1;
         free(rows);
         if (status < 0) {
             return -1;
         }
-        certify->shift = certify->definite ? certify->shift : 0;
-    }
-    if (certify->pairs) { /* of K + shift I, the kernel of pairs moves by no more in norm */
-        certify->shift *= 2 * (2 * certify->trace + certify->shift);
+        if (!certify->definite) {
+            free(certify->shift);
+            certify->shift = NULL;
+        }
     }
     certify->checked = true;
     return 0;
@@ -138,6 +144,42 @@ int certify_definite(struct certify *certify, bool *definite, struct error *err)
         return -1;
     }
     *definite = certify->definite;
+    return 0;
+}
+
+/* With E added to K's diagonal <S, K S K> of S, skew, grows by 2 <S, K S E> + <S, E S E>: of each pair's
+ * coefficient b, and by S_j'K S_j <= (sum of |S_ij| reach_i)^2. */
+static int lift_pairs(const struct certify *certify, const double *b, double *lift,
+                      struct error *err) {
+    const double *reach = certify->row_reach, *shift = certify->shift;
+    size_t n = certify->problem->n;
+    double *size = memory_zeros(n, sizeof *size, "a certificate", err);
+    for (size_t p = 0; size && p < certify->map->n; p++) {
+        struct certify_pair pair = certify->pair[p];
+        size[pair.one] += fabs(b[p]) * reach[pair.other];
+        size[pair.other] += fabs(b[p]) * reach[pair.one];
+        *lift += 2 * b[p] * b[p] * shift[pair.one] * shift[pair.other];
+    }
+    for (size_t i = 0; size && i < n; i++) {
+        *lift += 2 * shift[i] * size[i] * size[i];
+    }
+    free(size);
+    return size ? 0 : -1;
+}
+
+/* What the shift adds to |f|^2: *lift. */
+static int lift(const struct certify *certify, size_t k, const struct certify_function *f,
+                double *lift, struct error *err) {
+    *lift = 0;
+    if (!certify->shift) {
+        return 0;
+    }
+    if (certify->pair) {
+        return lift_pairs(certify, f->weights, lift, err);
+    }
+    for (size_t i = 0; i < certify->map->n * k; i++) {
+        *lift += f->weights[i] * f->weights[i] * certify->shift[i / k];
+    }
     return 0;
 }
 
@@ -152,15 +194,18 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err) {
     struct certify_evaluation of_f = {0}, of_g = {0};
-    double loss[2] = {0};
+    double loss[2] = {0}, lifted = 0, dual_lifted = 0;
     *certificate = (struct certificate){.nothing = family->nothing};
     int status = certify_evaluate(certify, k, f, g, &of_f, &of_g, err);
     status = status < 0 ? -1 : certify_evaluate_loss(certify, k, f, &of_f, family, loss, err);
-    status = status < 0 ? -1 : check_kernel(certify, err);
+    if (status == 0 && (check_kernel(certify, err) < 0 || lift(certify, k, f, &lifted, err) < 0 ||
+                        lift(certify, k, g ? g : f, &dual_lifted, err) < 0)) {
+        status = -1;
+    }
     if (status == 0) {
         const struct certify_evaluation *dual = g ? &of_g : &of_f;
-        double norm = of_f.norm + of_f.rounding + certify->shift * of_f.squares;
-        double dual_norm = dual->norm + dual->rounding + certify->shift * dual->squares;
+        double norm = of_f.norm + of_f.rounding + lifted;
+        double dual_norm = dual->norm + dual->rounding + dual_lifted;
         certificate->primal = (0.5 * fmax(0, norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
         double bound = family->linear - family->linear_rounding - 0.5 * fmax(0, dual_norm);
         bound -= 4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_norm));
@@ -168,11 +213,11 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
         certificate->norm = sqrt(fmax(0, of_f.norm));
         certificate->certified = certify->definite;
         certificate->slack = of_f.slack;
-        certificate->flat = certify->pairs ? of_f.norm == 0 : !of_f.varies;
+        certificate->flat = certify->pair ? of_f.norm == 0 : !of_f.varies;
         certificate->worse = certificate->primal > family->nothing;
         certificate->primal = fmin(certificate->primal, family->nothing);
-        certificate->paid =
-            loss[1] + family->linear_rounding + 0.5 * (of_f.rounding + dual->rounding);
+        certificate->paid = loss[1] + family->linear_rounding +
+                            0.5 * (of_f.rounding + dual->rounding + lifted + dual_lifted);
         set_gap(certificate);
         if (!isfinite(certificate->primal) || !isfinite(bound)) {
             status = certify_overflow(err);

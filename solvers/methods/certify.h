@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Weights or coefficients: linear (n_features, k), kernel (n, k) by problem row, row-major, and what
  * is added to the scores. Borrowed. */
@@ -107,9 +108,16 @@ int certify_create(struct certify **certify, const struct problem *problem,
                    const struct score_map *map, double constant, struct error *err);
 void certify_free(struct certify *certify);
 
-/* Takes the map's rows for features of pairs of rows: |k_p(p, q)| <= reach_p reach_q, evaluated to
- * within factor reach_p reach_q. reach (map->n) is owned by certify, allocated with memory_array. */
-void certify_pairs(struct certify *certify, double *reach, double factor);
+/* Two rows of the problem. */
+struct certify_pair {
+    uint32_t one, other;
+};
+
+/* Takes the map's rows for features of pairs of rows (map->n): |k_p(p, q)| <= reach_p reach_q, evaluated
+ * to within factor reach_p reach_q. reach (map->n) and pair are owned by certify, allocated with
+ * memory_array. */
+void certify_pairs(struct certify *certify, double *reach, double factor,
+                   struct certify_pair *pair);
 
 /* Whether the kernel matrix over all rows of the problem is positive semidefinite, as far as that can
  * be told: looked at once, at the cost of factorising it if the kind of kernel does not say. Fits with

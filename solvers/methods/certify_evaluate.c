@@ -93,7 +93,6 @@ static int evaluate_coefficients(const struct certify *certify, size_t k,
             out->column[c] += fabs(b) * reach[i];
             out->norm += term;
             magnitude += fabs(term);
-            out->squares += b * b;
         }
         error += off * reach[i];
         used += any;

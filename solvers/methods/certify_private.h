@@ -13,12 +13,12 @@ struct certify {
     const struct problem *problem;
     const struct score_map *map;
     double constant;
-    double *reach; /* (n) */
-    double factor; /* of the evaluation of one product of rows */
-    double trace;  /* sum of the squares of the rows' own reach */
-    bool pairs;
+    double *reach;             /* (n) */
+    double factor;             /* of the evaluation of one product of rows */
+    double *row_reach;         /* (rows), where reach is that of ... */
+    struct certify_pair *pair; /* ... pairs; else NULL */
     bool checked, definite; /* the kernel is looked at, and positive semidefinite on the rows ... */
-    double shift;           /* ... once this is added to their squares */
+    double *shift; /* (rows) ... once this is added to their squares; NULL: none is needed */
 };
 
 /* What is known of a function over the rows. */
@@ -27,7 +27,6 @@ struct certify_evaluation {
     double *column;        /* (k) |f_c| of linear weights, or sum_i |b_ic| reach_i */
     double norm, rounding; /* |f|^2 and the bound of its error */
     double largest;        /* the largest of column */
-    double squares;        /* kernel: sum of squares of the coefficients */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
     double *reach;         /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
     double *first;         /* (k) scores of the first row */

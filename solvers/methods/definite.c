@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A factorisation of so many rows takes about two seconds. */
 enum { MOST_ROWS = 6000 };
@@ -26,10 +27,12 @@ static double fill(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
     return largest;
 }
 
-int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, size_t m,
-                   bool *definite, double *shift, struct error *err) {
+/* Rounding moves an entry by units of the reaches of its rows, and the factorisation by units of their
+ * diagonal's root (Demmel, "On floating point errors in Cholesky", LAPACK working note 14, 1989). */
+int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, const double *reach,
+                   size_t m, bool *definite, double *shift, struct error *err) {
     *definite = false;
-    *shift = 0;
+    memset(shift, 0, m * sizeof *shift);
     if (m > MOST_ROWS) {
         return 0;
     }
@@ -41,9 +44,11 @@ int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
     bool stored = kernel_rows->kernel->type == KERNEL_PRECOMPUTED;
     for (double unit = DBL_EPSILON; !*definite && unit <= (stored ? FLT_EPSILON : DBL_EPSILON);
          unit *= STEP) {
-        *shift = (double)m * unit * fill(kernel_rows, rows, m, K);
+        double largest = fill(kernel_rows, rows, m, K);
         for (size_t i = 0; i < m; i++) {
-            K[i * m + i] += *shift;
+            double size = fmax(fabs(K[i * m + i]), fmin(reach[i] * reach[i], largest));
+            shift[i] = (double)m * unit * size;
+            K[i * m + i] += shift[i];
         }
         *definite = cholesky_factor(K, m) == 0;
     }

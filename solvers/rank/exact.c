@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many preferences are gone through one by one in a millisecond. */
+static const double MOST_LISTED = 1 << 18;
+
 /* A Fenwick node: how many partners it covers, and the sums of their scores and squares. */
 struct node {
     long double count, sum, squares;
@@ -22,6 +25,7 @@ struct group {
     const struct rank_pairs *pairs;
     size_t base, m;
     uint32_t n_levels;
+    double size;         /* of the largest |u| or |x| */
     long double *x;      /* (m) scores less the group's middle, by place */
     uint32_t *order;     /* (m) places by score */
     struct node *tree;   /* (n_levels + 1) */
@@ -36,8 +40,8 @@ static int compare_places(const void *a, const void *b) {
                                 : (p->place > q->place) - (p->place < q->place);
 }
 
-/* Loads the scores; returns the size of the largest |u| or |x|. */
-static double load(struct group *group, size_t number, const double *s) {
+/* Loads the scores. */
+static void load(struct group *group, size_t number, const double *s) {
     const struct rank_pairs *pairs = group->pairs;
     group->base = pairs->start[number];
     group->m = pairs->start[number + 1] - group->base;
@@ -53,7 +57,7 @@ static double load(struct group *group, size_t number, const double *s) {
         group->order[k] = group->work[k].place;
         group->x[group->work[k].place] = (long double)group->work[k].score - middle;
     }
-    return 1 + (high - low);
+    group->size = 1 + (high - low);
 }
 
 static void tree_add(struct group *group, uint32_t level, long double x) {
@@ -127,32 +131,45 @@ static void sums_above(struct group *group, long double delta) {
     }
 }
 
-/* The sampled pairs, one by one. */
-static struct totals sums_listed(struct group *group, long double delta) {
+/* The error of one u of the group at hand: of two scores less their middle, and of two differences. */
+static long double error_of_one(double size) {
+    return 4 * LDBL_EPSILON * (1 + (long double)size);
+}
+
+/* Pairs that are few, or sampled, one by one: nothing cancels. Those that are active but for their error
+ * count as such, with no part in the sums. */
+static struct totals sums_listed(struct group *group, long double delta, long double off) {
     const struct rank_pairs *pairs = group->pairs;
     struct totals totals = {0, 0, 0};
     for (size_t k = 0; k < group->m; k++) {
-        size_t first = pairs->partner_start[group->base + k];
-        size_t end = pairs->partner_start[group->base + k + 1];
+        bool sampled = pairs->partner_start != NULL;
+        const size_t *start = pairs->partner_start + (sampled ? group->base + k : 0);
+        size_t first = sampled ? start[0] : pairs->below_first[group->base + k];
+        size_t end = sampled ? start[1] : pairs->below_end[group->base + k];
         for (size_t p = first; p < end; p++) {
-            long double u = delta - (group->x[k] - group->x[pairs->partner[p]]);
+            size_t other = sampled ? pairs->partner[p] : p;
+            long double u = delta - (group->x[k] - group->x[other]);
+            totals.active += u > -off;
             if (u > 0) {
-                totals.active += 1;
                 totals.first += u;
                 totals.second += u * u;
                 group->moment[k] += u;
-                group->moment[pairs->partner[p]] -= u;
+                group->moment[other] -= u;
             }
         }
     }
     return totals;
 }
 
+static bool is_listed(const struct rank_pairs *pairs) {
+    return pairs->partner_start || pairs->n_pairs <= MOST_LISTED;
+}
+
 /* Sums at margin delta, moments only if they are wanted. */
 static struct totals sums(struct group *group, long double delta, bool moments) {
     memset(group->moment, 0, group->m * sizeof *group->moment);
-    if (group->pairs->partner_start) {
-        return sums_listed(group, delta);
+    if (is_listed(group->pairs)) {
+        return sums_listed(group, delta, error_of_one(group->size));
     }
     struct totals totals = sums_below(group, delta);
     if (moments) {
@@ -192,19 +209,32 @@ static int group_create(struct group *group, const struct rank_pairs *pairs, str
     return -1;
 }
 
+/* What the sums over a group's pairs may be off by. */
+static double loss_error(const struct group *group, const struct totals *totals, bool squared) {
+    double active = (double)totals->active, size = group->size;
+    if (!is_listed(group->pairs)) {
+        return unit_of(group->pairs) * active * (squared ? 4 * size * size : 2 * size);
+    }
+    double off = (double)error_of_one(size), first = (double)totals->first;
+    double terms = (active + (double)group->pairs->n_groups + 8) * (double)LDBL_EPSILON;
+    return squared ? off * (2 * first + off * active) + terms * (double)totals->second
+                   : off * active + terms * first;
+}
+
 int rank_exact_loss(const struct rank_pairs *pairs, const double *s, bool squared, double *value,
                     double *rounding, struct error *err) {
     struct group group;
     long double sum = 0;
-    double unit = unit_of(pairs), error = 0;
+    double error = 0;
     if (group_create(&group, pairs, err) < 0) {
         return -1;
     }
     for (size_t g = 0; g < pairs->n_groups; g++) {
-        double size = load(&group, g, s), weight = pairs->weight[g];
+        double weight = pairs->weight[g];
+        load(&group, g, s);
         struct totals totals = sums(&group, 1, false);
         sum += (long double)weight * (squared ? totals.second : totals.first);
-        error += unit * weight * (double)totals.active * (squared ? 4 * size * size : 2 * size);
+        error += weight * loss_error(&group, &totals, squared);
     }
     group_free(&group);
     *value = fmax(0, (double)sum);
@@ -222,7 +252,8 @@ int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, 
     }
     memset(coefficient, 0, pairs->n * sizeof *coefficient);
     for (size_t g = 0; g < pairs->n_groups; g++) {
-        double size = load(&group, g, s), weight = pairs->weight[g];
+        load(&group, g, s);
+        double size = group.size, weight = pairs->weight[g];
         struct totals all = sums(&group, 1, true);
         long double scale = mu > 0 ? weight / (long double)mu : 2 * (long double)weight;
         if (mu > 0) { /* less what is above mu */

@@ -281,13 +281,57 @@ void exterior_weights(const struct exterior *exterior, double *weight) {
 }
 
 double exterior_reach(const struct exterior *exterior, const double *row_reach, double row_factor,
-                      double *reach) {
+                      double *reach, struct certify_pair *rows) {
     const uint32_t *row = exterior->pairs->row;
     for (size_t p = 0; p < exterior->n_pairs; p++) {
         struct pair pair = exterior->pair[p];
-        reach[p] = 2 * row_reach[row[pair.high]] * row_reach[row[pair.low]];
+        rows[p] = (struct certify_pair){row[pair.high], row[pair.low]};
+        reach[p] = 2 * row_reach[rows[p].one] * row_reach[rows[p].other];
     }
     return 2 * row_factor + 2 * ((double)exterior->n_rows + 4) * DBL_EPSILON;
+}
+
+/* ---- certificates ------------------------------------------------------------------------------
+ */
+
+void exterior_loss(const struct exterior *exterior, bool squared, const double *s,
+                   const double *error, double *value, double *rounding) {
+    double sum = 0, most = 0;
+    for (size_t g = 0; g < exterior->pairs->n_groups; g++) {
+        double weight = exterior->pairs->weight[g];
+        for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
+            double u = fmax(0, 1 - s[p]);
+            double upper = fmax(0, (1 - s[p] + error[p]) * (1 + 4 * DBL_EPSILON));
+            sum += weight * (squared ? u * u : u);
+            most += weight * (squared ? upper * upper : upper);
+        }
+    }
+    *value = sum;
+    *rounding = fmax(0, most - sum) + ((double)exterior->n_pairs + 4) * DBL_EPSILON * most;
+}
+
+/* cost * weight, no larger than it is: weights that count for queries are quotients. */
+static double least_product(double cost, double weight) {
+    double product = cost * weight;
+    bool exact = weight == floor(weight) && fma(cost, weight, -product) >= 0;
+    return exact ? product : product * (1 - 2 * DBL_EPSILON);
+}
+
+void exterior_dual(const struct exterior *exterior, bool squared, double cost, double *b,
+                   double *linear, double *rounding) {
+    long double sum = 0, size = 0;
+    for (size_t g = 0; g < exterior->pairs->n_groups; g++) {
+        double most = least_product(cost, exterior->pairs->weight[g]);
+        for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
+            b[p] = fmax(0, squared && most > 0 ? b[p] : fmin(b[p], most));
+            long double a = b[p], square = squared && a > 0 ? a * a / (4 * (long double)most) : 0;
+            sum += a - square;
+            size += a + square;
+        }
+    }
+    *linear = (double)sum;
+    *rounding = DBL_EPSILON * fabs(*linear) +
+                (double)(((long double)exterior->n_pairs + 4) * LDBL_EPSILON * size);
 }
 
 int exterior_coefficients(const struct exterior *exterior, const double *b,

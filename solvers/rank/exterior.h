@@ -7,6 +7,7 @@
 
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/certify.h"
 #include "solvers/methods/risk.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/rank/pairs.h"
@@ -25,12 +26,22 @@ struct score_map exterior_map(struct exterior *exterior);
 /* The sum of max(0, 1 - margin), or of its square, over the pairs. */
 struct risk exterior_risk(struct exterior *exterior, bool squared);
 
-/* For the certificate: weight (pairs) of each, and reach (pairs) from the reach of the problem's
+/* For the certificate: weight (pairs) of each, its rows, and reach (pairs) from the reach of the problem's
  * rows, with the factor from that of their kernel (kernel_rounding): 2 (K_iu K_jv - K_iv K_ju) is at
  * most 4 reach_i reach_j reach_u reach_v, and 2 K S K is three sums over the rows. */
 void exterior_weights(const struct exterior *exterior, double *weight);
 double exterior_reach(const struct exterior *exterior, const double *row_reach, double row_factor,
-                      double *reach);
+                      double *reach, struct certify_pair *rows);
+
+/* The loss of scores s (pairs), each within error (pairs) of the true one: *value, and *rounding such
+ * that the true loss is at most *value + *rounding. */
+void exterior_loss(const struct exterior *exterior, bool squared, const double *s,
+                   const double *error, double *value, double *rounding);
+
+/* Makes b (pairs) a feasible dual point, alpha itself: *linear is its part of D, which is at most
+ * *rounding less. */
+void exterior_dual(const struct exterior *exterior, bool squared, double cost, double *b,
+                   double *linear, double *rounding);
 
 /* The fit b (pairs) as coefficients of row pairs u < v, which the caller frees. */
 int exterior_coefficients(const struct exterior *exterior, const double *b,

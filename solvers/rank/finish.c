@@ -18,6 +18,8 @@ enum {
 };
 
 static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
+/* Of a score's reach: where the diagonal is its square rounding is INDEFINITE of it. */
+static const double LEAST_SIZE = 0x1p-10;
 static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 
 struct rank_finish {
@@ -138,12 +140,31 @@ static bool leaves_nothing(const struct rank_finish *finish, double *K) {
     return left <= INDEFINITE * most;
 }
 
-static int factor_matrix(struct rank_finish *finish, bool *definite, struct error *err) {
+/* Divides rows and columns by *unit (n), powers of 2, so that what is small is no rounding of what is
+ * large. A diagonal of few units of its rounding is left small. */
+static void equilibrate(const struct rank_finish *finish, const double *reach, double *K,
+                        double *unit) {
+    size_t n = finish->n;
+    for (size_t i = 0; i < n; i++) {
+        double size = fmax(sqrt(fmax(0, K[i * n + i])), LEAST_SIZE * reach[i]);
+        unit[i] = size > 0 ? exp2(round(log2(size))) : 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            K[i * n + j] /= unit[i] * unit[j];
+        }
+    }
+}
+
+static int factor_matrix(struct rank_finish *finish, const double *reach, bool *definite,
+                         struct error *err) {
     size_t n = finish->n, rank = 0;
-    double *K = memory_array(n, 2 * n * sizeof *K, "a kernel matrix", err), *L = K + n * n;
+    double *K = memory_array(2 * n + 1, n * sizeof *K, "a kernel matrix", err);
+    double *L = K + n * n, *unit = L + n * n;
     finish->pivot = memory_array(n, sizeof *finish->pivot, "a factor", err);
     int status = K && finish->pivot ? fill_matrix(finish, K, err) : -1;
     if (status == 0) {
+        equilibrate(finish, reach, K, unit);
         memcpy(L, K, n * n * sizeof *L);
         status = cholesky_pivoted(L, n, &rank, finish->pivot, err);
     }
@@ -156,6 +177,11 @@ static int factor_matrix(struct rank_finish *finish, bool *definite, struct erro
                    smaller(i + 1, rank) * sizeof *L);
         }
         *definite = status == 0 && rank > 0 && leaves_nothing(finish, K);
+        for (size_t i = 0; *definite && i < n; i++) {
+            for (size_t f = 0; f < rank; f++) {
+                finish->F[i * rank + f] *= unit[i];
+            }
+        }
     }
     free(K);
     return status;
@@ -268,10 +294,11 @@ static int allocate(struct rank_finish *finish, struct error *err) {
     return 0;
 }
 
-static int set_features(struct rank_finish *finish, bool *possible, struct error *err) {
+static int set_features(struct rank_finish *finish, const double *reach, bool *possible,
+                        struct error *err) {
     finish->own = finish->map->primal && finish->map->dimension <= finish->n;
     if (!finish->own) {
-        return factor_matrix(finish, possible, err);
+        return factor_matrix(finish, reach, possible, err);
     }
     finish->m = finish->map->dimension;
     *possible = finish->m > 0;
@@ -285,7 +312,7 @@ static int set_features(struct rank_finish *finish, bool *possible, struct error
 
 int rank_finish_create(struct rank_finish **finish, const struct problem *problem,
                        const struct score_map *map, const struct rank_pairs *pairs,
-                       const double *weight, struct error *err) {
+                       const double *reach, const double *weight, struct error *err) {
     struct rank_finish *made = memory_zeros(1, sizeof *made, "a solver", err);
     *finish = NULL;
     if (!made) {
@@ -296,7 +323,7 @@ int rank_finish_create(struct rank_finish **finish, const struct problem *proble
     made->pairs = pairs;
     made->n = map->n;
     bool possible = is_small(made);
-    int status = possible ? set_features(made, &possible, err) : 0;
+    int status = possible ? set_features(made, reach, &possible, err) : 0;
     if (status == 0 && possible) {
         status = list_hinges(made, weight, err) < 0 || allocate(made, err) < 0 ? -1 : 0;
     }

@@ -57,13 +57,16 @@ static int open_certify(struct rank *rank, struct error *err) {
         return rank_pairs_weights(&rank->pairs, rank->weight, err);
     }
     double *reach = memory_array(n, sizeof *reach, "pairs", err);
-    if (!reach) {
+    struct certify_pair *rows = memory_array(n, sizeof *rows, "pairs", err);
+    if (!reach || !rows) {
+        free(reach);
+        free(rows);
         return -1;
     }
     exterior_weights(rank->exterior, rank->weight);
     double factor = exterior_reach(rank->exterior, certify_reach(rank->certify),
-                                   certify_factor(rank->certify), reach);
-    certify_pairs(rank->certify, reach, factor);
+                                   certify_factor(rank->certify), reach, rows);
+    certify_pairs(rank->certify, reach, factor, rows);
     return 0;
 }
 
@@ -246,19 +249,13 @@ struct loss {
  * others add nothing to the loss, not even rounding. work (n). */
 static double unmet_weight(struct rank *rank, const double *s, double slack, double *work) {
     size_t n = rank->map.n;
-    double largest = 0, sum = 0;
+    double largest = 0;
     for (size_t i = 0; i < n; i++) {
         largest = fmax(largest, fabs(s[i]));
     }
     double least = 1 + slack + 8 * DBL_EPSILON * (1 + slack + largest);
-    if (!rank->exterior) {
-        return fmin(rank->total, rank_pairs_sums(&rank->pairs, s, least, work, NULL) *
-                                     (1 + (double)n * DBL_EPSILON));
-    }
-    for (size_t p = 0; p < n; p++) {
-        sum += s[p] < least ? rank->weight[p] : 0;
-    }
-    return sum * (1 + (double)n * DBL_EPSILON);
+    return fmin(rank->total, rank_pairs_sums(&rank->pairs, s, least, work, NULL) *
+                                 (1 + (double)n * DBL_EPSILON));
 }
 
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
@@ -266,20 +263,21 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     (void)first;
     struct loss *loss = context;
     struct rank *rank = loss->rank;
-    const struct risk *risk = &rank->risk[loss->loss];
     bool squared = loss->loss == RANK_SQUARED_HINGE;
     double slack = 0, sum, sums;
     if (rank->exterior) {
-        double offset;
-        sum = risk->cut(risk->context, s, loss->g, &offset);
-        sums = risk->rounding(risk->context).offset;
-    } else if (rank_exact_loss(&rank->pairs, s, squared, &sum, &sums, err) < 0) {
+        exterior_loss(rank->exterior, squared, s, error, &sum, &sums);
+        *value = loss->cost * sum;
+        *rounding = loss->cost * sums;
+        return 0;
+    }
+    if (rank_exact_loss(&rank->pairs, s, squared, &sum, &sums, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
         slack = fmax(slack, error[i]);
     }
-    slack *= rank->exterior ? 1 : 2; /* of a margin, which the score of a pair is already */
+    slack *= 2; /* of a margin */
     double open = unmet_weight(rank, s, slack, loss->g);
     double moved = squared ? slack * (2 * sqrt(open * (sum + sums)) + slack * open)
                            : slack * open; /* (u + slack)^2, by Cauchy and Schwarz */
@@ -327,15 +325,21 @@ static void plane_dual(const struct rank *rank, double cost, const struct fit *f
     dual->rounding = cost * fit->rounding.offset;
 }
 
-static int make_dual(const struct rank *rank, double cost, struct fit *fit, struct dual *dual,
-                     struct error *err) {
+static int make_dual(const struct rank *rank, const struct rank_parameters *parameters,
+                     struct fit *fit, struct dual *dual, struct error *err) {
+    double cost = parameters->cost;
     size_t n = rank->map.n;
     double unit = 0, sums = rank->map.primal ? certify_sum_rounding(n) : 0;
     dual->error = memory_array(n, sizeof *dual->error, "a certificate", err);
     if (!dual->error) {
         return -1;
     }
-    if (!fit->dual_scores) {
+    if (rank->exterior) {
+        bool squared = parameters->loss == RANK_SQUARED_HINGE;
+        exterior_dual(rank->exterior, squared, cost, fit->dual_weights, &dual->linear,
+                      &dual->rounding);
+        memset(dual->error, 0, n * sizeof *dual->error);
+    } else if (!fit->dual_scores) {
         plane_dual(rank, cost, fit, dual, &unit);
     } else if (smooth_dual(rank, cost, fit, dual, &unit, err) < 0) {
         return -1;
@@ -367,7 +371,7 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
                         .cost = parameters->cost,
                         .g = memory_array(rank->map.n, sizeof *loss.g, "a certificate", err)};
     struct dual dual = {.error = NULL};
-    int status = loss.g ? make_dual(rank, parameters->cost, fit, &dual, err) : -1;
+    int status = loss.g ? make_dual(rank, parameters, fit, &dual, err) : -1;
     if (status == 0) {
         const struct certify_function f = {.weights = fit->weights};
         const struct certify_family family = {.context = &loss,
@@ -483,7 +487,8 @@ static int finish(struct rank *rank, const struct rank_parameters *parameters,
     run.dual = best->certificate.dual;
     if (!rank->finish && !rank->endless &&
         rank_finish_create(&rank->finish, rank->problem, &rank->map, &rank->pairs,
-                           rank->exterior ? rank->weight : NULL, err) < 0) {
+                           certify_reach(rank->certify), rank->exterior ? rank->weight : NULL,
+                           err) < 0) {
         return -1;
     }
     rank->endless = !rank->finish;
