@@ -4,6 +4,7 @@ Colours are those of Okabe and Ito ("Color universal design", 2008), which colou
 apart; lines differ in their dashes too, for prints without colour. A script is built in memory, its
 data in it, and the picture takes its place only when gnuplot is content.
 """
+import math
 import os
 import shutil
 import subprocess
@@ -29,6 +30,10 @@ def string(text):
     return "'" + clean.encode("utf-8", "replace").decode().replace("'", "''") + "'"
 
 
+def superscript(number):
+    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def add_options(parser, default="6.4x4.8"):
     """The picture's name and what all pictures have."""
     parser.add_argument("picture", help="NAME.svg, NAME.png or NAME.pdf")
@@ -48,7 +53,7 @@ class Picture:
             refuse("a name that ends in .svg, .png or .pdf is expected", self.path)
         if not shutil.which("gnuplot"):
             refuse("gnuplot is missing (Debian: apt-get install gnuplot-nox)")
-        self.set("encoding utf8", "border 3 linewidth 1", "tics nomirror out",
+        self.set("encoding utf8", "xlabel offset 0,0.4", "border 3 linewidth 1", "tics nomirror out",
                  f"grid linecolor rgb '#dddddd' linetype 1 linewidth 0.5")
         if options.title:
             self.set(f"title {string(options.title)}")
@@ -74,6 +79,23 @@ class Picture:
         """Colour and dashes of the curve of that number, from 0."""
         n = number % len(COLOURS)
         return f"linecolor rgb '{COLOURS[n]}' dashtype {DASHES[n]} linewidth 2"
+
+    def steps(self, axis, low, high):
+        """Ticks of a linear axis, seven at most."""
+        step = 10.0 ** math.floor(math.log10(high - low))
+        step = next(step * k for k in (0.1, 0.2, 0.5, 1, 2) if (high - low) / (step * k) <= 6)
+        self.set(f"{axis}tics {step:.10g}")
+
+    def powers(self, axis, low, high):
+        """A logarithmic axis with ticks at powers of ten, to the powers around low and high."""
+        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+        last = max(last, first + 1)
+        step = -(-(last - first) // 10)
+        ticks = [f"{string('10' + superscript(k))} 1e{k}" for k in range(first, last + 1, step)]
+        if step == 1:
+            ticks += [f"'' {m}e{k} 1" for k in range(first, last) for m in range(2, 10)]
+        self.set(f"logscale {axis}", f"{axis}range [1e{first}:1e{last}]",
+                 f"{axis}tics ({', '.join(ticks)})")
 
     def key_below(self, widest):
         """A legend under the axes, in as many columns as the longest of its texts allows."""

@@ -5,8 +5,8 @@ from lib.tool import quoted, refuse
 
 
 class Table:
-    """The header is read at once, rows as they are asked for. blanks: any blanks part fields, lines
-    of # and empty ones are skipped."""
+    """The header is read at once, rows as they are asked for. Empty lines and lines that begin with #
+    are skipped. blanks: any blanks part fields, not tabs only."""
 
     def __init__(self, path, blanks=False):
         self.path, self.blanks = path, blanks
@@ -21,12 +21,8 @@ class Table:
 
     def _lines(self):
         for line, text in self.source.lines():
-            if self.blanks:
-                if not text.strip() or text.lstrip().startswith("#"):
-                    continue
-                yield line, text.split()
-            elif text:
-                yield line, text.split("\t")
+            if text.strip() and not text.startswith("#"):
+                yield line, text.split() if self.blanks else text.split("\t")
 
     def rows(self):
         """(line, fields), as many as there are columns."""
