@@ -24,11 +24,14 @@ class Table:
             if text.strip() and not text.startswith("#"):
                 yield line, text.split() if self.blanks else text.split("\t")
 
-    def rows(self):
-        """(line, fields), as many as there are columns."""
+    def rows(self, skip=None):
+        """(line, fields), as many as there are columns; lines whose first field matches `skip` are
+        no rows."""
         lines = self._lines()
         next(lines)
         for line, fields in lines:
+            if skip and skip.match(fields[0]):
+                continue
             if len(fields) != len(self.columns):
                 refuse(f"{len(fields)} fields for {len(self.columns)} columns", self.path, line)
             yield line, fields

@@ -14,51 +14,31 @@ def delimiter_of(line):
     return max("\t,;|", key=lambda c: (outside.count(c), c == ","))
 
 
-class TableReader:
-    """Rows of a table; columns `label`, `qid` and `comment` are what they say unless options do."""
+class Records:
+    """The header of a table, and its records: `columns`, and (line, fields) of each."""
 
-    def __init__(self, source, options):
-        self.source, self.path = source, source.path
-        self.options = options
-        self.shape = None
-        self.layout = None
+    def __init__(self, source, delimiter=None, tabs=False, header=True):
+        self.source, self.path, self.header = source, source.path, header
         first = next(self._lines(), None)
         if first is None:
             refuse("is empty", self.path)
-        self.delimiter = options.delimiter or ("\t" if options.source == "tsv"
-                                               else delimiter_of(first))
-        columns = [field.strip() for field in next(self._records())[1]]
-        if options.no_header:
+        self.delimiter = delimiter or ("\t" if tabs else delimiter_of(first))
+        columns = [field.strip() for field in next(self._all())[1]]
+        if not header:
             columns = [str(i) for i in range(1, len(columns) + 1)]
         for i, column in enumerate(columns):
             if not column:
-                columns[i] = f"column{i + 1}"  # as the first one of pandas, without a name
-        twice = {column for column in columns if columns.count(column) > 1} \
-            if len(set(columns)) < len(columns) else set()
-        if twice:
-            refuse(f"two columns are named '{min(twice)}'", self.path, 1)
+                columns[i] = f"column{i + 1}"  # as pandas leaves its index, without a name
+        if len(set(columns)) < len(columns):
+            twice = next(column for column in columns if columns.count(column) > 1)
+            refuse(f"two columns are named '{twice}'", self.path, 1)
         self.columns = columns
-        self._usual()
-
-    def _usual(self):
-        options, columns = self.options, self.columns
-        if not options.label and not options.unlabelled:
-            if USUAL_LABEL not in columns:
-                listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
-                refuse("which column is the label? --label COLUMN, or --unlabelled "
-                       f"(columns: {listed})", self.path, 1)
-            options.label = [USUAL_LABEL]
-        if not options.query and USUAL_QUERY in columns and USUAL_QUERY not in options.drop:
-            options.query = USUAL_QUERY
-        if not options.names and USUAL_NAMES in columns and USUAL_NAMES not in options.drop:
-            options.names = [USUAL_NAMES]
 
     def _lines(self):
         for _, line in self.source.lines():
             yield line + "\n"
 
-    def _records(self):
-        """(line, fields) of each record, the header too."""
+    def _all(self):
         records = csv.reader(self._lines(), delimiter=self.delimiter, strict=True)
         line = 1
         while True:
@@ -74,14 +54,46 @@ class TableReader:
             line = records.line_num + 1
 
     def rows(self):
-        self.layout = Layout(self.columns, self.options, self.path)
-        records = self._records()
-        if not self.options.no_header:
+        """Without the header; as many fields as columns."""
+        records, n = self._all(), len(self.columns)
+        if self.header:
             next(records)
-        n = len(self.columns)
         for line, fields in records:
             if len(fields) != n:
                 refuse(f"{len(fields)} fields for {n} columns", self.path, line)
+            yield line, fields
+
+    def listed(self):
+        return ", ".join(self.columns[:12]) + (", ..." if len(self.columns) > 12 else "")
+
+
+class TableReader:
+    """Rows of a table; columns `label`, `qid` and `comment` are what they say unless options do."""
+
+    shape = None
+
+    def __init__(self, source, options):
+        self.path, self.options, self.layout = source.path, options, None
+        self.records = Records(source, options.delimiter, options.source == "tsv",
+                               not options.no_header)
+        self.columns = self.records.columns
+        self._usual()
+
+    def _usual(self):
+        options, columns = self.options, self.columns
+        if not options.label and not options.unlabelled:
+            if USUAL_LABEL not in columns:
+                refuse("which column is the label? --label COLUMN, or --unlabelled "
+                       f"(columns: {self.records.listed()})", self.path, 1)
+            options.label = [USUAL_LABEL]
+        if not options.query and USUAL_QUERY in columns and USUAL_QUERY not in options.drop:
+            options.query = USUAL_QUERY
+        if not options.names and USUAL_NAMES in columns and USUAL_NAMES not in options.drop:
+            options.names = [USUAL_NAMES]
+
+    def rows(self):
+        self.layout = Layout(self.columns, self.options, self.path)
+        for line, fields in self.records.rows():
             row = self.layout.row(fields, line)
             if row is not None:
                 yield line, row
