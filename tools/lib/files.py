@@ -12,7 +12,7 @@ import sys
 import tempfile
 import zlib
 
-from lib.tool import Refusal, refuse, shown
+from lib.tool import Refusal, refuse
 
 TEXT = {"encoding": "utf-8", "errors": "surrogateescape"}
 
@@ -25,8 +25,6 @@ class Source:
         self.path = path
         self._kept = None
         raw = sys.stdin.buffer if path == "-" else open(path, "rb")
-        if os.path.isdir(path):
-            refuse("is a folder", path)
         try:
             if not raw.seekable():
                 self._kept = tempfile.TemporaryFile()
@@ -191,5 +189,3 @@ def read_names(path):
         names.append(line)
     return names
 
-
-__all__ = ["Source", "Outputs", "guarded", "plain_name", "read_names", "shown", "TEXT"]
