@@ -1,0 +1,1 @@
+"""What the tools share: the command's frame, files, numbers, rows, tables, pictures, tests."""

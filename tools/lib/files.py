@@ -1,0 +1,191 @@
+"""Files in and out: gzip by the first bytes in, by the name out; `-` is standard input or output.
+
+Outputs are written beside their targets and take their places when all are complete: the old files
+or the whole new ones are there. Text is UTF-8 whose other bytes pass through unchanged.
+"""
+import gzip
+import io
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import zlib
+
+from lib.tool import Refusal, refuse
+
+TEXT = {"encoding": "utf-8", "errors": "surrogateescape"}
+
+
+class Source:
+    """A file that may be read more than once, whatever it is. A pipe, and gzip where bytes are
+    sought in it, is kept in a temporary file: memory does not grow."""
+
+    def __init__(self, path, seekable=False):
+        self.path = path
+        self._kept = None
+        raw = sys.stdin.buffer if path == "-" else open(path, "rb")
+        try:
+            if not raw.seekable():
+                self._kept = tempfile.TemporaryFile()
+                shutil.copyfileobj(raw, self._kept)
+                self._kept.seek(0)
+            elif path == "-":
+                self._kept = raw
+            if seekable and self._is_gzip():
+                plain = tempfile.TemporaryFile()
+                with guarded(path):
+                    shutil.copyfileobj(self.open(), plain)
+                self._kept = plain
+        finally:
+            if self._kept is not raw:
+                raw.close()
+
+    def _raw(self):
+        if self._kept is None:
+            return open(self.path, "rb")
+        self._kept.seek(0)
+        return os.fdopen(os.dup(self._kept.fileno()), "rb")
+
+    def _is_gzip(self):
+        with self._raw() as raw:
+            return raw.read(2) == b"\x1f\x8b"
+
+    def open(self):
+        """From the beginning, as bytes."""
+        gzipped = self._is_gzip()
+        raw = self._raw()
+        return gzip.GzipFile(fileobj=raw) if gzipped else raw
+
+    def text(self):
+        """From the beginning, as text whose lines end in LF; a byte order mark is skipped."""
+        stream = io.BufferedReader(self.open(), 1 << 18)
+        with guarded(self.path):
+            mark = stream.peek(3)[:3]
+        if mark[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            refuse("is UTF-16: UTF-8 is expected", self.path)
+        if mark == b"\xef\xbb\xbf":
+            stream.read(3)
+        return io.TextIOWrapper(stream, newline="\n", **TEXT)
+
+    def lines(self):
+        """(number, line) without the line's end; NUL bytes are refused."""
+        with guarded(self.path), self.text() as text:
+            for number, line in enumerate(text, 1):
+                if "\0" in line:
+                    refuse("NUL byte", self.path, number)
+                yield number, line[:-2] if line.endswith("\r\n") else line.rstrip("\n")
+
+
+class guarded:
+    """Damaged gzip becomes a refusal."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, _kind, error, _trace):
+        if isinstance(error, EOFError):
+            refuse("gzip data ends early", self.path)
+        if isinstance(error, (gzip.BadGzipFile, zlib.error)):
+            refuse("gzip data is damaged", self.path)
+        return False
+
+
+class Outputs:
+    """Several outputs of which all come, or none: `with Outputs() as outputs`."""
+
+    def __init__(self):
+        self._files = []  # (stream, layers below it, temporary name or None, target)
+
+    def __enter__(self):
+        return self
+
+    def binary(self, path):
+        """A stream of bytes that will be the file."""
+        if path != "-" and any(path == target for _, _, _, target in self._files):
+            refuse("two outputs have this name", path)
+        if path == "-" or os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+            raw = os.fdopen(os.dup(1), "wb") if path == "-" else open(path, "wb")
+            temporary = None
+        else:
+            target = os.path.realpath(path)
+            try:
+                number, temporary = tempfile.mkstemp(prefix=".dualsvm-",
+                                                     dir=os.path.dirname(target))
+            except OSError as error:
+                raise Refusal(f"{path}: {error.strerror}") from None
+            if os.path.exists(target):
+                mode = stat.S_IMODE(os.stat(target).st_mode)
+            else:
+                mask = os.umask(0)
+                os.umask(mask)
+                mode = 0o666 & ~mask
+            os.fchmod(number, mode)
+            raw = os.fdopen(number, "wb")
+        stream = raw
+        if path.endswith(".gz"):
+            stream = gzip.GzipFile("", "wb", 6, raw, 0)  # no name, no time: the same bytes again
+        self._files.append([stream, raw, temporary, path])
+        return stream
+
+    def text(self, path):
+        """A stream of text that will be the file."""
+        binary = self.binary(path)
+        text = io.TextIOWrapper(io.BufferedWriter(binary, 1 << 18), newline="\n",
+                                write_through=False, **TEXT)
+        self._files[-1][0] = text
+        return text
+
+    def __exit__(self, kind, _error, _trace):
+        try:
+            if kind is None:
+                for stream, raw, temporary, path in self._files:
+                    try:
+                        stream.close()
+                        if not raw.closed:
+                            raw.flush()
+                            if temporary:
+                                os.fsync(raw.fileno())
+                            raw.close()
+                    except BrokenPipeError:
+                        raise
+                    except OSError as error:
+                        name = "<stdout>" if path == "-" else path
+                        raise Refusal(f"{name}: cannot be written: {error.strerror}") from None
+                for entry in self._files:
+                    if entry[2]:
+                        os.replace(entry[2], os.path.realpath(entry[3]))
+                        entry[2] = None
+        finally:
+            for stream, raw, temporary, _ in self._files:
+                if temporary:
+                    os.unlink(temporary)
+                for part in (stream, raw):
+                    try:
+                        part.close()
+                    except (OSError, ValueError):
+                        pass
+        return False
+
+
+def plain_name(path):
+    """The name without a .gz at its end: what a format is guessed from."""
+    return path[:-3] if path.endswith(".gz") else path
+
+
+def read_names(path):
+    """The lines of a file of names, none empty and none twice."""
+    names = []
+    seen = {}
+    for number, line in Source(path).lines():
+        if not line.strip():
+            refuse("name is empty", path, number)
+        if line in seen:
+            refuse(f"name is given twice: '{line}' (line {seen[line]})", path, number)
+        seen[line] = number
+        names.append(line)
+    return names
+

@@ -1,0 +1,96 @@
+"""svmlight text, and LETOR's and MSLR's kind of it: every feature written, NULL for a value that is
+missing, and `#docid = NAME inc = ...` behind the row."""
+import re
+
+from lib.number import is_number
+from lib.svmlight import format_row, parse_row, read_rows, MATRIX
+from lib.tool import quoted, refuse
+
+DOCUMENT = re.compile(r"docid\s*=\s*(\S+)\s*(.*)$")
+
+
+class SvmlightReader:
+    """Rows as they are."""
+
+    label_names = None
+
+    def __init__(self, source, options):
+        self.source, self.path = source, source.path
+        self.feature_names = None
+        match = MATRIX.match(next(source.lines(), (1, ""))[1])
+        self.shape = (int(match.group(1)), int(match.group(2))) if match else None
+
+    def rows(self):
+        return read_rows(self.source)
+
+
+class LetorReader(SvmlightReader):
+    """The document's name becomes the first word of the comment."""
+
+    def __init__(self, source, options):
+        super().__init__(source, options)
+        self.missing = options.missing
+
+    def rows(self):
+        for line, text in self.source.lines():
+            text = text.rstrip("\r")
+            if "NULL" in text:
+                text = self._filled(text, line)
+                if text is None:
+                    continue
+            row = parse_row(text, self.path, line)
+            if row is None:
+                continue
+            if row.query is None:
+                refuse("row has no qid", self.path, line)
+            if not is_number(row.label):
+                refuse("relevance is not a number: " + quoted(row.label), self.path, line)
+            match = DOCUMENT.match(row.comment)
+            comment = f"{match.group(1)} {match.group(2)}".strip() if match else row.comment
+            features = [pair for pair in row.features if float(pair[1]) != 0]
+            yield line, row._replace(comment=comment, features=features)
+
+    def _filled(self, text, line):
+        """The row with its NULLs filled, or None where it is left out."""
+        body, mark, comment = text.partition("#")
+        if re.search(r":NULL\b", body):
+            if self.missing == "error":
+                refuse("value is NULL (see --missing)", self.path, line)
+            if self.missing == "skip":
+                return None
+            body = re.sub(r":NULL\b", ":" + self.missing, body)
+        return body + mark + comment
+
+
+def write_svmlight(reader, outputs, options):
+    """Streams; a shape of matrices goes to the first line."""
+    write = outputs.text(options.output).write
+    shape = options.shape or reader.shape
+    if shape:
+        write(f"# matrix {shape[0]} {shape[1]}\n")
+    n = 0
+    for line, row in reader.rows():
+        if shape and row.features and row.features[-1][0] > shape[0] * shape[1]:
+            refuse(f"index {row.features[-1][0]} is outside {shape[0]} x {shape[1]} matrices",
+                   reader.path, line)
+        write(format_row(row) + "\n")
+        n += 1
+    if n == 0:
+        refuse("has no rows", reader.path)
+
+
+def write_letor(reader, survey, outputs, options):
+    """Every feature, and the comment's first word as the document's name."""
+    survey.dense(reader)
+    write = outputs.text(options.output).write
+    for line, row in reader.rows():
+        if row.query is None:
+            refuse("row has no qid", reader.path, line)
+        if not is_number(row.label):
+            refuse("relevance is not a number: " + quoted(row.label), reader.path, line)
+        values = ["0"] * survey.n_features
+        for index, value in row.features:
+            values[index - 1] = value
+        cells = " ".join(f"{index}:{value}" for index, value in enumerate(values, 1))
+        comment = f" #docid = {row.comment}" if row.comment else ""
+        write(f"{row.label} qid:{row.query} {cells}{comment}\n")

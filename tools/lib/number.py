@@ -1,0 +1,46 @@
+"""Numbers as the programs read and write them.
+
+    [+-] digits [. digits] [e [+-] digits]
+
+with a digit before the exponent. nan, inf, hexadecimal and Python's 1_000 are no numbers.
+"""
+import re
+import struct
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+LARGEST = (2 - 2.0**-24) * 2.0**127  # from here on, single precision rounds to infinity
+
+
+def is_number(text):
+    return NUMBER.fullmatch(text) is not None
+
+
+def parse(text):
+    """The number, or None; a number too large for a double is infinite."""
+    return float(text) if NUMBER.fullmatch(text) else None
+
+
+def fault_of_value(text):
+    """What is wrong with the text of a feature's value, or None."""
+    if NUMBER.fullmatch(text):
+        return "value is too large for single precision" if abs(float(text)) >= LARGEST else None
+    if not text:
+        return "value is missing"
+    if text.lstrip("+-").lower()[:3] in ("nan", "inf"):
+        return "value is not finite"
+    return "value is not a number"
+
+
+def shortest(value):
+    """The shortest decimal that reads back to the double, as 1 and not 1.0."""
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") else text
+
+
+def shortest_single(value):
+    """The same of a number in single precision."""
+    for digits in range(1, 10):
+        text = f"{value:.{digits}g}"
+        if struct.unpack("<f", struct.pack("<f", float(text)))[0] == value:
+            break
+    return shortest(float(text))

@@ -1,0 +1,136 @@
+"""Rows of svmlight text (doc/formats.md), with the programs' rules and their messages.
+
+    LABEL[,LABEL...] [qid:QUERY] INDEX:VALUE ... [# COMMENT]
+
+Numbers stay the text that they were, so that what goes through a tool does not change.
+"""
+import re
+from typing import List, NamedTuple, Optional, Tuple
+
+from lib.number import fault_of_value
+from lib.tool import quoted, refuse
+
+LARGEST_INDEX = 2**32 - 2
+FIRST = re.compile(r"[ \t]*([^ \t]*)")
+TOKEN = re.compile(r"[^ \t]+")
+MATRIX = re.compile(r"#\s*matrix\s+([0-9]+)\s+([0-9]+)\s*$", re.ASCII)
+
+
+class Row(NamedTuple):
+    """One row; serial is that of a precomputed kernel."""
+
+    label: str  # labels with commas between; "" for none
+    query: Optional[str]
+    features: List[Tuple[int, str]]  # (index, value), indices ascending
+    comment: str  # without the #; "" for none
+    serial: Optional[str] = None
+
+    @property
+    def labels(self):
+        return self.label.split(",") if self.label else []
+
+
+def is_index(text):
+    return text.isascii() and text.isdigit()
+
+
+def parse_row(line, path, number):
+    """The row that the line is, or None where it is blank or only a comment."""
+    first = FIRST.match(line)
+    label = first.group(1)
+    if not label or label[0] == "#":
+        return None
+    # a # within the label belongs to it; behind the label one begins the comment
+    label, start = (label, first.end()) if ":" not in label else ("", first.start(1))
+    body, _, comment = line[start:].partition("#")
+    if label:
+        if line[0] in " \t" and "," in label:
+            refuse("labels stand behind a blank: " + quoted(label), path, number)
+        names = label.split(",")
+        if "" in names:
+            refuse("label is empty: " + quoted(label), path, number)
+        if len(set(names)) < len(names):
+            refuse("label is given twice: " + quoted(label), path, number)
+    query, serial, features, last = None, None, [], 0
+    for part in TOKEN.findall(body):
+        name, colon, value = part.partition(":")
+        if name == "qid" and colon:
+            if query is not None or features or serial is not None:
+                what = "qid is given twice" if query is not None else "qid stands behind a feature"
+                refuse(what, path, number)
+            if not value:
+                refuse("query is missing behind qid:", path, number)
+            query = value
+            continue
+        if not colon:
+            refuse("no colon behind the index: " + quoted(part), path, number)
+        if not is_index(name):
+            refuse("index is not a whole number: " + quoted(part), path, number)
+        index = int(name) if len(name) < 20 else LARGEST_INDEX + 1
+        if index > LARGEST_INDEX:
+            refuse(f"index is over {LARGEST_INDEX}: " + quoted(part), path, number)
+        if index == 0:
+            if features or serial is not None or not is_index(value):
+                refuse("index is 0 (indices count from 1)", path, number)
+            serial = value
+            continue
+        if index <= last:
+            refuse("index is not above the one before: " + quoted(part), path, number)
+        fault = fault_of_value(value)
+        if fault:
+            refuse(f"{fault}: {quoted(part)}", path, number)
+        features.append((index, value))
+        last = index
+    return Row(label, query, features, comment.strip(" \t"), serial)
+
+
+def read_rows(source):
+    """(line number, Row) of a Source."""
+    for number, line in source.lines():
+        if "\r" in line:
+            refuse("CR without LF", source.path, number)
+        row = parse_row(line, source.path, number)
+        if row is not None:
+            yield number, row
+
+
+def format_row(row):
+    """The line of a row, without its end. A row of nothing keeps a zero: an empty line is no row."""
+    parts = [row.label] if row.label else []
+    if row.query is not None:
+        parts.append("qid:" + row.query)
+    if row.serial is not None:
+        parts.append("0:" + row.serial)
+    parts += [f"{index}:{value}" for index, value in row.features]
+    if not parts:
+        parts = ["1:0"]
+    if row.comment:
+        parts.append("# " + row.comment)
+    return " ".join(parts)
+
+
+def word(text, also=""):
+    """The text as a token of a row: blanks, commas, colons and # become _."""
+    return re.sub(r"[\s,:#%s\x00-\x1f\x7f]+" % re.escape(also), "_", text.strip())
+
+
+class Words:
+    """Turns names into tokens, and refuses two names that become one."""
+
+    def __init__(self, what):
+        self.what = what
+        self._name = {}  # by token
+        self._token = {}
+
+    def __call__(self, text, path, number):
+        token = self._token.get(text)
+        if token is None:
+            token = word(text)
+            if not token:
+                refuse(f"{self.what} is empty", path, number)
+            name = self._name.setdefault(token, text)
+            if name != text and name.strip() != text.strip():
+                refuse(f"{self.what}s '{name}' and '{text}' would both be written '{token}'",
+                       path, number)
+            self._token[text] = token
+        return token

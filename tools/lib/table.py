@@ -1,0 +1,50 @@
+"""Tables with tabs between and a header line: what the programs write, and what users make."""
+from lib.files import Source
+from lib.number import is_number
+from lib.tool import quoted, refuse
+
+
+class Table:
+    """The header is read at once, rows as they are asked for. Empty lines and lines that begin with #
+    are skipped. blanks: any blanks part fields, not tabs only."""
+
+    def __init__(self, path, blanks=False):
+        self.path, self.blanks = path, blanks
+        self.source = Source(path)
+        first = next(self._lines(), None)
+        if first is None:
+            refuse("is empty", path)
+        self.line, self.columns = first
+        if len(set(self.columns)) < len(self.columns):
+            twice = next(c for c in self.columns if self.columns.count(c) > 1)
+            refuse(f"two columns are named '{twice}'", path, self.line)
+
+    def _lines(self):
+        for line, text in self.source.lines():
+            if text.strip() and not text.startswith("#"):
+                yield line, text.split() if self.blanks else text.split("\t")
+
+    def rows(self, skip=None):
+        """(line, fields), as many as there are columns; lines whose first field matches `skip` are
+        no rows."""
+        lines = self._lines()
+        next(lines)
+        for line, fields in lines:
+            if skip and skip.match(fields[0]):
+                continue
+            if len(fields) != len(self.columns):
+                refuse(f"{len(fields)} fields for {len(self.columns)} columns", self.path, line)
+            yield line, fields
+
+    def column(self, name):
+        if name not in self.columns:
+            refuse(f"there is no column '{name}' (columns: {', '.join(self.columns)})",
+                   self.path, self.line)
+        return self.columns.index(name)
+
+    def number(self, fields, name, line):
+        """The number in a column; empty is an error."""
+        text = fields[self.column(name)]
+        if not is_number(text):
+            refuse(f"{name}: not a number: {quoted(text)}", self.path, line)
+        return float(text)

@@ -1,0 +1,128 @@
+"""The frame of a command: its parser, types of its arguments, one-line errors, exit codes.
+
+Exit codes are the programs': 0 done, 1 input or output, 2 usage. An error is one line on standard
+error: NAME: FILE:LINE: what is wrong: what was found.
+"""
+import argparse
+import os
+import signal
+import sys
+
+NAME = os.path.basename(sys.argv[0])
+
+
+class Refusal(Exception):
+    """What is wrong with the input or the output: ends the command with exit code 1."""
+
+
+def refuse(what, path=None, line=None):
+    """Raises a Refusal that says where."""
+    where = "" if path is None else shown(path) + ": " if line is None else f"{shown(path)}:{line}: "
+    raise Refusal(where + what)
+
+
+def shown(path):
+    """The name of a file in an error."""
+    return "<stdin>" if path == "-" else path
+
+
+def quoted(text, most=60):
+    """What was found, in quotes and not too long, without bytes that a terminal would obey."""
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return f"'{text[:most]}...'" if len(text) > most else f"'{text}'"
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with errors of one line."""
+
+    def __init__(self, description, **settings):
+        super().__init__(prog=NAME, description=description,
+                         formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+
+    def error(self, message):
+        print(f"{NAME}: {message} (see --help)", file=sys.stderr)
+        sys.exit(2)
+
+
+def say(text):
+    """A line for the user beside the results."""
+    print(f"{NAME}: {text}", file=sys.stderr)
+
+
+# ---- types of arguments ----
+
+
+def whole(least, most=None):
+    """A whole number within bounds."""
+
+    def parse(text):
+        if not (text.isascii() and text.lstrip("-").isdigit()):
+            raise argparse.ArgumentTypeError(f"not a whole number: '{text}'")
+        value = int(text)
+        if value < least or most is not None and value > most:
+            bounds = f"{least} or more" if most is None else f"{least} to {most}"
+            raise argparse.ArgumentTypeError(f"must be {bounds}: '{text}'")
+        return value
+
+    return parse
+
+
+def share(text):
+    """A number above 0 and below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must be above 0 and below 1: '{text}'")
+    return value
+
+
+def size(text):
+    """WIDTHxHEIGHT of a picture in inches."""
+    try:
+        width, height = (float(part) for part in text.split("x"))
+    except ValueError:
+        width = height = 0
+    if not (1 <= width <= 40 and 1 <= height <= 40):
+        raise argparse.ArgumentTypeError(f"WIDTHxHEIGHT of 1 to 40 inches is expected: '{text}'")
+    return width, height
+
+
+# ---- running ----
+
+
+def _end(number, _frame):
+    raise SystemExit(128 + number)
+
+
+def run(main):
+    """Calls main() and ends with its exit code. Files that main had under way are not left."""
+    for name in ("SIGHUP", "SIGINT", "SIGTERM"):
+        signal.signal(getattr(signal, name), _end)
+    try:
+        code = main() or 0
+        sys.stdout.flush()
+    except Refusal as refusal:
+        say(str(refusal))
+        code = 1
+    except BrokenPipeError:
+        code = 128 + signal.SIGPIPE
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError as error:
+        where = "" if error.filename is None else f"{shown(str(error.filename))}: "
+        say(f"{where}{error.strerror or error}")
+        code = 1
+        _forget_stdout()
+    except MemoryError:
+        say("out of memory")
+        code = 1
+    sys.exit(code)
+
+
+def _forget_stdout():
+    """What could not be written to standard output is not tried again at the end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
