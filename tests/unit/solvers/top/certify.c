@@ -21,8 +21,8 @@ static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool s
         x[i] = i == 7 ? x[5] : (float)(2 * random_unit(random) - 1);
     }
     line_open(&scene->line, x, N, kernel, (struct data){0});
-    CHECK(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, &err) ==
-              0,
+    CHECK(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, 0,
+                               &err) == 0,
           "%s", err.text);
     CHECK(top_risk_create(&scene->risk, N, &err) == 0, "%s", err.text);
     scene->risk.kind = kind;
