@@ -7,6 +7,8 @@
  * = 1 - (t_i - t_j). Whatever a comes out is feasible: it is taken for exact. Without points the proof
  * has alpha pair by pair. */
 #include "check/loss.h"
+#include "check/pair_function.h"
+#include "check/preferences.h"
 #include "check/task.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
@@ -14,12 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct row {
-    uint64_t query;
-    double target;
-    uint32_t number, level; /* of the row, and of its target in the query */
-};
 
 struct point {
     struct ball weight;
@@ -30,112 +26,17 @@ struct point {
 struct rank {
     struct task *task;
     size_t n;
-    struct row *row; /* (n) by query and target */
-    double low, high;
+    struct preferences preferences;
     struct point *point;
     size_t n_points;
     double *t;            /* (points, n) */
-    struct ball_sum *sum; /* (n) work, by place in row */
+    struct ball_sum *sum; /* (n) work, by place */
     struct ball *cost;    /* (n) C v of each row's query */
-    uint32_t *place;      /* (n) of each row in `row` */
     struct ball linear;
+    struct point_pair *pair; /* (n_pairs) alpha of pairs, where features are of pairs */
+    size_t n_pairs;
+    struct ball *loss; /* (n) a row's part, likewise */
 };
-
-/* ---- the problem ---- */
-
-static int compare_rows(const void *a, const void *b) {
-    const struct row *x = a, *y = b;
-    return x->query != y->query     ? (x->query < y->query ? -1 : 1)
-           : x->target != y->target ? (x->target < y->target ? -1 : 1)
-                                    : (x->number > y->number) - (x->number < y->number);
-}
-
-static void sort_rows(struct rank *rank) {
-    const struct data *data = &rank->task->data;
-    for (size_t i = 0; i < rank->n; i++) {
-        rank->row[i] =
-            (struct row){data->query ? data->query[i] : 0, data->target[i], (uint32_t)i, 0};
-    }
-    qsort(rank->row, rank->n, sizeof *rank->row, compare_rows);
-    for (size_t i = 1; i < rank->n; i++) {
-        const struct row *before = &rank->row[i - 1];
-        if (rank->row[i].query == before->query) {
-            rank->row[i].level = before->level + (rank->row[i].target != before->target ? 1 : 0);
-        }
-    }
-}
-
-/* The end of the query that begins at place `first`. */
-static size_t end_of(const struct rank *rank, size_t first) {
-    size_t end = first;
-    while (end < rank->n && rank->row[end].query == rank->row[first].query) {
-        end++;
-    }
-    return end;
-}
-
-/* Whether the row at place a is preferred to that at place b. */
-static inline bool preferred(const struct rank *rank, size_t a, size_t b) {
-    double gap = (double)rank->row[a].level - (double)rank->row[b].level;
-    return gap >= rank->low && gap <= rank->high;
-}
-
-static double count_pairs(const struct rank *rank, size_t first, size_t end) {
-    double n = 0;
-    for (size_t a = first; a < end; a++) {
-        for (size_t b = first; b < a; b++) {
-            n += preferred(rank, a, b) ? 1 : 0;
-        }
-    }
-    return n;
-}
-
-/* LOW:HIGH; HIGH may be inf. */
-static int read_window(struct rank *rank, struct error *err) {
-    const char *text = task_text(rank->task, "rank-gap"), *end = text ? text + strlen(text) : NULL;
-    rank->low = 1;
-    rank->high = INFINITY;
-    if (!text) {
-        return 0;
-    }
-    const char *at = number_parse(text, end, &rank->low);
-    at = at && *at == ':' ? at + 1 : NULL;
-    bool open = at && strcmp(at, "inf") == 0;
-    at = open || !at ? at : number_parse(at, end, &rank->high);
-    if (!at || (!open && at != end) || !(rank->low >= 1)) {
-        return error_set(err, ERROR_RUNTIME, "not a window of ranks: '%.100s'", text);
-    }
-    return 0;
-}
-
-/* C v of a query. */
-static int query_cost(const struct rank *rank, size_t first, double pairs, struct ball *cost,
-                      struct error *err) {
-    const struct task *task = rank->task;
-    double weight = 1;
-    for (size_t e = 0; e < task->proof.n_entries; e++) {
-        const struct model_entry *entry = &task->proof.entry[e];
-        size_t length = 0;
-        uint64_t query;
-        double own;
-        if (strcmp(entry->key, "weight") != 0) {
-            continue;
-        }
-        if (task_split(entry->value, &length, &own, err) < 0) {
-            return -1;
-        }
-        const char *end = entry->value + length;
-        if (number_parse_unsigned(entry->value, end, &query) != end) {
-            return error_set(err, ERROR_RUNTIME, "not a query: '%.100s'", entry->value);
-        }
-        weight = query == rank->row[first].query ? own : weight;
-    }
-    *cost = ball_multiply(ball_of(task->model.cost), ball_of(weight));
-    if (task_text(task, "cost-per") && pairs > 0) {
-        *cost = ball_divide(*cost, ball_of(pairs));
-    }
-    return 0;
-}
 
 /* ---- points ---- */
 
@@ -206,14 +107,14 @@ static inline struct dd slope(bool squared, double mu, double better, double wor
 /* Adds a point's part of alpha in a query to g and the linear part. */
 static void add_point(struct rank *rank, const struct point *point, size_t first, size_t end,
                       struct ball cost, struct function *g) {
-    const struct row *row = rank->row;
+    const struct preference_row *row = rank->preferences.row;
     bool squared = rank->task->squared;
     struct ball_sum linear = {{0, 0}, 0, 0, 0};
     struct ball scale = ball_multiply(cost, point->weight);
     memset(rank->sum + first, 0, (end - first) * sizeof *rank->sum);
     for (size_t a = first; a < end; a++) {
         for (size_t b = first; b < a && row[b].level < row[a].level; b++) {
-            if (!preferred(rank, a, b)) {
+            if (!preferences_has(&rank->preferences, a, b)) {
                 continue;
             }
             struct dd own =
@@ -236,130 +137,233 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
     rank->linear = ball_add(rank->linear, ball_multiply(scale, ball_sum_end(&linear)));
 }
 
+/* Whether row i is preferred to row k. */
+static bool is_preferred(const struct rank *rank, size_t i, size_t k) {
+    const struct preferences *preferences = &rank->preferences;
+    size_t a = preferences->place[i], b = preferences->place[k];
+    return b < a && preferences->row[a].query == preferences->row[b].query &&
+           preferences_has(preferences, a, b);
+}
+
 /* alpha of pairs, where there are no points: each within a query's bounds. */
 static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
     const struct proof *proof = &rank->task->proof;
     bool squared = rank->task->squared;
     for (size_t e = 0; e < proof->n_values && rank->n_points == 0; e++) {
         struct proof_value value = proof->value[e];
-        size_t other = value.a - (size_t)1, a, b;
+        size_t other = value.a - (size_t)1;
         if (other >= rank->n || value.b > 0) {
             return error_set(err, ERROR_RUNTIME, "there is no row %zu", (size_t)value.a);
         }
-        a = rank->place[value.row];
-        b = rank->place[other];
         struct ball alpha = ball_of(value.value), most = rank->cost[value.row];
-        if (rank->row[a].query != rank->row[b].query || !preferred(rank, a, b) || value.value < 0 ||
+        if (!is_preferred(rank, value.row, other) || value.value < 0 ||
             (!squared && !loss_clip(most, &alpha))) {
             task_wrong(rank->task, "the dual point is not feasible: row %zu",
                        (size_t)value.row + 1);
             return 0;
         }
+        rank->linear = ball_add(rank->linear, loss_linear(squared, most, alpha));
+        if (rank->pair) {
+            rank->pair[rank->n_pairs++] = (struct point_pair){value.row, (uint32_t)other, alpha};
+            continue;
+        }
         struct ball *better = &g->coefficients[value.row], *worse = &g->coefficients[other];
         *better = ball_add(*better, alpha);
         *worse = ball_subtract(*worse, alpha);
-        rank->linear = ball_add(rank->linear, loss_linear(squared, most, alpha));
     }
     return 0;
 }
 
-/* ---- all ---- */
+/* Costs, what f = 0 loses, and the dual point. */
+static int read_dual(struct rank *rank, struct function *g, struct error *err) {
+    const struct preferences *preferences = &rank->preferences;
+    struct findings *findings = rank->task->findings;
+    double all = 0;
+    for (size_t first = 0, end; first < rank->n; first = end) {
+        struct ball cost;
+        end = preferences_end(preferences, first);
+        double pairs = preferences_count(preferences, first, end);
+        if (preferences_cost(preferences, first, pairs, &cost, err) < 0) {
+            return -1;
+        }
+        for (size_t t = 0; t < rank->n_points; t++) {
+            add_point(rank, &rank->point[t], first, end, cost, g);
+        }
+        for (size_t a = first; a < end; a++) {
+            rank->cost[preferences->row[a].number] = cost;
+        }
+        findings->nothing = ball_add(findings->nothing, ball_multiply(cost, ball_of(pairs)));
+        all += pairs;
+    }
+    double claimed;
+    if (task_model_number(rank->task, "pairs", all, &claimed, err) < 0) {
+        return -1;
+    }
+    if (claimed != all) {
+        task_wrong(rank->task, "the model is of %.17g preferences, and there are %.17g", claimed,
+                   all);
+    }
+    return add_pairs(rank, g, err);
+}
+
+/* ---- functions of rows ---- */
 
 static struct ball query_loss(const struct rank *rank, size_t first, size_t end,
                               const struct ball *s) {
-    const struct row *row = rank->row;
+    const struct preference_row *row = rank->preferences.row;
     const struct ball one = ball_of(1);
     struct ball sum = ball_of(0);
     for (size_t a = first; a < end; a++) {
         for (size_t b = first; b < a && row[b].level < row[a].level; b++) {
-            if (preferred(rank, a, b)) {
+            if (preferences_has(&rank->preferences, a, b)) {
                 struct ball margin = ball_subtract(s[row[a].number], s[row[b].number]);
                 sum = ball_add(sum, loss_of(rank->task->squared, ball_subtract(one, margin)));
             }
         }
     }
-    return sum;
+    return ball_multiply(rank->cost[row[first].number], sum);
 }
 
-static int find_bounds(struct rank *rank, struct function *f, struct function *g,
-                       struct error *err) {
-    struct findings *findings = rank->task->findings;
-    for (int pass = 0; pass < 2; pass++) { /* the dual point, and the loss when scores are known */
-        for (size_t first = 0, end; first < rank->n; first = end) {
-            struct ball cost;
-            end = end_of(rank, first);
-            double pairs = count_pairs(rank, first, end);
-            if (query_cost(rank, first, pairs, &cost, err) < 0) {
-                return -1;
-            }
-            for (size_t t = 0; pass == 0 && t < rank->n_points; t++) {
-                add_point(rank, &rank->point[t], first, end, cost, g);
-            }
-            if (pass == 0) {
-                struct ball all = ball_multiply(cost, ball_of(pairs));
-                findings->nothing = ball_add(findings->nothing, all);
-                for (size_t a = first; a < end; a++) {
-                    rank->cost[rank->row[a].number] = cost;
-                    rank->place[rank->row[a].number] = (uint32_t)a;
-                }
-            } else {
-                task_add_loss(rank->task,
-                              ball_multiply(cost, query_loss(rank, first, end, f->scores)));
-            }
-        }
-        if (pass == 0 && add_pairs(rank, g, err) < 0) {
-            return -1;
-        }
-        if (findings->wrong[0]) {
-            return 0;
-        }
-        if (pass == 0 && task_evaluate(rank->task, f, g, rank->linear, false, err) < 0) {
-            return -1;
+static int check_rows(struct rank *rank, struct error *err) {
+    struct task *task = rank->task;
+    struct function f = {0}, g = {0};
+    int status = function_of_model(&f, &task->model, &task->points, 0, err) < 0 ||
+                         function_create(&g, &task->points, 1, err) < 0
+                     ? -1
+                     : read_dual(rank, &g, err);
+    if (status == 0 && !task->findings->wrong[0]) {
+        status = task_evaluate(task, &f, &g, rank->linear, false, err);
+        for (size_t first = 0, end; status == 0 && first < rank->n; first = end) {
+            end = preferences_end(&rank->preferences, first);
+            task_add_loss(task, query_loss(rank, first, end, f.scores));
         }
     }
-    return 0;
+    function_free(&f);
+    function_free(&g);
+    return status;
 }
+
+/* ---- functions of pairs ---- */
+
+static bool wants_margin(void *context, size_t i, size_t p) {
+    const struct rank *rank = context;
+    return p < rank->n && is_preferred(rank, i, p);
+}
+
+static void add_margins(void *context, size_t i, const struct ball *F) {
+    const struct rank *rank = context;
+    struct ball sum = ball_of(0);
+    for (size_t k = 0; k < rank->n; k++) {
+        if (is_preferred(rank, i, k)) {
+            struct ball u = ball_subtract(ball_of(1), F[k]);
+            sum = ball_add(sum, loss_of(rank->task->squared, u));
+        }
+    }
+    rank->loss[i] = ball_multiply(rank->cost[i], sum);
+}
+
+/* The points of pairs (n), each once. */
+static size_t list_points(const struct rank *rank, const struct point_pair *pair, size_t n,
+                          uint32_t *used) {
+    size_t all = rank->task->points.n_all, m = 0;
+    memset(used, 0, all * sizeof *used);
+    for (size_t i = 0; i < n; i++) {
+        used[pair[i].p] = used[pair[i].q] = 1;
+    }
+    for (size_t p = 0; p < all; p++) {
+        bool any = used[p] > 0;
+        used[m] = (uint32_t)p;
+        m += any;
+    }
+    return m;
+}
+
+static int evaluate_pairs(struct rank *rank, struct point_pair *model, size_t n_model,
+                          struct error *err) {
+    struct task *task = rank->task;
+    const struct margin_visitor visitor = {rank, wants_margin, add_margins};
+    struct pair_kernel kernel = {0};
+    struct ball f, g;
+    double shift = 0;
+    uint32_t *used = memory_array(task->points.n_all, sizeof *used, "points", err);
+    /* the dual's pairs stand behind the model's */
+    memcpy(model + n_model, rank->pair, rank->n_pairs * sizeof *model);
+    size_t m = used ? list_points(rank, model, n_model + rank->n_pairs, used) : 0;
+    int status = !used || task_shift(task, used, m, &shift, err) < 0 ||
+                         pair_kernel_create(&kernel, &task->points, task->threads, err) < 0
+                     ? -1
+                     : 0;
+    if (status == 0 &&
+        (pair_function_evaluate(&kernel, model, n_model, shift, &visitor, &f, err) < 0 ||
+         pair_function_evaluate(&kernel, rank->pair, rank->n_pairs, shift, NULL, &g, err) < 0)) {
+        status = -1;
+    }
+    if (status == 0) {
+        task_bounds(task, f, rank->linear, g);
+        for (size_t i = 0; i < rank->n; i++) {
+            task_add_loss(task, rank->loss[i]);
+        }
+    }
+    pair_kernel_free(&kernel);
+    free(used);
+    return status;
+}
+
+static int check_pairs(struct rank *rank, struct error *err) {
+    const struct model *model = &rank->task->model;
+    const uint32_t *point = rank->task->points.point;
+    size_t room = rank->task->proof.n_values;
+    if (rank->n_points > 0) {
+        return error_set(err, ERROR_RUNTIME, "the proof of a model of pairs has points");
+    }
+    rank->pair = memory_array(room, sizeof *rank->pair, "pairs", err);
+    rank->loss = memory_array(rank->n, sizeof *rank->loss, "losses", err);
+    struct point_pair *own = memory_array(model->n_pairs + room, sizeof *own, "pairs", err);
+    int status = rank->pair && rank->loss && own ? read_dual(rank, NULL, err) : -1;
+    if (status == 0 && !rank->task->findings->wrong[0]) {
+        for (size_t i = 0; i < model->n_pairs; i++) {
+            struct pair_coefficient pair = model->pairs[i];
+            own[i] = (struct point_pair){point[pair.u], point[pair.v], ball_of(pair.value)};
+        }
+        status = evaluate_pairs(rank, own, model->n_pairs, err);
+    }
+    free(own);
+    return status;
+}
+
+/* ---- all ---- */
 
 static int check(struct task *task, struct error *err) {
     struct rank rank = {.task = task, .n = task->data.n_rows, .linear = ball_of(0)};
-    struct function f = {0}, g = {0};
     const char *unit = task_text(task, "cost-per");
-    if (strcmp(task->model.formulation, "rank") != 0 || task->model.pairs ||
-        task->model.n_outputs != 1) {
+    if (strcmp(task->model.formulation, "rank") != 0 ||
+        (!task->model.pairs && task->model.n_outputs != 1)) {
         return error_set(err, ERROR_RUNTIME, "not a model of rank with a proof");
     }
     if (unit && strcmp(unit, "query") != 0) {
         return error_set(err, ERROR_RUNTIME, "not a unit of the cost: '%.100s'", unit);
     }
-    rank.row = memory_array(rank.n, sizeof *rank.row, "rows", err);
     rank.sum = memory_array(rank.n, sizeof *rank.sum, "rows", err);
     rank.cost = memory_array(rank.n, sizeof *rank.cost, "rows", err);
-    rank.place = memory_array(rank.n, sizeof *rank.place, "rows", err);
-    int status = rank.row && rank.sum && rank.cost && rank.place ? read_window(&rank, err) : -1;
-    if (status == 0) {
-        sort_rows(&rank);
-        status = read_points(&rank, err);
-    }
-    if (status == 0 && !task->findings->wrong[0]) {
-        status = function_of_model(&f, &task->model, &task->points, 0, err) < 0 ||
-                         function_create(&g, &task->points, 1, err) < 0
+    int status = !rank.sum || !rank.cost || preferences_create(&rank.preferences, task, err) < 0
                      ? -1
-                     : find_bounds(&rank, &f, &g, err);
+                     : read_points(&rank, err);
+    if (status == 0 && !task->findings->wrong[0]) {
+        status = task->model.pairs ? check_pairs(&rank, err) : check_rows(&rank, err);
     }
-    function_free(&f);
-    function_free(&g);
-    free(rank.row);
+    preferences_free(&rank.preferences);
     free(rank.sum);
     free(rank.cost);
-    free(rank.place);
     free(rank.point);
     free(rank.t);
+    free(rank.pair);
+    free(rank.loss);
     return status;
 }
 
 static const char *const model_keys[] = {"groups", "pairs", "pair-features", "probability-slope",
                                          NULL};
-static const char *const proof_keys[] = {"rank-gap", "cost-per", NULL};
+static const char *const proof_keys[] = {"rank-gap", "cost-per", "pairs", "seed", NULL};
 
 const struct check_family check_rank = {.name = "rank",
                                         .labels = DATA_NUMBER,

@@ -326,49 +326,60 @@ static size_t list_used(const struct task *task, const struct function *f, const
     return m;
 }
 
-/* How much the diagonal must be raised by for the matrix to be positive semidefinite. */
-static int find_shift(struct task *task, const struct function *f, const struct function *g,
-                      double *shift, struct error *err) {
+int task_shift(struct task *task, const uint32_t *used, size_t m, double *shift,
+               struct error *err) {
+    bool found = false, symmetric = true;
     *shift = 0;
     if (definite_always(&task->points.kernel)) {
         return 0;
     }
-    uint32_t *used = memory_array(task->points.n_all, sizeof *used, "points", err);
-    if (!used) {
-        return -1;
-    }
-    size_t m = list_used(task, f, g, used);
-    bool found = false, symmetric = true;
-    int status = 0;
     if (m > DEFINITE_MOST) {
         task_unknown(task, "the kernel may be indefinite, and %zu rows are too many to see", m);
-    } else {
-        status = definite_shift(&task->points, used, m, shift, &found, &symmetric, err);
+        return 0;
     }
-    if (status == 0 && m <= DEFINITE_MOST && !found) {
+    if (definite_shift(&task->points, used, m, shift, &found, &symmetric, err) < 0) {
+        return -1;
+    }
+    if (!found) {
         task_unknown(task, "the kernel matrix is not %s",
                      symmetric ? "positive semidefinite" : "symmetric");
     }
+    return 0;
+}
+
+static int find_shift(struct task *task, const struct function *f, const struct function *g,
+                      double *shift, struct error *err) {
+    size_t room = f->coefficients ? task->points.n_all : 0;
+    uint32_t *used = memory_array(room, sizeof *used, "points", err);
+    if (!used) {
+        return -1;
+    }
+    size_t m = room > 0 ? list_used(task, f, g, used) : 0;
+    int status = task_shift(task, used, m, shift, err);
     free(used);
     return status;
+}
+
+void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm) {
+    const struct ball half = ball_of(0.5), zero = ball_of(0);
+    task->findings->primal = ball_multiply(half, ball_positive(f_norm));
+    struct ball bound = ball_subtract(linear, ball_multiply(half, ball_positive(g_norm)));
+    task->findings->dual = ball_compare(bound, zero) < 0 ? zero : ball_maximum(bound, zero);
 }
 
 int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,
                   bool with_g, struct error *err) {
     double shift;
-    const struct ball half = ball_of(0.5), zero = ball_of(0);
     if (function_evaluate(f, g, &task->points, task->constant, with_g, task->threads, err) < 0 ||
         find_shift(task, f, g, &shift, err) < 0) {
         return -1;
     }
-    struct ball primal = f->norm, norm = g->norm;
+    struct ball of_f = f->norm, of_g = g->norm;
     if (shift > 0) { /* anywhere between with and without */
-        primal = ball_join(primal, ball_add(primal, ball_multiply(ball_of(shift), f->squares)));
-        norm = ball_join(norm, ball_add(norm, ball_multiply(ball_of(shift), g->squares)));
+        of_f = ball_join(of_f, ball_add(of_f, ball_multiply(ball_of(shift), f->squares)));
+        of_g = ball_join(of_g, ball_add(of_g, ball_multiply(ball_of(shift), g->squares)));
     }
-    task->findings->primal = ball_multiply(half, ball_positive(primal));
-    struct ball bound = ball_subtract(linear, ball_multiply(half, ball_positive(norm)));
-    task->findings->dual = ball_compare(bound, zero) < 0 ? zero : ball_maximum(bound, zero);
+    task_bounds(task, of_f, linear, of_g);
     return 0;
 }
 

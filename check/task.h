@@ -75,10 +75,16 @@ int task_proof_number(const struct task *task, const char *key, double missing, 
 int task_model_number(const struct task *task, const char *key, double missing, double *number,
                       struct error *err);
 
-/* From the model's function and that of the dual point, whose coefficients are filled in: sets primal
- * = |f|^2/2 and dual = linear - |g|^2/2, of the matrix raised by as much as its rounding may hide where
- * a kernel need not be positive semidefinite. Then f's scores are known, for the family to add its
- * loss to the primal, and g's if `with_g`. */
+/* How much is added to the diagonal of the kernel matrix of these points (m) for it to be positive
+ * semidefinite, where a kernel need not be: as much as its rounding may hide. */
+int task_shift(struct task *task, const uint32_t *used, size_t m, double *shift, struct error *err);
+
+/* Sets primal = |f|^2/2 and dual = linear - |g|^2/2. */
+void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm);
+
+/* Both from the model's function and that of the dual point, whose coefficients are filled in, of the
+ * matrix with task_shift. Then f's scores are known, for the family to add its loss to the primal, and
+ * g's if `with_g`. */
 int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,
                   bool with_g, struct error *err);
 

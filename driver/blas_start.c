@@ -53,6 +53,24 @@ BARE static void check_limits(int argc, char **argv, char **environment) {
 __attribute__((section(".preinit_array"),
                used)) static void (*const before_libraries)(int, char **, char **) = check_limits;
 
+/* The kernels of OpenBLAS for this processor's vectors; NULL: let it choose. By itself it goes by the
+ * model's number, and takes SSE's for one that is newer than itself, a quarter as fast. */
+static char *choose_kernels(void) {
+#if defined(__x86_64__)
+    static char wide[] = "SkylakeX", narrow[] = "Haswell";
+    __builtin_cpu_init(); /* nothing has run yet */
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl")) {
+        return wide;
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        return narrow;
+    }
+#endif
+    return NULL;
+}
+
 /* In place of libc's, for the libraries too: OpenBLAS asks when it is loaded. */
 char *getenv(const char *name) {
     static char one[] = "1";
@@ -65,7 +83,7 @@ char *getenv(const char *name) {
             return *entry + length + 1;
         }
     }
-    return NULL;
+    return strcmp(name, "OPENBLAS_CORETYPE") == 0 ? choose_kernels() : NULL;
 }
 
 void blas_start(void) {

@@ -61,8 +61,8 @@ crc() {
 closed() {
     cat >open
     cat open
-    echo "end $(awk 'body { n++ } /^(dual|w|SV)$/ { body = 1 } /^scaling$/ { body = 1; n-- }
-        END { print n + 0 }' open) $(crc open)"
+    echo "end $(awk 'body && $0 != "pairs" { n++ } /^(dual|w|SV|SV pairs)$/ { body = 1 }
+        /^scaling$/ { body = 1; n-- } END { print n + 0 }' open) $(crc open)"
 }
 
 # changed FILE SEED: the file with one of its numbers changed, without the last line. What was changed
@@ -162,6 +162,53 @@ attacked() {
     done
 }
 
+@test "check: rank, samples of the pairs, features of pairs" {
+    made rows 42 4 '1 2 3 4' 3
+    awk '{ $1 = $1 " qid:" NR % 3 + 1; print }' rows >queries
+    for loss in hinge squared-hinge; do
+        for kernel in "${kernels[@]}"; do
+            next
+            verified rank queries -l $loss $kernel -c $cost -e $gap --pairs .3 --seed $turn
+            verified rank queries -l $loss $kernel -c $cost -e $gap --pair-features exterior
+            verified rank queries -l $loss $kernel -c $cost -e $gap --pair-features exterior \
+                --pairs .6 --rank-gap 1:2 --cost-per query -w 2:3 -w 1:.4
+        done
+        verified rank queries -l $loss --pairs .3 -t rbf -g 30 -c 1e6 -e 1e-8 # to interior points
+        verified rank queries -l $loss --pair-features exterior -t rbf -g 30 -c 100 -e 1e-7
+        verified rank rows -l $loss --pairs .01 --scale std
+        verified rank rows -l $loss --pair-features exterior --pairs .2 --scale std
+    done
+    verified rank rows --pairs .3 --seed 9007199254740992
+}
+
+@test "check: a sample of the pairs is that of its seed and its share" {
+    made rows 20 3 '1 2 3 4' 3
+    verified rank rows --pairs .4 --seed 5
+    for script in 's/^seed 5/seed 6/' 's/^pairs .*/pairs 0.39/' '/^pairs/d; /^seed/d'; do
+        sed "\$d; $script" proof | closed >other
+        run -1 svm-check rows model other
+        assert_line --regexp "REFUTED: (the model's (primal|dual) is|the model is of 57 preferences)"
+    done
+    for script in 's/^seed 5/seed x/' '/^seed/d' 's/^pairs .*/pairs 2/' 's/^pairs .*/pairs 0/' \
+        's/^seed/surprise/'; do
+        sed "\$d; $script" proof | closed >other
+        refused svm-check rows model other
+    done
+    verified rank rows --pair-features exterior
+    sed '$d; s/^dual/point 1 0\ndual/' proof | closed >other
+    refused svm-check rows model other
+}
+
+@test "check: models of pairs whose support vectors are equal rows, or no training rows" {
+    made rows 20 3 '1 2 3 4' 3
+    sed '1s/^[0-9]*/2/; 1p; 1s/^2/4/' rows >twins # rows 1 and 2 are equal
+    verified rank twins --pair-features exterior -t rbf
+    awk '/^SV/ { print; getline; $0 = "1:77" } { print }' model | sed '$d' | closed >altered
+    rebound
+    run -1 svm-check twins altered other
+    assert_line --partial "REFUTED: the model's primal is"
+}
+
 @test "check: top, every formulation, loss and kernel, with weights" {
     made rows 36 4 '+1 -1 -1' 3
     for formulation in toppush 'toppushk -k 2.5' 'tau-fpl --tau .2' 'topmeank --tau .1' \
@@ -243,6 +290,7 @@ attacked() {
             print line } }' two >stored
     verified top stored -t precomputed -s tau-fpl --tau .2
     verified mc stored -t precomputed
+    verified rank stored -t precomputed --pair-features exterior
     quietly svm-mc-train --proof none -t sigmoid -g 1 -r 1 rows model
     grep -q 'no proof is written' said
     [ ! -e none ]
@@ -269,6 +317,9 @@ attacked() {
     awk '{ print NR % 5 " qid:" NR % 2 substr($0, 3) }' two >queries
     attacked rank queries -t rbf -g .3
     attacked rank queries -l squared-hinge --cost-per query -w 1:2
+    attacked rank queries -t rbf -g .3 --pairs .5
+    attacked rank queries -t rbf -g .3 --pair-features exterior
+    attacked rank queries -l squared-hinge --pair-features exterior --pairs .5 -w 1:2
     attacked top two -s toppush -t rbf -g .3
     attacked top two -s patmat-np --tau .2 -l squared-hinge
     attacked mc three -s ww -t rbf -g .3
@@ -380,8 +431,6 @@ END
     misused svm-mc-train --proof proof -v 3 rows
     misused svm-mc-train --proof proof --solver fw rows model
     misused svm-top-train --proof proof -s grill rows model
-    misused svm-rank-train --proof proof --pairs .5 rows model
-    misused svm-rank-train --proof proof --pair-features exterior rows model
     misused svm-rank-train --proof proof --solver fw rows model
     made square 30 4 '+1 -1' 3
     misused svm-smm-train --proof proof -s lowrank -k 1 --shape 2x2 square model

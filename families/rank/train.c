@@ -110,10 +110,6 @@ static int check(const struct options *options, struct error *err) {
     if (method == RANK_NEWTON && exterior) {
         return error_set(err, ERROR_USAGE, "--solver newton is not for pair features");
     }
-    if (options_given(options, "proof") && (exterior || point_number(point, "pairs") < 1)) {
-        return error_set(err, ERROR_USAGE, "--proof is not for %s",
-                         exterior ? "--pair-features exterior" : "a share of the --pairs");
-    }
     if (method != RANK_FW && (options_given(options, "step") || options_given(options, "stop"))) {
         return error_set(err, ERROR_USAGE, "--step and --stop are for --solver fw");
     }
@@ -206,6 +202,10 @@ static void prove_problem(const struct query_weights *weights, struct point poin
     }
     if (point_choice(point, "cost-per") == 1) {
         proof_writer_text(proof, "cost-per", point_text(point, unit, text));
+    }
+    if (point_number(point, "pairs") < 1) {
+        proof_writer_number(proof, "pairs", point_number(point, "pairs"));
+        proof_writer_number(proof, "seed", point_number(point, "seed"));
     }
     for (size_t i = 0; i < weights->n; i++) {
         int length = snprintf(text, sizeof text, "%" PRIu64, weights->query[i]);

@@ -354,3 +354,17 @@ int exterior_coefficients(const struct exterior *exterior, const double *b,
     *n = kept;
     return 0;
 }
+
+int exterior_points(const struct exterior *exterior, const double *b, struct rank_points *points,
+                    struct error *err) {
+    const uint32_t *row = exterior->pairs->row;
+    for (size_t p = 0; p < exterior->n_pairs; p++) {
+        struct pair pair = exterior->pair[p];
+        if (b[p] > 0 &&
+            rank_points_add_pair(points, row[pair.high], row[pair.low], b[p], err) < 0) {
+            return -1;
+        }
+    }
+    rank_points_sort(points);
+    return 0;
+}

@@ -11,6 +11,7 @@
 #include "solvers/methods/risk.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/rank/pairs.h"
+#include "solvers/rank/points.h"
 
 struct exterior;
 
@@ -46,5 +47,9 @@ void exterior_dual(const struct exterior *exterior, bool squared, double cost, d
 /* The fit b (pairs) as coefficients of row pairs u < v, which the caller frees. */
 int exterior_coefficients(const struct exterior *exterior, const double *b,
                           struct pair_coefficient **coefficients, size_t *n, struct error *err);
+
+/* The dual point b (pairs) as alpha of each preference, added to points. */
+int exterior_points(const struct exterior *exterior, const double *b, struct rank_points *points,
+                    struct error *err);
 
 #endif

@@ -449,6 +449,9 @@ static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit 
                        struct error *err) {
     struct keeping keeping = {.points = &rank->points, .err = err};
     rank_points_clear(&rank->points, rank->map.n);
+    if (rank->exterior) {
+        return exterior_points(rank->exterior, fit->dual_weights, &rank->points, err);
+    }
     if (by_pairs) {
         return rank_finish_points(rank->finish, &rank->points, err);
     }

@@ -35,9 +35,9 @@ struct rank_preferences {
     double fraction;            /* of the pairs, sampled without replacement; 1: all */
     uint64_t seed;              /* of that sample */
     bool per_query;             /* each group's pairs are worth 1/|P_group| */
-    bool keep;        /* rank_get_points is wanted; not for RANK_FW, sampled pairs and exterior */
-    bool exterior;    /* features phi_i x phi_j - phi_j x phi_i of pairs; needs a gram */
-    size_t n_weights; /* queries with a weight of their own */
+    bool keep;                  /* rank_get_points is wanted; not for RANK_FW */
+    bool exterior;              /* features phi_i x phi_j - phi_j x phi_i of pairs; needs a gram */
+    size_t n_weights;           /* queries with a weight of their own */
     const uint64_t *weight_query;
     const double *weight;
 };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    STEPS = 150,     /* at most */
+    STEPS = 300,     /* at most */
     TRIM_STEPS = 5,  /* tries to leave out what goes to 0 */
     STALL_STEPS = 12 /* without progress, after which rounding has the last word */
 };
@@ -20,8 +20,8 @@ enum {
 static const double SHORT_OF = 0.995;
 /* Less of the corrector is taken where that goes further by so much; steps this short are none. */
 static const double FURTHER = 1.2, SHORTEST = 1e-13;
-/* Progress: a gap below this part of the last one, a dual that grows by so much, or products that
- * halve while they still make more than a part of the gap. */
+/* Progress since it was made last: a gap below this part of that one, a dual that grew by so much, or
+ * products that halved while they still make more than a part of the gap. */
 static const double BETTER_GAP = 0.9, BETTER_DUAL = 1.5, BETTER_PRODUCTS = 0.5;
 static const double PART_OF_GAP = 1e-3;
 /* The first products, in parts of alpha: margins are about 1. */
@@ -34,7 +34,9 @@ static const double ENOUGH = 0.8;
 
 /* ---- the start ---- */
 
-/* The level that caps of the iterate's beta leave room under. */
+/* The level that caps of the iterate's beta leave room under. Hinge: what caps are where all of beta
+ * stands at them, because a level that is too low rises by short steps only (multipliers of the caps
+ * have to fall as it does), while one that is too high falls fast. */
 static double first_level(const struct top_interior *in) {
     const struct top_risk *risk = in->risk;
     double sum = 0, squares = 0, most = 0;
@@ -50,7 +52,7 @@ static double first_level(const struct top_interior *in) {
     return risk->kind == TOP_MEAN   ? sum
            : risk->kind == TOP_NONE ? 1
            : risk->square           ? sqrt(squares / risk->budget) / (2 * risk->theta)
-                                    : 2 * most;
+                                    : fmax(2 * most, sum / (risk->theta * risk->budget));
 }
 
 /* Multipliers that belong to the slopes g of what they bound, with all products about `product`. */
@@ -240,11 +242,10 @@ static int next(struct top_interior *in, bool *moved, struct error *err) {
 static int improve(struct top_interior_run *run, const struct monitor *monitor, struct fit *fit,
                    struct error *err) {
     struct top_interior *in = &run->in;
-    double products = INFINITY;
+    double gap = INFINITY, dual = 0, products = INFINITY; /* when there was progress last */
     int stalled = 0, more = TRIM_STEPS;
     bool moved = true;
     while (moved && stalled < STALL_STEPS && fit->iterations < STEPS && more > 0) {
-        double gap = run->primal - run->dual, dual = run->dual;
         if (take_bounds(run, err)) {
             return -1;
         }
@@ -268,8 +269,13 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
         bool better =
             left < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
             (mean < BETTER_PRODUCTS * products && mean * (double)in->n > PART_OF_GAP * left);
-        stalled = better ? 0 : stalled + 1;
-        products = fmin(products, mean);
+        stalled++;
+        if (better) {
+            gap = left;
+            dual = run->dual;
+            products = mean;
+            stalled = 0;
+        }
         if (next(in, &moved, err)) {
             return -1;
         }

@@ -56,10 +56,18 @@ static bool overflows(const struct trial *trial, const struct bracket *bracket) 
     return most > 1e30L || !bracket->known;
 }
 
+/* Pair features keep two kernel matrices of the rows in the cache, and there is room for neither. */
+static bool starved(const struct trial *trial) {
+    double bytes = 2 * (double)(trial->n * trial->n) * sizeof(double);
+    return trial_is(trial, PAIR_FEATURES, 1) && trial->given[CACHE] &&
+           bytes > trial_option(trial, CACHE) * 1048576;
+}
+
 static bool rightly_refused(const struct trial *trial, const char *line,
                             const struct bracket *bracket) {
     return (strstr(line, "overflow") && overflows(trial, bracket)) ||
-           (strstr(line, "semidefinite") && !kernel_known(trial));
+           (strstr(line, "semidefinite") && !kernel_known(trial)) ||
+           (strstr(line, "the cache has") && starved(trial));
 }
 
 /* How the program ended. True: with a model. */

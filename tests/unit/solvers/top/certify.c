@@ -197,7 +197,8 @@ static void check_certificate(struct scene *scene, double cost) {
           found.primal, .5 * f_norm + value);
     CHECK(fabs(threshold - t) <= 1e-14 * (1 + fabs(t)), "threshold %g, not %g", threshold, t);
     double rest = rounding + .5 * (of_f + of_g);
-    CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * (fabs(linear) + norm) + found.paid,
+    CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <=
+              1e-12 * (fabs(linear) + norm) + found.paid,
           "dual %g, not %g", found.dual, linear - .5 * norm);
     if (kind == TOP_QUANTILE) { /* of the threshold at least a unit, and not many */
         double size = 1 + fabs(t) + 1 / scene->risk.theta + 3;

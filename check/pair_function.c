@@ -1,0 +1,183 @@
+#include "check/pair_function.h"
+
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the matrix ---- */
+
+struct matrix_work {
+    struct pair_kernel *kernel;
+    double *x; /* (workers, width) */
+};
+
+static void evaluate_row(void *argument, size_t p, size_t worker) {
+    const struct matrix_work *work = argument;
+    const struct points *points = work->kernel->points;
+    double *x = work->x + worker * points->width;
+    points_load(points, p, x);
+    for (size_t q = 0; q < points->n_all; q++) {
+        work->kernel->K[p * points->n_all + q] = points_kernel(points, p, x, q);
+    }
+}
+
+int pair_kernel_create(struct pair_kernel *kernel, const struct points *points,
+                       struct threads *threads, struct error *err) {
+    size_t n = points->n_all, workers = threads_count(threads);
+    *kernel = (struct pair_kernel){.points = points, .threads = threads};
+    kernel->K = memory_array(n, n * sizeof *kernel->K, "the kernel matrix", err);
+    struct matrix_work work = {.kernel = kernel};
+    work.x = memory_array(workers, points->width * sizeof *work.x, "rows", err);
+    if (!kernel->K || !work.x) {
+        free(work.x);
+        pair_kernel_free(kernel);
+        return -1;
+    }
+    threads_run(threads, n, evaluate_row, &work);
+    free(work.x);
+    return 0;
+}
+
+void pair_kernel_free(struct pair_kernel *kernel) {
+    free(kernel->K);
+    *kernel = (struct pair_kernel){0};
+}
+
+/* ---- pairs ---- */
+
+static int compare_pairs(const void *a, const void *b) {
+    const struct point_pair *x = a, *y = b;
+    return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : (x->q > y->q) - (x->q < y->q);
+}
+
+/* Each pair once, with p < q. Returns how many are left. */
+static size_t merge(struct point_pair *pair, size_t n) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct point_pair own = pair[i];
+        if (own.p > own.q) {
+            own = (struct point_pair){own.q, own.p, ball_negative(own.b)};
+        }
+        pair[kept] = own;
+        kept += own.p < own.q; /* that of a point with itself is 0 */
+    }
+    n = kept;
+    if (n > 0) {
+        qsort(pair, n, sizeof *pair, compare_pairs);
+    }
+    kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct point_pair *last = kept > 0 ? &pair[kept - 1] : NULL;
+        if (last && compare_pairs(last, &pair[i]) == 0) {
+            last->b = ball_add(last->b, pair[i].b);
+        } else {
+            pair[kept++] = pair[i];
+        }
+    }
+    return kept;
+}
+
+/* ---- margins ---- */
+
+struct margins_work {
+    const struct pair_kernel *kernel;
+    const struct point_pair *pair;
+    size_t n_pairs;
+    const struct margin_visitor *visitor;
+    struct ball_sum *sum; /* (workers, n_all) of a row of K S */
+    struct ball *row;     /* (workers, 2 n_all) it, and the margins */
+    struct ball *norm;    /* (n_all) a point's part of |f|^2 */
+    struct ball *slope;   /* (n_all) and of what it gains with the diagonal of K */
+};
+
+/* 2 (K S K) of p and q, from the row of K S. */
+static struct ball margin(const struct margins_work *work, const struct ball *row, size_t q) {
+    size_t n = work->kernel->points->n_all;
+    const struct ball *K = work->kernel->K + q * n;
+    struct ball_sum sum = {{0, 0}, 0, 0, 0};
+    for (size_t c = 0; c < n; c++) {
+        ball_sum_product(&sum, row[c], K[c]);
+    }
+    return ball_multiply(ball_of(2), ball_sum_end(&sum));
+}
+
+static void multiply_left(const struct margins_work *work, const struct ball *K,
+                          struct ball_sum *sum, struct ball *row) {
+    size_t n = work->kernel->points->n_all;
+    memset(sum, 0, n * sizeof *sum);
+    for (size_t i = 0; i < work->n_pairs; i++) {
+        struct point_pair pair = work->pair[i];
+        ball_sum_product(&sum[pair.q], K[pair.p], pair.b);
+        ball_sum_product(&sum[pair.p], K[pair.q], ball_negative(pair.b));
+    }
+    for (size_t c = 0; c < n; c++) {
+        row[c] = ball_sum_end(&sum[c]);
+    }
+}
+
+static void evaluate_margins(void *argument, size_t p, size_t worker) {
+    struct margins_work *work = argument;
+    const struct points *points = work->kernel->points;
+    size_t n = points->n_all;
+    struct ball *row = work->row + worker * 2 * n, *F = row + n;
+    multiply_left(work, work->kernel->K + p * n, work->sum + worker * n, row);
+    for (size_t i = 0; i < work->n_pairs; i++) {
+        struct point_pair pair = work->pair[i];
+        if (pair.p == p) {
+            struct ball part = ball_multiply(pair.b, margin(work, row, pair.q));
+            work->norm[p] = ball_add(work->norm[p], part);
+            work->slope[p] = ball_add(work->slope[p], ball_multiply(pair.b, row[pair.q]));
+        } else if (pair.q == p) {
+            struct ball part = ball_multiply(pair.b, row[pair.p]);
+            work->slope[p] = ball_subtract(work->slope[p], part);
+        }
+    }
+    if (!work->visitor || p >= points->n) {
+        return;
+    }
+    for (size_t q = 0; q < n; q++) {
+        bool wanted = work->visitor->wants(work->visitor->context, p, q);
+        F[q] = wanted ? margin(work, row, q) : ball_of(0);
+    }
+    work->visitor->visit(work->visitor->context, p, F);
+}
+
+/* With K + shift: <S, K S K> + 2 shift <S, K S> + shift^2 |S|^2. */
+static struct ball lift(const struct margins_work *work, struct ball norm, double shift) {
+    size_t n = work->kernel->points->n_all;
+    struct ball slope = ball_of(0), squares = ball_of(0);
+    for (size_t p = 0; p < n; p++) {
+        slope = ball_add(slope, work->slope[p]);
+    }
+    for (size_t i = 0; i < work->n_pairs; i++) {
+        squares = ball_add(squares, ball_multiply(work->pair[i].b, work->pair[i].b));
+    }
+    struct ball more = ball_add(slope, ball_multiply(ball_of(shift), squares));
+    return ball_add(norm, ball_multiply(ball_of(2 * shift), more));
+}
+
+int pair_function_evaluate(const struct pair_kernel *kernel, struct point_pair *pair,
+                           size_t n_pairs, double shift, const struct margin_visitor *visitor,
+                           struct ball *norm, struct error *err) {
+    size_t n = kernel->points->n_all, workers = threads_count(kernel->threads);
+    struct margins_work work = {.kernel = kernel, .pair = pair, .visitor = visitor};
+    work.n_pairs = merge(pair, n_pairs);
+    work.sum = memory_array(workers, n * sizeof *work.sum, "margins", err);
+    work.row = memory_array(workers, 2 * n * sizeof *work.row, "margins", err);
+    work.norm = memory_zeros(n, 2 * sizeof *work.norm, "margins", err);
+    work.slope = work.norm + n;
+    *norm = ball_of(0);
+    bool ready = work.sum && work.row && work.norm;
+    if (ready) {
+        threads_run(kernel->threads, n, evaluate_margins, &work);
+    }
+    for (size_t p = 0; ready && p < n; p++) {
+        *norm = ball_add(*norm, work.norm[p]);
+    }
+    *norm = ready && shift > 0 ? ball_join(*norm, lift(&work, *norm, shift)) : *norm;
+    free(work.sum);
+    free(work.row);
+    free(work.norm);
+    return ready ? 0 : -1;
+}

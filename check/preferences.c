@@ -1,0 +1,204 @@
+#include "check/preferences.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "common/base/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLE_STREAM = 1 }; /* of the seed; doc/formats, "Proofs" */
+
+/* ---- rows ---- */
+
+static int compare_rows(const void *a, const void *b) {
+    const struct preference_row *x = a, *y = b;
+    return x->query != y->query     ? (x->query < y->query ? -1 : 1)
+           : x->target != y->target ? (x->target < y->target ? -1 : 1)
+                                    : (x->number > y->number) - (x->number < y->number);
+}
+
+static void sort_rows(struct preferences *preferences) {
+    const struct data *data = &preferences->task->data;
+    struct preference_row *row = preferences->row;
+    for (size_t i = 0; i < preferences->n; i++) {
+        row[i] = (struct preference_row){data->query ? data->query[i] : 0, data->target[i],
+                                         (uint32_t)i, 0};
+    }
+    qsort(row, preferences->n, sizeof *row, compare_rows);
+    for (size_t a = 0; a < preferences->n; a++) {
+        if (a > 0 && row[a].query == row[a - 1].query) {
+            row[a].level = row[a - 1].level + (row[a].target != row[a - 1].target ? 1 : 0);
+        }
+        preferences->place[row[a].number] = (uint32_t)a;
+    }
+}
+
+size_t preferences_end(const struct preferences *preferences, size_t first) {
+    size_t end = first;
+    while (end < preferences->n && preferences->row[end].query == preferences->row[first].query) {
+        end++;
+    }
+    return end;
+}
+
+double preferences_count(const struct preferences *preferences, size_t first, size_t end) {
+    double n = 0;
+    for (size_t a = first; a < end; a++) {
+        for (size_t b = first; b < a; b++) {
+            n += preferences_has(preferences, a, b) ? 1 : 0;
+        }
+    }
+    return n;
+}
+
+/* ---- what the proof says of them ---- */
+
+/* LOW:HIGH; HIGH may be inf. */
+static int read_window(struct preferences *preferences, struct error *err) {
+    const char *text = task_text(preferences->task, "rank-gap");
+    const char *end = text ? text + strlen(text) : NULL;
+    preferences->low = 1;
+    preferences->high = INFINITY;
+    if (!text) {
+        return 0;
+    }
+    const char *at = number_parse(text, end, &preferences->low);
+    at = at && *at == ':' ? at + 1 : NULL;
+    bool open = at && strcmp(at, "inf") == 0;
+    at = open || !at ? at : number_parse(at, end, &preferences->high);
+    if (!at || (!open && at != end) || !(preferences->low >= 1)) {
+        return error_set(err, ERROR_RUNTIME, "not a window of ranks: '%.100s'", text);
+    }
+    return 0;
+}
+
+int preferences_cost(const struct preferences *preferences, size_t first, double pairs,
+                     struct ball *cost, struct error *err) {
+    const struct task *task = preferences->task;
+    double weight = 1;
+    for (size_t e = 0; e < task->proof.n_entries; e++) {
+        const struct model_entry *entry = &task->proof.entry[e];
+        size_t length = 0;
+        uint64_t query;
+        double own;
+        if (strcmp(entry->key, "weight") != 0) {
+            continue;
+        }
+        if (task_split(entry->value, &length, &own, err) < 0) {
+            return -1;
+        }
+        const char *end = entry->value + length;
+        if (number_parse_unsigned(entry->value, end, &query) != end) {
+            return error_set(err, ERROR_RUNTIME, "not a query: '%.100s'", entry->value);
+        }
+        weight = query == preferences->row[first].query ? own : weight;
+    }
+    *cost = ball_multiply(ball_of(task->model.cost), ball_of(weight));
+    if (task_text(task, "cost-per") && pairs > 0) {
+        *cost = ball_divide(*cost, ball_of(pairs));
+    }
+    return 0;
+}
+
+/* ---- the sample ---- */
+
+/* F and the seed; *share 1: there is no sample. */
+static int read_share(const struct task *task, double *share, uint64_t *seed, struct error *err) {
+    const char *text = task_text(task, "seed"), *end = text ? text + strlen(text) : NULL;
+    if (task_proof_number(task, "pairs", 1, share, err) < 0) {
+        return -1;
+    }
+    if (!(*share > 0 && *share <= 1)) {
+        return error_set(err, ERROR_RUNTIME, "not a share of the pairs: %g", *share);
+    }
+    if (*share < 1 && (!text || number_parse_unsigned(text, end, seed) != end)) {
+        return error_set(err, ERROR_RUNTIME, "a share of the pairs wants a whole number as seed");
+    }
+    return 0;
+}
+
+/* Room for a bit of each two rows of a query. */
+static int make_bits(struct preferences *preferences, struct error *err) {
+    size_t bits = 0;
+    preferences->bit = memory_array(preferences->n, sizeof *preferences->bit, "pairs", err);
+    if (!preferences->bit) {
+        return -1;
+    }
+    for (size_t first = 0, end; first < preferences->n; first = end) {
+        end = preferences_end(preferences, first);
+        for (size_t a = first; a < end; a++) {
+            preferences->bit[a] = bits - first; /* unsigned: + b below */
+            bits += a - first;
+        }
+    }
+    preferences->kept = memory_zeros(bits / 8 + 1, 1, "a sample of the pairs", err);
+    return preferences->kept ? 0 : -1;
+}
+
+/* Of `left` pairs in the order of their places (the one that is preferred first) `still` are drawn: each
+ * is kept if a random number below the number of pairs left is below that of pairs still wanted (Knuth,
+ * vol. 2, 3.4.2, algorithm S). */
+static int draw(struct preferences *preferences, double share, uint64_t seed, struct error *err) {
+    double left = 0;
+    for (size_t first = 0, end; first < preferences->n; first = end) {
+        end = preferences_end(preferences, first);
+        left += preferences_count(preferences, first, end);
+    }
+    double still = round(share * left);
+    uint8_t *kept;
+    if (make_bits(preferences, err) < 0) {
+        return -1;
+    }
+    kept = preferences->kept;
+    preferences->kept = NULL; /* so that preferences_has tells of all */
+    struct random random;
+    random_start(&random, seed, SAMPLE_STREAM);
+    for (size_t first = 0, end; first < preferences->n; first = end) {
+        end = preferences_end(preferences, first);
+        for (size_t a = first; a < end; a++) {
+            for (size_t b = first; b < a; b++) {
+                size_t bit = preferences->bit[a] + b;
+                if (preferences_has(preferences, a, b)) {
+                    bool take = random_unit(&random) * left-- < still;
+                    kept[bit / 8] |= (uint8_t)(take << bit % 8);
+                    still -= take ? 1 : 0;
+                }
+            }
+        }
+    }
+    preferences->kept = kept;
+    return 0;
+}
+
+/* ---- all ---- */
+
+int preferences_create(struct preferences *preferences, const struct task *task,
+                       struct error *err) {
+    double share;
+    uint64_t seed = 0;
+    *preferences = (struct preferences){.task = task, .n = task->data.n_rows};
+    preferences->row = memory_array(preferences->n, sizeof *preferences->row, "rows", err);
+    preferences->place = memory_array(preferences->n, sizeof *preferences->place, "rows", err);
+    int status = preferences->row && preferences->place ? 0 : -1;
+    if (status < 0 || read_window(preferences, err) < 0 ||
+        read_share(task, &share, &seed, err) < 0) {
+        preferences_free(preferences);
+        return -1;
+    }
+    sort_rows(preferences);
+    if (share < 1 && draw(preferences, share, seed, err) < 0) {
+        preferences_free(preferences);
+        return -1;
+    }
+    return 0;
+}
+
+void preferences_free(struct preferences *preferences) {
+    free(preferences->row);
+    free(preferences->place);
+    free(preferences->bit);
+    free(preferences->kept);
+    *preferences = (struct preferences){0};
+}
