@@ -5,6 +5,7 @@ load helper
 setup() {
     cd "$tmp" || exit 1
     command -v python3 >/dev/null || skip 'no python3'
+    ! sanitized || skip 'not C: the plain build tests it'
     PATH=$root/tools:$PATH
 }
 
@@ -68,11 +69,15 @@ agrees() {
 }
 
 @test "check: refuses what the trainers refuse, at the same lines" {
+    local number=0
     while IFS= read -r text; do
         # shellcheck disable=SC2059
         printf -- "$text" >rows
-        for family in rank top mc ml smm; do
-            agrees $family
+        # what labels and queries are is each family's, the rest the reader's
+        number=$((number + 1))
+        [ $number -le 10 ] && set -- rank top mc ml smm || set -- rank ml
+        for family in "$@"; do
+            agrees "$family"
             where=$(sed -n 's/^[^:]*: rows:\([0-9]*\):.*/\1/p' told)
             [ -z "$where" ] || [[ "$output" == *"check: rows:$where: "* ]] ||
                 fail "$family says line $where of $text: $output"
@@ -86,6 +91,8 @@ agrees() {
 yes 1:1\nno 1:2\n
 1,2 1:1\n2 1:2\n 1:3\n
 1:1\n1:2\n
+# matrix 1 2\n1 1:1\n-1 3:1\n
+# matrix 1 2 row-major\n1 1:1\n-1 2:1\n
 1 1:1\n2 2:1 1:1\n3 1:nan\n
 1 1:1\n2 0:1\n
 1 0:1 1:1\n-1 0:2 1:1\n
@@ -97,10 +104,7 @@ yes 1:1\nno 1:2\n
 1 1:1\nnan 1:1\n
 1\n-1\n
 \n\n
-
 # only\n
-# matrix 1 2\n1 1:1\n-1 3:1\n
-# matrix 1 2\n1 1:1\n-1 2:1\n
 1 1:1\r\n2 1:2\r\n
 1 1:1\r2 1:2\n
 1 1:1\n2 1:\0\n

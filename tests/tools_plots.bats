@@ -5,6 +5,7 @@ load helper
 setup() {
     cd "$tmp" || exit 1
     command -v python3 >/dev/null || skip 'no python3'
+    ! sanitized || skip 'not C: the plain build tests it'
     command -v gnuplot >/dev/null || skip 'gnuplot is not installed'
     PATH=$root/tools:$PATH
     # positives score 3 and 2, a negative 2, three negatives 1: AUC = 7.5 / 8, AP = (1 + 5/6) / 2
