@@ -151,18 +151,20 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
 }
 
 @test "sweep-plot: a line of one parameter, with standard errors, and the best" {
-    printf '%s\t%s\t%s\t%s\t%s\n' cost accuracy accuracy-sd folds gap 0.25 .5 .2 4 1e-3 1 .9 .1 4 1e-3 \
-        4 .7 0 4 1e-3 '# best: whatever' '' '' '' '' >sweep.tsv
-    sweep-plot picture.svg sweep.tsv
+    printf '%s\t%s\t%s\t%s\t%s\n' point cost accuracy accuracy-sd gap 1 0.25 .5 .2 1e-3 2 1 .9 .1 1e-3 \
+        3 4 .7 0 1e-3 '# best: whatever' '' '' '' '' >sweep.tsv
+    sweep-plot --folds 4 picture.svg sweep.tsv
     curve picture.svg 0 >points
     # powers are evenly spaced; .5 +- .1, .9 +- .05
     awk '{ x[NR] = $1; y[NR] = $2 } END { for (i in x) if (x[i] > .49 && x[i] < .51) m = 1; exit !m }' points
     for text in '>2⁻²<' '>2⁰<' '>2²<' '>C<' '>accuracy<' '>best: 0.9 at C = 2⁰<' '>mean and standard error<'; do
         grep -qF "$text" picture.svg || fail "no $text"
     done
-    cut -f 1,2 sweep.tsv >plain.tsv
+    sweep-plot picture.svg sweep.tsv
+    grep -q '>mean and standard deviation of folds<' picture.svg
+    cut -f 2,3 sweep.tsv >plain.tsv
     sweep-plot picture.svg plain.tsv
-    run -1 grep -q 'standard error' picture.svg
+    run -1 grep -q 'mean and standard' picture.svg
     # shards: tables with their headers, one behind the other or each by itself
     { head -n 2 plain.tsv && head -n 1 plain.tsv && sed -n 3,4p plain.tsv; } >cat.tsv
     sweep-plot cat.svg cat.tsv

@@ -30,8 +30,7 @@ def shown(path):
 
 
 def quoted(text, most=60):
-    """What was found, in quotes and not too long, without bytes that a terminal would obey."""
-    text = "".join(c if c.isprintable() else "?" for c in text)
+    """What was found, in quotes and not too long."""
     return f"'{text[:most]}...'" if len(text) > most else f"'{text}'"
 
 
@@ -70,7 +69,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def say(text):
-    """A line for the user beside the results."""
+    """A line for the user beside the results, without characters that a terminal would obey."""
+    text = "".join(c if c.isprintable() else "?" for c in text)
     print(f"{NAME}: {text}", file=sys.stderr)
 
 
