@@ -114,17 +114,18 @@ END
 @test "check: says what is odd, and what helps" {
     awk 'BEGIN { for (i = 1; i <= 60; i++) printf "%s 1:%d 2:%g 4:7 5:%g\n",
         i == 60 ? "rare" : i % 2, i * 1000, i / 1e4, i % 7 + .5 }' >rows
-    sed -n 1p rows >>rows
+    sed -n 1p rows >first
+    cat first >>rows
     run -0 check mc rows
     for text in '61 rows, 5 features' '3 labels: ' 'label rare is rare: -w rare:W' \
         '1 of 5 columns are empty, the first is 3' 'constant columns: 4' \
         'features are not scaled' '1 rows have the features of another, first line 61 those of line 1'; do
         [[ "$output" == *"$text"* ]] || fail "no '$text': $output"
     done
-    printf '1 1:.001 7:1\n' >test
-    run -1 check mc --like rows test
+    printf '1 1:.001 7:1\n' >test.svm
+    run -1 check mc --like rows test.svm
     [[ "$output" == *'features that rows has not: 7'* ]] || fail "$output"
-    assert_output --partial 'check: test: all rows have the same label'
+    assert_output --partial 'check: test.svm: all rows have the same label'
     printf '%s\n' '1 qid:1 1:3' '2 qid:1 1:1' '1 qid:2 1:2' '1 qid:2 2:5' '3 qid:1 1:1' >rows
     run -0 check rank rows
     for text in '2 queries of 2 to 3 rows, 3 pairs' 'queries without pairs, which teach nothing: 2' \
@@ -197,6 +198,27 @@ END
     refused molecules --folds folds2 keyed.csv rows2
     [[ "$(<err)" == 'molecules: 1 molecules cannot make 5 folds' ]]
     [ ! -e rows2 ] && [ ! -e folds2 ]
+}
+
+@test "molecules: InChI, by RDKit or Open Babel, are the molecules of their SMILES" {
+    chemistry
+    cat >inchi.csv <<'END'
+name,InChI,RT,System
+caffeine,"InChI=1S/C8H10N4O2/c1-10-4-9-6-5(10)7(13)12(3)8(14)11(6)2/h4H,1-3H3",3.2,Eawag
+ethanol,"InChI=1S/C2H6O/c1-2-3/h3H,2H2,1H3",0.8,Eawag
+L-alanine,"InChI=1S/C3H7NO2/c1-2(4)3(5)6/h2H,4H2,1H3,(H,5,6)/t2-/m0/s1",1.1,UFZ
+D-alanine,"InChI=1S/C3H7NO2/c1-2(4)3(5)6/h2H,4H2,1H3,(H,5,6)/t2-/m1/s1",1.2,Eawag
+"phenol, pure","InChI=1S/C6H6O/c7-6-4-2-1-3-5-6/h1-5,7H",4,UFZ
+END
+    molecules --names name inchi.csv rows 2>said || {
+        grep -q 'cannot read InChI' said || fail "$(cat said)"
+        skip 'neither an RDKit with InChI nor openbabel'
+    }
+    molecules --names name molecules.csv - | diff - rows
+    sed 's/C2H6O.c1/C2H6O\/c9/' inchi.csv >bad.csv
+    refused molecules bad.csv rows2
+    [[ "$(<err)" == *"bad.csv:3: InChI cannot be read: 'InChI=1S/C2H6O/c9-2-3"* ]] || fail "$(<err)"
+    molecules --names name --skip-invalid bad.csv - 2>said | diff - <(sed 2d rows)
 }
 
 @test "molecules: what cannot be read is refused at its line, or left out and named" {
