@@ -84,6 +84,15 @@ refused() {
          on && /^Quick start$/ { exit }' "$root/README" | diff headings -
 }
 
+# has PROGRAM: is it here, or RDKit for the tools' Python or Debian's?
+has() {
+    if [ "$1" = rdkit ]; then
+        python3 -c 'import rdkit' 2>/dev/null || /usr/bin/python3 -c 'import rdkit' 2>/dev/null
+    else
+        command -v "$1" >/dev/null
+    fi
+}
+
 @test "manual: README's examples run in a fresh clone, in their order" {
     local missing='' command n=0
     mkdir clone
@@ -104,10 +113,12 @@ refused() {
         case $command in
         make) continue ;;
         svm-predict*) needed=svm-predict ;;
-        tools/roc* | tools/smm-heatmap*) needed=gnuplot ;;
+        tools/roc* | tools/pr* | tools/*-plot* | tools/smm-heatmap* | tools/compare*picture*) needed=gnuplot ;;
+        tools/molecules*) needed=rdkit ;;
+        tools/*) needed=python3 ;;
         *) needed='sh' ;;
         esac
-        if ! command -v "$needed" >/dev/null; then
+        if ! has "$needed"; then
             missing="$missing $needed"
             continue
         fi

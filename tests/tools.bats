@@ -1,9 +1,11 @@
-# The tools beside the programs.
+# What all tools have in common, and compare.
 
 load helper
 
 setup() {
     cd "$tmp" || exit 1
+    command -v python3 >/dev/null || skip 'no python3'
+    ! sanitized || skip 'not C: the plain build tests it'
     PATH=$root/tools:$PATH
 }
 
@@ -27,7 +29,7 @@ critical-difference 1.6572
 END
     diff expected out
     # the other way round
-    compare lower=1 table | grep '^rank' >lower
+    compare --lower table | grep '^rank' >lower
     printf 'rank C 1.5000\nrank B 2.1250\nrank A 2.3750\n' | diff - lower
     # ten data sets that all rank alike: chi2 = n (k-1), CD = 2.3437 sqrt(1/5)
     awk 'BEGIN { print "d A B C"; for (i = 1; i <= 10; i++) print "s" i, 3, 2, 1 }' >alike
@@ -46,7 +48,7 @@ END
         for k in 2 3 4 5 6 7 8 9 10; do
             awk -v k=$k 'BEGIN { for (r = 0; r < 3; r++) { line = r ? "s" r : "d"
                 for (i = 1; i <= k; i++) line = line " " (r ? i : "m" i); print line } }' >table
-            compare alpha="${q[0]}" table | awk -v k=$k -v q="${q[k - 1]}" '
+            compare --alpha "${q[0]}" table | awk -v k=$k -v q="${q[k - 1]}" '
                 $1 == "critical-difference" { d = $2 / sqrt(k * (k + 1) / 12) - q }
                 END { exit !(d < .0012 && d > -.0012) }' || fail "q of $k at ${q[0]}"
         done
@@ -54,34 +56,97 @@ END
 }
 
 @test "tools/compare: the diagram has each method and each group, and bad tables are refused" {
-    awk 'BEGIN { print "d A B <C>"; for (i = 1; i <= 10; i++) print "s" i, 3, 2, 1 }' >alike
-    compare svg=diagram.svg alike >out
-    assert_equal "$(grep -c 'stroke-width="5"' diagram.svg)" 2 # A-B and B-C
-    for text in 'A 1.00' 'B 2.00' '3.00 &lt;C&gt;' 'CD = 1.048'; do
-        grep -qF ">$text<" diagram.svg || fail "no $text: $(cat diagram.svg)"
-    done
-    tail -n 1 diagram.svg | grep -qx '</svg>'
     printf 'd A B\ns 1 2 3\n' >long
     run -1 compare long
-    assert_output 'compare: long:2: 3 values for 2 methods'
+    assert_output 'compare: long:2: 4 fields for 3 columns'
     printf 'd A B\ns 1 x\n' >word
     run -1 compare word
     assert_output "compare: word:2: not a number: 'x'"
     printf 'd A B\ns 1 2\n' >one
     run -1 compare one
     assert_output --partial 'at least two data sets'
+    command -v gnuplot >/dev/null || skip 'gnuplot is not installed'
+    awk 'BEGIN { print "d A B <C>"; for (i = 1; i <= 10; i++) print "s" i, 3, 2, 1 }' >alike
+    compare --picture diagram.svg alike >out
+    # the bars A-B and B-C are pieces of one path, the last
+    assert_equal "$(grep -o " d='[^']*'" diagram.svg | tail -n 1 | grep -o M | wc -l)" 2
+    for text in 'A 1.00' 'B 2.00' '3.00 &lt;C>' 'CD = 1.048'; do
+        grep -qF ">$text<" diagram.svg || fail "no $text: $(grep -o '<text>.*' diagram.svg)"
+    done
 }
 
-@test "tools/roc: draws curves with a logarithmic axis" {
-    command -v gnuplot >/dev/null || skip 'gnuplot is not installed'
-    printf '%s\t%s\t%s\n' fpr tpr threshold 0 0 inf 0 .5 2 .01 .75 1 1 1 -1 >top.tsv
-    roc picture.svg top.tsv
-    grep -q '<svg' picture.svg
-    grep -q 'false positive rate' picture.svg
-    grep -q '>top<' picture.svg
-    roc picture.png top.tsv
-    [ "$(head -c 4 picture.png | tail -c 3)" = PNG ]
-    run -1 roc picture.jpg top.tsv
-    run -1 roc picture.svg picture.png
-    assert_output --partial 'not a curve of svm-top-predict --roc'
+@test "tools/compare: two methods, by sign test and Wilcoxon, worked by hand" {
+    # differences 3 -1 2 4 0: signed ranks of 1 2 3 4 are +9 -1; P(sum <= 1) = 2/16, twice .25
+    # signs: 3 of 4; P(<= 1 of 4) = 5/16, twice .625
+    printf '%s\t%s\n' q m a 4 b 1 c 5 d 9 e 2 >one.tsv
+    printf '%s\t%s\n' q m b 2 a 1 c 3 d 5 e 2 f 7 g '' >two.tsv
+    compare --measure m one.tsv two.tsv >out 2>said
+    grep -qx 'compare: 2 left out that not all of one.tsv, two.tsv have a value for' said
+    tail -n 1 out | cut -f 1-3,6-10 | diff - <(printf '%s\t' one two 1.6 3 1 1 0.625 && echo 0.25)
+    # equal sizes share ranks: differences 1 1 1: one sum of 8 at each end
+    printf 'd A B\n1 2 1\n2 3 2\n3 4 3\n' >table
+    compare table | tail -n 1 | cut -f 3-10 | diff - <(printf '%s\t' 1 1 1 3 0 0 0.25 && echo 0.25)
+    # Holm: of three tests the smallest counts three times
+    printf 'd A B C\n%s\n%s\n%s\n' '1 9 5 1' '2 8 5 1' '3 7 6 1' >table
+    compare --pairs table >out
+    awk -F'\t' '/^[ABC]\t/ && $9 != .75 { exit 1 }' out || fail "$(cat out)"
+    # the interval holds the mean, and is the same for a seed
+    compare --measure m one.tsv two.tsv 2>said | tail -n 1 | awk -F'\t' '$4 > $3 || $5 < $3 || $4 == $5 { exit 1 }'
+    compare --seed 2 --resamples 1000 table >a
+    compare --seed 2 --resamples 1000 table | cmp a -
+    # the normal distribution takes over beyond 200 where the exact one left off
+    for n in 200 201; do
+        awk -v n=$n 'BEGIN { print "d A B"; for (i = 1; i <= n; i++) print i, (i * 7919 % 211) / 9, (i * 104729 % 199) / 9 }' >table
+        compare --resamples 100 table | tail -n 1 | cut -f 10
+    done >p
+    awk '{ p[NR] = $1 } END { d = p[1] - p[2]; exit !(d < .03 && d > -.03 && p[1] > .001) }' p || fail "$(cat p)"
+}
+
+@test "tools/compare: predictions against the labels of a test file" {
+    printf '%s\n' '1 qid:1 1:1' '2 qid:1 1:1' '3 qid:1 1:1' '1 qid:2 1:1' '2 qid:2 1:1' >rows
+    printf '%s\n' 1 2 3 1 2 >right
+    printf '%s\n' 1 1 0 2 2 >wrong
+    # queries: 1 and 1 against (.5 + 0 + 0) / 3 and .5
+    compare --truth rows right wrong >out
+    assert_equal "$(tail -n 1 out | cut -f 3)" 0.666667
+    printf '%s\n' 'a 1:1' '2.0 1:1' 'b 1:1' >rows
+    printf '%s\n' a 2 b >right
+    printf '%s\n' 'a .5' '+2 .1' 'c .3' >wrong
+    compare --truth rows right wrong >out
+    assert_equal "$(tail -n 1 out | cut -f 3,6-8 | tr '\t' ' ')" '0.333333 1 0 2'
+    printf 'a\n' >short
+    run -1 compare --truth rows right short
+    assert_output 'compare: short: 1 predictions for the 3 rows of rows'
+}
+
+@test "tools: each has a --help that fits, and refuses options that it does not know" {
+    for tool in check compare convert easy log-plot molecules pr roc smm-heatmap subset sweep-plot; do
+        $tool --help >help
+        awk 'length > 80 { print; wide = 1 } END { exit wide }' help || fail "$tool --help is wide"
+        grep -q '^examples:$' help || fail "$tool --help has no examples"
+        misused $tool --no-such-option
+    done
+}
+
+@test "tools: a full disk and a closed pipe end in one line, or quietly" {
+    printf 'a\n1\n' >data.csv
+    if [ -c /dev/full ]; then
+        run -1 convert --unlabelled data.csv /dev/full
+        assert_output 'convert: /dev/full: cannot be written: No space left on device'
+        convert --unlabelled data.csv - >/dev/full 2>err && fail 'no error'
+        assert_equal "$(cat err)" 'convert: <stdout>: cannot be written: No space left on device'
+    fi
+    yes 1 | head -n 100000 | cat <(echo a) - >long.csv
+    { convert --unlabelled long.csv - 2>err || echo $? >code; } | head -n 1
+    assert_equal "$(cat code) $(cat err)" '141 '
+    run -1 convert --unlabelled data.csv nowhere/out
+    assert_output 'convert: nowhere/out: No such file or directory'
+    # a signal leaves nothing behind
+    mkfifo pipe
+    python3 "$root/tools/convert" --unlabelled --from csv pipe out 2>err &
+    { echo a && sleep 0.5 && kill -TERM $!; } >pipe
+    code=0
+    wait $! || code=$?
+    assert_equal $code 143
+    holds . code data.csv err long.csv pipe
 }

@@ -53,7 +53,7 @@ class Picture:
             refuse("a name that ends in .svg, .png or .pdf is expected", self.path)
         if not shutil.which("gnuplot"):
             refuse("gnuplot is missing (Debian: apt-get install gnuplot-nox)")
-        self.set("encoding utf8", "xlabel offset 0,0.4", "border 3 linewidth 1", "tics nomirror out",
+        self.set("encoding utf8", "format '%h'", "xlabel offset 0,0.4", "border 3 linewidth 1", "tics nomirror out",
                  f"grid linecolor rgb '#dddddd' linetype 1 linewidth 0.5")
         if options.title:
             self.set(f"title {string(options.title)}")

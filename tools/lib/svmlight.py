@@ -13,7 +13,7 @@ from lib.tool import quoted, refuse
 LARGEST_INDEX = 2**32 - 2
 FIRST = re.compile(r"[ \t]*([^ \t]*)")
 TOKEN = re.compile(r"[^ \t]+")
-MATRIX = re.compile(r"#\s*matrix\s+([0-9]+)\s+([0-9]+)\s*$", re.ASCII)
+MATRIX = re.compile(r"# matrix ([0-9]{1,10}) ([0-9]{1,10})(?: |$)", re.ASCII)
 
 
 class Row(NamedTuple):
@@ -28,6 +28,20 @@ class Row(NamedTuple):
     @property
     def labels(self):
         return self.label.split(",") if self.label else []
+
+
+def matrix_shape(source):
+    """(rows, columns) that the first line says of its matrices, or None."""
+    match = MATRIX.match(next(source.lines(), (1, ""))[1])
+    return (int(match.group(1)), int(match.group(2))) if match else None
+
+
+def shape_argument(text):
+    """RxC of an option."""
+    match = re.fullmatch(r"([1-9][0-9]{0,9})x([1-9][0-9]{0,9})", text, re.ASCII)
+    if not match:
+        raise ValueError
+    return int(match.group(1)), int(match.group(2))
 
 
 def is_index(text):

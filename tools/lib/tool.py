@@ -5,10 +5,13 @@ error: NAME: FILE:LINE: what is wrong: what was found.
 """
 import argparse
 import os
+import re
 import signal
 import sys
+import textwrap
 
 NAME = os.path.basename(sys.argv[0])
+WIDTH = 80  # of --help
 
 
 class Refusal(Exception):
@@ -27,17 +30,38 @@ def shown(path):
 
 
 def quoted(text, most=60):
-    """What was found, in quotes and not too long, without bytes that a terminal would obey."""
-    text = "".join(c if c.isprintable() else "?" for c in text)
+    """What was found, in quotes and not too long."""
     return f"'{text[:most]}...'" if len(text) > most else f"'{text}'"
+
+
+def _filled(description):
+    """Paragraphs filled to the width; lines that begin with two blanks and a name, and two blanks
+    behind it, as a list."""
+    paragraphs = []
+    for paragraph in description.split("\n\n"):
+        items = re.split(r"\n(?=  \S)", paragraph)
+        for item in items:
+            match = re.match(r"  \S+( \S+)*  +", item)
+            indent = " " * (match.end() if match else 0)
+            first = match.group() if match else ""
+            text = " ".join(item[len(first):].split())
+            paragraphs.append(textwrap.fill(text, WIDTH, initial_indent=first,
+                                            subsequent_indent=indent, break_on_hyphens=False))
+        paragraphs.append("")
+    return "\n".join(paragraphs)
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog):
+        super().__init__(prog, width=WIDTH, max_help_position=26)
 
 
 class Parser(argparse.ArgumentParser):
     """argparse with errors of one line."""
 
     def __init__(self, description, **settings):
-        super().__init__(prog=NAME, description=description,
-                         formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+        super().__init__(prog=NAME, description=_filled(description), formatter_class=_Help,
+                         **settings)
 
     def error(self, message):
         print(f"{NAME}: {message} (see --help)", file=sys.stderr)
@@ -45,7 +69,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def say(text):
-    """A line for the user beside the results."""
+    """A line for the user beside the results, without characters that a terminal would obey."""
+    text = "".join(c if c.isprintable() else "?" for c in text)
     print(f"{NAME}: {text}", file=sys.stderr)
 
 

@@ -3,7 +3,7 @@ missing, and `#docid = NAME inc = ...` behind the row."""
 import re
 
 from lib.number import is_number
-from lib.svmlight import format_row, parse_row, read_rows, MATRIX
+from lib.svmlight import format_row, matrix_shape, parse_row, read_rows
 from lib.tool import quoted, refuse
 
 DOCUMENT = re.compile(r"docid\s*=\s*(\S+)\s*(.*)$")
@@ -17,8 +17,7 @@ class SvmlightReader:
     def __init__(self, source, options):
         self.source, self.path = source, source.path
         self.feature_names = None
-        match = MATRIX.match(next(source.lines(), (1, ""))[1])
-        self.shape = (int(match.group(1)), int(match.group(2))) if match else None
+        self.shape = matrix_shape(source)
 
     def rows(self):
         return read_rows(self.source)

@@ -1,0 +1,303 @@
+# Tools for data sets: subset, check, molecules and easy.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    command -v python3 >/dev/null || skip 'no python3'
+    ! sanitized || skip 'not C: the plain build tests it'
+    PATH=$root/tools:$PATH
+}
+
+# ---- subset ----
+
+@test "subset: parts are exact, seeded, in order, and the rest is what is left" {
+    awk 'BEGIN { print "# matrix 1 2"; for (i = 1; i <= 100; i++)
+        printf "%s 1:%d\n", i % 10 ? (i % 10 < 4 ? "+1" : "1.0") : "rare", i }' >rows
+    subset --rows 30 --rest rest rows part
+    assert_equal "$(grep -c : part) $(grep -c : rest)" '30 70'
+    [ "$(head -n 1 part)" = '# matrix 1 2' ] && [ "$(head -n 1 rest)" = '# matrix 1 2' ]
+    sort -u part rest | diff - <(sort rows)
+    grep : part | sort -t : -k 2n | diff - <(grep : part) # in their order
+    subset --rows 30 rows again
+    cmp part again
+    subset --rows 30 --seed 2 rows other
+    run -1 cmp -s part other
+    gzip -k rows
+    subset --rows 30 - part.gz <rows.gz
+    zcat part.gz | cmp - part
+    subset --share 0.25 rows - | grep -c : | diff - <(echo 25)
+    # of each label its share; 1 and +1 and 1.0 are one
+    subset --by label --share 0.2 rows part
+    assert_equal "$(grep -c rare part) $(grep -vc 'rare\|#' part)" '2 18'
+    subset --by label --rows 95 rows part # 85.5 and 9.5
+    assert_equal "$(grep -c : part)" 95
+}
+
+@test "subset: whole queries, by number or by name" {
+    printf '%s\n' '1 qid:1 1:1' '2 qid:b 1:2' '3 qid:1 1:3' '4 qid:7 1:4 # c' >rows
+    for seed in 1 2 3 4 5; do
+        subset --by query --rows 2 --seed $seed --rest rest rows part
+        cut -d' ' -f 2 part | sort -u >in
+        cut -d' ' -f 2 rest | sort -u >out
+        assert_equal "$(wc -l <in) $(wc -l <out)" '2 1'
+        run -1 grep -qFxf in out
+    done
+    subset --queries 7,1 rows - | diff - <(grep -v qid:b rows)
+    refused subset --queries 9 rows part2
+    [[ "$(<err)" == 'subset: rows: there is no query 9' ]]
+    refused subset --rows 5 rows part2
+    refused subset --by query --rows 4 rows part2
+    printf '1 1:1\n2 2:1 1:1\n' >bad
+    refused subset --rows 1 bad part2
+    [[ "$(<err)" == 'subset: bad:2: '* ]]
+    : >empty
+    refused subset --rows 1 empty part2
+    misused subset --share 1 rows part2
+    misused subset rows part2
+    [ ! -e part2 ]
+}
+
+# ---- check ----
+
+# agrees FAMILY: check refuses `rows` where the trainer of the family does, and else not.
+agrees() {
+    local status=0
+    "svm-$1-train" -q rows model >report 2>told || status=$?
+    run -$status check "$1" rows
+    [ $status = 0 ] || [[ "${lines[*]}" == *"check: rows"* ]] || fail "check says nothing: $output"
+}
+
+@test "check: refuses what the trainers refuse, at the same lines" {
+    local number=0
+    while IFS= read -r text; do
+        # shellcheck disable=SC2059
+        printf -- "$text" >rows
+        # what labels and queries are is each family's, the rest the reader's
+        number=$((number + 1))
+        [ $number -le 10 ] && set -- rank top mc ml smm || set -- rank ml
+        for family in "$@"; do
+            agrees "$family"
+            where=$(sed -n 's/^[^:]*: rows:\([0-9]*\):.*/\1/p' told)
+            [ -z "$where" ] || [[ "$output" == *"check: rows:$where: "* ]] ||
+                fail "$family says line $where of $text: $output"
+        done
+    done <<'END'
+1 1:1\n-1 1:2\n
++1 qid:1 1:1\n-1 qid:1 1:2\n
+1 qid:1 1:1\n-1 qid:2 1:2\n
+1 qid:1 1:1\n-1 1:2\n
+1 1:1\n1.0 1:2\n
+yes 1:1\nno 1:2\n
+1,2 1:1\n2 1:2\n 1:3\n
+1:1\n1:2\n
+# matrix 1 2\n1 1:1\n-1 3:1\n
+# matrix 1 2 row-major\n1 1:1\n-1 2:1\n
+1 1:1\n2 2:1 1:1\n3 1:nan\n
+1 1:1\n2 0:1\n
+1 0:1 1:1\n-1 0:2 1:1\n
+1 1:1\n2 1:1e39\n
+1 1:1\n2 1:1 # comment\n\n# comment\n3
+1 1:1\n2,2 1:1\n
+1 1:1\n, 1:1\n
+1 1:1\n1e999 1:1\n
+1 1:1\nnan 1:1\n
+1\n-1\n
+\n\n
+# only\n
+1 1:1\r\n2 1:2\r\n
+1 1:1\r2 1:2\n
+1 1:1\n2 1:\0\n
+END
+}
+
+@test "check: says what is odd, and what helps" {
+    awk 'BEGIN { for (i = 1; i <= 60; i++) printf "%s 1:%d 2:%g 4:7 5:%g\n",
+        i == 60 ? "rare" : i % 2, i * 1000, i / 1e4, i % 7 + .5 }' >rows
+    sed -n 1p rows >first
+    cat first >>rows
+    run -0 check mc rows
+    for text in '61 rows, 5 features' '3 labels: ' 'label rare is rare: -w rare:W' \
+        '1 of 5 columns are empty, the first is 3' 'constant columns: 4' \
+        'features are not scaled' '1 rows have the features of another, first line 61 those of line 1'; do
+        [[ "$output" == *"$text"* ]] || fail "no '$text': $output"
+    done
+    printf '1 1:.001 7:1\n' >test.svm
+    run -1 check mc --like rows test.svm
+    [[ "$output" == *'features that rows has not: 7'* ]] || fail "$output"
+    assert_output --partial 'check: test.svm: all rows have the same label'
+    printf '%s\n' '1 qid:1 1:3' '2 qid:1 1:1' '1 qid:2 1:2' '1 qid:2 2:5' '3 qid:1 1:1' >rows
+    run -0 check rank rows
+    for text in '2 queries of 2 to 3 rows, 3 pairs' 'queries without pairs, which teach nothing: 2' \
+        'first in line 5' '-t minmax'; do
+        [[ "$output" == *"$text"* ]] || fail "no '$text': $output"
+    done
+    # lines with errors: ten are named, the others counted
+    { echo 1 1:1 && yes 1 1:x | head -n 14; } >rows
+    run -1 check mc rows
+    assert_equal "$(grep -c 'check: rows:' <<<"$output")" 11 # and that one label is left
+    [[ "$output" == *'check: rows: 5 more errors'* ]]
+    run -1 check mc missing
+    assert_output 'check: missing: No such file or directory'
+}
+
+# ---- molecules ----
+
+# chemistry: skips without RDKit.
+chemistry() {
+    cat >molecules.csv <<'END'
+name,SMILES,RT,System
+caffeine,Cn1cnc2c1c(=O)n(C)c(=O)n2C,3.2,Eawag
+ethanol,CCO,0.8,Eawag
+L-alanine,C[C@H](N)C(=O)O,1.1,UFZ
+D-alanine,C[C@@H](N)C(=O)O,1.2,Eawag
+"phenol, pure",Oc1ccccc1,4,UFZ
+END
+    molecules molecules.csv rows 2>said && return
+    grep -q 'RDKit is missing' said || fail "$(cat said)"
+    skip 'no RDKit (python3-rdkit)'
+}
+
+@test "molecules: counted substructures by radius and bits, names in comments" {
+    chemistry
+    molecules --names name --radius 0 --bits 0 molecules.csv - >rows
+    # ethanol has three atoms of three kinds; of phenol's seven, five are alike
+    sed -n 2p rows | grep -Eqx '0.8 qid:Eawag [0-9]+:1 [0-9]+:1 [0-9]+:1 # ethanol' || fail "$(cat rows)"
+    assert_equal "$(sed -n 5p rows | grep -o ':[0-9]* ' | sort | tr -d '\n')" ':1 :1 :5 '
+    sed -n 5p rows | grep -q 'qid:UFZ .*# phenol, pure$'
+    # folded: the same counts by index modulo 2^k
+    molecules --names name --radius 0 --bits 2^6 molecules.csv - >folded
+    fold() {
+        awk '{ delete n; for (i = 3; $i != "#"; i++) { split($i, a, ":"); n[(a[1] - 1) % 64] += a[2] }
+            for (k = 0; k < 64; k++) if (k in n) printf "%d:%d ", k + 1, n[k]; print "" }' "$1"
+    }
+    fold rows | diff - <(fold folded)
+    molecules --binary --radius 0 --bits 64 molecules.csv - | sed 's/#.*//' | grep -o '[0-9][0-9]*:[0-9]*' >pairs
+    run -1 grep -v ':1$' pairs
+    # MACCS: caffeine and its keys are between 1 and 166
+    molecules --fingerprint maccs molecules.csv - | sed 's/ #.*//; s/^[^ ]* [^ ]* //' | tr ' ' '\n' |
+        awk -F: '$1 < 1 || $1 > 166 || $2 != 1 { exit 1 }'
+    sed 's/qid:Eawag/qid:1/; s/qid:UFZ/qid:2/' rows >numbered.svm
+    svm-rank-train -q -t minmax numbered.svm model >report
+    svm-rank-predict --metrics numbered.svm model --min-group 1 | grep -q '^pairwise-accuracy [01]'
+}
+
+@test "molecules: folds hold stereoisomers together, and are balanced" {
+    chemistry
+    molecules --folds folds --keys keys --n-folds 2 molecules.csv rows
+    assert_equal "$(sed -n 3p folds)" "$(sed -n 4p folds)"
+    assert_equal "$(sed -n 3p keys)" "$(sed -n 4p keys)"
+    assert_equal "$(sort -u keys | wc -l)" 4
+    assert_equal "$(sort folds | uniq -c | awk '{ print $1 }' | sort | tr '\n' ' ')" '2 3 '
+    molecules --folds again --n-folds 2 molecules.csv rows
+    cmp folds again
+    # a column of InChIKeys is taken as it is
+    awk -F, 'NR == 1 { print $0 ",InChIKey" } NR > 1 { print $0 ",AAAAAAAAAAAAAA-" NR }' molecules.csv >keyed.csv
+    molecules --keys keys keyed.csv rows
+    assert_equal "$(sort -u keys)" AAAAAAAAAAAAAA
+    refused molecules --folds folds2 keyed.csv rows2
+    [[ "$(<err)" == 'molecules: 1 molecules cannot make 5 folds' ]]
+    [ ! -e rows2 ] && [ ! -e folds2 ]
+}
+
+@test "molecules: InChI, by RDKit or Open Babel, are the molecules of their SMILES" {
+    chemistry
+    cat >inchi.csv <<'END'
+name,InChI,RT,System
+caffeine,"InChI=1S/C8H10N4O2/c1-10-4-9-6-5(10)7(13)12(3)8(14)11(6)2/h4H,1-3H3",3.2,Eawag
+ethanol,"InChI=1S/C2H6O/c1-2-3/h3H,2H2,1H3",0.8,Eawag
+L-alanine,"InChI=1S/C3H7NO2/c1-2(4)3(5)6/h2H,4H2,1H3,(H,5,6)/t2-/m0/s1",1.1,UFZ
+D-alanine,"InChI=1S/C3H7NO2/c1-2(4)3(5)6/h2H,4H2,1H3,(H,5,6)/t2-/m1/s1",1.2,Eawag
+"phenol, pure","InChI=1S/C6H6O/c7-6-4-2-1-3-5-6/h1-5,7H",4,UFZ
+END
+    molecules --names name inchi.csv rows 2>said || {
+        grep -q 'cannot read InChI' said || fail "$(cat said)"
+        skip 'neither an RDKit with InChI nor openbabel'
+    }
+    molecules --names name molecules.csv - | diff - rows
+    sed 's/C2H6O.c1/C2H6O\/c9/' inchi.csv >bad.csv
+    refused molecules bad.csv rows2
+    [[ "$(<err)" == *"bad.csv:3: InChI cannot be read: 'InChI=1S/C2H6O/c9-2-3"* ]] || fail "$(<err)"
+    molecules --names name --skip-invalid bad.csv - 2>said | diff - <(sed 2d rows)
+}
+
+@test "molecules: what cannot be read is refused at its line, or left out and named" {
+    chemistry
+    sed 's/CCO/C(C/' molecules.csv >bad.csv
+    refused molecules bad.csv rows2
+    [[ "$(<err)" == "molecules: bad.csv:3: SMILES cannot be read: 'C(C' (see --skip-invalid)" ]]
+    [ ! -e rows2 ]
+    molecules --skip-invalid --folds folds --n-folds 2 bad.csv rows 2>said
+    assert_equal "$(wc -l <rows) $(wc -l <folds)" '4 4'
+    grep -qF "bad.csv:3: SMILES cannot be read: 'C(C': skipped" said
+    sed 's/,0.8,/,,/' molecules.csv >bad.csv
+    refused molecules bad.csv rows2
+    [[ "$(<err)" == *'bad.csv:3: retention time is not a number'* ]]
+    refused molecules --smiles nothing molecules.csv rows2
+    [[ "$(<err)" == *"there is no column 'nothing'"* ]]
+    printf 'a,b\n1,2\n' >bad.csv
+    refused molecules bad.csv rows2
+    [[ "$(<err)" == *'where are the molecules?'*'columns: a, b'* ]]
+    misused molecules --bits 100 molecules.csv rows2
+    misused molecules --fingerprint maccs --radius 3 molecules.csv rows2
+}
+
+@test "molecules: without RDKit there is one line that names its package" {
+    mkdir empty
+    sed 's|^DEBIAN_PYTHON = .*|DEBIAN_PYTHON = "/nowhere"|' "$root/tools/molecules" >empty/molecules
+    ln -s "$root/tools/lib" empty
+    printf 'SMILES,RT,System\nC,1,a\n' >m.csv
+    run python3 -S empty/molecules m.csv rows # without the packages of the site
+    assert_failure 1
+    assert_output 'molecules: RDKit is missing (Debian: apt-get install python3-rdkit)'
+}
+
+# ---- easy ----
+
+@test "easy: all five families, and each command that it prints runs again by hand" {
+    small='--rows 80'
+    for family in rank top mc ml smm; do
+        mkdir -p $family/again
+        cd $family || exit 1
+        [ $family != rank ] && set -- $small || set -- --molecules 25
+        "$bin/datasets/generate" $family "$@" --output train.svm
+        "$bin/datasets/generate" $family "$@" --seed 2 --output test.svm
+        easy $family --folds 3 --cost 0.25,1 train.svm test.svm -- -q >said 2>told || fail "$family: $(cat said told)"
+        assert_equal "$(wc -l <test.svm.predict)" "$(grep -vc '^#' test.svm)"
+        header formulation train.svm.model >/dev/null
+        grep -q "^cost" train.svm.sweep || grep -q cost <(head -n 1 train.svm.sweep)
+        grep -Eq '^[a-z@0-9.-]+ [0-9.e-]+$' said # measures
+        assert_equal "$(grep -c '^\$ svm-' said)" 2
+        cp train.svm test.svm again
+        [ ! -e train.svm.folds ] || cp train.svm.folds again
+        (cd again && eval "$(sed -n 's/^\$ //p' ../said)" >/dev/null)
+        cmp train.svm.model again/train.svm.model
+        cmp test.svm.predict again/test.svm.predict
+        cd ..
+    done
+}
+
+@test "easy: chooses by the rows, unless told" {
+    # said ROWS ARGUMENTS: the trainer's command
+    commands() {
+        easy --folds 2 "$@" 2>/dev/null | grep '^\$.*train'
+    }
+    awk 'BEGIN { for (i = 0; i < 40; i++) printf "%d %d:%d\n", i % 2, i % 9 + 1, i % 3 + 1 }' >counts
+    awk 'BEGIN { srand(1); for (i = 0; i < 40; i++) printf "%d 1:%g 2:%g\n", i % 2, rand(), rand() * 900 }' >wide
+    awk 'BEGIN { srand(1); for (i = 0; i < 40; i++) printf "%d 1:%g 2000:%g\n", i % 2, rand(), rand() }' >many
+    [[ "$(commands mc counts)" == *'-t minmax -c '* ]]
+    [[ "$(commands mc wide)" == *'-t rbf --scale std -c '*' -g '* ]]
+    [[ "$(commands mc many)" == *'-t linear -c '* ]]
+    [[ "$(commands mc --kernel linear --cost 1,2 wide)" == *' -t linear --scale std -c 1,2 wide '* ]]
+    said=$(commands mc wide -- -t tanimoto -c 3 --scale none)
+    [[ "$said" == *' -v 2 -t tanimoto -c 3 --scale none wide '* ]] || fail "$said"
+    refused easy mc missing
+    run -1 easy smm wide
+    assert_output --partial 'no shape of the matrices'
+    printf '1 1:1\n1 2:1\n' >one
+    run easy mc one
+    [ "$status" = 1 ] && [ ! -e one.model ] && [ ! -e one.sweep ]
+    run -1 easy mc wide missing
+    assert_output 'easy: missing: No such file or directory'
+    misused easy mc -
+}
