@@ -114,6 +114,12 @@ END
     printf '%s\n' 'a .5' '+2 .1' 'c .3' >wrong
     compare --truth rows right wrong >out
     assert_equal "$(tail -n 1 out | cut -f 3,6-8 | tr '\t' ' ')" '0.333333 1 0 2'
+    # names as short as tell files apart
+    cp right s.right
+    cp wrong s.wrong
+    compare --truth rows s.right s.wrong >out
+    assert_equal "$(tail -n 1 out | cut -f 1-3 | tr '\t' ' ')" 's.right s.wrong 0.333333'
+    misused compare --truth rows right right
     printf 'a\n' >short
     run -1 compare --truth rows right short
     assert_output 'compare: short: 1 predictions for the 3 rows of rows'

@@ -347,7 +347,7 @@ assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
 
 @test "convert: svmlight rows are refused at the lines where the programs refuse them" {
     for row in '1 2:1 2:1' '1 0:1 1:1' '1 1:nan' '1 1:1e39' '1 1:' '1 1' '1 x:1' '1 -1:1' '1 1:1:1' \
-        '1 4294967295:1' '1 99999999999999999999:1' '1 qid:1 qid:1 1:1' '1 1:1 qid:1' '1 1:0x1' ; do
+        '1 4294967296:1' '1 99999999999999999999:1' '1 qid:1 qid:1 1:1' '1 1:1 qid:1' '1 1:0x1' ; do
         printf '1 1:1\n%s\n2 1:2\n' "$row" >bad.svm
         refused_at bad.svm:2 '' bad.svm --to csv
         refused svm-mc-train -q bad.svm model

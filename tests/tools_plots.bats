@@ -233,6 +233,13 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     "$bin/datasets/generate" smm --rows 60 --output rows.svm
     svm-smm-train -q --weights weights rows.svm model >report
     smm-heatmap weights picture.pdf
+    # a column is no image to gnuplot, and is drawn all the same: a polygon a cell
+    for n in 2 5; do
+        seq -1 $((n - 2)) >column
+        smm-heatmap column picture.svg
+        grep -c '<polygon' picture.svg
+    done >polygons
+    assert_equal "$(awk 'NR > 1 { print $1 - last } { last = $1 }' polygons)" 3
     printf '1 2\n3\n' >bad
     run -1 smm-heatmap bad picture.svg
     assert_output 'smm-heatmap: bad:2: 1 numbers in a matrix of 2 columns'

@@ -5,10 +5,9 @@ Rows with equal scores stand in no order: between two thresholds a curve is the 
 orders, a straight line in counts. It is no straight line on a logarithmic axis, nor in precision
 against recall, and is drawn through points between.
 """
-import os
 from typing import List, NamedTuple, Optional, Tuple
 
-from lib.files import Source, plain_name
+from lib.files import Source, names_of
 from lib.number import is_number
 from lib.svmlight import read_rows
 from lib.table import Table
@@ -42,10 +41,7 @@ def add_options(parser):
 def read_curves(options, parser):
     """The curves that the options name."""
     paths = options.curves
-    names = options.names.split(",") if options.names else \
-        [os.path.splitext(os.path.basename(plain_name(path)))[0] for path in paths]
-    if len(names) != len(paths):
-        parser.error(f"--names: {len(names)} names for {len(paths)} files")
+    names = names_of(paths, options.names, parser)
     if options.truth is None and (options.positive is not None or options.column is not None):
         parser.error("--positive, --column: only with --truth")
     if options.truth is None:

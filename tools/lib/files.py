@@ -176,6 +176,22 @@ def plain_name(path):
     return path[:-3] if path.endswith(".gz") else path
 
 
+def names_of(paths, given, parser):
+    """A name for each file: those of --names, else as little of the files' own as tells them apart."""
+    if given is not None:
+        names = given.split(",")
+        if len(names) != len(paths):
+            parser.error(f"--names: {len(names)} names for {len(paths)} files")
+    else:
+        bare = [os.path.basename(plain_name(path)) for path in paths]
+        for names in ([os.path.splitext(name)[0] for name in bare], bare, paths):
+            if len(set(names)) == len(paths):
+                break
+    if len(set(names)) < len(paths):
+        parser.error("two files have one name: " + next(n for n in names if names.count(n) > 1))
+    return list(names)
+
+
 def read_names(path):
     """The lines of a file of names, none empty and none twice."""
     names = []

@@ -15,11 +15,6 @@ def is_number(text):
     return NUMBER.fullmatch(text) is not None
 
 
-def parse(text):
-    """The number, or None; a number too large for a double is infinite."""
-    return float(text) if NUMBER.fullmatch(text) else None
-
-
 def fault_of_value(text):
     """What is wrong with the text of a feature's value, or None."""
     if NUMBER.fullmatch(text):

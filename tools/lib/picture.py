@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 from lib.files import Outputs
-from lib.tool import refuse, say, size
+from lib.tool import refuse, size
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("solid", "(24,8)", "(6,6)", "(24,6,6,6)", "(40,8)", "(24,6,6,6,6,6)", "(12,6)")
@@ -53,8 +53,8 @@ class Picture:
             refuse("a name that ends in .svg, .png or .pdf is expected", self.path)
         if not shutil.which("gnuplot"):
             refuse("gnuplot is missing (Debian: apt-get install gnuplot-nox)")
-        self.set("encoding utf8", "format '%h'", "xlabel offset 0,0.4", "border 3 linewidth 1", "tics nomirror out",
-                 f"grid linecolor rgb '#dddddd' linetype 1 linewidth 0.5")
+        self.set("encoding utf8", "format '%h'", "xlabel offset 0,0.4", "border 3 linewidth 1",
+                 "tics nomirror out", "grid linecolor rgb '#dddddd' linetype 1 linewidth 0.5")
         if options.title:
             self.set(f"title {string(options.title)}")
 
@@ -124,8 +124,5 @@ class Picture:
             if done.returncode != 0 or not os.path.exists(drawn):
                 said = [line.strip() for line in done.stderr.splitlines() if line.strip(" ^\t")]
                 refuse("gnuplot: " + (said[-1] if said else f"exit {done.returncode}"))
-            for line in done.stderr.splitlines():
-                if "warning" in line.lower() and "range" in line:
-                    say(line.strip())
             with open(drawn, "rb") as picture:
                 shutil.copyfileobj(picture, outputs.binary(self.path))

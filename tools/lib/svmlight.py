@@ -10,7 +10,7 @@ from typing import List, NamedTuple, Optional, Tuple
 from lib.number import fault_of_value
 from lib.tool import quoted, refuse
 
-LARGEST_INDEX = 2**32 - 2
+LARGEST_INDEX = 2**32 - 1
 FIRST = re.compile(r"[ \t]*([^ \t]*)")
 TOKEN = re.compile(r"[^ \t]+")
 MATRIX = re.compile(r"# matrix ([0-9]{1,10}) ([0-9]{1,10})(?: |$)", re.ASCII)
@@ -123,9 +123,9 @@ def format_row(row):
     return " ".join(parts)
 
 
-def word(text, also=""):
+def word(text):
     """The text as a token of a row: blanks, commas, colons and # become _."""
-    return re.sub(r"[\s,:#%s\x00-\x1f\x7f]+" % re.escape(also), "_", text.strip())
+    return re.sub(r"[\s,:#\x00-\x1f\x7f]+", "_", text.strip())
 
 
 class Words:

@@ -41,6 +41,9 @@ class Layout:
         self.missing = set(options.missing_words)
         self._choose(labels, nominal or {})
         self._index_features()
+        # columns that every record must have, a sparse one too
+        self.sure = sorted({*self.labels, *self.names, *self.categorical,
+                            *([] if self.query is None else [self.query])})
         self._label, self._query = Words("label"), Words("query")
         self._value = [Words(f"category of column '{column}'") for column in columns]
         self.label_names = None
@@ -71,7 +74,6 @@ class Layout:
         categorical = set(choose(columns, options.categorical, "--categorical", path)) | set(nominal)
         self.numeric = [i for i in features if i not in categorical]
         self.categorical = [i for i in features if i in categorical]
-        self.sure = sorted(set(self.labels) | set(query) | set(self.names) | set(self.categorical))
 
     def _index_features(self):
         """Indices of the numeric columns, then of categories as they are met; or those of --like."""
@@ -97,7 +99,6 @@ class Layout:
             if name not in have and name.split("=", 1)[0] not in have:
                 refuse(f"there is no column '{name}', which --like has", self.path, 1)
         self.feature_names = list(self.fixed)
-        self.sure = sorted(set(self.sure) - set(self.categorical) | set(self.categorical))
 
     def row(self, fields, line):
         """The Row of a record, a list of all fields or a dict of some; None where it is left out."""
