@@ -19,6 +19,7 @@ setup() {
     fake svm-predict ':'
     fake liblinear-predict ':'
     fake gnuplot ':'
+    fake obabel ':'
     fake python3 ':'
     for library in bats-support bats-assert bats-file; do
         mkdir -p lib/$library

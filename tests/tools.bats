@@ -80,15 +80,15 @@ END
     # signs: 3 of 4; P(<= 1 of 4) = 5/16, twice .625
     printf '%s\t%s\n' q m a 4 b 1 c 5 d 9 e 2 >one.tsv
     printf '%s\t%s\n' q m b 2 a 1 c 3 d 5 e 2 f 7 g '' >two.tsv
-    compare --measure m one.tsv two.tsv >out 2>said
+    compare --resamples 100 --measure m one.tsv two.tsv >out 2>said
     grep -qx 'compare: 2 left out that not all of one.tsv, two.tsv have a value for' said
     tail -n 1 out | cut -f 1-3,6-10 | diff - <(printf '%s\t' one two 1.6 3 1 1 0.625 && echo 0.25)
     # equal sizes share ranks: differences 1 1 1: one sum of 8 at each end
     printf 'd A B\n1 2 1\n2 3 2\n3 4 3\n' >table
-    compare table | tail -n 1 | cut -f 3-10 | diff - <(printf '%s\t' 1 1 1 3 0 0 0.25 && echo 0.25)
+    compare --resamples 100 table | tail -n 1 | cut -f 3-10 | diff - <(printf '%s\t' 1 1 1 3 0 0 0.25 && echo 0.25)
     # Holm: of three tests the smallest counts three times
     printf 'd A B C\n%s\n%s\n%s\n' '1 9 5 1' '2 8 5 1' '3 7 6 1' >table
-    compare --pairs table >out
+    compare --resamples 100 --pairs table >out
     awk -F'\t' '/^[ABC]\t/ && $9 != .75 { exit 1 }' out || fail "$(cat out)"
     # the interval holds the mean, and is the same for a seed
     compare --measure m one.tsv two.tsv 2>said | tail -n 1 | awk -F'\t' '$4 > $3 || $5 < $3 || $4 == $5 { exit 1 }'
