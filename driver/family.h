@@ -127,6 +127,9 @@ struct predictor {
     const char *const *model_keys; /* of the family's own lines, ended by NULL */
     bool imports; /* also reads LIBLINEAR's models of classes, see model_read_classes */
 
+    /* Whether add wants the comments of the rows (data's remarks). May be NULL: never. */
+    bool (*wants_remarks)(const struct options *options);
+
     /* Refuses what the model cannot give. May be NULL. */
     int (*check)(const struct options *options, const struct model *model, struct error *err);
 

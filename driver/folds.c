@@ -318,6 +318,23 @@ static int join_names(struct data *data, const struct data *held, struct error *
     return 0;
 }
 
+/* The names among the queries of the rows that were added, by their numbers in data. */
+static int join_queries(struct data *data, const struct data *held, struct error *err) {
+    for (size_t i = 0; i < held->n_rows; i++) {
+        uint64_t query = held->query[i];
+        uint32_t number;
+        if (query < DATA_QUERY_NAME) {
+            continue;
+        }
+        const char *name = held->queries.name[query - DATA_QUERY_NAME];
+        if (names_add(&data->queries, name, strlen(name), &number, err) < 0) {
+            return -1;
+        }
+        data->query[data->n_rows + i] = DATA_QUERY_NAME + number;
+    }
+    return 0;
+}
+
 static int join_labels(struct data *data, const struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
     if ((data->labels == DATA_NUMBER ? join_targets : join_names)(data, held, err) < 0) {
@@ -329,6 +346,9 @@ static int join_labels(struct data *data, const struct data *held, struct error 
             return -1;
         }
         data->query = query;
+        if (join_queries(data, held, err) < 0) {
+            return -1;
+        }
     }
     if (data->serial) {
         uint64_t *serial = joined(data->serial, n, held->serial, m, sizeof *serial, err);

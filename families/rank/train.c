@@ -113,11 +113,6 @@ static int check(const struct options *options, struct error *err) {
     if (method != RANK_FW && (options_given(options, "step") || options_given(options, "stop"))) {
         return error_set(err, ERROR_USAGE, "--step and --stop are for --solver fw");
     }
-    struct query_weights weights;
-    if (query_weights_read(&weights, options, err) < 0) {
-        return -1;
-    }
-    query_weights_free(&weights);
     return 0;
 }
 
@@ -130,7 +125,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
     const struct option *window = options_find(point.options, "rank-gap");
     struct query_weights weights;
     struct rank *rank;
-    if (query_weights_read(&weights, point.options, err) < 0) {
+    if (query_weights_read(&weights, point.options, problem->data, err) < 0) {
         return -1;
     }
     struct rank_preferences preferences = {.gap_low = window_end(window->number[0]),
@@ -192,8 +187,7 @@ static void report(const void *state, struct point point, const struct solution 
     output_format(output, "\n");
 }
 
-static void prove_problem(const struct query_weights *weights, struct point point,
-                          struct proof_writer *proof) {
+static void prove_problem(struct point point, struct proof_writer *proof) {
     const struct option *window = options_find(point.options, "rank-gap");
     const struct option *unit = options_find(point.options, "cost-per");
     char text[32];
@@ -207,21 +201,18 @@ static void prove_problem(const struct query_weights *weights, struct point poin
         proof_writer_number(proof, "pairs", point_number(point, "pairs"));
         proof_writer_number(proof, "seed", point_number(point, "seed"));
     }
-    for (size_t i = 0; i < weights->n; i++) {
-        int length = snprintf(text, sizeof text, "%" PRIu64, weights->query[i]);
-        proof_writer_pair(proof, "weight", text, (size_t)length, weights->weight[i]);
+    const struct option *weights = options_find(point.options, "weight");
+    for (size_t i = 0; i < weights->n_weights; i++) {
+        const struct option_weight *given = &weights->weights[i];
+        proof_writer_pair(proof, "weight", given->key, given->key_length, given->weight);
     }
 }
 
 static int prove(const void *state, struct point point, struct proof_writer *proof,
                  struct error *err) {
+    (void)err;
     const struct rank_points *points = rank_get_points(state);
-    struct query_weights weights;
-    if (query_weights_read(&weights, point.options, err) < 0) {
-        return -1;
-    }
-    prove_problem(&weights, point, proof);
-    query_weights_free(&weights);
+    prove_problem(point, proof);
     for (size_t t = 0; t < points->n_points; t++) {
         char weight[NUMBER_LENGTH];
         size_t length = number_format(points->point[t].weight, weight);
