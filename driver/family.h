@@ -108,9 +108,12 @@ struct family {
      * dual point, by row of the problem. */
     int (*prove)(const void *state, struct point point, struct proof_writer *proof,
                  struct error *err);
-    /* Adds to the model what -b 1, or the option of the family that calibrate_option names, asks
-     * for, from the out-of-fold scores of n_folds folds. */
-    const char *calibrate_option;
+    /* Adds to the model what -b 1, or options of the family for which `calibrates` is true, ask for,
+     * from the out-of-fold scores of n_folds folds. calibrates may be NULL: none do.
+     * calibrate_by_row: the folds hold out rows of queries, equal rows together, where else whole
+     * queries would be held out. May be NULL: never. */
+    bool (*calibrates)(const struct options *options);
+    bool (*calibrate_by_row)(const struct options *options);
     int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err);
 };

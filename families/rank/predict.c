@@ -5,7 +5,9 @@
 #include "families/rank/kept_rows.h"
 #include "families/rank/measures.h"
 #include "families/rank/sigmoid.h"
+#include "families/rank/targets.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +31,19 @@ static const struct option_spec own_options[] = {
      .kind = OPTION_TEXT,
      .value = "FILE",
      .help = "also write a run for trec_eval: a line `qid Q0 docid rank score dualsvm` for each "
-             "row, docid being the first word of its name"}};
+             "row, docid being the first word of its name"},
+    {.name = "standards",
+     .kind = OPTION_TEXT,
+     .value = "FILE",
+     .help = "with a model of --targets 1: rows of known labels, by which the scores of their "
+             "queries become labels; a handful of a query that the model does not know will do"}};
 
 static bool wants_remarks(const struct options *options) {
     return options_given(options, "names") || options_given(options, "trec");
 }
 
-static const char *const model_keys[] = {"groups", "pairs", "pair-features", "probability-slope",
-                                         NULL};
+static const char *const model_keys[] = {
+    "groups", "pairs", "pair-features", "probability-slope", TARGETS_KEY, TARGETS_FEW_KEY, NULL};
 
 /* ---- what is asked of a model ---- */
 
@@ -53,6 +60,10 @@ static int check(const struct options *options, const struct model *model, struc
     if (model->n_outputs == 0 && options_given(options, "trec")) {
         return error_set(err, ERROR_RUNTIME,
                          "the model has pair features, and no scores for --trec");
+    }
+    if (options_given(options, "standards") && !model_value(model, TARGETS_KEY)) {
+        return error_set(err, ERROR_RUNTIME,
+                         "--standards is for models that were trained with --targets 1");
     }
     if (model->n_outputs == 1 || pairs) {
         return 0;
@@ -78,8 +89,12 @@ struct lines {
     struct kept_rows rows; /* unless they are written as they come */
     double *scores;        /* (n_rows, n_scores), for pairs */
     size_t room;
-    size_t n_written;      /* rows of the file so far */
-    struct output *output; /* of a visit */
+    bool maps; /* scores become labels */
+    struct targets targets;
+    const struct target_map *map; /* of the last row's query */
+    uint64_t mapped;              /* that query; not looked at before the first row */
+    size_t n_written;             /* rows of the file so far */
+    struct output *output;        /* of a visit */
 };
 
 static int open_lines(void **state, const struct options *options, const struct model *model,
@@ -96,12 +111,20 @@ static int open_lines(void **state, const struct options *options, const struct 
     lines->keeps = lines->kind != SCORES || options_given(options, "trec");
     lines->n_scores = model_n_scores(model);
     lines->calibrated = model_value(model, "probability-slope") != NULL;
-    return model_number(model, "probability-slope", 0, &lines->slope, err);
+    lines->maps = model_value(model, TARGETS_KEY) != NULL;
+    if (model_number(model, "probability-slope", 0, &lines->slope, err) < 0 ||
+        targets_read(&lines->targets, model, err) < 0) {
+        return -1;
+    }
+    return options_given(options, "standards")
+               ? targets_add_file(&lines->targets, options_text(options, "standards"), model, err)
+               : 0;
 }
 
 static void close_lines(void *state) {
     struct lines *lines = state;
     kept_rows_free(&lines->rows);
+    targets_free(&lines->targets);
     free(lines->scores);
     free(lines);
 }
@@ -124,12 +147,42 @@ static int keep_rows(struct lines *lines, const struct data *rows, const double 
     return 0;
 }
 
-static void write_score(const struct lines *lines, const struct data *rows, size_t i, double score,
+/* The map of a row's query; NULL: there is none. Rows of a query mostly stand together. */
+static const struct target_map *find_map(struct lines *lines, const struct data *rows, size_t i) {
+    char text[DATA_QUERY_TEXT];
+    uint64_t query = rows->query ? rows->query[i] : 0;
+    if ((lines->n_written == 0 && i == 0) || query != lines->mapped) {
+        lines->map = targets_find(&lines->targets, data_query_text(&rows->queries, query, text));
+        lines->mapped = query;
+    }
+    return lines->map;
+}
+
+static void write_number(double number, struct output *output) {
+    if (isfinite(number)) {
+        output_number(output, number);
+    } else {
+        output_format(output, "%s", isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
+    }
+}
+
+static void write_score(struct lines *lines, const struct data *rows, size_t i, double score,
                         struct output *output) {
+    const char *between = lines->named ? "\t" : " ";
     output_number(output, score);
+    if (lines->maps) {
+        const struct target_map *map = find_map(lines, rows, i);
+        double value = map ? target_map_value(map, score) : (double)NAN;
+        double width = map ? map->width : (double)NAN;
+        const double number[] = {value, value - width, value + width};
+        for (size_t k = 0; k < sizeof number / sizeof number[0]; k++) {
+            output_write(output, between, 1);
+            write_number(number[k], output);
+        }
+    }
     if (lines->named) {
         const uint64_t *start = rows->remark_start + i;
-        output_write(output, "\t", 1);
+        output_write(output, between, 1);
         row_name_write(row_name_in(rows->remark + start[0], (size_t)(start[1] - start[0]), false),
                        lines->n_written + i, output);
     }

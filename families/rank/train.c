@@ -5,6 +5,7 @@
 #include "families/rank/measures.h"
 #include "families/rank/probability.h"
 #include "families/rank/query_weights.h"
+#include "families/rank/targets.h"
 #include "solvers/rank/rank.h"
 
 #include <inttypes.h>
@@ -83,10 +84,22 @@ static const struct option_spec own_options[] = {
      .initial = "gap",
      .choices = stops,
      .meanings = stop_meanings,
-     .help = "of solver fw: what --epsilon bounds"}};
+     .help = "of solver fw: what --epsilon bounds"},
+    {.name = "targets",
+     .kind = OPTION_COUNT,
+     .value = "0|1",
+     .initial = "0",
+     .high = 1,
+     .help = "1: also fit for each query a monotone map from scores to labels, with intervals of "
+             "90%, to scores of rows that five folds hold out; predictions are then `score value "
+             "low high`"}};
 
 static bool exterior_features(const struct options *options) {
     return options_choice(options, "pair-features") == 1;
+}
+
+static bool wants_targets(const struct options *options) {
+    return options_number(options, "targets") != 0;
 }
 
 static int check(const struct options *options, struct error *err) {
@@ -103,6 +116,9 @@ static int check(const struct options *options, struct error *err) {
     }
     if (exterior && point_number(point, "probability") != 0) {
         return error_set(err, ERROR_USAGE, "no probabilities with --pair-features exterior");
+    }
+    if (exterior && wants_targets(options)) {
+        return error_set(err, ERROR_USAGE, "no --targets with --pair-features exterior");
     }
     if (method == RANK_FW && squared) {
         return error_set(err, ERROR_USAGE, "--solver fw is for the hinge loss");
@@ -235,12 +251,14 @@ static int prove(const void *state, struct point point, struct proof_writer *pro
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err) {
+    uint64_t seed = (uint64_t)point_number(point, "seed");
     double slope;
-    if (rank_probability_slope(&slope, folds, n_folds, (uint64_t)point_number(point, "seed"), err) <
-        0) {
+    if (options_number(point.options, "probability") != 0 &&
+        (rank_probability_slope(&slope, folds, n_folds, seed, err) < 0 ||
+         model_add_number(model, err, "probability-slope", slope) < 0)) {
         return -1;
     }
-    return model_add_number(model, err, "probability-slope", slope);
+    return wants_targets(point.options) ? targets_fit(folds, n_folds, seed, model, err) : 0;
 }
 
 /* Pair features make squares of their own. */
@@ -272,4 +290,6 @@ const struct family rank_family = {
     .header = header,
     .report = report,
     .prove = prove,
+    .calibrates = wants_targets,
+    .calibrate_by_row = wants_targets,
     .calibrate = calibrate};
