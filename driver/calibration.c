@@ -32,7 +32,7 @@ static int keep_scores(void *context, struct point point, size_t fold, const str
     memcpy(row_copy, rows, n * sizeof rows[0]);
     memcpy(score_copy, scores, n * n_scores * sizeof scores[0]);
     keeping->calibration->fold[fold] =
-        (struct held_out){keeping->data, row_copy, n, score_copy, n_scores, model->norm};
+        (struct held_out){keeping->data, row_copy, n, score_copy, n_scores, model->norm, NULL};
     return 0;
 }
 

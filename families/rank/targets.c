@@ -5,7 +5,6 @@
 #include "common/base/number.h"
 #include "common/base/random.h"
 #include "common/data/input.h"
-#include "common/data/scale.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -250,6 +249,28 @@ static int write_maps(const struct targets *targets, struct model *model, struct
     return status;
 }
 
+/* From the scores of a fold to those of the model: the loss does not see a level, and fits of fewer rows
+ * have another length, so that scores are brought to the mean and the deviation which the model has at
+ * the same rows. */
+struct alignment {
+    double ratio, level;
+};
+
+static struct alignment align_fold(const struct held_out *fold) {
+    double n = (double)fold->n, own = 0, model = 0, own_squares = 0, model_squares = 0;
+    for (size_t i = 0; i < fold->n; i++) {
+        own += fold->scores[i] / n;
+        model += fold->fitted[fold->rows[i]] / n;
+    }
+    for (size_t i = 0; i < fold->n; i++) {
+        double x = fold->scores[i] - own, y = fold->fitted[fold->rows[i]] - model;
+        own_squares += x * x;
+        model_squares += y * y;
+    }
+    double ratio = own_squares > 0 ? sqrt(model_squares / own_squares) : 1;
+    return (struct alignment){ratio, model - ratio * own};
+}
+
 int targets_fit(const struct held_out *folds, size_t n_folds, uint64_t seed, struct model *model,
                 struct error *err) {
     struct targets targets = {0};
@@ -263,12 +284,12 @@ int targets_fit(const struct held_out *folds, size_t n_folds, uint64_t seed, str
     }
     const struct data *data = folds[0].data;
     for (size_t f = 0; f < n_folds; f++) {
-        /* the norm of a fit of fewer rows is another, and so are its scores */
-        double ratio = folds[f].norm > 0 && model->norm > 0 ? model->norm / folds[f].norm : 1;
+        const struct alignment aligned = align_fold(&folds[f]);
         for (size_t i = 0; i < folds[f].n; i++) {
             uint32_t row = folds[f].rows[i];
-            member[at++] = (struct member){data->query ? data->query[row] : 0,
-                                           {ratio * folds[f].scores[i], data->target[row]}};
+            member[at++] = (struct member){
+                data->query ? data->query[row] : 0,
+                {aligned.ratio * folds[f].scores[i] + aligned.level, data->target[row]}};
         }
     }
     qsort(member, n, sizeof *member, compare_members);
@@ -409,7 +430,7 @@ static int score_file(const char *path, const struct model *model, struct data *
         return -1;
     }
     *scores = memory_array(data->n_rows, sizeof **scores, "scores", err);
-    return !*scores || scale_apply(&model->scale, data, err) < 0
+    return !*scores || model_take_rows(model, data, err) < 0
                ? -1
                : model_scores(model, data, *scores, NULL, err);
 }
