@@ -89,11 +89,8 @@ int preferences_cost(const struct preferences *preferences, size_t first, double
         if (task_split(entry->value, &length, &own, err) < 0) {
             return -1;
         }
-        const char *end = entry->value + length;
-        if (number_parse_unsigned(entry->value, end, &query) != end) {
-            return error_set(err, ERROR_RUNTIME, "not a query: '%.100s'", entry->value);
-        }
-        weight = query == preferences->row[first].query ? own : weight;
+        bool found = data_find_query(&task->data.queries, entry->value, length, &query);
+        weight = found && query == preferences->row[first].query ? own : weight;
     }
     *cost = ball_multiply(ball_of(task->model.cost), ball_of(weight));
     if (task_text(task, "cost-per") && pairs > 0) {

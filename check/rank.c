@@ -361,8 +361,8 @@ static int check(struct task *task, struct error *err) {
     return status;
 }
 
-static const char *const model_keys[] = {"groups", "pairs", "pair-features", "probability-slope",
-                                         NULL};
+static const char *const model_keys[] = {
+    "groups", "pairs", "pair-features", "probability-slope", "targets", "targets-few", NULL};
 static const char *const proof_keys[] = {"rank-gap", "cost-per", "pairs", "seed", NULL};
 
 const struct check_family check_rank = {.name = "rank",

@@ -4,13 +4,10 @@
 #include "common/data/names.h"
 #include "driver/table.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { QID_BYTES = 21 }; /* of 2^64 - 1, with its end */
 
 struct query {
     size_t n_rows;
@@ -62,9 +59,7 @@ void by_query_free(struct by_query *queries) {
 }
 
 /* The query of that qid, new if it is. */
-static struct query *find_query(struct by_query *queries, uint64_t qid, struct error *err) {
-    char name[QID_BYTES];
-    int length = snprintf(name, sizeof name, "%" PRIu64, qid);
+static struct query *find_query(struct by_query *queries, const char *name, struct error *err) {
     size_t n = queries->names.n;
     uint32_t number;
     if (memory_grow(&queries->query, queries->room, n + 1, sizeof *queries->query, "queries", err) <
@@ -73,7 +68,7 @@ static struct query *find_query(struct by_query *queries, uint64_t qid, struct e
     }
     queries->room = memory_room(queries->room, n + 1);
     queries->query[n] = (struct query){0};
-    if (names_add(&queries->names, name, (size_t)length, &number, err) < 0) {
+    if (names_add(&queries->names, name, strlen(name), &number, err) < 0) {
         return NULL;
     }
     struct query *query = &queries->query[number];
@@ -103,7 +98,9 @@ static int keep_targets(struct query *query, const double *target, size_t n, str
 /* Rows first..first + n, all of one query. */
 static int add_run(struct by_query *queries, const struct data *data, size_t first, size_t n,
                    const double *scores, size_t n_scores, struct error *err) {
-    struct query *query = find_query(queries, data->query ? data->query[first] : 0, err);
+    char text[DATA_QUERY_TEXT];
+    uint64_t qid = data->query ? data->query[first] : 0;
+    struct query *query = find_query(queries, data_query_text(&data->queries, qid, text), err);
     if (!query || (data->target && keep_targets(query, data->target + first, n, err) < 0)) {
         return -1;
     }

@@ -7,7 +7,7 @@
 
 bool calibration_wanted(const struct family *family, const struct options *options) {
     return options_number(options, "probability") != 0 ||
-           (family->calibrate_option && options_given(options, family->calibrate_option));
+           (family->calibrates && family->calibrates(options));
 }
 
 /* The scores on their way. */
@@ -32,7 +32,7 @@ static int keep_scores(void *context, struct point point, size_t fold, const str
     memcpy(row_copy, rows, n * sizeof rows[0]);
     memcpy(score_copy, scores, n * n_scores * sizeof scores[0]);
     keeping->calibration->fold[fold] =
-        (struct held_out){keeping->data, row_copy, n, score_copy, n_scores, model->norm};
+        (struct held_out){keeping->data, row_copy, n, score_copy, n_scores, model->norm, NULL};
     return 0;
 }
 
@@ -45,11 +45,14 @@ int calibration_score(struct calibration *calibration, const struct crossval *cr
         return -1;
     }
     uint64_t seed = (uint64_t)options_number(point.options, "seed");
-    bool by_query = crossval->family->folds_by_query && n_queries >= CALIBRATION_FOLDS;
+    const struct family *family = crossval->family;
+    bool by_row = family->calibrate_by_row && family->calibrate_by_row(point.options);
+    bool by_query = family->folds_by_query && n_queries >= CALIBRATION_FOLDS;
     struct folds folds = {0};
     struct keeping keeping = {calibration, data};
-    int status = by_query ? folds_by_query(&folds, data, CALIBRATION_FOLDS, seed, err)
-                          : folds_by_row(&folds, data, CALIBRATION_FOLDS, seed, err);
+    int status = by_row     ? folds_by_twin(&folds, data, CALIBRATION_FOLDS, seed, err)
+                 : by_query ? folds_by_query(&folds, data, CALIBRATION_FOLDS, seed, err)
+                            : folds_by_row(&folds, data, CALIBRATION_FOLDS, seed, err);
     if (status == 0) {
         struct crossval own = *crossval;
         own.folds = &folds;

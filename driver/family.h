@@ -50,6 +50,9 @@ struct held_out {
     double *scores; /* (n, n_scores) row-major */
     size_t n_scores;
     double norm; /* |f| of the fit that scored them; 0: not known */
+    const double
+        *fitted; /* (data->n_rows, n_scores) of the model, in which these rows are; only where
+                             calibrate_by_row asks for folds; else NULL */
 };
 
 struct family {
@@ -108,9 +111,12 @@ struct family {
      * dual point, by row of the problem. */
     int (*prove)(const void *state, struct point point, struct proof_writer *proof,
                  struct error *err);
-    /* Adds to the model what -b 1, or the option of the family that calibrate_option names, asks
-     * for, from the out-of-fold scores of n_folds folds. */
-    const char *calibrate_option;
+    /* Adds to the model what -b 1, or options of the family for which `calibrates` is true, ask for,
+     * from the out-of-fold scores of n_folds folds. calibrates may be NULL: none do.
+     * calibrate_by_row: the folds hold out rows of queries, equal rows together, where else whole
+     * queries would be held out. May be NULL: never. */
+    bool (*calibrates)(const struct options *options);
+    bool (*calibrate_by_row)(const struct options *options);
     int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err);
 };
@@ -126,6 +132,9 @@ struct predictor {
     const struct measures *measures;
     const char *const *model_keys; /* of the family's own lines, ended by NULL */
     bool imports; /* also reads LIBLINEAR's models of classes, see model_read_classes */
+
+    /* Whether add wants the comments of the rows (data's remarks). May be NULL: never. */
+    bool (*wants_remarks)(const struct options *options);
 
     /* Refuses what the model cannot give. May be NULL. */
     int (*check)(const struct options *options, const struct model *model, struct error *err);

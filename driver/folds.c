@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/base/random.h"
+#include "common/data/twins.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -98,6 +99,19 @@ static uint32_t *random_order(size_t n, uint64_t seed, struct error *err) {
     return order;
 }
 
+/* Turns numbers below n_numbers, which stand in place of folds, into folds at random. */
+static int deal_numbers(struct folds *folds, size_t n_numbers, uint64_t seed, struct error *err) {
+    uint32_t *order = random_order(n_numbers, seed, err);
+    if (!order) {
+        return -1;
+    }
+    for (size_t i = 0; i < folds->n_rows; i++) {
+        folds->fold[i] = (uint32_t)(order[folds->fold[i]] % folds->n);
+    }
+    free(order);
+    return 0;
+}
+
 int folds_by_query(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
                    struct error *err) {
     if (allocate(folds, n, data->n_rows, err) < 0) {
@@ -113,15 +127,26 @@ int folds_by_query(struct folds *folds, const struct data *data, size_t n, uint6
                          "--fold-file FILE can hold out rows",
                          n_queries, n_queries == 1 ? "query" : "queries", n);
     }
-    uint32_t *order = random_order(n_queries, seed, err);
-    if (!order) {
+    return deal_numbers(folds, n_queries, seed, err);
+}
+
+int folds_by_twin(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
+                  struct error *err) {
+    size_t n_rows = data->n_rows;
+    struct keyed *keys = memory_array(n_rows, sizeof *keys, "equal rows", err);
+    if (!keys || allocate(folds, n, n_rows, err) < 0 ||
+        twins_find(data, NULL, n_rows, folds->fold, err) < 0) {
+        free(keys);
         return -1;
     }
-    for (size_t i = 0; i < data->n_rows; i++) {
-        folds->fold[i] = (uint32_t)(order[folds->fold[i]] % n);
+    for (size_t i = 0; i < n_rows; i++) {
+        keys[i] = (struct keyed){folds->fold[i], (uint32_t)i};
     }
-    free(order);
-    return 0;
+    size_t different = number_keys(keys, n_rows, folds->fold);
+    free(keys);
+    return different < n ? error_set(err, ERROR_RUNTIME, "%zu different rows cannot make %zu folds",
+                                     different, n)
+                         : deal_numbers(folds, different, seed, err);
 }
 
 int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
@@ -318,6 +343,23 @@ static int join_names(struct data *data, const struct data *held, struct error *
     return 0;
 }
 
+/* The names among the queries of the rows that were added, by their numbers in data. */
+static int join_queries(struct data *data, const struct data *held, struct error *err) {
+    for (size_t i = 0; i < held->n_rows; i++) {
+        uint64_t query = held->query[i];
+        uint32_t number;
+        if (query < DATA_QUERY_NAME) {
+            continue;
+        }
+        const char *name = held->queries.name[query - DATA_QUERY_NAME];
+        if (names_add(&data->queries, name, strlen(name), &number, err) < 0) {
+            return -1;
+        }
+        data->query[data->n_rows + i] = DATA_QUERY_NAME + number;
+    }
+    return 0;
+}
+
 static int join_labels(struct data *data, const struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
     if ((data->labels == DATA_NUMBER ? join_targets : join_names)(data, held, err) < 0) {
@@ -329,6 +371,9 @@ static int join_labels(struct data *data, const struct data *held, struct error 
             return -1;
         }
         data->query = query;
+        if (join_queries(data, held, err) < 0) {
+            return -1;
+        }
     }
     if (data->serial) {
         uint64_t *serial = joined(data->serial, n, held->serial, m, sizeof *serial, err);

@@ -222,7 +222,7 @@ int option_add_weight(struct option *option, const char *key, size_t key_length,
 }
 
 static int parse_weight(struct option *option, const char *text, struct error *err) {
-    const char *colon = strchr(text, ':');
+    const char *colon = strrchr(text, ':'); /* a query's name may have others */
     return colon ? option_add_weight(option, text, (size_t)(colon - text), colon + 1, err)
                  : refuse(option, "not a weight KEY:W with W > 0", text, strlen(text), err);
 }

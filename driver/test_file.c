@@ -38,10 +38,11 @@ static void close_work(struct work *work) {
 static int open_work(struct work *work, struct error *err) {
     const struct test_file *test = work->test;
     const struct predictor *predictor = test->predictor;
-    const struct input_format format = {.labels = predictor->labels,
-                                        .label_optional = true,
-                                        .precomputed =
-                                            test->model->kernel.type == KERNEL_PRECOMPUTED};
+    const struct input_format format = {
+        .labels = predictor->labels,
+        .label_optional = true,
+        .precomputed = test->model->kernel.type == KERNEL_PRECOMPUTED,
+        .remarks = predictor->wants_remarks && predictor->wants_remarks(test->options)};
     if ((test->output || test->extra) &&
         predictor->open(&work->lines, test->options, test->model, err) < 0) {
         return -1;

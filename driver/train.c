@@ -256,12 +256,35 @@ static int write_proof(struct training *training, const struct plain_fit *fit, u
     return proof_write(fit, training->read.fingerprint, checksum, training->outputs.proof, err);
 }
 
+/* Fits what out-of-fold scores, if there are some, are wanted for. */
+static int add_calibration(struct training *training, struct plain_fit *fit, struct error *err) {
+    const struct family *family = training->family;
+    struct held_out *folds = training->calibration.fold;
+    struct model *model = &fit->model;
+    double *fitted = NULL;
+    int status = 0;
+    if (!folds[0].rows) {
+        return 0;
+    }
+    if (family->calibrate_by_row && family->calibrate_by_row(training->options)) {
+        const struct data *rows = fit->problem.data;
+        fitted = memory_array(rows->n_rows * model->n_outputs, sizeof *fitted, "scores", err);
+        status = !fitted || model_prepare(model, err) < 0
+                     ? -1
+                     : model_scores(model, rows, fitted, fit->problem.threads, err);
+    }
+    for (size_t f = 0; f < CALIBRATION_FOLDS; f++) {
+        folds[f].fitted = fitted;
+    }
+    status = status < 0 ? -1 : family->calibrate(folds, CALIBRATION_FOLDS, fit->point, model, err);
+    free(fitted);
+    return status;
+}
+
 static int write_fit(struct training *training, struct plain_fit *fit, struct error *err) {
     const struct family *family = training->family;
     struct outputs *outputs = &training->outputs;
-    if (training->calibration.fold[0].rows &&
-        family->calibrate(training->calibration.fold, CALIBRATION_FOLDS, fit->point, &fit->model,
-                          err) < 0) {
+    if (add_calibration(training, fit, err) < 0) {
         return -1;
     }
     report_fit(fit, outputs->results);

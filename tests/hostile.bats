@@ -90,17 +90,26 @@ accepts() {
     [ "$(stat -c %s empty/model)" -lt 1000 ]
 }
 
-@test "hostile: a qid that is no whole number below 2^64, doubled or misplaced is refused" {
-    for qid in '' -1 x 1.5 1e3 18446744073709551616 1x ' 1' +1; do
+@test "hostile: a qid that is empty, doubled or misplaced is refused" {
+    for qid in '' ' 1' '#1' 'a\0b'; do
         refuses 1 "1 qid:$qid 1:1\n2 qid:1 1:2\n"
     done
     refuses 1 '1 qid:1 qid:1 1:1\n2 qid:1 1:2\n'
     refuses 1 '1 1:1 qid:1\n2 qid:1 1:2\n'
 }
 
-@test "hostile: the largest qid, 2^64 - 1, is a qid" {
-    printf '1 qid:18446744073709551615 1:1\n2 qid:18446744073709551615 1:2\n' >large.svm
-    train large.svm large.model
+@test "hostile: any word is a qid, and equal numbers are one" {
+    for qid in 18446744073709551615 9223372036854775808 99999999999999999999999 -1 x 1.5 1x + . a:b '"' \
+        "$(head -c 100000 /dev/zero | tr '\0' q)"; do
+        printf '1 qid:%s 1:1\n2 qid:%s 1:2\n' "$qid" "$qid" >word.svm
+        train word.svm word.model
+        svm-rank-predict -q --order word.svm word.model >order
+        [ "$(<order)" = "qid:$qid 1 2" ] || fail "$(head -c 300 order)"
+    done
+    printf '1 qid:1 1:1\n2 qid:+1 1:2\n3 qid:1.0 1:3\n4 qid:10e-1 1:4\n' >ones.svm
+    train ones.svm ones.model
+    svm-rank-predict -q --order ones.svm ones.model >order
+    [ "$(<order)" = "qid:1 1 2 3 4" ]
 }
 
 @test "hostile: a training row without a target is refused" {

@@ -7,6 +7,7 @@ setup() {
     cd "$tmp" || exit 1
     rows 40 3 4 1 5 >graded.svm # grades: many ties
     rows 30 2 4 2 >real.svm
+    PATH=$bin/datasets:$PATH
 }
 
 # ---- units ----
@@ -192,5 +193,220 @@ setup() {
         misused svm-rank-train -q $options empty/exported missing.svm empty/model
         [[ "$(<err)" == *'that format does not have the '*' kernel: try --help' ]]
         holds empty
+    done
+}
+
+# ---- learning to rank ----
+
+# trec RUN QRELS K: map, recip_rank, P_K and ndcg_cut_K as trec_eval defines them, averaged over queries.
+trec() {
+    python3 - "$@" <<'END'
+import math, sys
+run, grades, k = {}, {}, int(sys.argv[3])
+for line in open(sys.argv[1]):
+    qid, _, doc, rank, score, tag = line.split()
+    run.setdefault(qid, []).append((float(score), doc, int(rank)))
+for line in open(sys.argv[2]):
+    qid, _, doc, grade = line.split()
+    grades.setdefault(qid, {})[doc] = int(grade)
+sums = [0.0] * 4
+for qid, rows in run.items():
+    rows.sort(key=lambda row: (row[0], row[1]), reverse=True)
+    assert [row[2] for row in rows] == list(range(1, len(rows) + 1)), qid
+    order = [grades[qid][row[1]] for row in rows]
+    assert len(order) == len(grades[qid])
+    relevant, found, precisions, first = sum(g > 0 for g in order), 0, 0.0, 0.0
+    for place, g in enumerate(order, 1):
+        if g > 0:
+            found += 1
+            precisions += found / place
+            first = first or 1 / place
+    dcg = lambda gains: sum(max(0, g) / math.log2(i + 2) for i, g in enumerate(gains[:k]))
+    best = dcg(sorted(order, reverse=True))
+    for m, value in enumerate((precisions / relevant if relevant else 0, first,
+                               sum(g > 0 for g in order[:k]) / k, dcg(order) / best if best else 0)):
+        sums[m] += value / len(run)
+print(*("%.12f" % value for value in sums))
+END
+}
+
+@test "rank: --trec writes a run of which trec_eval's definitions make our measures" {
+    command -v python3 >/dev/null || skip 'python3 is not installed'
+    # 60 rows of 6 queries, one without a relevant row; names of all kinds
+    generate ltr --rows 60 --queries 6 --features 8 --output some.svm
+    awk '{ if ($2 == "qid:3") $1 = 0; sub(/qid:/, "qid:topic-")
+        print $0 (NR % 3 == 0 ? "" : NR % 3 == 1 ? " # d" NR " and more" : " #docid = D-" NR " inc = 1") }' \
+        some.svm >ltr.svm
+    awk '{ split($2, q, ":"); d = NR % 3 == 0 ? NR : NR % 3 == 1 ? "d" NR : "D-" NR
+        print q[2], 0, d, $1 }' ltr.svm >qrels
+    train ltr.svm m
+    predict --trec run ltr.svm m scores
+    [ "$(sort -g scores | uniq -d | wc -l)" = 0 ]
+    assert_equal "$(wc -l <run)" 60
+    assert_equal "$(awk 'NF != 6 || $2 != "Q0" || $6 != "dualsvm"' run)" ''
+    for k in 1 5 20; do
+        predict --metrics --min-group 1 --empty 0 --gain linear --ndcg $k --precision $k \
+            --trec other ltr.svm m >metrics
+        cmp run other
+        read -r map first precision ndcg <<<"$(trec run qrels $k)"
+        near "$(metric map metrics)" "$map" 1e-9
+        near "$(metric mrr metrics)" "$first" 1e-9
+        near "$(metric "precision@$k" metrics)" "$precision" 1e-9
+        near "$(metric "ndcg@$k" metrics)" "$ndcg" 1e-9
+        assert_equal "$(metric queries-relevant metrics)" 5
+    done
+    # equal scores stand as trec_eval sorts them, by name from the last
+    printf '1 qid:1 1:1 # %s\n' a c b bb >ties.svm
+    predict --trec ties ties.svm m scores
+    assert_equal "$(cut -d' ' -f3 ties | tr '\n' ' ')" 'c bb b a '
+    # a name twice, and outputs to one file
+    printf '1 qid:1 1:1 # a x\n1 qid:1 1:2 # a y\n' >twice.svm
+    run -1 svm-rank-predict -q --trec r twice.svm m scores
+    assert_output "svm-rank-predict: --trec: query 1 has two rows named 'a': the first word of a row's comment is its name"
+    [ ! -e r ]
+    run -2 svm-rank-predict -q --trec scores ltr.svm m scores
+    train -t rbf --pair-features exterior ltr.svm pairs.m
+    run -1 svm-rank-predict -q --trec r --pairs ltr.svm pairs.m scores
+    assert_output 'svm-rank-predict: the model has pair features, and no scores for --trec'
+}
+
+@test "rank: --names writes comments, docids or numbers in place of numbers" {
+    printf '%s\n' '1 qid:A 1:1 # acetic acid' '2 qid:A 1:2' '3 qid:b:c 1:3 #docid=X-1 inc = 2' \
+        '4 qid:b:c 1:4 # ' '2 qid:A 1:4 # tab	s  ' >named.svm
+    train named.svm m
+    predict named.svm m >scores
+    predict --names named.svm m >lines
+    cut -f1 lines | cmp - scores
+    printf '%s\n' 'acetic acid' 2 X-1 4 'tab s' | cmp - <(cut -f2 lines)
+    predict --order --names named.svm m >order
+    printf 'qid:A\tacetic acid\t2\ttab s\nqid:b:c\tX-1\t4\n' | cmp - order
+    predict --pairs named.svm m >numbers
+    predict --pairs --names named.svm m >pairs
+    assert_equal "$(cut -f1,2 pairs | tr '\t\n' '|;')" 'acetic acid|2;acetic acid|tab s;2|tab s;X-1|4;'
+    cut -f3 pairs | cmp - <(cut -d' ' -f3 numbers)
+}
+
+@test "rank: words as queries are the same queries as numbers" {
+    rows 60 4 5 11 >numbers.svm
+    awk '{ split($2, q, ":"); $2 = "qid:" substr("abcdefghij", q[2] % 10 + 1, 1) "-" q[2]; print }' \
+        numbers.svm >words.svm
+    weight=$(awk 'NR == 1 { sub(/qid:/, "", $2); print $2 }' words.svm)
+    for file in numbers words; do
+        q=$(awk 'NR == 1 { sub(/qid:/, "", $2); print $2 }' $file.svm)
+        train -w "$q:3" --cost-per query $file.svm $file.m
+        predict --metrics $file.svm $file.m scores.$file >metrics.$file
+    done
+    near "$(header primal words.m)" "$(header primal numbers.m)" 1e-6
+    agree scores.numbers scores.words 1e-6
+    # other blocks, other numbers: the same names
+    cat words.svm words.svm | predict --metrics - words.m >metrics
+    near "$(metric queries metrics)" "$(metric queries metrics.words)" 0
+    train --validate words.svm --min-group 1 words.svm v.m
+    run -2 svm-rank-train -q -w nosuch:2 words.svm m
+    assert_output "svm-rank-train: option --weight: no training row has the qid 'nosuch': try --help"
+    predict --by-query table words.svm words.m >/dev/null
+    assert_equal "$(sed 1d table | cut -f2 | sort)" "$(awk '{ sub(/qid:/, "", $2); print $2 }' words.svm | sort -u)"
+}
+
+# ---- targets ----
+
+@test "rank: --targets 1 turns scores into labels, query by query" {
+    generate rank --systems 3 --molecules 150 --features 60 --output times.svm
+    train -t minmax --targets 1 times.svm m
+    predict times.svm m >lines
+    assert_equal "$(awk 'NF != 4' lines)" ''
+    # monotone within a query, within its labels, and low and high as far on both sides
+    paste -d' ' <(cut -d' ' -f2 times.svm) <(cut -d' ' -f1 times.svm) lines | sort -k1,1 -k3,3g |
+        awk '{ if ($1 == q && $4 < v) exit 1; q = $1; v = $4
+               d = ($4 - $5) - ($6 - $4); if (d > 1e-9 || d < -1e-9 || $6 <= $5) exit 1 }'
+    awk 'NR == FNR { n = split($2, q, ":"); y[NR] = $1; of[NR] = $2
+            if (!($2 in low) || $1 < low[$2]) low[$2] = $1
+            if (!($2 in high) || $1 > high[$2]) high[$2] = $1; next }
+         $2 < low[of[FNR]] - 1e-9 || $2 > high[of[FNR]] + 1e-9 { exit 1 }' times.svm lines
+    # the map of the model, by hand, between and beyond its knots
+    header targets m >maps
+    awk 'NR == FNR { for (i = 2; i <= NF;) { q = $i; width[q] = $(i + 1); n[q] = $(i + 2); i += 3
+                for (k = 1; k <= n[q]; k++) { s[q, k] = $i; v[q, k] = $(i + 1); i += 2 } } next }
+         { q = $1; x = $2
+           for (k = 1; k < n[q] && x > s[q, k + 1]; k++) { }
+           if (x <= s[q, 1]) y = v[q, 1]
+           else if (k >= n[q]) y = v[q, n[q]]
+           else y = v[q, k] + (x - s[q, k]) / (s[q, k + 1] - s[q, k]) * (v[q, k + 1] - v[q, k])
+           d = y - $3; if (d > 1e-6 || d < -1e-6) { print "line " FNR ": " y " " $3; exit 1 }
+           d = $5 - $3 - width[q]; if (d > 1e-6 || d < -1e-6) exit 1 }' \
+        maps <(paste -d' ' <(sed 's/.*qid:\([^ ]*\) .*/\1/' times.svm) lines)
+    # the same model otherwise, and the same scores
+    train -t minmax times.svm plain
+    predict times.svm plain | cmp - <(cut -d' ' -f1 lines)
+    # a query that the model does not know
+    sed 's/qid:[0-9]*/qid:new/' times.svm | head -30 | predict - m >unknown
+    assert_equal "$(cut -d' ' -f2- unknown | sort -u)" 'nan nan nan'
+    predict --names times.svm m | awk -F'\t' 'NF != 5 { exit 1 }'
+}
+
+@test "rank: intervals of --targets hold nine of ten new rows" {
+    generate rank --systems 4 --molecules 500 --features 80 --test 0.4 --output set
+    train -c .1 --targets 1 set.train m
+    predict set.test m | paste -d' ' - <(cut -d' ' -f1 set.test) |
+        awk '{ n++; in_it += $3 <= $5 && $5 <= $4 } END { print in_it / n }' >share
+    within "$(<share)" .87 .93
+}
+
+@test "rank: intervals on retention times of other molecules" {
+    quick && skip 'long'
+    real rank/eccb2018.fold1.train.svm.gz
+    for fold in 1 2 3 4 5; do
+        real rank/eccb2018.fold$fold.train.svm.gz
+        svm-rank-train -q -t minmax --targets 1 "$real" m >/dev/null
+        real rank/eccb2018.fold$fold.test.svm.gz
+        predict "$real" m | paste -d' ' - <(gzip -dc "$real" | cut -d' ' -f1) >>all
+    done
+    within "$(awk '{ n++; in_it += $3 <= $5 && $5 <= $4 } END { print in_it / n }' all)" .88 .92
+}
+
+@test "rank: --standards makes a map of a query that the model does not know" {
+    generate rank --systems 4 --molecules 300 --features 60 --output all.svm
+    grep -v ' qid:4 ' all.svm >known.svm
+    grep ' qid:4 ' all.svm | sed 's/qid:4/qid:New/' >new.svm
+    train -t minmax --targets 1 known.svm m
+    for n in 5 30; do
+        head -n $n new.svm >standards
+        sed "1,${n}d" new.svm >rest
+        predict --standards standards rest m | paste -d' ' - <(cut -d' ' -f1 rest) |
+            awk '{ n++; in_it += $3 <= $5 && $5 <= $4 } END { print in_it / n }' >share
+        within "$(<share)" .7 1
+    done
+    # scores are as they were, and known queries too
+    predict --standards standards all.svm m >with
+    predict all.svm m | cmp - with
+    # what cannot be
+    train -t minmax known.svm plain
+    run -1 svm-rank-predict -q --standards standards rest plain
+    assert_output 'svm-rank-predict: --standards is for models that were trained with --targets 1'
+    head -1 standards >one
+    run -1 svm-rank-predict -q --standards one rest m
+    assert_output 'svm-rank-predict: one: query New has no two rows with different scores'
+    sed 's/^[^ ]* //' standards >none
+    run -1 svm-rank-predict -q --standards none rest m
+    assert_output 'svm-rank-predict: none: no row has a label'
+    run -1 svm-rank-predict -q --standards nosuch rest m
+    run -2 svm-rank-train -q --targets 1 -t rbf --pair-features exterior known.svm m
+    assert_output 'svm-rank-train: no --targets with --pair-features exterior: try --help'
+    run -1 svm-rank-train -q --targets 1 <(head -n 3 known.svm) m
+    assert_output --partial 'different rows cannot make 5 folds'
+}
+
+@test "rank: a model's targets that are no maps are refused" {
+    generate rank --systems 2 --molecules 60 --features 30 --output times.svm
+    svm-rank-train -q --targets 1 times.svm m >/dev/null
+    for change in 's/^targets .*/targets 1 a 1 9999999999 1 2/' 's/^targets .*/targets 2 a 1 1 1 2/' \
+        's/^targets .*/targets 1 a -1 1 1 2/' 's/^targets .*/targets 1 a 1 2 1 2 1 3/' \
+        's/^targets .*/targets x/' 's/^targets .*/targets 2 a 1 1 1 2 a 1 1 1 2/' \
+        's/^targets .*/targets 1 a 1 1 1 2 3/' 's/^targets-few .*/targets-few 1 2 3/'; do
+        sed "$change" m | sed '$d' >changed
+        crc=$(gzip -c changed | tail -c 8 | od -A n -t x4 -N 4 | tr -d ' ')
+        sed -n '$p' m | sed "s/[0-9a-f]*\$/$crc/" >>changed
+        run -1 svm-rank-predict -q times.svm changed
+        assert_output --partial "the model's targets"
     done
 }

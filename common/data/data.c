@@ -1,7 +1,11 @@
 #include "common/data/data.h"
 
 #include "common/base/memory.h"
+#include "common/base/number.h"
+#include "common/data/decimal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,7 +299,8 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
         copy_items(data->query, rows, n, sizeof *data->query, &subset->query, err) < 0 ||
         copy_items(data->weight, rows, n, sizeof *data->weight, &subset->weight, err) < 0 ||
         copy_items(data->serial, rows, n, sizeof *data->serial, &subset->serial, err) < 0 ||
-        copy_names(&data->names, &subset->names, err) < 0) {
+        copy_names(&data->names, &subset->names, err) < 0 ||
+        copy_names(&data->queries, &subset->queries, err) < 0) {
         data_free(subset);
         return -1;
     }
@@ -320,7 +325,41 @@ struct data data_part(const struct data *data, size_t first, size_t n) {
     part.weight = data->weight ? data->weight + first : NULL;
     part.query = data->query ? data->query + first : NULL;
     part.serial = data->serial ? data->serial + first : NULL;
+    part.remark_start = data->remark_start ? data->remark_start + first : NULL;
     return part;
+}
+
+const char *data_query_text(const struct names *queries, uint64_t query,
+                            char text[DATA_QUERY_TEXT]) {
+    if (query >= DATA_QUERY_NAME) {
+        return queries->name[query - DATA_QUERY_NAME];
+    }
+    snprintf(text, DATA_QUERY_TEXT, "%" PRIu64, query);
+    return text;
+}
+
+bool data_query_number(const char *text, size_t length, uint64_t *number) {
+    const char *end = text + length;
+    struct decimal decimal;
+    int small;
+    if (number_parse_unsigned(text, end, number) == end && *number < DATA_QUERY_NAME) {
+        return true;
+    }
+    if (!decimal_read(&decimal, text, length) || !decimal_to_int(&decimal, &small) || small < 0) {
+        return false;
+    }
+    *number = (uint64_t)small;
+    return true;
+}
+
+bool data_find_query(const struct names *queries, const char *text, size_t length,
+                     uint64_t *query) {
+    if (data_query_number(text, length, query)) {
+        return true;
+    }
+    uint32_t name = names_find(queries, text, length);
+    *query = DATA_QUERY_NAME + name;
+    return name != UINT32_MAX;
 }
 
 void data_row_dense(const struct data *data, size_t row, size_t width, double *dense) {
@@ -352,6 +391,9 @@ void data_free(struct data *data) {
     free(data->query);
     free(data->weight);
     free(data->serial);
+    free(data->remark);
+    free(data->remark_start);
     names_free(&data->names);
+    names_free(&data->queries);
     *data = (struct data){0};
 }

@@ -22,6 +22,11 @@ enum data_labels {
 
 enum { DATA_COMMENT = 64 };
 
+/* A qid is a number below 2^63, which stands for itself (1, +1 and 1.0 are one), or any other word: the
+ * number that it has among `queries`, and this, stand for it. */
+#define DATA_QUERY_NAME (UINT64_C(1) << 63)
+enum { DATA_QUERY_TEXT = 24 };
+
 struct data {
     size_t n_rows;
     uint32_t n_features; /* columns: the largest index seen, or of compact rows indices.n */
@@ -40,12 +45,18 @@ struct data {
     uint64_t *label_start; /* DATA_SET: (n_rows + 1); else NULL */
     struct names names;    /* DATA_NAME, DATA_SET: the tokens as written */
 
-    double *weight;   /* (n_rows) given beside the file; NULL: all 1 */
-    uint64_t *query;  /* (n_rows) qid, 0 for a row without; NULL if no row has one */
-    uint64_t *serial; /* (n_rows) value of index 0, precomputed kernels only; else NULL */
+    double *weight;       /* (n_rows) given beside the file; NULL: all 1 */
+    uint64_t *query;      /* (n_rows) qid, 0 for a row without; NULL if no row has one */
+    struct names queries; /* those that are names */
+    uint64_t *serial;     /* (n_rows) value of index 0, precomputed kernels only; else NULL */
 
     /* The file's first line if it is a comment, cut if it is long; else empty. */
     char comment[DATA_COMMENT];
+
+    /* Comments of the rows, without # and blanks around, if they were asked for: that of row i is
+     * remark[remark_start[i] .. remark_start[i+1]). NULL: they were not. */
+    char *remark;
+    uint64_t *remark_start; /* (n_rows + 1) */
 };
 
 /* Number of stored values (dense: n_rows * n_features). */
@@ -85,6 +96,16 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
 
 /* Rows first .. first + n of data, which owns what the part points to: not to be freed. */
 struct data data_part(const struct data *data, size_t first, size_t n);
+
+/* The text of a qid: a name of `queries`, or the number, which `text` is room for. */
+const char *data_query_text(const struct names *queries, uint64_t query,
+                            char text[DATA_QUERY_TEXT]);
+
+/* The number that a qid of `length` bytes is; false if it is a name. */
+bool data_query_number(const char *text, size_t length, uint64_t *number);
+
+/* What stands for the qid of that text; false if it is a name that is not among `queries`. */
+bool data_find_query(const struct names *queries, const char *text, size_t length, uint64_t *query);
 
 /* Writes row `row` as doubles into dense[0..width): zeros where nothing is stored; columns at or
  * beyond width are left out. */

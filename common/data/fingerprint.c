@@ -68,7 +68,9 @@ uint32_t data_fingerprint(const struct data *data, size_t n_rows) {
     struct print print = {.crc = crc32(0, NULL, 0)};
     for (size_t i = 0; i < n_rows; i++) {
         add_labels(&print, data, i);
-        if (data->query) {
+        if (data->query && data->query[i] >= DATA_QUERY_NAME) {
+            add_name(&print, data->queries.name[data->query[i] - DATA_QUERY_NAME]);
+        } else if (data->query) {
             add_word(&print, data->query[i], sizeof data->query[i]);
         }
         if (data->serial) {

@@ -31,7 +31,9 @@ struct block {
     bool failed;
     uint32_t *names; /* number in the data of each of the block's names; owned */
     size_t names_capacity;
-    size_t first_row, first_value, first_label; /* where the block's go in the data */
+    uint32_t *queries; /* likewise of the qids that are names */
+    size_t queries_capacity;
+    size_t first_row, first_value, first_label, first_remark; /* where the block's go in the data */
 };
 
 struct input {
@@ -47,8 +49,9 @@ struct input {
     bool dense;           /* so far; columns and row starts are then not there yet */
     size_t n_values;      /* stored in data */
     size_t n_labels;      /* DATA_SET: stored in data */
+    size_t n_remarks;     /* bytes of comments in data */
     size_t rows_capacity; /* of the arrays by row */
-    size_t values_capacity, labels_capacity;
+    size_t values_capacity, labels_capacity, remarks_capacity;
 };
 
 /* ---- Room in the data ----------------------------------------------------------------------- */
@@ -104,6 +107,8 @@ static int reserve_rows(struct input *input, size_t n, struct error *err) {
          resize(&data->label_start, old, wanted + 1, sizeof *data->label_start, what, err) < 0) ||
         (input->format.precomputed &&
          resize(&data->serial, old, wanted, sizeof *data->serial, what, err) < 0) ||
+        (input->format.remarks &&
+         resize(&data->remark_start, old, wanted + 1, sizeof *data->remark_start, what, err) < 0) ||
         (data->query && resize(&data->query, old, wanted, sizeof *data->query, what, err) < 0) ||
         (!input->dense &&
          resize(&data->row_start, old, wanted + 1, sizeof *data->row_start, what, err) < 0)) {
@@ -138,6 +143,18 @@ static int reserve_labels(struct input *input, size_t n, struct error *err) {
         return -1;
     }
     input->labels_capacity = wanted;
+    return 0;
+}
+
+static int reserve_remarks(struct input *input, size_t n, struct error *err) {
+    size_t old = input->remarks_capacity, wanted = room_for(input, n, old);
+    if (!input->format.remarks || (wanted == old && old > 0)) {
+        return 0;
+    }
+    if (resize(&input->data->remark, old, wanted, 1, "comments", err) < 0) {
+        return -1;
+    }
+    input->remarks_capacity = wanted;
     return 0;
 }
 
@@ -232,21 +249,51 @@ static int cut_blocks(struct input *input, const char *text, size_t length, stru
     return 0;
 }
 
-/* The numbers that the names of a block have in the data. */
-static int number_names(struct input *input, struct block *block, struct error *err) {
-    const struct names *names = &block->rows.names;
-    if (memory_grow(&block->names, block->names_capacity, names->n, sizeof *block->names, "labels",
-                    err) < 0) {
+/* number (names->n, room for *capacity) = the numbers that names of a block have among all. */
+static int number_names(struct names *all, const struct names *names, uint32_t **number,
+                        size_t *capacity, struct error *err) {
+    if (memory_grow(number, *capacity, names->n, sizeof **number, "names", err) < 0) {
         return -1;
     }
-    block->names_capacity = memory_room(block->names_capacity, names->n);
+    *capacity = memory_room(*capacity, names->n);
     for (size_t i = 0; i < names->n; i++) {
-        if (names_add(&input->data->names, names->name[i], strlen(names->name[i]), &block->names[i],
-                      err) < 0) {
+        if (names_add(all, names->name[i], strlen(names->name[i]), &(*number)[i], err) < 0) {
             return -1;
         }
     }
     return 0;
+}
+
+static int number_block(struct input *input, struct block *block, struct error *err) {
+    struct data *data = input->data;
+    return number_names(&data->names, &block->rows.names, &block->names, &block->names_capacity,
+                        err) < 0
+               ? -1
+               : number_names(&data->queries, &block->rows.queries, &block->queries,
+                              &block->queries_capacity, err);
+}
+
+/* Bytes of the comments of a block's rows. */
+static size_t count_remarks(const struct svmlight *rows) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const struct svmlight_row *row = &rows->row[i];
+        bytes += row->remark ? (size_t)(row->remark_end - row->remark) : 0;
+    }
+    return bytes;
+}
+
+static void copy_remarks(struct data *data, const struct block *block) {
+    size_t at = block->first_remark;
+    for (size_t i = 0; i < block->rows.n_rows; i++) {
+        const struct svmlight_row *row = &block->rows.row[i];
+        size_t length = row->remark ? (size_t)(row->remark_end - row->remark) : 0;
+        if (length > 0) {
+            memcpy(data->remark + at, row->remark, length);
+        }
+        at += length;
+        data->remark_start[block->first_row + i + 1] = at;
+    }
 }
 
 static void copy_features(const struct input *input, const struct block *block) {
@@ -304,11 +351,15 @@ static void copy_block(void *argument, size_t task, size_t worker) {
             break;
         }
         if (data->query) {
-            data->query[to] = row->query;
+            data->query[to] =
+                row->names_query ? DATA_QUERY_NAME + block->queries[row->query] : row->query;
         }
         if (data->serial) {
             data->serial[to] = row->serial;
         }
+    }
+    if (data->remark_start) {
+        copy_remarks(data, block);
     }
     if (data->labels == DATA_SET) {
         for (size_t k = 0; k < rows->n_labels; k++) {
@@ -344,22 +395,24 @@ static int append_blocks(struct input *input, struct error *err) {
         }
         input->dense = false;
     }
-    size_t row = data->n_rows, n_values = input->n_values;
+    size_t row = data->n_rows, n_values = input->n_values, n_remarks = input->n_remarks;
     for (size_t b = 0; b < input->n_blocks; b++) {
         struct block *block = &input->blocks[b];
         const struct svmlight *rows = &block->rows;
         block->first_row = row;
         block->first_value = n_values;
         block->first_label = n_labels;
+        block->first_remark = n_remarks;
         row += rows->n_rows;
         n_values += rows->n_values - (dense ? 0 : rows->n_zeros);
         n_labels += rows->n_labels;
-        if (number_names(input, block, err) < 0) {
+        n_remarks += input->format.remarks ? count_remarks(rows) : 0;
+        if (number_block(input, block, err) < 0) {
             return -1;
         }
     }
     if (reserve_rows(input, n_rows, err) < 0 || reserve_values(input, n_values, err) < 0 ||
-        reserve_labels(input, n_labels, err) < 0 ||
+        reserve_labels(input, n_labels, err) < 0 || reserve_remarks(input, n_remarks, err) < 0 ||
         (queries && !data->query && begin_queries(input, err) < 0)) {
         return -1;
     }
@@ -369,11 +422,15 @@ static int append_blocks(struct input *input, struct error *err) {
     if (data->n_rows == 0 && data->label_start) {
         data->label_start[0] = 0;
     }
+    if (data->n_rows == 0 && data->remark_start) {
+        data->remark_start[0] = 0;
+    }
     threads_run(input->threads, input->n_blocks, copy_block, input);
     data->n_rows = n_rows;
     data->n_features = n_features;
     input->n_values = n_values;
     input->n_labels = n_labels;
+    input->n_remarks = n_remarks;
     return 0;
 }
 
@@ -417,17 +474,19 @@ static int read_batch(struct input *input, bool *end, struct error *err) {
     return append_blocks(input, err);
 }
 
-/* Begins to fill data, which keeps nothing but its names. */
+/* Begins to fill data, which keeps nothing but its names and those of its queries. */
 static void begin_data(struct input *input, struct data *data) {
-    struct names names = data->names;
-    data->names = (struct names){0};
+    struct names names = data->names, queries = data->queries;
+    data->names = data->queries = (struct names){0};
     data_free(data);
     data->names = names;
+    data->queries = queries;
     data->labels = input->format.labels;
     input->data = data;
     input->dense = true;
-    input->n_values = input->n_labels = 0;
+    input->n_values = input->n_labels = input->n_remarks = 0;
     input->rows_capacity = input->values_capacity = input->labels_capacity = 0;
+    input->remarks_capacity = 0;
 }
 
 /* ---- Whole files and streams ---------------------------------------------------------------- */
@@ -473,6 +532,7 @@ void input_close(struct input *input) {
     for (size_t b = 0; b < input->blocks_capacity; b++) {
         svmlight_free(&input->blocks[b].rows);
         free(input->blocks[b].names);
+        free(input->blocks[b].queries);
     }
     free(input->blocks);
     free(input);

@@ -1,6 +1,6 @@
 /* svmlight text to data: plain or gzip, file or pipe, read in blocks and parsed in parallel.
  *
- * Grammar of a row: label[,label...] [qid:N] index:value ... [# comment], see doc/formats. */
+ * Grammar of a row: label[,label...] [qid:WORD] index:value ... [# comment], see doc/formats. */
 #ifndef COMMON_DATA_INPUT_H
 #define COMMON_DATA_INPUT_H
 
@@ -15,6 +15,7 @@ struct input_format {
     enum data_labels labels;
     bool label_optional; /* a DATA_NUMBER or DATA_NAME row may begin with qid: or index:value */
     bool precomputed;    /* rows begin with 0:serial; otherwise index 0 is an error */
+    bool remarks;        /* keep the comments of the rows */
 };
 
 /* Reads the whole of `path` ("-": standard input). The caller frees *data with data_free. Errors
@@ -31,7 +32,7 @@ int input_open(struct input **input, const char *path, const struct input_format
                struct threads *threads, struct error *err);
 
 /* Replaces *block (empty at first) by the next rows of the file, in order; block->n_rows = 0 at
- * the end. `names` carries over from block to block, so that numbers of labels stay the same. The
+ * the end. `names` and `queries` carry over from block to block, so that their numbers stay the same. The
  * caller frees the block after the last call. */
 int input_next(struct input *input, struct data *block, struct error *err);
 void input_close(struct input *input);

@@ -25,7 +25,9 @@ struct parser {
     uint32_t last;    /* the row's index before this one, 0: none */
     bool has_serial;  /* the row's parts so far */
     bool has_query;   /* (of this row) */
+    bool names_query;
     uint64_t query, serial;
+    const char *remark, *remark_end;
 };
 
 static int fail(struct parser *parser, const char *what, const char *at) {
@@ -91,13 +93,22 @@ static bool is_not_finite(const char *p) {
     return memcmp(lower, "nan", 3) == 0 || memcmp(lower, "inf", 3) == 0;
 }
 
-/* Skips a comment, to the end of its line. NUL bytes are refused there too: such a file is no
+/* Skips a comment, to the end of its line; notes what is in it if that is wanted. NUL bytes are refused there too: such a file is no
  * text, and what else is in it is not what it seems. */
 static int skip_comment(struct parser *parser, const char **p) {
     const char *newline = memchr(*p, '\n', (size_t)(parser->end - *p));
     const char *nul = memchr(*p, '\0', (size_t)(newline - *p));
     if (nul) {
         return fail(parser, "NUL byte", nul);
+    }
+    parser->remark = NULL;
+    if (parser->format->remarks && **p == '#') {
+        const char *end = newline;
+        parser->remark = skip_blanks(*p + 1);
+        while (end > parser->remark && (is_blank(end[-1]) || end[-1] == '\r')) {
+            end--;
+        }
+        parser->remark_end = end;
     }
     *p = newline;
     return 0;
@@ -212,22 +223,34 @@ static int parse_set_label(struct parser *parser, const char **p) {
 static const char MISSING_SERIAL[] = "row does not begin with 0:serial (precomputed kernel)";
 
 static int parse_query(struct parser *parser, const char **p) {
-    const char *number = *p + 4;
+    const char *word = *p + 4, *end = word;
     if (parser->has_query) {
         return fail(parser, "qid is given twice", *p);
     }
     if (parser->last > 0 || parser->has_serial) {
         return fail(parser, "qid stands behind a feature", *p);
     }
-    const char *after = number_parse_unsigned(number, parser->end, &parser->query);
-    if (!after && *number >= '0' && *number <= '9') {
-        return fail(parser, "qid is over 18446744073709551615", number);
+    while (!is_part_end(end)) {
+        if (*end == '\0') {
+            return fail(parser, "NUL byte", end);
+        }
+        end++;
     }
-    if (!after || !is_part_end(after)) {
-        return fail(parser, "qid is not a whole number", number);
+    if (end == word) {
+        return fail(parser, "qid is empty", word);
     }
     parser->has_query = true;
-    *p = after;
+    *p = end;
+    if (data_query_number(word, (size_t)(end - word), &parser->query)) {
+        return 0;
+    }
+    uint32_t name;
+    if (names_add(&parser->rows->queries, word, (size_t)(end - word), &name,
+                  &parser->fault->memory) < 0) {
+        return fail_memory(parser);
+    }
+    parser->names_query = true;
+    parser->query = name;
     return 0;
 }
 
@@ -463,7 +486,7 @@ static int parse_row(struct parser *parser, const char **p) {
     }
     parser->row_first = parser->n_values;
     parser->last = 0;
-    parser->has_query = parser->has_serial = false;
+    parser->has_query = parser->names_query = parser->has_serial = false;
     parser->query = parser->serial = 0;
     struct svmlight_row *row = &rows->row[rows->n_rows];
     row->target = NAN;
@@ -477,6 +500,9 @@ static int parse_row(struct parser *parser, const char **p) {
     row->labels_end = rows->n_labels;
     row->query = parser->query;
     row->has_query = parser->has_query;
+    row->names_query = parser->names_query;
+    row->remark = parser->remark;
+    row->remark_end = parser->remark_end;
     row->serial = parser->serial;
     rows->has_query |= parser->has_query;
     /* increasing indices from 1 whose last is their number leave nothing out */
@@ -500,6 +526,7 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
     rows->uniform = true;
     rows->has_query = false;
     names_free(&rows->names);
+    names_free(&rows->queries);
     if (rows->seen) {
         memset(rows->seen, 0, rows->seen_capacity * sizeof *rows->seen);
     }
@@ -560,5 +587,6 @@ void svmlight_free(struct svmlight *rows) {
     free(rows->label);
     free(rows->seen);
     names_free(&rows->names);
+    names_free(&rows->queries);
     *rows = (struct svmlight){0};
 }

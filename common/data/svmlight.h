@@ -1,6 +1,6 @@
 /* Rows of svmlight text, parsed from whole lines that are in memory.
  *
- *   row     = [labels] ["qid:" integer] {index ":" value} ["#" comment]
+ *   row     = [labels] ["qid:" word] {index ":" value} ["#" comment]
  *   labels  = number | token | token {"," token}
  *
  * Parts are separated by blanks and tabs; a line may end in CR LF; blank lines and lines that have
@@ -20,8 +20,9 @@ struct svmlight_row {
     uint64_t end;        /* values of this row and those before it */
     uint64_t labels_end; /* the same of labels */
     double target;
-    uint64_t query, serial;
-    bool has_query;
+    uint64_t query, serial; /* query: of a name, its number here */
+    bool has_query, names_query;
+    const char *remark, *remark_end; /* in the text parsed, if comments are wanted; NULL: none */
 };
 
 /* What is wrong, where. */
@@ -49,6 +50,7 @@ struct svmlight {
     struct names names; /* of this stretch, in order of arrival */
     uint64_t *seen;     /* (seen_capacity) by name: 1 + the last row that has it, 0: none */
     size_t seen_capacity;
+    struct names queries; /* qids that are names, likewise */
     uint64_t n_lines;
 };
 

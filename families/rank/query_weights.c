@@ -1,13 +1,12 @@
 #include "families/rank/query_weights.h"
 
 #include "common/base/memory.h"
-#include "common/base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int query_weights_read(struct query_weights *weights, const struct options *options,
-                       struct error *err) {
+                       const struct data *data, struct error *err) {
     const struct option *option = options_find(options, "weight");
     size_t n = option->n_weights;
     *weights = (struct query_weights){
@@ -17,12 +16,8 @@ int query_weights_read(struct query_weights *weights, const struct options *opti
     int status = weights->query && weights->weight ? 0 : -1;
     for (size_t i = 0; status == 0 && i < n; i++) {
         const struct option_weight *given = &option->weights[i];
-        const char *end = given->key + given->key_length;
         weights->weight[i] = given->weight;
-        if (number_parse_unsigned(given->key, end, &weights->query[i]) != end) {
-            status = error_set(err, ERROR_USAGE, "option --weight: not a qid: '%.*s'",
-                               (int)given->key_length, given->key);
-        }
+        data_find_query(&data->queries, given->key, given->key_length, &weights->query[i]);
     }
     if (status < 0) {
         query_weights_free(weights);
@@ -53,7 +48,7 @@ static uint64_t *sorted_queries(const struct data *data, struct error *err) {
 
 int query_weights_check(const struct options *options, const struct data *data, struct error *err) {
     struct query_weights weights;
-    if (query_weights_read(&weights, options, err) < 0) {
+    if (query_weights_read(&weights, options, data, err) < 0) {
         return -1;
     }
     uint64_t *sorted = weights.n > 0 ? sorted_queries(data, err) : NULL;

@@ -15,10 +15,10 @@ struct query_weights {
     double *weight;  /* (n) */
 };
 
-/* Reads what the options say; a key that is no qid is an error of kind ERROR_USAGE. The caller calls
- * query_weights_free. */
+/* Reads what the options say of queries of the data; a name that is not there stands for no query. The
+ * caller calls query_weights_free. */
 int query_weights_read(struct query_weights *weights, const struct options *options,
-                       struct error *err);
+                       const struct data *data, struct error *err);
 void query_weights_free(struct query_weights *weights);
 
 /* The family's check_data: refuses a weight for a qid that none of the training rows has. */

@@ -5,6 +5,7 @@
 #include "families/rank/measures.h"
 #include "families/rank/probability.h"
 #include "families/rank/query_weights.h"
+#include "families/rank/targets.h"
 #include "solvers/rank/rank.h"
 
 #include <inttypes.h>
@@ -83,10 +84,22 @@ static const struct option_spec own_options[] = {
      .initial = "gap",
      .choices = stops,
      .meanings = stop_meanings,
-     .help = "of solver fw: what --epsilon bounds"}};
+     .help = "of solver fw: what --epsilon bounds"},
+    {.name = "targets",
+     .kind = OPTION_COUNT,
+     .value = "0|1",
+     .initial = "0",
+     .high = 1,
+     .help = "1: also fit for each query a monotone map from scores to labels, with intervals of "
+             "90%, to scores of rows that five folds hold out; predictions are then `score value "
+             "low high`"}};
 
 static bool exterior_features(const struct options *options) {
     return options_choice(options, "pair-features") == 1;
+}
+
+static bool wants_targets(const struct options *options) {
+    return options_number(options, "targets") != 0;
 }
 
 static int check(const struct options *options, struct error *err) {
@@ -104,6 +117,9 @@ static int check(const struct options *options, struct error *err) {
     if (exterior && point_number(point, "probability") != 0) {
         return error_set(err, ERROR_USAGE, "no probabilities with --pair-features exterior");
     }
+    if (exterior && wants_targets(options)) {
+        return error_set(err, ERROR_USAGE, "no --targets with --pair-features exterior");
+    }
     if (method == RANK_FW && squared) {
         return error_set(err, ERROR_USAGE, "--solver fw is for the hinge loss");
     }
@@ -113,11 +129,6 @@ static int check(const struct options *options, struct error *err) {
     if (method != RANK_FW && (options_given(options, "step") || options_given(options, "stop"))) {
         return error_set(err, ERROR_USAGE, "--step and --stop are for --solver fw");
     }
-    struct query_weights weights;
-    if (query_weights_read(&weights, options, err) < 0) {
-        return -1;
-    }
-    query_weights_free(&weights);
     return 0;
 }
 
@@ -130,7 +141,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
     const struct option *window = options_find(point.options, "rank-gap");
     struct query_weights weights;
     struct rank *rank;
-    if (query_weights_read(&weights, point.options, err) < 0) {
+    if (query_weights_read(&weights, point.options, problem->data, err) < 0) {
         return -1;
     }
     struct rank_preferences preferences = {.gap_low = window_end(window->number[0]),
@@ -192,8 +203,7 @@ static void report(const void *state, struct point point, const struct solution 
     output_format(output, "\n");
 }
 
-static void prove_problem(const struct query_weights *weights, struct point point,
-                          struct proof_writer *proof) {
+static void prove_problem(struct point point, struct proof_writer *proof) {
     const struct option *window = options_find(point.options, "rank-gap");
     const struct option *unit = options_find(point.options, "cost-per");
     char text[32];
@@ -207,21 +217,18 @@ static void prove_problem(const struct query_weights *weights, struct point poin
         proof_writer_number(proof, "pairs", point_number(point, "pairs"));
         proof_writer_number(proof, "seed", point_number(point, "seed"));
     }
-    for (size_t i = 0; i < weights->n; i++) {
-        int length = snprintf(text, sizeof text, "%" PRIu64, weights->query[i]);
-        proof_writer_pair(proof, "weight", text, (size_t)length, weights->weight[i]);
+    const struct option *weights = options_find(point.options, "weight");
+    for (size_t i = 0; i < weights->n_weights; i++) {
+        const struct option_weight *given = &weights->weights[i];
+        proof_writer_pair(proof, "weight", given->key, given->key_length, given->weight);
     }
 }
 
 static int prove(const void *state, struct point point, struct proof_writer *proof,
                  struct error *err) {
+    (void)err;
     const struct rank_points *points = rank_get_points(state);
-    struct query_weights weights;
-    if (query_weights_read(&weights, point.options, err) < 0) {
-        return -1;
-    }
-    prove_problem(&weights, point, proof);
-    query_weights_free(&weights);
+    prove_problem(point, proof);
     for (size_t t = 0; t < points->n_points; t++) {
         char weight[NUMBER_LENGTH];
         size_t length = number_format(points->point[t].weight, weight);
@@ -244,12 +251,14 @@ static int prove(const void *state, struct point point, struct proof_writer *pro
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err) {
+    uint64_t seed = (uint64_t)point_number(point, "seed");
     double slope;
-    if (rank_probability_slope(&slope, folds, n_folds, (uint64_t)point_number(point, "seed"), err) <
-        0) {
+    if (options_number(point.options, "probability") != 0 &&
+        (rank_probability_slope(&slope, folds, n_folds, seed, err) < 0 ||
+         model_add_number(model, err, "probability-slope", slope) < 0)) {
         return -1;
     }
-    return model_add_number(model, err, "probability-slope", slope);
+    return wants_targets(point.options) ? targets_fit(folds, n_folds, seed, model, err) : 0;
 }
 
 /* Pair features make squares of their own. */
@@ -281,4 +290,6 @@ const struct family rank_family = {
     .header = header,
     .report = report,
     .prove = prove,
+    .calibrates = wants_targets,
+    .calibrate_by_row = wants_targets,
     .calibrate = calibrate};

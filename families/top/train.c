@@ -310,6 +310,10 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     return top_calibrate(folds, n_folds, point_number(point, "calibrate"), model, err);
 }
 
+static bool calibrates(const struct options *options) {
+    return options_given(options, "calibrate");
+}
+
 static enum family_matrix by_rows(const struct options *options) {
     (void)options;
     return FAMILY_ROWS;
@@ -337,5 +341,5 @@ const struct family top_family = {
     .header = header,
     .report = report,
     .prove = prove,
-    .calibrate_option = "calibrate",
+    .calibrates = calibrates,
     .calibrate = calibrate};

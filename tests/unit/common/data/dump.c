@@ -37,7 +37,8 @@ static void dump_rows(const struct data *data) {
             break;
         }
         if (data->query) {
-            printf(" qid:%" PRIu64, data->query[i]);
+            char number[DATA_QUERY_TEXT];
+            printf(" qid:%s", data_query_text(&data->queries, data->query[i], number));
         }
         if (data->serial) {
             printf(" 0:%" PRIu64, data->serial[i]);

@@ -183,6 +183,28 @@ static size_t ref_label(const struct line *line, const struct input_format *form
     return 0;
 }
 
+/* A query in words: digits without zeros in front, other numbers as their values, or the name. */
+static void ref_query(struct text *words, const char *word, size_t length) {
+    char copy[256], *end = copy;
+    size_t n = length < sizeof copy ? length : sizeof copy - 1, zeros = 0;
+    memcpy(copy, word, n);
+    copy[n] = '\0';
+    bool digits = strspn(copy, "0123456789") == n, number = strspn(copy, "+-.eE0123456789") == n;
+    while (zeros + 1 < n && copy[zeros] == '0') {
+        zeros++;
+    }
+    double value = number && !digits ? strtod(copy, &end) : 0;
+    if (digits) {
+        text_add(words, " qid %s", copy + zeros);
+    } else if (number && n > 0 && *end == '\0' && value >= 0 && value == (double)(int)value) {
+        text_add(words, " qid %d", (int)value);
+    } else if (number && n > 0 && *end == '\0') {
+        text_add(words, " qid %a", value);
+    } else {
+        text_add(words, " qid %s", copy);
+    }
+}
+
 /* One line: *row tells if it is a row. Returns 0, or the column of what is wrong. */
 static size_t ref_line(const struct line *line, const struct input_format *format, bool *row,
                        bool *any_query, struct text *words) {
@@ -192,8 +214,10 @@ static size_t ref_line(const struct line *line, const struct input_format *forma
     }
     *row = i < line->length && line->text[i] != '#';
     size_t wrong = *row ? ref_label(line, format, &i, words) : 0;
-    uint64_t query = 0, serial = 0, last = 0;
+    uint64_t serial = 0, last = 0;
     bool has_query = false, has_serial = false;
+    const char *qid = "0";
+    size_t qid_length = 1;
     struct text features = {0};
     text_add(&features, "%s", "");
     while (wrong == 0) {
@@ -211,11 +235,14 @@ static size_t ref_line(const struct line *line, const struct input_format *forma
         size_t n;
         double value;
         if (strncmp(line->text + i, "qid:", 4) == 0) {
-            n = ref_integer(line, i + 4, UINT64_MAX, &query);
+            qid = line->text + i + 4;
+            for (n = 0; !ref_part_end(line, i + 4 + n) && qid[n]; n++) {
+            }
+            qid_length = n;
             if (has_query || has_serial || last > 0) {
                 wrong = i + 1;
             } else if (n == 0 || !ref_part_end(line, i + 4 + n)) {
-                wrong = i + 5;
+                wrong = i + 5 + n;
             }
             has_query = true;
             i += 4 + n;
@@ -255,7 +282,8 @@ static size_t ref_line(const struct line *line, const struct input_format *forma
         }
     }
     if (wrong == 0 && *row) {
-        text_add(words, " qid %" PRIu64 " serial %" PRIu64, query, serial);
+        ref_query(words, qid, qid_length);
+        text_add(words, " serial %" PRIu64, serial);
         text_bytes(words, features.bytes, features.length);
         text_add(words, "\n");
         *any_query |= has_query;
