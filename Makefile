@@ -4,6 +4,7 @@
 #   make              the programs, into $(BUILD) and as links here
 #   make demo         set up, build, and run a worked example          (tools/demo)
 #   make test         set up, build, and run all tests                 (tests/run)
+#   make check        the same without installing anything: what is missing is named, and ends it
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers
 #   make check-optima what programs claim against a plain solver, for COUNT seeds from SEED
 #                     (FAMILY=mc: of one family)                       (tests/optima)
@@ -14,11 +15,15 @@
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
 #   make manual       README's and the manual pages' options, from --help  (tools/manual)
-#   make install      programs and manual pages below $(DESTDIR)$(PREFIX)
+#   make install      programs, manual pages, documents, tools and completions (below DESTDIR)
+#   make uninstall    takes away what install has put there
 #   make clean
 #
 # Settings: CC, ARCH (instruction set; ARCH= for binaries that run on any machine of this family),
-# OPTIMIZE, CFLAGS, LDFLAGS, BUILD (folder of all that is built), PREFIX, DESTDIR.
+# OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of all that is built); where things are installed:
+# DESTDIR in front of all, PREFIX, BINDIR, DATADIR, MANDIR, DOCDIR, PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR.
+# What is built does not depend on the folder it is built in, nor on the time: the same compiler and
+# flags make the same bytes.
 CC ?= cc
 ARCH ?= -march=native
 OPTIMIZE ?= -O3
@@ -27,6 +32,13 @@ CFLAGS ?= -g
 CONTRACT = fast
 BUILD ?= build
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/dualsvm
+PKGDATADIR ?= $(DATADIR)/dualsvm
+BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
+ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
 FUZZ_SECONDS ?= 60
 SEED ?= 1
 COUNT ?= 10000
@@ -35,8 +47,12 @@ MUTANTS ?= 100
 
 # Debian has cblas.h in the compiler's path, Fedora in a folder of its own.
 INCLUDES = -I. $(addprefix -I,$(wildcard /usr/include/openblas))
-ALL_CFLAGS = -std=c11 $(OPTIMIZE) $(ARCH) $(WARN) $(CFLAGS) -ffp-contract=$(CONTRACT) \
-             -fopenmp-simd $(INCLUDES) -pthread $(SANITIZE)
+# Doubles must be evaluated as doubles, which i386's old floating-point registers do not do.
+I386 := $(if $(shell printf '' | $(CC) $(CPPFLAGS) $(CFLAGS) -dM -E - 2>/dev/null | \
+                     sed -n '/ __i386__ /p'),-msse2 -mfpmath=sse)
+ALL_CFLAGS = -std=c11 $(OPTIMIZE) $(ARCH) $(I386) $(WARN) $(CPPFLAGS) $(CFLAGS) \
+             -ffp-contract=$(CONTRACT) -fopenmp-simd $(INCLUDES) "-ffile-prefix-map=$(CURDIR)=." \
+             -pthread $(SANITIZE)
 ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE)
 LIBS = -lopenblas -lz -lm -pthread
 
@@ -56,6 +72,12 @@ FAULTS = $(BUILD)/tests/fault/faults $(BUILD)/tests/fault/shim.so
 comma = ,
 WRAPPED = malloc calloc realloc aligned_alloc pthread_create
 MANUALS = $(wildcard doc/*.1)
+DOCUMENTS = README CHANGELOG COPYRIGHT $(wildcard doc/*.md)
+INSTALLED = $(PROGRAMS) svm-generate
+# What users of the programs have a use for, not those who build them.
+TOOLS = $(filter-out $(addprefix tools/,demo manual setup),$(wildcard tools/*))
+SETUP = CC='$(CC)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' \
+        MACHINE='$(OPTIMIZE) $(ARCH)' tools/setup
 
 # A make of our own making uses all processors, unless the user's make was told -j.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
@@ -65,9 +87,9 @@ COVERAGE = BUILD=build-coverage OPTIMIZE=-O1 SANITIZE='--coverage -fprofile-upda
 FUZZ = BUILD=build-fuzz OPTIMIZE=-O1 CC=clang SANITIZE='-fsanitize=address,undefined \
        -fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
 
-all: $(addprefix $(BUILD)/,$(PROGRAMS)) $(BUILD)/datasets/generate
+all: $(addprefix $(BUILD)/,$(INSTALLED)) $(BUILD)/datasets/generate
 ifeq ($(BUILD),build)
-all: $(PROGRAMS)
+all: $(INSTALLED)
 endif
 
 units: $(UNITS) $(ADVERSARY) $(REPLAYS) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS))
@@ -125,8 +147,12 @@ $(CHECK) $(BUILD)/tests/unit/check/ball.o: private CONTRACT = off
 $(BUILD)/datasets/generate: $(GENERATOR) $(LIBRARY)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+# The generator by the name that it has where it is installed.
+$(BUILD)/svm-generate: $(BUILD)/datasets/generate
+	ln -sf datasets/generate $@
+
 # The programs where LIBSVM's users look for them.
-$(PROGRAMS): %: $(BUILD)/%
+$(INSTALLED): %: $(BUILD)/%
 	@ln -sf $< $@
 
 # Rewritten when the compiler or its flags change, so that everything is then compiled again.
@@ -137,26 +163,26 @@ $(BUILD)/flags: .always
 
 $(BUILD)/libraries:
 	@mkdir -p $(@D)
-	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup --check build
+	@$(SETUP) --check build
 	@touch $@
 
 demo:
-	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup build
+	@$(SETUP) build
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@DUALSVM_BIN='$(BUILD)' tools/demo
 
 test:
-	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup test
+	@$(SETUP) test
 	@$(MAKE) --no-print-directory $(JOBS) all units
 	@DUALSVM_BIN='$(BUILD)' tests/run
 
 check-asan:
-	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup test
+	@$(SETUP) test
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
 	@DUALSVM_BIN=build-asan DUALSVM_QUICK=1 tests/run
 
 check-faults:
-	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup test
+	@$(SETUP) test
 	@$(MAKE) --no-print-directory $(JOBS) all $(FAULTS)
 	@DUALSVM_BIN='$(BUILD)' tests/fault/run
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
@@ -165,6 +191,11 @@ check-faults:
 check-optima:
 	@$(MAKE) --no-print-directory $(JOBS) all units
 	@DUALSVM_BIN='$(BUILD)' tests/optima/run '$(SEED)' '$(COUNT)' $(FAMILY)
+
+check:
+	@$(SETUP) --check test
+	@$(MAKE) --no-print-directory $(JOBS) all units
+	@DUALSVM_BIN='$(BUILD)' tests/run
 
 lint:
 	@tools/setup lint
@@ -182,7 +213,7 @@ fuzz:
 	@DUALSVM_BIN=build-fuzz FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run
 
 coverage:
-	@CC='$(CC)' CFLAGS='$(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' tools/setup test
+	@$(SETUP) test
 	@$(MAKE) --no-print-directory $(JOBS) $(COVERAGE) all units
 	@find build-coverage -name '*.gcda' -delete
 	@export DUALSVM_BIN=build-coverage DUALSVM_QUICK=1 GCOV_ERROR_FILE=/dev/null; \
@@ -197,16 +228,41 @@ fuzzers: all $(FUZZERS)
 manual: all
 	@DUALSVM_BIN='$(BUILD)' tools/manual
 
+# to FOLDER MODE FILES: installs the files, by their own names
+to = install -d '$(DESTDIR)$(1)' && install -m $(2) $(3) '$(DESTDIR)$(1)'
+
 install: all
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
-	install -m 755 $(addprefix $(BUILD)/,$(PROGRAMS)) '$(DESTDIR)$(PREFIX)/bin'
-	install -m 644 $(MANUALS) '$(DESTDIR)$(PREFIX)/share/man/man1'
+	$(call to,$(BINDIR),755,$(addprefix $(BUILD)/,$(PROGRAMS)))
+	install -m 755 $(BUILD)/datasets/generate '$(DESTDIR)$(BINDIR)/svm-generate'
+	$(call to,$(MANDIR)/man1,644,$(MANUALS))
+	$(call to,$(DOCDIR),644,$(DOCUMENTS))
+	$(call to,$(DOCDIR)/datasets,644,datasets/README datasets/rank.train datasets/rank.test)
+	$(call to,$(PKGDATADIR)/tools,755,$(TOOLS))
+	$(call to,$(BASHCOMPDIR),644,completions/svm-rank-train)
+	for program in $(filter-out svm-rank-train,$(INSTALLED)); do \
+	    ln -sf svm-rank-train '$(DESTDIR)$(BASHCOMPDIR)'/$$program || exit 1; \
+	done
+	$(call to,$(ZSHCOMPDIR),644,completions/_dualsvm)
+
+# from FOLDER FILES: takes away these files, and the folder if `mine` is its third word and nothing is left
+from = if cd '$(DESTDIR)$(1)' 2>/dev/null; then \
+           rm -f $(2) && { test '$(3)' != mine || rmdir '$(DESTDIR)$(1)' 2>/dev/null || :; }; fi
+
+uninstall:
+	$(call from,$(BINDIR),$(INSTALLED))
+	$(call from,$(MANDIR)/man1,$(notdir $(MANUALS)))
+	$(call from,$(DOCDIR)/datasets,README rank.train rank.test,mine)
+	$(call from,$(DOCDIR),$(notdir $(DOCUMENTS)),mine)
+	$(call from,$(PKGDATADIR)/tools,$(notdir $(TOOLS)),mine)
+	$(call from,$(PKGDATADIR),,mine)
+	$(call from,$(BASHCOMPDIR),$(INSTALLED))
+	$(call from,$(ZSHCOMPDIR),_dualsvm)
 
 clean:
-	rm -rf $(BUILD) build-asan build-fuzz build-coverage build-mutate $(PROGRAMS)
+	rm -rf $(BUILD) build-asan build-fuzz build-coverage build-mutate $(INSTALLED)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 .PHONY: all units demo test check-asan check-optima check-faults lint bench benches fuzz fuzzers coverage \
-        mutate manual install clean .always
+        mutate manual check install uninstall clean .always
 .SECONDARY:

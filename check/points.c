@@ -93,14 +93,14 @@ static int match_vectors(struct points *points, struct error *err) {
         return -1;
     }
     for (size_t i = 0; i < points->n; i++) {
-        size_t at = hash_row(points->rows, i) & (room - 1);
+        size_t at = (size_t)hash_row(points->rows, i) & (room - 1);
         while (table[at] && !rows_equal(points->rows, i, points->rows, table[at] - 1)) {
             at = (at + 1) & (room - 1);
         }
         table[at] = table[at] ? table[at] : (uint32_t)(i + 1);
     }
     for (size_t v = 0; v < points->vectors->n_rows; v++) {
-        size_t at = hash_row(points->vectors, v) & (room - 1);
+        size_t at = (size_t)hash_row(points->vectors, v) & (room - 1);
         while (table[at] && !rows_equal(points->vectors, v, points->rows, table[at] - 1)) {
             at = (at + 1) & (room - 1);
         }

@@ -1,4 +1,4 @@
-/* generate FAMILY [options]: writes a data set that looks like real ones, the same on every
+/* generate FAMILY [options] (svm-generate where it is installed): writes a data set that looks like real ones, the same on every
  * machine for the same options and seed. See datasets/README. */
 #include "common/base/error.h"
 #include "datasets/family.h"
@@ -11,8 +11,14 @@ static const struct family *const families[] = {
     &family_rank, &family_ltr, &family_sparse, &family_top, &family_ml, &family_smm, &family_mc};
 enum { FAMILIES = sizeof families / sizeof *families };
 
-static int usage(FILE *out) {
-    fprintf(out, "Usage: generate FAMILY [options]\n");
+/* What it was called by: it is installed as svm-generate. */
+static const char *own_name(const char *path) {
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "generate";
+}
+
+static int usage(const char *name, FILE *out) {
+    fprintf(out, "Usage: %s FAMILY [options]\n", name);
     for (size_t i = 0; i < FAMILIES; i++) {
         fprintf(out, "\n%s:\n%s", families[i]->name, families[i]->help);
     }
@@ -35,8 +41,9 @@ static int run(const struct family *family, int argc, char **argv, struct error 
 }
 
 int main(int argc, char **argv) {
+    const char *name = own_name(argv[0]);
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        return usage(stdout);
+        return usage(name, stdout);
     }
     for (size_t i = 0; argc > 1 && i < FAMILIES; i++) {
         if (strcmp(argv[1], families[i]->name) == 0) {
@@ -44,10 +51,10 @@ int main(int argc, char **argv) {
             if (run(families[i], argc - 1, argv + 1, &err) == 0) {
                 return 0;
             }
-            fprintf(stderr, "generate %s: %s\n", argv[1], err.text);
+            fprintf(stderr, "%s %s: %s\n", name, argv[1], err.text);
             return (int)err.kind;
         }
     }
-    usage(stderr);
+    usage(name, stderr);
     return ERROR_USAGE;
 }

@@ -264,8 +264,8 @@ static void *joined(void *items, size_t n, const void *more, size_t m, size_t si
 static void append_rows(struct data *out, const struct data *data) {
     for (size_t i = 0; i < data->n_rows; i++) {
         uint64_t at = out->row_start[out->n_rows];
-        size_t first = data->row_start ? data->row_start[i] : i * data->n_features;
-        size_t last = data->row_start ? data->row_start[i + 1] : first + data->n_features;
+        size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
+        size_t last = data->row_start ? (size_t)data->row_start[i + 1] : first + data->n_features;
         for (size_t j = first; j < last; j++) {
             if (data->value[j] != 0) {
                 out->column[at] = data->row_start ? data->column[j] : (uint32_t)(j - first);

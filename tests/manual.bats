@@ -20,7 +20,7 @@ programs() {
     command -v python3 >/dev/null || skip 'no python3'
     cp -r "$root/README" "$root/doc" "$tmp"
     DUALSVM_BIN=$bin "$root/tools/manual" "$tmp"
-    for file in README $(programs | sed 's|[^ ]*|doc/&.1|g'); do
+    for file in README $(programs | sed 's|[^ ]*|doc/&.1|g') doc/svm-generate.1; do
         diff "$root/$file" "$tmp/$file" || fail "$file is old: run make manual"
     done
 }
@@ -103,7 +103,7 @@ has() {
         done
     # what `make` leaves
     ln -s "$bin" clone/build
-    for program in $(programs); do
+    for program in $(programs) svm-generate; do
         ln -s "build/$program" clone
     done
     cd clone || exit 1

@@ -47,7 +47,7 @@ double random_unit(struct random *random) {
 
 void random_shuffle(struct random *random, uint32_t *order, size_t n) {
     for (size_t i = n; i > 1; i--) {
-        size_t j = random_below(random, i);
+        size_t j = (size_t)random_below(random, i);
         uint32_t swap = order[i - 1];
         order[i - 1] = order[j];
         order[j] = swap;

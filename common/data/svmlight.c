@@ -344,7 +344,7 @@ static int parse_part(struct parser *parser, const char **p, bool *row_end) {
     if (index <= parser->last) {
         return fail(parser, "index is not above the one before", *p);
     }
-    float value;
+    float value = 0;
     const char *value_text = after + 1;
     if (parse_value(parser, &value_text, &value) < 0) {
         return -1;

@@ -219,7 +219,7 @@ static int parse_vector(const struct model_lines *in, struct data *data, const c
         if (!next || index <= before || index > data->n_features || !isfinite((float)value)) {
             return model_lines_fail(in, "not index:value", at, err);
         }
-        if (append_value(data, n++, (uint32_t)(index - 1), (float)value, err) < 0) {
+        if (append_value(data, (size_t)n++, (uint32_t)(index - 1), (float)value, err) < 0) {
             return -1;
         }
         before = index;

@@ -54,8 +54,8 @@ static void put_row(struct model_sink *sink, const struct data *data, size_t row
         put_unsigned(sink, data->serial[row]);
         return; /* all that a precomputed kernel needs of it */
     }
-    size_t first = data->row_start ? data->row_start[row] : row * data->n_features;
-    size_t last = data->row_start ? data->row_start[row + 1] : first + data->n_features;
+    size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
+    size_t last = data->row_start ? (size_t)data->row_start[row + 1] : first + data->n_features;
     for (size_t i = first; i < last; i++) {
         if (data->value[i] == 0) {
             continue;

@@ -110,8 +110,8 @@ static int linear_adjoint_of(const struct score_map *map, const double *r, doubl
         if (c == k) {
             continue;
         }
-        size_t first = data->row_start ? data->row_start[i] : i * d;
-        size_t end = data->row_start ? data->row_start[i + 1] : first + d;
+        size_t first = data->row_start ? (size_t)data->row_start[i] : i * d;
+        size_t end = data->row_start ? (size_t)data->row_start[i + 1] : first + d;
         for (size_t t = first; t < end; t++) {
             size_t f = data->row_start ? data->column[t] : t - first;
             add_row((double)data->value[t], row, k, weights + f * k);

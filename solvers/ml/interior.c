@@ -72,8 +72,9 @@ static void group_task(void *argument, size_t task, size_t worker) {
     for (size_t f = 0; f < m; f++) {
         memset(block + f * size, 0, m * sizeof *block);
     }
-    for (size_t at = ml->group_start[task]; at < ml->group_start[task + 1]; at += GATHERED) {
-        size_t rows = smaller(GATHERED, ml->group_start[task + 1] - at);
+    size_t end = (size_t)ml->group_start[task + 1];
+    for (size_t at = (size_t)ml->group_start[task]; at < end; at += GATHERED) {
+        size_t rows = smaller(GATHERED, end - at);
         for (size_t k = 0; k < rows; k++) {
             size_t pair = ml->group[at + k];
             const double *x = ml->F + ml->row[pair] * m;

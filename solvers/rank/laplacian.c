@@ -474,7 +474,7 @@ int rank_laplacian_diagonal(const struct rank_laplacian *laplacian, const struct
                 uint64_t begin = data->row_start ? data->row_start[row] : row * d;
                 uint64_t end = data->row_start ? data->row_start[row + 1] : begin + d;
                 for (uint64_t i = begin; i < end; i++) {
-                    size_t c = data->row_start ? data->column[i] : i - begin;
+                    size_t c = data->row_start ? data->column[i] : (size_t)(i - begin);
                     double x = (double)data->value[i];
                     if (pass == 0) {
                         sum[c] += degree * x;

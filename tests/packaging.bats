@@ -1,0 +1,202 @@
+# What installs, packages and other machines meet: folders, flags, completions, the .deb.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+}
+
+# sources FOLDER: a copy of what is in the repository.
+sources() {
+    mkdir -p "$1"
+    set -- "$(cd "$1" && pwd)"
+    (cd "$root" && if git rev-parse --git-dir >/dev/null 2>&1; then
+        git ls-files -z --cached --others --exclude-standard
+    else
+        find . -name 'build*' -prune -o -name .git -prune -o -type f -print0
+    fi | xargs -0 cp --parents -t "$1" 2>/dev/null) || :
+    [ -f "$1/Makefile" ] || fail 'no copy of the sources'
+}
+
+# made ARGUMENTS: make in the repository with the build under test, which is up to date.
+made() {
+    make -s -C "$root" -o all BUILD="$bin" DESTDIR="$tmp/root" "$@" >log 2>&1 || fail "$(<log)"
+}
+
+@test "packaging: install puts all in its place, uninstall takes it away and nothing else" {
+    made install PREFIX=/usr
+    for program in $(cd "$root" && printf '%s\n' svm-*.c | sed 's/\.c//') svm-generate; do
+        [ -x root/usr/bin/$program ] || fail "no $program"
+        cmp "$root/doc/$program.1" root/usr/share/man/man1/$program.1
+        [ -e root/usr/share/bash-completion/completions/$program ] || fail "no completion of $program"
+    done
+    for file in README CHANGELOG formats.md datasets/rank.train; do
+        assert_exists root/usr/share/doc/dualsvm/$file
+    done
+    for tool in roc compare smm-heatmap; do
+        [ -x root/usr/share/dualsvm/tools/$tool ] || fail "no $tool"
+    done
+    assert_not_exists root/usr/share/dualsvm/tools/setup
+    assert_exists root/usr/share/zsh/site-functions/_dualsvm
+    # where nothing else is, the installed programs work
+    (PATH=$tmp/root/usr/bin:/usr/bin:/bin && svm-generate rank --molecules 60 --output train.svm &&
+        svm-rank-train -q train.svm && svm-rank-predict -q train.svm train.svm.model >out)
+    run svm-generate
+    assert_output --partial 'Usage: svm-generate FAMILY'
+    touch root/usr/bin/other root/usr/share/man/man1/other.1
+    made uninstall PREFIX=/usr
+    assert_equal "$(find root -type f -o -type l | sort | tr '\n' ' ')" \
+        'root/usr/bin/other root/usr/share/man/man1/other.1 '
+    made uninstall PREFIX=/usr
+}
+
+@test "packaging: each folder of an installation can be chosen" {
+    made install PREFIX=/p BINDIR=/b MANDIR=/m DOCDIR=/d PKGDATADIR=/k BASHCOMPDIR=/c ZSHCOMPDIR=/z
+    assert_equal "$(cd root && printf '%s ' *)" 'b c d k m z '
+    made uninstall PREFIX=/p BINDIR=/b MANDIR=/m DOCDIR=/d PKGDATADIR=/k BASHCOMPDIR=/c ZSHCOMPDIR=/z
+    assert_equal "$(find root -type f -o -type l)" ''
+}
+
+@test "packaging: CPPFLAGS, CFLAGS and LDFLAGS reach the compiler, refused ones are told as such" {
+    sources copy
+    cd copy || exit 1
+    make -n CPPFLAGS=-DMARK_A CFLAGS=-DMARK_B LDFLAGS=-LMARK_C build/svm-check >lines
+    assert_equal "$(grep -c -- '-DMARK_A.*-DMARK_B.* -c ' lines)" "$(grep -c -- ' -c -o ' lines)"
+    grep -q -- '-LMARK_C .*-o build/svm-check' lines
+    run -2 make LDFLAGS=-lmissing_entirely build/svm-check
+    assert_output --partial 'refuses the flags -lmissing_entirely'
+    refute_output --partial 'Missing (Debian'
+    run -2 make ARCH=-march=none build/svm-check
+    assert_output --partial 'refuses the flags'
+    refute_output --partial 'Missing (Debian'
+}
+
+@test "packaging: make check never installs" {
+    sources copy
+    cd copy || exit 1
+    mkdir fake
+    printf '#!/bin/sh\necho called >>"%s"\n' "$tmp/apt.log" >fake/apt-get
+    cp fake/apt-get fake/sudo
+    chmod +x fake/*
+    # a machine without Bats' libraries
+    mkdir tools_only
+    for tool in sh make env printf cat tr sed grep dirname awk cc gcc getconf touch id mkdir cmp find; do
+        ln -s "$(command -v $tool)" tools_only 2>/dev/null || :
+    done
+    PATH=$PWD/fake:$PWD/tools_only run -2 make check
+    assert_output --partial 'bats'
+    assert_not_exists "$tmp/apt.log"
+}
+
+@test "packaging: what is built does not depend on the folder" {
+    for folder in one 'two/deeper'; do
+        sources "$folder"
+        make -s -C "$folder" CFLAGS=-g OPTIMIZE=-O1 build/common/data/indices.o \
+            build/common/kernel/linear.o build/driver/program.o build/svm-check.o
+    done
+    for object in common/data/indices common/kernel/linear driver/program svm-check; do
+        cmp one/build/$object.o two/deeper/build/$object.o
+        run -1 grep -q "$tmp" one/build/$object.o
+    done
+}
+
+@test "packaging: bash completes every option that --help lists, and the values that it names" {
+    # completed WORDS...: what the last word becomes
+    completed() {
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        COMPREPLY=()
+        _dualsvm "$1" "${@: -1}" "${@: -2:1}"
+        printf '%s\n' "${COMPREPLY[@]}"
+    }
+    # shellcheck source=/dev/null
+    source "$root/completions/svm-rank-train"
+    for program in $(cd "$root" && printf '%s\n' svm-*.c | sed 's/\.c//'); do
+        "$program" --help | sed -nE 's/^(  -[A-Za-z], |      )(--[a-z0-9-]+).*/\2/p' | sort -u >listed
+        completed "$program" -- | sort -u >offered
+        diff listed offered || fail "$program"
+        complete -p "$program" | grep -q _dualsvm
+    done
+    assert_equal "$(completed svm-rank-train --kernel t)" tanimoto
+    assert_equal "$(completed svm-rank-train -t mi)" minmax
+    assert_equal "$(completed svm-rank-train -l squ)" squared-hinge
+    assert_equal "$(completed svm-rank-train --log "$root/READ")" "$root/README"
+    assert_equal "$(completed svm-rank-train "$root/READ")" "$root/README"
+    assert_equal "$(completed svm-rank-train -q "$root/READ")" "$root/README"
+    assert_equal "$(completed svm-generate r)" rank
+    assert_equal "$(completed svm-generate smm --si)" --simulation
+    assert_equal "$(completed svm-generate rank --simu)" ''
+}
+
+@test "packaging: zsh is offered the same" {
+    command -v zsh >/dev/null || skip 'no zsh'
+    cat >try <<'END'
+fpath=($1 $fpath)
+autoload -Uz _dualsvm
+_arguments() { print -rl -- "$@" }
+_call_program() { shift; eval "$@" }
+shift
+words=("$@") CURRENT=$#
+_dualsvm
+END
+    for program in $(cd "$root" && printf '%s\n' svm-*.c | sed 's/\.c//'); do
+        "$program" --help | sed -nE 's/^(  -[A-Za-z], |      )(--[a-z0-9-]+).*/\2/p' | sort -u >listed
+        zsh -f try "$root/completions" "$program" -- >specs
+        sed -nE 's/^\*(--[a-z0-9-]+)\[.*/\1/p' specs | sort -u | diff listed - || fail "$program"
+        grep -q "[ ]$program\( \|$\)" "$root/completions/_dualsvm"
+    done
+    zsh -f try "$root/completions" svm-rank-train -- >specs
+    grep -Eq '^\*--kernel\[.*\]:K:\(linear polynomial rbf .*laplacian\)$' specs
+    grep -Eq '^\*-q\[' specs
+    zsh -f try "$root/completions" svm-generate smm -- | grep -q '^\*--simulation:'
+}
+
+@test "packaging: a .deb is built, of which lintian says nothing" {
+    sanitized && skip 'once is enough'
+    for tool in dpkg-buildpackage dh lintian; do
+        command -v $tool >/dev/null || skip "no $tool"
+    done
+    dpkg-checkbuilddeps "$root/packaging/debian/control" 2>/dev/null || skip 'build dependencies are missing'
+    assert_equal "$(dpkg-parsechangelog -l "$root/packaging/debian/changelog" -S Version)" \
+        "$(svm-check --version | sed 's/.* //; s/)//')"
+    sources deb/dualsvm
+    cd deb/dualsvm || exit 1
+    cp -r packaging/debian .
+    # without optimisation: what is tested is the package
+    DEB_BUILD_OPTIONS="nocheck noopt parallel=$(getconf _NPROCESSORS_ONLN)" \
+        dpkg-buildpackage -b -us -uc >../log 2>&1 || fail "$(tail -20 ../log)"
+    cd ..
+    run -0 lintian --allow-root dualsvm_*.changes
+    assert_output ''
+    dpkg-deb -c dualsvm_*.deb >files
+    for file in usr/bin/svm-rank-train usr/bin/svm-generate usr/share/man/man1/svm-generate.1.gz \
+        usr/share/doc/dualsvm/formats.md.gz usr/share/bash-completion/completions/svm-check; do
+        grep -q "$file" files || fail "no $file"
+    done
+}
+
+# foreign COMPILER...: compiles all sources for another machine, where cblas.h and zlib.h are taken from
+# this one.
+foreign() {
+    local header
+    echo 'int main(void) { return 0; }' | "$@" -x c -c -o /dev/null - 2>/dev/null || skip "no $1 for it"
+    mkdir include
+    printf '#include <cblas.h>\n#include <zlib.h>\n' | cc -E -M -x c - -I/usr/include/openblas |
+        tr ' \\' '\n\n' | grep -E '/(cblas|openblas_config|f77blas|zlib|zconf)[^/]*\.h$' |
+        while read -r header; do
+            ln -sf "$header" include
+        done
+    (cd "$root" && find common solvers driver families check datasets svm-*.c -name '*.c') |
+        (cd "$root" && xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 8 "$@" -std=c11 -fsyntax-only \
+            -Wall -Wextra -Wshadow -Wconversion -Werror -fopenmp-simd -I. -isystem "$tmp/include" \
+            -idirafter /usr/include/x86_64-linux-gnu) >words 2>&1 || fail "$(head -20 words)"
+}
+
+@test "packaging: i386 compiles without a warning" {
+    sanitized && skip 'once is enough'
+    foreign "${CC:-gcc}" -m32 -msse2 -mfpmath=sse
+}
+
+@test "packaging: aarch64 compiles without a warning" {
+    sanitized && skip 'once is enough'
+    foreign aarch64-linux-gnu-gcc
+}
