@@ -51,6 +51,19 @@ refuses() {
     reads '1' $'1 rows, 0 features, sparse\n1'
 }
 
+@test "input: rows of queries are all there, however many blocks they fill" {
+    awk 'BEGIN { for (i = 0; i < 300000; i++)
+        printf "%d qid:%d 1:%d\n", i % 7, i % 5, i % 11 }' >many.svm
+    for threads in 1 3; do
+        "$bin/tests/unit/common/data/dump" many.svm number threads=$threads >found
+        assert_equal "$(head -n 1 found)" '300000 rows, 1 features, dense'
+        tail -n +2 found | cmp - many.svm
+        # of a pipe nobody knows how much is to come
+        "$bin/tests/unit/common/data/dump" - number threads=$threads < <(cat many.svm) >streamed
+        cmp found streamed
+    done
+}
+
 @test "input: numbers with signs, points and exponents" {
     reads '+1e1 1:-.5 2:+5. 3:1E-2 4:2.5e+3 5:3.4028235e38 6:1e-46 7:0012\n' \
         $'1 rows, 7 features, dense\n10 1:-0.5 2:5 3:0.01 4:2500 5:3.4028235e+38 6:0 7:12'

@@ -6,6 +6,7 @@ setup() {
     cd "$tmp" || exit 1
     awk 'BEGIN { for (q = 1; q <= 3; q++) for (i = 1; i <= 4; i++)
         printf "%d qid:%d 1:%g 2:%g\n", i, q, i + (i * q) % 3, (i * i + q) % 5 }' >rank
+    cp rank queries
     awk 'BEGIN { for (i = 1; i <= 9; i++)
         printf "%s 1:%g 2:%g\n", i % 3 ? "-1" : "+1", i % 3 - 1 + i / 8, (i * i) % 5 }' >top
     awk 'BEGIN { for (i = 1; i <= 9; i++) printf "%d 1:%g 2:%g\n", i % 3 + 1, i % 3, (i * i) % 5 }' >mc
@@ -144,6 +145,9 @@ s/^bias .*/bias 0 x/|not a list of numbers
 s/^bias .*/bias 0x/|not a list of numbers
 s/^bias .*/bias 0 1/|the bias does not fit the number of outputs
 s/^groups/outputs 0\n&/|a model without outputs
+s/^groups/outputs 16777216\n&/|a number is missing or wrong
+s/^groups/outputs 16777217\n&/|not a whole number in range
+s/^kernel .*/&\ndegree 1048577/|not a whole number in range
 s/^groups/scale much\n&/|an unknown scaling
 s/^groups/scale std\n&/|the body does not fit the scaling
 s/^kernel .*/kernel none/|an unknown kernel
@@ -267,9 +271,57 @@ END
     unproven smm -s svm <<'END'
 s/^labels/outputs 2\n&/; s/^bias .*/bias 0 0/; /^w$/,$s/[0-9]$/& 0/||the model does not have a machine for each label
 END
+    unproven rank -w 2:3 --rank-gap 1:2 <<'END'
+|s/^rank-gap .*/rank-gap 1-2/|not a window of ranks
+|s/^weight .*/weight b 3/|not a query
+|s/^point .*/point -1 0/|not a point
+|s/^point .*/point 2 0/|the dual point is not feasible: weights sum to
+|/^point /d; s/^1 .*/1 99:0.5/|there is no row 99
+|/^point /d|the dual point is not feasible: row
+|s/^rank-gap .*/cost-per row/|not a unit of the cost
+s/^formulation .*/formulation top/||not a model of rank with a proof
+END
+    printf '1 qid:1 0:1 1:1 2:0\n2 qid:1 0:2 1:0 2:1\n' >rank
+    unproven rank -t precomputed <<'END'
+$s/0:[12]/0:7/||is no training row
+END
+    cp queries rank
     unproven rank -t rbf <<'END'
 s/^kernel .*/kernel sigmoid/; s/^gamma .*/gamma 0.001\ncoef0 -3/; s/^primal .*/primal 20/; s/^dual .*/dual 0/; s/^gap .*/gap 1/||CANNOT TELL: the kernel matrix is not positive semidefinite
 END
+}
+
+@test "messages: a proof with a byte changed, fits whose scores overflow, pairs that are too few" {
+    svm-rank-train -q --proof proof rank model >report
+    sed 's/^point 0/point 1/; s/^point 1 /point 2 /' proof >changed
+    refused svm-check rank model changed
+    says 'the proof is damaged: its checksum does not fit'
+    svm-ml-train -q ml model >report
+    rows=ml
+    edited model svm-ml-predict <<'END'
+s/^threshold .*/threshold new 1/|the model's threshold is not one: 'new 1'
+END
+    for family in rank top smm; do
+        sed 's/\([1-4]\):\(-*[0-9.]*\)/\1:\2e37/g; s/qid:\([0-9]*\)e37/qid:\1/' $family >large-$family
+    done
+    while read -r family options; do
+        refused "svm-$family-train" -q -c 1e300 $options "large-$family" model
+        says 'scores overflow: scale the data or lower the cost'
+    done <<'END'
+rank --solver fw
+rank --solver newton
+rank --solver newton -l squared-hinge
+top --solver cd
+top --solver smo
+smm -s svm
+smm -s nuclear
+smm -s lowrank
+END
+    refused svm-rank-train -q --pairs 0.001 rank model
+    says 'preference pairs is less than one pair'
+    seq 5 | awk '{ print $1, "qid:1 1:" $1 }' >five
+    refused svm-rank-train -q -b 1 five model
+    says 'no probabilities: no held-out rows of one query with different targets'
 }
 
 @test "messages: what no command line brings about" {

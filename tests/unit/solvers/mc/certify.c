@@ -122,11 +122,12 @@ static void check_kept(struct scene *scene, double cost) {
     scene->task.keep = true;
     CHECK(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err) == 0, "%s", err.text);
     for (size_t i = 0; i < N; i++) {
-        double kept[K], row[K], sum = 0;
+        double kept[K], row[K], due[K], sum = 0, none[K] = {0};
+        mc_vertex(shape, scene->y[i], cost * scene->weight[scene->y[i]], none, due);
         mc_alpha_load(&fit.alpha, i, kept);
         mc_alpha_load(&scene->alpha, i, row);
         for (size_t c = 0; c < K; c++) {
-            CHECK(i == 4 || kept[c] == row[c], "row %zu: alpha %g", i, kept[c]);
+            CHECK(kept[c] == (i == 4 ? due[c] : row[c]), "row %zu: alpha %g", i, kept[c]);
             sum += kept[c];
         }
         CHECK(i != 4 || line_near(sum, cost * scene->weight[scene->y[i]] * mc_most(shape), 1e-14),
@@ -222,6 +223,11 @@ static void check_map(struct scene *scene) {
             due = kernel ? due : (double)x[i] * weights[c] + 1.5 * weights[K + c];
             CHECK(fabs(s[i * K + c] - due) <= 1e-6, "score %g, not %g", s[i * K + c], due);
         }
+    }
+    double weightless[2 * K];
+    CHECK(kernel || map.adjoint(&map, scene->zero, weightless, &err) == 0, "%s", err.text);
+    for (size_t c = 0; c < 2 * K && !kernel; c++) {
+        CHECK(weightless[c] == 0, "a weight of %g from nothing", weightless[c]);
     }
     for (size_t c = 0; c < K; c++) {
         double w = 0, last = 0;

@@ -2,6 +2,7 @@
  * for rounding, and what a solution says by them. */
 #include "solvers/methods/certify.h"
 
+#include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "tests/unit/compute.h"
 
@@ -373,6 +374,19 @@ static void check_flat(void) {
     CHECK(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) < 0, "the norm overflows");
     CHECK(strstr(err.text, "scores overflow"), "%s", err.text);
     w[1] = 0;
+    double *reach = memory_array(2, sizeof *reach, "reach", &err);
+    struct certify_pair *pair = memory_zeros(2, sizeof *pair, "pairs", &err);
+    CHECK_TRUE(reach && pair);
+    reach[0] = reach[1] = pair[0].other = pair[1].other = 1;
+    struct certify *pairs;
+    CHECK_TRUE(certify_create(&pairs, &problem, &map, 0, &err) == 0);
+    certify_pairs(pairs, reach, 1e-16, pair); /* scores of rows are none then */
+    CHECK_TRUE(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(!found.flat && certify_factor(pairs) == 1e-16 && certify_reach(pairs) == reach, "pairs");
+    w[0] = 0;
+    CHECK_TRUE(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(found.flat, "no weight, and pairs that differ");
+    certify_free(pairs);
     const struct certify_family infinite = {.context = &none, .loss = no_loss, .nothing = INFINITY};
     CHECK(certify_bounds(certify, 1, &f, NULL, &infinite, &found, &err) < 0, "an infinite loss");
     certify_free(certify);

@@ -2,7 +2,89 @@
  * squared hinge's gradient at a fit. */
 #define _GNU_SOURCE
 #include "solvers/rank/rank.h"
+#include "solvers/rank/risk.h"
 #include "tests/unit/solvers/rank/fixture.h"
+
+#include <float.h>
+
+/* The risks at scores s (n), and what they leave, against the listed pairs. */
+static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *sums,
+                       const struct reference_pairs *pairs, const double *s, size_t n) {
+    struct error err = {0};
+    struct rank_risk risk;
+    CHECK(rank_risk_create(&risk, sums, type, &err) == 0, "%s", err.text);
+    double *g = reference_alloc(n, sizeof(double)), *due = reference_alloc(n, sizeof(double));
+    double *follow = reference_alloc(n, sizeof(double)), *band = reference_alloc(n, sizeof(double));
+    double value = 0, truth = 0, linear = 0, active = 0, all = 0, offset, dot = 0, most = 0;
+    risk.mu = mu;
+    for (size_t p = 0; p < pairs->m; p++) {
+        size_t i = pairs->i[p], j = pairs->j[p];
+        double c = pairs->cost[p], u = 1 - (s[i] - s[j]), slope = 0, in_band = 0;
+        all += c;
+        if (u > 0) {
+            bool huber = type == RANK_RISK_HUBER, square = type == RANK_RISK_SQUARE;
+            slope = square ? 2 * u : huber ? fmin(u / mu, 1) : 1;
+            value += c * (square ? u * u : !huber ? u : u < mu ? u * u / (2 * mu) : u - mu / 2);
+            truth += c * (square ? u * u : u);
+            linear += c * (square ? 2 * u - u * u : slope);
+            in_band = u <= 2 * mu ? u / mu : 1;
+            active += c;
+        }
+        due[i] -= c * slope;
+        due[j] += c * slope;
+        band[i] -= c * in_band;
+        band[j] += c * in_band;
+    }
+    double found = rank_risk_cut(&risk, s, g, &offset);
+    for (size_t i = 0; i < n; i++) {
+        CHECK(fabs(g[i] - due[i]) <= 1e-9 * (1 + all), "type %d: slope %g, not %g", (int)type, g[i],
+              due[i]);
+        dot += due[i] * s[i];
+        most = fmax(most, fabs(s[i]));
+    }
+    CHECK(fabs(risk.total - all) <= 1e-9 * (1 + all), "pairs of %g, not %g", risk.total, all);
+    CHECK(fabs(found - value) <= 1e-9 * (1 + value), "type %d: risk %g, not %g", (int)type, found,
+          value);
+    CHECK(fabs(offset - (value - dot)) <= 1e-8 * (1 + value), "offset %g, not %g", offset,
+          value - dot);
+    CHECK(fabs(risk.true_value - truth) <= 1e-9 * (1 + truth), "loss %g, not %g", risk.true_value,
+          truth);
+    CHECK(fabs(risk.dual_offset - linear) <= 1e-8 * (1 + truth), "linear part %g, not %g",
+          risk.dual_offset, linear);
+    /* what is paid for rounding: by the number of terms of the sums, and the size of what is summed */
+    double size = 1 + 2 * most;
+    double terms = (double)(sums->most_rows + sums->n_groups) + (double)sums->n / 32 + 64;
+    double unit = terms * DBL_EPSILON * size;
+    const struct risk_rounding paid =
+        type == RANK_RISK_HINGE
+            ? (struct risk_rounding){((double)sums->n_groups + 4) * DBL_EPSILON * active,
+                                     4 * DBL_EPSILON, 1}
+        : type == RANK_RISK_SQUARE
+            ? (struct risk_rounding){12 * unit * size * active, 4 * unit, 2 * size}
+            : (struct risk_rounding){4 * unit / mu * active, 4 * unit / mu, 1 + 4 * unit / mu};
+    struct risk table = rank_risk_table(&risk, true);
+    struct risk_rounding rounding = table.rounding(table.context);
+    CHECK(fabs(rounding.offset - paid.offset) <= 1e-9 * paid.offset &&
+              fabs(rounding.gradient - paid.gradient) <= 1e-9 * paid.gradient &&
+              fabs(rounding.size - paid.size) <= 1e-12 * paid.size,
+          "type %d: %g %g %g for rounding, not %g %g %g", (int)type, rounding.offset,
+          rounding.gradient, rounding.size, paid.offset, paid.gradient, paid.size);
+    void *record;
+    CHECK(table.n == n && table.record(table.context, &record, &err) == 0, "%s", err.text);
+    CHECK(memcmp(record, s, n * sizeof *s) == 0, "a record that is not the scores");
+    free(record);
+    CHECK(!rank_risk_table(&risk, false).record, "records that nobody wants");
+    rank_risk_follow(&risk, s, 2 * mu, follow);
+    for (size_t i = 0; i < n; i++) {
+        CHECK(fabs(follow[i] - band[i]) <= 1e-9 * (1 + all), "slope %g of a wider band, not %g",
+              follow[i], band[i]);
+    }
+    rank_risk_free(&risk);
+    free(g);
+    free(due);
+    free(follow);
+    free(band);
+}
 
 /* The sums over pairs that every solver works from, against the listed pairs: the hinge, its
  * subgradient, the squared hinge, and its gradient by central differences of the definition. */
@@ -75,6 +157,10 @@ static void check_sums(void) {
                   kind, by_count, hinge);
             CHECK(fabs(by_count + by_moment - square) <= 1e-9 * (1 + square),
                   "kind %d: square %g, by pairs %g", kind, by_count + by_moment, square);
+            check_risk(RANK_RISK_HINGE, 1, &sums, &pairs, s, rows.n);
+            check_risk(RANK_RISK_SQUARE, 1, &sums, &pairs, s, rows.n);
+            check_risk(RANK_RISK_HUBER, .25, &sums, &pairs, s, rows.n);
+            check_risk(RANK_RISK_HUBER, 1.5, &sums, &pairs, s, rows.n);
             free(s);
             free(count);
             free(moment);
