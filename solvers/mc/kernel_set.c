@@ -16,7 +16,7 @@ enum {
     EVALUATIONS = 8,      /* the next look at its gap is this part of the sweeps so far away */
     DELAY = 32,           /* steps whose changes of the scores are put off, to be added together: */
     LINE = 64,            /* bytes of the processor's cache */
-    TILE = 256            /* to scores of so many rows, of all classes, while they are in cache */
+    TILE = 128            /* to scores of so many rows, of all classes, while they are in cache */
 };
 
 /* A working set is done when its part of the gap is this part of the gap that there was, or of the
