@@ -10,6 +10,9 @@
 #if defined(__x86_64__) && defined(__linux__) && !defined(__AVX2__) && !defined(__clang__) &&      \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DISPATCH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#elif defined(__AVX512F__) && !defined(__clang__)
+/* Tuned for a machine gcc takes half of its vectors. */
+#define DISPATCH __attribute__((target("prefer-vector-width=512")))
 #else
 #define DISPATCH
 #endif

@@ -6,6 +6,7 @@
  * scores of its row and of its column, the latter in sums that belong to the task. */
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
+#include "common/base/vector.h"
 #include "common/kernel/private.h"
 
 #include <math.h>
@@ -18,8 +19,7 @@ enum {
     ROWS = 256,
     MANY_ROWS = 1024,
     TASKS = 32,
-    MANY_OUTPUTS = 8, /* from which on products are made in strips, */
-    STRIP = 4,        /* of rows, in pairs of vectors */
+    STRIP = 4, /* rows of a product, by a vector or two */
     LANES = 8
 };
 static const size_t PARTIAL_BYTES = (size_t)64 << 20; /* most that sums of tasks may take */
@@ -29,8 +29,8 @@ struct scores {
     const double *coefficients;
     size_t n_outputs;
     double *scores;
-    double *ordered; /* (m, width) coefficients in the order of list; NULL: few outputs */
-    size_t width;    /* n_outputs, filled up with 0 to whole pairs of vectors */
+    double *ordered; /* (m, width) coefficients in the order of list */
+    size_t width;    /* 1, or n_outputs, filled up with 0 to a vector or pairs of vectors */
     uint32_t *list;  /* rows of z with coefficients; then, if `twice`, the others */
     size_t m, n;     /* of list: with coefficients, all */
     bool twice;      /* x is z: use both halves */
@@ -47,20 +47,6 @@ struct scores {
 static void add_columns(const struct scores *s, const double *values, size_t first, size_t n,
                         double *out) {
     const uint32_t *rows = s->list + first;
-    if (s->n_outputs == 1) {
-        double sum[4] = {0};
-        size_t c = 0;
-        for (; c + 4 <= n; c += 4) {
-            for (size_t k = 0; k < 4; k++) {
-                sum[k] += values[c + k] * s->coefficients[rows[c + k]];
-            }
-        }
-        for (; c < n; c++) {
-            sum[0] += values[c] * s->coefficients[rows[c]];
-        }
-        out[0] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
-        return;
-    }
     for (size_t c = 0; c < n; c++) {
         const double *coefficient = s->coefficients + rows[c] * s->n_outputs;
         for (size_t o = 0; o < s->n_outputs; o++) {
@@ -72,30 +58,64 @@ static void add_columns(const struct scores *s, const double *values, size_t fir
 typedef double lanes __attribute__((vector_size(64), may_alias));
 
 /* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * across + t * along, B (m, width)
- * with rows padded to whole vectors: STRIP rows by two vectors at a time stay in registers. */
-DISPATCH static void multiply(const double *a, size_t across, size_t along, const double *b,
-                              size_t n, size_t m, size_t width, size_t n_outputs, double *out) {
+ * with rows padded to whole vectors: STRIP rows by `vectors` vectors at a time stay in registers. */
+static inline __attribute__((always_inline)) void
+multiply_strips(const double *a, size_t across, size_t along, const double *b, size_t n, size_t m,
+                size_t width, size_t n_outputs, size_t vectors, double *out) {
     for (size_t i = 0; i < n; i += STRIP) {
         size_t strip = n - i < STRIP ? n - i : STRIP;
         const double *row[STRIP]; /* those beyond n are the last again, and go nowhere */
         for (size_t r = 0; r < STRIP; r++) {
             row[r] = a + (i + (r < strip ? r : strip - 1)) * across;
         }
-        for (size_t o = 0; o < width; o += 2 * LANES) {
+        for (size_t o = 0; o < width; o += vectors * LANES) {
             lanes sum[STRIP][2] = {{{0}}};
             for (size_t t = 0; t < m; t++) {
                 const lanes *at = (const lanes *)(b + t * width + o);
                 for (size_t r = 0; r < STRIP; r++) {
-                    sum[r][0] += row[r][t * along] * at[0];
-                    sum[r][1] += row[r][t * along] * at[1];
+                    for (size_t v = 0; v < vectors; v++) {
+                        sum[r][v] += row[r][t * along] * at[v];
+                    }
                 }
             }
             for (size_t r = 0; r < strip; r++) {
                 const double *from = (const double *)sum[r];
-                for (size_t l = 0; l < 2 * LANES && o + l < n_outputs; l++) {
+                for (size_t l = 0; l < vectors * LANES && o + l < n_outputs; l++) {
                     out[(i + r) * n_outputs + o + l] += from[l];
                 }
             }
+        }
+    }
+}
+
+DISPATCH static void multiply(const double *a, size_t across, size_t along, const double *b,
+                              size_t n, size_t m, size_t width, size_t n_outputs, double *out) {
+    if (width == LANES) {
+        multiply_strips(a, across, along, b, n, m, width, n_outputs, 1, out);
+    } else {
+        multiply_strips(a, across, along, b, n, m, width, n_outputs, 2, out);
+    }
+}
+
+/* Of one output: out (n) += A b, A (n, m) with rows COLUMNS apart; with `along` (m), which gets
+ * += A'w too, w (used) the weights of the first rows. */
+static void multiply_one(const double *a, const double *b, size_t n, size_t m, double *out,
+                         const double *w, size_t used, double *along) {
+    const struct vector_double *vector = vector_double();
+    for (size_t i = 0; i < n; i += VECTOR_ROWS) {
+        const double *row[VECTOR_ROWS]; /* those beyond n are the last again, and go nowhere */
+        double weight[VECTOR_ROWS] = {0}, dot[VECTOR_ROWS] = {0};
+        for (size_t r = 0; r < VECTOR_ROWS; r++) {
+            row[r] = a + (i + r < n ? i + r : n - 1) * COLUMNS;
+            weight[r] = along && i + r < used ? w[i + r] : 0;
+        }
+        if (along && i < used) {
+            vector->both(row, m, b, weight, dot, along);
+        } else {
+            vector->dot(row, m, b, dot);
+        }
+        for (size_t r = 0; r < VECTOR_ROWS && i + r < n; r++) {
+            out[i + r] += dot[r];
         }
     }
 }
@@ -126,14 +146,28 @@ static void score_rows(void *argument, size_t task, size_t worker) {
             fail(s);
             return;
         }
-        if (s->ordered) {
+        if (s->n_outputs == 1) {
+            multiply_one(s->tile[worker], s->ordered + c, n, columns, s->scores + first, NULL, 0,
+                         NULL);
+        } else {
             multiply(s->tile[worker], COLUMNS, 1, s->ordered + c * s->width, n, columns, s->width,
                      s->n_outputs, s->scores + first * s->n_outputs);
         }
-        for (size_t r = 0; !s->ordered && r < n; r++) {
-            add_columns(s, out[r], c, columns, s->scores + (first + r) * s->n_outputs);
-        }
     }
+}
+
+/* Both uses of a tile of list rows first..first + n and columns c..c + columns, before them. */
+static void multiply_whole(const struct scores *s, const double *tile, size_t first, size_t n,
+                           size_t c, size_t columns, double *partial) {
+    size_t k = s->n_outputs, used = first < s->m ? (n < s->m - first ? n : s->m - first) : 0;
+    const double *own = s->ordered + (used > 0 ? first * s->width : 0);
+    if (k == 1) {
+        multiply_one(tile, s->ordered + c, n, columns, partial + first, own, used, partial + c);
+        return;
+    }
+    multiply(tile, COLUMNS, 1, s->ordered + c * s->width, n, columns, s->width, k,
+             partial + first * k);
+    multiply(tile, 1, COLUMNS, own, columns, used, s->width, k, partial + c * k);
 }
 
 /* Both uses of the entries of list rows start[task]..start[task + 1]. */
@@ -159,13 +193,9 @@ static void score_twice(void *argument, size_t task, size_t worker) {
                 fail(s);
                 return;
             }
-            bool whole = s->ordered && c + columns <= first; /* no part of the diagonal */
+            bool whole = c + columns <= first; /* no part of the diagonal */
             if (whole) {
-                size_t used = first < s->m ? (n < s->m - first ? n : s->m - first) : 0;
-                multiply(s->tile[worker], COLUMNS, 1, s->ordered + c * s->width, n, columns,
-                         s->width, s->n_outputs, partial + first * s->n_outputs);
-                multiply(s->tile[worker], 1, COLUMNS, s->ordered + first * s->width, columns, used,
-                         s->width, s->n_outputs, partial + c * s->n_outputs);
+                multiply_whole(s, s->tile[worker], first, n, c, columns, partial);
             }
             for (size_t r = 0; !whole && r < n; r++) {
                 size_t row = first + r, end = kernel_tile_columns(&tile, r);
@@ -223,11 +253,8 @@ static int make_list(struct scores *s, struct error *err) {
 }
 
 static int order_coefficients(struct scores *s, struct error *err) {
-    size_t k = s->n_outputs;
-    if (k < MANY_OUTPUTS) {
-        return 0;
-    }
-    s->width = (k + 2 * LANES - 1) / (2 * LANES) * (2 * LANES);
+    size_t k = s->n_outputs, vectors = (k + LANES - 1) / LANES;
+    s->width = k == 1 ? 1 : (vectors == 1 ? 1 : (vectors + 1) / 2 * 2) * LANES;
     s->ordered = memory_zeros(s->m, s->width * sizeof *s->ordered, "coefficients", err);
     for (size_t i = 0; s->ordered && i < s->m; i++) {
         memcpy(s->ordered + i * s->width, s->coefficients + s->list[i] * k, k * sizeof *s->ordered);

@@ -27,14 +27,19 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     *value = *rounding = 0;
     for (size_t i = 0; slack && i < n; i++) {
         size_t y = loss->task->y[first + i];
-        double largest = 0, high = -INFINITY, weight = loss->cost * loss->task->weight[y];
+        double largest = 0, high = -INFINITY, sum = 0;
+        double weight = loss->cost * loss->task->weight[y];
         mc_slacks(shape, y, s + i * k, slack);
         for (size_t c = 0; c < k; c++) {
-            largest = fmax(largest, fabs(s[i * k + c]));
-            high = mc_is_term(shape, y, c) ? fmax(high, slack[c]) : high;
+            double size = fabs(s[i * k + c]);
+            largest = size > largest ? size : largest; /* fmax would be a call */
+            if (c == y ? shape->form->own : shape->form->others) {
+                high = slack[c] > high ? slack[c] : high;
+                sum += slack[c] <= 0 ? 0 : slack[c]; /* what is not a number stays so */
+            }
         }
         double unit = slope * error[i] + ((double)k + 8) * DBL_EPSILON * (1 + slope * largest);
-        *value += weight * mc_loss(shape, y, s + i * k);
+        *value += weight * (shape->form->maximum && !isnan(sum) ? fmax(high, 0) : sum);
         *rounding += high + unit > 0 ? weight * most * unit : 0; /* else none, whatever they are */
     }
     *rounding += (double)n * DBL_EPSILON * *value;

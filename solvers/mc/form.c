@@ -1,6 +1,9 @@
 #include "solvers/mc/form.h"
 
+#include "common/base/dispatch.h"
+
 #include <math.h>
+#include <stdint.h>
 
 const struct mc_form mc_forms[] = {
     [MC_WW] = {.name = "ww", .relative = true, .others = true},
@@ -63,9 +66,10 @@ double mc_loss(const struct mc_shape *shape, size_t y, const double *s) {
     return shape->form->maximum && !isnan(sum) ? most : sum;
 }
 
-double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, double theta,
-                     double *slope) {
-    double centre = mean(shape, s), sum = 0, most = 0, slopes = 0, steepest = 0;
+/* The loss of the largest of the terms. */
+static double largest_along(const struct mc_shape *shape, size_t y, const double *s, double centre,
+                            double theta, double *slope) {
+    double sum = 0, most = 0, steepest = 0;
     for (size_t c = 0; c < shape->k; c++) {
         if (!mc_is_term(shape, y, c)) {
             continue;
@@ -73,13 +77,65 @@ double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, do
         double m = 1 - slack(shape, y, c, s, centre), u = 1 - theta * m;
         if (u > 0 || isnan(u)) {
             sum += u;
-            slopes -= m;
             steepest = u > most ? -m : steepest;
             most = u > most ? u : most;
         }
     }
-    *slope = shape->form->maximum ? steepest : slopes;
-    return shape->form->maximum && !isnan(sum) ? most : sum;
+    *slope = steepest;
+    return isnan(sum) ? sum : most;
+}
+
+typedef double lanes __attribute__((vector_size(64)));
+typedef double lanes_at __attribute__((vector_size(64), may_alias, aligned(8)));
+typedef int64_t bits __attribute__((vector_size(64)));
+
+enum { LANES = 8 };
+
+/* Adds up 1 - theta m and -m over the others, m = base - margin s, where the former is not below 0
+ * (or not a number). */
+DISPATCH static double others_along(const struct mc_shape *shape, size_t y, const double *s,
+                                    double base, double theta, double *slope) {
+    double margin = shape->margin, sum = 0, slopes = 0;
+    lanes sums = {0}, all = {0};
+    bits number = {0, 1, 2, 3, 4, 5, 6, 7};
+    size_t c = 0;
+    for (; c + LANES <= shape->k; c += LANES, number += LANES) {
+        lanes m = base - margin * *(const lanes_at *)(s + c), u = 1 - theta * m;
+        bits out = (u <= 0) | (number == (int64_t)y);
+        sums += (lanes)((bits)u & ~out);
+        all += (lanes)((bits)m & ~out);
+    }
+    for (; c < shape->k; c++) {
+        double m = base - margin * s[c], u = 1 - theta * m;
+        bool out = u <= 0 || c == y;
+        sum += out ? 0 : u;
+        slopes += out ? 0 : m;
+    }
+    for (size_t l = 0; l < LANES; l++) {
+        sum += sums[l];
+        slopes += all[l];
+    }
+    *slope -= slopes;
+    return sum;
+}
+
+double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, double theta,
+                     double *slope) {
+    double centre = mean(shape, s), loss = 0;
+    if (shape->form->maximum) {
+        return largest_along(shape, y, s, centre, theta, slope);
+    }
+    *slope = 0;
+    if (shape->form->others) {
+        double base = shape->form->relative ? shape->margin * s[y] : centre;
+        loss += others_along(shape, y, s, base, theta, slope);
+    }
+    double m = s[y] - centre, u = 1 - theta * m;
+    if (shape->form->own && !(u <= 0)) {
+        loss += u;
+        *slope -= m;
+    }
+    return loss;
 }
 
 double mc_most(const struct mc_shape *shape) {

@@ -13,7 +13,10 @@ enum {
     MC_MOST_PASSES = 60,  /* of a root */
     MOST_SWEEPS = 200,    /* of a working set, */
     MOST_STEPS = 1 << 20, /* or more, of so many steps in all; */
-    EVALUATIONS = 8       /* the next look at its gap is this part of the sweeps so far away */
+    EVALUATIONS = 8,      /* the next look at its gap is this part of the sweeps so far away */
+    DELAY = 32,           /* steps whose changes of the scores are put off, to be added together: */
+    LINE = 64,            /* bytes of the processor's cache */
+    TILE = 128            /* to scores of so many rows, of all classes, while they are in cache */
 };
 
 /* A working set is done when its part of the gap is this part of the gap that there was, or of the
@@ -73,14 +76,6 @@ void mc_kernel_steps_free(struct mc_kernel *kernel) {
 DISPATCH static double trial(struct mc_kernel *kernel, size_t y, double q, const double *s,
                              double *alpha, double *u) {
     return double_step(kernel->blocks, y, kernel->cap[y], q, s, alpha, u);
-}
-
-/* out (n) += factor * row (n) */
-DISPATCH static void add_scaled(float *restrict out, float factor, const float *restrict row,
-                                size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        out[i] += factor * row[i];
-    }
 }
 
 /* ---- the choice ---- */
@@ -145,6 +140,16 @@ size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most) {
 
 /* ---- one working set ---- */
 
+/* Steps whose changes of the scores are put off: of the coefficients of row[t], those from start[t]
+ * to start[t + 1]. */
+struct delayed {
+    size_t n, row[DELAY], start[DELAY + 1];
+    struct delayed_change {
+        uint32_t c;
+        float by;
+    } * change; /* (DELAY * k) */
+};
+
 struct inner {
     struct mc_kernel *kernel;
     size_t m;
@@ -152,13 +157,15 @@ struct inner {
     double gain; /* since then */
     double work; /* of the last sweep, in multiplications */
     float *K;    /* (m, m) K_SS + bias^2; borrowed */
-    float
-        *change; /* (k, m) of the scores, since the set was chosen: small where rounding matters */
+    /* (m / TILE, k, TILE), of the scores since the set was chosen: small where rounding matters */
+    float *change;
+    struct delayed delayed;
     struct mc_sampling sampling;
 };
 
 static void inner_free(struct inner *inner) {
     free(inner->change);
+    free(inner->delayed.change);
     mc_sampling_free(&inner->sampling);
 }
 
@@ -170,8 +177,11 @@ static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
     for (size_t a = 0; a < m; a++) {
         inner->sum += mc_alpha_sum(&kernel->alpha, kernel->set[a]);
     }
-    inner->change = memory_zeros(m, k * sizeof *inner->change, "a working set", err);
-    if (!inner->change ||
+    size_t tiles = (m + TILE - 1) / TILE;
+    inner->change = memory_zeros(tiles, TILE * k * sizeof *inner->change, "a working set", err);
+    inner->delayed.change =
+        memory_array(k, DELAY * sizeof *inner->delayed.change, "a working set", err);
+    if (!inner->change || !inner->delayed.change ||
         mc_sampling_create(&inner->sampling, m, LEAST, RATE, kernel->task->seed, err) < 0 ||
         columns_square(kernel->columns, kernel->set, m, inner->K, err) < 0) {
         return -1;
@@ -185,9 +195,85 @@ static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
 /* kernel->s = the scores of row a of the set. */
 static void inner_scores(const struct inner *inner, size_t a) {
     struct mc_kernel *kernel = inner->kernel;
+    const struct delayed *delayed = &inner->delayed;
     const double *before = kernel->F + kernel->set[a] * kernel->k;
+    const float *change = inner->change + a / TILE * TILE * kernel->k + a % TILE;
     for (size_t c = 0; c < kernel->k; c++) {
-        kernel->s[c] = before[c] + (double)inner->change[c * inner->m + a];
+        kernel->s[c] = before[c] + (double)change[c * TILE];
+    }
+    for (size_t t = 0; t < delayed->n; t++) {
+        double value = (double)inner->K[a * inner->m + delayed->row[t]]; /* K is symmetric */
+        for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
+            kernel->s[delayed->change[e].c] += value * (double)delayed->change[e].by;
+        }
+    }
+}
+
+/* Asks for what inner_scores reads for row a, which is all over the memory. */
+static void inner_expect(const struct inner *inner, size_t a) {
+    const struct mc_kernel *kernel = inner->kernel;
+    const struct delayed *delayed = &inner->delayed;
+    const double *before = kernel->F + kernel->set[a] * kernel->k;
+    const float *change = inner->change + a / TILE * TILE * kernel->k + a % TILE;
+    for (size_t c = 0; c < kernel->k; c++) {
+        __builtin_prefetch(change + c * TILE);
+    }
+    for (size_t c = 0; c < kernel->k; c += LINE / sizeof *before) {
+        __builtin_prefetch(before + c);
+    }
+    for (size_t t = 0; t < delayed->n; t++) {
+        __builtin_prefetch(inner->K + a * inner->m + delayed->row[t]);
+    }
+}
+
+/* out (n) += factor * row (n) */
+static inline __attribute__((always_inline)) void add_scaled(float *restrict out, float factor,
+                                                             const float *restrict row, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        out[i] += factor * row[i];
+    }
+}
+
+/* Adds what was put off. */
+DISPATCH static void inner_catch_up(struct inner *inner) {
+    struct delayed *delayed = &inner->delayed;
+    size_t m = inner->m;
+    for (size_t first = 0; first < m; first += TILE) {
+        size_t n = m - first < TILE ? m - first : TILE;
+        float *tile = inner->change + first * inner->kernel->k;
+        for (size_t t = 0; t < delayed->n; t++) {
+            const float *row = inner->K + delayed->row[t] * m + first;
+            for (size_t i = TILE; i < 2 * TILE && i < m - first; i += LINE / sizeof *row) {
+                __builtin_prefetch(row + i); /* the next tile's: rows are far apart */
+            }
+            for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
+                const struct delayed_change *change = &delayed->change[e];
+                if (n == TILE) {
+                    add_scaled(tile + change->c * TILE, change->by, row, TILE);
+                } else {
+                    add_scaled(tile + change->c * TILE, change->by, row, n);
+                }
+            }
+        }
+    }
+    delayed->n = 0;
+}
+
+/* Puts off what a step that changed the coefficients of row a by u (k) does to the scores. */
+static void inner_delay(struct inner *inner, size_t a, const double *u) {
+    struct delayed *delayed = &inner->delayed;
+    size_t n = delayed->n > 0 ? delayed->start[delayed->n] : 0;
+    delayed->row[delayed->n] = a;
+    delayed->start[delayed->n] = n;
+    for (size_t c = 0; c < inner->kernel->k; c++) {
+        if (u[c] != 0) {
+            delayed->change[n++] = (struct delayed_change){(uint32_t)c, (float)u[c]};
+            inner->work += (double)inner->m;
+        }
+    }
+    delayed->start[++delayed->n] = n;
+    if (delayed->n == DELAY) {
+        inner_catch_up(inner);
     }
 }
 
@@ -240,12 +326,15 @@ static double inner_gap(struct inner *inner, double target) {
 
 static int inner_sweep(struct inner *inner, struct error *err) {
     struct mc_kernel *kernel = inner->kernel;
-    size_t m = inner->m, k = kernel->k, n = mc_sampling_sweep(&inner->sampling);
+    size_t k = kernel->k, n = mc_sampling_sweep(&inner->sampling);
     inner->work = (double)n * (STEP_WORK + CLASS_WORK * (double)k);
     double margin = kernel->task->shape.margin;
     for (size_t t = 0; t < n; t++) {
         size_t a = inner->sampling.order[t], i = kernel->set[a], y = kernel->task->y[i];
         inner_scores(inner, a);
+        if (t + 1 < n) {
+            inner_expect(inner, inner->sampling.order[t + 1]);
+        }
         mc_alpha_load(&kernel->alpha, i, kernel->row);
         double gain =
             trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
@@ -254,16 +343,12 @@ static int inner_sweep(struct inner *inner, struct error *err) {
             continue; /* nothing, or rounding */
         }
         inner->gain += gain;
-        for (size_t c = 0; c < k; c++) {
-            if (kernel->u[c] != 0) {
-                inner->work += (double)m;
-                add_scaled(inner->change + c * m, (float)kernel->u[c], inner->K + a * m, m);
-            }
-        }
+        inner_delay(inner, a, kernel->u);
         if (mc_alpha_store(&kernel->alpha, i, kernel->row, err) < 0) {
             return -1;
         }
     }
+    inner_catch_up(inner);
     return 0;
 }
 

@@ -241,7 +241,8 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
             s[i * k + c] += f->bias[c];
         }
         for (size_t c = 0; c < k; c++) {
-            largest = fmax(largest, fabs(s[i * k + c]));
+            double size = fabs(s[i * k + c]);
+            largest = size > largest ? size : largest; /* fmax would be a call */
         }
         error[i] = of_f->factor * reach + 6 * CERTIFY_UNIT * (largest + most_bias);
         if (!isfinite(error[i])) {
