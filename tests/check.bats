@@ -291,6 +291,12 @@ attacked() {
     verified top stored -t precomputed -s tau-fpl --tau .2
     verified mc stored -t precomputed
     verified rank stored -t precomputed --pair-features exterior
+    if ! quick; then # more rows than are factored in double-double
+        made many 1560 4 '1 2 3' 3
+        sed 's/$/ 5:1/' many >constant
+        verified rank constant -t polynomial -d 1 -g .5 -r -.01 -c 1e-6 -e 1e-6
+        [ "$(sed '1,/^SV/d' model | wc -l)" -gt 1500 ] || fail 'few support vectors'
+    fi
     quietly svm-mc-train --proof none -t sigmoid -g 1 -r 1 rows model
     grep -q 'no proof is written' said
     [ ! -e none ]
