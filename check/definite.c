@@ -26,18 +26,28 @@ struct result {
     bool found, symmetric;
 };
 
-/* The largest shift that rounding excuses, over m and the diagonal: values in a file were rounded when
- * they were written, and again to float. */
-static double largest_unit(const struct points *points) {
-    return points->kernel.type == KERNEL_PRECOMPUTED ? FLT_EPSILON : 2 * DBL_EPSILON;
+/* The largest diagonal entry of all training rows. */
+static double largest_own(const struct points *points) {
+    double largest = 0;
+    for (size_t i = 0; i < points->n; i++) {
+        largest = fmax(largest, ball_most(points_own(points, i)));
+    }
+    return largest;
+}
+
+/* The largest shift that rounding excuses, over that entry and the number of points: values in a file were
+ * rounded when they were written, and again to float. */
+static double largest_unit(const struct points *points, size_t m) {
+    double rows = (double)points->n / (double)m;
+    return rows * (points->kernel.type == KERNEL_PRECOMPUTED ? FLT_EPSILON : 2 * DBL_EPSILON);
 }
 
 /* ---- in double-double ---- */
 
-/* The lower half of the matrix. Returns whether the upper one is the same; *largest: on its diagonal;
- * *error: the sum of the squares of the radii, twice. */
+/* The lower half of the matrix. Returns whether the upper one is the same; *error: the sum of the squares of
+ * the radii, twice. */
 static bool fill(const struct points *points, const uint32_t *used, size_t m, double *x,
-                 struct dd *K, double *largest, double *error) {
+                 struct dd *K, double *error) {
     bool symmetric = true, stored = points->kernel.type == KERNEL_PRECOMPUTED;
     for (size_t i = 0; i < m; i++) {
         points_load(points, used[i], x);
@@ -50,7 +60,6 @@ static bool fill(const struct points *points, const uint32_t *used, size_t m, do
                     symmetric && value.m.hi == points_kernel(points, used[j], x, used[i]).m.hi;
             }
         }
-        *largest = fmax(*largest, fabs(K[i * m + i].hi));
     }
     return symmetric;
 }
@@ -84,14 +93,15 @@ static bool factor(struct dd *L, size_t m) {
 static int shift_exactly(const struct points *points, const uint32_t *used, size_t m,
                          struct result *result, struct error *err) {
     struct dd *K = memory_array(2 * m + 1, m * sizeof *K, "a check of the kernel matrix", err);
-    double *x = memory_array(points->width, sizeof *x, "a row", err), largest = 0, error = 0;
+    double *x = memory_array(points->width, sizeof *x, "a row", err), error = 0;
     if (!K || !x) {
         free(K);
         free(x);
         return -1;
     }
-    result->symmetric = fill(points, used, m, x, K, &largest, &error);
-    double unit = 0x1p-90, most = largest_unit(points), M = (double)m;
+    result->symmetric = fill(points, used, m, x, K, &error);
+    double unit = 0x1p-90, largest = largest_own(points), M = (double)m;
+    double most = largest_unit(points, m);
     struct dd *L = K + m * m;
     for (; result->symmetric && !result->found && unit <= most;
          unit *= unit < 0x1p-60 ? 0x1p15 : 4) {
@@ -195,15 +205,14 @@ static bool factor_blocks(struct work *work, struct threads *threads) {
 static void try_shifts(struct work *work, struct threads *threads, struct result *result) {
     size_t m = work->m;
     const double rounding = (double)LDBL_EPSILON;
-    double unit = 4 * rounding, most = largest_unit(work->points), M = (double)m, error = 0;
+    double unit = 4 * rounding, most = largest_unit(work->points, m), M = (double)m;
+    double largest = largest_own(work->points), error = 0;
     for (; result->symmetric && !result->found && unit <= most; unit *= 0x1p5) {
-        double largest = 0, trace = 0;
+        double trace = 0;
         threads_run(threads, m, fill_row, work);
         error = 0;
         for (size_t i = 0; i < m; i++) {
-            double own = (double)fabsl(work->L[i * m + i]);
-            largest = fmax(largest, own);
-            trace += own;
+            trace += (double)fabsl(work->L[i * m + i]);
             error += work->error[i];
             result->symmetric = result->symmetric && !work->uneven[i];
         }
