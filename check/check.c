@@ -25,12 +25,13 @@ static struct ball gap_at(struct ball primal, struct ball dual, struct ball leas
 static struct ball gap_of(const struct findings *findings) {
     const double tiny = 1e-12;
     struct ball least = ball_multiply(ball_of(tiny), findings->nothing);
-    struct ball primal = findings->primal, dual = findings->dual;
+    struct ball primal = findings->primal,
+                dual = findings->dual; /* at least 0: its ends may not be */
     if (!isfinite(primal.r) || !isfinite(dual.r)) {
         return gap_at(primal, dual, least);
     }
     return ball_join(gap_at(ball_positive(end_of(primal, -1)), end_of(dual, 1), least),
-                     gap_at(end_of(primal, 1), end_of(dual, -1), least));
+                     gap_at(end_of(primal, 1), ball_positive(end_of(dual, -1)), least));
 }
 
 /* What a claim may be off by, relatively: bounds that are exact, as C times a number of rows, are known here
@@ -57,7 +58,7 @@ static void compare_claims(struct task *task) {
     const struct findings *findings = task->findings;
     const struct model *model = &task->model;
     compare(task, "primal", model->primal, findings->primal, EXACT, false);
-    if (!findings->unknown[0]) {
+    if (!findings->unknown[0] && model->dual > 0) { /* no optimum is below 0 */
         compare(task, "dual", model->dual, findings->dual, EXACT, true);
     }
     if (!findings->unknown[0] && model->primal >= small * ball_high(findings->nothing)) {
