@@ -4,6 +4,7 @@
 
 #include "check/points.h"
 #include "common/base/error.h"
+#include "common/base/threads.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,12 +13,16 @@
 /* Whether the kernel is positive semidefinite whatever the rows. */
 bool definite_always(const struct kernel *kernel);
 
-enum { DEFINITE_MOST = 1500 }; /* rows that are checked: their cube counts */
+enum {
+    DEFINITE_EXACT = 1500, /* points whose matrix is factored in double-double: their cube counts */
+    DEFINITE_MOST = 6000   /* and in long double; no trainer certifies more of such a kernel */
+};
 
 /* Finds by Cholesky's factorisation a *shift, among those that rounding excuses, such that the matrix of
  * m points, m at most DEFINITE_MOST, with `shift` added to its diagonal is positive semidefinite;
  * *found: there is one. *symmetric: the matrix is. */
-int definite_shift(const struct points *points, const uint32_t *used, size_t m, double *shift,
-                   bool *found, bool *symmetric, struct error *err);
+int definite_shift(const struct points *points, const uint32_t *used, size_t m,
+                   struct threads *threads, double *shift, bool *found, bool *symmetric,
+                   struct error *err);
 
 #endif

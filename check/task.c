@@ -337,7 +337,7 @@ int task_shift(struct task *task, const uint32_t *used, size_t m, double *shift,
         task_unknown(task, "the kernel may be indefinite, and %zu rows are too many to see", m);
         return 0;
     }
-    if (definite_shift(&task->points, used, m, shift, &found, &symmetric, err) < 0) {
+    if (definite_shift(&task->points, used, m, task->threads, shift, &found, &symmetric, err) < 0) {
         return -1;
     }
     if (!found) {

@@ -291,6 +291,19 @@ attacked() {
     verified top stored -t precomputed -s tau-fpl --tau .2
     verified mc stored -t precomputed
     verified rank stored -t precomputed --pair-features exterior
+    printf '1 0:1 1:1\n2 0:2 2:1\n1 0:3\n3 0:4 4:1\n' >hollow # a row that is 0
+    for formulation in ww cs llw adm atm ats mmr ova; do
+        verified mc hollow -t precomputed -s $formulation
+    done
+    verified top hollow -t precomputed --positive 1
+    verified rank hollow -t precomputed
+    verified ml hollow -t precomputed
+    if ! quick; then # more rows than are factored in double-double
+        made many 1560 4 '1 2 3' 3
+        sed 's/$/ 5:1/' many >constant
+        verified rank constant -t polynomial -d 1 -g .5 -r -.01 -c 1e-6 -e 1e-6
+        [ "$(sed '1,/^SV/d' model | wc -l)" -gt 1500 ] || fail 'few support vectors'
+    fi
     quietly svm-mc-train --proof none -t sigmoid -g 1 -r 1 rows model
     grep -q 'no proof is written' said
     [ ! -e none ]

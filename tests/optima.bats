@@ -66,5 +66,8 @@ caught() {
         caught 'crashed'
         liar "echo 'x: warning: not converged: rounding stops progress: gap 1' >'$tmp/told'"
         caught 'untrue'
+        ln -sf "$bin/svm-check" "$tmp/liars/svm-check"
+        liar "sed -i 's/^model .*/model 00000000/' '$tmp/proof'"
+        caught 'not verified'
     }
 }

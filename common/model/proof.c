@@ -77,6 +77,9 @@ static void begin_body(struct proof_writer *writer) {
 void proof_writer_value(struct proof_writer *writer, uint32_t row, uint32_t a, uint32_t b,
                         double value) {
     char text[NUMBER_LENGTH];
+    if (writer->trivial) {
+        return;
+    }
     begin_body(writer);
     if (writer->n_lines == 0 || row != writer->row) {
         put_text(writer, "\n");

@@ -76,14 +76,16 @@ double mc_loss_of_nothing(const struct mc_task *task, double cost) {
 
 /* The dual point for who asks for it. Rows without a kernel value of their own count as much as they
  * can, see mc_most. */
-static int keep_alpha(const struct mc_task *task, double cost, const struct mc_alpha *alpha,
+static int keep_alpha(const struct mc_task *task, double cost, const struct mc_dual *dual,
                       struct mc_fit *fit, struct error *err) {
     const struct mc_shape *shape = &task->shape;
+    const struct mc_alpha *alpha = dual->kept ? dual->kept : dual->alpha;
+    const double *own = dual->q ? dual->q : certify_reach(task->certify);
     mc_alpha_free(&fit->alpha);
     double *row = memory_array(2 * shape->k, sizeof *row, "dual variables", err);
     int status = row ? mc_alpha_create(&fit->alpha, task->n, shape->k, err) : -1;
     for (size_t i = 0; status == 0 && i < task->n; i++) {
-        if (certify_reach(task->certify)[i] > 0) {
+        if (own[i] > 0) {
             mc_alpha_load(alpha, i, row);
         } else {
             for (size_t c = 0; c < shape->k; c++) {
@@ -101,8 +103,7 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                struct mc_fit *fit, struct error *err) {
     size_t k = task->shape.k;
     double *error = find_rounding(task, cost, dual, err);
-    const struct mc_alpha *kept = dual->kept ? dual->kept : dual->alpha;
-    if (!error || (task->keep && keep_alpha(task, cost, kept, fit, err) < 0)) {
+    if (!error || (task->keep && keep_alpha(task, cost, dual, fit, err) < 0)) {
         free(error);
         return -1;
     }

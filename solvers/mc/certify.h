@@ -16,6 +16,9 @@ struct mc_dual {
                               the fit's weights are, one by one */
     const double *bias; /* (k) of the constant feature; NULL with weights, or without one */
     const struct mc_alpha *kept; /* alpha for the task that keeps it; NULL: the first of these */
+    const double
+        *q; /* (n) rows' kernel values of their own: where that is 0 alpha counts as the most
+                        that it can be, whatever it says; NULL: where the reach is */
     const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
                                     within 4 units, without the constant feature's; NULL: computed */
     double linear;          /* sum of alpha */

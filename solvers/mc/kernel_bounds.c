@@ -145,7 +145,8 @@ static int certify_scores(struct mc_kernel *kernel, const double *bias, double *
     struct mc_dual dual = {.alpha = &kernel->alpha,
                            .weights = kernel->B,
                            .bias = bias,
-                           .exact = {scores, scores + size}};
+                           .exact = {scores, scores + size},
+                           .q = kernel->q};
     if (kernel->map.exact(&kernel->map, kernel->B, kernel->k, scores + size, err) < 0) {
         return -1;
     }

@@ -42,9 +42,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 struct sums {
     double linear, size; /* the linear part of D, and that of its magnitudes */
     double residual;     /* bound of |y'alpha| */
-    double room[2];      /* how far y'alpha can be lowered, and raised, within the bounds */
     double reach;        /* sum of alpha_i reach_i */
-    double most_reach, most_ratio;
     size_t n_used;
 };
 
@@ -54,31 +52,40 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
     double residual = 0, total = 0;
     for (size_t i = 0; i < n; i++) {
         double part = loss->squared ? alpha[i] * (alpha[i] / (4 * loss->cost[i])) : 0;
-        double more = loss->squared ? INFINITY : loss->cost[i] - alpha[i];
         sums.linear += alpha[i] - part;
         sums.size += alpha[i] + part;
         residual += loss->y[i] * alpha[i];
         total += alpha[i];
-        sums.room[0] += loss->y[i] > 0 ? alpha[i] : more;
-        sums.room[1] += loss->y[i] > 0 ? more : alpha[i];
         sums.reach += alpha[i] * reach[i];
         sums.n_used += alpha[i] > 0;
-        sums.most_reach = fmax(sums.most_reach, reach[i]);
-        sums.most_ratio = loss->squared ? fmax(sums.most_ratio, alpha[i] / (2 * loss->cost[i])) : 0;
     }
     sums.residual = fabs(residual) + ((double)n + 2) * DBL_EPSILON * total;
     return sums;
 }
 
-/* What D is less, at the most, at a point with y'alpha = 0 exactly: entries of one side move by the
- * residual together, where the slopes of D are at most 1 + |score of g| [+ alpha / 2C]. INFINITY: there
- * is no room for that. */
-static double price_of_balance(const struct sums *sums, double largest) {
-    if (sums->residual > fmin(sums->room[0], sums->room[1])) {
-        return sums->residual > 0 ? INFINITY : 0;
+/* What D is less, at the most, at a point with y'alpha = 0 exactly: an entry that has the room moves by
+ * the residual, where the slope of D is at most 1 + |score of g| [+ alpha / 2C], and its curvature the
+ * square of the row's reach. Either way, for rounding hides the residual's sign; of the entries that
+ * which costs least. INFINITY: none has the room. s (n): scores of g. */
+static double price_of_balance(const struct binary_loss *loss, const double *alpha, size_t n,
+                               const double *reach, const double *s, double norm,
+                               const struct sums *sums) {
+    const double unit = 1e-9; /* of norm times reach: more than the scores may be off by */
+    double least[2] = {INFINITY, INFINITY}, residual = sums->residual;
+    for (size_t i = 0; i < n; i++) {
+        double more = loss->squared ? INFINITY : loss->cost[i] - alpha[i];
+        double ratio = loss->squared ? alpha[i] / (2 * loss->cost[i]) : 0;
+        double curve = loss->squared ? 1 / (2 * loss->cost[i]) : 0, moved = residual * reach[i];
+        double price = residual * (1 + ratio + fabs(s[i]) + unit * norm * reach[i]);
+        price += 0.5 * (moved * moved + residual * residual * curve);
+        for (int up = 0; up < 2; up++) { /* y'alpha lowered, and raised */
+            bool adds = (loss->y[i] > 0) == (up > 0);
+            if (residual <= (adds ? more : alpha[i])) {
+                least[up] = fmin(least[up], price);
+            }
+        }
     }
-    double moved = sums->residual * sums->most_reach;
-    return sums->residual * (1 + sums->most_ratio + largest) + 0.5 * moved * moved;
+    return residual > 0 ? fmax(least[0], least[1]) : 0;
 }
 
 /* G = SVT_tau(sum alpha y X), with a bound of the error of its norm. */
@@ -150,13 +157,9 @@ int smm_certify(struct certify *certify, const struct smm_claim *claim,
     int status = dual_matrix(claim, &sums, signs, G, &norm, &error, err);
     status = status < 0 ? -1 : measure_nuclear(claim, &work, G + cells, err);
     if (status == 0) {
-        double largest = 0;
         smm_scores(claim->matrices, G, signs);
-        for (size_t i = 0; i < n; i++) {
-            largest = fmax(largest, fabs(signs[i]));
-        }
-        /* what the scores may be off by is no more than a part of their magnitudes' bound */
-        double price = price_of_balance(&sums, largest + 1e-9 * norm * sums.most_reach);
+        double price = price_of_balance(claim->loss, claim->alpha, n, certify_reach(certify), signs,
+                                        norm, &sums);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
         for (size_t i = 0; i < n; i++) { /* of the plain sum, row by row */
             signs[i] = certify_sum_rounding(sums.n_used) * claim->alpha[i];

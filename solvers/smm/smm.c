@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/binary.h"
+#include "solvers/smm/binary_interior.h"
 #include "solvers/smm/certify.h"
 #include "solvers/smm/maps.h"
 #include "solvers/smm/nuclear.h"
@@ -207,11 +208,14 @@ static int stretch(struct smm *smm, const struct binary_loss *loss, double tau, 
     return 0;
 }
 
-/* The certificate of the machine's W and bias; W = 0 where nothing better is there. */
-static int certify(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
+/* The certificate of the machine's W and bias; W = 0 where nothing better is there. The dual point is put
+ * in balance: what is left of y'alpha is paid for. */
+static int certify(struct smm *smm, const struct binary_loss *loss, double tau, const double *point,
                    double epsilon, struct smm_machine *machine, struct error *err) {
-    double sum;
+    double sum, *alpha = machine->alpha;
     struct certificate *certificate = &machine->certificate;
+    memmove(alpha, point, smm->problem->n * sizeof *alpha);
+    binary_balance(loss->y, smm->problem->n, alpha);
     if (claim(smm, loss, tau, alpha, machine->W, machine->bias, certificate, err) < 0 ||
         (certificate->gap > epsilon && stretch(smm, loss, tau, alpha, machine, err) < 0)) {
         return -1;
@@ -221,7 +225,6 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau, 
         memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
         machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     }
-    memmove(machine->alpha, alpha, smm->problem->n * sizeof *machine->alpha);
     machine->primal = certificate->primal;
     machine->dual = certificate->dual;
     return 0;

@@ -349,7 +349,8 @@ static void solve(const struct task *task, struct bracket *bracket) {
     free(memory);
 }
 
-/* A matrix that is positive semidefinite but for the rounding here is made so. */
+/* A matrix that is positive semidefinite but for the rounding here is made so. A row that is 0 has no part
+ * in that, and stays: its coefficients may be as large as the cost. */
 static bool make_definite(struct task *task) {
     size_t n = task->n;
     real trace = 0;
@@ -364,7 +365,7 @@ static bool make_definite(struct task *task) {
         return false;
     }
     for (size_t i = 0; i < n && least < 0; i++) {
-        task->gram[i * n + i] -= least;
+        task->gram[i * n + i] -= task->gram[i * n + i] != 0 ? least : 0;
     }
     return true;
 }

@@ -25,6 +25,7 @@ const char *const verdict_name[VERDICTS] = {
     [UNTRUE] = "untrue",
     [STALLED] = "stalled",
     [UNCERTIFIED] = "wrongly certified",
+    [UNVERIFIED] = "not verified",
 };
 
 /* Costs and products of costs are rounded to double by the programs, one or two times: the problem
@@ -257,6 +258,9 @@ void judge(const struct trial *trial, const char *bin, const char *folder,
         judge_certified(trial, answer, &bracket, judgement);
         judge_bounds(trial, answer, &bracket, judgement);
         judge_gap(trial, answer, &bracket, judgement);
+        if (answer->check != 0) {
+            set(judgement, UNVERIFIED, "svm-check: exit %d, %s", answer->check, answer->verdict);
+        }
     }
     free(answer);
 }

@@ -20,6 +20,7 @@ enum verdict {
     UNTRUE,      /* a warning that is not so */
     STALLED,     /* by its own word, and no solver was named */
     UNCERTIFIED, /* where the rules say yes, or the other way round */
+    UNVERIFIED,  /* by svm-check */
     VERDICTS
 };
 

@@ -172,29 +172,67 @@ static void write_weights(const struct trial *trial, const char *path) {
     }
 }
 
-void run_program(const struct trial *trial, const char *bin, const char *folder,
-                 struct answer *answer) {
-    char rows[NAME], weights[NAME], model[NAME], path[NAME], command[4096], *words[WORDS];
-    snprintf(rows, sizeof rows, "%s/rows", folder);
-    snprintf(weights, sizeof weights, "%s/weights", folder);
-    snprintf(model, sizeof model, "%s/model", folder);
-    *answer = (struct answer){.primal = NAN, .dual = NAN, .gap = NAN};
-    trial_write(trial, rows);
-    write_weights(trial, weights);
-    unlink(model);
-    FILE *file = fmemopen(command, sizeof command, "w");
-    trial_command(trial, rows, weights, file);
-    fprintf(file, " %s", model);
-    fclose(file);
-    split(command, words);
+/* Conditional gradients keep no dual point. */
+static bool has_proof(const struct trial *trial) {
+    double fw = trial->family == ML ? 2 : 3;
+    return trial->family == SMM || !trial->given[SOLVER] || trial_option(trial, SOLVER) != fw;
+}
+
+static int run(const char *bin, char **words, const char *folder) {
     pid_t child = fork();
     if (child == 0) {
         become(bin, words, folder);
     }
-    answer->exit = wait_for(child);
+    return wait_for(child);
+}
+
+static void check_proof(const char *bin, const char *folder, char *rows, char *model, char *proof,
+                        struct answer *answer) {
+    char path[NAME], report[1000], *words[] = {"svm-check", rows, model, proof, NULL};
+    snprintf(path, sizeof path, "%s/svm-check", bin);
+    if (access(proof, F_OK) < 0 || access(path, X_OK) < 0) {
+        return;
+    }
+    answer->check = run(bin, words, folder);
+    snprintf(path, sizeof path, "%s/out", folder);
+    read_file(path, report, sizeof report);
+    size_t end = strcspn(report, "\n");
+    while (report[end] && report[end + 1]) {
+        memmove(report, report + end + 1, strlen(report + end + 1) + 1);
+        end = strcspn(report, "\n");
+    }
+    snprintf(answer->verdict, sizeof answer->verdict, "%.*s", (int)end, report);
+}
+
+void run_program(const struct trial *trial, const char *bin, const char *folder,
+                 struct answer *answer) {
+    char rows[NAME], weights[NAME], model[NAME], proof[NAME], path[NAME], command[4096];
+    char *words[WORDS + 2] = {NULL};
+    snprintf(rows, sizeof rows, "%s/rows", folder);
+    snprintf(weights, sizeof weights, "%s/weights", folder);
+    snprintf(model, sizeof model, "%s/model", folder);
+    snprintf(proof, sizeof proof, "%s/proof", folder);
+    *answer = (struct answer){.primal = NAN, .dual = NAN, .gap = NAN};
+    trial_write(trial, rows);
+    write_weights(trial, weights);
+    unlink(model);
+    unlink(proof);
+    FILE *file = fmemopen(command, sizeof command, "w");
+    trial_command(trial, rows, weights, file);
+    fprintf(file, " %s", model);
+    fclose(file);
+    split(command, words + 2);
+    words[0] = words[2];
+    words[1] = "--proof";
+    words[2] = proof;
+    if (!has_proof(trial)) {
+        words[2] = words[0];
+    }
+    answer->exit = run(bin, words + (has_proof(trial) ? 0 : 2), folder);
     snprintf(path, sizeof path, "%s/out", folder);
     read_file(path, answer->report, sizeof answer->report);
     snprintf(path, sizeof path, "%s/err", folder);
     read_file(path, answer->said, sizeof answer->said);
     read_model(trial, model, answer);
+    check_proof(bin, folder, rows, model, proof, answer);
 }

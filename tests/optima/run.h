@@ -16,6 +16,8 @@ struct answer {
     bool weights;                      /* of features, else of rows */
     real value[MAX_ROWS * MAX_LABELS]; /* (features or rows, outputs) */
     bool complete;                     /* the body was understood */
+    int check;                         /* of svm-check on the proof; 0 where there is none */
+    char verdict[200];                 /* its last line */
 };
 
 void run_program(const struct trial *trial, const char *bin, const char *folder,
