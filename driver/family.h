@@ -67,6 +67,9 @@ struct family {
     size_t n_options;
     const struct measures *measures;
 
+    /* True if the option, of level OPTION_SOLVE or dearer or of the family, means something at the
+     * point: with its formulation, and beside what else is given. May be NULL: all do. */
+    bool (*applies)(struct point point, const char *option);
     /* Refuses combinations of options (ERROR_USAGE), before anything is read. May be NULL. */
     int (*check)(const struct options *options, struct error *err);
     /* What the solvers ask of the kernel matrix. May be NULL: FAMILY_PRODUCTS. */
