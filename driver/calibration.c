@@ -17,22 +17,20 @@ struct keeping {
 };
 
 /* Keeps the scores of one fold. */
-static int keep_scores(void *context, struct point point, size_t fold, const struct model *model,
-                       const uint32_t *rows, size_t n, const double *scores, size_t n_scores,
-                       struct error *err) {
-    (void)point;
+static int keep_scores(void *context, const struct crossval_fit *fit, struct error *err) {
     struct keeping *keeping = context;
-    uint32_t *row_copy = memory_array(n, sizeof rows[0], "out-of-fold rows", err);
-    double *score_copy = memory_array(n * n_scores, sizeof scores[0], "out-of-fold scores", err);
-    if (!row_copy || !score_copy) {
-        free(row_copy);
-        free(score_copy);
+    size_t n = fit->n, n_scores = fit->n_scores;
+    uint32_t *rows = memory_array(n, sizeof *rows, "out-of-fold rows", err);
+    double *scores = memory_array(n * n_scores, sizeof *scores, "out-of-fold scores", err);
+    if (!rows || !scores) {
+        free(rows);
+        free(scores);
         return -1;
     }
-    memcpy(row_copy, rows, n * sizeof rows[0]);
-    memcpy(score_copy, scores, n * n_scores * sizeof scores[0]);
-    keeping->calibration->fold[fold] =
-        (struct held_out){keeping->data, row_copy, n, score_copy, n_scores, model->norm, NULL};
+    memcpy(rows, fit->rows, n * sizeof *rows);
+    memcpy(scores, fit->scores, n * n_scores * sizeof *scores);
+    keeping->calibration->fold[fit->fold] =
+        (struct held_out){keeping->data, rows, n, scores, n_scores, fit->model->norm, NULL};
     return 0;
 }
 
@@ -56,8 +54,10 @@ int calibration_score(struct calibration *calibration, const struct crossval *cr
     if (status == 0) {
         struct crossval own = *crossval;
         own.folds = &folds;
-        own.first_point = point.number;
+        own.points = &point.number;
         own.n_points = 1;
+        own.wanted = NULL;
+        own.log = NULL;
         own.scored = keep_scores;
         own.context = &keeping;
         status = crossval_run(&own, err);

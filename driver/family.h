@@ -50,9 +50,8 @@ struct held_out {
     double *scores; /* (n, n_scores) row-major */
     size_t n_scores;
     double norm; /* |f| of the fit that scored them; 0: not known */
-    const double
-        *fitted; /* (data->n_rows, n_scores) of the model, in which these rows are; only where
-                             calibrate_by_row asks for folds; else NULL */
+    const double *fitted; /* (data->n_rows, n_scores) of the model, in which these rows are; only
+                             where calibrate_by_row asks for folds; else NULL */
 };
 
 struct family {
@@ -70,6 +69,9 @@ struct family {
     size_t n_options;
     const struct measures *measures;
 
+    /* True if the option, of level OPTION_SOLVE or dearer or of the family, means something at the
+     * point: with its formulation, and beside what else is given. May be NULL: all do. */
+    bool (*applies)(struct point point, const char *option);
     /* Refuses combinations of options (ERROR_USAGE), before anything is read. May be NULL. */
     int (*check)(const struct options *options, struct error *err);
     /* What the solvers ask of the kernel matrix. May be NULL: FAMILY_PRODUCTS. */

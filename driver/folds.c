@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/base/random.h"
+#include "common/data/names.h"
 #include "common/data/twins.h"
 
 #include <errno.h>
@@ -99,15 +100,16 @@ static uint32_t *random_order(size_t n, uint64_t seed, struct error *err) {
     return order;
 }
 
-/* Turns numbers below n_numbers, which stand in place of folds, into folds at random. */
-static int deal_numbers(struct folds *folds, size_t n_numbers, uint64_t seed, struct error *err) {
-    uint32_t *order = random_order(n_numbers, seed, err);
+/* Deals the keys that fold[i] are the numbers of to n folds. */
+static int deal(struct folds *folds, size_t n_keys, size_t n, uint64_t seed, struct error *err) {
+    uint32_t *order = random_order(n_keys, seed, err);
     if (!order) {
         return -1;
     }
     for (size_t i = 0; i < folds->n_rows; i++) {
-        folds->fold[i] = (uint32_t)(order[folds->fold[i]] % folds->n);
+        folds->fold[i] = (uint32_t)(order[folds->fold[i]] % n);
     }
+    folds->n = n;
     free(order);
     return 0;
 }
@@ -127,7 +129,7 @@ int folds_by_query(struct folds *folds, const struct data *data, size_t n, uint6
                          "--fold-file FILE can hold out rows",
                          n_queries, n_queries == 1 ? "query" : "queries", n);
     }
-    return deal_numbers(folds, n_queries, seed, err);
+    return deal(folds, n_queries, n, seed, err);
 }
 
 int folds_by_twin(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
@@ -146,7 +148,7 @@ int folds_by_twin(struct folds *folds, const struct data *data, size_t n, uint64
     free(keys);
     return different < n ? error_set(err, ERROR_RUNTIME, "%zu different rows cannot make %zu folds",
                                      different, n)
-                         : deal_numbers(folds, different, seed, err);
+                         : deal(folds, different, n, seed, err);
 }
 
 int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
@@ -183,33 +185,65 @@ int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_
     return 0;
 }
 
-/* Reads n_rows lines, a number each, into keys. */
-static int read_keys(FILE *file, const char *path, struct keyed *keys, size_t n_rows,
+/* What stands in the lines of a fold file. */
+struct words {
+    struct keyed *key;  /* (n_rows) numbers of the words, or what they say if all are numbers */
+    struct names names; /* the words */
+    uint64_t *number;   /* (names.n) what they say; while all are numbers */
+    size_t room;
+    bool numbers;
+};
+
+static int take_word(struct words *words, const char *word, size_t length, size_t row,
                      struct error *err) {
+    uint32_t name;
+    size_t n = words->names.n;
+    if (memory_grow(&words->number, words->room, n + 1, sizeof *words->number, "folds", err) < 0) {
+        return -1;
+    }
+    words->room = memory_room(words->room, n + 1);
+    if (names_add(&words->names, word, length, &name, err) < 0) {
+        return -1;
+    }
+    if (words->names.n > n) {
+        words->numbers &=
+            number_parse_unsigned(word, word + length, &words->number[n]) == word + length;
+    }
+    words->key[row] = (struct keyed){name, (uint32_t)row};
+    return 0;
+}
+
+/* Reads n_rows lines, a word each. */
+static int read_words(FILE *file, const char *path, struct words *words, size_t n_rows,
+                      struct error *err) {
     char *line = NULL;
     size_t capacity = 0, row = 0;
     int status = 0;
-    for (;;) {
+    while (status == 0) {
         ssize_t length = getline(&line, &capacity, file);
         if (length < 0) {
             break;
         }
-        while (length > 0 && strchr("\r\n \t", line[length - 1])) {
+        while (length > 0 && memchr("\r\n \t", line[length - 1], 4)) {
             length--;
         }
-        const char *end = line + length;
-        uint64_t key;
+        const char *word = line;
+        while (length > 0 && (*word == ' ' || *word == '\t')) {
+            word++;
+            length--;
+        }
         if (row == n_rows) {
             status = error_set(err, ERROR_RUNTIME, "%s:%zu: more lines than the %zu training rows",
                                path, row + 1, n_rows);
-            break;
+        } else if (length == 0) {
+            status = error_set(err, ERROR_RUNTIME, "%s:%zu:1: no word to tell the fold by", path,
+                               row + 1);
+        } else if (strcspn(word, " \t") < (size_t)length) {
+            status = error_set(err, ERROR_RUNTIME, "%s:%zu:1: not one word: '%.*s'", path, row + 1,
+                               length < 100 ? (int)length : 100, word);
+        } else {
+            status = take_word(words, word, (size_t)length, row, err);
         }
-        if (number_parse_unsigned(line, end, &key) != end) {
-            status = error_set(err, ERROR_RUNTIME, "%s:%zu:1: not a fold number: '%.*s'", path,
-                               row + 1, length < 100 ? (int)length : 100, line);
-            break;
-        }
-        keys[row] = (struct keyed){key, (uint32_t)row};
         row++;
     }
     if (status == 0 && ferror(file)) {
@@ -222,27 +256,43 @@ static int read_keys(FILE *file, const char *path, struct keyed *keys, size_t n_
     return status;
 }
 
-int folds_read(struct folds *folds, const char *path, size_t n_rows, struct error *err) {
+/* Numbers the folds by the words. */
+static int number_words(struct folds *folds, struct words *words, const char *path, size_t n,
+                        uint64_t seed, struct error *err) {
+    for (size_t i = 0; words->numbers && i < folds->n_rows; i++) {
+        words->key[i].key = words->number[words->key[i].key];
+    }
+    folds->n = number_keys(words->key, folds->n_rows, folds->fold);
+    if (folds->n < 2 || folds->n < n) {
+        return folds->n < 2 ? error_set(err, ERROR_RUNTIME, "%s: all rows are in one fold", path)
+                            : error_set(err, ERROR_RUNTIME, "%s: %zu words cannot make %zu folds",
+                                        path, folds->n, n);
+    }
+    return n == 0 ? 0 : deal(folds, folds->n, n, seed, err);
+}
+
+int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, uint64_t seed,
+               struct error *err) {
     if (allocate(folds, 0, n_rows, err) < 0) {
         return -1;
     }
-    struct keyed *keys = memory_array(n_rows, sizeof *keys, "folds", err);
-    if (!keys) {
+    struct words words = {.numbers = true};
+    words.key = memory_array(n_rows, sizeof *words.key, "folds", err);
+    if (!words.key) {
         return -1;
     }
     FILE *file = fopen(path, "re");
-    int status = file ? read_keys(file, path, keys, n_rows, err)
+    int status = file ? read_words(file, path, &words, n_rows, err)
                       : error_set(err, ERROR_RUNTIME, "%s: cannot open: %s", path, strerror(errno));
     if (file) {
         fclose(file);
     }
     if (status == 0) {
-        folds->n = number_keys(keys, n_rows, folds->fold);
-        if (folds->n < 2) {
-            status = error_set(err, ERROR_RUNTIME, "%s: all rows are in one fold", path);
-        }
+        status = number_words(folds, &words, path, n, seed, err);
     }
-    free(keys);
+    names_free(&words.names);
+    free(words.number);
+    free(words.key);
     return status;
 }
 

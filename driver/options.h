@@ -43,6 +43,7 @@ struct option_spec {
     const char *absent;  /* in words, what holds without it if there is no default; may be NULL */
     const char *help;    /* one paragraph; --help breaks its lines */
     unsigned needs;      /* flags, see options_add */
+    bool aside;          /* changes nothing of what a sweep measures, see grid.h */
 
     /* Bounds of OPTION_NUMBER, OPTION_COUNT and OPTION_WINDOW, where low < high. */
     double low, high;
@@ -58,7 +59,7 @@ struct option_spec {
 #define OPTION_THREADS                                                                             \
     {                                                                                              \
         .letter = 'j', .name = "threads", .kind = OPTION_COUNT, .value = "N", .low = 1,            \
-        .high = 1024, .absent = "one per processor",                                               \
+        .high = 1024, .absent = "one per processor", .aside = true,                                \
         .help = "threads; results do not depend on them"                                           \
     }
 
@@ -71,6 +72,7 @@ struct option_weight {
 struct option {
     struct option_spec spec;
     bool given;       /* on the command line */
+    bool listed;      /* the value is a list or a range, be it of one value */
     const char *text; /* as given, or the default; NULL: neither */
     double *number;   /* (n) values; choices by their number; windows low, high */
     size_t n;

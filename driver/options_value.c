@@ -118,6 +118,7 @@ static int parse_number(struct option *option, const char *text, size_t length, 
     }
     const char *colon = memchr(text, ':', length);
     if (colon && spec->level != OPTION_SINGLE) {
+        option->listed = true;
         return parse_range(option, text, length, colon, err);
     }
     double value;
@@ -187,6 +188,7 @@ static int parse_list(struct option *option, const char *text, struct error *err
         if (!*item) {
             break;
         }
+        option->listed = true;
     }
     if (option->spec.level <= OPTION_SOLVE && option->spec.kind != OPTION_CHOICE) {
         qsort(option->number, option->n, sizeof option->number[0], compare_numbers);
@@ -230,6 +232,7 @@ static int parse_weight(struct option *option, const char *text, struct error *e
 int option_take(struct option *option, const char *text, struct error *err) {
     option->text = text;
     option->n = 0;
+    option->listed = false;
     switch (option->spec.kind) {
     case OPTION_FLAG:
         return append(option, 1, err);

@@ -28,10 +28,10 @@ static int open_wanted(struct output **output, const struct options *options, co
 }
 
 /* Two outputs to one file would leave only the last of them, or a mixture. */
-static int check_distinct(const struct options *options, const char *model_path,
+static int check_distinct(const struct options *options, const char *first_path,
                           const char *extra_option, struct error *err) {
-    const char *const names[] = {"log", "libsvm", "liblinear", "proof", extra_option};
-    const char *path[1 + sizeof names / sizeof names[0]] = {model_path};
+    const char *const names[] = {"log", "resume", "libsvm", "liblinear", "proof", extra_option};
+    const char *path[1 + sizeof names / sizeof names[0]] = {first_path};
     size_t n = 1;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (names[i] && options_given(options, names[i])) {
@@ -56,7 +56,6 @@ static int open_model(struct outputs *outputs, const struct family *family,
     const char *path = options->n_operands > 1 ? options->operand[1] : outputs->default_model;
     if (check_distinct(options, path, family->extra_option, err) < 0 ||
         output_open(&outputs->model, path, err) < 0 ||
-        open_wanted(&outputs->log, options, "log", err) < 0 ||
         open_wanted(&outputs->proof, options, "proof", err) < 0 ||
         (family->extra_option &&
          open_wanted(&outputs->extra, options, family->extra_option, err) < 0)) {
@@ -67,16 +66,25 @@ static int open_model(struct outputs *outputs, const struct family *family,
                : open_wanted(&outputs->liblinear, options, "liblinear", err);
 }
 
-int outputs_open(struct outputs *outputs, const struct family *family,
-                 const struct options *options, bool fitting, struct error *err) {
-    *outputs = (struct outputs){.hold = outputs->hold};
-    if (fitting && open_model(outputs, family, options, err) < 0) {
-        outputs_close(outputs);
+/* The model or the table has standard output for itself, the model first. What then remains to say is
+ * for standard error, but beside a table not if that is to be quiet. */
+static int open_standard(struct outputs *outputs, bool table, bool quiet, struct error *err) {
+    bool taken = outputs->model && output_is_stdout(outputs->model);
+    if (table && output_open(&outputs->table, taken ? OUTPUT_STDERR : "-", err) < 0) {
         return -1;
     }
-    /* a model on standard output has it for itself */
-    bool taken = outputs->model && output_is_stdout(outputs->model);
-    if (output_open(&outputs->results, taken ? OUTPUT_STDERR : "-", err) < 0) {
+    return table && quiet
+               ? 0
+               : output_open(&outputs->results, taken || table ? OUTPUT_STDERR : "-", err);
+}
+
+int outputs_open(struct outputs *outputs, const struct family *family,
+                 const struct options *options, bool fitting, bool table, struct error *err) {
+    *outputs = (struct outputs){.hold = outputs->hold};
+    if ((fitting && open_model(outputs, family, options, err) < 0) ||
+        (table && check_distinct(options, "-", NULL, err) < 0) ||
+        open_wanted(&outputs->log, options, "log", err) < 0 ||
+        open_standard(outputs, table, options_given(options, "quiet"), err) < 0) {
         outputs_close(outputs);
         return -1;
     }
@@ -94,8 +102,9 @@ int outputs_write_model(struct outputs *outputs, const struct family *family,
 }
 
 int outputs_commit(struct outputs *outputs, struct error *err) {
-    struct output *all[] = {outputs->libsvm, outputs->liblinear, outputs->log,    outputs->extra,
-                            outputs->proof,  outputs->model,     outputs->results};
+    struct output *all[] = {outputs->libsvm, outputs->liblinear, outputs->log,   outputs->extra,
+                            outputs->proof,  outputs->model,     outputs->table, outputs->results};
+    outputs->table = NULL;
     outputs->libsvm = outputs->liblinear = outputs->log = outputs->proof = NULL;
     outputs->extra = outputs->model = outputs->results = NULL;
     return output_commit_all(all, sizeof all / sizeof all[0], outputs->hold, err);
@@ -108,6 +117,7 @@ void outputs_close(struct outputs *outputs) {
     output_discard(outputs->proof);
     output_discard(outputs->libsvm);
     output_discard(outputs->liblinear);
+    output_discard(outputs->table);
     output_discard(outputs->results);
     free(outputs->default_model);
     *outputs = (struct outputs){0};

@@ -14,19 +14,21 @@
 
 struct outputs {
     const struct output_hold *hold; /* set before outputs_open; NULL: none */
-    struct output *results;         /* the report and the table of a sweep */
-    struct output *model;           /* NULL, as the following: not wanted */
+    struct output *results;         /* the report; NULL, as the following: not wanted */
+    struct output *table;           /* of a sweep */
+    struct output *model;
     struct output *log, *libsvm, *liblinear;
     struct output *extra; /* of the family's option */
     struct output *proof;
     char *default_model; /* path, where none was given */
 };
 
-/* Opens results, and if a model is wanted (`fitting`) the files for that, which the options name; two
- * outputs to one file are an error. The options must outlive it; the caller ends with
+/* Opens results, with `table` the table of a sweep, --log, and if a model is wanted (`fitting`) the
+ * files for that, which the options name; two outputs to one file are an error. A model or a table has
+ * standard output for itself: results then go to standard error, or beside a table with --quiet nowhere. The options must outlive it; the caller ends with
  * outputs_close. */
 int outputs_open(struct outputs *outputs, const struct family *family,
-                 const struct options *options, bool fitting, struct error *err);
+                 const struct options *options, bool fitting, bool table, struct error *err);
 
 /* Writes a model in all wanted formats; *checksum gets the CRC of its last line. */
 int outputs_write_model(struct outputs *outputs, const struct family *family,

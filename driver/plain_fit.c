@@ -7,6 +7,7 @@
 #include "driver/training_data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Fits the scaling. Rows that are scaled one by one have been before: that is only noted. */
@@ -66,6 +67,14 @@ static int make_model(struct plain_fit *fit, struct error *err) {
         return -1;
     }
     return fit_body(&fit->model, &fit->problem, &fit->solution, err);
+}
+
+static struct watch make_watch(const struct plain_fit_setup *setup, double deadline) {
+    struct watch watch = fit_watch(setup->point.options, deadline);
+    watch.progress = setup->progress;
+    watch.log = setup->log;
+    snprintf(watch.place, sizeof watch.place, "%zu\t\t", setup->place);
+    return watch;
 }
 
 static struct plain_fit *begin(const struct plain_fit_setup *setup, struct error *err) {
@@ -137,9 +146,7 @@ static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setu
     }
     job->fit = fit;
     job->setup = *setup;
-    job->watch = fit_watch(setup->point.options, setup->deadline);
-    job->watch.progress = setup->progress;
-    job->watch.log = setup->log;
+    job->watch = make_watch(setup, setup->deadline);
     watch_open(&job->watch);
     return job;
 }
@@ -175,12 +182,10 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
 
 static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup,
                       struct error *err) {
-    struct watch watch = fit_watch(setup->point.options, INFINITY);
+    struct watch watch = make_watch(setup, INFINITY);
     if (open_problem(fit, setup, err) < 0) {
         return -1;
     }
-    watch.progress = setup->progress;
-    watch.log = setup->log;
     watch_open(&watch);
     return solve(fit, setup, &watch, err) < 0 ? -1 : make_model(fit, err);
 }

@@ -34,7 +34,8 @@ struct plain_fit_setup {
     size_t cache_bytes;
     double deadline; /* of progress_clock(), INFINITY: none */
     struct progress *progress;
-    struct output *log; /* NULL: none */
+    struct fit_log *log; /* NULL: none */
+    size_t place;        /* number of the point in a log with places, from 1 */
 };
 
 struct plain_fit {

@@ -83,16 +83,44 @@ void progress_warn(struct progress *progress, const char *format, ...) {
     va_end(arguments);
 }
 
+void progress_note(struct progress *progress, const char *format, ...) {
+    if (progress->quiet) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    pthread_mutex_lock(&progress->mutex);
+    clear(progress);
+    say(progress->voice, progress->program, ": note: ", "\n", format, arguments);
+    pthread_mutex_unlock(&progress->mutex);
+    va_end(arguments);
+}
+
 void progress_clear(struct progress *progress) {
     pthread_mutex_lock(&progress->mutex);
     clear(progress);
     pthread_mutex_unlock(&progress->mutex);
 }
 
-static void log_row(struct output *log, uint64_t iteration, double seconds, double primal,
+void fit_log_open(struct fit_log *log, struct output *output, bool placed) {
+    *log = (struct fit_log){.output = output, .placed = placed};
+    pthread_mutex_init(&log->mutex, NULL);
+    output_format(output, "%siteration\tseconds\tprimal\tdual\tgap\n",
+                  placed ? "point\tfold\t" : "");
+}
+
+void fit_log_close(struct fit_log *log) {
+    pthread_mutex_destroy(&log->mutex);
+}
+
+static void log_row(const struct watch *watch, uint64_t iteration, double seconds, double primal,
                     double dual) {
-    output_format(log, "%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\n", iteration, seconds, primal, dual,
+    struct fit_log *log = watch->log;
+    pthread_mutex_lock(&log->mutex);
+    output_format(log->output, "%s%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\n",
+                  log->placed ? watch->place : "", iteration, seconds, primal, dual,
                   gap_relative(primal, dual));
+    pthread_mutex_unlock(&log->mutex);
 }
 
 static bool late(void *context) {
@@ -103,7 +131,7 @@ static bool late(void *context) {
 static void tell(struct watch *watch, uint64_t iteration, double primal, double dual) {
     double seconds = progress_clock() - watch->started;
     if (watch->log) {
-        log_row(watch->log, iteration, seconds, primal, dual);
+        log_row(watch, iteration, seconds, primal, dual);
     }
     if (watch->progress) {
         progress_show(watch->progress,
@@ -130,9 +158,6 @@ void watch_open(struct watch *watch) {
     watch->started = progress_clock();
     watch->closed = false;
     pthread_mutex_init(&watch->mutex, NULL);
-    if (watch->log) {
-        output_format(watch->log, "iteration\tseconds\tprimal\tdual\tgap\n");
-    }
 }
 
 void watch_close(struct watch *watch) {

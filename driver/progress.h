@@ -38,13 +38,31 @@ void progress_show(struct progress *progress, const char *format, ...)
 void progress_warn(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Says `PROGRAM: note: TEXT`, unless quiet. */
+void progress_note(struct progress *progress, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Clears the line that stands on a terminal. Before results, which may go there too. */
 void progress_clear(struct progress *progress);
+
+/* --log: a table with a row for each check of a solver. Runs that go on at once share it. */
+struct fit_log {
+    struct output *output;
+    bool placed;           /* rows begin with a place: the point of a sweep and the fold */
+    pthread_mutex_t mutex; /* guards the output */
+};
+
+/* Writes the header; fit_log_close ends it, the output is the caller's. */
+void fit_log_open(struct fit_log *log, struct output *output, bool placed);
+void fit_log_close(struct fit_log *log);
+
+enum { WATCH_PLACE = 48 };
 
 /* One run of a solver under watch. */
 struct watch {
     struct progress *progress; /* NULL: not shown */
-    struct output *log;        /* NULL: none */
+    struct fit_log *log;       /* NULL: none */
+    char place[WATCH_PLACE];   /* POINT, tab, FOLD, tab: in a log with places */
     uint64_t most_iterations;  /* 0: no limit */
     double deadline;           /* of progress_clock(); INFINITY: none */
     double started;            /* progress_clock() then */
@@ -52,8 +70,8 @@ struct watch {
     bool closed;               /* nothing is shown or logged any more */
 };
 
-/* Begins the watch, whose fields before `started` are set: the clock of what it says starts now, and
- * the log has its header. watch_close, from any thread, ends what it says: the solver is told to stop,
+/* Begins the watch, whose fields before `started` are set: the clock of what it says starts now.
+ * watch_close, from any thread, ends what it says: the solver is told to stop,
  * and if it goes on, nobody hears of it. */
 void watch_open(struct watch *watch);
 void watch_close(struct watch *watch);

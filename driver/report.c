@@ -47,14 +47,13 @@ void report_measures(const struct sweep *sweep, const struct options *options,
     }
 }
 
-void report_best(const struct sweep *sweep, const struct options *options, struct output *output) {
-    struct point best = {options, sweep->best};
+void report_best(const struct sweep *sweep, uint32_t n_features, struct output *output) {
     char text[NUMBER_LENGTH];
-    output_format(output, "# best:");
-    for (size_t i = 0; i < options->n; i++) {
-        const struct option *option = &options->option[i];
-        if (option->spec.level >= OPTION_SOLVE && option->n > 1) {
-            output_format(output, " %s=%s", option->spec.name, point_text(best, option, text));
+    output_format(output, "best: point=%zu", sweep->best + 1);
+    for (size_t c = 0; c < sweep->grid.n_columns; c++) {
+        const char *value = grid_text(&sweep->grid, sweep->best, c, n_features, text);
+        if (*value && sweep->grid.column[c]->n > 1) {
+            output_format(output, " %s=%s", sweep->grid.column[c]->spec.name, value);
         }
     }
     output_format(output, " %s=%.6g\n", sweep->measure[sweep->selected].name,

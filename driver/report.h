@@ -8,17 +8,19 @@
 #include "driver/plain_fit.h"
 #include "driver/sweep.h"
 
+#include <stdint.h>
+
 /* Lines `name = value` of a fit: the family's, iterations, bounds, support vectors. */
 void report_fit(const struct plain_fit *fit, struct output *output);
 
 /* The seconds of its parts. */
 void report_seconds(const struct plain_fit *fit, double read_seconds, struct output *output);
 
-/* The measures of a sweep's only point, in LIBSVM's words: `Cross Validation Accuracy = 82.963%`. */
+/* The measures of cross-validation at one point that is no sweep, in LIBSVM's words: `Cross Validation Accuracy = 82.963%`. */
 void report_measures(const struct sweep *sweep, const struct options *options,
                      struct output *output);
 
-/* A comment with the best point of a sweep. */
-void report_best(const struct sweep *sweep, const struct options *options, struct output *output);
+/* A line with the best point of a sweep. n_features: of the training file. */
+void report_best(const struct sweep *sweep, uint32_t n_features, struct output *output);
 
 #endif

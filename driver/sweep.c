@@ -2,28 +2,60 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "driver/journal.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { CELL = 40 }; /* bytes that a cell may take, with the tab before it */
+
 /* What the folds of a point have given so far. */
 struct results {
     struct sweep *sweep;
     const struct crossval *crossval;
-    struct output *table;
+    const struct sweep_table *table; /* NULL: none */
+    char *header;
+    char run[CELL]; /* the last cell of each row */
+    struct journal *journal;
+    bool *mine;   /* (grid.n) points of the shard */
+    bool *wanted; /* (grid.n) those of them that are not known yet */
+    char **line;  /* (grid.n) rows that are known */
     pthread_mutex_t mutex;
-    double *value, *weight; /* (n_points, n_folds, n_measures) */
-    size_t *n_folds;        /* (n_points) folds that are done */
+    double *value, *weight; /* (grid.n, n_folds, n_measures) */
+    double *seconds;        /* (grid.n, n_folds) */
+    double *gap;            /* (grid.n): the largest relative gap of the folds; NaN: one has none */
+    size_t *n_folds;        /* (grid.n) folds that are done */
     size_t n_shown;         /* points whose rows are written */
 };
 
+/* ---- before any work ---- */
+
+/* I/N. */
+static int read_shard(struct sweep *sweep, const char *text, struct error *err) {
+    const char *end = text + strlen(text), *slash = strchr(text, '/');
+    uint64_t number = 0, n = 0;
+    if (!slash || number_parse_unsigned(text, slash, &number) != slash ||
+        number_parse_unsigned(slash + 1, end, &n) != end || number < 1 || number > n ||
+        n > UINT32_MAX) {
+        return error_set(err, ERROR_USAGE,
+                         "option --shard: not a part I/N, from 1/N to N/N: '%.100s'", text);
+    }
+    sweep->shard = (size_t)number - 1;
+    sweep->n_shards = (size_t)n;
+    return 0;
+}
+
 int sweep_create(struct sweep *sweep, const struct family *family, const struct options *options,
                  struct error *err) {
-    *sweep = (struct sweep){.n_points = options->n_points};
-    if (measures_list(family->measures, options, &sweep->measure, &sweep->n_measures, err) < 0) {
+    *sweep = (struct sweep){.n_shards = 1};
+    const char *shard = options_text(options, "shard");
+    if ((shard && read_shard(sweep, shard, err) < 0) ||
+        grid_create(&sweep->grid, family, options, err) < 0 ||
+        measures_list(family->measures, options, &sweep->measure, &sweep->n_measures, err) < 0) {
         return -1;
     }
     const char *name = options_text(options, "select");
@@ -45,90 +77,226 @@ int sweep_create(struct sweep *sweep, const struct family *family, const struct 
 }
 
 void sweep_free(struct sweep *sweep) {
+    grid_free(&sweep->grid);
     free(sweep->measure);
     free(sweep->value);
-    free(sweep->gap);
     *sweep = (struct sweep){0};
 }
 
-static void write_header(struct results *results) {
-    const struct options *options = results->crossval->options;
-    for (size_t i = 0; i < options->n; i++) {
-        if (options->option[i].spec.level >= OPTION_SOLVE && options->option[i].n > 1) {
-            output_format(results->table, "%s\t", options->option[i].spec.name);
+/* Marks the points of the shard: consecutive ones, whole runs of them if there are enough. */
+static void mark_shard(struct results *results) {
+    const struct sweep *sweep = results->sweep;
+    const struct grid *grid = &sweep->grid;
+    size_t n_runs = 0, run = 0;
+    for (size_t i = 0; i < grid->n; n_runs++) {
+        i = crossval_run_end(grid->options, grid->point, grid->n, i);
+    }
+    bool by_runs = n_runs >= sweep->n_shards;
+    size_t n_parts = by_runs ? n_runs : grid->n;
+    for (size_t i = 0, end = 0; i < grid->n; i++) {
+        if (i == end) {
+            end = crossval_run_end(grid->options, grid->point, grid->n, i);
+            run++;
         }
+        size_t part = by_runs ? run - 1 : i;
+        results->mine[i] = part * sweep->n_shards / n_parts == sweep->shard;
     }
-    for (size_t k = 0; k < results->sweep->n_measures; k++) {
-        output_format(results->table, "%s\t", results->sweep->measure[k].name);
-    }
-    output_format(results->table, "gap\n");
 }
 
-static void write_row(struct results *results, size_t number) {
-    const struct options *options = results->crossval->options;
-    const struct sweep *sweep = results->sweep;
-    char text[NUMBER_LENGTH];
-    for (size_t i = 0; i < options->n; i++) {
-        if (options->option[i].spec.level >= OPTION_SOLVE && options->option[i].n > 1) {
-            output_format(results->table, "%s\t",
-                          point_text((struct point){options, number}, &options->option[i], text));
-        }
+/* ---- rows ---- */
+
+/* The header, without a line end; the caller frees. */
+static char *make_header(const struct sweep *sweep, struct error *err) {
+    const struct grid *grid = &sweep->grid;
+    size_t size = CELL * (grid->n_columns + 2 * sweep->n_measures + 5), used = 0;
+    for (size_t c = 0; c < grid->n_columns; c++) {
+        size += strlen(grid->column[c]->spec.name);
+    }
+    char *line = memory_array(size, 1, "a header", err);
+    if (!line) {
+        return NULL;
+    }
+    used += (size_t)snprintf(line, size, "point");
+    for (size_t c = 0; c < grid->n_columns; c++) {
+        used += (size_t)snprintf(line + used, size - used, "\t%s", grid->column[c]->spec.name);
     }
     for (size_t k = 0; k < sweep->n_measures; k++) {
-        output_format(results->table, "%.6g\t", sweep->value[number * sweep->n_measures + k]);
+        const char *name = sweep->measure[k].name;
+        used += (size_t)snprintf(line + used, size - used, "\t%s\t%s-sd", name, name);
     }
-    if (isnan(sweep->gap[number])) {
-        output_format(results->table, "none\n");
-    } else {
-        output_format(results->table, "%.3g\n", sweep->gap[number]);
-    }
+    snprintf(line + used, size - used, "\tgap\tseconds\trun");
+    return line;
 }
 
-/* Averages over the folds, in their order: the sum does not depend on who was first. */
-static void average(struct results *results, size_t point) {
-    size_t n_folds = results->crossval->folds->n, n = results->sweep->n_measures;
-    for (size_t k = 0; k < n; k++) {
-        double sum = 0, weights = 0;
-        for (size_t fold = 0; fold < n_folds; fold++) {
-            size_t cell = (point * n_folds + fold) * n + k;
-            if (!isnan(results->value[cell])) {
-                sum += results->weight[cell] * results->value[cell];
-                weights += results->weight[cell];
-            }
-        }
-        results->sweep->value[point * n + k] = weights > 0 ? sum / weights : (double)NAN;
+/* Room for a row of the point, which begins with its number and its columns: *used bytes. The caller
+ * frees. */
+static char *begin_row(const struct results *results, size_t index, size_t *size, size_t *used,
+                       struct error *err) {
+    const struct sweep *sweep = results->sweep;
+    const struct grid *grid = &sweep->grid;
+    char text[NUMBER_LENGTH];
+    *size = CELL * (grid->n_columns + 2 * sweep->n_measures + 5);
+    char *line = memory_array(*size, 1, "a row", err);
+    if (!line) {
+        return NULL;
     }
+    *used = (size_t)snprintf(line, *size, "%zu", index + 1);
+    for (size_t c = 0; c < grid->n_columns; c++) {
+        *used += (size_t)snprintf(line + *used, *size - *used, "\t%s",
+                                  grid_text(grid, index, c, results->crossval->n_features, text));
+    }
+    return line;
+}
+
+/* Adds a tab and a number of so many digits; nothing but the tab for NaN. */
+static size_t add_cell(char *to, size_t size, int digits, double value) {
+    return (size_t)(isnan(value) ? snprintf(to, size, "\t")
+                                 : snprintf(to, size, "\t%.*g", digits, value));
+}
+
+/* Takes the measures of a row, whose cells behind those of begin_row begin at `cell`: as they stand
+ * there. NULL, or what is wrong. */
+static const char *take_values(const struct results *results, size_t index, const char *cell) {
+    const struct sweep *sweep = results->sweep;
+    double *value = sweep->value + index * sweep->n_measures;
+    for (size_t k = 0; k < 2 * sweep->n_measures; k++) {
+        const char *end = *cell == '\t' ? cell + 1 + strcspn(cell + 1, "\t") : cell;
+        double number = NAN;
+        if (end == cell || (end > cell + 1 && number_parse(cell + 1, end, &number) != end)) {
+            return "not a row of this sweep: a measure is not a number";
+        }
+        if (k % 2 == 0) {
+            value[k / 2] = number;
+        }
+        cell = end;
+    }
+    size_t length = strlen(cell), last = strlen(results->run);
+    return length > last && strcmp(cell + length - last, results->run) == 0
+               ? NULL
+               : "a row of other data, folds or options than this sweep's";
+}
+
+/* A row of the journal. */
+static const char *take_row(void *context, const char *line) {
+    static const char other[] = "not a row of this sweep", torn[] = "out of memory";
+    struct results *results = context;
+    struct error unheard;
+    uint64_t number;
+    const char *end = number_parse_unsigned(line, line + strcspn(line, "\t"), &number);
+    if (strncmp(line, "point\t", 6) == 0) {
+        return "other columns than this sweep's";
+    }
+    if (!end || *end != '\t' || number < 1 || number > results->sweep->grid.n) {
+        return other;
+    }
+    size_t index = (size_t)number - 1, size, used, n_tabs = 0, header_tabs = 0;
+    for (const char *at = line; *at; at++) {
+        n_tabs += *at == '\t';
+    }
+    for (const char *at = results->header; *at; at++) {
+        header_tabs += *at == '\t';
+    }
+    char *row = begin_row(results, index, &size, &used, &unheard);
+    if (!row) {
+        return torn;
+    }
+    bool same = strncmp(row, line, used) == 0 && n_tabs == header_tabs;
+    free(row);
+    if (!same || results->line[index]) { /* joined tables may have a row twice */
+        return same ? NULL : other;
+    }
+    const char *wrong = take_values(results, index, line + used);
+    if (!wrong) {
+        results->line[index] = memory_text(line, strlen(line), "a row", &unheard);
+        wrong = results->line[index] ? NULL : torn;
+    }
+    return wrong;
+}
+
+/* The mean and the standard deviation over the folds of measure k, by what each fold counts, in their
+ * order: sums do not depend on who was first. One value has no deviation. */
+static void average(const struct results *results, size_t index, size_t k, double *mean,
+                    double *deviation) {
+    size_t n_folds = results->crossval->folds->n, n = results->sweep->n_measures, step = n;
+    const double *value = results->value + index * n_folds * n + k;
+    const double *weight = results->weight + index * n_folds * n + k;
+    double sum = 0, weights = 0, squares = 0, spread = 0;
+    size_t counted = 0;
+    for (size_t fold = 0; fold < n_folds; fold++) {
+        if (!isnan(value[fold * step])) {
+            sum += weight[fold * step] * value[fold * step];
+            weights += weight[fold * step];
+            squares += weight[fold * step] * weight[fold * step];
+            counted++;
+        }
+    }
+    *mean = weights > 0 ? sum / weights : (double)NAN;
+    for (size_t fold = 0; fold < n_folds; fold++) {
+        double far = isnan(value[fold * step]) ? 0 : value[fold * step] - *mean;
+        spread += isnan(value[fold * step]) ? 0 : weight[fold * step] * far * far;
+    }
+    double freedom = weights - squares / weights;
+    *deviation = counted > 1 && freedom > 0 ? sqrt(spread / freedom) : (double)NAN;
+}
+
+/* The row of a point whose folds are all done: to the lines, and to the journal. */
+static int make_row(struct results *results, size_t index, struct error *err) {
+    struct sweep *sweep = results->sweep;
+    size_t size, used, n_folds = results->crossval->folds->n;
+    char *line = begin_row(results, index, &size, &used, err);
+    if (!line) {
+        return -1;
+    }
+    size_t cells = used;
+    for (size_t k = 0; k < sweep->n_measures; k++) {
+        double mean, deviation;
+        average(results, index, k, &mean, &deviation);
+        used += add_cell(line + used, size - used, 6, mean);
+        used += add_cell(line + used, size - used, 4, deviation);
+    }
+    double seconds = 0;
+    for (size_t fold = 0; fold < n_folds; fold++) {
+        seconds += results->seconds[index * n_folds + fold];
+    }
+    used += add_cell(line + used, size - used, 3, results->gap[index]);
+    snprintf(line + used, size - used, "\t%.3f%s", seconds, results->run);
+    take_values(results, index, line + cells);
+    results->line[index] = line;
+    return results->journal ? journal_add(results->journal, line, err) : 0;
 }
 
 /* Writes the rows that can be written now. */
 static int show_finished(struct results *results, struct error *err) {
-    size_t n_points = results->sweep->n_points, n_folds = results->crossval->folds->n;
-    while (results->n_shown < n_points && results->n_folds[results->n_shown] == n_folds) {
-        average(results, results->n_shown);
-        if (results->table) {
-            if (results->crossval->progress) {
-                progress_clear(results->crossval->progress);
-            }
-            write_row(results, results->n_shown);
-            if (output_flush(results->table, err) < 0) {
-                return -1;
-            }
+    const struct grid *grid = &results->sweep->grid;
+    struct output *output = results->table->output;
+    bool cleared = !results->crossval->progress;
+    for (; results->n_shown < grid->n; results->n_shown++) {
+        size_t index = results->n_shown;
+        if (!results->mine[index]) {
+            continue;
         }
-        results->n_shown++;
+        if (!results->line[index]) {
+            break;
+        }
+        if (!cleared) {
+            progress_clear(results->crossval->progress);
+            cleared = true;
+        }
+        output_format(output, "%s\n", results->line[index]);
     }
-    return 0;
+    return output_flush(output, err);
 }
 
 static int measure_rows(const struct sweep *sweep, const struct crossval *crossval,
-                        const struct model *model, const uint32_t *rows, size_t n,
-                        const double *scores, size_t n_scores, double *value, double *weight,
+                        const struct crossval_fit *fit, double *value, double *weight,
                         struct error *err) {
     const struct measures *measures = crossval->family->measures;
     void *state = NULL;
-    if (measures->create(&state, crossval->options, model, err) < 0) {
+    if (measures->create(&state, crossval->options, fit->model, err) < 0) {
         return -1;
     }
-    int status = measures->add(state, crossval->data, rows, n, scores, n_scores, err);
+    int status =
+        measures->add(state, crossval->data, fit->rows, fit->n, fit->scores, fit->n_scores, err);
     status = status < 0 ? -1
                         : measures_values(measures, state, sweep->measure, sweep->n_measures, value,
                                           weight, err);
@@ -136,21 +304,29 @@ static int measure_rows(const struct sweep *sweep, const struct crossval *crossv
     return status;
 }
 
-static int scored(void *context, struct point point, size_t fold, const struct model *model,
-                  const uint32_t *rows, size_t n, const double *scores, size_t n_scores,
-                  struct error *err) {
+static int scored(void *context, const struct crossval_fit *fit, struct error *err) {
     struct results *results = context;
     struct sweep *sweep = results->sweep;
-    size_t cell = (point.number * results->crossval->folds->n + fold) * sweep->n_measures;
-    if (measure_rows(sweep, results->crossval, model, rows, n, scores, n_scores,
-                     results->value + cell, results->weight + cell, err) < 0) {
+    size_t n_folds = results->crossval->folds->n, index = fit->index;
+    size_t cell = (index * n_folds + fit->fold) * sweep->n_measures;
+    if (measure_rows(sweep, results->crossval, fit, results->value + cell, results->weight + cell,
+                     err) < 0) {
         return -1;
     }
     pthread_mutex_lock(&results->mutex);
-    double *gap = &sweep->gap[point.number]; /* none, if a fold has none */
-    *gap = model->gap <= *gap || isnan(*gap) ? *gap : model->gap;
-    results->n_folds[point.number]++;
-    int status = show_finished(results, err);
+    double *gap = &results->gap[index]; /* none, if a fold has none */
+    *gap = fit->model->gap <= *gap || isnan(*gap) ? *gap : fit->model->gap;
+    results->seconds[index * n_folds + fit->fold] = fit->seconds;
+    bool last = ++results->n_folds[index] == n_folds;
+    int status = 0;
+    if (last && results->table) {
+        status = make_row(results, index, err) < 0 ? -1 : show_finished(results, err);
+    } else if (last) {
+        for (size_t k = 0; k < sweep->n_measures; k++) {
+            double deviation;
+            average(results, index, k, &sweep->value[index * sweep->n_measures + k], &deviation);
+        }
+    }
     pthread_mutex_unlock(&results->mutex);
     return status;
 }
@@ -158,7 +334,7 @@ static int scored(void *context, struct point point, size_t fold, const struct m
 static int choose(struct sweep *sweep, struct error *err) {
     const struct measure *measure = &sweep->measure[sweep->selected];
     double best = NAN;
-    for (size_t i = 0; i < sweep->n_points; i++) {
+    for (size_t i = 0; i < sweep->grid.n; i++) {
         double value = sweep->value[i * sweep->n_measures + sweep->selected];
         bool better = measure->row->lower_is_better ? value < best : value > best;
         if (!isnan(value) && (isnan(best) || better)) {
@@ -171,41 +347,90 @@ static int choose(struct sweep *sweep, struct error *err) {
                        : 0;
 }
 
+/* ---- the run ---- */
+
 static int allocate(struct results *results, struct error *err) {
     struct sweep *sweep = results->sweep;
-    size_t fold_cells = results->crossval->folds->n * sweep->n_measures;
-    sweep->value =
-        memory_array(sweep->n_points, sweep->n_measures * sizeof(double), "measures", err);
-    sweep->gap = memory_zeros(sweep->n_points, sizeof(double), "gaps", err);
-    results->value = memory_array(sweep->n_points, fold_cells * sizeof(double), "measures", err);
-    results->weight = memory_array(sweep->n_points, fold_cells * sizeof(double), "measures", err);
-    results->n_folds = memory_zeros(sweep->n_points, sizeof(size_t), "measures", err);
-    return sweep->value && sweep->gap && results->value && results->weight && results->n_folds ? 0
-                                                                                               : -1;
+    size_t n = sweep->grid.n, n_folds = results->crossval->folds->n;
+    size_t fold_cells = n_folds * sweep->n_measures;
+    sweep->value = memory_array(n, sweep->n_measures * sizeof(double), "measures", err);
+    results->value = memory_array(n, fold_cells * sizeof(double), "measures", err);
+    results->weight = memory_array(n, fold_cells * sizeof(double), "measures", err);
+    results->seconds = memory_array(n, n_folds * sizeof(double), "measures", err);
+    results->gap = memory_zeros(n, sizeof(double), "gaps", err);
+    results->n_folds = memory_zeros(n, sizeof(size_t), "measures", err);
+    results->mine = memory_array(n, sizeof(bool), "points", err);
+    results->wanted = memory_array(n, sizeof(bool), "points", err);
+    results->line = memory_zeros(n, sizeof(char *), "rows", err);
+    if (!sweep->value || !results->value || !results->weight || !results->seconds ||
+        !results->gap || !results->n_folds || !results->mine || !results->wanted ||
+        !results->line) {
+        return -1;
+    }
+    for (size_t i = 0; i < n * sweep->n_measures; i++) {
+        sweep->value[i] = NAN;
+    }
+    return 0;
 }
 
-int sweep_run(struct sweep *sweep, const struct crossval *crossval, struct output *table,
-              struct error *err) {
+static void release(struct results *results) {
+    for (size_t i = 0; results->line && i < results->sweep->grid.n; i++) {
+        free(results->line[i]);
+    }
+    journal_close(results->journal);
+    free(results->header);
+    free(results->value);
+    free(results->weight);
+    free(results->seconds);
+    free(results->gap);
+    free(results->n_folds);
+    free(results->mine);
+    free(results->wanted);
+    free(results->line);
+}
+
+/* The header, what the journal has, and the rows that can be written at once. */
+static int open_table(struct results *results, struct error *err) {
+    const struct sweep_table *table = results->table;
+    uint32_t checksum = grid_checksum(&results->sweep->grid) ^ table->data;
+    snprintf(results->run, sizeof results->run, "\t%08" PRIx32, checksum);
+    results->header = make_header(results->sweep, err);
+    if (!results->header ||
+        (table->resume && journal_open(&results->journal, table->resume, results->header, take_row,
+                                       results, err) < 0)) {
+        return -1;
+    }
+    output_format(table->output, "%s\n", results->header);
+    return show_finished(results, err);
+}
+
+int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
+              size_t *n_fits, struct error *err) {
     struct crossval own = *crossval;
     struct results results = {.sweep = sweep, .crossval = &own, .table = table};
-    own.first_point = 0;
-    own.n_points = sweep->n_points;
-    own.scored = scored;
-    own.context = &results;
-    if (table) {
-        write_header(&results);
-    }
+    *n_fits = 0;
     int status = allocate(&results, err);
     if (status == 0) {
+        mark_shard(&results);
+        status = table ? open_table(&results, err) : 0;
+    }
+    if (status == 0) {
+        for (size_t i = 0; i < sweep->grid.n; i++) {
+            results.wanted[i] = results.mine[i] && !results.line[i];
+        }
+        own.points = sweep->grid.point;
+        own.n_points = sweep->grid.n;
+        own.wanted = results.wanted;
+        own.scored = scored;
+        own.context = &results;
+        *n_fits = crossval_count(&own);
         pthread_mutex_init(&results.mutex, NULL);
         status = crossval_run(&own, err);
         pthread_mutex_destroy(&results.mutex);
     }
-    if (status == 0) {
+    if (status == 0 && sweep->n_shards == 1) {
         status = choose(sweep, err);
     }
-    free(results.value);
-    free(results.weight);
-    free(results.n_folds);
+    release(&results);
     return status;
 }

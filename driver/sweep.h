@@ -5,29 +5,42 @@
 
 #include "common/base/output.h"
 #include "driver/crossval.h"
+#include "driver/grid.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct sweep {
+    struct grid grid;
     struct measure *measure; /* (n_measures) */
     size_t n_measures;
-    size_t selected; /* the measure that chooses */
-    size_t n_points;
-    double *value; /* (n_points, n_measures): averages over folds, NaN: nothing to measure */
-    double *gap;   /* (n_points): the largest relative gap of the folds */
-    size_t best;   /* point */
+    size_t selected;        /* the measure that chooses */
+    size_t shard, n_shards; /* shard (from 0) of so many */
+    double *value; /* (grid.n, n_measures): averages over folds, NaN: nothing to measure; in a table
+                      as they stand there */
+    size_t best;   /* index of the grid */
 };
 
-/* The family's measures, and which of them --select names. Before any work: for its errors. The
- * caller ends with sweep_free. */
+/* Where the rows of a table go. */
+struct sweep_table {
+    struct output *output;
+    const char
+        *resume;   /* a journal (journal.h) that rows are taken from and added to; NULL: none */
+    uint32_t data; /* a checksum of the rows and their folds */
+};
+
+/* The points, the family's measures, and which of them --select names; the part of --shard. Before any
+ * work: for its errors. The caller ends with sweep_free. */
 int sweep_create(struct sweep *sweep, const struct family *family, const struct options *options,
                  struct error *err);
 void sweep_free(struct sweep *sweep);
 
-/* Runs the cross-validation, whose scored and context are set here, for all points. With a table
- * (NULL: none) it writes a header and a row as soon as a point and those before it are finished:
- * the values of the options that vary, the measures, and the gap, with tabs between. */
-int sweep_run(struct sweep *sweep, const struct crossval *crossval, struct output *table,
-              struct error *err);
+/* Runs the cross-validation, whose points, scored and context are set here. With a table (NULL: none)
+ * a header and a row for each point of the shard are written to its output in the order of the points,
+ * each as soon as it and those before it are known; see doc/formats. *n_fits gets the number of
+ * fits. The best is chosen by the values as the table has them. */
+int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
+              size_t *n_fits, struct error *err);
 
 #endif

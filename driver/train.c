@@ -21,19 +21,23 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct training {
     const struct family *family;
     const struct options *options;
     bool crossing; /* cross-validation or validation rows */
+    bool table;    /* a sweep: a list was given, or an option that is for a table */
     bool fitting;  /* a model is wanted */
     struct outputs outputs;
+    struct fit_log log; /* has an output if there is one */
     struct progress progress;
     struct threads *threads;
     size_t cache_bytes;
     double deadline; /* of progress_clock(), for all; INFINITY: none */
     bool running;    /* a solver goes on: it has all of this but the outputs */
     struct training_data read;
+    uint32_t table_data; /* checksum of the rows for the table */
     struct sweep sweep;
     struct calibration calibration;
     size_t n_unconverged; /* fits, with those of folds */
@@ -45,22 +49,29 @@ struct training {
 static int check_options(const struct training *training, struct error *err) {
     const struct family *family = training->family;
     const struct options *options = training->options;
-    if (options_given(options, "validate") + options_given(options, "folds") +
-            options_given(options, "fold-file") >
-        1) {
-        return error_set(err, ERROR_USAGE,
-                         "--folds, --fold-file and --validate exclude one another");
+    if (options_given(options, "validate") &&
+        (options_given(options, "folds") || options_given(options, "fold-file"))) {
+        return error_set(err, ERROR_USAGE, "--validate excludes --folds and --fold-file");
     }
     if (options->n_points > 1 && !training->crossing) {
         return error_set(err, ERROR_USAGE,
                          "%zu points want --folds, --fold-file or --validate to choose by",
                          options->n_points);
     }
-    if (options_given(options, "select") && !training->crossing) {
-        return error_set(err, ERROR_USAGE, "--select wants --folds, --fold-file or --validate");
+    static const char *const crossed[] = {"select", "resume", "shard"};
+    for (size_t i = 0; i < sizeof crossed / sizeof crossed[0]; i++) {
+        if (options_given(options, crossed[i]) && !training->crossing) {
+            return error_set(err, ERROR_USAGE, "--%s wants --folds, --fold-file or --validate",
+                             crossed[i]);
+        }
     }
-    if (options_given(options, "log") && !training->fitting) {
-        return error_set(err, ERROR_USAGE, "--log wants a fit of a model");
+    if (options_given(options, "resume") && strcmp(options_text(options, "resume"), "-") == 0) {
+        return error_set(err, ERROR_USAGE, "--resume wants a file that can be read and added to");
+    }
+    if (options_given(options, "shard") && training->fitting) {
+        return error_set(err, ERROR_USAGE,
+                         "--shard writes no model: the best of all parts is known when their "
+                         "tables are joined, then --resume fits it");
     }
     if (options_given(options, "proof") &&
         proof_check(family, options, training->fitting, err) < 0) {
@@ -87,7 +98,10 @@ static int plan(struct training *training, struct error *err) {
     }
     training->crossing = options_given(options, "folds") || options_given(options, "fold-file") ||
                          options_given(options, "validate");
-    training->fitting = !training->crossing || (options->n_points > 1 && options->n_operands > 1);
+    training->table =
+        training->crossing && (grid_wanted(options) || options_given(options, "resume") ||
+                               options_given(options, "shard"));
+    training->fitting = !training->crossing || (training->table && options->n_operands > 1);
     return check_options(training, err);
 }
 
@@ -143,6 +157,7 @@ static struct crossval make_crossval(struct training *training) {
                              .cache_bytes = training->cache_bytes,
                              .deadline = training->deadline - scoring_seconds(training),
                              .progress = &training->progress,
+                             .log = training->log.output ? &training->log : NULL,
                              .n_unconverged = &training->n_unconverged};
 }
 
@@ -161,10 +176,23 @@ static size_t fits_after(const struct training *training) {
     return !training->fitting ? 0 : calibrated ? CALIBRATION_FOLDS + 1 : 1;
 }
 
+/* Options that mean nothing at some of the points. */
+static void note_unused(struct training *training) {
+    const struct option *option;
+    char what[200];
+    for (size_t at = 0;
+         (option = grid_unused(&training->sweep.grid, &at, what, sizeof what)) != NULL;) {
+        progress_note(&training->progress, "--%s is not for %s: it is ignored there",
+                      option->spec.name, what);
+    }
+}
+
 static int cross(struct training *training, struct error *err) {
     const struct options *options = training->options;
     struct output *results = training->outputs.results;
-    bool table = options->n_points > 1;
+    const struct sweep_table table = {.output = training->outputs.table,
+                                      .resume = options_text(options, "resume"),
+                                      .data = training->table_data};
     struct crossval crossval = make_crossval(training);
     const struct folds *folds = &training->read.folds;
     size_t held = 0; /* by the first */
@@ -172,17 +200,20 @@ static int cross(struct training *training, struct error *err) {
         held += folds->fold[i] == 0;
     }
     crossval.n_after = fits_after(training);
-    if (expect_scores(training, held, err) < 0) {
+    note_unused(training);
+    size_t n_fits;
+    if (expect_scores(training, held, err) < 0 ||
+        sweep_run(&training->sweep, &crossval, training->table ? &table : NULL, &n_fits, err) < 0) {
         return -1;
     }
-    if (sweep_run(&training->sweep, &crossval, table ? results : NULL, err) < 0) {
-        return -1;
+    warn_of_folds(training, 0, n_fits);
+    if (!results) {
+        return 0;
     }
-    warn_of_folds(training, 0, training->sweep.n_points * training->read.folds.n);
-    if (table) {
-        report_best(&training->sweep, options, results);
-    } else {
+    if (!training->table) {
         report_measures(&training->sweep, options, results);
+    } else if (!options_given(options, "shard")) {
+        report_best(&training->sweep, training->read.n_features, results);
     }
     return output_flush(results, err);
 }
@@ -287,10 +318,12 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
     if (add_calibration(training, fit, err) < 0) {
         return -1;
     }
-    report_fit(fit, outputs->results);
-    notes_write(fit, &training->read.data, outputs->results);
-    if (!options_given(training->options, "quiet")) {
-        report_seconds(fit, training->read.seconds, outputs->results);
+    if (outputs->results) {
+        report_fit(fit, outputs->results);
+        notes_write(fit, &training->read.data, outputs->results);
+        if (!options_given(training->options, "quiet")) {
+            report_seconds(fit, training->read.seconds, outputs->results);
+        }
     }
     if (outputs->extra &&
         family->write_extra(fit->state, &fit->solution, outputs->extra, err) < 0) {
@@ -322,7 +355,8 @@ static int fit_model(struct training *training, struct point point, struct error
                                           .cache_bytes = training->cache_bytes,
                                           .deadline = training->deadline,
                                           .progress = &training->progress,
-                                          .log = training->outputs.log};
+                                          .log = training->log.output ? &training->log : NULL,
+                                          .place = training->sweep.best + 1};
     struct plain_fit *fit;
     if (plain_fit_create(&fit, &setup, &training->running, err) < 0) {
         return -1;
@@ -347,8 +381,13 @@ static int work(struct training *training, struct error *err) {
         training_data_read(&training->read, training->family, options, training->crossing,
                            training->threads, err) < 0 ||
         (options_given(options, "liblinear") &&
-         model_export_check_width(training->read.n_features, err) < 0) ||
-        training_data_scale_rows(&training->read, options, err) < 0 ||
+         model_export_check_width(training->read.n_features, err) < 0)) {
+        return -1;
+    }
+    if (training->table) {
+        training->table_data = training_data_checksum(&training->read);
+    }
+    if (training_data_scale_rows(&training->read, options, err) < 0 ||
         (training->crossing && cross(training, err) < 0)) {
         return -1;
     }
@@ -359,7 +398,7 @@ static int work(struct training *training, struct error *err) {
         }
         return 0;
     }
-    struct point point = {options, training->sweep.best};
+    struct point point = {options, training->sweep.grid.point[training->sweep.best]};
     if (training_data_end_validation(&training->read, err) < 0 ||
         (calibration_wanted(training->family, options) && calibrate(training, point, err) < 0)) {
         return -1;
@@ -371,8 +410,11 @@ static int run(struct training *training, struct error *err) {
     if (plan(training, err) < 0 ||
         sweep_create(&training->sweep, training->family, training->options, err) < 0 ||
         outputs_open(&training->outputs, training->family, training->options, training->fitting,
-                     err) < 0) {
+                     training->table, err) < 0) {
         return -1;
+    }
+    if (training->outputs.log) {
+        fit_log_open(&training->log, training->outputs.log, training->crossing);
     }
     return work(training, err) < 0 ? -1 : outputs_commit(&training->outputs, err);
 }
@@ -386,6 +428,9 @@ static void training_free(struct training *training) {
     calibration_free(&training->calibration);
     sweep_free(&training->sweep);
     training_data_free(&training->read);
+    if (training->log.output) {
+        fit_log_close(&training->log);
+    }
     threads_free(training->threads);
     progress_close(&training->progress);
     free(training);

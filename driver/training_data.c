@@ -4,6 +4,7 @@
 #include "common/data/fingerprint.h"
 #include "common/data/input.h"
 #include "common/data/weights.h"
+#include "common/model/checksum.h"
 #include "driver/fit.h"
 #include "driver/progress.h"
 
@@ -24,7 +25,8 @@ static int make_folds(struct training_data *training, const struct family *famil
     uint64_t seed = (uint64_t)options_number(options, "seed");
     const char *path = options_text(options, "fold-file");
     if (path) {
-        return folds_read(folds, path, training->data.n_rows, err);
+        n = options_given(options, "folds") ? n : 0;
+        return folds_read(folds, path, training->data.n_rows, n, seed, err);
     }
     if (options_given(options, "validate")) {
         struct data held = {0};
@@ -112,6 +114,17 @@ int training_data_read(struct training_data *training, const struct family *fami
 bool training_data_scale_looks(const struct options *options) {
     size_t kind = options_choice(options, "scale");
     return kind != SCALE_NONE && kind != SCALE_L2;
+}
+
+uint32_t training_data_checksum(const struct training_data *training) {
+    const struct data *data = &training->data;
+    uint32_t rows = data_fingerprint(data, data->n_rows);
+    uint32_t checksum = model_checksum_add(0, (const char *)&rows, sizeof rows);
+    checksum = model_checksum_add(checksum, (const char *)training->folds.fold,
+                                  training->folds.n_rows * sizeof training->folds.fold[0]);
+    return data->weight ? model_checksum_add(checksum, (const char *)data->weight,
+                                             data->n_rows * sizeof data->weight[0])
+                        : checksum;
 }
 
 int training_data_scale_rows(struct training_data *training, const struct options *options,

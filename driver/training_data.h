@@ -31,6 +31,10 @@ int training_data_read(struct training_data *training, const struct family *fami
                        const struct options *options, bool crossing, struct threads *threads,
                        struct error *err);
 
+/* A CRC-32 of what cross-validation sees: the rows as read (those to validate on, too), their weights
+ * and their folds. Before any scaling. */
+uint32_t training_data_checksum(const struct training_data *training);
+
 /* Scales the rows as --scale says, if that is row by row: once for all fits. */
 int training_data_scale_rows(struct training_data *training, const struct options *options,
                              struct error *err);

@@ -164,16 +164,18 @@ svm-rank-predict: 2 of 4 test files failed"
     assert_not_exists part.tsv
     assert_not_exists part/20.predict
     local before
-    before=$(ls part/*.predict | wc -l)
+    before=$(find part -name '*.predict' | wc -l)
     [ "$before" -gt 3 ] && [ "$before" -lt 24 ]
-    ls -i part/*.predict >inodes
+    stat -c '%n %i' part/*.predict >inodes
     run -0 --separate-stderr svm-rank-predict --batch --metrics --skip-existing --by-query part.tsv \
         --output-dir part model files/*
     assert_equal "$stderr" "svm-rank-predict: $before of 24 test files were predicted before"
     assert_equal "$output" "$(<whole.out)"
     cmp part.tsv whole.tsv
     diff -r part whole
-    ls -i $(awk '{ print $2 }' inodes) | cmp - inodes # those that were there are left alone
+    while read -r name inode; do # those that were there are left alone
+        assert_equal "$(stat -c %i "$name")" "$inode"
+    done <inodes
 }
 
 @test "batch: --skip-existing does again what it has no measures of" {

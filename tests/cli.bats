@@ -92,15 +92,15 @@ Cross Validation err@10'
 }
 
 @test "cli: a sweep prints a table, cost ascending and fastest, and names the best" {
-    svm-rank-train -q -v 3 -t rbf -g 1,.1 -c 4,1 train.svm >out
-    assert_equal "$(cut -f1,2 out | head -5)" 'cost	gamma
-1	1
-4	1
-1	0.1
-4	0.1'
-    head -1 out | grep -qx 'cost	gamma	pairwise-accuracy	kendall-tau	.*	gap'
-    best=$(sed '1d;$d' out | sort -t "$(printf '\t')" -k3,3 -gr | head -1 | cut -f3)
-    tail -1 out | grep -Eqx "# best: cost=[14] gamma=[0.1]+ pairwise-accuracy=$best"
+    svm-rank-train -v 3 -t rbf -g 1,.1 -c 4,1 train.svm >out 2>err
+    assert_equal "$(cut -f1-8 out)" 'point	formulation	cost	loss	kernel	gamma	pairs	cost-per
+1	rank	1	hinge	rbf	1	1	pair
+2	rank	4	hinge	rbf	1	1	pair
+3	rank	1	hinge	rbf	0.1	1	pair
+4	rank	4	hinge	rbf	0.1	1	pair'
+    head -1 out | grep -q '	pairwise-accuracy	pairwise-accuracy-sd	kendall-tau	.*	gap	seconds	run$'
+    best=$(sed 1d out | sort -t "$(printf '\t')" -k9,9 -gr | head -1 | cut -f9)
+    grep -Eqx "best: point=[1-4] cost=[14] gamma=[0.1]+ pairwise-accuracy=$best" err
 }
 
 @test "cli: measures are the rows of a table, with the numbers of their options" {
@@ -108,14 +108,14 @@ Cross Validation err@10'
 }
 
 @test "cli: --select chooses by another measure, and knows their names" {
-    svm-rank-train -q -v 3 -c .01,100 --select kendall-tau train.svm >out
-    tail -1 out | grep -q kendall-tau=
+    svm-rank-train -v 3 -c .01,100 --select kendall-tau train.svm 2>err >out
+    grep -q '^best: .* kendall-tau=' err
     graded train.svm >graded.svm
-    svm-rank-train -q -v 3 -c .01,100 --ndcg 5 --select ndcg@3 graded.svm >out
-    head -1 out | grep -q '	ndcg@5	.*	ndcg@3	gap$'
-    tail -1 out | grep -q ndcg@3=
-    svm-rank-train -q -v 3 -c .01,100 --select err@2 --gain linear --empty 0 graded.svm >out
-    tail -1 out | grep -q err@2=
+    svm-rank-train -v 3 -c .01,100 --ndcg 5 --select ndcg@3 graded.svm 2>err >out
+    head -1 out | grep -q '	ndcg@5	.*	ndcg@3	ndcg@3-sd	gap	'
+    grep -q '^best: .* ndcg@3=' err
+    svm-rank-train -v 3 -c .01,100 --select err@2 --gain linear --empty 0 graded.svm 2>err >out
+    grep -q '^best: .* err@2=' err
     run svm-rank-train -q -v 3 --select auc train.svm
     assert_failure 2
     assert_output --partial 'must be one of pairwise-accuracy, kendall-tau'
@@ -149,10 +149,14 @@ Cross Validation err@10'
 @test "cli: a fold file is checked line by line" {
     awk '{ print NR % 3 }' train.svm >folds
     svm-rank-train -q --fold-file folds train.svm >/dev/null
-    sed '5s/.*/x/' folds >bad
+    sed '5s/.*/a b/' folds >bad
     run svm-rank-train -q --fold-file bad train.svm
     assert_failure 1
-    assert_output "svm-rank-train: bad:5:1: not a fold number: 'x'"
+    assert_output "svm-rank-train: bad:5:1: not one word: 'a b'"
+    sed '5s/.*/ /' folds >bad
+    run svm-rank-train -q --fold-file bad train.svm
+    assert_failure 1
+    assert_output "svm-rank-train: bad:5:1: no word to tell the fold by"
     head -59 folds >bad
     run svm-rank-train -q --fold-file bad train.svm
     assert_failure 1
@@ -421,7 +425,18 @@ END
     done <<'END'
 --solver fw -l squared-hinge
 --pair-features exterior --solver newton
--v 3 --fold-file train.svm
+-v 3 --validate train.svm
+--validate train.svm --fold-file train.svm
 -c 1,2
+--resume table
+--shard 1/2
+-v 3 --shard 1/2
+-v 3 -c 1,2 --shard 0/2
+-v 3 -c 1,2 --shard 3/2
+-v 3 -c 1,2 --shard 1
+-v 3 -c 1,2 --shard /2
+-v 3 -c 1,2 --resume empty/model
+-v 3 -c 1,2 --resume -
+-v 3 -c 1,2 --log -
 END
 }

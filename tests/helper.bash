@@ -62,6 +62,18 @@ header() {
         END { exit !found }' "$2"
 }
 
+# timeless FILE...: tables of sweeps without what tells of time or of a run: the columns seconds and run.
+timeless() {
+    awk -F'\t' -v OFS='\t' '{ NF -= 2; print }' "$@"
+}
+
+# cell NAME KEY VALUE TABLE: the column NAME of the first row whose column KEY is VALUE, as numbers or words.
+cell() {
+    awk -F'\t' -v name="$1" -v key="$2" -v value="$3" 'NR == 1 { for (k = 1; k <= NF; k++) at[$k] = k; next }
+        $at[key] == value || ($at[key] != "" && $at[key] + 0 == value + 0 && value ~ /^[-+0-9.]/) {
+            print $at[name]; exit }' "$4"
+}
+
 # within VALUE LOW HIGH: asserts LOW <= VALUE <= HIGH.
 within() {
     if ! awk -v x="$1" -v a="$2" -v b="$3" \

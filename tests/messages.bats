@@ -41,7 +41,8 @@ closed() {
         says "$text"
     done <<'END'
 rank|--select ndcg|--select wants --folds, --fold-file or --validate
-rank|-v 3 --log log|--log wants a fit of a model
+rank|--resume table|--resume wants --folds, --fold-file or --validate
+rank|-v 3 -c 1,2 --shard 1/2|--shard writes no model: the best of all parts is known when their tables are joined, then --resume fits it
 rank|-t precomputed --scale std|a precomputed kernel has no features to --scale
 rank|--libsvm l --scale l2|--libsvm: that format has no place for --scale l2
 rank|--libsvm l -t rbf --scale std|--libsvm: that format has no place for --scale std of a kernel model

@@ -217,7 +217,7 @@ project() {
     local last=99
     for tau in 1 4 16 64; do
         svm-smm-train -q -s nuclear -e 1e-6 --tau $tau -v 5 data.svm >single
-        near "$(awk -v tau=$tau '$1 == tau { print $2 }' table)" \
+        near "$(cell accuracy tau $tau table)" \
             "$(awk '/Accuracy/ { print $NF / 100 }' single)" 1e-5
         train -s nuclear -e 1e-6 --tau $tau data.svm model
         within "$(header rank model)" 0 $last

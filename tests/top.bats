@@ -150,8 +150,8 @@ ends_at() {
     train -s toppushk -t rbf -c "$(awk -v n="$n" 'BEGIN { printf "%.17g", 1 / (1e-2 * n) }')" train.svm b
     cmp a b
     near "$(header cost a)" "$(awk -v n="$n" 'BEGIN { printf "%.17g", 100 / n }')" 1e-15
-    train -s toppushk --lambda 1e-1,1e-2 -v 3 --select auc train.svm best
-    grep -q '^# best: lambda=' train.out
+    svm-top-train -s toppushk --lambda 1e-1,1e-2 -v 3 --select auc train.svm best 2>said
+    grep -q '^best: .*lambda=' said
     run -2 svm-top-train -q --lambda 1 -c 1 train.svm
     assert_output 'svm-top-train: --lambda and --cost exclude each other: try --help'
 }
@@ -422,8 +422,8 @@ ends_at() {
 }
 
 @test "top: --select takes a measure that --tpr does not list" {
-    train -v 3 --tpr 1 --select tpr@0.02 -s patmat-np --tau .02,.2 train.svm
-    grep -q '^# best: tau=.* tpr@0.02=' train.out
+    svm-top-train -v 3 --tpr 1 --select tpr@0.02 -s patmat-np --tau .02,.2 train.svm >train.out 2>said
+    grep -q '^best: .*tau=.* tpr@0.02=' said
     grep -q 'tpr@0.02' train.out
     run -2 svm-top-train -q -v 3 --select tpr@0.0x train.svm
     run -2 svm-top-train -q -v 3 --select nonsense train.svm

@@ -50,14 +50,24 @@ static const struct option_spec own_options[] = {
      .help = "of ww: margins are that times s_y - s_c; at 0.5 with 4C the model is that of 1 with "
              "C, with scores twice as large and an objective four times as large"}};
 
+static bool applies(struct point point, const char *option) {
+    return strcmp(option, "margin-scale") != 0 || point_choice(point, "formulation") == MC_WW;
+}
+
+static double margin_scale(struct point point) {
+    return applies(point, "margin-scale") ? point_number(point, "margin-scale") : 1;
+}
+
 static int check(const struct options *options, struct error *err) {
     struct point point = {options, 0};
     const struct option *formulation = options_find(options, "formulation");
     bool linear = point_choice(point, "kernel") == KERNEL_LINEAR;
+    bool ww = false;
     for (size_t i = 0; i < formulation->n; i++) {
-        if (options_given(options, "margin-scale") && formulation->number[i] != MC_WW) {
-            return error_set(err, ERROR_USAGE, "--margin-scale is for the formulation ww");
-        }
+        ww |= formulation->number[i] == MC_WW;
+    }
+    if (options_given(options, "margin-scale") && !ww) {
+        return error_set(err, ERROR_USAGE, "--margin-scale is for the formulation ww");
     }
     double margin = point_number(point, "margin-scale");
     if (margin != 1 && margin != 0.5) {
@@ -99,7 +109,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
     }
     label_weights_read(point.options, problem->data, weight);
     struct mc_setup setup = {.formulation = (enum mc_formulation)point_choice(point, "formulation"),
-                             .margin_scale = point_number(point, "margin-scale"),
+                             .margin_scale = margin_scale(point),
                              .bias = point_number(point, "bias"),
                              .seed = (uint64_t)point_number(point, "seed"),
                              .weight = weight,
@@ -131,8 +141,7 @@ static int header(const void *state, struct point point, const struct solution *
     if (label_line_write(mc_get_labels(state), model, err) < 0) {
         return -1;
     }
-    return point_number(point, "margin-scale") == 1 ? 0
-                                                    : model_add(model, err, "margin-scale", "0.5");
+    return margin_scale(point) == 1 ? 0 : model_add(model, err, "margin-scale", "0.5");
 }
 
 static void report(const void *state, struct point point, const struct solution *solution,
@@ -193,6 +202,7 @@ const struct family mc_family = {
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &mc_measures,
+    .applies = applies,
     .check = check,
     .check_data = check_data,
     .matrix = matrix,

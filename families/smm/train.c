@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const formulations[] = {"lowrank", "nuclear", "svm", NULL};
 static const char *const formulation_meanings[] = {
@@ -69,6 +70,7 @@ static const struct option_spec own_options[] = {
      .help = "of lowrank: the first start; with solver alternate it is random"},
     {.name = "weights",
      .kind = OPTION_TEXT,
+     .aside = true,
      .value = "FILE",
      .help = "write the matrix of weights, its singular values and vectors"}};
 
@@ -81,6 +83,15 @@ static bool uses(const struct options *options, enum smm_formulation formulation
         used |= (enum smm_formulation)given->number[i] == formulation;
     }
     return used;
+}
+
+static bool applies(struct point point, const char *option) {
+    enum smm_formulation formulation = (enum smm_formulation)point_choice(point, "formulation");
+    if (strcmp(option, "rank") == 0 || strcmp(option, "restarts") == 0 ||
+        strcmp(option, "start") == 0) {
+        return formulation == SMM_LOWRANK;
+    }
+    return strcmp(option, "tau") != 0 || formulation == SMM_NUCLEAR;
 }
 
 static int check(const struct options *options, struct error *err) {
@@ -278,6 +289,7 @@ const struct family smm_family = {
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &smm_measures,
+    .applies = applies,
     .check = check,
     .check_data = check_data,
     .width = matrix_shape_width,

@@ -127,6 +127,17 @@ static bool takes(enum top_formulation formulation, const char *option) {
     return formulation != TOP_PUSH && formulation != TOP_PUSH_K && formulation != TOP_SVM;
 }
 
+static bool applies(struct point point, const char *option) {
+    static const char *const of_some[] = {"top-k", "tau", "theta", "bias"};
+    bool lambda = options_given(point.options, "lambda");
+    for (size_t i = 0; i < sizeof of_some / sizeof of_some[0]; i++) {
+        if (strcmp(option, of_some[i]) == 0) {
+            return takes((enum top_formulation)point_choice(point, "formulation"), option);
+        }
+    }
+    return strcmp(option, "lambda") == 0 ? lambda : strcmp(option, "cost") != 0 || !lambda;
+}
+
 /* An option that none of the formulations uses. */
 static int check_unused(const struct options *options, const char *name, struct error *err) {
     const struct option *given = options_find(options, "formulation");
@@ -333,6 +344,7 @@ const struct family top_family = {
     .options = own_options,
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &top_measures,
+    .applies = applies,
     .check = check,
     .check_data = check_data,
     .open = open_problem,

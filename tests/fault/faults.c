@@ -10,8 +10,8 @@
  *
  * MODES: a command a line, with blanks between its words; `#` begins a comment. A word that begins
  * with `out.` is an output, `>FILE` one that no word names, `<FILE` standard input, and standard
- * output is one output more; of a file *.log the column of seconds does not count. It runs in the
- * current folder, where the inputs are. SHIM: the library to preload, or `-`: the programs have it in
+ * output is one output more; of a file *.log and of the table of a sweep the column of seconds does not
+ * count. It runs in the current folder, where the inputs are. SHIM: the library to preload, or `-`: the programs have it in
  * them, which know memory and threads only. With a sample, one of so many faults is tried. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -87,17 +87,31 @@ static char *contents(const char *path) {
     return text;
 }
 
-/* Takes the column of seconds out of a log. */
+/* Takes the column of seconds out of a log, the second, or that behind the point and the fold. */
 static void forget_seconds(char *text) {
     char *to = text;
-    int column = 0;
+    int column = 0, seconds = strncmp(text, "point\t", 6) == 0 ? 3 : 1;
     for (const char *from = text; *from; from++) {
         column = *from == '\n' ? 0 : column + (*from == '\t');
-        if (column != 1 || *from == '\t') {
+        if (column != seconds || *from == '\t') {
             *to++ = *from;
         }
     }
     *to = '\0';
+}
+
+/* The same of the table of a sweep, where it is the last but one, if the text begins with one. */
+static void forget_table_seconds(char *text) {
+    for (char *line = text; strncmp(text, "point\t", 6) == 0 && *line;) {
+        char *end = line + strcspn(line, "\n"), *run = end;
+        while (run > line && *run != '\t') {
+            run--;
+        }
+        for (char *at = run - 1; at > line && *at != '\t'; at--) {
+            *at = '-';
+        }
+        line = *end ? end + 1 : end;
+    }
 }
 
 static bool is_log(const char *path) {
@@ -213,6 +227,8 @@ static char *output_text(const struct mode *mode, size_t i) {
     char *text = contents(path);
     if (text && is_log(path)) {
         forget_seconds(text);
+    } else if (text) {
+        forget_table_seconds(text);
     }
     return text;
 }

@@ -1,0 +1,239 @@
+/* A fit of cross-validation: the rows of its fold, the solver, and the scores of what is held out. */
+#include "driver/crossval_private.h"
+
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/data/scale.h"
+#include "driver/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A piece at work. */
+struct task {
+    struct round *round;
+    struct fold *fold;
+    struct piece *piece;
+    double *scores; /* (n_held, n_scores) */
+};
+
+void crossval_fold_free(struct fold *fold) {
+    gram_free(fold->gram);
+    data_free(&fold->train);
+    data_free(&fold->held);
+    free(fold->rows);
+}
+
+/* Copies the fold's rows, and scales them as its training rows say. */
+static int take_data(struct fold *fold, const struct round *round, struct error *err) {
+    const struct crossval *crossval = round->crossval;
+    if (data_subset(crossval->data, fold->rows + fold->n_held, fold->n_train, &fold->train, err) <
+            0 ||
+        data_subset(crossval->data, fold->rows, fold->n_held, &fold->held, err) < 0) {
+        return -1;
+    }
+    if (!crossval->scale_folds) {
+        return 0;
+    }
+    struct scale scale = {0};
+    enum scale_kind kind = (enum scale_kind)options_choice(crossval->options, "scale");
+    int status = scale_fit(&scale, kind, &fold->train, err);
+    if (status == 0) {
+        status = scale_apply(&scale, &fold->train, err);
+    }
+    if (status == 0) {
+        status = scale_apply(&scale, &fold->held, err);
+    }
+    scale_free(&scale);
+    return status;
+}
+
+static int fold_start(struct fold *fold, const struct round *round, struct error *err) {
+    const struct crossval *crossval = round->crossval;
+    size_t n_rows = crossval->data->n_rows;
+    fold->rows = memory_array(n_rows, sizeof fold->rows[0], "a fold", err);
+    if (!fold->rows) {
+        return -1;
+    }
+    fold->n_held = folds_rows(crossval->folds, fold->number, true, fold->rows);
+    fold->n_train = folds_rows(crossval->folds, fold->number, false, fold->rows + fold->n_held);
+    fold->problem.n = fold->n_train;
+    fold->problem.threads = round->inner;
+    fold->problem.cache_bytes = round->cache_bytes / fold->n_pieces;
+    if (round->gram) {
+        fold->problem.data = crossval->data;
+        fold->problem.gram = round->gram;
+        fold->problem.rows = fold->rows + fold->n_held;
+        return 0;
+    }
+    if (take_data(fold, round, err) < 0) {
+        return -1;
+    }
+    fold->problem.data = &fold->train;
+    if (fit_wants_gram(crossval->family, crossval->options, &round->kernel)) {
+        struct point point = {crossval->options, crossval->points[round->first_point]};
+        if (fit_gram(&fold->gram, crossval->family, point, &round->kernel, &fold->train, false,
+                     round->cache_bytes, round->inner, err) < 0) {
+            return -1;
+        }
+        fold->problem.gram = fold->gram;
+        fold->problem.cache_bytes =
+            (round->cache_bytes - gram_kept_bytes(fold->gram)) / fold->n_pieces;
+    }
+    return 0;
+}
+
+static int make_scores(struct task *task, size_t n, struct error *err) {
+    task->scores = memory_array(n, sizeof(double), "scores", err);
+    return task->scores ? 0 : -1;
+}
+
+/* Scores from products with the matrix of all rows: coefficients are zero for the held-out rows. */
+static int gram_scores(struct task *task, const struct solution *solution, struct error *err) {
+    const struct fold *fold = task->fold;
+    const struct gram *gram = task->round->gram;
+    size_t n_outputs = solution->n_outputs, n_rows = gram_size(gram);
+    double *coefficient = memory_zeros(n_rows, 2 * sizeof(double), "scores", err);
+    int status = coefficient ? make_scores(task, fold->n_held * n_outputs, err) : -1;
+    for (size_t k = 0; status == 0 && k < n_outputs; k++) {
+        double *product = coefficient + n_rows, bias = solution->bias ? solution->bias[k] : 0;
+        for (size_t i = 0; i < fold->n_train; i++) {
+            coefficient[fold->problem.rows[i]] = solution->weights[i * n_outputs + k];
+        }
+        status = gram_product(gram, coefficient, product, task->round->inner, err);
+        for (size_t i = 0; status == 0 && i < fold->n_held; i++) {
+            task->scores[i * n_outputs + k] = product[fold->rows[i]] + bias;
+        }
+    }
+    free(coefficient);
+    return status;
+}
+
+/* Scores as the predictor would compute them. */
+static int predicted_scores(struct task *task, const struct solution *solution, struct model *model,
+                            struct error *err) {
+    struct fold *fold = task->fold;
+    pthread_mutex_lock(&fold->mutex);
+    int status = fold->held.n_rows ? 0
+                                   : data_subset(task->round->crossval->data, fold->rows,
+                                                 fold->n_held, &fold->held, err);
+    pthread_mutex_unlock(&fold->mutex);
+    if (status < 0 || fit_body(model, &fold->problem, solution, err) < 0 ||
+        model_prepare(model, err) < 0 ||
+        make_scores(task, fold->n_held * model_n_scores(model), err) < 0) {
+        return -1;
+    }
+    return model_scores(model, &fold->held, task->scores, task->round->inner, err);
+}
+
+/* Scores the held-out rows by a solution, and hands them over. */
+static int score_point(struct task *task, struct point point, double started,
+                       const struct solution *solution, struct error *err) {
+    const struct round *round = task->round;
+    const struct crossval *crossval = round->crossval;
+    const struct fold *fold = task->fold;
+    struct model model;
+    if (fit_header(crossval->family, task->piece->state, point, &round->kernel, &fold->problem,
+                   solution, &model, err) < 0) {
+        return -1;
+    }
+    model.primal = solution->primal;
+    model.dual = solution->dual;
+    model.gap = solution->gap;
+    struct crossval_fit fit = {.index = task->piece->next,
+                               .fold = fold->number,
+                               .model = &model,
+                               .rows = fold->rows,
+                               .n = fold->n_held,
+                               .n_scores = solution->n_outputs};
+    int status;
+    if (round->gram && gram_is_whole(round->gram) && solution->weights) {
+        status = gram_scores(task, solution, err);
+    } else {
+        status = predicted_scores(task, solution, &model, err);
+        fit.n_scores = model_n_scores(&model);
+    }
+    if (status == 0) {
+        fit.scores = task->scores;
+        fit.seconds = progress_clock() - started;
+        status = crossval->scored(crossval->context, &fit, err);
+    }
+    free(task->scores);
+    model_free(&model);
+    return status;
+}
+
+/* Of a fit that begins now. */
+static double deadline(struct round *round) {
+    const struct crossval *crossval = round->crossval;
+    if (isinf(crossval->deadline)) {
+        return crossval->deadline;
+    }
+    pthread_mutex_lock(&round->mutex);
+    size_t left = round->tally->n - round->tally->n_done;
+    pthread_mutex_unlock(&round->mutex);
+    double at_once = (double)smaller(left, round->n_workers), now = progress_clock();
+    return now + (crossval->deadline - now) * at_once / (double)(left + crossval->n_after);
+}
+
+/* Counts a fit, and says how far all are. What remains is told by what it took so far: fits at large
+ * C, which come later, take longer. */
+static void count_fit(struct round *round, bool converged) {
+    const struct crossval *crossval = round->crossval;
+    struct tally *tally = round->tally;
+    pthread_mutex_lock(&round->mutex);
+    *crossval->n_unconverged += !converged;
+    tally->n_done++;
+    if (crossval->progress) {
+        size_t left = tally->n - tally->n_done;
+        double seconds = progress_clock() - tally->started;
+        progress_show(crossval->progress, "cross-validation: %zu of %zu fits, about %.0f s left",
+                      tally->n_done, tally->n, seconds / (double)tally->n_done * (double)left);
+    }
+    pthread_mutex_unlock(&round->mutex);
+}
+
+/* Solves the next point of a piece. */
+static int run_point(struct task *task, struct error *err) {
+    struct round *round = task->round;
+    const struct crossval *crossval = round->crossval;
+    struct piece *piece = task->piece;
+    struct point point = {crossval->options, crossval->points[piece->next]};
+    if (!piece->state &&
+        crossval->family->open(&piece->state, &task->fold->problem, point, err) < 0) {
+        piece->state = NULL;
+        return -1;
+    }
+    struct watch watch = fit_watch(crossval->options, deadline(round));
+    watch.log = crossval->log;
+    snprintf(watch.place, sizeof watch.place, "%zu\t%zu\t", piece->next + 1, piece->fold + 1);
+    watch_open(&watch);
+    struct monitor monitor = watch_monitor(&watch);
+    struct solution solution = {0};
+    if (crossval->family->solve(piece->state, point, &monitor, &solution, err) < 0) {
+        return -1;
+    }
+    bool wanted = !crossval->wanted || crossval->wanted[piece->next];
+    int status = wanted ? score_point(task, point, watch.started, &solution, err) : 0;
+    bool converged = solution.converged;
+    solution_free(&solution);
+    count_fit(round, converged);
+    return status;
+}
+
+int crossval_fit_next(struct round *round, struct piece *piece, struct error *err) {
+    struct fold *fold = &round->fold[piece->fold];
+    pthread_mutex_lock(&fold->mutex);
+    if (!fold->tried) {
+        fold->tried = true;
+        fold_start(fold, round, &fold->err);
+    }
+    pthread_mutex_unlock(&fold->mutex);
+    if (fold->err.kind != ERROR_NONE) {
+        *err = fold->err;
+        return -1;
+    }
+    struct task task = {.round = round, .fold = fold, .piece = piece};
+    return run_point(&task, err);
+}

@@ -1,0 +1,298 @@
+# Sweeps: one table, whatever happens; in parts, killed and resumed; folds by words; the log of folds.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    awk 'BEGIN { seed = 5
+        for (i = 0; i < 120; i++) {
+            line = ""; sum = 0
+            for (f = 1; f <= 4; f++) {
+                seed = (seed * 16807) % 2147483647; v = int(seed / 2147483647 * 16) / 8
+                sum += (f - 2) * v; line = line " " f ":" v }
+            seed = (seed * 16807) % 2147483647
+            print int(100 * (sum + 2 * seed / 2147483647)) / 100 " qid:" 1 + i % 6 line } }' >set.svm
+    awk '{ print ($1 > 4 ? "+1" : "-1"), $3, $4, $5, $6 }' set.svm >two.svm
+    awk '{ print 1 + NR % 3 (NR % 2 ? ",9" : ""), $3, $4, $5, $6 }' set.svm >sets.svm
+    { echo '# matrix 2 2' && cat two.svm; } >matrices.svm
+}
+
+# without_seconds FILE: all but the column of seconds.
+without_seconds() {
+    awk -F'\t' -v OFS='\t' '{ $(NF - 1) = ""; print }' "$1"
+}
+
+# same A B: asserts that two tables differ in seconds alone.
+same() {
+    cmp <(without_seconds "$1") <(without_seconds "$2") || fail "$(diff "$1" "$2" | head -5)"
+}
+
+@test "sweep: every parameter of formulation and kernel is a column, in every family" {
+    while IFS='|' read -r family options file columns; do
+        svm-$family-train -v 3 $options $file >table 2>err
+        [[ "$(head -1 table)" == "${columns//,/$'\t'}"$'\t'* ]] || fail "$family $options: $(head -1 table)"
+        [[ "$(head -1 table)" == *$'\tgap\tseconds\trun' ]]
+        assert_equal "$(awk -F'\t' '{ print NF }' table | sort -u | wc -l)" 1
+        grep -q '^best: ' err
+        ! grep -q '^best: ' table || fail "$(<table)"
+    done <<'END'
+rank|-c 1,2|set.svm|point,formulation,cost,loss,kernel,pairs,cost-per,pairwise-accuracy,pairwise-accuracy-sd
+rank|-c 1:1:x2 -t polynomial|set.svm|point,formulation,cost,loss,kernel,degree,gamma,coef0,pairs,cost-per,pairwise-accuracy
+top|-s tau-fpl --tau .1,.2|two.svm|point,formulation,cost,loss,kernel,tau
+top|-s toppush --lambda .1,1|two.svm|point,formulation,loss,kernel,lambda
+mc|-s ww,cs -B 1 -t rbf|two.svm|point,formulation,cost,kernel,gamma,bias,accuracy,accuracy-sd
+ml|-c 1,2|sets.svm|point,formulation,cost,loss,kernel
+smm|-s nuclear --tau 1,2|matrices.svm|point,formulation,cost,loss,tau,accuracy
+END
+    # gamma's default is told
+    svm-rank-train -q -v 3 -t rbf -c 1,2 set.svm >table 2>/dev/null
+    assert_equal "$(cell gamma point 1 table)" 0.25
+}
+
+@test "sweep: one point is a table where a list was given, and LIBSVM's line where none was" {
+    svm-mc-train -q -v 3 -c 4 two.svm >plain
+    grep -Eqx 'Cross Validation Accuracy = [0-9.]+%' plain
+    for options in '-c 4,4' '-c 4:4:x2' '-c 4 --shard 1/1' '-c 4 --resume file'; do
+        svm-mc-train -q -v 3 $options two.svm >table 2>err
+        assert_equal "$(wc -l <table)" 2
+        near "$(cell accuracy point 1 table)" "$(awk '/Accuracy/ { print $NF / 100 }' plain)" 1e-5
+    done
+    # a model of a table of one point is written
+    svm-mc-train -q -v 3 -c 4,4 two.svm model >table 2>err
+    [ "$(wc -l <table)" = 2 ]
+    svm-mc-train -q -c 4 two.svm other >/dev/null
+    cmp model other
+}
+
+@test "sweep: the mean and the standard deviation are those of the folds" {
+    awk '{ print NR % 4 }' two.svm >folds
+    svm-mc-train -q --fold-file folds -c 1:1:x2 two.svm >table 2>/dev/null
+    for fold in 0 1 2 3; do
+        paste folds two.svm | awk -F'\t' -v fold=$fold '$1 == fold { print $2 }' >held
+        paste folds two.svm | awk -F'\t' -v fold=$fold '$1 != fold { print $2 }' >kept
+        svm-mc-train -q -c 1 kept model >/dev/null
+        svm-mc-predict -q --metrics held model
+    done | awk '$1 == "accuracy" { x[++n] = $2; sum += $2 }
+        END { for (i in x) squares += (x[i] - sum / n) ^ 2; print sum / n, sqrt(squares / (n - 1)) }' >expected
+    near "$(cell accuracy point 1 table)" "$(cut -d' ' -f1 expected)" 1e-5
+    near "$(cell accuracy-sd point 1 table)" "$(cut -d' ' -f2 expected)" 1e-3
+    # one fold has none, and what cannot be measured is empty
+    svm-mc-train -q --validate two.svm -c 1:1:x2 two.svm >table 2>/dev/null
+    assert_equal "$(cell accuracy-sd point 1 table)" ''
+    assert_not_equal "$(cell accuracy point 1 table)" ''
+    run -1 --separate-stderr svm-rank-train -q -v 3 -c 1,2 --min-group 100 set.svm
+    [[ "${lines[1]}" == $'1\trank\t1\thinge\tlinear\t1\tpair\t\t\t\t\t\t'* ]] || fail "${lines[1]}"
+    assert_equal "$stderr" 'svm-rank-train: the held-out rows have nothing to measure pairwise-accuracy by'
+}
+
+@test "sweep: rows come in the order of the grid, as soon as they are known" {
+    # the last point takes for ever: the others must be there before it is done
+    mkfifo rows
+    svm-rank-train -q -v 3 -j 2 -e 1e-14 -c 1e-3,1e-2,1e-1 -t rbf -g 1 --solver fw set.svm >rows 2>/dev/null &
+    local pid=$!
+    exec 5<rows
+    read -r -t 60 line <&5 && [[ "$line" == point* ]]
+    kill -9 $pid
+    wait $pid || true
+    exec 5<&-
+    svm-rank-train -q -v 3 -j 2 -c 2^-9:2^0:x2 -t rbf -g .1,1 set.svm >table 2>/dev/null
+    assert_equal "$(cut -f1 table | tr '\n' ' ')" "point $(seq 20 | tr '\n' ' ')"
+}
+
+@test "sweep: threads change nothing" {
+    for options in '-c 2^-5:2^5:x2' '-t rbf -g .1,1 -c 2^-5:2^5:x2' '-t rbf -g 1 -c 1,2 --scale std'; do
+        svm-rank-train -q -v 4 -j 1 $options set.svm one.model >one 2>/dev/null
+        svm-rank-train -q -v 4 -j 7 $options set.svm seven.model >seven 2>/dev/null
+        same one seven
+        cmp one.model seven.model
+    done
+}
+
+@test "sweep: the parts of --shard are one table, joined by cat or sort" {
+    local options='-q -v 3 -t rbf -g .1,1,10 -c 2^-3:2^3:x4'
+    svm-rank-train $options set.svm model >whole 2>/dev/null
+    for n in 1 2 3 5 12 40; do
+        rm -f part.* joined
+        for ((i = 1; i <= n; i++)); do
+            svm-rank-train $options -j 1 --shard $i/$n set.svm >part.$i 2>err
+            assert_equal "$(<err)" ''
+        done
+        sort -un part.* >sorted
+        same sorted whole
+        assert_equal "$(cat part.* | grep -vc '^point')" 12 # none twice
+        # the best of a joined table is fitted
+        cat part.* >joined
+        svm-rank-train $options --resume joined set.svm joined.model >table 2>/dev/null
+        cmp table <(sort -un joined)
+        cmp joined.model model
+    done
+    cat part.* | sort -u >joined # the header is somewhere
+    svm-rank-train ${options#-q} --resume joined --select kendall-tau set.svm joined.model 2>err >/dev/null
+    grep -q ' kendall-tau=' err
+}
+
+@test "sweep: a run that is killed is resumed, and nobody sees the difference" {
+    local options='-q -v 3 -t rbf -g .1,1,10 -c 2^-9:2^9:x2'
+    svm-rank-train $options set.svm model >whole 2>/dev/null
+    # killed for real, as soon as some rows are there
+    svm-rank-train $options -j 1 --resume table set.svm >out 2>/dev/null &
+    local pid=$!
+    until [ "$(wc -l <table 2>/dev/null || echo 0)" -gt 3 ]; do :; done
+    kill -9 $pid || true
+    wait $pid || true
+    svm-rank-train $options --resume table set.svm resumed.model >resumed 2>/dev/null
+    same resumed whole
+    cmp resumed.model model
+    same <(sort -un table) whole
+    # and at any byte
+    for bytes in 0 1 5 30 "$(head -1 whole | wc -c)" 400 1000 3000 7000; do
+        head -c "$bytes" whole >table
+        svm-rank-train $options --resume table set.svm >resumed 2>/dev/null
+        same resumed whole
+        [ "$(wc -l <table)" = 58 ]
+    done
+    # what was there is taken as it stands: with its seconds
+    awk -F'\t' -v OFS='\t' 'NR > 1 { $(NF - 1) = "7.000" } { print }' whole >table
+    svm-rank-train $options --resume table set.svm | cmp - table
+    # the tables of two runs at once do not mix
+    exec 5<>table
+    flock 5
+    refused svm-rank-train $options --resume table set.svm
+    assert_equal "$(<err)" 'svm-rank-train: table: another run has it open'
+    exec 5<&-
+}
+
+@test "sweep: a table of other data, folds or options is refused in one line and left alone" {
+    local options='-q -v 3 -c 1,2,4'
+    svm-rank-train $options --resume table set.svm >whole 2>/dev/null
+    cp table kept
+    sed '7s/:1/:2/' set.svm >other.svm
+    while IFS='|' read -r arguments text; do
+        refused svm-rank-train -q --resume table $arguments
+        assert_equal "$(<err)" "svm-rank-train: table:$text"
+        cmp table kept
+    done <<'END'
+-v 3 -c 1,2,4 other.svm|2: a row of other data, folds or options than this sweep's
+-v 2 -c 1,2,4 set.svm|2: a row of other data, folds or options than this sweep's
+-v 3 -c 1,2,4 --seed 2 set.svm|2: a row of other data, folds or options than this sweep's
+-v 3 -c 1,2,4 -e 1e-4 set.svm|2: a row of other data, folds or options than this sweep's
+-v 3 -c 1,2,4 -w 1:2 set.svm|2: a row of other data, folds or options than this sweep's
+-v 3 -c 1,2,4 --rank-gap 1:2 set.svm|2: a row of other data, folds or options than this sweep's
+-v 3 -c 1,2,4,8 set.svm|2: a row of other data, folds or options than this sweep's
+-v 3 -c 1,3,4 set.svm|2: a row of other data, folds or options than this sweep's
+-v 3 -c 2,4 set.svm|2: not a row of this sweep
+-v 3 -c 1,2,4 -t rbf set.svm|1: other columns than this sweep's
+-v 3 -c 1,2,4 --ndcg 3 set.svm|1: other columns than this sweep's
+END
+    # what changes nothing of what is measured may differ
+    svm-rank-train -v 3 -c 1,2,4 -j 1 -m 5 --strict --select spearman --resume table set.svm 2>/dev/null | cmp - whole
+    for damage in '3s/\t/ /' '3s/\t[^\t]*$//' '3s/^/x/' '3s/^2/9/' '3s/^2/0/' '3s/hinge\tlinear\t1\tpair\t[^\t]*/hinge\tlinear\t1\tpair\tx/' \
+        '3s/$/\t/'; do
+        sed "$damage" kept >table
+        cp table damaged
+        refused svm-rank-train $options --resume table set.svm
+        [[ "$(<err)" == 'svm-rank-train: table:3: '* ]] || fail "$(<err)"
+        cmp table damaged
+    done
+    for file in set.svm two.svm /dev/null . none/table; do
+        refused svm-rank-train $options --resume $file set.svm
+    done
+    printf 'no table' >table # one line that was not ended, and is no header
+    refused svm-rank-train $options --resume table set.svm
+    assert_equal "$(<table)" 'no table'
+    cp kept table
+    run -2 bash -c "svm-rank-train $options --resume table set.svm >>table"
+    assert_output --partial "'table' is standard output, too"
+    cmp table kept
+    : >empty
+    svm-rank-train $options --resume empty set.svm 2>/dev/null >out
+    same out whole
+    same empty whole
+}
+
+@test "sweep: options of some formulations only are ignored in the others, with a note" {
+    run -0 --separate-stderr svm-top-train -v 3 -s toppush,tau-fpl,svm --tau .1,.2 -c 1,2 two.svm
+    grep -qx 'svm-top-train: note: --tau is not for formulation toppush, svm: it is ignored there' <<<"$stderr"
+    assert_equal "$(cut -f2,3,7 <<<"$output" | tr '\t\n' ', ')" 'formulation,cost,tau toppush,1, toppush,2, '`
+        `'tau-fpl,1,0.1 tau-fpl,2,0.1 svm,1, svm,2, tau-fpl,1,0.2 tau-fpl,2,0.2 '
+    run -2 svm-top-train -v 3 -s toppush,svm --tau .1,.2 two.svm # none has it
+    run -0 --separate-stderr svm-mc-train -v 3 -s ww,cs --margin-scale .5 -c 4,8 two.svm
+    grep -q 'note: --margin-scale is not for formulation cs: it is ignored there' <<<"$stderr"
+    svm-mc-train -q -v 3 -s cs -c 4,8 two.svm 2>/dev/null >alone
+    assert_equal "$(grep cs <<<"$output" | cut -f2-5)" "$(grep cs alone | cut -f2-5)"
+    run -0 --separate-stderr svm-smm-train -v 3 -s lowrank,nuclear,svm --rank 1,2 --tau 1,2 matrices.svm
+    assert_equal "$(wc -l <<<"$output")" 6
+    [ "$(grep -c note: <<<"$stderr")" = 2 ]
+    run -0 --separate-stderr svm-rank-train -v 3 -g .1,1 set.svm
+    assert_equal "$(wc -l <<<"$output")" 2
+    grep -q 'note: --gamma is not for kernel linear: it is ignored there' <<<"$stderr"
+    # no list, no table and no note: as in LIBSVM
+    run -0 --separate-stderr svm-rank-train -q -v 3 -g 1 set.svm
+    assert_equal "$stderr" ''
+}
+
+@test "sweep: --select takes any number behind the @" {
+    awk '{ $1 = int($1 + 50) % 4; print }' set.svm >grades.svm
+    for k in 1 5 7; do
+        svm-rank-train -v 3 -c .01,1 --select ndcg@$k grades.svm model >table 2>err
+        grep -q "^best: .* ndcg@$k=" err
+        head -1 table | grep -q "	ndcg@$k	ndcg@$k-sd	"
+    done
+    svm-top-train -v 3 -c .01,1 --select tpr@0.123 two.svm >table 2>err
+    grep -q '^best: .* tpr@0.123=' err
+}
+
+@test "sweep: --log has the point and the fold of each check" {
+    svm-rank-train -q -v 3 -c .1,1 --log log set.svm model >/dev/null 2>&1
+    assert_equal "$(head -1 log)" $'point\tfold\titeration\tseconds\tprimal\tdual\tgap'
+    assert_equal "$(sed 1d log | cut -f1,2 | sort -u | grep -v $'\t$' | tr '\t\n' ', ')" '1,1 1,2 1,3 2,1 2,2 2,3 '
+    assert_equal "$(sed 1d log | cut -f1,2 | grep -c $'\t$')" "$(header iterations model)" # the fit of all rows
+    assert_equal "$(awk -F'\t' '{ print NF }' log | sort -u)" 7
+    svm-rank-train -q -v 3 --log log set.svm >/dev/null
+    assert_equal "$(sed 1d log | cut -f1,2 | sort -u | tr '\t\n' ', ')" '1,1 1,2 1,3 '
+    svm-rank-train -q --log log set.svm model >/dev/null
+    assert_equal "$(head -1 log)" $'iteration\tseconds\tprimal\tdual\tgap'
+}
+
+@test "sweep: folds go by words of any kind, and -v deals words to folds" {
+    awk '{ print NR % 3 }' set.svm >numbers
+    sed 's/0/Eawag/; s/1/RIKEN-2/; s/2/µ/' numbers >words
+    svm-rank-train -q --fold-file numbers -c 1,2 set.svm 2>/dev/null >by.numbers
+    svm-rank-train -q --fold-file words -c 1,2 set.svm 2>/dev/null >by.words
+    cmp <(timeless by.numbers) <(timeless by.words)
+    # words in any order of lines, some of them numbers
+    sed 's/Eawag/7/' words >mixed
+    svm-rank-train -q --fold-file mixed -c 1,2 set.svm 2>/dev/null >by.mixed
+    cmp <(timeless by.numbers) <(timeless by.mixed)
+    # a key that crosses queries: forty molecules, in four folds of ten each
+    awk '{ print "molecule-" int(NR / 6) % 20 }' set.svm >keys
+    svm-rank-train -q -v 4 --fold-file keys --log log set.svm >out
+    assert_equal "$(sed 1d log | cut -f2 | sort -u | tr '\n' ' ')" '1 2 3 4 '
+    svm-mc-train -q --fold-file keys --log log two.svm >out
+    assert_equal "$(sed 1d log | cut -f2 | sort -u | wc -l)" 20
+    refused svm-rank-train -q -v 21 --fold-file keys set.svm
+    assert_equal "$(<err)" 'svm-rank-train: keys: 20 words cannot make 21 folds'
+    yes x | head -120 >one
+    refused svm-rank-train -q --fold-file one set.svm
+    assert_equal "$(<err)" 'svm-rank-train: one: all rows are in one fold'
+}
+
+@test "sweep: a model on standard output has it for itself" {
+    svm-rank-train -q -v 3 -c 1,2 set.svm - >model 2>table
+    head -1 model | grep -qx 'dualsvm rank 1'
+    grep -q '^point' table
+    svm-rank-train -v 3 -c 1,2 set.svm model.2 >table 2>said
+    cmp model model.2
+    assert_equal "$(grep -vc $'\t' table)" 0 # the report is not on it
+    header primal said
+    run -0 --separate-stderr svm-rank-train -q -v 3 -c 1,2 set.svm model.3
+    assert_equal "$stderr" ''
+}
+
+@test "sweep: a full disk is an error, of the table and of what is resumed" {
+    run -1 bash -c 'svm-rank-train -q -v 3 -c 1,2 set.svm >/dev/full'
+    assert_output --partial '<stdout>: cannot write: No space left on device'
+    : >table
+    run -1 bash -c 'ulimit -f 0; trap "" XFSZ; svm-rank-train -q -v 3 -c 1,2 --resume table set.svm >/dev/null'
+    assert_output --partial 'table: cannot write: File too large'
+}
