@@ -49,7 +49,7 @@ struct held_out {
     size_t n;
     double *scores; /* (n, n_scores) row-major */
     size_t n_scores;
-    double norm; /* |f| of the fit that scored them; 0: not known */
+    double norm;          /* |f| of the fit that scored them; 0: not known */
     const double *fitted; /* (data->n_rows, n_scores) of the model, in which these rows are; only
                              where calibrate_by_row asks for folds; else NULL */
 };
