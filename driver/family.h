@@ -125,6 +125,9 @@ struct family {
 
 /* ---- the predictor ---- */
 
+/* The most files that a predictor's options name. */
+enum { PREDICTOR_EXTRAS = 3 };
+
 struct predictor {
     const char *name; /* of the family */
     const char *summary;
@@ -142,7 +145,7 @@ struct predictor {
     int (*check)(const struct options *options, const struct model *model, struct error *err);
 
     /* Predictions of one file: blocks of rows with their scores (rows, model_n_scores), in the
-     * order of the file, are turned into lines of output (NULL: only the extra file is wanted). */
+     * order of the file, are turned into lines of output (NULL: only extra files are wanted). */
     int (*open)(void **state, const struct options *options, const struct model *model,
                 struct error *err);
     int (*add)(void *state, const struct data *rows, const double *scores, struct output *output,
@@ -150,9 +153,9 @@ struct predictor {
     /* The end of the file. May be NULL. */
     int (*finish)(void *state, struct output *output, struct error *err);
     /* Writes the file that an option of the predictor names, after all rows of the test file: the
-     * option, and what writes. NULL: there is none. */
-    const char *extra_option;
-    int (*write_extra)(void *state, struct output *output, struct error *err);
+     * options, ended by NULL, and what writes, by the option's number there. NULL: there is none. */
+    const char *const *extra_options;
+    int (*write_extra)(void *state, size_t option, struct output *output, struct error *err);
     void (*close)(void *state);
 };
 

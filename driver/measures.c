@@ -37,8 +37,8 @@ static const struct measure_row *parse_name(const struct measures *measures,
     for (size_t r = 0; r < measures->n_table; r++) {
         const struct measure_row *row = &measures->table[r];
         size_t length = strlen(row->name);
-        if (row->option && strncmp(name, row->name, length) == 0 && name[length] == '@' &&
-            number_parse_whole(name + length + 1, at) &&
+        if (row->option && !row->predictor_only && strncmp(name, row->name, length) == 0 &&
+            name[length] == '@' && number_parse_whole(name + length + 1, at) &&
             option_takes(find_spec(options, row), *at) && !(row->refuse && row->refuse(*at))) {
             return row;
         }
@@ -71,9 +71,11 @@ static int append_numbers(struct list *list, const struct measure_row *first,
                           const struct measure_row *end, const struct options *options,
                           const struct selected *selected, struct error *err) {
     const struct option *option = options_find(options, first->option);
+    bool trains = options_has(options, "folds");
     for (size_t i = 0; i < option->n; i++) {
         for (const struct measure_row *row = first; row < end; row++) {
-            if (append_number(list, row, option->number[i], selected, err) < 0) {
+            if (!(trains && row->predictor_only) &&
+                append_number(list, row, option->number[i], selected, err) < 0) {
                 return -1;
             }
         }

@@ -191,20 +191,27 @@ static int check_batch_options(const struct options *options, struct error *err)
     return 0;
 }
 
-/* No two outputs may go to one file: the predictions, the extra file and the table of queries, and
+/* No two outputs may go to one file: the predictions, extra files and the table of queries, and
  * with --metrics standard output. */
 static int check_outputs(const struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
-    const char *extra = prediction->predictor->extra_option;
+    const char *const *extra = prediction->predictor->extra_options;
     bool batch = options_given(options, "batch"), metrics = options_given(options, "metrics");
-    if (batch && options->n_operands > 2 && extra && options_given(options, extra)) {
-        return error_set(err, ERROR_USAGE, "--%s is for a single test file", extra);
-    }
     const char *predictions = !batch && options->n_operands > 2 ? options->operand[2] : "-";
     bool streamed = strcmp(predictions, "-") == 0; /* not with --metrics, nor in a batch */
-    const char *path[] = {
-        metrics || (streamed && !batch) ? "-" : NULL, streamed ? NULL : predictions,
-        extra ? options_text(options, extra) : NULL, options_text(options, "by-query")};
+    const char *path[] = {metrics || (streamed && !batch) ? "-" : NULL,
+                          streamed ? NULL : predictions,
+                          options_text(options, "by-query"),
+                          NULL,
+                          NULL,
+                          NULL};
+    _Static_assert(PREDICTOR_EXTRAS == 3, "so many places are left");
+    for (size_t k = 0; extra && extra[k]; k++) {
+        if (batch && options->n_operands > 2 && options_given(options, extra[k])) {
+            return error_set(err, ERROR_USAGE, "--%s is for a single test file", extra[k]);
+        }
+        path[3 + k] = options_text(options, extra[k]);
+    }
     for (size_t i = 1; i < sizeof path / sizeof path[0]; i++) {
         for (size_t j = 0; j < i; j++) {
             if (path[i] && path[j] && strcmp(path[i], path[j]) == 0) {
@@ -229,10 +236,12 @@ static int check(const struct prediction *prediction, struct error *err) {
 
 static int open_outputs(struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
-    const char *extra = prediction->predictor->extra_option;
-    if (extra && options_given(options, extra) &&
-        output_open(&prediction->extra, options_text(options, extra), err) < 0) {
-        return -1;
+    const char *const *extra = prediction->predictor->extra_options;
+    for (size_t k = 0; extra && extra[k]; k++) {
+        if (options_given(options, extra[k]) &&
+            output_open(&prediction->extra[k], options_text(options, extra[k]), err) < 0) {
+            return -1;
+        }
     }
     if (!options_given(options, "by-query")) {
         return 0;
@@ -285,8 +294,8 @@ int predict_run(const struct predictor *predictor, const struct options *options
     }
     bool whole = false;
     int status = run(&prediction, &whole, err);
-    struct output *files[] = {prediction.extra, prediction.queries, prediction.file,
-                              prediction.standard};
+    struct output *files[] = {prediction.extra[0], prediction.extra[1], prediction.extra[2],
+                              prediction.queries,  prediction.file,     prediction.standard};
     if (predict_end_files(files, sizeof files / sizeof files[0], whole ? 0 : status, hold, err) <
         0) {
         status = -1;

@@ -24,10 +24,10 @@ struct prediction {
     size_t n_measures;
     double *value; /* (n_measures) of the last file; NaN: nothing to measure */
     const struct output_hold *hold;
-    struct output *standard; /* standard output */
-    struct output *file;     /* of predictions; NULL, as the following: not wanted */
-    struct output *extra;    /* of the predictor's option */
-    struct output *queries;  /* of --by-query */
+    struct output *standard;                /* standard output */
+    struct output *file;                    /* of predictions; NULL, as the following: not wanted */
+    struct output *extra[PREDICTOR_EXTRAS]; /* of the predictor's options */
+    struct output *queries;                 /* of --by-query */
 };
 
 /* Predicts one file into output (NULL: measures only). With `queries` (NULL: not wanted) writes the

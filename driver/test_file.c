@@ -35,6 +35,14 @@ static void close_work(struct work *work) {
     free(work->first_scores);
 }
 
+static bool wants_extra(const struct test_file *test) {
+    bool wanted = false;
+    for (size_t k = 0; k < PREDICTOR_EXTRAS; k++) {
+        wanted |= test->extra[k] != NULL;
+    }
+    return wanted;
+}
+
 static int open_work(struct work *work, struct error *err) {
     const struct test_file *test = work->test;
     const struct predictor *predictor = test->predictor;
@@ -43,7 +51,7 @@ static int open_work(struct work *work, struct error *err) {
         .label_optional = true,
         .precomputed = test->model->kernel.type == KERNEL_PRECOMPUTED,
         .remarks = predictor->wants_remarks && predictor->wants_remarks(test->options)};
-    if ((test->output || test->extra) &&
+    if ((test->output || wants_extra(test)) &&
         predictor->open(&work->lines, test->options, test->model, err) < 0) {
         return -1;
     }
@@ -135,8 +143,11 @@ static int take_all(struct work *work, struct error *err) {
         test->predictor->finish(work->lines, test->output, err) < 0) {
         return -1;
     }
-    if (test->extra && test->predictor->write_extra(work->lines, test->extra, err) < 0) {
-        return -1;
+    for (size_t k = 0; k < PREDICTOR_EXTRAS; k++) {
+        if (test->extra[k] &&
+            test->predictor->write_extra(work->lines, k, test->extra[k], err) < 0) {
+            return -1;
+        }
     }
     return test->output ? output_flush(test->output, err) : 0;
 }

@@ -22,7 +22,7 @@ struct test_file {
     struct threads *threads;
     const char *path;
     struct output *output;         /* of predictions; NULL: not wanted */
-    struct output *extra;          /* of the predictor's extra option; NULL: not wanted */
+    struct output *const *extra;   /* of the predictor's extra options; NULL: not wanted */
     const struct measure *measure; /* (n_measures) of predictor->measures; NULL: not wanted */
     size_t n_measures;
     struct by_query *queries; /* takes the rows too; NULL: not wanted */

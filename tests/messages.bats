@@ -274,7 +274,6 @@ s/^labels/outputs 2\n&/; s/^bias .*/bias 0 0/; /^w$/,$s/[0-9]$/& 0/||the model d
 END
     unproven rank -w 2:3 --rank-gap 1:2 <<'END'
 |s/^rank-gap .*/rank-gap 1-2/|not a window of ranks
-|s/^weight .*/weight b 3/|not a query
 |s/^point .*/point -1 0/|not a point
 |s/^point .*/point 2 0/|the dual point is not feasible: weights sum to
 |/^point /d; s/^1 .*/1 99:0.5/|there is no row 99

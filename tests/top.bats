@@ -417,7 +417,8 @@ ends_at() {
     while read -r name value; do
         near "$(metric "$name" metrics)" "$value" 1e-9
     done <plain
-    assert_equal "$(cut -d' ' -f1 plain | sort)" "$(cut -d' ' -f1 metrics | sort)"
+    assert_equal "$(cut -d' ' -f1 plain | sort)" \
+        "$(cut -d' ' -f1 metrics | grep -v -e -low@ -e -high@ | sort)"
     run -2 svm-top-predict -q --tpr 1.5 test.svm m
 }
 
@@ -479,6 +480,81 @@ ends_at() {
     assert_output --partial '--roc wants rows of both classes'
     [ ! -e c.tsv ]
     run -1 svm-top-predict -q --roc /nonexistent/c.tsv test.svm m
+}
+
+@test "top: intervals of a true positive rate are the exact binomial ones" {
+    command -v python3 >/dev/null || skip 'python3 is not installed'
+    train -s patmat-np train.svm m
+    predict --metrics --tpr 2,.001,.05,.3 test.svm m >metrics
+    run -1 grep -e 'low@2' -e 'high@2' metrics
+    n=$(grep -c '^+1' test.svm)
+    for tau in 0.001 0.05 0.3; do
+        python3 - "$n" "$(metric tpr@$tau metrics)" "$(metric tpr-low@$tau metrics)" \
+            "$(metric tpr-high@$tau metrics)" <<'END' || fail "tau $tau: $(cat metrics)"
+import sys
+from math import comb
+n, rate, low, high = int(sys.argv[1]), *map(float, sys.argv[2:])
+x = round(n * rate)
+most = lambda p, a, b: sum(comb(n, k) * p ** k * (1 - p) ** (n - k) for k in range(a, b + 1))
+good = low == 0 if x == 0 else abs(most(low, x, n) - .025) < 1e-9
+good = good and (high == 1 if x == n else abs(most(high, 0, x) - .025) < 1e-9)
+sys.exit(not (good and low <= rate <= high))
+END
+    done
+    # all and none of them
+    printf '+1 1:2\n+1 1:3\n-1 1:1\n-1 1:.5\n' >few.svm
+    train -s svm few.svm few.m
+    predict --metrics --tpr .1 few.svm few.m >metrics
+    near "$(metric tpr-low@0.1 metrics)" 0.15811388300841897 1e-12 # sqrt .025
+    assert_equal "$(metric tpr-high@0.1 metrics)" 1
+    run -2 svm-top-train -q -v 2 --select tpr-low@0.1 train.svm
+}
+
+@test "top: --pr and --confusion are those of the predictions" {
+    train -s patmat-np train.svm m
+    predict --roc roc --pr pr --confusion table test.svm m >lines
+    predict --metrics test.svm m >metrics
+    paste -d' ' <(cut -d' ' -f1 test.svm) lines >rows
+    awk '{ n[$1, $2]++ } END { printf "label\t+1\t-1\n+1\t%d\t%d\n-1\t%d\t%d\n", n["+1", "+1"],
+        n["+1", "-1"], n["-1", "+1"], n["-1", "-1"] }' rows | cmp - table
+    sort -k3,3gr rows | awk '{ n++; right += $1 == "+1" } { r[n] = right; s[n] = $3 }
+        END { print "recall\tprecision\tthreshold\n0\t1\tinf"
+              for (i = 1; i <= n; i++) printf "%.12g\t%.12g\t%.12g\n", r[i] / right, r[i] / i, s[i] }' >plain
+    awk 'NR > 1 { printf "%.12g\t%.12g\t%s\n", $1, $2, $3 == "inf" ? "inf" : sprintf("%.12g", $3); next } 1' \
+        pr | cmp - plain
+    # the area under its steps is the average precision
+    area=$(awk 'NR > 2 { area += ($1 - x) * $2 } { x = $1 } END { printf "%.12g", area }' pr)
+    near "$(metric average-precision metrics)" "$area" 1e-9
+    # another threshold, other files alone, two outputs to one file
+    predict --threshold 1e9 --confusion other test.svm m nothing
+    assert_equal "$(awk 'NR > 1 { sum += $2 } END { print sum }' other)" 0
+    run -2 svm-top-predict -q --pr x --confusion x test.svm m
+    run -2 svm-top-predict -q --pr - test.svm m
+    grep '^-1' test.svm >negatives.svm
+    run -1 svm-top-predict -q --pr x negatives.svm m nothing
+    assert_output --partial '--pr wants rows of positives'
+    [ ! -e x ]
+}
+
+@test "top: --roc-points thins a curve, and equal scores are one segment of it" {
+    generate top --rows 20000 --output many.svm
+    train -s svm -B 1 many.svm m
+    predict --roc all many.svm m >/dev/null
+    area() { awk 'NR > 2 { area += ($1 - x) * ($2 + y) / 2 } { x = $1; y = $2 } END { print area }' "$1"; }
+    for n in 3 10 200; do
+        predict --roc few --roc-points $n many.svm m >/dev/null
+        within "$(wc -l <few)" 3 $((n + 1))
+        [ "$(tail -n 1 few)" = "$(tail -n 1 all)" ]
+        grep -Fxq -f few all
+        [ "$(grep -Fxc -f few all)" = "$(wc -l <few)" ]
+    done
+    near "$(area few)" "$(area all)" 2e-3
+    awk '{ print $1, "25:1" }' many.svm >constant.svm
+    predict --roc ends constant.svm m >/dev/null
+    printf 'fpr\ttpr\tthreshold\n0\t0\tinf\n1\t1\t%s\n' "$(header bias m)" | cmp - ends
+    run -2 svm-top-predict -q --roc-points 50 test.svm m
+    assert_output 'svm-top-predict: --roc-points is for --roc: try --help'
+    run -2 svm-top-predict -q --roc x --roc-points 2 test.svm m
 }
 
 @test "top: svm-predict gives our scores of an exported kernel model" {

@@ -29,6 +29,8 @@ static const struct option_spec own_options[] = {
      .help = "write a table of how many rows of each label (lines) are predicted as each class "
              "(columns), tabs between"}};
 
+static const char *const extra_options[] = {"confusion", NULL};
+
 static const char *const model_keys[] = {LABELS_KEY, "margin-scale", MC_PROBABILITY_KEY, NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {
@@ -119,7 +121,8 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     return 0;
 }
 
-static int write_table(void *state, struct output *output, struct error *err) {
+static int write_table(void *state, size_t option, struct output *output, struct error *err) {
+    (void)option;
     (void)err;
     struct lines *lines = state;
     confusion_write(&lines->confusion, output);
@@ -139,6 +142,6 @@ const struct predictor mc_predictor = {
     .check = check,
     .open = open_lines,
     .add = add_rows,
-    .extra_option = "confusion",
+    .extra_options = extra_options,
     .write_extra = write_table,
     .close = close_lines};

@@ -42,6 +42,8 @@ static bool wants_remarks(const struct options *options) {
     return options_given(options, "names") || options_given(options, "trec");
 }
 
+static const char *const extra_options[] = {"trec", NULL};
+
 static const char *const model_keys[] = {
     "groups", "pairs", "pair-features", "probability-slope", TARGETS_KEY, TARGETS_FEW_KEY, NULL};
 
@@ -354,7 +356,8 @@ static int write_run(void *state, struct kept_row *row, size_t n, struct error *
     return output_flush(output, err);
 }
 
-static int write_trec(void *state, struct output *output, struct error *err) {
+static int write_trec(void *state, size_t option, struct output *output, struct error *err) {
+    (void)option;
     struct lines *lines = state;
     lines->output = output;
     return kept_rows_visit(&lines->rows, write_run, lines, err);
@@ -372,7 +375,7 @@ const struct predictor rank_predictor = {
     .open = open_lines,
     .add = add_rows,
     .finish = finish,
-    .extra_option = "trec",
+    .extra_options = extra_options,
     .write_extra = write_trec,
     .wants_remarks = wants_remarks,
     .close = close_lines};

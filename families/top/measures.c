@@ -1,6 +1,7 @@
 #include "families/top/measures.h"
 
 #include "common/base/memory.h"
+#include "families/top/interval.h"
 #include "families/top/labels.h"
 #include "families/top/roc.h"
 
@@ -19,7 +20,8 @@ static const struct option_spec measure_options[] = {
      .low_excluded = true,
      .help = "tpr@X: the share of positives strictly above a threshold: for X >= 1 the mean of the "
              "X largest negatives, for X < 1 the one that lets no more than the share X of "
-             "negatives pass"},
+             "negatives pass; predictors tell tpr-low@X and tpr-high@X too, for X < 1, the exact "
+             "interval of 95% for that threshold"},
     {.name = "pauc",
      .kind = OPTION_NUMBER,
      .level = OPTION_LIST,
@@ -161,6 +163,28 @@ static double tpr(const void *opened, const struct measure *measure, double *wei
                             : roc_tpr_at_rate(curve(opened), measure->at);
 }
 
+/* The ends of the exact interval of tpr@X, X a share of negatives, with its threshold as given. */
+static double tpr_end(const void *opened, const struct measure *measure, bool high) {
+    const struct roc *roc = curve(opened);
+    double ends[2];
+    if (measure->at >= 1 || roc->n_positive == 0) {
+        return NAN;
+    }
+    double n = (double)roc->n_positive;
+    interval_exact(nearbyint(roc_tpr_at_rate(roc, measure->at) * n), n, &ends[0], &ends[1]);
+    return ends[high];
+}
+
+static double tpr_low(const void *opened, const struct measure *measure, double *weight) {
+    (void)weight;
+    return tpr_end(opened, measure, false);
+}
+
+static double tpr_high(const void *opened, const struct measure *measure, double *weight) {
+    (void)weight;
+    return tpr_end(opened, measure, true);
+}
+
 static const char *refuse_tpr(double at) {
     return at >= 1 && at != floor(at) ? "is not whole, nor below 1" : NULL;
 }
@@ -200,6 +224,16 @@ static double average_precision(const void *opened, const struct measure *measur
 
 static const struct measure_row table[] = {
     {.name = "tpr", .option = "tpr", .refuse = refuse_tpr, .value = tpr},
+    {.name = "tpr-low",
+     .option = "tpr",
+     .refuse = refuse_tpr,
+     .predictor_only = true,
+     .value = tpr_low},
+    {.name = "tpr-high",
+     .option = "tpr",
+     .refuse = refuse_tpr,
+     .predictor_only = true,
+     .value = tpr_high},
     {.name = "auc", .value = auc},
     {.name = "pauc", .option = "pauc", .value = pauc},
     {.name = "mcclish", .option = "pauc", .value = mcclish},
