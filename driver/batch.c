@@ -220,35 +220,34 @@ static int open_files(struct output *file[FILES], char *const path[FILES],
 
 /* Predicts a test file into its files, which take their places, the predictions last. */
 static int make_files(const struct batch *batch, const char *test, char *const path[FILES],
-                      size_t *n_rows, struct error *err) {
+                      struct test_rows *rows, struct error *err) {
     struct prediction *prediction = batch->prediction;
     struct output *file[FILES] = {NULL};
-    struct test_rows rows = {.n = 0};
+    *rows = (struct test_rows){.n = 0};
     int status = open_files(file, path, batch->header, err);
     if (status == 0) {
         struct output *queries = file[QUERIES] ? file[QUERIES] : prediction->queries;
-        status = predict_file(prediction, test, file[PREDICTIONS], queries, &rows, err);
+        status = predict_file(prediction, test, file[PREDICTIONS], queries, rows, err);
     }
     if (status == 0 && file[MEASURES]) {
-        write_row(prediction, test, rows.n, file[MEASURES]);
+        write_row(prediction, test, rows->n, file[MEASURES]);
     }
-    *n_rows = rows.n;
     struct output *ordered[FILES] = {file[QUERIES], file[MEASURES], file[PREDICTIONS]};
     return predict_end_files(ordered, FILES, status, prediction->hold, err);
 }
 
 /* The rows of the tables, of a file that was just predicted. */
 static int show_file(const struct batch *batch, const char *test, char *const path[FILES],
-                     size_t n_rows, struct error *err) {
+                     const struct test_rows *rows, struct error *err) {
     struct prediction *prediction = batch->prediction;
     if (options_given(prediction->options, "metrics")) {
-        write_row(prediction, test, n_rows, prediction->standard);
+        write_row(prediction, test, rows->n, prediction->standard);
         if (output_flush(prediction->standard, err) < 0) {
             return -1;
         }
     } else if (!options_given(prediction->options, "quiet")) {
         voice_say(prediction->voice, "%s:\n", test);
-        predict_say_measures(prediction);
+        predict_say_measures(prediction, rows);
     }
     if (!batch->header[QUERIES]) {
         return 0;
@@ -276,7 +275,7 @@ static int take_test(struct batch *batch, size_t number, const char *test, struc
     struct prediction *prediction = batch->prediction;
     char *path[FILES] = {NULL};
     bool skipped = false;
-    size_t n_rows;
+    struct test_rows rows;
     if (make_paths(batch, test, path, err) < 0) {
         return -1;
     }
@@ -286,9 +285,9 @@ static int take_test(struct batch *batch, size_t number, const char *test, struc
         batch->n_skipped += skipped;
     }
     if (status == 0 && !skipped) {
-        status = make_files(batch, test, path, &n_rows, err) < 0
+        status = make_files(batch, test, path, &rows, err) < 0
                      ? tell_failure(batch, number, err)
-                     : show_file(batch, test, path, n_rows, err);
+                     : show_file(batch, test, path, &rows, err);
     }
     free_paths(path);
     return status;

@@ -57,11 +57,19 @@ int predict_options(struct options *options, const struct predictor *predictor, 
 
 /* ---- one test file ---- */
 
-void predict_say_measures(const struct prediction *prediction) {
+void predict_say_measures(const struct prediction *prediction, const struct test_rows *rows) {
+    double labelled = (double)rows->measured.labelled;
     for (size_t k = 0; k < prediction->n_measures; k++) {
-        if (!isnan(prediction->value[k])) {
-            voice_say(prediction->voice, "%s = %g\n", prediction->measure[k].name,
-                      prediction->value[k]);
+        double value = prediction->value[k];
+        if (isnan(value)) {
+            continue;
+        }
+        if (prediction->measure[k].row->accuracy && labelled > 0) { /* as LIBSVM says it */
+            double right = round(value * labelled);
+            voice_say(prediction->voice, "Accuracy = %g%% (%.0f/%.0f) (classification)\n",
+                      right / labelled * 100, right, labelled);
+        } else {
+            voice_say(prediction->voice, "%s = %g\n", prediction->measure[k].name, value);
         }
     }
 }
@@ -162,7 +170,7 @@ static int predict_one(struct prediction *prediction, struct error *err) {
         return write_measures(prediction, options->operand[0], err);
     }
     if (!options_given(options, "quiet")) {
-        predict_say_measures(prediction);
+        predict_say_measures(prediction, &rows);
     }
     return 0;
 }

@@ -35,8 +35,9 @@ struct prediction {
 int predict_file(const struct prediction *prediction, const char *path, struct output *output,
                  struct output *queries, struct test_rows *rows, struct error *err);
 
-/* Says the measures of a file, those that there are. */
-void predict_say_measures(const struct prediction *prediction);
+/* Says the measures of a file, those that there are; an accuracy of rows as LIBSVM's svm-predict says
+ * it, with its counts. */
+void predict_say_measures(const struct prediction *prediction, const struct test_rows *rows);
 
 /* Puts outputs in place, or after an error (status -1, which it returns) drops them; NULL in their
  * place. */

@@ -225,7 +225,7 @@ formulations='ww cs llw adm atm ats mmr ova'
     for t in linear rbf; do
         train -t $t -b 1 single.svm m
         predict -b 1 single.svm m >out
-        assert_equal "$(wc -l <out)" 91
+        assert_equal "$(wc -l <out)" 92
     done
 }
 
@@ -276,6 +276,8 @@ formulations='ww cs llw adm atm ats mmr ova'
     for t in linear rbf; do
         train -b 1 -t $t -g 0.5 three.svm m
         predict -b 1 three.svm m >out
+        assert_equal "$(head -1 out)" 'labels 1 2 3'
+        sed -i 1d out
         predict three.svm m | cmp - <(cut -d' ' -f1 out)
         awk '{ sum = 0; best = 2
                for (i = 2; i <= NF; i++) { sum += $i; if ($i > $best) best = i }
@@ -303,6 +305,24 @@ formulations='ww cs llw adm atm ats mmr ova'
                  line[c] = s }
              printf "%s %.9f %.9f %.9f\n", label, line[1], line[2], line[3] }' m three.svm >by_hand
     awk '{ printf "%s %.9f %.9f %.9f\n", $1, $2, $3, $4 }' out | cmp - by_hand
+}
+
+@test "mc: the accuracy is told as svm-predict tells it, with its counts" {
+    command -v svm-predict >/dev/null || skip 'no svm-predict (package libsvm-tools)'
+    { cat three.svm; echo '2 1:-9'; } >test.svm
+    for rows in 7 12 1000; do
+        head -$rows test.svm >some.svm
+        train three.svm m
+        svm-mc-predict some.svm m out 2>measures
+        svm-train -q three.svm theirs
+        # their line for our predictions: what is right is counted from the output
+        right=$(paste -d' ' some.svm out | awk '$1 == $NF { n++ } END { print n + 0 }')
+        total=$(wc -l <some.svm)
+        svm-predict some.svm theirs out2 >line
+        sed -E "s|[0-9.e+-]+% \\([0-9]+/[0-9]+\\)|$(awk -v r="$right" -v n="$total" \
+            'BEGIN { printf "%g%% (%d/%d)", r / n * 100, r, n }')|" line >expected
+        grep '^Accuracy' measures | cmp - expected
+    done
 }
 
 # ---- other programs' models ----

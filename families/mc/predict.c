@@ -18,8 +18,8 @@ static const struct option_spec own_options[] = {
      .value = "0|1",
      .initial = "0",
      .high = 1,
-     .help = "1: after the label the probabilities of all classes, in the order of the model's "
-             "line `labels`; the model must be one of -b 1"},
+     .help = "1: after the label the probabilities of all classes, in the order of a first line "
+             "`labels`, as LIBSVM writes them; the model must be one of -b 1"},
     {.name = "scores",
      .kind = OPTION_FLAG,
      .help = "after the label the scores of all classes, in that order"},
@@ -52,6 +52,7 @@ static int check(const struct options *options, const struct model *model, struc
 
 struct lines {
     bool scores, probability;
+    bool begun; /* the line of labels is written */
     double scale;
     double *p;                  /* (k) */
     struct confusion confusion; /* with the model's labels */
@@ -87,6 +88,19 @@ static int open_lines(void **state, const struct options *options, const struct 
     return 0;
 }
 
+/* What the probabilities are of, as LIBSVM's svm-predict -b 1 says it. */
+static void begin(struct lines *lines, struct output *output) {
+    const struct names *names = &lines->confusion.labels.names;
+    lines->begun = true;
+    if (lines->probability) {
+        output_format(output, "labels");
+        for (size_t c = 0; c < names->n; c++) {
+            output_format(output, " %s", names->name[c]);
+        }
+        output_write(output, "\n", 1);
+    }
+}
+
 static void write_row(struct lines *lines, const double *score, size_t predicted,
                       struct output *output) {
     size_t k = lines->confusion.labels.names.n;
@@ -108,6 +122,9 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     size_t k = lines->confusion.labels.names.n;
     if (lines->table && confusion_names(&lines->confusion, &rows->names, err) < 0) {
         return -1;
+    }
+    if (output && !lines->begun) {
+        begin(lines, output);
     }
     for (size_t i = 0; i < rows->n_rows; i++) {
         size_t predicted = decide_largest(scores + i * k, k);
