@@ -87,6 +87,17 @@ static bool factor(struct dd *L, size_t m) {
     return true;
 }
 
+static bool try_shift(const struct dd *K, struct dd *L, size_t m, double shift) {
+    memcpy(L, K, m * m * sizeof *L);
+    for (size_t i = 0; i < m; i++) {
+        L[i * m + i] = dd_add(L[i * m + i], (struct dd){shift, 0});
+    }
+    return factor(L, m);
+}
+
+/* A matrix of floats may want a shift that the bounds show: it is brought within 2^(1/4) of the least. */
+enum { HALVINGS = 3 };
+
 /* What comes out is the factorisation of a matrix that differs from the one that went in by no more than
  * (m + 1) units of 2^-100 times its trace, in norm (Higham 2002, theorem 10.3), and that from the true
  * one by the radii: the shift is lifted by both. */
@@ -100,17 +111,24 @@ static int shift_exactly(const struct points *points, const uint32_t *used, size
         return -1;
     }
     result->symmetric = fill(points, used, m, x, K, &error);
-    double unit = 0x1p-90, largest = largest_own(points), M = (double)m;
+    double unit = 0x1p-90, low = unit, largest = largest_own(points), M = (double)m;
     double most = largest_unit(points, m);
     struct dd *L = K + m * m;
     for (; result->symmetric && !result->found && unit <= most;
          unit *= unit < 0x1p-60 ? 0x1p15 : 4) {
-        memcpy(L, K, m * m * sizeof *L);
         result->shift = M * unit * largest;
-        for (size_t i = 0; i < m; i++) {
-            L[i * m + i] = dd_add(L[i * m + i], (struct dd){result->shift, 0});
+        result->found = try_shift(K, L, m, result->shift);
+        low = result->found ? low : unit;
+    }
+    double high = result->shift / (M * largest);
+    for (int halving = 0; result->found && high > 0x1p-60 && halving < HALVINGS; halving++) {
+        double middle = sqrt(low * high);
+        if (try_shift(K, L, m, M * middle * largest)) {
+            high = middle;
+            result->shift = M * middle * largest;
+        } else {
+            low = middle;
         }
-        result->found = factor(L, m);
     }
     result->shift += (M + 1) * 0x1p-98 * M * (largest + result->shift) + 2 * sqrt(error);
     free(K);

@@ -91,10 +91,10 @@ static int read_k(struct top *top, struct error *err) {
     wanted = strcmp(top->form->name, "toppush") == 0    ? 1
              : strcmp(top->form->name, "toppushk") == 0 ? fmin(own, most)
                                                         : fmin(fmax(1, tau * most), most);
-    /* tau times the rows is rounded to the nearest whole number */
-    bool rounded = isfinite(tau) && top->k < most * (1 - 1e-12);
+    /* tau times the rows is rounded to the nearest whole number, but to no more than the rows */
+    bool rounded = isfinite(tau), all = fabs(top->k - most) <= 1e-12 * most;
     double off = rounded ? 0.5 + 1e-9 * most : 1e-12 * most;
-    if (!(fabs(top->k - wanted) <= off) || (rounded && top->k != floor(top->k))) {
+    if (!(fabs(top->k - wanted) <= off) || (rounded && !all && top->k != floor(top->k))) {
         task_wrong(task, "K is %.17g in the proof, and %.17g by the formulation", top->k, wanted);
     }
     for (size_t j = 0; j < top->n; j++) {
