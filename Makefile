@@ -221,7 +221,7 @@ coverage:
 
 mutate:
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
-	@tests/mutate/run --seed '$(SEED)' --count '$(MUTANTS)' --build build-asan $(ASAN)
+	@tests/mutate/run --seed '$(SEED)' --count '$(MUTANTS)' --build build-asan
 
 fuzzers: all $(FUZZERS)
 

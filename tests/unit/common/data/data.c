@@ -137,6 +137,40 @@ static void check_make_dense(void) {
     puts("ok: sparse rows made dense in place, dense rows made wider");
 }
 
+/* Dense rows cut down to some columns, and expanded again: the zeros are gone, and what was cut. */
+static void check_expand(void) {
+    static const float values[] = {1, 2, 0, 4, 0, 0, 7, 8, 9, 0, 0, 12};
+    static const uint32_t columns[] = {2, 0, 5};
+    struct error err;
+    struct data data = {.n_rows = 3, .n_features = 4, .labels = DATA_NUMBER};
+    struct indices indices;
+    data.value = allocate(12, sizeof *data.value);
+    memcpy(data.value, values, sizeof values);
+    const struct indices_part part = {columns, 3};
+    if (indices_list(&indices, &part, 1, &err) < 0 || data_select(&data, &indices, &err) < 0) {
+        FAIL("%s", err.text);
+    }
+    const float cut[] = {1, 0, 0, 0, 7, 0, 9, 0, 0};
+    CHECK(!data.row_start && data.n_features == 3 && memcmp(data.value, cut, sizeof cut) == 0,
+          "cut");
+    if (data_expand(&data, &err) < 0) {
+        FAIL("%s", err.text);
+    }
+    const uint32_t start[] = {0, 1, 2, 3}, column[] = {0, 2, 0};
+    const float value[] = {1, 7, 9};
+    CHECK(data.n_features == 4 && !data.indices.at, "%u features", data.n_features);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(data.row_start[i] == start[i], "row %zu begins at %zu", i, (size_t)data.row_start[i]);
+    }
+    for (size_t k = 0; k < 3; k++) {
+        CHECK(data.column[k] == column[k] && data.value[k] == value[k], "value %zu: %u:%g", k,
+              data.column[k], (double)data.value[k]);
+    }
+    indices_free(&indices);
+    data_free(&data);
+    puts("ok: dense rows are cut to columns, and expanded without their zeros");
+}
+
 /* What stands beside the values of row k of `some` and of row r of all data. */
 static bool same_row(const struct data *some, size_t k, const struct data *data, size_t r) {
     bool same = some->query[k] == data->query[r] && some->serial[k] == data->serial[r] &&
@@ -261,6 +295,7 @@ static void check_names(void) {
 
 int main(void) {
     check_make_dense();
+    check_expand();
     check_subset();
     check_part();
     check_names();

@@ -224,10 +224,18 @@ static void check_map(struct scene *scene) {
             CHECK(fabs(s[i * K + c] - due) <= 1e-6, "score %g, not %g", s[i * K + c], due);
         }
     }
-    double weightless[2 * K];
-    CHECK(kernel || map.adjoint(&map, scene->zero, weightless, &err) == 0, "%s", err.text);
+    double ones[N * K], of_ones[2 * K], sum = 0;
+    for (size_t j = 0; j < N * K; j++) {
+        ones[j] = 1;
+        sum += (double)x[j / K] / K;
+    }
+    CHECK(kernel || map.adjoint(&map, ones, of_ones, &err) == 0, "%s", err.text);
+    for (size_t c = 0; c < K && !kernel; c++) {
+        CHECK(fabs(of_ones[c] - sum) < 1e-12 && fabs(of_ones[K + c] - N * 1.5) < 1e-12, "of ones");
+    }
+    CHECK(kernel || map.adjoint(&map, scene->zero, of_ones, &err) == 0, "%s", err.text);
     for (size_t c = 0; c < 2 * K && !kernel; c++) {
-        CHECK(weightless[c] == 0, "a weight of %g from nothing", weightless[c]);
+        CHECK(of_ones[c] == 0, "a weight of %g from nothing", of_ones[c]);
     }
     for (size_t c = 0; c < K; c++) {
         double w = 0, last = 0;
