@@ -14,7 +14,7 @@
 #   make mutate       which of MUTANTS one-token changes by SEED the tests find      (tests/mutate)
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
-#   make manual       README's and the manual pages' options, from --help  (tools/manual)
+#   make manual       options in doc/reference.md and the manual pages, from --help  (tools/manual)
 #   make install      programs, manual pages, documents, tools and completions (below DESTDIR)
 #   make uninstall    takes away what install has put there
 #   make clean

@@ -1,4 +1,4 @@
-# What is written about the programs is true: options stand once, README's examples run.
+# What is written about the programs is true: options stand once, examples run.
 
 load helper
 
@@ -16,24 +16,24 @@ programs() {
     done
 }
 
-@test "manual: README's lists and the manual pages say what --help says" {
+@test "manual: the reference's lists and the manual pages say what --help says" {
     command -v python3 >/dev/null || skip 'no python3'
-    cp -r "$root/README" "$root/doc" "$tmp"
+    cp -r "$root/doc" "$tmp"
     DUALSVM_BIN=$bin "$root/tools/manual" "$tmp"
-    for file in README $(programs | sed 's|[^ ]*|doc/&.1|g') doc/svm-generate.1; do
+    for file in doc/reference.md $(programs | sed 's|[^ ]*|doc/&.1|g') doc/svm-generate.1; do
         diff "$root/$file" "$tmp/$file" || fail "$file is old: run make manual"
     done
 }
 
-@test "manual: a change of an option in README or in a page is found and put right" {
+@test "manual: a change of an option in the reference or in a page is found and put right" {
     command -v python3 >/dev/null || skip 'no python3'
-    cp -r "$root/README" "$root/doc" "$tmp"
-    sed -i 's/--max-time S /--most-time S/' "$tmp/README"
+    cp -r "$root/doc" "$tmp"
+    sed -i 's/--max-time S /--most-time S/' "$tmp/doc/reference.md"
     sed -i '/^\.It Fl -tau/d; s/^\.Os .*/.Os dualsvm 0/' "$tmp/doc/svm-top-train.1"
-    run -1 cmp -s "$root/README" "$tmp/README"
+    run -1 cmp -s "$root/doc/reference.md" "$tmp/doc/reference.md"
     run -1 cmp -s "$root/doc/svm-top-train.1" "$tmp/doc/svm-top-train.1"
     DUALSVM_BIN=$bin "$root/tools/manual" "$tmp"
-    cmp "$root/README" "$tmp/README"
+    cmp "$root/doc/reference.md" "$tmp/doc/reference.md"
     cmp "$root/doc/svm-top-train.1" "$tmp/doc/svm-top-train.1"
 }
 
@@ -77,11 +77,10 @@ refused() {
     [ $n -gt 60 ] || fail "only $n ranges were read"
 }
 
-@test "manual: README's contents are its headings" {
-    awk '/^====/ { print last } { last = $0 }' "$root/README" |
+@test "manual: the reference's contents are its headings" {
+    awk '/^====/ { print last } { last = $0 }' "$root/doc/reference.md" |
         sed '1d; /^Table of contents$/d' >headings
-    awk '/^Table of contents$/ { on = 1 } on && /^- / { print substr($0, 3) }
-         on && /^Quick start$/ { exit }' "$root/README" | diff headings -
+    awk '/^- / { print substr($0, 3) } /^Building$/ { exit }' "$root/doc/reference.md" | diff headings -
 }
 
 # has PROGRAM: is it here, or RDKit for the tools' Python or Debian's?
@@ -93,10 +92,10 @@ has() {
     fi
 }
 
-@test "manual: README's examples run in a fresh clone, in their order" {
+@test "manual: the examples of README and doc run in a fresh clone, in their order" {
     local missing='' command n=0
     mkdir clone
-    (cd "$root" && { git ls-files README datasets tools 2>/dev/null || find README datasets tools -type f; }) |
+    (cd "$root" && { git ls-files README datasets doc tools 2>/dev/null || find README datasets doc tools -type f; }) |
         while read -r file; do
             mkdir -p "clone/$(dirname "$file")"
             cp -p "$root/$file" "clone/$file"
@@ -124,7 +123,7 @@ has() {
         fi
         eval "$command" >../out 2>../err || fail "$command: $(cat ../err)"
         n=$((n + 1))
-    done < <(sed -n 's/^    \$ //p' README)
+    done < <(sed -n 's/^    \$ //p' README doc/reference.md doc/retention.md)
     [ $n -gt 20 ] || fail "only $n commands were found"
     DUALSVM_BIN=build tools/demo >../out
     grep -Eq '^system-5  0\.[89]' ../out
