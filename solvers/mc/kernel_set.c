@@ -373,10 +373,11 @@ static size_t count_free(const struct mc_shape *shape, size_t y, double cap, con
     return n_free;
 }
 
+/* Beyond MC_ACTIVE_MOST the count is not complete. */
 static double count_all_free(struct inner *inner) {
     struct mc_kernel *kernel = inner->kernel;
     size_t n_free = 0;
-    for (size_t a = 0; a < inner->m; a++) {
+    for (size_t a = 0; a < inner->m && n_free <= MC_ACTIVE_MOST; a++) {
         size_t i = kernel->set[a], y = kernel->task->y[i];
         inner_scores(inner, a);
         mc_alpha_load(&kernel->alpha, i, kernel->row);
