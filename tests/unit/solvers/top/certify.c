@@ -204,7 +204,8 @@ static void check_certificate(struct scene *scene, double cost) {
         double size = 1 + fabs(t) + 1 / scene->risk.theta + 3;
         plain_loss(scene, cost, threshold, DBL_EPSILON * fabs(t), &t, &least);
         plain_loss(scene, cost, threshold, 16 * DBL_EPSILON * size, &t, &most);
-        CHECK(found.paid >= (rest + least) * (1 - 1e-9) && found.paid <= rest + most,
+        CHECK(found.paid >= rest + least - 4 * DBL_EPSILON * (1 + value) &&
+                  found.paid <= rest + most,
               "paid %g, not from %g to %g", found.paid, rest + least, rest + most);
     } else {
         CHECK(fabs(found.paid - rest - lost) <= 1e-9 * found.paid + 4 * DBL_EPSILON * (1 + value),
