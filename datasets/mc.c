@@ -46,9 +46,10 @@ static size_t draw_columns(const struct mc *mc, size_t class, struct random *ran
     for (size_t i = 0; i < n; i++) {
         uint64_t kind = random_below(random, 6);
         size_t owner = kind < 2 ? class : class ^ 1;
-        mc->column[i] = (uint32_t)((kind < 3 ? scatter(mc, owner, (size_t)power_law(random, VOCABULARY))
-                                             : power_law(random, mc->n_features) * 2654435761u) %
-                                   mc->n_features);
+        mc->column[i] =
+            (uint32_t)((kind < 3 ? scatter(mc, owner, (size_t)power_law(random, VOCABULARY))
+                                 : power_law(random, mc->n_features) * 2654435761u) %
+                       mc->n_features);
     }
     qsort(mc->column, n, sizeof *mc->column, compare);
     for (size_t i = 0; i < n; i++) {

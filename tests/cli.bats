@@ -83,10 +83,10 @@ Cross Validation ndcg@3
 Cross Validation precision@10
 Cross Validation err@10'
     # what is not measured is not there: labels that are no grades
-    svm-rank-train -q -v 3 train.svm >times
-    assert_equal "$(sed 's/.* \(.*\) = .*/\1/' times | tr '\n' ' ')" 'Accuracy kendall-tau spearman '
-    svm-rank-train -q -v 3 --threshold-grade 2 train.svm >times
-    assert_equal "$(sed 's/.* \(.*\) = .*/\1/' times | tr '\n' ' ')" \
+    svm-rank-train -q -v 3 train.svm >measures
+    assert_equal "$(sed 's/.* \(.*\) = .*/\1/' measures | tr '\n' ' ')" 'Accuracy kendall-tau spearman '
+    svm-rank-train -q -v 3 --threshold-grade 2 train.svm >measures
+    assert_equal "$(sed 's/.* \(.*\) = .*/\1/' measures | tr '\n' ' ')" \
         'Accuracy kendall-tau spearman map mrr precision@10 '
     grep -Eqx 'Cross Validation Accuracy = [0-9.]+%' out
 }

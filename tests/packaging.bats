@@ -181,7 +181,7 @@ foreign() {
     echo 'int main(void) { return 0; }' | "$@" -x c -c -o /dev/null - 2>/dev/null || skip "no $1 for it"
     mkdir include
     printf '#include <cblas.h>\n#include <zlib.h>\n' | cc -E -M -x c - -I/usr/include/openblas |
-        tr ' \\' '\n\n' | grep -E '/(cblas|openblas_config|f77blas|zlib|zconf)[^/]*\.h$' |
+        sed 's|[ \\]|\n|g' | grep -E '/(cblas|openblas_config|f77blas|zlib|zconf)[^/]*\.h$' |
         while read -r header; do
             ln -sf "$header" include
         done

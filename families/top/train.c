@@ -86,7 +86,7 @@ static const struct option_spec own_options[] = {
      .initial = "0",
      .high = 1e6,
      .help = "of svm: add a constant feature of value V to each row (0: none); the norm counts its "
-             "weight. In the others a bias moves t with the scores, and cancels"},
+             "weight; in the others a bias moves t with the scores, and cancels"},
     {.name = "positive",
      .kind = OPTION_TEXT,
      .value = "LABEL",

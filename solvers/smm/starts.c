@@ -35,7 +35,8 @@ static int draw_start(const struct run *run, size_t number, double *Vt, struct e
         return -1;
     }
     struct random random;
-    random_start(&random, run->starts->parameters->seed, (uint64_t)run->starts->number << 32 | number);
+    random_start(&random, run->starts->parameters->seed,
+                 (uint64_t)run->starts->number << 32 | number);
     for (size_t j = 0; j < r * width; j++) {
         double sum = -UNIFORMS / 2;
         for (int k = 0; k < UNIFORMS; k++) {
