@@ -75,7 +75,8 @@ MANUALS = $(wildcard doc/*.1)
 DOCUMENTS = README CHANGELOG COPYRIGHT $(wildcard doc/*.md)
 INSTALLED = $(PROGRAMS) svm-generate
 # What users of the programs have a use for, not those who build them.
-TOOLS = $(filter-out $(addprefix tools/,demo manual setup),$(wildcard tools/*))
+TOOLS = $(filter-out $(addprefix tools/,demo manual setup lib),$(wildcard tools/*))
+TOOLS_ROOMS = lib lib/formats # what the Python tools are made of
 SETUP = CC='$(CC)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' \
         MACHINE='$(OPTIMIZE) $(ARCH)' tools/setup
 
@@ -238,6 +239,7 @@ install: all
 	$(call to,$(DOCDIR),644,$(DOCUMENTS))
 	$(call to,$(DOCDIR)/datasets,644,datasets/README datasets/rank.train datasets/rank.test)
 	$(call to,$(PKGDATADIR)/tools,755,$(TOOLS))
+	$(foreach room,$(TOOLS_ROOMS),$(call to,$(PKGDATADIR)/tools/$(room),644,$(wildcard tools/$(room)/*.py)) &&) :
 	$(call to,$(BASHCOMPDIR),644,completions/svm-rank-train)
 	for program in $(filter-out svm-rank-train,$(INSTALLED)); do \
 	    ln -sf svm-rank-train '$(DESTDIR)$(BASHCOMPDIR)'/$$program || exit 1; \
@@ -253,6 +255,9 @@ uninstall:
 	$(call from,$(MANDIR)/man1,$(notdir $(MANUALS)))
 	$(call from,$(DOCDIR)/datasets,README rank.train rank.test,mine)
 	$(call from,$(DOCDIR),$(notdir $(DOCUMENTS)),mine)
+	rm -rf $(foreach room,$(TOOLS_ROOMS),'$(DESTDIR)$(PKGDATADIR)/tools/$(room)/__pycache__')
+	$(call from,$(PKGDATADIR)/tools/lib/formats,$(notdir $(wildcard tools/lib/formats/*.py)),mine)
+	$(call from,$(PKGDATADIR)/tools/lib,$(notdir $(wildcard tools/lib/*.py)),mine)
 	$(call from,$(PKGDATADIR)/tools,$(notdir $(TOOLS)),mine)
 	$(call from,$(PKGDATADIR),,mine)
 	$(call from,$(BASHCOMPDIR),$(INSTALLED))

@@ -33,7 +33,8 @@ made() {
     for file in README CHANGELOG formats.md datasets/rank.train; do
         assert_exists root/usr/share/doc/dualsvm/$file
     done
-    for tool in roc compare smm-heatmap; do
+    python3 root/usr/share/dualsvm/tools/convert --help >/dev/null || ! command -v python3 >/dev/null
+    for tool in roc compare convert smm-heatmap; do
         [ -x root/usr/share/dualsvm/tools/$tool ] || fail "no $tool"
     done
     assert_not_exists root/usr/share/dualsvm/tools/setup

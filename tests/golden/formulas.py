@@ -234,7 +234,7 @@ def predict_top(model, rows, how):
 
 def predict_mc(model, rows, how):
     labels = model.key['labels'].split()
-    lines = []
+    lines = [['labels'] + labels] if how == 'probability' else []
     for row in rows:
         s = model.scores(row)
         best = max(range(len(s)), key=lambda c: (s[c], -c))
