@@ -6,6 +6,7 @@
 #include "driver/folds.h"
 #include "tests/fuzz/file.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,12 +33,14 @@ static bool plain_number(const char *text, size_t row, double *number) {
     return *end == '\n' || *end == '\0';
 }
 
-/* True if the first n lines are whole numbers. */
+/* True if the first n lines are whole numbers below 2^64: larger ones are words. */
 static bool all_digits(const char *text, size_t n) {
     for (; n > 0; n--) {
         size_t digits = strspn(text, "0123456789");
         const char *end = text + digits + strspn(text + digits, " \t\r");
-        if (digits == 0 || (*end != '\n' && *end != '\0')) {
+        errno = 0;
+        (void)strtoull(text, NULL, 10);
+        if (digits == 0 || errno == ERANGE || (*end != '\n' && *end != '\0')) {
             return false;
         }
         text = *end ? end + 1 : end;
