@@ -1,5 +1,5 @@
-/* generate FAMILY [options] (svm-generate where it is installed): writes a data set that looks like real ones, the same on every
- * machine for the same options and seed. See datasets/README. */
+/* generate FAMILY [options] (svm-generate where it is installed): writes a data set that looks like
+ * real ones, the same on every machine for the same options and seed. See datasets/README. */
 #include "common/base/error.h"
 #include "datasets/family.h"
 #include "driver/options.h"

@@ -16,7 +16,8 @@ void report_fit(const struct plain_fit *fit, struct output *output);
 /* The seconds of its parts. */
 void report_seconds(const struct plain_fit *fit, double read_seconds, struct output *output);
 
-/* The measures of cross-validation at one point that is no sweep, in LIBSVM's words: `Cross Validation Accuracy = 82.963%`. */
+/* The measures of cross-validation at one point that is no sweep, in LIBSVM's words: `Cross
+ * Validation Accuracy = 82.963%`. */
 void report_measures(const struct sweep *sweep, const struct options *options,
                      struct output *output);
 

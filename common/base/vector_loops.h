@@ -2,7 +2,8 @@
  * TABLE (type of the values, of the hits, of the table), BYTES (of a vector), TARGET (attribute of
  * the functions), MINIMUM(a, b) and MAXIMUM(a, b) of two vectors, WIDEN(p): the values from p on as
  * a vector of doubles, NAME(x). Not a header for anybody else. What product, minimum, overlap, dot,
- * axpy and both compute, of which shapes, says vector.h; finish_dot and finish_axpy are their last columns. */
+ * axpy and both compute, of which shapes, says vector.h; finish_dot and finish_axpy are their last
+ * columns. */
 
 typedef REAL NAME(lanes) __attribute__((vector_size(BYTES), may_alias));
 typedef double NAME(doubles) __attribute__((vector_size(BYTES)));

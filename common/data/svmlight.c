@@ -93,8 +93,8 @@ static bool is_not_finite(const char *p) {
     return memcmp(lower, "nan", 3) == 0 || memcmp(lower, "inf", 3) == 0;
 }
 
-/* Skips a comment, to the end of its line; notes what is in it if that is wanted. NUL bytes are refused there too: such a file is no
- * text, and what else is in it is not what it seems. */
+/* Skips a comment, to the end of its line; notes what is in it if that is wanted. NUL bytes are
+ * refused there too: such a file is no text, and what else is in it is not what it seems. */
 static int skip_comment(struct parser *parser, const char **p) {
     const char *newline = memchr(*p, '\n', (size_t)(parser->end - *p));
     const char *nul = memchr(*p, '\0', (size_t)(newline - *p));

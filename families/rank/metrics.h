@@ -81,9 +81,9 @@ struct metrics {
     double *value;               /* (n_groups, n_measures) row-major; NaN: none */
 };
 
-/* Measures n rows: target and score (n), query (n) in any order or NULL for one group. Rows with target NaN are left out. Scores that are not
- * finite are an error, as is a set without a row. Takes O(n log n) time and 64 bytes a row. The
- * caller calls metrics_free. */
+/* Measures n rows: target and score (n), query (n) in any order or NULL for one group. Rows with
+ * target NaN are left out. Scores that are not finite are an error, as is a set without a row.
+ * Takes O(n log n) time and 64 bytes a row. The caller calls metrics_free. */
 int metrics_rank(struct metrics *metrics, size_t n, const double *target, const double *score,
                  const uint64_t *query, const struct metrics_settings *settings, struct error *err);
 void metrics_free(struct metrics *metrics);

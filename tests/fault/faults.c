@@ -10,9 +10,10 @@
  *
  * MODES: a command a line, with blanks between its words; `#` begins a comment. A word that begins
  * with `out.` is an output, `>FILE` one that no word names, `<FILE` standard input, and standard
- * output is one output more; of a file *.log and of the table of a sweep the column of seconds does not
- * count. It runs in the current folder, where the inputs are. SHIM: the library to preload, or `-`: the programs have it in
- * them, which know memory and threads only. With a sample, one of so many faults is tried. */
+ * output is one output more; of a file *.log and of the table of a sweep the column of seconds does
+ * not count. It runs in the current folder, where the inputs are. SHIM: the library to preload, or
+ * `-`: the programs have it in them, which know memory and threads only. With a sample, one of so
+ * many faults is tried. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
