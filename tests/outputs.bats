@@ -108,7 +108,7 @@ setup() {
 @test "outputs: limits of address space, stack, files and processes end in a model or in one line" {
     sanitized && skip 'limits do not go with the sanitizer'
     rows 300 3 10 4 >medium.svm
-    for limit in '-v 60000' '-v 150000' '-v 330000' '-v 400000' '-s 16' '-s 64' '-u 1' '-f 0' '-n 5'; do
+    for limit in '-v 60000' '-v 150000' '-v 330000' '-v 400000' '-v 700000' '-s 16' '-s 64' '-u 1' '-f 0' '-n 5'; do
         local status=0
         # shellcheck disable=SC2086 # an option and its value
         # standard error is a pipe, which has no limit of size

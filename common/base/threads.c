@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum { MOST_THREADS = 1024 };
 
@@ -91,6 +92,17 @@ int threads_start(pthread_t *thread, void *(*function)(void *), void *argument, 
                : error_set(err, ERROR_RUNTIME, "cannot start a thread");
 }
 
+/* How many threads a limited address space (ulimit -v) has room for: each takes a stack, an arena of
+ * malloc, and in OpenBLAS a buffer of 128 MB, without which OpenBLAS waits for ever. */
+static size_t room_for_threads(void) {
+    const rlim_t each = (rlim_t)320 << 20;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return MOST_THREADS;
+    }
+    return limit.rlim_cur < 2 * each ? 1 : (size_t)(limit.rlim_cur / each);
+}
+
 int threads_create(struct threads **threads, size_t n, struct error *err) {
     if (n == 0) {
         n = processors();
@@ -98,6 +110,8 @@ int threads_create(struct threads **threads, size_t n, struct error *err) {
     if (n > MOST_THREADS) {
         return error_set(err, ERROR_USAGE, "%zu threads: at most %d", n, MOST_THREADS);
     }
+    size_t room = room_for_threads();
+    n = n > room ? room : n;
     struct threads *pool =
         memory_zeros(1, sizeof *pool + (n - 1) * sizeof pool->workers[0], "threads", err);
     if (!pool) {
