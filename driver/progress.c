@@ -5,6 +5,7 @@
 #include "common/base/gap.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -130,6 +131,9 @@ static bool late(void *context) {
 
 static void tell(struct watch *watch, uint64_t iteration, double primal, double dual) {
     double seconds = progress_clock() - watch->started;
+    if (!isfinite(primal)) { /* there is none yet */
+        return;
+    }
     if (watch->log) {
         log_row(watch, iteration, seconds, primal, dual);
     }

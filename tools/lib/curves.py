@@ -88,6 +88,25 @@ def read_corners(path, name):
     return Curve(name, corners)
 
 
+def is_precision_table(path):
+    """Whether the file is one of svm-top-predict --pr."""
+    return path != "-" and Table(path).columns[:2] == ["recall", "precision"]
+
+
+def read_precisions(path):
+    """The points (recall, precision) of such a file; the last has the share of positives."""
+    table = Table(path)
+    points = []
+    for line, fields in table.rows():
+        point = tuple(table.number(fields, column, line) for column in ("recall", "precision"))
+        if not all(0 <= rate <= 1 for rate in point):
+            refuse("rate is not from 0 to 1", path, line)
+        points.append(point)
+    if not points or points[-1][0] != 1:
+        refuse("does not end at a recall of 1: the curve is cut", path)
+    return points
+
+
 def read_scores(path, n_rows, options):
     scores = []
     for line, text in Source(path).lines():
