@@ -322,6 +322,11 @@ mixed_units() {
     grep -E '^features 9$' model
     grep -x '# B 3 3' weights
     svm-smm-train -q -k 1 -v 2 data.svm | grep -q 'Accuracy ='
+    # rows that say to be of another shape are no rows for this model
+    sed '1s/3 3/9 1/' data.svm >other.svm
+    run -1 svm-smm-predict other.svm model out
+    assert_output 'svm-smm-predict: the first line says matrices of 9 x 1, the model takes 3 x 3'
+    sed 1d data.svm | svm-smm-predict -q - model out
 }
 
 @test "smm: limits are kept, said, and --strict exits with 3" {

@@ -28,18 +28,26 @@ int matrix_shape_check(const struct options *options, struct error *err) {
                : error_set(err, ERROR_USAGE, "option --shape: not ROWSxCOLUMNS: '%s'", text);
 }
 
+/* What a first line that tells a shape begins with. */
+static const char comment_key[] = "# matrix ";
+
+static const char *behind_key(const struct data *data) {
+    size_t length = sizeof comment_key - 1;
+    return strncmp(data->comment, comment_key, length) == 0 ? data->comment + length : NULL;
+}
+
 int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
                       const struct data *data, struct error *err) {
-    static const char key[] = "# matrix ";
     if (options_given(options, "shape")) { /* check has seen that it is one */
         parse(options_text(options, "shape"), 'x', shape);
         return 0;
     }
-    if (strncmp(data->comment, key, sizeof key - 1) != 0) {
+    const char *told = behind_key(data);
+    if (!told) {
         return error_set(err, ERROR_RUNTIME,
                          "no shape of the matrices: --shape RxC, or a first line `# matrix R C`");
     }
-    return parse(data->comment + sizeof key - 1, ' ', shape)
+    return parse(told, ' ', shape)
                ? 0
                : error_set(err, ERROR_RUNTIME, "the first line is no shape of matrices: '%s'",
                            data->comment);
@@ -58,4 +66,17 @@ int matrix_shape_width(const struct options *options, const struct data *data, u
     }
     *width = (uint32_t)(shape.height * shape.width);
     return 0;
+}
+
+int matrix_shape_agrees(const char *shape, const struct data *rows, struct error *err) {
+    const char *told = behind_key(rows);
+    struct matrix_shape of_model, of_rows;
+    if (!shape || !told || !parse(told, ' ', &of_rows) || !parse(shape, 'x', &of_model) ||
+        (of_rows.height == of_model.height && of_rows.width == of_model.width)) {
+        return 0;
+    }
+    return error_set(err, ERROR_RUNTIME,
+                     "the first line says matrices of %" PRIu64 " x %" PRIu64
+                     ", the model takes %" PRIu64 " x %" PRIu64,
+                     of_rows.height, of_rows.width, of_model.height, of_model.width);
 }

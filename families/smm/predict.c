@@ -5,6 +5,7 @@
 #include "common/model/label_line.h"
 #include "families/confusion.h"
 #include "families/decide.h"
+#include "families/smm/matrix_shape.h"
 #include "families/smm/measures.h"
 
 #include <stdlib.h>
@@ -34,6 +35,7 @@ struct lines {
     size_t n_scores;
     struct confusion confusion; /* with the model's labels */
     bool table;                 /* of confusions: wanted */
+    const char *shape;          /* of the model's matrices, in the model */
 };
 
 static void close_lines(void *state) {
@@ -51,6 +53,7 @@ static int open_lines(void **state, const struct options *options, const struct 
     struct labels labels;
     lines->table = options_given(options, "confusion");
     lines->n_scores = model->n_outputs;
+    lines->shape = model_value(model, "shape");
     if (label_line_read_pair(&labels, model, err) < 0 ||
         confusion_create(&lines->confusion, &labels, true, lines->table, err) < 0) {
         close_lines(lines);
@@ -64,6 +67,9 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
     size_t n = lines->n_scores;
+    if (matrix_shape_agrees(lines->shape, rows, err) < 0) {
+        return -1;
+    }
     if (lines->table && confusion_names(&lines->confusion, &rows->names, err) < 0) {
         return -1;
     }
