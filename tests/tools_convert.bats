@@ -78,7 +78,7 @@ END
     printf 'y;a\nhot jazz|rock;2\n;3\n' >data.csv
     convert --label y --label-separator '|' data.csv - | diff - <(printf 'hot_jazz,rock 1:2\n1:3\n')
     printf 'y,a\nx y,1\nx_y,2\n' >data.csv
-    refused_at data.csv:3 "'x y' and 'x_y' would both be written 'x_y'" --label y data.csv
+    refused_at data.csv:3 "'x y' and 'x_y' would both be written as label 'x_y'" --label y data.csv
 }
 
 @test "convert: columns by patterns, by numbers without a header, and decimal commas" {

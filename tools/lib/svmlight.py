@@ -144,7 +144,7 @@ class Words:
                 refuse(f"{self.what} is empty", path, number)
             name = self._name.setdefault(token, text)
             if name != text and name.strip() != text.strip():
-                refuse(f"{self.what}s '{name}' and '{text}' would both be written '{token}'",
+                refuse(f"'{name}' and '{text}' would both be written as {self.what} '{token}'",
                        path, number)
             self._token[text] = token
         return token
