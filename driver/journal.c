@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,13 @@ int journal_add(struct journal *journal, const char *line, struct error *err) {
     return append(journal, journal->row, length + 1, err);
 }
 
+/* True for the header, and for one behind what was torn off: `cat` puts the first line of a table
+ * behind the last of the one before. That is dropped. */
+static bool is_header(const char *line, const char *header) {
+    size_t length = strlen(line), n = strlen(header);
+    return length >= n && strcmp(line + length - n, header) == 0;
+}
+
 /* Takes the lines of text[0..length), which it cuts; *kept gets where the whole lines end. */
 static int take_lines(const struct journal *journal, char *text, size_t length, const char *header,
                       const char *(*take)(void *context, const char *line), void *context,
@@ -104,7 +112,10 @@ static int take_lines(const struct journal *journal, char *text, size_t length, 
         *end = '\0';
         number++;
         const char *wrong = strlen(line) != (size_t)(end - line) ? "not a text" : NULL;
-        if (!wrong && *line != '#' && strcmp(line, header) != 0) {
+        if (!wrong && end > line && end[-1] == '\r') {
+            end[-1] = '\0';
+        }
+        if (!wrong && *line && *line != '#' && !is_header(line, header)) {
             wrong = take(context, line);
         }
         if (wrong) {

@@ -1,8 +1,9 @@
 /* A table on the disk that grows row by row and survives what ends the program: the FILE of --resume.
  *
  * Unlike other outputs (output.h) it is written in place: each row is added by one write as soon as
- * it is known. A last line without a line end was torn off, and is dropped. Lines that begin with `#`
- * and headers may stand anywhere, so that tables can be joined by cat or sort. */
+ * it is known. A last line without a line end was torn off, and is dropped, as is what stands before a
+ * header in its line. Blank lines, lines that begin with `#` and headers may stand anywhere, so that
+ * tables can be joined by cat or sort; lines may end in CRLF. */
 #ifndef DRIVER_JOURNAL_H
 #define DRIVER_JOURNAL_H
 

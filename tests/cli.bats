@@ -181,9 +181,9 @@ Cross Validation err@10'
     svm-rank-train -q --fold-file <(cat folds.gz) train.svm | cmp - plain
     sed 's/$/\r/' folds | svm-rank-train -q --fold-file - train.svm | cmp - plain
     # longer than what is read at once, and the last line not ended
-    local long
-    long=$(head -c 200000 /dev/zero | tr '\0' x)
-    awk '{ print NR % 3 }' train.svm | sed "s/^1/$long/" >words
+    awk '{ word = NR % 3 }
+        word == 1 { while (length(word) < 200000) word = word word }
+        { print word }' train.svm >words
     sed 's/^1/one/' folds | svm-rank-train -q --fold-file - train.svm >by.words
     head -c -1 words | svm-rank-train -q --fold-file - train.svm | cmp - by.words
     sed '5s/.*/a b/' folds >bad
