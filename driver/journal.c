@@ -17,7 +17,8 @@
 struct journal {
     const char *path;
     int fd;
-    char *row; /* the last one, with its line end */
+    char *row;   /* the last one, with its line end */
+    bool headed; /* it has the header somewhere */
 };
 
 static int fail(const struct journal *journal, const char *what, int number, struct error *err) {
@@ -103,7 +104,7 @@ static bool is_header(const char *line, const char *header) {
 }
 
 /* Takes the lines of text[0..length), which it cuts; *kept gets where the whole lines end. */
-static int take_lines(const struct journal *journal, char *text, size_t length, const char *header,
+static int take_lines(struct journal *journal, char *text, size_t length, const char *header,
                       const char *(*take)(void *context, const char *line), void *context,
                       size_t *kept, struct error *err) {
     size_t number = 0;
@@ -115,7 +116,9 @@ static int take_lines(const struct journal *journal, char *text, size_t length, 
         if (!wrong && end > line && end[-1] == '\r') {
             end[-1] = '\0';
         }
-        if (!wrong && *line && *line != '#' && !is_header(line, header)) {
+        bool headed = is_header(line, header);
+        journal->headed |= headed;
+        if (!wrong && *line && *line != '#' && !headed) {
             wrong = take(context, line);
         }
         if (wrong) {
@@ -147,7 +150,7 @@ static int begin(struct journal *journal, const char *header,
     if (kept < length && ftruncate(journal->fd, (off_t)kept) != 0) {
         return fail(journal, "write", errno, err);
     }
-    return kept > 0 ? 0 : journal_add(journal, header, err);
+    return journal->headed ? 0 : journal_add(journal, header, err);
 }
 
 static int open_file(struct journal *journal, struct error *err) {

@@ -11,7 +11,7 @@
 
 struct journal;
 
-/* Opens the file, or makes it, with the header as its first line, and hands each row that it has to
+/* Opens the file, or makes it, adds the header if it has none, and hands each row that it has to
  * `take`: NULL if the row is one of the table, else what is wrong with it. Refuses, and leaves as it
  * is, a file with other lines, one that another program has open here, or one that is standard
  * output. path and header are borrowed. The caller ends with journal_close. */

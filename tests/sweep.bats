@@ -331,6 +331,10 @@ END
     svm-rank-train $options --resume table set.svm >whole 2>/dev/null
     { sed 's/$/\r/' table; printf '\n\r\n'; } >crlf
     svm-rank-train $options --resume crlf set.svm | cmp - whole
+    printf '\n\n' >blank
+    svm-rank-train $options --resume blank set.svm >resumed
+    same <(sed '/^$/d' blank | sort -un) whole
+    same resumed whole
     for bytes in 3 60 200 300 400; do
         { head -c "$bytes" table; cat whole; } >joined
         svm-rank-train $options --resume joined set.svm | cmp - whole
