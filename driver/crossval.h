@@ -25,6 +25,7 @@
 struct crossval_fit {
     size_t index; /* of the point in the list */
     size_t fold;
+    bool fitted;               /* converged, or the solver had time for an iteration */
     double seconds;            /* of the solver and of scoring */
     const struct model *model; /* its header */
     const uint32_t *rows;      /* (n) */

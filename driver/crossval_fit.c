@@ -143,6 +143,7 @@ static int score_point(struct task *task, struct point point, double started,
     model.gap = solution->gap;
     struct crossval_fit fit = {.index = task->piece->next,
                                .fold = fold->number,
+                               .fitted = solution->converged || solution->iterations > 0,
                                .model = &model,
                                .rows = fold->rows,
                                .n = fold->n_held,

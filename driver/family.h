@@ -63,6 +63,9 @@ struct family {
     bool scores_labels;  /* a row has a score for each label of the data, else one or few */
     const char *const *formulations; /* names, the default first, ended by NULL */
     const char *const *solvers;      /* likewise: "auto" */
+    const char *const
+        *uncertified; /* formulations whose fits converge by another measure than their
+                                       gap, ended by NULL; NULL: none */
     const char *const *formulation_meanings, *const *solver_meanings; /* for --help, one each */
     const struct option_spec *options; /* its own; one with the name of a common option stands in
                                           its place */

@@ -1,20 +1,20 @@
-/* for getline */
-#define _GNU_SOURCE
 #include "driver/folds.h"
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/base/random.h"
+#include "common/data/lines.h"
 #include "common/data/names.h"
 #include "common/data/twins.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANDOM_STREAM = 2 }; /* tells this use of the seed from others */
+enum {
+    RANDOM_STREAM = 2, /* tells this use of the seed from others */
+    BATCH = 1 << 16    /* bytes of a fold file at once */
+};
 
 static int allocate(struct folds *folds, size_t n, size_t n_rows, struct error *err) {
     folds->n = n;
@@ -187,6 +187,7 @@ int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_
 
 /* What stands in the lines of a fold file. */
 struct words {
+    const struct lines *lines;
     struct keyed *key;  /* (n_rows) numbers of the words, or what they say if all are numbers */
     struct names names; /* the words */
     uint64_t *number;   /* (names.n) what they say; while all are numbers */
@@ -194,8 +195,8 @@ struct words {
     bool numbers;
 };
 
-static int take_word(struct words *words, const char *word, size_t length, size_t row,
-                     struct error *err) {
+static int add_word(struct words *words, const char *word, size_t length, size_t row,
+                    struct error *err) {
     uint32_t name;
     size_t n = words->names.n;
     if (memory_grow(&words->number, words->room, n + 1, sizeof *words->number, "folds", err) < 0) {
@@ -213,47 +214,28 @@ static int take_word(struct words *words, const char *word, size_t length, size_
     return 0;
 }
 
-/* Reads n_rows lines, a word each. */
-static int read_words(FILE *file, const char *path, struct words *words, size_t n_rows,
-                      struct error *err) {
-    char *line = NULL;
-    size_t capacity = 0, row = 0;
-    int status = 0;
-    while (status == 0) {
-        ssize_t length = getline(&line, &capacity, file);
-        if (length < 0) {
-            break;
-        }
-        while (length > 0 && memchr("\r\n \t", line[length - 1], 4)) {
-            length--;
-        }
-        const char *word = line;
-        while (length > 0 && (*word == ' ' || *word == '\t')) {
-            word++;
-            length--;
-        }
-        if (row == n_rows) {
-            status = error_set(err, ERROR_RUNTIME, "%s:%zu: more lines than the %zu training rows",
-                               path, row + 1, n_rows);
-        } else if (length == 0) {
-            status = error_set(err, ERROR_RUNTIME, "%s:%zu:1: no word to tell the fold by", path,
-                               row + 1);
-        } else if (strcspn(word, " \t") < (size_t)length) {
-            status = error_set(err, ERROR_RUNTIME, "%s:%zu:1: not one word: '%.*s'", path, row + 1,
-                               length < 100 ? (int)length : 100, word);
-        } else {
-            status = take_word(words, word, (size_t)length, row, err);
-        }
-        row++;
+/* The word of a line; blanks may stand before it. */
+static int take_word(void *context, size_t row, const char *text, size_t length,
+                     struct error *err) {
+    struct words *words = context;
+    const char *end = text + length, *word = text;
+    while (word < end && (*word == ' ' || *word == '\t')) {
+        word++;
     }
-    if (status == 0 && ferror(file)) {
-        status = error_set(err, ERROR_RUNTIME, "%s: cannot read: %s", path, strerror(errno));
-    } else if (status == 0 && row < n_rows) {
-        status =
-            error_set(err, ERROR_RUNTIME, "%s: %zu lines for %zu training rows", path, row, n_rows);
+    length = (size_t)(end - word);
+    const char *path = lines_name(words->lines);
+    if (length == 0) {
+        return error_set(err, ERROR_RUNTIME, "%s:%zu:1: no word to tell the fold by", path,
+                         row + 1);
     }
-    free(line);
-    return status;
+    if (memchr(word, '\0', length)) {
+        return error_set(err, ERROR_RUNTIME, "%s:%zu:1: a NUL byte", path, row + 1);
+    }
+    if (memchr(word, ' ', length) || memchr(word, '\t', length)) {
+        return error_set(err, ERROR_RUNTIME, "%s:%zu:1: not one word: '%.*s'", path, row + 1,
+                         length < 100 ? (int)length : 100, word);
+    }
+    return add_word(words, word, length, row, err);
 }
 
 /* Numbers the folds by the words. */
@@ -281,14 +263,13 @@ int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, u
     if (!words.key) {
         return -1;
     }
-    FILE *file = fopen(path, "re");
-    int status = file ? read_words(file, path, &words, n_rows, err)
-                      : error_set(err, ERROR_RUNTIME, "%s: cannot open: %s", path, strerror(errno));
-    if (file) {
-        fclose(file);
-    }
+    struct lines *lines;
+    int status = lines_open(&lines, path, BATCH, false, err);
     if (status == 0) {
-        status = number_words(folds, &words, path, n, seed, err);
+        words.lines = lines;
+        status = lines_by_row(lines, n_rows, take_word, &words, err);
+        status = status < 0 ? -1 : number_words(folds, &words, lines_name(lines), n, seed, err);
+        lines_close(lines);
     }
     names_free(&words.names);
     free(words.number);

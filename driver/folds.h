@@ -35,7 +35,7 @@ int folds_by_twin(struct folds *folds, const struct data *data, size_t n, uint64
 /* Number of distinct queries: 1 if the rows have none. 0 with err set when memory is short. */
 size_t folds_count_queries(const struct data *data, struct error *err);
 
-/* Reads the key of each row from a text file, a word a line: rows with the same word are held out
+/* Reads the key of each row from a text file (source.h), a word a line: rows with the same word are held out
  * together. n = 0: each word is a fold, in ascending order where all are whole numbers, else in the
  * order of their first rows; else the words are dealt to n folds, at random by the seed. */
 int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, uint64_t seed,

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 struct journal {
     const char *path;
     int fd;
-    char *row; /* the last one, with its line end */
+    char *row;   /* the last one, with its line end */
+    bool headed; /* it has the header somewhere */
 };
 
 static int fail(const struct journal *journal, const char *what, int number, struct error *err) {
@@ -94,8 +96,15 @@ int journal_add(struct journal *journal, const char *line, struct error *err) {
     return append(journal, journal->row, length + 1, err);
 }
 
+/* True for the header, and for one behind what was torn off: `cat` puts the first line of a table
+ * behind the last of the one before. That is dropped. */
+static bool is_header(const char *line, const char *header) {
+    size_t length = strlen(line), n = strlen(header);
+    return length >= n && strcmp(line + length - n, header) == 0;
+}
+
 /* Takes the lines of text[0..length), which it cuts; *kept gets where the whole lines end. */
-static int take_lines(const struct journal *journal, char *text, size_t length, const char *header,
+static int take_lines(struct journal *journal, char *text, size_t length, const char *header,
                       const char *(*take)(void *context, const char *line), void *context,
                       size_t *kept, struct error *err) {
     size_t number = 0;
@@ -104,7 +113,12 @@ static int take_lines(const struct journal *journal, char *text, size_t length, 
         *end = '\0';
         number++;
         const char *wrong = strlen(line) != (size_t)(end - line) ? "not a text" : NULL;
-        if (!wrong && *line != '#' && strcmp(line, header) != 0) {
+        if (!wrong && end > line && end[-1] == '\r') {
+            end[-1] = '\0';
+        }
+        bool headed = is_header(line, header);
+        journal->headed |= headed;
+        if (!wrong && *line && *line != '#' && !headed) {
             wrong = take(context, line);
         }
         if (wrong) {
@@ -136,7 +150,7 @@ static int begin(struct journal *journal, const char *header,
     if (kept < length && ftruncate(journal->fd, (off_t)kept) != 0) {
         return fail(journal, "write", errno, err);
     }
-    return kept > 0 ? 0 : journal_add(journal, header, err);
+    return journal->headed ? 0 : journal_add(journal, header, err);
 }
 
 static int open_file(struct journal *journal, struct error *err) {

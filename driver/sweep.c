@@ -28,53 +28,10 @@ struct results {
     double *value, *weight; /* (grid.n, n_folds, n_measures) */
     double *seconds;        /* (grid.n, n_folds) */
     double *gap;            /* (grid.n): the largest relative gap of the folds; NaN: one has none */
+    bool *fitted;           /* (grid.n): in a fold at least there was time for the solver */
     size_t *n_folds;        /* (grid.n) folds that are done */
     size_t n_shown;         /* points whose rows are written */
 };
-
-/* ---- before any work ---- */
-
-/* I/N. */
-static int read_shard(struct sweep *sweep, const char *text, struct error *err) {
-    const char *end = text + strlen(text), *slash = strchr(text, '/');
-    uint64_t number = 0, n = 0;
-    if (!slash || number_parse_unsigned(text, slash, &number) != slash ||
-        number_parse_unsigned(slash + 1, end, &n) != end || number < 1 || number > n ||
-        n > UINT32_MAX) {
-        return error_set(err, ERROR_USAGE,
-                         "option --shard: not a part I/N, from 1/N to N/N: '%.100s'", text);
-    }
-    sweep->shard = (size_t)number - 1;
-    sweep->n_shards = (size_t)n;
-    return 0;
-}
-
-int sweep_create(struct sweep *sweep, const struct family *family, const struct options *options,
-                 struct error *err) {
-    *sweep = (struct sweep){.n_shards = 1};
-    const char *shard = options_text(options, "shard");
-    if ((shard && read_shard(sweep, shard, err) < 0) ||
-        grid_create(&sweep->grid, family, options, err) < 0 ||
-        measures_list(family->measures, options, &sweep->measure, &sweep->n_measures, err) < 0) {
-        return -1;
-    }
-    const char *name = options_text(options, "select");
-    for (size_t k = 0; name && k < sweep->n_measures; k++) {
-        if (strcmp(sweep->measure[k].name, name) == 0) {
-            sweep->selected = k;
-            return 0;
-        }
-    }
-    if (!name) {
-        return 0;
-    }
-    char list[512] = "";
-    for (size_t k = 0; k < sweep->n_measures; k++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", k ? ", " : "", sweep->measure[k].name);
-    }
-    return error_set(err, ERROR_USAGE, "option --select: must be one of %s: '%s'", list, name);
-}
 
 void sweep_free(struct sweep *sweep) {
     grid_free(&sweep->grid);
@@ -154,7 +111,28 @@ static size_t add_cell(char *to, size_t size, int digits, double value) {
                                  : snprintf(to, size, "\t%.*g", digits, value));
 }
 
-/* Takes the measures of a row, whose cells behind those of begin_row begin at `cell`: as they stand
+static double epsilon_of(const struct sweep *sweep, size_t index) {
+    return point_number((struct point){sweep->grid.options, sweep->grid.point[index]}, "epsilon");
+}
+
+/* Adds the gap with as many digits as tell it from epsilon: converged or not is read from it. */
+static size_t add_gap(const struct results *results, size_t index, char *to, size_t size) {
+    double gap = results->gap[index], epsilon = epsilon_of(results->sweep, index), rounded = gap;
+    char text[CELL];
+    snprintf(text, sizeof text, "%.3g", gap);
+    number_parse(text, text + strlen(text), &rounded);
+    return add_cell(to, size, (rounded > epsilon) == (gap > epsilon) ? 3 : 17, gap);
+}
+
+/* The end of n cells, each with the tab before it. */
+static const char *skip_cells(const char *cell, size_t n) {
+    for (; n > 0 && *cell; n--) {
+        cell += 1 + strcspn(cell + 1, "\t");
+    }
+    return cell;
+}
+
+/* Takes the measures and the gap of a row, whose cells behind those of begin_row begin at `cell`: as they stand
  * there. NULL, or what is wrong. */
 static const char *take_values(const struct results *results, size_t index, const char *cell) {
     const struct sweep *sweep = results->sweep;
@@ -169,6 +147,11 @@ static const char *take_values(const struct results *results, size_t index, cons
             value[k / 2] = number;
         }
         cell = end;
+    }
+    const char *end = skip_cells(cell, 1);
+    results->gap[index] = NAN;
+    if (end > cell + 1 && number_parse(cell + 1, end, &results->gap[index]) != end) {
+        return "not a row of this sweep: its gap is not a number";
     }
     size_t length = strlen(cell), last = strlen(results->run);
     return length > last && strcmp(cell + length - last, results->run) == 0
@@ -190,6 +173,7 @@ static const char *take_row(void *context, const char *line) {
         return other;
     }
     size_t index = (size_t)number - 1, size, used, n_tabs = 0, header_tabs = 0;
+    size_t cells = 2 * results->sweep->n_measures;
     for (const char *at = line; *at; at++) {
         n_tabs += *at == '\t';
     }
@@ -200,13 +184,17 @@ static const char *take_row(void *context, const char *line) {
     if (!row) {
         return torn;
     }
-    bool same = strncmp(row, line, used) == 0 && n_tabs == header_tabs;
+    bool same = strncmp(row, line, used) == 0;
     free(row);
-    if (!same || results->line[index]) { /* joined tables may have a row twice */
-        return same ? NULL : other;
+    if (!same || n_tabs != header_tabs) {
+        return same && n_tabs < header_tabs ? "a row with cells missing: torn off?" : other;
     }
-    const char *wrong = take_values(results, index, line + used);
-    if (!wrong) {
+    const char *wrong = take_values(results, index, line + used), *twin = results->line[index];
+    if (!wrong && twin) { /* joined tables may have a row twice */
+        size_t length = (size_t)(skip_cells(line + used, cells) - line);
+        wrong = strncmp(twin, line, length) == 0 ? NULL
+                                                 : "another row of this point has other measures";
+    } else if (!wrong) {
         results->line[index] = memory_text(line, strlen(line), "a row", &unheard);
         wrong = results->line[index] ? NULL : torn;
     }
@@ -258,11 +246,13 @@ static int make_row(struct results *results, size_t index, struct error *err) {
     for (size_t fold = 0; fold < n_folds; fold++) {
         seconds += results->seconds[index * n_folds + fold];
     }
-    used += add_cell(line + used, size - used, 3, results->gap[index]);
+    used += add_gap(results, index, line + used, size - used);
     snprintf(line + used, size - used, "\t%.3f%s", seconds, results->run);
     take_values(results, index, line + cells);
     results->line[index] = line;
-    return results->journal ? journal_add(results->journal, line, err) : 0;
+    /* without a fit it is not known what the point is worth: the next run measures it */
+    return results->journal && results->fitted[index] ? journal_add(results->journal, line, err)
+                                                      : 0;
 }
 
 /* Writes the rows that can be written now. */
@@ -316,6 +306,7 @@ static int scored(void *context, const struct crossval_fit *fit, struct error *e
     pthread_mutex_lock(&results->mutex);
     double *gap = &results->gap[index]; /* none, if a fold has none */
     *gap = fit->model->gap <= *gap || isnan(*gap) ? *gap : fit->model->gap;
+    results->fitted[index] |= fit->fitted;
     results->seconds[index * n_folds + fit->fold] = fit->seconds;
     bool last = ++results->n_folds[index] == n_folds;
     int status = 0;
@@ -331,14 +322,20 @@ static int scored(void *context, const struct crossval_fit *fit, struct error *e
     return status;
 }
 
-static int choose(struct sweep *sweep, struct error *err) {
+/* The best of the points that there was time for, or of all where it was enough for none. */
+static int choose(const struct results *results, struct error *err) {
+    struct sweep *sweep = results->sweep;
     const struct measure *measure = &sweep->measure[sweep->selected];
     double best = NAN;
+    bool best_fitted = false;
     for (size_t i = 0; i < sweep->grid.n; i++) {
         double value = sweep->value[i * sweep->n_measures + sweep->selected];
         bool better = measure->row->lower_is_better ? value < best : value > best;
-        if (!isnan(value) && (isnan(best) || better)) {
+        bool fitted = results->fitted[i];
+        if (!isnan(value) && fitted >= best_fitted &&
+            (isnan(best) || better || fitted > best_fitted)) {
             best = value;
+            best_fitted = fitted;
             sweep->best = i;
         }
     }
@@ -358,13 +355,14 @@ static int allocate(struct results *results, struct error *err) {
     results->weight = memory_array(n, fold_cells * sizeof(double), "measures", err);
     results->seconds = memory_array(n, n_folds * sizeof(double), "measures", err);
     results->gap = memory_zeros(n, sizeof(double), "gaps", err);
+    results->fitted = memory_zeros(n, sizeof(bool), "points", err);
     results->n_folds = memory_zeros(n, sizeof(size_t), "measures", err);
     results->mine = memory_array(n, sizeof(bool), "points", err);
     results->wanted = memory_array(n, sizeof(bool), "points", err);
     results->line = memory_zeros(n, sizeof(char *), "rows", err);
     if (!sweep->value || !results->value || !results->weight || !results->seconds ||
-        !results->gap || !results->n_folds || !results->mine || !results->wanted ||
-        !results->line) {
+        !results->gap || !results->fitted || !results->n_folds || !results->mine ||
+        !results->wanted || !results->line) {
         return -1;
     }
     for (size_t i = 0; i < n * sweep->n_measures; i++) {
@@ -383,6 +381,7 @@ static void release(struct results *results) {
     free(results->weight);
     free(results->seconds);
     free(results->gap);
+    free(results->fitted);
     free(results->n_folds);
     free(results->mine);
     free(results->wanted);
@@ -404,6 +403,42 @@ static int open_table(struct results *results, struct error *err) {
     return show_finished(results, err);
 }
 
+/* True if a fit of the formulation converges by its gap. */
+static bool is_certified(const struct sweep *sweep, size_t index) {
+    const struct grid *grid = &sweep->grid;
+    struct point point = {grid->options, grid->point[index]};
+    const char *formulation = grid->family->formulations[point_choice(point, "formulation")];
+    const char *const *other = grid->family->uncertified;
+    while (other && *other && strcmp(*other, formulation) != 0) {
+        other++;
+    }
+    return !other || !*other;
+}
+
+/* What the journal has: which points are left to do, and which were taken over without their folds
+ * having converged. */
+static void take_over(struct results *results) {
+    struct sweep *sweep = results->sweep;
+    for (size_t i = 0; i < sweep->grid.n; i++) {
+        bool taken = results->line[i] != NULL;
+        results->wanted[i] = results->mine[i] && !taken;
+        results->fitted[i] = taken;
+        if (results->mine[i] && taken) {
+            sweep->n_taken++;
+            sweep->n_taken_short +=
+                is_certified(sweep, i) && !(results->gap[i] <= epsilon_of(sweep, i));
+        }
+    }
+}
+
+/* What is left to the fits that follow: each counts as a point, or as a ninth of all fits where that is
+ * more, which is a tenth of the time for one. It has more rows than the fit to a fold, and is what the
+ * others are for. */
+static size_t fits_that_follow(size_t n_after, size_t n_folds, size_t n_fits) {
+    size_t ninth = n_fits / 9;
+    return n_after * (ninth > n_folds ? ninth : n_folds);
+}
+
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
               size_t *n_fits, struct error *err) {
     struct crossval own = *crossval;
@@ -415,21 +450,23 @@ int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct
         status = table ? open_table(&results, err) : 0;
     }
     if (status == 0) {
-        for (size_t i = 0; i < sweep->grid.n; i++) {
-            results.wanted[i] = results.mine[i] && !results.line[i];
-        }
+        take_over(&results);
         own.points = sweep->grid.point;
         own.n_points = sweep->grid.n;
         own.wanted = results.wanted;
         own.scored = scored;
         own.context = &results;
         *n_fits = crossval_count(&own);
+        own.n_after = fits_that_follow(crossval->n_after, own.folds->n, *n_fits);
         pthread_mutex_init(&results.mutex, NULL);
         status = crossval_run(&own, err);
         pthread_mutex_destroy(&results.mutex);
     }
+    for (size_t i = 0; status == 0 && i < sweep->grid.n; i++) {
+        sweep->n_unfitted += results.mine[i] && !results.fitted[i];
+    }
     if (status == 0 && sweep->n_shards == 1) {
-        status = choose(sweep, err);
+        status = choose(&results, err);
     }
     release(&results);
     return status;

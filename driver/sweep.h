@@ -20,6 +20,10 @@ struct sweep {
     double *value; /* (grid.n, n_measures): averages over folds, NaN: nothing to measure; in a table
                       as they stand there */
     size_t best;   /* index of the grid */
+    size_t n_unfitted; /* points of the shard that no fold had time for an iteration at */
+    size_t n_taken,
+        n_taken_short; /* those that were taken over from the journal, and of these those
+                                      that had not converged, by their gap */
 };
 
 /* Where the rows of a table go. */
@@ -39,7 +43,9 @@ void sweep_free(struct sweep *sweep);
 /* Runs the cross-validation, whose points, scored and context are set here. With a table (NULL: none)
  * a header and a row for each point of the shard are written to its output in the order of the points,
  * each as soon as it and those before it are known; see doc/formats. *n_fits gets the number of
- * fits. The best is chosen by the values as the table has them. */
+ * fits. The best is chosen by the values as the table has them, of the points that there was time for;
+ * others are not added to the journal. crossval->n_after fits are to follow, each with the time of a
+ * point at least. */
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
               size_t *n_fits, struct error *err);
 

@@ -170,6 +170,21 @@ static void warn_of_folds(struct training *training, size_t before, size_t n_fit
     }
 }
 
+/* Of the points of a sweep: those taken over count as fits of this run do. */
+static void warn_of_points(struct training *training) {
+    const struct sweep *sweep = &training->sweep;
+    if (sweep->n_taken_short > 0) {
+        training->n_unconverged++;
+        progress_warn(&training->progress, "not converged: %zu of %zu points taken over from %s",
+                      sweep->n_taken_short, sweep->n_taken,
+                      options_text(training->options, "resume"));
+    }
+    if (training->table && sweep->n_unfitted > 0) {
+        progress_warn(&training->progress, "no time for an iteration at %zu of %zu points",
+                      sweep->n_unfitted, sweep->grid.n);
+    }
+}
+
 /* After those of a sweep. */
 static size_t fits_after(const struct training *training) {
     bool calibrated = calibration_wanted(training->family, training->options);
@@ -207,6 +222,7 @@ static int cross(struct training *training, struct error *err) {
         return -1;
     }
     warn_of_folds(training, 0, n_fits);
+    warn_of_points(training);
     if (!results) {
         return 0;
     }

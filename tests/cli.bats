@@ -165,6 +165,35 @@ Cross Validation err@10'
     run svm-rank-train -q --fold-file bad train.svm
     assert_failure 1
     assert_output --partial 'bad:61: more lines than the 60 training rows'
+    sed '5s/.*/a\x00/' folds >bad
+    run svm-rank-train -q --fold-file bad train.svm
+    assert_failure 1
+    assert_output "svm-rank-train: bad:5:1: a NUL byte"
+}
+
+@test "cli: a fold file may be gzip, a pipe or standard input, and have long words" {
+    awk '{ print NR % 3 }' train.svm >folds
+    gzip -k folds
+    svm-rank-train -q --fold-file folds train.svm >plain
+    svm-rank-train -q --fold-file folds.gz train.svm | cmp - plain
+    svm-rank-train -q --fold-file - train.svm <folds | cmp - plain
+    svm-rank-train -q --fold-file - train.svm <folds.gz | cmp - plain
+    svm-rank-train -q --fold-file <(cat folds.gz) train.svm | cmp - plain
+    sed 's/$/\r/' folds | svm-rank-train -q --fold-file - train.svm | cmp - plain
+    # longer than what is read at once, and the last line not ended
+    awk '{ word = NR % 3 }
+        word == 1 { while (length(word) < 200000) word = word word }
+        { print word }' train.svm >words
+    sed 's/^1/one/' folds | svm-rank-train -q --fold-file - train.svm >by.words
+    head -c -1 words | svm-rank-train -q --fold-file - train.svm | cmp - by.words
+    sed '5s/.*/a b/' folds >bad
+    run svm-rank-train -q --fold-file - train.svm <bad
+    assert_failure 1
+    assert_output "svm-rank-train: <stdin>:5:1: not one word: 'a b'"
+    head -c 20 folds.gz >bad
+    run svm-rank-train -q --fold-file bad train.svm
+    assert_failure 1
+    assert_output --partial 'svm-rank-train: bad: '
 }
 
 @test "cli: too few queries for the folds name the way out" {

@@ -80,9 +80,9 @@ END
     refused svm-top-train --fold-file ones top
     says 'ones: all rows are in one fold'
     refused svm-top-train --fold-file missing top
-    says 'missing: cannot open'
+    says 'missing: No such file or directory'
     refused svm-top-train --fold-file . top
-    says 'cannot read'
+    says '.: Is a directory'
     sed -i '3s/.*/-1/' numbers
     refused svm-top-train --row-weights numbers top
     says "numbers:3:1: not a weight of 0 or more: '-1'"

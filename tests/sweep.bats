@@ -296,3 +296,69 @@ END
     run -1 bash -c 'ulimit -f 0; trap "" XFSZ; svm-rank-train -q -v 3 -c 1,2 --resume table set.svm >/dev/null'
     assert_output --partial 'table: cannot write: File too large'
 }
+
+@test "sweep: rows taken over that had not converged count as in the run that made them" {
+    local options='-v 3 -c .01,100 -e 1e-6 --max-iter 3 --strict'
+    run -3 --separate-stderr svm-rank-train -q $options --resume table set.svm
+    [[ "$stderr" == *'not converged: '*' fits to folds'* ]]
+    run -3 --separate-stderr svm-rank-train -q $options --resume table set.svm
+    assert_equal "$stderr" 'svm-rank-train: warning: not converged: 2 of 2 points taken over from table'
+    # those of another part are not this one's
+    run -3 --separate-stderr svm-rank-train -q $options --resume table --shard 1/2 set.svm
+    assert_equal "$stderr" 'svm-rank-train: warning: not converged: 1 of 1 points taken over from table'
+    rm table
+    # an empty gap is none that was reached
+    run -3 svm-rank-train -q -v 3 -c 1,2 -t sigmoid --strict --resume table set.svm
+    assert_equal "$(cell gap point 1 table)" ''
+    run -3 --separate-stderr svm-rank-train -q -v 3 -c 1,2 -t sigmoid --strict --resume table set.svm
+    [[ "$stderr" == *'2 of 2 points taken over from table' ]] || fail "$stderr"
+    # what converged has, also where another measure than the gap tells so
+    while read -r family options; do
+        rm -f table
+        for pass in 1 2; do
+            run -0 --separate-stderr svm-$family-train -q -v 3 --strict --resume table $options
+            assert_equal "$stderr" ''
+        done
+    done <<'END'
+rank -c 1,2 set.svm
+top -s grill --tau .1,.2 two.svm
+smm -s lowrank -c .1,1 matrices.svm
+END
+}
+
+@test "sweep: a table may have CRLF, blank lines, and a row that was torn off before a header" {
+    local options='-q -v 3 -c 1,2,4,8'
+    svm-rank-train $options --resume table set.svm >whole 2>/dev/null
+    { sed 's/$/\r/' table; printf '\n\r\n'; } >crlf
+    svm-rank-train $options --resume crlf set.svm | cmp - whole
+    printf '\n\n' >blank
+    svm-rank-train $options --resume blank set.svm >resumed
+    same <(sed '/^$/d' blank | sort -un) whole
+    same resumed whole
+    for bytes in 3 60 200 300 400; do
+        { head -c "$bytes" table; cat whole; } >joined
+        svm-rank-train $options --resume joined set.svm | cmp - whole
+        { head -c "$bytes" table; head -2 whole; } >joined
+        svm-rank-train $options --resume joined set.svm >resumed
+        same resumed whole
+    done
+    # a row twice may differ in its seconds, in nothing that was measured
+    { cat whole; awk -F'\t' -v OFS='\t' 'NR > 1 { $(NF - 1) = "7.000"; print }' whole; } >twice
+    svm-rank-train $options --resume twice set.svm | cmp - whole
+    { cat whole; sed -n '3s/\(pair\t[^\t]*\t\)[^\t]*/\10.123/p' whole; } >twice
+    cp twice kept
+    refused svm-rank-train $options --resume twice set.svm
+    assert_equal "$(<err)" 'svm-rank-train: twice:6: another row of this point has other measures'
+    cmp twice kept
+    sed '3s/\t[^\t]*\t[^\t]*$//' whole >torn
+    refused svm-rank-train $options --resume torn set.svm
+    assert_equal "$(<err)" 'svm-rank-train: torn:3: a row with cells missing: torn off?'
+}
+
+@test "sweep: points that there was no time for are not chosen, nor kept to be resumed" {
+    # the limit is passed before the first fit: none is fitted
+    run -0 --separate-stderr svm-mc-train -q -v 3 -c 1,2 --max-time 1e-9 --resume table two.svm
+    [[ "$stderr" == *'svm-mc-train: warning: no time for an iteration at 2 of 2 points'* ]] || fail "$stderr"
+    assert_equal "$(wc -l <<<"$output")" 3
+    assert_equal "$(wc -l <table)" 1
+}

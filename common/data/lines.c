@@ -194,3 +194,38 @@ int lines_next(struct lines *lines, const char **text, size_t *length, struct er
     *length = buffer->length;
     return 0;
 }
+
+int lines_by_row(struct lines *lines, size_t n,
+                 int (*take)(void *context, size_t row, const char *text, size_t length,
+                             struct error *err),
+                 void *context, struct error *err) {
+    size_t row = 0;
+    for (;;) {
+        const char *text;
+        size_t length;
+        if (lines_next(lines, &text, &length, err) < 0) {
+            return -1;
+        }
+        if (length == 0) {
+            break;
+        }
+        for (const char *end = text + length, *newline; text < end; text = newline + 1, row++) {
+            newline = memchr(text, '\n', (size_t)(end - text));
+            if (row == n) {
+                return error_set(err, ERROR_RUNTIME,
+                                 "%s:%zu: more lines than the %zu training rows", lines_name(lines),
+                                 row + 1, n);
+            }
+            size_t kept = (size_t)(newline - text);
+            while (kept > 0 && memchr("\r \t", text[kept - 1], 3)) {
+                kept--;
+            }
+            if (take(context, row, text, kept, err) < 0) {
+                return -1;
+            }
+        }
+    }
+    return row == n ? 0
+                    : error_set(err, ERROR_RUNTIME, "%s: %zu lines for %zu training rows",
+                                lines_name(lines), row, n);
+}

@@ -27,4 +27,12 @@ size_t lines_size(const struct lines *lines);
  * the next call; 0 bytes at the end. */
 int lines_next(struct lines *lines, const char **text, size_t *length, struct error *err);
 
+/* Reads all of a file that has a line for each of n training rows: hands each to `take`, without its
+ * line end (LF or CRLF) and the blanks before that, with its number from 0. Other numbers of lines are
+ * an error, as is -1 of take, which sets err. */
+int lines_by_row(struct lines *lines, size_t n,
+                 int (*take)(void *context, size_t row, const char *text, size_t length,
+                             struct error *err),
+                 void *context, struct error *err);
+
 #endif

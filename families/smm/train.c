@@ -14,6 +14,7 @@
 #include <string.h>
 
 static const char *const formulations[] = {"lowrank", "nuclear", "svm", NULL};
+static const char *const uncertified[] = {"lowrank", NULL};
 static const char *const formulation_meanings[] = {
     "1/2 |W|^2 + C sum of losses, over W of rank K at most",
     "1/2 |W|^2 + T (sum of W's singular values) + C sum of losses", "1/2 |W|^2 + C sum of losses",
@@ -283,6 +284,7 @@ const struct family smm_family = {
     .has = FAMILY_LOSS | FAMILY_WEIGHT,
     .labels = DATA_NAME,
     .formulations = formulations,
+    .uncertified = uncertified,
     .formulation_meanings = formulation_meanings,
     .solvers = solvers,
     .solver_meanings = solver_meanings,

@@ -16,6 +16,7 @@
 static const char *const formulations[] = {"toppush", "toppushk",  "tau-fpl", "topmeank",
                                            "patmat",  "patmat-np", "grill",   "grill-np",
                                            "svm",     NULL};
+static const char *const uncertified[] = {"grill", "grill-np", NULL};
 static const char *const formulation_meanings[] = {
     "t is the largest score of a negative",
     "the mean of the K largest scores of negatives",
@@ -337,6 +338,7 @@ const struct family top_family = {
     .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
     .labels = DATA_NAME,
     .formulations = formulations,
+    .uncertified = uncertified,
     .formulation_meanings = formulation_meanings,
     .solvers = solvers,
     .solver_meanings = solver_meanings,
