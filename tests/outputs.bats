@@ -37,7 +37,7 @@ clashes() {
     clashes A svm-mc-train --resume A -v 3 -c 1,2 A
     clashes folds svm-mc-train --fold-file folds -c 1,2 A folds
     clashes m svm-mc-train --validate m -c 1,2 A m
-    clashes weights svm-rank-train --row-weights weights small.svm weights
+    clashes weights svm-top-train --row-weights weights A weights
     clashes link svm-smm-train --weights link A new
     clashes m svm-mc-predict A m m
     clashes A svm-mc-predict A m A
@@ -46,8 +46,8 @@ clashes() {
     clashes A svm-mc-predict --confusion A A m
     clashes small.svm svm-rank-predict --standards small.svm A m small.svm
     # the file that standard input comes from
-    run -2 svm-mc-train - A <A
-    assert_output "svm-mc-train: 'A' is read and written: try --help"
+    run -2 svm-mc-train - ./A <A
+    assert_output "svm-mc-train: './A' is read and written: try --help"
     sha256sum --quiet -c sums
 }
 
@@ -79,7 +79,7 @@ clashes() {
 @test "outputs: standard input is read once" {
     train small.svm model
     for command in 'rank-predict - -' 'rank-predict --batch - -' 'rank-predict --standards - - model' \
-        'rank-predict --standards - small.svm -' 'rank-train --validate - -' 'rank-train --row-weights - -' \
+        'rank-predict --standards - small.svm -' 'rank-train --validate - -' 'top-train --row-weights - -' \
         'mc-train --fold-file - -' 'check - - -' 'check - model -'; do
         misused svm-$command
         assert_equal "$(<err)" "svm-${command%% *}: only one file can be standard input: try --help"
