@@ -88,9 +88,57 @@ int batch_check(const struct options *options, struct error *err) {
     return status;
 }
 
+int batch_check_model(const struct options *options, struct error *err) {
+    const char *first = options->operand[0], *last = options->operand[options->n_operands - 1];
+    struct stat status;
+    if (stat(first, &status) != 0 || !S_ISREG(status.st_mode) || looks_like_model(first) ||
+        looks_like_model(last)) {
+        return 0; /* the first may be one that cannot be looked at */
+    }
+    bool there = strcmp(last, "-") == 0 || stat(last, &status) == 0;
+    const char *reason = there ? "" : strerror(errno);
+    return error_set(err, ERROR_RUNTIME,
+                     "--batch: neither the first file, '%.200s', nor the last, '%.200s', is a "
+                     "model%s%s",
+                     first, last, *reason ? ": " : "", reason);
+}
+
 /* ---- the files of a test file ---- */
 
 enum { PREDICTIONS, MEASURES, QUERIES, FILES };
+
+/* DIR/NAME.predict and so on, which the caller frees. */
+static char *file_path(const struct options *options, const char *test, size_t file,
+                       struct error *err) {
+    static const char *const suffix[FILES] = {"predict", "measures", "queries"};
+    const char *name = base_name(test);
+    const char *folder = options_text(options, "output-dir");
+    folder = folder ? folder : "";
+    const char *slash = *folder && folder[strlen(folder) - 1] != '/' ? "/" : "";
+    size_t size = strlen(folder) + strlen(name) + strlen(suffix[file]) + 3;
+    char *path = memory_array(size, 1, "a file name", err);
+    if (path) {
+        snprintf(path, size, "%s%s%s.%s", folder, slash, name, suffix[file]);
+    }
+    return path;
+}
+
+int batch_list_files(const struct options *options, struct run_files *files, struct error *err) {
+    bool keeping = options_given(options, "skip-existing");
+    const bool wanted[FILES] = {true, keeping && options_given(options, "metrics"),
+                                keeping && options_given(options, "by-query")};
+    size_t n;
+    const char *const *tests = batch_tests(options, &n);
+    int status = 0;
+    for (size_t i = 0; i < n * FILES && status == 0; i++) {
+        if (wanted[i % FILES]) {
+            char *path = file_path(options, tests[i / FILES], i % FILES, err);
+            status = path ? run_files_write(files, path, err) : -1;
+            free(path);
+        }
+    }
+    return status;
+}
 
 struct batch {
     struct prediction *prediction;
@@ -105,25 +153,18 @@ static void free_paths(char *path[FILES]) {
     }
 }
 
-/* DIR/NAME.predict and so on; those that are not wanted are NULL. */
+/* Those of FILES that are wanted; the others are NULL. */
 static int make_paths(const struct batch *batch, const char *test, char *path[FILES],
                       struct error *err) {
-    static const char *const suffix[FILES] = {"predict", "measures", "queries"};
-    const char *name = base_name(test);
-    const char *folder = options_text(batch->prediction->options, "output-dir");
-    folder = folder ? folder : "";
-    const char *slash = *folder && folder[strlen(folder) - 1] != '/' ? "/" : "";
     for (size_t i = 0; i < FILES; i++) {
         if (i != PREDICTIONS && !batch->header[i]) {
             continue;
         }
-        size_t size = strlen(folder) + strlen(name) + strlen(suffix[i]) + 3;
-        path[i] = memory_array(size, 1, "a file name", err);
+        path[i] = file_path(batch->prediction->options, test, i, err);
         if (!path[i]) {
             free_paths(path);
             return -1;
         }
-        snprintf(path[i], size, "%s%s%s.%s", folder, slash, name, suffix[i]);
     }
     return 0;
 }

@@ -158,6 +158,8 @@ struct predictor {
     /* Writes the file that an option of the predictor names, after all rows of the test file: the
      * options, ended by NULL, and what writes, by the option's number there. NULL: there is none. */
     const char *const *extra_options;
+    /* The option that names a file that is read beside the others. NULL: there is none. */
+    const char *input_option;
     int (*write_extra)(void *state, size_t option, struct output *output, struct error *err);
     void (*close)(void *state);
 };

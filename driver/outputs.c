@@ -1,6 +1,7 @@
 #include "driver/outputs.h"
 
 #include "common/base/memory.h"
+#include "driver/run_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,35 +28,44 @@ static int open_wanted(struct output **output, const struct options *options, co
     return options_given(options, name) ? output_open(output, options_text(options, name), err) : 0;
 }
 
-/* Two outputs to one file would leave only the last of them, or a mixture. */
-static int check_distinct(const struct options *options, const char *first_path,
-                          const char *extra_option, struct error *err) {
-    const char *const names[] = {"log", "resume", "libsvm", "liblinear", "proof", extra_option};
-    const char *path[1 + sizeof names / sizeof names[0]] = {first_path};
-    size_t n = 1;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (names[i] && options_given(options, names[i])) {
-            path[n++] = options_text(options, names[i]);
+/* `model` is NULL if none is written. */
+static int list_files(struct run_files *files, const struct family *family,
+                      const struct options *options, const char *model, bool table,
+                      struct error *err) {
+    static const char *const reads[] = {"fold-file", "validate", "row-weights"};
+    const char *const writes[] = {"log",       "resume", "libsvm",
+                                  "liblinear", "proof",  family->extra_option};
+    bool taken = model && strcmp(model, "-") == 0; /* then the table goes to standard error */
+    if (run_files_read(files, options->operand[0], err) < 0 ||
+        run_files_write(files, model, err) < 0 ||
+        run_files_write(files, table && !taken ? "-" : NULL, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
+        if (run_files_read(files, options_text(options, reads[i]), err) < 0) {
+            return -1;
         }
     }
-    for (size_t i = 1; i < n; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(path[i], path[j]) == 0) {
-                return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", path[i]);
-            }
+    for (size_t i = 0; i < sizeof writes / sizeof writes[0]; i++) {
+        if (writes[i] && run_files_write(files, options_text(options, writes[i]), err) < 0) {
+            return -1;
         }
     }
     return 0;
 }
 
+static int check_files(const struct family *family, const struct options *options,
+                       const char *model, bool table, struct error *err) {
+    struct run_files files = {0};
+    int status = list_files(&files, family, options, model, table, err);
+    status = status < 0 ? -1 : run_files_check(&files, err);
+    run_files_free(&files);
+    return status;
+}
+
 static int open_model(struct outputs *outputs, const struct family *family,
-                      const struct options *options, struct error *err) {
-    if (default_model_path(outputs, options->operand[0], err) < 0) {
-        return -1;
-    }
-    const char *path = options->n_operands > 1 ? options->operand[1] : outputs->default_model;
-    if (check_distinct(options, path, family->extra_option, err) < 0 ||
-        output_open(&outputs->model, path, err) < 0 ||
+                      const struct options *options, const char *path, struct error *err) {
+    if (output_open(&outputs->model, path, err) < 0 ||
         open_wanted(&outputs->proof, options, "proof", err) < 0 ||
         (family->extra_option &&
          open_wanted(&outputs->extra, options, family->extra_option, err) < 0)) {
@@ -81,8 +91,14 @@ static int open_standard(struct outputs *outputs, bool table, bool quiet, struct
 int outputs_open(struct outputs *outputs, const struct family *family,
                  const struct options *options, bool fitting, bool table, struct error *err) {
     *outputs = (struct outputs){.hold = outputs->hold};
-    if ((fitting && open_model(outputs, family, options, err) < 0) ||
-        (table && check_distinct(options, "-", NULL, err) < 0) ||
+    if (default_model_path(outputs, options->operand[0], err) < 0) {
+        return -1;
+    }
+    const char *model = !fitting                  ? NULL
+                        : options->n_operands > 1 ? options->operand[1]
+                                                  : outputs->default_model;
+    if (check_files(family, options, model, table, err) < 0 ||
+        (fitting && open_model(outputs, family, options, model, err) < 0) ||
         open_wanted(&outputs->log, options, "log", err) < 0 ||
         open_standard(outputs, table, options_given(options, "quiet"), err) < 0) {
         outputs_close(outputs);

@@ -24,7 +24,7 @@ struct outputs {
 };
 
 /* Opens results, with `table` the table of a sweep, --log, and if a model is wanted (`fitting`) the
- * files for that, which the options name; two outputs to one file are an error. A model or a table
+ * files for that, which the options name; see run_files_check for what is an error. A model or a table
  * has standard output for itself: results then go to standard error, or beside a table with --quiet
  * nowhere. The options must outlive it; the caller ends with outputs_close. */
 int outputs_open(struct outputs *outputs, const struct family *family,

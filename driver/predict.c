@@ -6,6 +6,7 @@
 #include "common/base/threads.h"
 #include "driver/by_query.h"
 #include "driver/predict_private.h"
+#include "driver/run_files.h"
 #include "driver/table.h"
 
 #include <math.h>
@@ -183,9 +184,7 @@ static int check_operands(const struct options *options, struct error *err) {
                          options->n_operands > 3 ? "too many file names"
                                                  : "no test file and model file");
     }
-    return strcmp(options->operand[0], "-") == 0 && strcmp(options->operand[1], "-") == 0
-               ? error_set(err, ERROR_USAGE, "only one file can be standard input")
-               : 0;
+    return 0;
 }
 
 /* Options that only --batch has a use for. */
@@ -199,45 +198,61 @@ static int check_batch_options(const struct options *options, struct error *err)
     return 0;
 }
 
-/* No two outputs may go to one file: the predictions, extra files and the table of queries, and
- * with --metrics standard output. */
-static int check_outputs(const struct prediction *prediction, struct error *err) {
+/* The test file and the model, or those of --batch, and the predictions, extra files, the table of
+ * queries and, with --metrics, standard output. */
+static int list_files(const struct prediction *prediction, struct run_files *files,
+                      struct error *err) {
     const struct options *options = prediction->options;
-    const char *const *extra = prediction->predictor->extra_options;
+    const struct predictor *predictor = prediction->predictor;
+    const char *const *extra = predictor->extra_options;
     bool batch = options_given(options, "batch"), metrics = options_given(options, "metrics");
-    const char *predictions = !batch && options->n_operands > 2 ? options->operand[2] : "-";
-    bool streamed = strcmp(predictions, "-") == 0; /* not with --metrics, nor in a batch */
-    const char *path[] = {metrics || (streamed && !batch) ? "-" : NULL,
-                          streamed ? NULL : predictions,
-                          options_text(options, "by-query"),
-                          NULL,
-                          NULL,
-                          NULL};
-    _Static_assert(PREDICTOR_EXTRAS == 3, "so many places are left");
-    for (size_t k = 0; extra && extra[k]; k++) {
-        if (batch && options->n_operands > 2 && options_given(options, extra[k])) {
-            return error_set(err, ERROR_USAGE, "--%s is for a single test file", extra[k]);
+    const char *predictions = options->n_operands > 2 ? options->operand[2] : metrics ? NULL : "-";
+    size_t n_read = batch ? options->n_operands : 2;
+    for (size_t i = 0; i < n_read; i++) {
+        if (run_files_read(files, options->operand[i], err) < 0) {
+            return -1;
         }
-        path[3 + k] = options_text(options, extra[k]);
     }
-    for (size_t i = 1; i < sizeof path / sizeof path[0]; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (path[i] && path[j] && strcmp(path[i], path[j]) == 0) {
-                return error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", path[i]);
-            }
+    if ((predictor->input_option &&
+         run_files_read(files, options_text(options, predictor->input_option), err) < 0) ||
+        run_files_write(files, metrics ? "-" : NULL, err) < 0 ||
+        (batch ? batch_list_files(options, files, err) : run_files_write(files, predictions, err)) <
+            0 ||
+        run_files_write(files, options_text(options, "by-query"), err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; extra && extra[k]; k++) {
+        if (run_files_write(files, options_text(options, extra[k]), err) < 0) {
+            return -1;
         }
     }
     return 0;
+}
+
+static int check_files(const struct prediction *prediction, struct error *err) {
+    const struct options *options = prediction->options;
+    const char *const *extra = prediction->predictor->extra_options;
+    bool several = options_given(options, "batch") && options->n_operands > 2;
+    for (size_t k = 0; several && extra && extra[k]; k++) {
+        if (options_given(options, extra[k])) {
+            return error_set(err, ERROR_USAGE, "--%s is for a single test file", extra[k]);
+        }
+    }
+    struct run_files files = {0};
+    int status = list_files(prediction, &files, err);
+    status = status < 0 ? -1 : run_files_check(&files, err);
+    run_files_free(&files);
+    return status;
 }
 
 static int check(const struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
     bool batch = options_given(options, "batch");
     if ((batch ? batch_check : check_operands)(options, err) < 0 ||
-        (!batch && check_batch_options(options, err) < 0)) {
+        (!batch && check_batch_options(options, err) < 0) || check_files(prediction, err) < 0) {
         return -1;
     }
-    return check_outputs(prediction, err);
+    return batch ? batch_check_model(options, err) : 0;
 }
 
 /* ---- the run ---- */

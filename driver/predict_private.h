@@ -7,6 +7,7 @@
 #include "common/model/model.h"
 #include "driver/family.h"
 #include "driver/measures.h"
+#include "driver/run_files.h"
 #include "driver/test_file.h"
 #include "driver/voice.h"
 
@@ -52,6 +53,12 @@ size_t batch_model(const struct options *options);
 
 /* Refuses test files that would be predicted to one file. */
 int batch_check(const struct options *options, struct error *err);
+
+/* Refuses a run where neither the first operand, a file, nor the last is a model. */
+int batch_check_model(const struct options *options, struct error *err);
+
+/* Adds what is written for each test file. */
+int batch_list_files(const struct options *options, struct run_files *files, struct error *err);
 
 /* Predicts all test files. With --keep-going files that fail are told of, and the error comes at the
  * end: *whole is then true, the tables are complete but for them. */

@@ -8,6 +8,7 @@
 #include "driver/help.h"
 #include "driver/options.h"
 #include "driver/predict.h"
+#include "driver/run_files.h"
 #include "driver/signals.h"
 #include "driver/train.h"
 #include "driver/voice.h"
@@ -154,6 +155,16 @@ static int verify_files(const struct options *options, program_verifier *verify,
                              : "a training file, a model and a proof are wanted");
     }
     const char *const paths[3] = {options->operand[0], options->operand[1], options->operand[2]};
+    struct run_files files = {0};
+    int status = 0;
+    for (size_t i = 0; i < 3 && status == 0; i++) {
+        status = run_files_read(&files, paths[i], err);
+    }
+    status = status < 0 ? -1 : run_files_check(&files, err);
+    run_files_free(&files);
+    if (status < 0) {
+        return -1;
+    }
     if (output_open(&output, "-", err) < 0) {
         return -1;
     }

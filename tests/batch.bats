@@ -201,6 +201,43 @@ svm-rank-predict: 2 of 4 test files failed"
     svm-rank-predict -q --batch --skip-existing --metrics --output-dir made model files/{1,2} | cmp - table
 }
 
+@test "batch: what is written is no input, and no other output" {
+    cp files/1 1 && cp files/1 1.predict && cp model 2.predict && cp files/2 2 && mkdir made
+    sha256sum 1 2 1.predict 2.predict >sums
+    run -2 svm-rank-predict --batch 2 2.predict
+    assert_output "svm-rank-predict: '2.predict' is read and written: try --help"
+    run -2 svm-rank-predict --batch model 1 1.predict
+    assert_output "svm-rank-predict: '1.predict' is read and written: try --help"
+    run -2 svm-rank-predict --batch --output-dir "$PWD" 1 1.predict model
+    assert_output "svm-rank-predict: '$PWD/1.predict' is read and written: try --help"
+    run -2 svm-rank-predict --batch --by-query 2.predict 2 model
+    assert_output "svm-rank-predict: two outputs to one file: '2.predict': try --help"
+    run -2 svm-rank-predict --batch --by-query 1 1 model
+    assert_output "svm-rank-predict: '1' is read and written: try --help"
+    for kept in predict measures queries; do
+        run -2 svm-rank-predict --batch --metrics --skip-existing --output-dir made \
+            --by-query ./made/1.$kept 1 model
+        assert_output "svm-rank-predict: two outputs to one file: './made/1.$kept': try --help"
+    done
+    holds made
+    sha256sum --quiet -c sums
+    # elsewhere there is no clash, nor with tables that are not kept
+    svm-rank-predict -q --batch --output-dir made --by-query made/1.queries 1 1.predict model
+    holds made 1.predict 1.predict.predict 1.queries
+}
+
+@test "batch: without a model both places where it may be are named" {
+    cp files/1 1 && cp files/2 2
+    refused svm-rank-predict --batch 1 2 nope.m
+    assert_equal "$(<err)" "svm-rank-predict: --batch: neither the first file, '1', nor the last, \
+'nope.m', is a model: No such file or directory"
+    refused svm-rank-predict --batch 1 2
+    assert_equal "$(<err)" "svm-rank-predict: --batch: neither the first file, '1', nor the last, \
+'2', is a model"
+    refused svm-rank-predict --batch nope.m 1 2
+    assert_equal "$(<err)" 'svm-rank-predict: nope.m: cannot open: No such file or directory'
+}
+
 @test "batch: names with tabs and line ends stay in their cells" {
     cp files/1 $'files/a\tb\nc\\d'
     svm-rank-predict -q --batch --metrics --output-dir made --by-query q.tsv model files/a* >table

@@ -8,6 +8,84 @@ setup() {
     rows 60 6 5 3 >small.svm
 }
 
+# ---- inputs ----
+
+# clashes FILE COMMAND...: it is refused in one line as both read and written, and leaves the files.
+clashes() {
+    local file=$1
+    shift
+    misused "$@"
+    assert_equal "$(<err)" "$1: '$file' is read and written: try --help"
+    sha256sum --quiet -c sums
+    holds . "${kept[@]}"
+}
+
+@test "outputs: none takes the place of an input" {
+    awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3, "1:" i % 3 + i / 60, "2:" i % 7 }' >A
+    svm-mc-train -q A m >/dev/null
+    ln -s A link
+    cp A folds
+    seq 60 >weights
+    sha256sum A m link folds weights small.svm >sums
+    local kept=(A m link folds weights small.svm sums err out)
+    clashes A svm-mc-train A A
+    clashes ./A svm-mc-train A ./A
+    clashes A svm-mc-train link A
+    clashes link svm-mc-train A link
+    clashes "$PWD/A" svm-mc-train --log "$PWD/A" A new
+    clashes A svm-mc-train --proof A A new
+    clashes A svm-mc-train --resume A -v 3 -c 1,2 A
+    clashes folds svm-mc-train --fold-file folds -c 1,2 A folds
+    clashes m svm-mc-train --validate m -c 1,2 A m
+    clashes weights svm-top-train --row-weights weights A weights
+    clashes link svm-smm-train --weights link A new
+    clashes m svm-mc-predict A m m
+    clashes A svm-mc-predict A m A
+    clashes m svm-mc-predict --by-query m A m
+    clashes ./m svm-mc-predict --by-query ./m --metrics A m
+    clashes A svm-mc-predict --confusion A A m
+    clashes small.svm svm-rank-predict --standards small.svm A m small.svm
+    # the file that standard input comes from
+    run -2 svm-mc-train - ./A <A
+    assert_output "svm-mc-train: './A' is read and written: try --help"
+    sha256sum --quiet -c sums
+}
+
+@test "outputs: one file by two names is one" {
+    train small.svm model
+    : >old && ln -s old link
+    for outputs in 'new --log ./new' "new --log $PWD/new" 'old --log ./old' 'old --log link'; do
+        set -- $outputs
+        misused svm-rank-train small.svm "$@"
+        [ "$(<err)" = "svm-rank-train: two outputs to one file: '$3': try --help" ]
+        misused svm-rank-predict small.svm model "$1" --by-query "$3"
+    done
+    [ ! -e new ] && [ ! -s old ]
+}
+
+@test "outputs: pipes, devices and what is read twice are no clash" {
+    train small.svm model
+    svm-rank-train -q --validate small.svm -c 1,2 small.svm new >/dev/null
+    svm-rank-predict -q small.svm model >scores
+    svm-rank-predict -q - new /dev/null <small.svm
+    svm-rank-predict -q --by-query /dev/stderr small.svm model /dev/stdout >both 2>&1
+    assert_equal "$(grep -cxFf scores both)" 60
+    svm-rank-predict -q small.svm model small
+    cmp small scores
+    run svm-rank-predict -q /dev/null model /dev/null
+    assert_success
+}
+
+@test "outputs: standard input is read once" {
+    train small.svm model
+    for command in 'rank-predict - -' 'rank-predict --batch - -' 'rank-predict --standards - - model' \
+        'rank-predict --standards - small.svm -' 'rank-train --validate - -' 'top-train --row-weights - -' \
+        'mc-train --fold-file - -' 'check - - -' 'check - model -'; do
+        misused svm-$command
+        assert_equal "$(<err)" "svm-${command%% *}: only one file can be standard input: try --help"
+    done
+}
+
 # ---- disks ----
 
 @test "outputs: a full disk is an error for model, predictions, log and stdout" {

@@ -376,6 +376,7 @@ const struct predictor rank_predictor = {
     .add = add_rows,
     .finish = finish,
     .extra_options = extra_options,
+    .input_option = "standards",
     .write_extra = write_trec,
     .wants_remarks = wants_remarks,
     .close = close_lines};
