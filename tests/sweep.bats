@@ -194,9 +194,11 @@ END
         [[ "$(<err)" == 'svm-rank-train: table:3: '* ]] || fail "$(<err)"
         cmp table damaged
     done
-    for file in set.svm two.svm /dev/null . none/table; do
+    for file in two.svm /dev/null . none/table; do
         refused svm-rank-train $options --resume $file set.svm
     done
+    run -2 svm-rank-train $options --resume set.svm set.svm
+    assert_output "svm-rank-train: 'set.svm' is read and written: try --help"
     printf 'no table' >table # one line that was not ended, and is no header
     refused svm-rank-train $options --resume table set.svm
     assert_equal "$(<table)" 'no table'
