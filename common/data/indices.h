@@ -16,7 +16,7 @@ struct indices {
     unsigned shift;
 };
 
-enum { INDICES_NONE = UINT32_MAX };
+#define INDICES_NONE UINT32_MAX
 
 /* Columns to be listed: column[0..n), in any order; column NULL: 0..n-1. */
 struct indices_part {
