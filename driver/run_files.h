@@ -27,6 +27,7 @@ int run_files_write(struct run_files *files, const char *path, struct error *err
  * what is not yet there in one folder. Devices and pipes may be read and written. */
 int run_files_check(struct run_files *files, struct error *err);
 
+/* Frees all names, and leaves an empty list. */
 void run_files_free(struct run_files *files);
 
 #endif

@@ -17,6 +17,7 @@ enum {
     NAME(DOUBLES) = BYTES / 8
 };
 
+/* vector.h's product: sum (n_panels, LANES) += over n hits of value * panel[p][slot]. */
 TARGET static void NAME(product)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,
                                  size_t size, REAL *sum) {
     for (size_t p = 0; p < n_panels; p++) {
@@ -38,6 +39,7 @@ TARGET static void NAME(product)(const HIT *hits, size_t n, const REAL *panel, s
     }
 }
 
+/* vector.h's minimum: the same of min(value, panel[p][slot]). */
 TARGET static void NAME(minimum)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,
                                  size_t size, REAL *sum) {
     for (size_t p = 0; p < n_panels; p++) {
@@ -59,7 +61,7 @@ TARGET static void NAME(minimum)(const HIT *hits, size_t n, const REAL *panel, s
     }
 }
 
-/* A value v and a lane z have in common what is left of z when it is cut off at v and at 0, whatever
+/* vector.h's overlap. A value v and a lane z have in common what is left of z when it is cut off at v and at 0, whatever
  * the sign of v, which then makes it positive. */
 TARGET static void NAME(overlap)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,
                                  size_t size, REAL *sum) {
@@ -85,8 +87,8 @@ TARGET static void NAME(overlap)(const HIT *hits, size_t n, const REAL *panel, s
     }
 }
 
-/* What is left when the vectors of doubles are done: their lanes' sums, and columns first..n. */
-
+/* What is left of dot when the vectors of doubles are done: dot[k] += the sum of the lanes of sums[k]
+ * (VECTOR_ROWS), and row[k][c] b[c] of columns first..n. */
 TARGET static void NAME(finish_dot)(const NAME(doubles) * sums, const REAL *const *row,
                                     size_t first, size_t n, const double *b, double *dot) {
     for (int k = 0; k < VECTOR_ROWS; k++) {
@@ -101,6 +103,7 @@ TARGET static void NAME(finish_dot)(const NAME(doubles) * sums, const REAL *cons
     }
 }
 
+/* What is left of axpy: out[c] += sum over k of weight[k] row[k][c] in columns first..n. */
 TARGET static void NAME(finish_axpy)(const REAL *const *row, size_t first, size_t n,
                                      const double *weight, double *out) {
     for (size_t c = first; c < n; c++) {
@@ -110,9 +113,8 @@ TARGET static void NAME(finish_axpy)(const REAL *const *row, size_t first, size_
     }
 }
 
-/* Pointers and weights are copied: a store to `out` might else change them, for all the compiler
- * knows, and they would be loaded again at each step. */
-
+/* vector.h's dot, (VECTOR_ROWS) += of n columns. Here and below pointers and weights are copied: a store
+ * to `out` might else change them, for all the compiler knows, and they would be loaded at each step. */
 TARGET static void NAME(dot)(const REAL *const *row, size_t n, const double *b, double *dot) {
     const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
     NAME(doubles) s[VECTOR_ROWS] = {{0}};
@@ -127,6 +129,7 @@ TARGET static void NAME(dot)(const REAL *const *row, size_t n, const double *b, 
     NAME(finish_dot)(s, row, c, n, b, dot);
 }
 
+/* vector.h's axpy, out (n) +=. */
 TARGET static void NAME(axpy)(const REAL *const *row, size_t n, const double *weight, double *out) {
     const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
     double w0 = weight[0], w1 = weight[1], w2 = weight[2], w3 = weight[3];
@@ -139,6 +142,7 @@ TARGET static void NAME(axpy)(const REAL *const *row, size_t n, const double *we
     NAME(finish_axpy)(row, c, n, weight, out);
 }
 
+/* vector.h's both: dot and axpy in one pass. */
 TARGET static void NAME(both)(const REAL *const *row, size_t n, const double *b,
                               const double *weight, double *dot, double *out) {
     const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];

@@ -32,7 +32,9 @@ int indices_list(struct indices *indices, const struct indices_part *part, size_
 /* The list of at[0..n), increasing, from memory_array, which it then owns, also when it fails. */
 int indices_take(struct indices *indices, uint32_t *at, size_t n, struct error *err);
 
+/* *copy = a list of its own with the same indices; none of none. Fails for lack of memory. */
 int indices_copy(const struct indices *indices, struct indices *copy, struct error *err);
+/* Frees what the list owns, and leaves none. */
 void indices_free(struct indices *indices);
 
 /* The place of an index in the list, INDICES_NONE if it is not there. */

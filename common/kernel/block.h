@@ -427,6 +427,8 @@ static void stored_tile(const struct kernel_tile *tile, REAL *const *out) {
     }
 }
 
+/* kernel_tile_float, kernel_tile_double (private.h): out[r] (columns of the tile's row r) = k(x_r, z_c).
+ * Fails for lack of memory. */
 int TILE(const struct kernel_tile *tile, REAL *const *out, struct kernel_scratch *scratch,
          struct error *err) {
     const struct data *x = tile->x.rows->data, *z = tile->z.rows->data;
@@ -448,6 +450,8 @@ int TILE(const struct kernel_tile *tile, REAL *const *out, struct kernel_scratch
     return dense ? dense_tile(&work, err) : sparse_tile(&work, err);
 }
 
+/* kernel_block_float, kernel_block_double (kernel.h): block (n_x, n_z), rows `stride` apart, = k of rows
+ * x_first.. and z_first.. . Fails for lack of memory. */
 int BLOCK(const struct kernel_rows *x, size_t x_first, size_t n_x, const struct kernel_rows *z,
           size_t z_first, size_t n_z, REAL *block, size_t stride, struct kernel_scratch *scratch,
           struct error *err) {

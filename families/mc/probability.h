@@ -21,8 +21,9 @@ void mc_probability(double scale, const double *scores, size_t k, double *p);
 int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_folds,
                        const struct labels *labels, struct error *err);
 
-/* The model's line probability-scale: absent, or a number above 0. */
 #define MC_PROBABILITY_KEY "probability-scale"
+/* Reads the model's line of that key: *calibrated is whether it is there, *scale its number, 1 if
+ * not. Fails where it is no number above 0. */
 int mc_probability_read(const struct model *model, bool *calibrated, double *scale,
                         struct error *err);
 
