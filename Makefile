@@ -22,6 +22,7 @@
 # Settings: CC, ARCH (instruction set; ARCH= for binaries that run on any machine of this family),
 # OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of all that is built); where things are installed:
 # DESTDIR in front of all, PREFIX, BINDIR, DATADIR, MANDIR, DOCDIR, PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR.
+# MPI=1: programs that run over several machines under mpirun or srun, too.
 # What is built does not depend on the folder it is built in, nor on the time: the same compiler and
 # flags make the same bytes.
 CC ?= cc
@@ -31,6 +32,9 @@ WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS ?= -g
 CONTRACT = fast
 BUILD ?= build
+ifeq ($(MPI),1)
+override CC = mpicc
+endif
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share
@@ -44,6 +48,7 @@ SEED ?= 1
 COUNT ?= 10000
 FAMILY ?=
 MUTANTS ?= 100
+MPI ?=
 
 # Debian has cblas.h in the compiler's path, Fedora in a folder of its own.
 INCLUDES = -I. $(addprefix -I,$(wildcard /usr/include/openblas))
@@ -59,8 +64,10 @@ LIBS = -lopenblas -lz -lm -pthread
 PROGRAMS = $(patsubst %.c,%,$(wildcard svm-*.c))
 LIBRARY = $(BUILD)/libdualsvm.a
 CHECK = $(patsubst %.c,$(BUILD)/%.o,$(wildcard check/*.c))
-OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c solvers/*/*.c \
-            driver/*.c families/*.c families/*/*.c)) $(CHECK)
+CLUSTER = common/base/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one that is not built
+SOURCES = $(filter-out $(CLUSTER),$(wildcard common/*/*.c solvers/*/*.c driver/*.c families/*.c \
+            families/*/*.c))
+OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(SOURCES)) $(CHECK)
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
 ADVERSARY = $(BUILD)/tests/optima/adversary

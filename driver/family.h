@@ -83,6 +83,10 @@ struct family {
      * never. */
     bool (*linear_gram)(const struct options *options);
 
+    /* Refuses (ERROR_USAGE) options whose fit is not spread over the ranks of a cluster. NULL: none
+     * is. */
+    int (*check_spread)(const struct options *options, struct error *err);
+
     /* Refuses rows of the training file that the options do not fit. May be NULL. */
     int (*check_data)(const struct options *options, const struct data *data, struct error *err);
     /* Refuses data of the wrong shape, or sets *width to the number of features that rows have at

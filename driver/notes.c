@@ -13,18 +13,19 @@ static const double FAR_APART = 1000;
 static const double LARGE = 1000;
 
 /* largest (n_features) = the largest |value| of each feature. */
-static void find_largest(const struct data *data, float *largest) {
+static void find_largest(const struct data *data, double *largest) {
     for (size_t i = 0; i < data->n_rows; i++) {
         if (data->row_start) {
             for (uint64_t at = data->row_start[i]; at < data->row_start[i + 1]; at++) {
-                float *so_far = &largest[data->column[at]], size = fabsf(data->value[at]);
+                double *so_far = &largest[data->column[at]], size = fabs((double)data->value[at]);
                 *so_far = size > *so_far ? size : *so_far;
             }
             continue;
         }
         const float *row = data->value + i * data->n_features;
         for (size_t j = 0; j < data->n_features; j++) {
-            largest[j] = fabsf(row[j]) > largest[j] ? fabsf(row[j]) : largest[j];
+            double size = fabs((double)row[j]);
+            largest[j] = size > largest[j] ? size : largest[j];
         }
     }
 }
@@ -47,14 +48,17 @@ static void note_scales(const struct plain_fit *fit, const struct data *data,
     if (!takes_scales(fit)) {
         return;
     }
-    float *largest = memory_zeros(data->n_features, sizeof *largest, "ranges", &unheard);
-    if (!largest) {
+    struct cluster *cluster = fit->problem.cluster;
+    double *largest = memory_zeros(data->n_features, sizeof *largest, "ranges", &unheard);
+    if (cluster_any(cluster, !largest)) {
+        free(largest);
         return; /* a note is not worth a failure */
     }
     double least = INFINITY, most = 0;
     find_largest(data, largest);
+    cluster_max(cluster, largest, data->n_features);
     for (size_t j = 0; j < data->n_features; j++) {
-        double size = (double)largest[j];
+        double size = largest[j];
         least = size > 0 ? fmin(least, size) : least;
         most = fmax(most, size);
     }

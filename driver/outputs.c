@@ -23,9 +23,16 @@ static int default_model_path(struct outputs *outputs, const char *path, struct 
     return 0;
 }
 
-static int open_wanted(struct output **output, const struct options *options, const char *name,
-                       struct error *err) {
-    return options_given(options, name) ? output_open(output, options_text(options, name), err) : 0;
+static int open_file(const struct outputs *outputs, struct output **output, const char *path,
+                     struct error *err) {
+    return output_open(output, outputs->nowhere ? "/dev/null" : path, err);
+}
+
+static int open_wanted(const struct outputs *outputs, struct output **output,
+                       const struct options *options, const char *name, struct error *err) {
+    return options_given(options, name)
+               ? open_file(outputs, output, options_text(options, name), err)
+               : 0;
 }
 
 /* `model` is NULL if none is written. */
@@ -65,32 +72,32 @@ static int check_files(const struct family *family, const struct options *option
 
 static int open_model(struct outputs *outputs, const struct family *family,
                       const struct options *options, const char *path, struct error *err) {
-    if (output_open(&outputs->model, path, err) < 0 ||
-        open_wanted(&outputs->proof, options, "proof", err) < 0 ||
+    if (open_file(outputs, &outputs->model, path, err) < 0 ||
+        open_wanted(outputs, &outputs->proof, options, "proof", err) < 0 ||
         (family->extra_option &&
-         open_wanted(&outputs->extra, options, family->extra_option, err) < 0)) {
+         open_wanted(outputs, &outputs->extra, options, family->extra_option, err) < 0)) {
         return -1;
     }
-    return open_wanted(&outputs->libsvm, options, "libsvm", err) < 0
+    return open_wanted(outputs, &outputs->libsvm, options, "libsvm", err) < 0
                ? -1
-               : open_wanted(&outputs->liblinear, options, "liblinear", err);
+               : open_wanted(outputs, &outputs->liblinear, options, "liblinear", err);
 }
 
 /* The model or the table has standard output for itself, the model first. What then remains to say is
  * for standard error, but beside a table not if that is to be quiet. */
 static int open_standard(struct outputs *outputs, bool table, bool quiet, struct error *err) {
     bool taken = outputs->model && output_is_stdout(outputs->model);
-    if (table && output_open(&outputs->table, taken ? OUTPUT_STDERR : "-", err) < 0) {
+    if (table && open_file(outputs, &outputs->table, taken ? OUTPUT_STDERR : "-", err) < 0) {
         return -1;
     }
     return table && quiet
                ? 0
-               : output_open(&outputs->results, taken || table ? OUTPUT_STDERR : "-", err);
+               : open_file(outputs, &outputs->results, taken || table ? OUTPUT_STDERR : "-", err);
 }
 
 int outputs_open(struct outputs *outputs, const struct family *family,
                  const struct options *options, bool fitting, bool table, struct error *err) {
-    *outputs = (struct outputs){.hold = outputs->hold};
+    *outputs = (struct outputs){.hold = outputs->hold, .nowhere = outputs->nowhere};
     if (default_model_path(outputs, options->operand[0], err) < 0) {
         return -1;
     }
@@ -99,7 +106,7 @@ int outputs_open(struct outputs *outputs, const struct family *family,
                                                   : outputs->default_model;
     if (check_files(family, options, model, table, err) < 0 ||
         (fitting && open_model(outputs, family, options, model, err) < 0) ||
-        open_wanted(&outputs->log, options, "log", err) < 0 ||
+        open_wanted(outputs, &outputs->log, options, "log", err) < 0 ||
         open_standard(outputs, table, options_given(options, "quiet"), err) < 0) {
         outputs_close(outputs);
         return -1;

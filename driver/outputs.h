@@ -14,6 +14,7 @@
 
 struct outputs {
     const struct output_hold *hold; /* set before outputs_open; NULL: none */
+    bool nowhere;                   /* likewise: nothing is kept of what is written */
     struct output *results;         /* the report; NULL, as the following: not wanted */
     struct output *table;           /* of a sweep */
     struct output *model;

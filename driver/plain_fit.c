@@ -34,7 +34,8 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
         kept_bytes = gram_kept_bytes(fit->gram);
         fit->kernel_seconds = progress_clock() - start;
     }
-    fit->problem = (struct problem){.data = setup->data,
+    fit->problem = (struct problem){.cluster = fit->gram ? NULL : setup->cluster,
+                                    .data = setup->data,
                                     .gram = fit->gram,
                                     .n = setup->data->n_rows,
                                     .threads = setup->threads,
@@ -73,6 +74,7 @@ static struct watch make_watch(const struct plain_fit_setup *setup, double deadl
     struct watch watch = fit_watch(setup->point.options, deadline);
     watch.progress = setup->progress;
     watch.log = setup->log;
+    watch.cluster = setup->cluster;
     snprintf(watch.place, sizeof watch.place, "%zu\t\t", setup->place);
     return watch;
 }
@@ -182,7 +184,7 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
 
 static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup,
                       struct error *err) {
-    struct watch watch = make_watch(setup, INFINITY);
+    struct watch watch = make_watch(setup, setup->deadline);
     if (open_problem(fit, setup, err) < 0) {
         return -1;
     }
@@ -192,7 +194,8 @@ static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup
 
 int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *running,
                      struct error *err) {
-    bool limited = in_time_limits(setup->deadline);
+    /* ranks stay in step: none is left to itself */
+    bool limited = in_time_limits(setup->deadline) && !setup->cluster;
     struct plain_fit *fit = begin(setup, err);
     int status = fit ? scale_data(fit, setup->data, err) : -1;
     *running = false;

@@ -8,6 +8,7 @@
 #ifndef DRIVER_PLAIN_FIT_H
 #define DRIVER_PLAIN_FIT_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/output.h"
 #include "common/base/threads.h"
@@ -30,6 +31,8 @@ struct plain_fit_setup {
     struct point point;
     struct data *data;   /* is scaled, unless the rows are scaled one by one: then it has been */
     uint32_t n_features; /* of the training file: the default of gamma */
+    struct cluster
+        *cluster; /* over whose ranks the rows, or the kernel matrix, are spread; or NULL */
     struct threads *threads;
     size_t cache_bytes;
     double deadline; /* of progress_clock(), INFINITY: none */

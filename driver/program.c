@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "driver/program.h"
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/output.h"
 #include "driver/blas_start.h"
@@ -14,6 +15,7 @@
 #include "driver/voice.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -60,6 +62,22 @@ static int failed(const char *program, const struct error *err) {
     return (int)err->kind;
 }
 
+/* What a rank that fails has rank 0 say. */
+static void tell_failure(void *program, const struct error *err) {
+    failed(program, err);
+}
+
+/* Standard error, for the rank that speaks. */
+static struct voice voice_of(const struct cluster *cluster) {
+    return cluster_leads(cluster) ? standard_error() : (struct voice){0};
+}
+
+/* Says the error, and returns the exit code: on a cluster both are rank 0's affair. */
+static int failed_together(struct cluster *cluster, const char *program, const struct error *err) {
+    cluster_fail(cluster, err);
+    return failed(program, err);
+}
+
 static bool wants_text(const struct options *options) {
     return options_given(options, "help") || options_given(options, "version");
 }
@@ -87,10 +105,14 @@ int program_train(int argc, char **argv, const struct family *family) {
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-train", family->name);
     start(program);
-    struct voice voice = standard_error();
+    struct cluster *cluster;
     struct options options = {0};
     struct error err = {0};
     struct train_end end = {0};
+    if (cluster_open(&cluster, tell_failure, program, &err) < 0) {
+        return failed(program, &err);
+    }
+    struct voice voice = voice_of(cluster);
     int status = train_options(&options, family, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
     if (status == 0) {
@@ -100,29 +122,46 @@ int program_train(int argc, char **argv, const struct family *family) {
                             .options = &options,
                             .measures = family->measures};
         start_limit(&options);
-        status = wants_text(&options)
-                     ? show_text(&help, &err)
-                     : train_run(family, &options, program, &voice, &signals_hold, &end, &err);
+        status = !wants_text(&options) ? train_run(family, &options, program, &voice, &signals_hold,
+                                                   cluster, &end, &err)
+                 : cluster_leads(cluster) ? show_text(&help, &err)
+                                          : 0;
     }
     bool strict = options_given(&options, "strict");
-    int code = status < 0                   ? failed(program, &err)
+    int code = status < 0                   ? failed_together(cluster, program, &err)
                : strict && end.short_of_gap ? EXIT_NOT_CONVERGED
                                             : EXIT_DONE;
     if (end.running) {
         _exit(code);
     }
     options_free(&options);
+    cluster_close(cluster);
     return code;
+}
+
+/* For programs of one process. Started as several, it ends them. */
+static int start_alone(const char *program, struct error *err) {
+    struct cluster *cluster;
+    start(program);
+    if (cluster_open(&cluster, tell_failure, (void *)(uintptr_t)program, err) < 0) {
+        return -1;
+    }
+    if (cluster) {
+        error_set(err, ERROR_USAGE, "not spread over ranks: start it once, without mpirun");
+        cluster_fail(cluster, err);
+        return -1;
+    }
+    return 0;
 }
 
 int program_predict(int argc, char **argv, const struct predictor *predictor) {
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-predict", predictor->name);
-    start(program);
     struct voice voice = standard_error();
     struct options options = {0};
     struct error err = {0};
-    int status = predict_options(&options, predictor, &err);
+    int status = start_alone(program, &err);
+    status = status < 0 ? -1 : predict_options(&options, predictor, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
     if (status == 0) {
         struct help help = {.program = program,
@@ -177,12 +216,12 @@ static int verify_files(const struct options *options, program_verifier *verify,
 
 int program_check(int argc, char **argv, program_verifier *verify) {
     static const char program[] = "svm-check";
-    start(program);
     struct options options = {0};
     struct error err = {0};
     int code = EXIT_DONE;
     size_t n = sizeof check_options / sizeof check_options[0];
-    int status = options_add(&options, check_options, n, 0, &err);
+    int status = start_alone(program, &err);
+    status = status < 0 ? -1 : options_add(&options, check_options, n, 0, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
     if (status == 0) {
         struct help help = {

@@ -3,6 +3,7 @@
 #ifndef DRIVER_PROGRESS_H
 #define DRIVER_PROGRESS_H
 
+#include "common/base/cluster.h"
 #include "common/base/output.h"
 #include "driver/voice.h"
 #include "solvers/methods/monitor.h"
@@ -62,6 +63,7 @@ enum { WATCH_PLACE = 48 };
 struct watch {
     struct progress *progress; /* NULL: not shown */
     struct fit_log *log;       /* NULL: none */
+    struct cluster *cluster;   /* whose ranks run the solver in step, and stop together; or NULL */
     char place[WATCH_PLACE];   /* POINT, tab, FOLD, tab: in a log with places */
     uint64_t most_iterations;  /* 0: no limit */
     double deadline;           /* of progress_clock(); INFINITY: none */

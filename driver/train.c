@@ -26,6 +26,7 @@
 struct training {
     const struct family *family;
     const struct options *options;
+    struct cluster *cluster;
     bool crossing; /* cross-validation or validation rows */
     bool table;    /* a sweep: a list was given, or an option that is for a table */
     bool fitting;  /* a model is wanted */
@@ -44,6 +45,23 @@ struct training {
 };
 
 /* ---- before reading ---- */
+
+/* What one process does alone. */
+static int check_spread(const struct training *training, struct error *err) {
+    static const char *const alone[] = {"proof", "row-weights", "calibrate", "probability"};
+    const struct options *options = training->options;
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
+        if (options_given(options, alone[i])) {
+            return error_set(err, ERROR_USAGE, "--%s is not for a fit that is spread over ranks",
+                             alone[i]);
+        }
+    }
+    if (!training->family->check_spread) {
+        return error_set(err, ERROR_USAGE, "fits of %s are not spread over ranks",
+                         training->family->name);
+    }
+    return training->family->check_spread(options, err);
+}
 
 /* What cannot be asked for together. */
 static int check_options(const struct training *training, struct error *err) {
@@ -87,7 +105,10 @@ static int check_options(const struct training *training, struct error *err) {
          model_export_check(&kernel, scale, false, err) < 0)) {
         return -1;
     }
-    return family->check ? family->check(options, err) : 0;
+    if (family->check && family->check(options, err) < 0) {
+        return -1;
+    }
+    return training->cluster && !training->crossing ? check_spread(training, err) : 0;
 }
 
 static int plan(struct training *training, struct error *err) {
@@ -367,6 +388,7 @@ static int fit_model(struct training *training, struct point point, struct error
                                           .point = point,
                                           .data = &training->read.data,
                                           .n_features = training->read.n_features,
+                                          .cluster = training->cluster,
                                           .threads = training->threads,
                                           .cache_bytes = training->cache_bytes,
                                           .deadline = training->deadline,
@@ -390,12 +412,19 @@ static int fit_model(struct training *training, struct point point, struct error
 
 /* ---- the run ---- */
 
+/* The cluster, if each of its ranks is to have rows of its own: of a fit to features, once. */
+static struct cluster *rows_spread(const struct training *training) {
+    struct kernel kernel = fit_kernel(training->family, (struct point){training->options, 0}, 1);
+    bool features = !fit_wants_gram(training->family, training->options, &kernel);
+    return training->crossing || !features ? NULL : training->cluster;
+}
+
 static int work(struct training *training, struct error *err) {
     const struct options *options = training->options;
     training->cache_bytes = cache_bytes(training->family, options);
     if (threads_create(&training->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         training_data_read(&training->read, training->family, options, training->crossing,
-                           training->threads, err) < 0 ||
+                           rows_spread(training), training->threads, err) < 0 ||
         (options_given(options, "liblinear") &&
          model_export_check_width(training->read.n_features, err) < 0)) {
         return -1;
@@ -453,8 +482,8 @@ static void training_free(struct training *training) {
 }
 
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, const struct output_hold *hold, struct train_end *end,
-              struct error *err) {
+              const struct voice *voice, const struct output_hold *hold, struct cluster *cluster,
+              struct train_end *end, struct error *err) {
     *end = (struct train_end){0};
     struct training *training = memory_zeros(1, sizeof *training, "a run", err);
     if (!training) {
@@ -462,7 +491,9 @@ int train_run(const struct family *family, const struct options *options, const 
     }
     training->family = family;
     training->options = options;
+    training->cluster = cluster;
     training->outputs.hold = hold;
+    training->outputs.nowhere = !cluster_leads(cluster);
     training->deadline = deadline(options);
     progress_open(&training->progress, voice, program, options_given(options, "quiet"));
     int status = run(training, err);

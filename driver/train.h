@@ -2,6 +2,7 @@
 #ifndef DRIVER_TRAIN_H
 #define DRIVER_TRAIN_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "driver/family.h"
 #include "driver/options.h"
@@ -22,9 +23,10 @@ struct train_end {
 };
 
 /* Does what the options, read from a command line, say: fits, cross-validates or sweeps. `program`
- * is its name in what it says; hold may be NULL, see output.h. *end is filled also when it fails. */
+ * is its name in what it says; hold may be NULL, see output.h. Of a cluster all ranks run it, and
+ * the one that leads writes. *end is filled also when it fails. */
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, const struct output_hold *hold, struct train_end *end,
-              struct error *err);
+              const struct voice *voice, const struct output_hold *hold, struct cluster *cluster,
+              struct train_end *end, struct error *err);
 
 #endif

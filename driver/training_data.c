@@ -62,11 +62,39 @@ static int hold(struct data *data, uint32_t width, bool compact, struct error *e
     return compact && data_compact(data, err) < 0 ? -1 : data_make_dense(data, width, false, err);
 }
 
+/* The rows of a rank, of all that were read; queries stay whole. */
+static int take_part(struct data *data, const struct cluster *cluster, struct error *err) {
+    size_t n = data->n_rows, cut[2];
+    for (size_t end = 0; end < 2; end++) {
+        size_t at = n * (cluster_rank(cluster) + end) / cluster_size(cluster);
+        while (at > 0 && at < n && data->query && data->query[at] == data->query[at - 1]) {
+            at++;
+        }
+        cut[end] = at;
+    }
+    uint32_t *rows = memory_array(cut[1] - cut[0], sizeof *rows, "rows", err);
+    struct data part;
+    if (!rows) {
+        return -1;
+    }
+    for (size_t i = cut[0]; i < cut[1]; i++) {
+        rows[i - cut[0]] = (uint32_t)i;
+    }
+    int status = data_subset(data, rows, cut[1] - cut[0], &part, err);
+    if (status == 0) {
+        data_free(data);
+        *data = part;
+    }
+    free(rows);
+    return status;
+}
+
 static int read_all(struct training_data *training, const struct family *family,
-                    const struct options *options, bool crossing, struct threads *threads,
-                    struct error *err) {
+                    const struct options *options, bool crossing, struct cluster *spread,
+                    struct threads *threads, struct error *err) {
     struct data *data = &training->data;
-    if (read_rows(data, options->operand[0], family, options, threads, err) < 0) {
+    if (read_rows(data, options->operand[0], family, options, threads, err) < 0 ||
+        (spread && take_part(data, spread, err) < 0)) {
         return -1;
     }
     if (data->n_rows > UINT32_MAX - 1) {
@@ -99,11 +127,11 @@ static int read_all(struct training_data *training, const struct family *family,
 }
 
 int training_data_read(struct training_data *training, const struct family *family,
-                       const struct options *options, bool crossing, struct threads *threads,
-                       struct error *err) {
+                       const struct options *options, bool crossing, struct cluster *spread,
+                       struct threads *threads, struct error *err) {
     double start = progress_clock();
     *training = (struct training_data){0};
-    if (read_all(training, family, options, crossing, threads, err) < 0) {
+    if (read_all(training, family, options, crossing, spread, threads, err) < 0) {
         training_data_free(training);
         return -1;
     }

@@ -3,6 +3,7 @@
 #ifndef DRIVER_TRAINING_DATA_H
 #define DRIVER_TRAINING_DATA_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
@@ -25,11 +26,11 @@ struct training_data {
     double seconds;       /* that reading took */
 };
 
-/* Reads the training file (the options' first operand), and with `crossing` what --folds, --fold-file
+/* Reads the training file (the options' first operand), each rank of `spread` its part, and with `crossing` what --folds, --fold-file
  * or --validate say. The caller ends with training_data_free. */
 int training_data_read(struct training_data *training, const struct family *family,
-                       const struct options *options, bool crossing, struct threads *threads,
-                       struct error *err);
+                       const struct options *options, bool crossing, struct cluster *spread,
+                       struct threads *threads, struct error *err);
 
 /* A CRC-32 of what cross-validation sees: the rows as read (those to validate on, too), their weights
  * and their folds. Before any scaling. */

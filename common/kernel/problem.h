@@ -2,6 +2,7 @@
 #ifndef COMMON_KERNEL_PROBLEM_H
 #define COMMON_KERNEL_PROBLEM_H
 
+#include "common/base/cluster.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
 #include "common/kernel/gram.h"
@@ -13,6 +14,9 @@
 /* Training rows. Linear: all rows of `data`, gram NULL. Kernel: rows[0..n) of the gram's rows (a
  * fold shares the whole matrix); data is then the gram's data, and labels are data's. */
 struct problem {
+    struct cluster
+        *cluster; /* linear: over its ranks the rows are spread, data has this one's; NULL:
+                                all rows are here */
     const struct data *data;
     const struct gram *gram;
     const uint32_t *rows; /* (n) row numbers of data; NULL: all, n = data->n_rows */

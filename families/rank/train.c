@@ -132,6 +132,16 @@ static int check(const struct options *options, struct error *err) {
     return 0;
 }
 
+static int check_spread(const struct options *options, struct error *err) {
+    if (exterior_features(options)) {
+        return error_set(err, ERROR_USAGE, "--pair-features exterior is not spread over ranks");
+    }
+    if (point_number((struct point){options, 0}, "pairs") < 1) {
+        return error_set(err, ERROR_USAGE, "a share of --pairs is not spread over ranks");
+    }
+    return 0;
+}
+
 static uint32_t window_end(double value) {
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
@@ -281,6 +291,7 @@ const struct family rank_family = {
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &rank_measures,
     .check = check,
+    .check_spread = check_spread,
     .check_data = query_weights_check,
     .matrix = matrix,
     .linear_gram = exterior_features,

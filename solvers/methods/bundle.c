@@ -276,6 +276,7 @@ static int step_and_cut(struct bundle *bundle, double cost, double tolerance, st
     double far = norm(bundle, bundle->master_weights, bundle->master_s);
     struct linesearch search = {
         .risk = bundle->risk,
+        .cluster = map->cluster,
         .cost = cost,
         .s = bundle->best_s,
         .d = bundle->direction,
@@ -283,7 +284,7 @@ static int step_and_cut(struct bundle *bundle, double cost, double tolerance, st
         .mixed = cross - bundle->best_norm,
         .curvature = fmax(0, far - 2 * cross + bundle->best_norm),
         .value = bundle->best_risk,
-        .slope = array_dot(bundle->best_g, bundle->direction, n),
+        .slope = cluster_total(map->cluster, array_dot(bundle->best_g, bundle->direction, n)),
         .first = 1,
         .trial = bundle->trial,
         .g = bundle->g,

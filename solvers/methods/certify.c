@@ -38,6 +38,7 @@ int certify_create(struct certify **certify, const struct problem *problem,
         return -1;
     }
     made->factor = kernel_rounding(rows, made->reach) + 2 * CERTIFY_UNIT;
+    made->factor = cluster_largest(map->cluster, made->factor);
     for (size_t i = 0; problem->rows && i < problem->n; i++) {
         made->reach[i] = made->reach[problem->rows[i]]; /* rows ascend */
     }
@@ -95,6 +96,16 @@ void certify_total_add(struct certify_total *total, double a, double b) {
     total->rounded = total->rounded || !exact;
     total->sum = sum;
     total->n++;
+}
+
+void certify_total_join(struct certify_total *total, struct cluster *cluster) {
+    const double exact = 0x1p53; /* whole numbers below it have exact sums */
+    if (cluster) {
+        total->rounded = cluster_any(cluster, total->rounded || total->sum != floor(total->sum));
+        total->n = cluster_count(cluster, total->n);
+        total->sum = cluster_total(cluster, total->sum);
+        total->rounded = total->rounded || total->sum >= exact;
+    }
 }
 
 double certify_total_times(const struct certify_total *total, double factor) {

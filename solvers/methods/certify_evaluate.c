@@ -31,6 +31,8 @@ static int add_row_errors(const struct certify *certify, size_t k, const struct 
         }
         last += f->error[i] * certify->constant;
     }
+    cluster_sum(certify->map->cluster, off, d);
+    last = cluster_total(certify->map->cluster, last);
     for (size_t j = 0; j < d; j++) {
         double largest = 0;
         for (size_t c = 0; c < k; c++) {
@@ -216,6 +218,7 @@ int certify_largest_score(const struct certify *certify, size_t k, const struct 
     for (size_t i = 0; i < n; i++) {
         *largest = fmax(*largest, reach ? reach[i] : norm * certify->reach[i]);
     }
+    *largest = cluster_largest(certify->map->cluster, *largest);
     free(reach);
     return 0;
 }
@@ -262,6 +265,27 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
     return 0;
 }
 
+/* The loss of all ranks, and whether scores vary over their rows: about the first ones, too. */
+static void join_ranks(struct cluster *cluster, size_t k, size_t n, struct certify_evaluation *of_f,
+                       double loss[2]) {
+    if (!cluster) {
+        return;
+    }
+    double bounds[] = {n > 0 ? -(double)cluster_rank(cluster) : -INFINITY, of_f->slack,
+                       of_f->varies};
+    cluster_max(cluster, bounds, 3);
+    of_f->slack = bounds[1];
+    of_f->varies = bounds[2] > 0;
+    for (size_t c = 0; c < k; c++) {
+        double first = of_f->first[c];
+        cluster_broadcast(cluster, &first, sizeof first, (size_t)-bounds[0]);
+        of_f->varies |=
+            cluster_any(cluster, n > 0 && fabs(of_f->first[c] - first) > 4 * of_f->slack);
+    }
+    cluster_sum(cluster, loss, 2);
+    loss[1] += (double)cluster_size(cluster) * CERTIFY_UNIT * (fabs(loss[0]) + loss[1]);
+}
+
 int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,
                           struct certify_evaluation *of_f, const struct certify_family *family,
                           double loss[2], struct error *err) {
@@ -288,6 +312,9 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
         }
         status = add_loss(certify, k, f, of_f, family, first, m, s ? s : of_f->s + first * k, error,
                           loss, err);
+    }
+    if (status == 0) {
+        join_ranks(certify->map->cluster, k, n, of_f, loss);
     }
     if (status == 0 && f->scores && of_f->s) {
         memcpy(f->scores, of_f->s, n * k * sizeof *f->scores);

@@ -33,7 +33,7 @@ static struct point evaluate(const struct linesearch *search, double theta) {
         search->trial[i] = search->s[i] + theta * search->d[i];
     }
     point.value = search->risk->cut(search->risk->context, search->trial, search->g, &point.offset);
-    point.slope = array_dot(search->g, search->d, search->risk->n);
+    point.slope = cluster_total(search->cluster, array_dot(search->g, search->d, search->risk->n));
     return point;
 }
 

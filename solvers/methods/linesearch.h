@@ -3,12 +3,14 @@
 #ifndef SOLVERS_METHODS_LINESEARCH_H
 #define SOLVERS_METHODS_LINESEARCH_H
 
+#include "common/base/cluster.h"
 #include "solvers/methods/risk.h"
 
 #include <stddef.h>
 
 struct linesearch {
     const struct risk *risk;
+    struct cluster *cluster; /* over whose ranks the scores are spread; NULL: none */
     double cost;
     const double *s, *d;           /* (n) scores at 0 and their direction */
     double norm, mixed, curvature; /* |f|^2, <f, h>, |h|^2 */

@@ -18,7 +18,9 @@ struct risk_rounding {
 };
 
 struct risk {
-    size_t n; /* scores */
+    size_t
+        n; /* scores; where rows are spread over ranks these are one's own, and R, offsets and what
+                 `rounding` gives are of all: a cut is for all ranks */
     void *context;
     /* Returns R(s). g (n) gets a subgradient of R at s and *offset = R(s) - g's, both without the
      * factor C. R must be bounded below by 0. */

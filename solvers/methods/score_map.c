@@ -67,7 +67,11 @@ static int linear_map_adjoint(const struct score_map *map, const double *r, doub
     if (problem->constant > 0) {
         weights[problem->data->n_features] = problem->constant * sum_of(r, map->n);
     }
-    return linear_adjoint(problem->data, r, weights, map->threads, err);
+    if (linear_adjoint(problem->data, r, weights, map->threads, err) < 0) {
+        return -1;
+    }
+    cluster_sum(map->cluster, weights, map->dimension);
+    return 0;
 }
 
 static void linear_map_release(struct score_map *map) {
@@ -216,6 +220,7 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
         .dimension = (size_t)problem->data->n_features + (problem->constant > 0),
         .primal = true,
         .context = (void *)(uintptr_t)problem,
+        .cluster = problem->cluster,
         .threads = problem->threads,
         .scores = linear_map_scores,
         .adjoint = linear_map_adjoint,

@@ -19,6 +19,9 @@ struct score_map {
     size_t dimension; /* weights */
     bool primal;      /* weights are w, with |f|^2 = w'w; else b, with |f|^2 = b's and A'r = r */
     void *context;
+    struct cluster
+        *cluster; /* the problem's: then n is of this rank's rows, and `adjoint` is for all
+                                ranks, a sum over them; or NULL */
     struct threads *threads;
 
     /* s (n) = A weights (dimension). */

@@ -411,6 +411,10 @@ int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct dat
                         const uint32_t *rows, size_t d, double *H, struct error *err) {
     const struct rank_pairs *pairs = laplacian->pairs;
     size_t matrix = d * d; /* d is at most a few thousand: the caller has H already */
+    if (pairs->n_groups == 0) { /* all pairs are on other ranks */
+        memset(H, 0, matrix * sizeof *H);
+        return 0;
+    }
     size_t n_chunks = least(least(GRAM_TASKS, pairs->n_groups),
                             1 + ACCUMULATOR_BYTES / (matrix * sizeof(double) + 1));
     size_t width = TREE_BYTES / (((size_t)pairs->most_levels + 1) * sizeof(double));

@@ -65,6 +65,7 @@ static int direct_step(struct newton *newton, bool *found, struct error *err) {
                             newton->H, err) < 0) {
         return -1;
     }
+    cluster_sum(newton->map->cluster, newton->H, d * d);
     double factor = band_factor(newton);
     for (size_t i = 0; i < d * d; i++) {
         newton->H[i] *= factor;
@@ -89,6 +90,9 @@ static int make_preconditioner(struct newton *newton, double factor, double *sca
     if (map->primal &&
         rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err) < 0) {
         return -1;
+    }
+    if (map->primal) {
+        cluster_sum(map->cluster, scale, map->dimension);
     }
     for (size_t k = 0; k < map->dimension; k++) {
         scale[k] = map->primal ? 1 / (1 + factor * scale[k]) : 1;
@@ -246,6 +250,7 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     size_t n = map->n, d = map->dimension;
     struct linesearch line = {
         .risk = &newton->table,
+        .cluster = map->cluster,
         .cost = newton->cost,
         .s = newton->s,
         .d = newton->q,
@@ -253,7 +258,7 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         .mixed = inner(newton, newton->w, newton->step, newton->q),
         .curvature = inner(newton, newton->step, newton->step, newton->q),
         .value = newton->value,
-        .slope = array_dot(newton->g, newton->q, n),
+        .slope = cluster_total(map->cluster, array_dot(newton->g, newton->q, n)),
         .first = 1,
         .trial = newton->trial,
         .g = newton->g,

@@ -175,7 +175,7 @@ static int collect(struct rank_pairs *pairs, const struct problem *problem,
             pairs->weight[groups_before] = query_weight(preferences, keyed[i].query);
         }
     }
-    if (pairs->n_groups == 0) {
+    if (!cluster_any(pairs->cluster, pairs->n_groups > 0)) {
         return error_set(err, ERROR_RUNTIME,
                          "no preference pair: no two rows of one query have targets that differ%s",
                          pairs->low > 1 || pairs->high < UINT32_MAX ? " by the wanted ranks" : "");
@@ -207,6 +207,7 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
     *pairs = (struct rank_pairs){.n = n,
                                  .low = preferences->gap_low > 0 ? preferences->gap_low : 1,
                                  .high = preferences->gap_high,
+                                 .cluster = problem->cluster,
                                  .threads = problem->threads};
     if (n >= UINT32_MAX) {
         return error_set(err, ERROR_RUNTIME, "%zu rows: at most %u", n, UINT32_MAX - 1);

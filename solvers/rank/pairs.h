@@ -47,13 +47,15 @@ struct rank_pairs {
     size_t *task;             /* (n_tasks + 1) first group of each task: a fixed partition */
     size_t n_tasks;
     uint32_t most_levels, most_rows; /* of any group */
+    struct cluster
+        *cluster; /* over whose ranks the groups are spread: these are one's own; or NULL */
     struct threads *threads;
     double *scratch; /* per worker: Fenwick nodes */
     size_t scratch_stride;
     double *group_sum; /* (n_groups): per-group results, summed in order */
 };
 
-/* Finds groups and pairs of the problem's rows. Fails when there is no pair. The caller calls
+/* Finds groups and pairs of the problem's rows. Fails when there is no pair, on any rank. The caller calls
  * rank_pairs_free. */
 int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
                       const struct rank_preferences *preferences, struct error *err);

@@ -130,8 +130,10 @@ void rank_free(struct rank *rank) {
 }
 
 struct rank_counts rank_counts(const struct rank *rank) {
-    return (struct rank_counts){rank->pairs.n_groups + rank->pairs.n_groups_without,
-                                rank->pairs.n_groups_without, rank->pairs.n_pairs};
+    struct cluster *cluster = rank->pairs.cluster;
+    size_t without = cluster_count(cluster, rank->pairs.n_groups_without);
+    return (struct rank_counts){cluster_count(cluster, rank->pairs.n_groups) + without, without,
+                                cluster_total(cluster, rank->pairs.n_pairs)};
 }
 
 const struct rank_points *rank_get_points(const struct rank *rank) {
@@ -307,8 +309,11 @@ static int smooth_dual(const struct rank *rank, double cost, struct fit *fit, st
         coefficient[i] *= cost;
         dual->error[i] = fabs(coefficient[i]);
     }
-    dual->linear *= cost;
-    dual->rounding *= cost;
+    double linear[] = {dual->linear, dual->rounding};
+    cluster_sum(rank->map.cluster, linear, 2);
+    double ranks = (double)cluster_size(rank->map.cluster) - 1;
+    dual->linear = cost * linear[0];
+    dual->rounding = cost * (linear[1] + ranks * DBL_EPSILON * linear[0]);
     status = status < 0 ? -1 : rank->map.adjoint(&rank->map, coefficient, fit->dual_weights, err);
     free(coefficient);
     return status;
@@ -329,7 +334,9 @@ static int make_dual(const struct rank *rank, const struct rank_parameters *para
                      struct fit *fit, struct dual *dual, struct error *err) {
     double cost = parameters->cost;
     size_t n = rank->map.n;
-    double unit = 0, sums = rank->map.primal ? certify_sum_rounding(n) : 0;
+    struct cluster *cluster = rank->map.cluster;
+    size_t terms = cluster_count(cluster, n) + cluster_size(cluster);
+    double unit = 0, sums = rank->map.primal ? certify_sum_rounding(terms) : 0;
     dual->error = memory_array(n, sizeof *dual->error, "a certificate", err);
     if (!dual->error) {
         return -1;
@@ -360,6 +367,7 @@ static double loss_of_nothing(const struct rank *rank, double cost) {
         certify_total_add(&total, weight, pairs->group_pairs[g]);
         total.rounded = total.rounded || weight != floor(weight);
     }
+    certify_total_join(&total, pairs->cluster);
     return certify_total_times(&total, cost);
 }
 
@@ -590,7 +598,8 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
         return give_nothing(rank, parameters->cost, solution, err);
     }
     int status = run_rounds(rank, parameters, monitor, &best, err);
-    if (status == 0 && parameters->method == RANK_AUTO && !is_reached(&best, parameters) &&
+    bool here = !rank->map.cluster; /* interior points want all rows */
+    if (status == 0 && parameters->method == RANK_AUTO && here && !is_reached(&best, parameters) &&
         !stop_limited(best.reason)) {
         status = finish(rank, parameters, monitor, &best, err);
     }

@@ -22,6 +22,12 @@ int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank
     for (size_t g = 0; g < pairs->n_groups; g++) {
         risk->total += pairs->weight[g] * pairs->group_pairs[g];
     }
+    risk->total = cluster_total(pairs->cluster, risk->total);
+    double terms = (double)pairs->most_rows + (double)pairs->n_groups + (double)pairs->n / 32 + 64;
+    double groups = (double)pairs->n_groups + 4;
+    double ranks = (double)cluster_size(pairs->cluster) - 1;
+    risk->sums_rounding = (cluster_largest(pairs->cluster, terms) + ranks) * DBL_EPSILON;
+    risk->groups_rounding = (cluster_largest(pairs->cluster, groups) + ranks) * DBL_EPSILON;
     return 0;
 }
 
@@ -37,35 +43,33 @@ void rank_risk_free(struct rank_risk *risk) {
 static double square_sums(struct rank_risk *risk, const double *s, double delta, double *moment,
                           double *first, double *second) {
     size_t n = risk->pairs->n;
-    double active = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
-    *first = fmax(0, delta * active - array_dot(risk->count, s, n));
-    *second = fmax(0, delta * *first - array_dot(moment, s, n));
-    return active;
-}
-
-/* Bound of the relative error of sums over pairs: a group's are added one by one, or rank by rank,
- * and those of all rows in lanes. */
-static double sums_rounding(const struct rank_risk *risk) {
-    const struct rank_pairs *pairs = risk->pairs;
-    double terms = (double)pairs->most_rows + (double)pairs->n_groups + (double)pairs->n / 32 + 64;
-    return terms * DBL_EPSILON;
+    double sums[3];
+    sums[0] = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
+    sums[1] = array_dot(risk->count, s, n);
+    sums[2] = array_dot(moment, s, n);
+    cluster_sum(risk->pairs->cluster, sums, 3);
+    *first = fmax(0, delta * sums[0] - sums[1]);
+    *second = fmax(0, delta * *first - sums[2]);
+    return sums[0];
 }
 
 /* No |u| is larger, nor a score. */
-static double scores_size(const double *s, size_t n) {
+static double scores_size(const struct rank_risk *risk, const double *s) {
     double largest = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < risk->pairs->n; i++) {
         largest = fmax(largest, fabs(s[i]));
     }
-    return 1 + 2 * largest;
+    return 1 + 2 * cluster_largest(risk->pairs->cluster, largest);
 }
 
 double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset) {
     size_t n = risk->pairs->n;
     risk->s = s;
     if (risk->type == RANK_RISK_HINGE) {
-        double active = rank_pairs_sums(risk->pairs, s, 1, g, NULL);
-        double value = fmax(0, active - array_dot(g, s, n));
+        double sums[2] = {rank_pairs_sums(risk->pairs, s, 1, g, NULL), 0};
+        sums[1] = array_dot(g, s, n);
+        cluster_sum(risk->pairs->cluster, sums, 2);
+        double active = sums[0], value = fmax(0, active - sums[1]);
         for (size_t i = 0; i < n; i++) {
             g[i] = -g[i];
         }
@@ -73,8 +77,7 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
         risk->true_value = value;
         risk->dual_offset = active;
         /* counts are whole numbers; their groups' weights may not be */
-        double groups = ((double)risk->pairs->n_groups + 4) * DBL_EPSILON;
-        risk->rounding = (struct risk_rounding){groups * active, 4 * DBL_EPSILON, 1};
+        risk->rounding = (struct risk_rounding){risk->groups_rounding * active, 4 * DBL_EPSILON, 1};
         return value;
     }
     double first, second;
@@ -86,7 +89,7 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
         *offset = 2 * first - second;
         risk->true_value = second;
         risk->dual_offset = *offset;
-        double size = scores_size(s, n), unit = 4 * sums_rounding(risk) * size;
+        double size = scores_size(risk, s), unit = 4 * risk->sums_rounding * size;
         risk->rounding = (struct risk_rounding){3 * unit * size * active, unit, 2 * size};
         return second;
     }
@@ -97,10 +100,10 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
     for (size_t i = 0; i < n; i++) {
         g[i] = (risk->inner[i] - risk->moment[i]) / mu;
     }
-    *offset = value - array_dot(g, s, n);
+    *offset = value - cluster_total(risk->pairs->cluster, array_dot(g, s, n));
     risk->true_value = first;
     risk->dual_offset = (first - inner_first) / mu;
-    double unit = 2 * sums_rounding(risk) * scores_size(s, n) / mu;
+    double unit = 2 * risk->sums_rounding * scores_size(risk, s) / mu;
     risk->rounding = (struct risk_rounding){2 * unit * active, 2 * unit, 1 + 2 * unit};
     return value;
 }

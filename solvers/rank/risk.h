@@ -19,8 +19,11 @@ struct rank_risk {
     enum rank_risk_type type;
     double mu;                      /* RANK_RISK_HUBER */
     double *count, *moment, *inner; /* (n) work */
-    double total;                   /* weight of all pairs */
-    const double *s;                /* (n) of the last cut, borrowed */
+    double total;                   /* weight of all pairs, those of all ranks */
+    /* bounds of the relative error of sums over pairs: a group's are added one by one, or place by place,
+     * and those of all rows in lanes; and of sums of whole numbers a group */
+    double sums_rounding, groups_rounding;
+    const double *s; /* (n) of the last cut, borrowed */
     /* left by the last cut */
     double true_value;  /* the loss without smoothing: RANK_RISK_HUBER gives the hinge's */
     double dual_offset; /* sum of the duals' linear terms over C, for that loss: of
@@ -28,7 +31,7 @@ struct rank_risk {
     struct risk_rounding rounding; /* of dual_offset and g; a row's weight is that of its pairs */
 };
 
-/* Borrows pairs. The caller calls rank_risk_free. */
+/* Borrows pairs, of a problem whose rows are spread: creation and cuts are for all ranks. The caller calls rank_risk_free. */
 int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
                      struct error *err);
 void rank_risk_free(struct rank_risk *risk);

@@ -1,0 +1,96 @@
+/* Several processes, "ranks", that work on one run: what MPI is for, and all that knows it. A build
+ * without it (make without MPI=1) has the same functions for the one process that there is; NULL stands
+ * for that too, so code is written once, and who has one process passes NULL.
+ *
+ * Ranks run the same program on rows of their own and stay in step: they make the same calls marked
+ * "all ranks", in the same order, and what these give is the same on all, to the last bit. So what is
+ * decided by it is decided alike. Only one thread of a rank at a time may make such calls. */
+#ifndef COMMON_BASE_CLUSTER_H
+#define COMMON_BASE_CLUSTER_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cluster;
+
+/* Joins the ranks that were started together (mpirun, srun). *cluster becomes NULL where there is one.
+ * Before anything else of MPI; `tell` is called on rank 0, on any thread, once and before the job ends,
+ * with the first error that a rank has come to by itself (cluster_fail). All ranks. */
+int cluster_open(struct cluster **cluster, void (*tell)(void *context, const struct error *err),
+                 void *context, struct error *err);
+
+/* Leaves them, when all are here. NULL is allowed. All ranks. */
+void cluster_close(struct cluster *cluster);
+
+/* How many ranks, and which one this is; 1 and 0 for NULL. */
+size_t cluster_size(const struct cluster *cluster);
+size_t cluster_rank(const struct cluster *cluster);
+
+/* True for rank 0, which alone speaks and writes. */
+static inline bool cluster_leads(const struct cluster *cluster) {
+    return cluster_rank(cluster) == 0;
+}
+
+/* x (n) becomes the sum, or the maximum, over ranks. The order of summation is a tree that is fixed by
+ * the number of ranks. All ranks, with the same n. */
+void cluster_sum(struct cluster *cluster, double *x, size_t n);
+void cluster_max(struct cluster *cluster, double *x, size_t n);
+
+/* The sum, or the maximum, of one number over ranks. All ranks. */
+static inline double cluster_total(struct cluster *cluster, double x) {
+    cluster_sum(cluster, &x, 1);
+    return x;
+}
+static inline double cluster_largest(struct cluster *cluster, double x) {
+    cluster_max(cluster, &x, 1);
+    return x;
+}
+
+/* The sum of counts below 2^53 in all. All ranks. */
+static inline size_t cluster_count(struct cluster *cluster, size_t n) {
+    return cluster ? (size_t)cluster_total(cluster, (double)n) : n;
+}
+
+/* True if it is on one rank at least. All ranks. */
+static inline bool cluster_any(struct cluster *cluster, bool is) {
+    return cluster ? cluster_largest(cluster, is) > 0 : is;
+}
+
+/* bytes (n) become those of rank `from`. All ranks, with the same n and from. */
+void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t from);
+
+/* *all becomes what all ranks have, own (n bytes, its own n on each rank), in order of rank: that of rank r
+ * is at start[r] .. start[r + 1]. start (size + 1) is the caller's, as *all is, which it frees. -1 for
+ * lack of memory, which the caller may not hide from the others. All ranks. */
+int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
+                   struct error *err);
+
+/* After work that each rank has done for itself: 0 if it came to status 0 on all; else -1, with the
+ * error of the first rank that failed. All ranks. */
+int cluster_agree(struct cluster *cluster, int status, struct error *err);
+
+/* A list of n tasks, and how many of them have been taken, 0 at first; its number tells lists apart: all
+ * ranks count them alike from 0, and none comes again. */
+struct cluster_tasks {
+    size_t list, n, taken;
+};
+
+/* The next task that no rank has taken yet, or n if there is none. Each rank for itself, as often as it is
+ * free, by one thread at a time. */
+size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks);
+
+/* Ends the job: this rank cannot go on, and the others would wait for it. The error is told by rank 0,
+ * and its kind becomes the exit code. Does not return, but for NULL. */
+void cluster_fail(struct cluster *cluster, const struct error *err);
+
+/* What this rank has sent or received in sums, maxima, broadcasts and gatherings: how many, and their
+ * bytes, each counted once. */
+struct cluster_traffic {
+    uint64_t exchanges, bytes;
+};
+struct cluster_traffic cluster_traffic(const struct cluster *cluster);
+
+#endif

@@ -1,0 +1,306 @@
+/* The ranks of MPI (make MPI=1); takes the place of cluster.c, and over NULL does what that does.
+ *
+ * Besides the exchanges that all ranks make in step, rank 0 has a thread that listens: to ranks that
+ * have failed, which the others may never hear of, for they wait for it; and to ranks that are free and
+ * ask for a task. */
+#define _GNU_SOURCE /* for nanosleep */
+#include "common/base/cluster.h"
+
+#include "common/base/memory.h"
+#include "common/base/threads.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TAG_FAILED = 1, TAG_TAKE, TAG_TASK };
+
+/* Numbers of one call of MPI, which counts in int. */
+static const size_t MOST = (size_t)1 << 27;
+
+static const double LISTEN_SECONDS = 0.002, PATIENCE_SECONDS = 10;
+
+struct cluster {
+    MPI_Comm together, apart; /* in step, and with the listener */
+    size_t size, rank;
+    struct cluster_traffic traffic;
+    void (*tell)(void *context, const struct error *err);
+    void *context;
+    atomic_flag told;
+    pthread_t listener; /* of rank 0 */
+    atomic_bool leaving;
+    pthread_mutex_t mutex; /* guards what follows */
+    uint64_t *taken;       /* (n_lists) tasks of each list that have been handed out */
+    size_t n_lists;
+};
+
+/* Launchers say so in the environment. A program that was started by itself leaves MPI alone. */
+static bool launched(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE",
+                                        "MPI_LOCALNRANKS"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (getenv(names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void rest(double seconds) {
+    struct timespec time = {.tv_sec = (time_t)seconds,
+                            .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&time, NULL);
+}
+
+/* ---- rank 0's listener ---- */
+
+static void end_job(struct cluster *cluster, const struct error *err) {
+    if (!atomic_flag_test_and_set(&cluster->told)) {
+        cluster->tell(cluster->context, err);
+        MPI_Abort(cluster->together, (int)err->kind);
+    }
+    rest(PATIENCE_SECONDS);
+    MPI_Abort(cluster->together, (int)err->kind);
+}
+
+static void hear_failure(struct cluster *cluster, int rank) {
+    struct error err;
+    MPI_Recv(&err, (int)sizeof err, MPI_BYTE, rank, TAG_FAILED, cluster->apart, MPI_STATUS_IGNORE);
+    end_job(cluster, &err);
+}
+
+/* The next task of a list, on rank 0. */
+static uint64_t next_task(struct cluster *cluster, uint64_t list) {
+    struct error err;
+    pthread_mutex_lock(&cluster->mutex);
+    size_t n = cluster->n_lists;
+    if (list >= n && memory_grow(&cluster->taken, memory_room(0, n), list + 1,
+                                 sizeof *cluster->taken, "lists of tasks", &err) < 0) {
+        end_job(cluster, &err);
+    }
+    for (; n <= list; n++) {
+        cluster->taken[n] = 0;
+        cluster->n_lists = n + 1;
+    }
+    uint64_t task = cluster->taken[list]++;
+    pthread_mutex_unlock(&cluster->mutex);
+    return task;
+}
+
+static void hand_out(struct cluster *cluster, int rank) {
+    uint64_t list;
+    MPI_Recv(&list, 1, MPI_UINT64_T, rank, TAG_TAKE, cluster->apart, MPI_STATUS_IGNORE);
+    uint64_t task = next_task(cluster, list);
+    MPI_Send(&task, 1, MPI_UINT64_T, rank, TAG_TASK, cluster->apart);
+}
+
+static void *listen_to_ranks(void *argument) {
+    struct cluster *cluster = argument;
+    while (!atomic_load(&cluster->leaving)) {
+        MPI_Status status;
+        int here;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, cluster->apart, &here, &status);
+        if (!here) {
+            rest(LISTEN_SECONDS);
+        } else if (status.MPI_TAG == TAG_FAILED) {
+            hear_failure(cluster, status.MPI_SOURCE);
+        } else {
+            hand_out(cluster, status.MPI_SOURCE);
+        }
+    }
+    return NULL;
+}
+
+/* ---- joining and leaving ---- */
+
+static int start_listener(struct cluster *cluster, struct error *err) {
+    return cluster->rank > 0 ? 0 : threads_start(&cluster->listener, listen_to_ranks, cluster, err);
+}
+
+int cluster_open(struct cluster **cluster, void (*tell)(void *context, const struct error *err),
+                 void *context, struct error *err) {
+    int level, size, rank;
+    *cluster = NULL;
+    if (!launched()) {
+        return 0;
+    }
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) {
+        return error_set(err, ERROR_RUNTIME, "MPI does not start");
+    }
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (size == 1) {
+        MPI_Finalize();
+        return 0;
+    }
+    if (level < MPI_THREAD_MULTIPLE) {
+        return error_set(err, ERROR_RUNTIME, "this MPI has no MPI_THREAD_MULTIPLE");
+    }
+    struct cluster *made = memory_zeros(1, sizeof *made, "a cluster", err);
+    if (!made) {
+        return -1;
+    }
+    made->size = (size_t)size;
+    made->rank = (size_t)rank;
+    made->tell = tell;
+    made->context = context;
+    atomic_flag_clear(&made->told);
+    pthread_mutex_init(&made->mutex, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &made->together);
+    MPI_Comm_dup(MPI_COMM_WORLD, &made->apart);
+    if (start_listener(made, err) < 0) {
+        free(made);
+        return -1;
+    }
+    *cluster = made;
+    return 0;
+}
+
+void cluster_close(struct cluster *cluster) {
+    if (!cluster) {
+        return;
+    }
+    MPI_Barrier(cluster->together);
+    if (cluster->rank == 0) {
+        atomic_store(&cluster->leaving, true);
+        pthread_join(cluster->listener, NULL);
+    }
+    MPI_Comm_free(&cluster->apart);
+    MPI_Comm_free(&cluster->together);
+    MPI_Finalize();
+    pthread_mutex_destroy(&cluster->mutex);
+    free(cluster->taken);
+    free(cluster);
+}
+
+size_t cluster_size(const struct cluster *cluster) {
+    return cluster ? cluster->size : 1;
+}
+
+size_t cluster_rank(const struct cluster *cluster) {
+    return cluster ? cluster->rank : 0;
+}
+
+/* ---- in step ---- */
+
+static void count(struct cluster *cluster, size_t bytes) {
+    cluster->traffic.exchanges++;
+    cluster->traffic.bytes += bytes;
+}
+
+/* To rank 0 and back from it: all ranks get the very bytes that were summed there. */
+static void reduce(struct cluster *cluster, double *x, size_t n, MPI_Op operation) {
+    for (size_t first = 0; first < n; first += MOST) {
+        int part = (int)(n - first < MOST ? n - first : MOST);
+        if (cluster->rank == 0) {
+            MPI_Reduce(MPI_IN_PLACE, x + first, part, MPI_DOUBLE, operation, 0, cluster->together);
+        } else {
+            MPI_Reduce(x + first, NULL, part, MPI_DOUBLE, operation, 0, cluster->together);
+        }
+        MPI_Bcast(x + first, part, MPI_DOUBLE, 0, cluster->together);
+    }
+    count(cluster, n * sizeof *x);
+}
+
+void cluster_sum(struct cluster *cluster, double *x, size_t n) {
+    if (cluster) {
+        reduce(cluster, x, n, MPI_SUM);
+    }
+}
+
+void cluster_max(struct cluster *cluster, double *x, size_t n) {
+    if (cluster) {
+        reduce(cluster, x, n, MPI_MAX);
+    }
+}
+
+static void broadcast(struct cluster *cluster, void *bytes, size_t n, size_t from) {
+    for (size_t first = 0; first < n; first += MOST) {
+        int part = (int)(n - first < MOST ? n - first : MOST);
+        MPI_Bcast((char *)bytes + first, part, MPI_BYTE, (int)from, cluster->together);
+    }
+}
+
+void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t from) {
+    if (cluster) {
+        broadcast(cluster, bytes, n, from);
+        count(cluster, n);
+    }
+}
+
+int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
+                   struct error *err) {
+    size_t size = cluster_size(cluster), rank = cluster_rank(cluster);
+    start[rank] = n;
+    for (size_t r = 0; cluster && r < size; r++) {
+        broadcast(cluster, &start[r], sizeof start[r], r);
+    }
+    size_t total = 0;
+    for (size_t r = 0; r < size; r++) {
+        size_t part = start[r];
+        start[r] = total;
+        total += part;
+    }
+    start[size] = total;
+    *all = memory_array(total, 1, "what all ranks have", err);
+    if (!*all) {
+        return -1;
+    }
+    if (n > 0) {
+        memcpy(*all + start[rank], own, n);
+    }
+    for (size_t r = 0; cluster && r < size; r++) {
+        broadcast(cluster, *all + start[r], start[r + 1] - start[r], r);
+    }
+    if (cluster) {
+        count(cluster, total);
+    }
+    return 0;
+}
+
+int cluster_agree(struct cluster *cluster, int status, struct error *err) {
+    if (!cluster) {
+        return status;
+    }
+    double well = status < 0 ? -(double)cluster->rank : -(double)cluster->size; /* the first */
+    cluster_max(cluster, &well, 1);
+    if (well == -(double)cluster->size) {
+        return 0;
+    }
+    cluster_broadcast(cluster, err, sizeof *err, (size_t)-well);
+    return -1;
+}
+
+/* ---- each rank for itself ---- */
+
+size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks) {
+    uint64_t list = tasks->list, task = tasks->taken;
+    if (cluster && cluster->rank > 0) {
+        MPI_Send(&list, 1, MPI_UINT64_T, 0, TAG_TAKE, cluster->apart);
+        MPI_Recv(&task, 1, MPI_UINT64_T, 0, TAG_TASK, cluster->apart, MPI_STATUS_IGNORE);
+    } else if (cluster) {
+        task = next_task(cluster, list);
+    }
+    tasks->taken = task < tasks->n ? (size_t)task + 1 : tasks->n;
+    return task < tasks->n ? (size_t)task : tasks->n;
+}
+
+void cluster_fail(struct cluster *cluster, const struct error *err) {
+    if (!cluster) {
+        return;
+    }
+    if (cluster->rank > 0) {
+        MPI_Send(err, (int)sizeof *err, MPI_BYTE, 0, TAG_FAILED, cluster->apart);
+        rest(PATIENCE_SECONDS);
+        MPI_Abort(cluster->together, (int)err->kind);
+    }
+    end_job(cluster, err);
+}
+
+struct cluster_traffic cluster_traffic(const struct cluster *cluster) {
+    return cluster ? cluster->traffic : (struct cluster_traffic){0};
+}
