@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -21,7 +22,7 @@ static const struct {
 enum { N_ENDERS = sizeof enders / sizeof enders[0] };
 enum { FREE, HELD, ENDING };
 
-static const char *speaker;
+static char speaker[64]; /* signals come until the process has ended, later than main */
 static atomic_int state = FREE;
 static atomic_int came; /* the last signal that was taken, or 0 */
 
@@ -104,7 +105,7 @@ static void release(void) {
 const struct output_hold signals_hold = {hold, release};
 
 void signals_start(const char *program) {
-    speaker = program;
+    snprintf(speaker, sizeof speaker, "%s", program);
     struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART}, before;
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < N_ENDERS; i++) {

@@ -7,8 +7,8 @@
 
 /* Takes the signals that end a program (HUP, INT, QUIT, TERM, XCPU and PIPE) unless they are ignored:
  * they end it as before, with a line on standard error that names them (PIPE: without a word), but not
- * while files are held. A file that grows too large becomes an error of the write. `program`
- * (borrowed) begins the line. */
+ * while files are held. A file that grows too large becomes an error of the write. `program`,
+ * of less than 64 bytes, begins the line. */
 void signals_start(const char *program);
 
 /* Ends the program after so many seconds (above 0, at most 1e9), with a line on standard error and
