@@ -335,7 +335,7 @@ static int make_dual(const struct rank *rank, const struct rank_parameters *para
     double cost = parameters->cost;
     size_t n = rank->map.n;
     struct cluster *cluster = rank->map.cluster;
-    size_t terms = cluster_count(cluster, n) + cluster_size(cluster);
+    size_t terms = cluster_count(cluster, n) + cluster_size(cluster) - 1;
     double unit = 0, sums = rank->map.primal ? certify_sum_rounding(terms) : 0;
     dual->error = memory_array(n, sizeof *dual->error, "a certificate", err);
     if (!dual->error) {
