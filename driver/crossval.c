@@ -212,7 +212,7 @@ static int run_round(const struct crossval *crossval, size_t first, size_t end, 
     if (status == 0 && round.n_pieces > 0 && !crossval->copy_folds &&
         fit_wants_gram(crossval->family, crossval->options, &round.kernel)) {
         status = fit_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data, true,
-                          crossval->cache_bytes, crossval->threads, err);
+                          crossval->cache_bytes, NULL, crossval->threads, err);
         round.cache_bytes -= status == 0 ? gram_kept_bytes(round.gram) : 0;
     }
     if (status == 0 && round.n_pieces > 0) {

@@ -74,7 +74,7 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
     if (fit_wants_gram(crossval->family, crossval->options, &round->kernel)) {
         struct point point = {crossval->options, crossval->points[round->first_point]};
         if (fit_gram(&fold->gram, crossval->family, point, &round->kernel, &fold->train, false,
-                     round->cache_bytes, round->inner, err) < 0) {
+                     round->cache_bytes, NULL, round->inner, err) < 0) {
             return -1;
         }
         fold->problem.gram = fold->gram;

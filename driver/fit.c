@@ -30,16 +30,17 @@ bool fit_wants_gram(const struct family *family, const struct options *options,
 
 int fit_gram(struct gram **gram, const struct family *family, struct point point,
              const struct kernel *kernel, const struct data *data, bool for_folds,
-             size_t cache_bytes, struct threads *threads, struct error *err) {
+             size_t cache_bytes, struct cluster *cluster, struct threads *threads,
+             struct error *err) {
     double n = (double)data->n_rows;
     enum family_matrix matrix = family->matrix ? family->matrix(point.options) : FAMILY_PRODUCTS;
     bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
     if (matrix == FAMILY_VALUES || (matrix != FAMILY_PRODUCTS && !fits) ||
         (matrix == FAMILY_COLUMNS && !for_folds && n > PRECISION_SMALL_ROWS)) {
-        return gram_create(gram, kernel, data, 0, false, threads, err);
+        return gram_create_spread(gram, kernel, data, 0, false, cluster, threads, err);
     }
     bool wide = precision_wide(data->n_rows, point_number(point, "epsilon"), cache_bytes);
-    return gram_create(gram, kernel, data, cache_bytes, wide, threads, err);
+    return gram_create_spread(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
 }
 
 static int copy_name(char **copy, const char *name, struct error *err) {

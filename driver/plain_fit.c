@@ -28,7 +28,7 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
     size_t kept_bytes = 0;
     if (fit_wants_gram(family, fit->point.options, &fit->kernel)) {
         if (fit_gram(&fit->gram, family, fit->point, &fit->kernel, setup->data, false,
-                     setup->cache_bytes, setup->threads, err) < 0) {
+                     setup->cache_bytes, setup->cluster, setup->threads, err) < 0) {
             return -1;
         }
         kept_bytes = gram_kept_bytes(fit->gram);

@@ -421,7 +421,9 @@ static struct cluster *rows_spread(const struct training *training) {
 
 static int work(struct training *training, struct error *err) {
     const struct options *options = training->options;
-    training->cache_bytes = cache_bytes(training->family, options);
+    /* the least of any rank: the same decisions come of it */
+    double bytes = (double)cache_bytes(training->family, options);
+    training->cache_bytes = (size_t)-cluster_largest(training->cluster, -bytes);
     if (threads_create(&training->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         training_data_read(&training->read, training->family, options, training->crossing,
                            rows_spread(training), training->threads, err) < 0 ||

@@ -53,9 +53,10 @@ struct workspace {
 struct gram {
     struct kernel_rows rows;
     bool wide;
-    size_t kept;   /* rows 0..kept are in entries */
-    void *entries; /* float, double if wide */
+    size_t first, kept; /* rows first..kept are in entries; first is start[own] */
+    void *entries;      /* float, double if wide */
     size_t n_tasks;
+    size_t own, own_end;     /* tasks of this rank */
     size_t start[TASKS + 1]; /* rows of the tasks of a product, multiples of GROUP but the last */
     pthread_mutex_t mutex;
     struct workspace *spare;
@@ -164,13 +165,13 @@ static int check_symmetric(const struct kernel_rows *rows, struct error *err) {
     return 0;
 }
 
-/* As many rows as fit, in whole groups. */
-static size_t rows_that_fit(size_t n, size_t cache_bytes, size_t entry) {
-    size_t kept = 0;
-    while (kept < n && row_offset(kept + GROUP) <= cache_bytes / entry) {
+/* The end of as many rows from `first` on as fit, in whole groups, at most of rows up to `end`. */
+static size_t rows_that_fit(size_t first, size_t end, size_t cache_bytes, size_t entry) {
+    size_t kept = first, before = row_offset(first);
+    while (kept < end && row_offset(kept + GROUP) - before <= cache_bytes / entry) {
         kept += GROUP;
     }
-    return smaller(kept, n);
+    return smaller(kept, end);
 }
 
 /* Tasks of equal numbers of entries. */
@@ -183,16 +184,20 @@ static void plan_tasks(struct gram *gram) {
         gram->start[t] = (size_t)row / GROUP * GROUP;
     }
     gram->start[gram->n_tasks] = gram->rows.data->n_rows;
+    size_t ranks = cluster_size(gram->rows.cluster), rank = cluster_rank(gram->rows.cluster);
+    gram->own = gram->n_tasks * rank / ranks;
+    gram->own_end = gram->n_tasks * (rank + 1) / ranks;
+    gram->first = gram->start[gram->own];
 }
 
 /* Lists the tiles: columns by columns, so that each meets as many rows as possible. */
 static int plan_tiles(struct build *build, struct error *err) {
-    size_t kept = build->gram->kept;
-    build->tile_rows = kept > 8 * TILE_ROWS ? TILE_ROWS : TILE_ROWS / 2;
+    size_t first = build->gram->first, kept = build->gram->kept;
+    build->tile_rows = kept - first > 8 * TILE_ROWS ? TILE_ROWS : TILE_ROWS / 2;
     for (int pass = 0; pass < 2; pass++) {
         build->n_tiles = 0;
         for (size_t c = 0; c < kept; c += TILE_COLUMNS) {
-            for (size_t r = c; r < kept; r += build->tile_rows) {
+            for (size_t r = larger(c, first); r < kept; r += build->tile_rows) {
                 if (build->tile) {
                     build->tile[build->n_tiles].r = r;
                     build->tile[build->n_tiles].c = c;
@@ -234,6 +239,12 @@ static int build_kept(struct gram *gram, struct threads *threads, struct error *
 
 int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
                 size_t cache_bytes, bool wide, struct threads *threads, struct error *err) {
+    return gram_create_spread(gram, kernel, data, cache_bytes, wide, NULL, threads, err);
+}
+
+int gram_create_spread(struct gram **gram, const struct kernel *kernel, const struct data *data,
+                       size_t cache_bytes, bool wide, struct cluster *cluster,
+                       struct threads *threads, struct error *err) {
     struct gram *g = memory_zeros(1, sizeof *g, "kernel matrix", err);
     if (!g) {
         return -1;
@@ -247,10 +258,11 @@ int gram_create(struct gram **gram, const struct kernel *kernel, const struct da
         gram_free(g);
         return -1;
     }
+    g->rows.cluster = cluster;
     plan_tasks(g);
-    g->kept = rows_that_fit(data->n_rows, cache_bytes, entry);
-    g->entries = memory_array(row_offset((g->kept + GROUP - 1) / GROUP * GROUP), entry,
-                              "kernel matrix", err);
+    g->kept = rows_that_fit(g->first, g->start[g->own_end], cache_bytes, entry);
+    size_t end = larger(row_offset((g->kept + GROUP - 1) / GROUP * GROUP), row_offset(g->first));
+    g->entries = memory_array(end - row_offset(g->first), entry, "kernel matrix", err);
     if (!g->entries || build_kept(g, threads, err) < 0) {
         gram_free(g);
         return -1;
@@ -360,6 +372,12 @@ static size_t find_runs(const double *b, size_t n, struct run *runs) {
     return n_runs;
 }
 
+/* Whether a row is kept that is asked for here: of a spread matrix each rank has others, and all are to
+ * see the same entries. */
+static bool is_kept(const struct gram *gram, size_t row) {
+    return !gram->rows.cluster && row < gram->kept;
+}
+
 /* partial[0..start[task + 1]) = what the rows of a task give. */
 static void multiply(struct product *product, size_t task, size_t worker, double *partial) {
     const struct gram *gram = product->gram;
@@ -383,9 +401,11 @@ static void multiply(struct product *product, size_t task, size_t worker, double
     }
 }
 
-static void multiply_task(void *argument, size_t task, size_t worker) {
+static void multiply_task(void *argument, size_t number, size_t worker) {
     struct product *product = argument;
-    multiply(product, task, worker, product->workspace->partial + task * gram_size(product->gram));
+    size_t task = product->gram->own + number;
+    multiply(product, task, worker,
+             product->workspace->partial + number * gram_size(product->gram));
 }
 
 static void add(double *out, const double *partial, size_t n) {
@@ -398,9 +418,10 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
                  struct error *err) {
     struct gram *g = (struct gram *)gram;
     size_t n = gram_size(gram), workers = threads_count(threads);
-    bool serial = workers == 1 || (n * n / 2 < SERIAL_ENTRIES && gram->kept == n);
-    struct workspace *workspace =
-        workspace_get(g, serial ? 1 : gram->n_tasks, gram->kept < n ? workers : 0, err);
+    size_t tasks = gram->own_end - gram->own;
+    bool whole = gram->kept == gram->start[gram->own_end];
+    bool serial = workers == 1 || (n * n / 2 < SERIAL_ENTRIES && whole);
+    struct workspace *workspace = workspace_get(g, serial ? 1 : tasks, whole ? 0 : workers, err);
     if (!workspace) {
         return -1;
     }
@@ -410,16 +431,16 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
                               .n_runs = find_runs(b, n, workspace->runs),
                               .workspace = workspace};
     if (!serial) {
-        threads_run(threads, gram->n_tasks, multiply_task, &product);
+        threads_run(threads, tasks, multiply_task, &product);
     }
     /* The sums of the tasks are added in order, with or without threads. */
     memset(out, 0, n * sizeof *out);
-    for (size_t task = 0; task < gram->n_tasks; task++) {
+    for (size_t task = gram->own; task < gram->own_end; task++) {
         if (serial) {
             multiply(&product, task, 0, workspace->partial);
             add(out, workspace->partial, gram->start[task + 1]);
         } else {
-            add(out, workspace->partial + task * n, gram->start[task + 1]);
+            add(out, workspace->partial + (task - gram->own) * n, gram->start[task + 1]);
         }
     }
     int status = 0;
@@ -431,6 +452,9 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
         }
     }
     workspace_put(g, workspace);
+    if (status == 0) {
+        cluster_sum(gram->rows.cluster, out, n);
+    }
     return status;
 }
 
@@ -563,10 +587,10 @@ int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uin
                size_t n_j, double *block, struct error *err) {
     bool kept = true;
     for (size_t r = 0; r < n_i; r++) {
-        kept = kept && i[r] < gram->kept;
+        kept = kept && is_kept(gram, i[r]);
     }
     for (size_t c = 0; c < n_j; c++) {
-        kept = kept && j[c] < gram->kept;
+        kept = kept && is_kept(gram, j[c]);
     }
     if (!kept && compute_block(gram, i, n_i, j, n_j, block, err) < 0) {
         return -1;
@@ -574,7 +598,7 @@ int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uin
     for (size_t r = 0; r < n_i; r++) {
         for (size_t c = 0; c < n_j; c++) {
             size_t row = larger(i[r], j[c]), column = smaller(i[r], j[c]);
-            if (row < gram->kept) {
+            if (is_kept(gram, row)) {
                 size_t at = row_offset(row) + column;
                 block[r * n_j + c] = gram->wide ? ((const double *)gram->entries)[at]
                                                 : (double)((const float *)gram->entries)[at];
@@ -585,11 +609,12 @@ int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uin
 }
 
 size_t gram_kept_bytes(const struct gram *gram) {
-    return row_offset(gram->kept) * (gram->wide ? sizeof(double) : sizeof(float));
+    return (row_offset(gram->kept) - row_offset(gram->first)) *
+           (gram->wide ? sizeof(double) : sizeof(float));
 }
 
 bool gram_is_whole(const struct gram *gram) {
-    return gram->kept == gram_size(gram);
+    return !gram->rows.cluster && gram->kept == gram_size(gram);
 }
 
 bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {

@@ -23,6 +23,11 @@ struct gram;
  * row's value is used. The caller frees. */
 int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
                 size_t cache_bytes, bool wide, struct threads *threads, struct error *err);
+/* The same over the ranks of a cluster (NULL: none), which all have the rows: each keeps panels of its
+ * own, of cache_bytes at most, and does its part of a gram_product; no gram_products. */
+int gram_create_spread(struct gram **gram, const struct kernel *kernel, const struct data *data,
+                       size_t cache_bytes, bool wide, struct cluster *cluster,
+                       struct threads *threads, struct error *err);
 void gram_free(struct gram *gram);
 
 /* Number of rows of the whole matrix, and its prepared rows (for exact evaluation). */
@@ -37,11 +42,11 @@ size_t gram_kept_bytes(const struct gram *gram);
 
 /* out = K b, both of length gram_size, summed in double. Rows where b is zero are not read for
  * their part of the sum. The result does not depend on the number of threads. May be called from
- * several threads at once, with threads = NULL. */
+ * several threads at once, with threads = NULL. Of a spread matrix: all ranks. */
 int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
                  struct error *err);
 
-/* True if all entries are kept. */
+/* True if all entries are kept, here. */
 bool gram_is_whole(const struct gram *gram);
 
 /* row[c] = K at row i and columns j[0..n) as float, if the whole matrix is kept; else returns

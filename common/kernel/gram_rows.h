@@ -1,9 +1,9 @@
 /* The parts of gram.c that depend on the type of the entries: included there once for float and
  * once for double, with REAL, TILE, VECTOR and NAME(x) defined. Not a header for anybody else. */
 
-/* The first entry of row r, which is kept. */
+/* The first entry of row r, which is kept, or next to the last that is. */
 static REAL *NAME(row)(const struct gram *gram, size_t r) {
-    return (REAL *)gram->entries + row_offset(r);
+    return (REAL *)gram->entries + (row_offset(r) - row_offset(gram->first));
 }
 
 /* Computes columns first..first + n of rows r_first..r_first + n_r into out. */

@@ -14,6 +14,7 @@
 #ifndef COMMON_KERNEL_KERNEL_H
 #define COMMON_KERNEL_KERNEL_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
@@ -53,7 +54,9 @@ bool kernel_definite(const struct kernel *kernel);
 struct kernel_rows {
     const struct kernel *kernel;
     const struct data *data;
-    double *norm; /* (n_rows): |x|^2 or |x|_1; NULL for precomputed; owned */
+    double *norm;            /* (n_rows): |x|^2 or |x|_1; NULL for precomputed; owned */
+    struct cluster *cluster; /* whose ranks all have these rows, and share what is computed of them
+                                against themselves; NULL: none */
 };
 
 /* Prepares the rows of data. Refuses values that the kernel does not take, and for precomputed a row
@@ -86,7 +89,8 @@ int kernel_block_double(const struct kernel_rows *x, size_t x_first, size_t n_x,
  * kept, coefficients (z's rows, n_outputs) row-major. When x and z are the same rows object each
  * block is used for both of its halves. The result does not depend on the number of threads. Rows
  * of z whose coefficients are all 0 are left out; when x and z are different objects, the scores of
- * a row depend, to the bit, on that row and the rows with coefficients only. */
+ * a row depend, to the bit, on that row and the rows with coefficients only. Of rows with a cluster
+ * against themselves all ranks get all scores, each for a share of the work; all ranks. */
 int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err);

@@ -35,6 +35,7 @@ struct scores {
     size_t m, n;     /* of list: with coefficients, all */
     bool twice;      /* x is z: use both halves */
     size_t tasks, rows_per_task;
+    size_t own, own_end;             /* tasks of this rank */
     size_t *start;                   /* (tasks + 1) positions in list, if `twice` */
     double *partial;                 /* (tasks, n, n_outputs), if `twice` */
     struct kernel_scratch **scratch; /* of the workers */
@@ -131,9 +132,9 @@ static void fail(struct scores *s) {
 }
 
 /* Scores of a block of rows of x. */
-static void score_rows(void *argument, size_t task, size_t worker) {
+static void score_rows(void *argument, size_t number, size_t worker) {
     struct scores *s = argument;
-    size_t first = task * s->rows_per_task, n = s->x->data->n_rows - first;
+    size_t task = s->own + number, first = task * s->rows_per_task, n = s->x->data->n_rows - first;
     n = n < s->rows_per_task ? n : s->rows_per_task;
     double *out[MANY_ROWS];
     set_rows(out, s->tile[worker], n);
@@ -171,8 +172,9 @@ static void multiply_whole(const struct scores *s, const double *tile, size_t fi
 }
 
 /* Both uses of the entries of list rows start[task]..start[task + 1]. */
-static void score_twice(void *argument, size_t task, size_t worker) {
+static void score_twice(void *argument, size_t number, size_t worker) {
     struct scores *s = argument;
+    size_t task = s->own + number;
     double *partial = s->partial + task * s->n * s->n_outputs;
     double *out[ROWS];
     set_rows(out, s->tile[worker], ROWS);
@@ -221,7 +223,7 @@ static void gather(const struct scores *s) {
         double *out = s->scores + s->list[i] * s->n_outputs;
         for (size_t o = 0; o < s->n_outputs; o++) {
             double sum = 0;
-            for (size_t task = 0; task < s->tasks; task++) {
+            for (size_t task = s->own; task < s->own_end; task++) {
                 if (i < s->start[task + 1]) {
                     sum += s->partial[(task * s->n + i) * s->n_outputs + o];
                 }
@@ -297,10 +299,21 @@ static int plan(struct scores *s, struct error *err) {
     return 0;
 }
 
+/* Takes this rank's share of the tasks; what is none's of its rows counts as 0 in the sum. */
+static void share(struct scores *s, const struct cluster *cluster) {
+    size_t ranks = cluster_size(cluster), rank = cluster_rank(cluster);
+    s->own = s->tasks * rank / ranks;
+    s->own_end = s->tasks * (rank + 1) / ranks;
+    if (cluster && !s->twice) {
+        memset(s->scores, 0, s->x->data->n_rows * s->n_outputs * sizeof *s->scores);
+    }
+}
+
 int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err) {
     size_t workers = threads_count(threads);
+    struct cluster *cluster = x == z ? x->cluster : NULL;
     struct scores s = {.x = x,
                        .z = z,
                        .coefficients = coefficients,
@@ -321,7 +334,8 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
         status = s.tile[w] ? 0 : -1;
     }
     if (status == 0) {
-        threads_run(threads, s.tasks, s.twice ? score_twice : score_rows, &s);
+        share(&s, cluster);
+        threads_run(threads, s.own_end - s.own, s.twice ? score_twice : score_rows, &s);
         for (size_t w = 0; w < workers; w++) {
             if (s.error[w].kind != ERROR_NONE) {
                 *err = s.error[w];
@@ -331,6 +345,9 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
     }
     if (status == 0 && s.twice) {
         gather(&s);
+    }
+    if (status == 0) {
+        cluster_sum(cluster, scores, x->data->n_rows * n_outputs);
     }
     for (size_t w = 0; s.tile && w < workers; w++) {
         free(s.tile[w]);
