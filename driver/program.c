@@ -15,7 +15,6 @@
 #include "driver/voice.h"
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -62,9 +61,28 @@ static int failed(const char *program, const struct error *err) {
     return (int)err->kind;
 }
 
-/* What a rank that fails has rank 0 say. */
+/* What a rank that fails has rank 0 say. That the ranks are then ended by signals need not be said. */
 static void tell_failure(void *program, const struct error *err) {
     failed(program, err);
+    signals_silence();
+}
+
+static void ask_end(void *cluster) {
+    cluster_ask(cluster);
+}
+
+/* Joins the ranks, if there are others. */
+static int join(struct cluster **cluster, char *program, struct error *err) {
+    if (cluster_open(cluster, tell_failure, program, err) < 0) {
+        return -1;
+    }
+    if (*cluster) {
+        signals_defer(ask_end, *cluster);
+    }
+    if (!cluster_leads(*cluster)) {
+        signals_silence();
+    }
+    return 0;
 }
 
 /* Standard error, for the rank that speaks. */
@@ -109,7 +127,7 @@ int program_train(int argc, char **argv, const struct family *family) {
     struct options options = {0};
     struct error err = {0};
     struct train_end end = {0};
-    if (cluster_open(&cluster, tell_failure, program, &err) < 0) {
+    if (join(&cluster, program, &err) < 0) {
         return failed(program, &err);
     }
     struct voice voice = voice_of(cluster);
@@ -121,7 +139,9 @@ int program_train(int argc, char **argv, const struct family *family) {
                             .summary = family->summary,
                             .options = &options,
                             .measures = family->measures};
-        start_limit(&options);
+        if (cluster_leads(cluster)) {
+            start_limit(&options);
+        }
         status = !wants_text(&options) ? train_run(family, &options, program, &voice, &signals_hold,
                                                    cluster, &end, &err)
                  : cluster_leads(cluster) ? show_text(&help, &err)
@@ -140,10 +160,10 @@ int program_train(int argc, char **argv, const struct family *family) {
 }
 
 /* For programs of one process. Started as several, it ends them. */
-static int start_alone(const char *program, struct error *err) {
+static int start_alone(char *program, struct error *err) {
     struct cluster *cluster;
     start(program);
-    if (cluster_open(&cluster, tell_failure, (void *)(uintptr_t)program, err) < 0) {
+    if (join(&cluster, program, err) < 0) {
         return -1;
     }
     if (cluster) {
@@ -215,7 +235,7 @@ static int verify_files(const struct options *options, program_verifier *verify,
 }
 
 int program_check(int argc, char **argv, program_verifier *verify) {
-    static const char program[] = "svm-check";
+    char program[] = "svm-check";
     struct options options = {0};
     struct error err = {0};
     int code = EXIT_DONE;

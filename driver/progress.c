@@ -126,7 +126,8 @@ static void log_row(const struct watch *watch, uint64_t iteration, double second
 
 static bool late(void *context) {
     const struct watch *watch = context;
-    return cluster_any(watch->cluster, progress_clock() >= watch->deadline);
+    bool asked = cluster_asked(watch->cluster);
+    return cluster_any(watch->cluster, asked || progress_clock() >= watch->deadline);
 }
 
 static void tell(struct watch *watch, uint64_t iteration, double primal, double dual) {

@@ -25,9 +25,14 @@ enum { FREE, HELD, ENDING };
 static char speaker[64]; /* signals come until the process has ended, later than main */
 static atomic_int state = FREE;
 static atomic_int came; /* the last signal that was taken, or 0 */
+static atomic_bool silent;
+
+/* What SIGTERM does once; NULL: it ends the program. */
+static void (*_Atomic asking)(void *context);
+static void *asking_context;
 
 static void put(const char *text) {
-    size_t n = strlen(text);
+    size_t n = atomic_load(&silent) ? 0 : strlen(text);
     while (n > 0) {
         ssize_t written = write(STDERR_FILENO, text, n);
         if (written <= 0) {
@@ -84,6 +89,11 @@ static void forget_time(void) {
 
 /* On any thread. */
 static void take(int number) {
+    void (*ask)(void *context) = number == SIGTERM ? atomic_exchange(&asking, NULL) : NULL;
+    if (ask) {
+        ask(asking_context);
+        return;
+    }
     atomic_store(&came, number);
     end_unless_held();
 }
@@ -117,6 +127,15 @@ void signals_start(const char *program) {
     }
     const struct sigaction error = {.sa_handler = SIG_IGN};
     sigaction(SIGXFSZ, &error, NULL);
+}
+
+void signals_defer(void (*ask)(void *context), void *context) {
+    asking_context = context;
+    atomic_store(&asking, ask);
+}
+
+void signals_silence(void) {
+    atomic_store(&silent, true);
 }
 
 void signals_limit(double seconds) {

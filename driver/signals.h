@@ -11,6 +11,12 @@
  * of less than 64 bytes, begins the line. */
 void signals_start(const char *program);
 
+/* From now on the first SIGTERM does not end the program, but calls ask(context), from a handler. */
+void signals_defer(void (*ask)(void *context), void *context);
+
+/* From now on the program ends without a word: another one speaks. */
+void signals_silence(void);
+
 /* Ends the program after so many seconds (above 0, at most 1e9), with a line on standard error and
  * exit code 1, unless files take their places then. */
 void signals_limit(double seconds);

@@ -377,10 +377,12 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
 static void warn_of_fit(struct training *training, const struct plain_fit *fit) {
     const struct solution *solution = &fit->solution;
     char gap[40] = "";
+    bool asked = solution->reason == STOP_TIME && progress_clock() < training->deadline;
     if (solution->certified) {
         snprintf(gap, sizeof gap, ": gap %.3g", solution->gap);
     }
-    progress_warn(&training->progress, "not converged: %s%s", stop_message(solution->reason), gap);
+    progress_warn(&training->progress, "not converged: %s%s",
+                  asked ? "ended by a signal" : stop_message(solution->reason), gap);
 }
 
 static int fit_model(struct training *training, struct point point, struct error *err) {
@@ -430,6 +432,9 @@ static int work(struct training *training, struct error *err) {
         (options_given(options, "liblinear") &&
          model_export_check_width(training->read.n_features, err) < 0)) {
         return -1;
+    }
+    if (cluster_any(training->cluster, cluster_asked(training->cluster))) {
+        return error_set(err, ERROR_RUNTIME, "ended by a signal, before a fit");
     }
     if (training->table) {
         training->table_data = training_data_checksum(&training->read);

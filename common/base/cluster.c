@@ -78,6 +78,15 @@ void cluster_fail(struct cluster *cluster, const struct error *err) {
     (void)err;
 }
 
+void cluster_ask(struct cluster *cluster) {
+    (void)cluster;
+}
+
+bool cluster_asked(const struct cluster *cluster) {
+    (void)cluster;
+    return false;
+}
+
 struct cluster_traffic cluster_traffic(const struct cluster *cluster) {
     (void)cluster;
     return (struct cluster_traffic){0};

@@ -86,6 +86,11 @@ size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks);
  * and its kind becomes the exit code. Does not return, but for NULL. */
 void cluster_fail(struct cluster *cluster, const struct error *err);
 
+/* Asks for an end: a handler of signals may. Whether this rank has been asked; others may know nothing of
+ * it. */
+void cluster_ask(struct cluster *cluster);
+bool cluster_asked(const struct cluster *cluster);
+
 /* What this rank has sent or received in sums, maxima, broadcasts and gatherings: how many, and their
  * bytes, each counted once. */
 struct cluster_traffic {

@@ -31,6 +31,7 @@ struct cluster {
     void (*tell)(void *context, const struct error *err);
     void *context;
     atomic_flag told;
+    atomic_bool asked;
     pthread_t listener; /* of rank 0 */
     atomic_bool leaving;
     pthread_mutex_t mutex; /* guards what follows */
@@ -299,6 +300,14 @@ void cluster_fail(struct cluster *cluster, const struct error *err) {
         MPI_Abort(cluster->together, (int)err->kind);
     }
     end_job(cluster, err);
+}
+
+void cluster_ask(struct cluster *cluster) {
+    atomic_store(&cluster->asked, true);
+}
+
+bool cluster_asked(const struct cluster *cluster) {
+    return cluster && atomic_load(&cluster->asked);
 }
 
 struct cluster_traffic cluster_traffic(const struct cluster *cluster) {
