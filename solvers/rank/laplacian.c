@@ -410,7 +410,7 @@ static size_t least(size_t a, size_t b) {
 int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct data *data,
                         const uint32_t *rows, size_t d, double *H, struct error *err) {
     const struct rank_pairs *pairs = laplacian->pairs;
-    size_t matrix = d * d; /* d is at most a few thousand: the caller has H already */
+    size_t matrix = d * d;      /* d is at most a few thousand: the caller has H already */
     if (pairs->n_groups == 0) { /* all pairs are on other ranks */
         memset(H, 0, matrix * sizeof *H);
         return 0;
