@@ -22,7 +22,8 @@
 # Settings: CC, ARCH (instruction set; ARCH= for binaries that run on any machine of this family),
 # OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of all that is built); where things are installed:
 # DESTDIR in front of all, PREFIX, BINDIR, DATADIR, MANDIR, DOCDIR, PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR.
-# MPI=1: programs that run over several machines under mpirun or srun, too.
+# MPI=1: programs that run over several machines under mpirun or srun, too, by the compiler MPICC, in
+# build-mpi; `make MPI=1 test` runs the tests of that, tests/cluster_*.bats (doc/cluster.md).
 # What is built does not depend on the folder it is built in, nor on the time: the same compiler and
 # flags make the same bytes.
 CC ?= cc
@@ -31,10 +32,12 @@ OPTIMIZE ?= -O3
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS ?= -g
 CONTRACT = fast
-BUILD ?= build
+MPICC ?= mpicc
 ifeq ($(MPI),1)
-override CC = mpicc
+override CC = $(MPICC)
+BUILD ?= build-mpi
 endif
+BUILD ?= build
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share
@@ -85,7 +88,7 @@ INSTALLED = $(PROGRAMS) svm-generate
 TOOLS = $(filter-out $(addprefix tools/,demo manual setup lib),$(wildcard tools/*))
 TOOLS_ROOMS = lib lib/formats # what the Python tools are made of
 SETUP = CC='$(CC)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' \
-        MACHINE='$(OPTIMIZE) $(ARCH)' tools/setup
+        MACHINE='$(OPTIMIZE) $(ARCH)' MPI='$(MPI)' tools/setup
 
 # A make of our own making uses all processors, unless the user's make was told -j.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
@@ -179,9 +182,12 @@ demo:
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@DUALSVM_BIN='$(BUILD)' tools/demo
 
+# Tests of ranks have no units.
+TESTED = all $(if $(filter 1,$(MPI)),,units)
+
 test:
 	@$(SETUP) test
-	@$(MAKE) --no-print-directory $(JOBS) all units
+	@$(MAKE) --no-print-directory $(JOBS) $(TESTED)
 	@DUALSVM_BIN='$(BUILD)' tests/run
 
 check-asan:
@@ -202,7 +208,7 @@ check-optima:
 
 check:
 	@$(SETUP) --check test
-	@$(MAKE) --no-print-directory $(JOBS) all units
+	@$(MAKE) --no-print-directory $(JOBS) $(TESTED)
 	@DUALSVM_BIN='$(BUILD)' tests/run
 
 lint:
@@ -271,7 +277,7 @@ uninstall:
 	$(call from,$(ZSHCOMPDIR),_dualsvm)
 
 clean:
-	rm -rf $(BUILD) build-asan build-fuzz build-coverage build-mutate $(INSTALLED)
+	rm -rf $(BUILD) build-mpi build-asan build-fuzz build-coverage build-mutate $(INSTALLED)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 

@@ -5,6 +5,7 @@ load helper
 # A machine with little: only these tools are found.
 setup() {
     cd "$tmp" || exit 1
+    unset CC MPI
     mkdir tools
     for tool in sh env printf cat make awk dirname tr; do
         ln -s "$(command -v $tool)" tools
@@ -33,7 +34,8 @@ fake() {
 }
 
 set_up() {
-    PATH=$tmp/tools BATS_LIB_PATH=$tmp/lib CC=cc CFLAGS='' LDFLAGS='' run "$root/tools/setup" "$@"
+    PATH=$tmp/tools BATS_LIB_PATH=$tmp/lib CC=${CC-cc} CFLAGS='' LDFLAGS='' MPI=${MPI-} \
+        run "$root/tools/setup" "$@"
 }
 
 @test "setup: where nothing is missing, nothing is said and nothing installed" {
@@ -111,6 +113,26 @@ set_up() {
     assert_file_contains sudo.log 'apt-get install .* bats$'
 }
 
+@test "setup: a build of ranks needs MPI's compiler, its tests mpirun, and others neither" {
+    fake gcc ':'
+    MPI=1 CC=mpicc set_up --check build
+    assert_failure 1
+    assert_output --partial 'libopenmpi-dev: mpicc'
+    refute_output --partial openmpi-bin
+    fake apt-get '[ "$1" = update ] || { cp tools/cc tools/mpicc; cp tools/bats tools/mpirun; }'
+    ln -s "$(command -v cp)" tools
+    MPI=1 CC=mpicc set_up test
+    assert_success
+    assert_output --partial 'openmpi-bin: mpirun'
+    MPI=1 CC=mpicc set_up test
+    assert_success
+    refute_output
+    rm tools/mpicc tools/mpirun
+    set_up test
+    assert_success
+    refute_output
+}
+
 @test "setup: plain make says what is missing, and installs nothing" {
     echo stdio.h >headers
     fake apt-get 'echo called >>apt.log'
@@ -163,35 +185,37 @@ closing() {
 
 # ---- .ci/run ----
 
-# ci LINT TEST ASAN: .ci/run with a make that closes its three runs so; empty is a make that fails.
+# ci LINT TEST ASAN RANKS: .ci/run with a make that closes its four runs so; empty is a make that fails.
 ci() {
     mkdir -p ci
     printf '%s\n' "$1" >ci/lint.closing
     printf '%s\n' "$2" >ci/test.closing
     printf '%s\n' "$3" >ci/check-asan.closing
+    printf '%s\n' "$4" >ci/MPI=1.closing
     printf '#!/bin/sh\ncat %q/ci/"$1".closing\n! grep -q "^$\\|[1-9][0-9]* failed" %q/ci/"$1".closing\n' \
         "$tmp" "$tmp" >ci/make
     chmod +x ci/make
     PATH=$tmp/ci:$PATH run "$root/.ci/run"
 }
 
-@test "ci: the last line counts lint, the tests and the tests under the sanitizers" {
-    ci '5 passed, 0 failed' '100 passed, 0 failed, 2 skipped' '90 passed, 0 failed, 12 skipped'
+@test "ci: the last line counts lint, the tests, those under the sanitizers and those of ranks" {
+    ci '5 passed, 0 failed' '100 passed, 0 failed, 2 skipped' '90 passed, 0 failed, 12 skipped' \
+        '7 passed, 0 failed'
     assert_success
-    assert_equal "${lines[-1]}" '195 passed, 0 failed, 14 skipped'
-    ci '4 passed, 1 failed' '100 passed, 0 failed' '90 passed, 0 failed'
+    assert_equal "${lines[-1]}" '202 passed, 0 failed, 14 skipped'
+    ci '4 passed, 1 failed' '100 passed, 0 failed' '90 passed, 0 failed' '7 passed, 0 failed'
     assert_failure
-    assert_equal "${lines[-1]}" '194 passed, 1 failed'
-    ci '5 passed, 0 failed' '98 passed, 2 failed' '90 passed, 0 failed'
+    assert_equal "${lines[-1]}" '201 passed, 1 failed'
+    ci '5 passed, 0 failed' '98 passed, 2 failed' '90 passed, 0 failed' '6 passed, 1 failed'
     assert_failure
-    assert_equal "${lines[-1]}" '193 passed, 2 failed'
+    assert_equal "${lines[-1]}" '199 passed, 3 failed'
 }
 
 @test "ci: a run that ends without its closing line counts as failed" {
-    ci '' '100 passed, 0 failed' '90 passed, 0 failed'
+    ci '' '100 passed, 0 failed' '90 passed, 0 failed' '7 passed, 0 failed'
     assert_failure
-    assert_equal "${lines[-1]}" '190 passed, 1 failed'
-    ci '5 passed, 0 failed' '' ''
+    assert_equal "${lines[-1]}" '197 passed, 1 failed'
+    ci '5 passed, 0 failed' '' '' ''
     assert_failure
-    assert_equal "${lines[-1]}" '5 passed, 2 failed'
+    assert_equal "${lines[-1]}" '5 passed, 3 failed'
 }
