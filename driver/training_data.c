@@ -117,7 +117,7 @@ static int read_all(struct training_data *training, const struct family *family,
         return -1;
     }
     uint32_t width = 0;
-    training->compact = !family->width && !fit_precomputed(family, options);
+    training->compact = !spread && !family->width && !fit_precomputed(family, options);
     if ((family->width && family->width(options, data, &width, err) < 0) ||
         hold(data, width, training->compact, err) < 0) {
         return -1;

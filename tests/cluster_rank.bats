@@ -1,0 +1,162 @@
+# RankSVM over ranks: the answer of one process, and what happens when a rank fails.
+bats_require_minimum_version 1.5.0
+load helper
+load cluster
+
+# field NAME FILE: of a report.
+field() {
+    awk -v name="$1" '$1 == name && $2 == "=" { print $3 }' "$2"
+}
+
+# same_objective A B: the primals of two reports agree to 1e-10 of their size, and both gaps are below
+# what was asked for.
+same_objective() {
+    local one other
+    one=$(field primal "$1") other=$(field primal "$2")
+    awk -v a="$one" -v b="$other" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(a != "" && b != "" && d <= 1e-10 * a) }' ||
+        fail "primals differ: $one and $other"
+}
+
+# queries N ROWS: that many queries of about so many rows, of five features.
+queries() {
+    awk -v n="$1" -v rows="$2" 'BEGIN {
+        srand(7)
+        for (q = 1; q <= n; q++) {
+            m = rows / 2 + int(rand() * rows)
+            for (i = 0; i < m; i++) {
+                line = ""
+                t = 0
+                for (j = 1; j <= 5; j++) { x = rand(); t += x * (j - 2); line = line " " j ":" x }
+                print int(3 * t + 2 * rand()) " qid:" q line
+            }
+        }
+    }'
+}
+
+# answers RANKS OPTIONS: on each of these numbers of ranks the answer of the plain program.
+answers() {
+    local numbers=$1 n
+    shift
+    svm-rank-train -q -j 1 "$@" data.svm plain.model >plain
+    for n in $numbers; do
+        ranks "$n" svm-rank-train -q -j 1 "$@" data.svm "$n.model" >"$n.report" || fail "$n ranks: $*"
+        same_objective plain "$n.report"
+        assert_equal "$(field groups "$n.report") $(field pairs "$n.report")" \
+            "$(field groups plain) $(field pairs plain)"
+        assert_equal "$(field iterations "$n.report")" "$(field iterations plain)"
+        svm-rank-predict -q data.svm "$n.model" scores
+        assert_equal "$(wc -l <scores)" "$(wc -l <data.svm)"
+    done
+}
+
+@test "cluster: the linear kernel by each method and loss has the objective of one process" {
+    queries 40 20 >data.svm
+    answers '1 2 3 4' -l 0 -e 1e-6
+    answers '2 4' -l 1 -e 1e-6
+    answers 3 -l 0 --solver ocas
+    answers 2 -l 1 --solver ocas
+    answers 2 -l 0 --solver fw -e 1e-2
+    answers 3 -l 1 -c 1e-3 --cost-per query --rank-gap 1:2
+}
+
+@test "cluster: conjugate gradients, of more features than a Hessian is for" {
+    queries 20 12 | awk '{ printf "%s", $0; for (j = 0; j < 30; j++) printf " %d:%s", 10 + NR % 97 + 97 * j, (j + NR) % 3 - .5; print "" }' >data.svm
+    answers 2 -l 1 -e 1e-6
+    answers 3 -l 0
+}
+
+@test "cluster: kernels, kept whole, in part and not at all" {
+    queries 50 30 >data.svm
+    answers '2 4' -t 2 -g .5
+    answers 3 -t 1 -d 2 -l 1 -m 1 -e 1e-5
+    answers 2 -t 5 -m .01
+}
+
+@test "cluster: ranks without rows, and without pairs" {
+    queries 3 6 >data.svm
+    printf '1 qid:8 1:1\n1 qid:8 2:1\n' >>data.svm
+    answers 4 -e 1e-6
+    answers 3 -t 2
+}
+
+@test "cluster: all rows of one query stay on one rank" {
+    queries 1 60 >data.svm
+    answers 2 -l 1
+}
+
+@test "cluster: of a pair nowhere, all ranks hear" {
+    printf '1 qid:1 1:1\n1 qid:1 1:2\n1 qid:2 1:3\n1 qid:2 1:4\n' >data.svm
+    on_ranks 2 refused svm-rank-train data.svm model
+    grep -q 'no preference pair' err || fail "$(<err)"
+}
+
+@test "cluster: what is not spread says so" {
+    queries 3 6 >data.svm
+    on_ranks 2 misused svm-rank-train --pair-features exterior data.svm model
+    on_ranks 2 misused svm-rank-train --pairs .5 data.svm model
+    on_ranks 2 misused svm-rank-train --proof proof data.svm model
+    svm-rank-train -q data.svm model >/dev/null
+    on_ranks 2 misused svm-rank-predict data.svm model out
+    on_ranks 2 misused svm-check data.svm model proof
+}
+
+@test "cluster: an error is told once, with its exit code, and the old model stays" {
+    queries 20 10 >data.svm
+    echo old >model
+    on_ranks 3 misused svm-rank-train -c x data.svm model
+    on_ranks 3 refused svm-rank-train none.svm model
+    on_ranks 3 refused svm-rank-train data.svm none/model
+    sed '$s/$/ 9:x/' data.svm >bad.svm
+    on_ranks 3 refused svm-rank-train bad.svm model
+    grep -q "bad.svm:$(wc -l <bad.svm):" err || fail "$(<err)"
+    assert_equal "$(<model)" old
+}
+
+# A run that would go on for minutes, in the background, as $job.
+long_run() {
+    queries 60 120 >data.svm
+    echo old >model
+    timeout -s KILL 120 mpirun --oversubscribe -n 2 svm-rank-train -j 1 --solver fw --step diminishing \
+        -e 1e-12 "$@" data.svm model >out 2>err &
+    job=$!
+    local i
+    for i in $(seq 100); do
+        grep -q 'iteration' err && return
+        sleep .1
+    done
+    fail 'no iteration in ten seconds'
+}
+
+# The processes of the run's ranks.
+rank_processes() {
+    ps -e -o pid=,args= | awk -v bin="$bin" '$2 ~ /svm-rank-train$/ && /--step diminishing/ && !/mpirun/ { print $1 }'
+}
+
+@test "cluster: SIGTERM to any rank ends all in step, with the model so far and its gap" {
+    long_run
+    kill -TERM "$(rank_processes | tail -1)"
+    wait "$job"
+    grep -q 'warning: not converged: ended by a signal: gap' err || fail "$(<err)"
+    assert_equal "$(head -1 model)" 'dualsvm rank 1'
+    grep -q '^gap = ' out
+}
+
+@test "cluster: a rank that is killed ends the job, and the old model stays" {
+    long_run
+    local status=0
+    kill -KILL "$(rank_processes | tail -1)"
+    wait "$job" || status=$?
+    [ "$status" != 0 ] || fail 'exit 0'
+    assert_equal "$(<model)" old
+    assert_equal "$(rank_processes)" ''
+    run ls -A
+    refute_output --partial '.tmp'
+}
+
+@test "cluster: --max-time ends all ranks with a model" {
+    queries 60 120 >data.svm
+    ranks 2 svm-rank-train -j 1 -q --solver fw --step diminishing -e 1e-12 --max-time 1 data.svm model \
+        >out 2>err
+    grep -q 'warning: not converged: the limit of time is reached' err || fail "$(<err)"
+    assert_equal "$(head -1 model)" 'dualsvm rank 1'
+}
