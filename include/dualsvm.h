@@ -130,14 +130,14 @@ enum {
 
 /* What an option is. All texts live as long as the library is loaded. */
 typedef struct dualsvm_option {
-    const char *name; /* the long one */
-    char letter;      /* the short one; 0: none */
-    int type;         /* DUALSVM_FLAG .. DUALSVM_WEIGHTS */
-    int is_list;      /* takes several values: of a sweep's points, or of measures */
-    const char *initial;         /* the default, as it would be typed; NULL: none */
-    const char *absent;          /* what holds without it where there is no default, in words; or NULL */
-    const char *value;           /* what help calls the value, "C"; NULL for flags */
-    const char *help;            /* a paragraph */
+    const char *name;    /* the long one */
+    char letter;         /* the short one; 0: none */
+    int type;            /* DUALSVM_FLAG .. DUALSVM_WEIGHTS */
+    int is_list;         /* takes several values: of a sweep's points, or of measures */
+    const char *initial; /* the default, as it would be typed; NULL: none */
+    const char *absent;  /* what holds without it where there is no default, in words; or NULL */
+    const char *value;   /* what help calls the value, "C"; NULL for flags */
+    const char *help;    /* a paragraph */
     const char *const *choices;  /* of DUALSVM_CHOICE, NULL at the end; else NULL */
     const char *const *meanings; /* of each choice, NULL at the end; or NULL */
     double low, high;            /* of numbers, counts and windows; low >= high: no bounds */
@@ -156,8 +156,8 @@ DUALSVM_API int dualsvm_options_describe(const dualsvm_options *options, size_t 
  * is not stored. Making data is not atomic: labels and the like are set before the data are used. */
 typedef struct dualsvm_data dualsvm_data;
 
-enum { DUALSVM_FLOAT = 0, DUALSVM_DOUBLE = 1 };  /* types of values */
-enum { DUALSVM_INT32 = 0, DUALSVM_INT64 = 1 };   /* types of indices, signed */
+enum { DUALSVM_FLOAT = 0, DUALSVM_DOUBLE = 1 }; /* types of values */
+enum { DUALSVM_INT32 = 0, DUALSVM_INT64 = 1 };  /* types of indices, signed */
 
 /* The caller keeps the array of values as it is until the data are freed: where the layout allows it, it is
  * used in place. That is where values are floats; of dense rows, where these have no gap between them
@@ -169,8 +169,8 @@ enum { DUALSVM_LENT = 1 };
 /* Reads rows of svmlight text, plain or gzip, as the programs do. options: of a trainer or a predictor,
  * whose family says what labels are; with "kernel" "precomputed" rows begin with 0:serial. Folds and
  * weights of rows are not part of the file. */
-DUALSVM_API int dualsvm_data_read(dualsvm_data **data, const dualsvm_options *options, const char *path,
-                                  dualsvm_error *error);
+DUALSVM_API int dualsvm_data_read(dualsvm_data **data, const dualsvm_options *options,
+                                  const char *path, dualsvm_error *error);
 
 /* Rows of a dense array: value (i,j) is values[i * stride + j], 0 <= i < rows, 0 <= j < columns, of
  * `type`. rows and columns are below 2^32 - 1. Values that are not finite, or too large for single
@@ -343,14 +343,16 @@ DUALSVM_API int dualsvm_model_weights(const dualsvm_model *model, double *weight
 
 /* What is known of a fit. */
 typedef struct dualsvm_report {
-    double primal, dual; /* dual <= optimum <= primal; dual is NaN where nothing bounds the optimum */
-    double gap;          /* (primal - dual) / primal; NaN likewise */
-    int certified;       /* 1: the bounds are proved; 0: the problem is not convex, or not known to be */
-    int converged;       /* 1: what was asked for is reached; 0: not; -1: not known, of a loaded model */
+    double primal,
+        dual;      /* dual <= optimum <= primal; dual is NaN where nothing bounds the optimum */
+    double gap;    /* (primal - dual) / primal; NaN likewise */
+    int certified; /* 1: the bounds are proved; 0: the problem is not convex, or not known to be */
+    int converged; /* 1: what was asked for is reached; 0: not; -1: not known, of a loaded model */
     uint64_t iterations;
     double seconds;     /* of kernel values and solver; 0 of a loaded model */
     const char *reason; /* why it is not converged, a phrase; else "" */
-    const char *lines;  /* what the trainer prints of the fit, without seconds: lines `name = value`; "" of a
+    const char *
+        lines; /* what the trainer prints of the fit, without seconds: lines `name = value`; "" of a
                            loaded model */
 } dualsvm_report;
 
