@@ -64,7 +64,6 @@ datasets/mc.c tests/unit
 driver/train.c library/private.h
 families/mc/train.c library/private.h
 library/train.c check/check.h
-examples/c/train.c driver/train.h
 END
     of svm-mc-train.c '#include "tests/unit/check.h"'
     assert_line 'svm-mc-train.c:1: includes tests/unit/check.h: a program may not include tests'
@@ -72,6 +71,8 @@ END
     assert_line 'svm-mc-train.c:1: includes families/mc/mc.h: a program may not include families/mc'
     of svm-mc-train.c '#include "library/private.h"'
     assert_line 'svm-mc-train.c:1: includes library/private.h: a program may not include library'
+    of examples/c/train.c '#include "driver/train.h"'
+    assert_line 'examples/c/train.c:1: includes driver/train.h: examples may not include driver'
     of svm-check.c '#include "families/mc/mc.h"'
     assert_line 'svm-check.c:1: includes families/mc/mc.h: svm-check may not include families/mc'
     breaks common/base/error.c '#  include "error.h"' \
