@@ -15,13 +15,14 @@
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
 #   make manual       options in doc/reference.md and the manual pages, from --help  (tools/manual)
-#   make install      programs, manual pages, documents, tools and completions (below DESTDIR)
+#   make install      programs, the library, manual pages, documents, tools and completions (below DESTDIR)
 #   make uninstall    takes away what install has put there
 #   make clean
 #
 # Settings: CC, ARCH (instruction set; ARCH= for binaries that run on any machine of this family),
 # OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of all that is built); where things are installed:
-# DESTDIR in front of all, PREFIX, BINDIR, DATADIR, MANDIR, DOCDIR, PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR.
+# DESTDIR in front of all, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR,
+# PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR.
 # MPI=1: programs that run over several machines under mpirun or srun, too, by the compiler MPICC, in
 # build-mpi; `make MPI=1 test` runs the tests of that, tests/cluster_*.bats (doc/cluster.md).
 # What is built does not depend on the folder it is built in, nor on the time: the same compiler and
@@ -40,6 +41,9 @@ endif
 BUILD ?= build
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/dualsvm
@@ -60,17 +64,25 @@ I386 := $(if $(shell printf '' | $(CC) $(CPPFLAGS) $(CFLAGS) -dM -E - 2>/dev/nul
                      sed -n '/ __i386__ /p'),-msse2 -mfpmath=sse)
 ALL_CFLAGS = -std=c11 $(OPTIMIZE) $(ARCH) $(I386) $(WARN) $(CPPFLAGS) $(CFLAGS) \
              -ffp-contract=$(CONTRACT) -fopenmp-simd $(INCLUDES) "-ffile-prefix-map=$(CURDIR)=." \
-             -pthread $(SANITIZE)
+             -fPIC -fvisibility=hidden -pthread $(SANITIZE)
 ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE)
 LIBS = -lopenblas -lz -lm -pthread
 
 PROGRAMS = $(patsubst %.c,%,$(wildcard svm-*.c))
-LIBRARY = $(BUILD)/libdualsvm.a
+# What programs and tests are made of, and of that the library, with no name but dualsvm_*.
+HOUSE = $(BUILD)/house.a
+VERSION := $(shell sed -n 's/^.define DUALSVM_VERSION "\(.*\)"$$/\1/p' include/dualsvm.h)
+SONAME = libdualsvm.so.0
+SHARED = $(BUILD)/libdualsvm.so
+LIBRARY = $(SHARED) $(BUILD)/libdualsvm.a
 CHECK = $(patsubst %.c,$(BUILD)/%.o,$(wildcard check/*.c))
 CLUSTER = common/base/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one that is not built
 SOURCES = $(filter-out $(CLUSTER),$(wildcard common/*/*.c solvers/*/*.c driver/*.c families/*.c \
-            families/*/*.c))
+            families/*/*.c library/*.c))
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(SOURCES)) $(CHECK)
+# Not what is of programs alone.
+LIBRARY_OBJECTS = $(filter-out $(CHECK) $(addprefix $(BUILD)/driver/,program.o signals.o blas_start.o help.o), \
+                    $(OBJECTS))
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
 ADVERSARY = $(BUILD)/tests/optima/adversary
@@ -87,6 +99,7 @@ INSTALLED = $(PROGRAMS) svm-generate
 # What users of the programs have a use for, not those who build them.
 TOOLS = $(filter-out $(addprefix tools/,demo manual setup lib),$(wildcard tools/*))
 TOOLS_ROOMS = lib lib/formats # what the Python tools are made of
+OBJCOPY ?= objcopy
 SETUP = CC='$(CC)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' \
         MACHINE='$(OPTIMIZE) $(ARCH)' MPI='$(MPI)' tools/setup
 
@@ -98,24 +111,38 @@ COVERAGE = BUILD=build-coverage OPTIMIZE=-O1 SANITIZE='--coverage -fprofile-upda
 FUZZ = BUILD=build-fuzz OPTIMIZE=-O1 CC=clang SANITIZE='-fsanitize=address,undefined \
        -fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
 
-all: $(addprefix $(BUILD)/,$(INSTALLED)) $(BUILD)/datasets/generate
+all: $(addprefix $(BUILD)/,$(INSTALLED)) $(BUILD)/datasets/generate $(LIBRARY)
 ifeq ($(BUILD),build)
 all: $(INSTALLED)
 endif
 
 units: $(UNITS) $(ADVERSARY) $(REPLAYS) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS))
 
-$(LIBRARY): $(OBJECTS)
+$(HOUSE): $(OBJECTS)
 	rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/$(SONAME): $(LIBRARY_OBJECTS) library/exports
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=library/exports \
+	    $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) -o $@ $(LIBRARY_OBJECTS) $(LIBS)
+
+$(SHARED): $(BUILD)/$(SONAME)
+	ln -sf $(SONAME) $@
+
+# One object, so that its parts can be hidden.
+$(BUILD)/libdualsvm.a: $(LIBRARY_OBJECTS)
+	$(LD) -r -o $(BUILD)/dualsvm.o $(LIBRARY_OBJECTS)
+	$(OBJCOPY) --localize-hidden $(BUILD)/dualsvm.o
+	rm -f $@ && $(AR) rcs $@ $(BUILD)/dualsvm.o
+
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/svm-%: $(BUILD)/svm-%.o $(LIBRARY)
+$(BUILD)/svm-%: $(BUILD)/svm-%.o $(HOUSE)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(HOUSE)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/fault/faults: $(BUILD)/tests/fault/faults.o
@@ -130,7 +157,7 @@ $(BUILD)/tests/fault/wrap.o: tests/fault/shim.c $(BUILD)/flags
 	$(CC) $(ALL_CFLAGS) -DFAULT_WRAP -c -o $@ $<
 
 # The programs with the shim in them, for sanitizers, which want to be the first in front of malloc.
-$(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(LIBRARY)
+$(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(HOUSE)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
 
@@ -140,13 +167,13 @@ $(ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/optima/*.c))
 
 # A fuzz target on files, which any compiler builds.
 $(BUILD)/tests/fuzz/%-replay: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay/replay.o \
-                              $(FUZZ_SHARED) $(LIBRARY)
+                              $(FUZZ_SHARED) $(HOUSE)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SHARED) $(LIBRARY)
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SHARED) $(HOUSE)
 	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(HOUSE)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Without contraction to fused operations the generated text is the same on every machine.
@@ -155,7 +182,7 @@ $(GENERATOR): private CONTRACT = off
 # Double-double arithmetic is made of sums and products that must stay what they are (check/dd.h).
 $(CHECK) $(BUILD)/tests/unit/check/ball.o: private CONTRACT = off
 
-$(BUILD)/datasets/generate: $(GENERATOR) $(LIBRARY)
+$(BUILD)/datasets/generate: $(GENERATOR) $(HOUSE)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # The generator by the name that it has where it is installed.
@@ -248,6 +275,13 @@ to = install -d '$(DESTDIR)$(1)' && install -m $(2) $(3) '$(DESTDIR)$(1)'
 install: all
 	$(call to,$(BINDIR),755,$(addprefix $(BUILD)/,$(PROGRAMS)))
 	install -m 755 $(BUILD)/datasets/generate '$(DESTDIR)$(BINDIR)/svm-generate'
+	$(call to,$(LIBDIR),644,$(BUILD)/$(SONAME) $(BUILD)/libdualsvm.a)
+	ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdualsvm.so'
+	$(call to,$(INCLUDEDIR),644,include/dualsvm.h)
+	install -d '$(DESTDIR)$(PKGCONFIGDIR)'
+	sed -e 's|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
+	    -e 's|@LIBS@|$(LIBS)|' library/dualsvm.pc.in >'$(DESTDIR)$(PKGCONFIGDIR)/dualsvm.pc'
+	chmod 644 '$(DESTDIR)$(PKGCONFIGDIR)/dualsvm.pc'
 	$(call to,$(MANDIR)/man1,644,$(MANUALS))
 	$(call to,$(DOCDIR),644,$(DOCUMENTS))
 	$(call to,$(DOCDIR)/datasets,644,datasets/README datasets/rank.train datasets/rank.test)
@@ -265,6 +299,9 @@ from = if cd '$(DESTDIR)$(1)' 2>/dev/null; then \
 
 uninstall:
 	$(call from,$(BINDIR),$(INSTALLED))
+	$(call from,$(LIBDIR),$(SONAME) libdualsvm.so libdualsvm.a)
+	$(call from,$(INCLUDEDIR),dualsvm.h)
+	$(call from,$(PKGCONFIGDIR),dualsvm.pc)
 	$(call from,$(MANDIR)/man1,$(notdir $(MANUALS)))
 	$(call from,$(DOCDIR)/datasets,README rank.train rank.test,mine)
 	$(call from,$(DOCDIR),$(notdir $(DOCUMENTS)),mine)

@@ -1,6 +1,5 @@
 #include "driver/program.h"
-#include "families/mc/mc.h"
 
 int main(int argc, char **argv) {
-    return program_predict(argc, argv, &mc_predictor);
+    return program_predict(argc, argv, "mc");
 }

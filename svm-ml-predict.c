@@ -1,6 +1,5 @@
 #include "driver/program.h"
-#include "families/ml/ml.h"
 
 int main(int argc, char **argv) {
-    return program_predict(argc, argv, &ml_predictor);
+    return program_predict(argc, argv, "ml");
 }

@@ -1,6 +1,5 @@
 #include "driver/program.h"
-#include "families/ml/ml.h"
 
 int main(int argc, char **argv) {
-    return program_train(argc, argv, &ml_family);
+    return program_train(argc, argv, "ml");
 }

@@ -1,6 +1,5 @@
 #include "driver/program.h"
-#include "families/rank/rank.h"
 
 int main(int argc, char **argv) {
-    return program_predict(argc, argv, &rank_predictor);
+    return program_predict(argc, argv, "rank");
 }

@@ -1,6 +1,5 @@
 #include "driver/program.h"
-#include "families/rank/rank.h"
 
 int main(int argc, char **argv) {
-    return program_train(argc, argv, &rank_family);
+    return program_train(argc, argv, "rank");
 }

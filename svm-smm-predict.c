@@ -1,6 +1,5 @@
 #include "driver/program.h"
-#include "families/smm/smm.h"
 
 int main(int argc, char **argv) {
-    return program_predict(argc, argv, &smm_predictor);
+    return program_predict(argc, argv, "smm");
 }

@@ -1,6 +1,5 @@
 #include "driver/program.h"
-#include "families/smm/smm.h"
 
 int main(int argc, char **argv) {
-    return program_train(argc, argv, &smm_family);
+    return program_train(argc, argv, "smm");
 }

@@ -1,6 +1,5 @@
 #include "driver/program.h"
-#include "families/top/top.h"
 
 int main(int argc, char **argv) {
-    return program_predict(argc, argv, &top_predictor);
+    return program_predict(argc, argv, "top");
 }

@@ -1,6 +1,5 @@
 #include "driver/program.h"
-#include "families/top/top.h"
 
 int main(int argc, char **argv) {
-    return program_train(argc, argv, &top_family);
+    return program_train(argc, argv, "top");
 }

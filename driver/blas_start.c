@@ -72,7 +72,7 @@ static char *choose_kernels(void) {
 }
 
 /* In place of libc's, for the libraries too: OpenBLAS asks when it is loaded. */
-char *getenv(const char *name) {
+__attribute__((visibility("default"))) char *getenv(const char *name) {
     static char one[] = "1";
     size_t length = strlen(name);
     if (strcmp(name, "OPENBLAS_NUM_THREADS") == 0) {

@@ -207,6 +207,8 @@ static int run_point(struct task *task, struct error *err) {
         return -1;
     }
     struct watch watch = fit_watch(crossval->options, deadline(round));
+    watch.progress = crossval->progress;
+    watch.unshown = true; /* how many fits are done is */
     watch.log = crossval->log;
     snprintf(watch.place, sizeof watch.place, "%zu\t%zu\t", piece->next + 1, piece->fold + 1);
     watch_open(&watch);
@@ -214,6 +216,10 @@ static int run_point(struct task *task, struct error *err) {
     struct solution solution = {0};
     if (crossval->family->solve(piece->state, point, &monitor, &solution, err) < 0) {
         return -1;
+    }
+    if (progress_stopped(crossval->progress)) {
+        solution_free(&solution);
+        return error_set(err, ERROR_STOPPED, "stopped");
     }
     bool wanted = !crossval->wanted || crossval->wanted[piece->next];
     int status = wanted ? score_point(task, point, watch.started, &solution, err) : 0;

@@ -157,6 +157,12 @@ struct predictor {
                 struct error *err);
     int (*add)(void *state, const struct data *rows, const double *scores, struct output *output,
                struct error *err);
+    /* What a row is decided to be by its scores (model_n_scores): the number of its label in the model's
+     * line `labels`; or chosen (labels) true for those that it has. NULL: the family does not decide so. */
+    size_t (*decide)(const void *state, const double *scores);
+    void (*choose)(void *state, const double *scores, bool *chosen);
+    /* p (labels) of a row, where `check` with -b 1 has nothing against the model. NULL: there are none. */
+    void (*probabilities)(const void *state, const double *scores, double *p);
     /* The end of the file. May be NULL. */
     int (*finish)(void *state, struct output *output, struct error *err);
     /* Writes the file that an option of the predictor names, after all rows of the test file: the
@@ -167,5 +173,18 @@ struct predictor {
     int (*write_extra)(void *state, size_t option, struct output *output, struct error *err);
     void (*close)(void *state);
 };
+
+/* ---- both ---- */
+
+struct family_tables {
+    const struct family *train;
+    const struct predictor *predict;
+};
+
+/* The families that there are, ended by NULL: who stands above all of them has the list (library/families.c). */
+extern const struct family_tables families[];
+
+/* Those of that name; NULL: there are none. */
+const struct family_tables *families_find(const char *name);
 
 #endif

@@ -391,8 +391,25 @@ static int join_queries(struct data *data, const struct data *held, struct error
     return 0;
 }
 
+/* Rows without a weight weigh 1. */
+static int join_weights(struct data *data, const struct data *held, struct error *err) {
+    size_t n = data->n_rows, m = held->n_rows;
+    double *weight = memory_resize(data->weight, n + m, sizeof *weight, "weights of rows", err);
+    if (!weight) {
+        return -1;
+    }
+    data->weight = weight;
+    for (size_t i = 0; i < m; i++) {
+        weight[n + i] = held->weight ? held->weight[i] : 1;
+    }
+    return 0;
+}
+
 static int join_labels(struct data *data, const struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
+    if (data->weight && join_weights(data, held, err) < 0) {
+        return -1;
+    }
     if ((data->labels == DATA_NUMBER ? join_targets : join_names)(data, held, err) < 0) {
         return -1;
     }
@@ -416,6 +433,14 @@ static int join_labels(struct data *data, const struct data *held, struct error 
     return 0;
 }
 
+int folds_copy(const struct folds *folds, struct folds *copy, struct error *err) {
+    if (allocate(copy, folds->n, folds->n_rows, err) < 0) {
+        return -1;
+    }
+    memcpy(copy->fold, folds->fold, folds->n_rows * sizeof *copy->fold);
+    return 0;
+}
+
 int folds_join(struct folds *folds, struct data *data, const struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
     if (n + m > UINT32_MAX) {
@@ -425,8 +450,8 @@ int folds_join(struct folds *folds, struct data *data, const struct data *held, 
         return error_set(err, ERROR_RUNTIME,
                          "only one of the training and validation files has queries (qid)");
     }
-    if (allocate(folds, 1, n + m, err) < 0 || join_values(data, held, err) < 0 ||
-        join_labels(data, held, err) < 0) {
+    if (data_own(data, true, err) < 0 || allocate(folds, 1, n + m, err) < 0 ||
+        join_values(data, held, err) < 0 || join_labels(data, held, err) < 0) {
         return -1;
     }
     data->n_rows = n + m;

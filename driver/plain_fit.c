@@ -195,7 +195,7 @@ static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup
 int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *running,
                      struct error *err) {
     /* ranks stay in step: none is left to itself */
-    bool limited = in_time_limits(setup->deadline) && !setup->cluster;
+    bool limited = in_time_limits(setup->deadline) && !setup->cluster && !setup->patient;
     struct plain_fit *fit = begin(setup, err);
     int status = fit ? scale_data(fit, setup->data, err) : -1;
     *running = false;

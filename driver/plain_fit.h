@@ -36,6 +36,7 @@ struct plain_fit_setup {
     struct threads *threads;
     size_t cache_bytes;
     double deadline; /* of progress_clock(), INFINITY: none */
+    bool patient;    /* a solver is waited for, however late it is */
     struct progress *progress;
     struct fit_log *log; /* NULL: none */
     size_t place;        /* number of the point in a log with places, from 1 */

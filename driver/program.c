@@ -6,6 +6,7 @@
 #include "common/base/error.h"
 #include "common/base/output.h"
 #include "driver/blas_start.h"
+#include "driver/family.h"
 #include "driver/help.h"
 #include "driver/options.h"
 #include "driver/predict.h"
@@ -13,6 +14,7 @@
 #include "driver/signals.h"
 #include "driver/train.h"
 #include "driver/voice.h"
+#include "include/dualsvm.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -110,7 +112,7 @@ static int show_text(const struct help *help, struct error *err) {
     if (options_given(help->options, "help")) {
         status = help_write(help, output, err);
     } else {
-        output_format(output, "%s (dualsvm) %s\n", help->program, PROGRAM_VERSION);
+        output_format(output, "%s (dualsvm) %s\n", help->program, DUALSVM_VERSION);
     }
     if (status < 0) {
         output_discard(output);
@@ -119,7 +121,8 @@ static int show_text(const struct help *help, struct error *err) {
     return output_commit(output, NULL, err);
 }
 
-int program_train(int argc, char **argv, const struct family *family) {
+int program_train(int argc, char **argv, const char *name) {
+    const struct family *family = families_find(name)->train;
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-train", family->name);
     start(program);
@@ -174,7 +177,8 @@ static int start_alone(char *program, struct error *err) {
     return 0;
 }
 
-int program_predict(int argc, char **argv, const struct predictor *predictor) {
+int program_predict(int argc, char **argv, const char *name) {
+    const struct predictor *predictor = families_find(name)->predict;
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-predict", predictor->name);
     struct voice voice = standard_error();

@@ -5,17 +5,14 @@
 
 #include "common/base/error.h"
 #include "common/base/output.h"
-#include "driver/family.h"
 
 #include <stddef.h>
 
-#define PROGRAM_VERSION "0.1"
-
-/* Runs svm-FAMILY-train; returns the exit code. */
-int program_train(int argc, char **argv, const struct family *family);
+/* Runs svm-FAMILY-train, by the name of the family; returns the exit code. */
+int program_train(int argc, char **argv, const char *name);
 
 /* Runs svm-FAMILY-predict; returns the exit code. */
-int program_predict(int argc, char **argv, const struct predictor *predictor);
+int program_predict(int argc, char **argv, const char *name);
 
 /* Verifies a model: see check/check.h. */
 typedef int program_verifier(const char *const paths[3], size_t n_threads, struct output *output,

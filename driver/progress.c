@@ -52,7 +52,7 @@ static void show(struct progress *progress, double now, const char *format, va_l
 }
 
 void progress_show(struct progress *progress, const char *format, ...) {
-    if (progress->quiet || !progress->voice->write) {
+    if (progress->quiet || progress->listener || !progress->voice->write) {
         return;
     }
     double now = progress_clock();
@@ -97,6 +97,30 @@ void progress_note(struct progress *progress, const char *format, ...) {
     va_end(arguments);
 }
 
+bool progress_stopped(struct progress *progress) {
+    if (!progress || !progress->listener) {
+        return false;
+    }
+    pthread_mutex_lock(&progress->mutex);
+    bool stopped = progress->stopped;
+    pthread_mutex_unlock(&progress->mutex);
+    return stopped;
+}
+
+/* Once it has ended the work, the listener hears nothing more. */
+static void tell_listener(struct progress *progress, uint64_t iteration, double primal, double dual,
+                          double seconds) {
+    const struct listener *listener = progress->listener;
+    if (!listener) {
+        return;
+    }
+    pthread_mutex_lock(&progress->mutex);
+    if (!progress->stopped) {
+        progress->stopped = !listener->hear(listener->context, iteration, primal, dual, seconds);
+    }
+    pthread_mutex_unlock(&progress->mutex);
+}
+
 void progress_clear(struct progress *progress) {
     pthread_mutex_lock(&progress->mutex);
     clear(progress);
@@ -139,6 +163,9 @@ static void tell(struct watch *watch, uint64_t iteration, double primal, double 
         log_row(watch, iteration, seconds, primal, dual);
     }
     if (watch->progress) {
+        tell_listener(watch->progress, iteration, primal, dual, seconds);
+    }
+    if (watch->progress && !watch->unshown) {
         progress_show(watch->progress,
                       "iteration %" PRIu64 ", primal %.6g, dual %.6g, gap %.3g, %.1f s", iteration,
                       primal, dual, gap_relative(primal, dual), seconds);
@@ -153,6 +180,9 @@ static enum stop_reason check(void *context, uint64_t iteration, double primal, 
         tell(watch, iteration, primal, dual);
     }
     pthread_mutex_unlock(&watch->mutex);
+    if (progress_stopped(watch->progress)) {
+        return STOP_INTERRUPTED;
+    }
     if (watch->most_iterations && iteration >= watch->most_iterations) {
         return STOP_ITERATIONS;
     }

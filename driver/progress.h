@@ -12,8 +12,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Somebody in the same process who hears of each check of a solver, one at a time, and may end the work. */
+struct listener {
+    /* Returns false to end it. */
+    bool (*hear)(void *context, uint64_t iteration, double primal, double dual, double seconds);
+    void *context;
+};
+
 struct progress {
     pthread_mutex_t mutex;
+    const struct listener *listener; /* NULL: none. Else nothing is shown */
+    bool stopped;                    /* by the listener */
     const struct voice *voice; /* on a terminal one line that is rewritten, up to 5 times a second;
                                   else a line a second */
     const char *program;       /* its name, which begins lines that stay */
@@ -25,8 +34,8 @@ struct progress {
 /* Seconds of a clock that only goes forward. */
 double progress_clock(void);
 
-/* Begins, with voice and program borrowed; progress_close clears what stands there. The functions
- * between may be called from several threads. */
+/* Begins, with voice and program borrowed, and no listener; progress_close clears what stands there. The
+ * functions between may be called from several threads. */
 void progress_open(struct progress *progress, const struct voice *voice, const char *program,
                    bool quiet);
 void progress_close(struct progress *progress);
@@ -42,6 +51,9 @@ void progress_warn(struct progress *progress, const char *format, ...)
 /* Says `PROGRAM: note: TEXT`, unless quiet. */
 void progress_note(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Whether the listener has ended the work. progress may be NULL. */
+bool progress_stopped(struct progress *progress);
 
 /* Clears the line that stands on a terminal. Before results, which may go there too. */
 void progress_clear(struct progress *progress);
@@ -61,7 +73,8 @@ enum { WATCH_PLACE = 48 };
 
 /* One run of a solver under watch. */
 struct watch {
-    struct progress *progress; /* NULL: not shown */
+    struct progress *progress; /* NULL: not shown, and nobody listens */
+    bool unshown;              /* the listener hears of it, but it is not shown */
     struct fit_log *log;       /* NULL: none */
     struct cluster *cluster;   /* whose ranks run the solver in step, and stop together; or NULL */
     char place[WATCH_PLACE];   /* POINT, tab, FOLD, tab: in a log with places */

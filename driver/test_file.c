@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCORES = 1 << 19 }; /* most that are held at once, when a row has fewer */
+enum {
+    SCORES = 1 << 19, /* most that are held at once, when a row has fewer */
+    VALUES = 1 << 22  /* about as many of rows in memory go through at once */
+};
 
 /* The work on a file. */
 struct work {
     const struct test_file *test;
-    struct input *input;
+    struct input *input; /* NULL: the rows are in memory, */
+    size_t n_taken;      /* and so many of them have been taken */
     struct data block;
     double *scores; /* (rows of the block, n_scores), room for n_room numbers */
     size_t n_room;
@@ -37,7 +41,7 @@ static void close_work(struct work *work) {
 
 static bool wants_extra(const struct test_file *test) {
     bool wanted = false;
-    for (size_t k = 0; k < PREDICTOR_EXTRAS; k++) {
+    for (size_t k = 0; test->extra && k < PREDICTOR_EXTRAS; k++) {
         wanted |= test->extra[k] != NULL;
     }
     return wanted;
@@ -51,7 +55,7 @@ static int open_work(struct work *work, struct error *err) {
         .label_optional = true,
         .precomputed = test->model->kernel.type == KERNEL_PRECOMPUTED,
         .remarks = predictor->wants_remarks && predictor->wants_remarks(test->options)};
-    if ((test->output || wants_extra(test)) &&
+    if ((test->output || test->take || wants_extra(test)) &&
         predictor->open(&work->lines, test->options, test->model, err) < 0) {
         return -1;
     }
@@ -59,7 +63,22 @@ static int open_work(struct work *work, struct error *err) {
         predictor->measures->create(&work->measures, test->options, test->model, err) < 0) {
         return -1;
     }
-    return input_open(&work->input, test->path, &format, test->threads, err);
+    return test->rows ? 0 : input_open(&work->input, test->path, &format, test->threads, err);
+}
+
+/* The next rows in place of the block; none are left at the end. */
+static int next_block(struct work *work, struct error *err) {
+    const struct data *rows = work->test->rows;
+    if (!rows) {
+        return input_next(work->input, &work->block, err);
+    }
+    size_t left = rows->n_rows - work->n_taken;
+    size_t each = rows->n_rows ? data_values(rows) / rows->n_rows : 0, n = 1 + VALUES / (each + 1);
+    n = n < left ? n : left;
+    data_free(&work->block);
+    work->block = data_part(rows, work->n_taken, n);
+    work->n_taken += n;
+    return 0;
 }
 
 /* Looks whether some rows (1 at least) have the scores of the file's first. */
@@ -107,7 +126,13 @@ static int take_rows(struct work *work, const struct data *rows, struct error *e
     if (test->queries && by_query_add(test->queries, rows, work->scores, n_scores, err) < 0) {
         return -1;
     }
-    return work->lines ? predictor->add(work->lines, rows, work->scores, test->output, err) : 0;
+    if (test->take && test->take(test->context, work->lines, work->rows.n - rows->n_rows,
+                                 rows->n_rows, work->scores, err) < 0) {
+        return -1;
+    }
+    return work->lines && (test->output || wants_extra(test))
+               ? predictor->add(work->lines, rows, work->scores, test->output, err)
+               : 0;
 }
 
 /* A block in parts of so many rows that their scores stay small, however many a row has. */
@@ -129,7 +154,7 @@ static int take_block(struct work *work, struct error *err) {
 static int take_all(struct work *work, struct error *err) {
     const struct test_file *test = work->test;
     for (;;) {
-        if (input_next(work->input, &work->block, err) < 0) {
+        if (next_block(work, err) < 0) {
             return -1;
         }
         if (work->block.n_rows == 0) {
@@ -144,7 +169,7 @@ static int take_all(struct work *work, struct error *err) {
         return -1;
     }
     for (size_t k = 0; k < PREDICTOR_EXTRAS; k++) {
-        if (test->extra[k] &&
+        if (test->extra && test->extra[k] &&
             test->predictor->write_extra(work->lines, k, test->extra[k], err) < 0) {
             return -1;
         }

@@ -1,4 +1,4 @@
-/* A test file on its way through a model: block by block to scores, from these to the predictor's
+/* A test file, or rows in memory, on their way through a model: block by block to scores, from these to the predictor's
  * lines and to measures. Memory grows with a block of rows, not with the file, except for what
  * measures and the family itself have to keep. */
 #ifndef DRIVER_TEST_FILE_H
@@ -20,12 +20,20 @@ struct test_file {
     const struct options *options;
     const struct model *model;
     struct threads *threads;
-    const char *path;
-    struct output *output;         /* of predictions; NULL: not wanted */
-    struct output *const *extra;   /* of the predictor's extra options; NULL: not wanted */
+    const char *path;        /* of the file; or what errors call the rows */
+    const struct data *rows; /* in place of the file, left as they are; NULL: the file is read */
+    struct output *output;   /* of predictions; NULL: not wanted */
+    struct output *const
+        *extra; /* (PREDICTOR_EXTRAS) of the predictor's extra options, each NULL if it
+                                      is not wanted; NULL: none is */
     const struct measure *measure; /* (n_measures) of predictor->measures; NULL: not wanted */
     size_t n_measures;
     struct by_query *queries; /* takes the rows too; NULL: not wanted */
+    /* Takes the n rows from number `first` on with their scores (n, model_n_scores) row-major; `lines` is the
+     * state of the predictor. NULL: not wanted. */
+    int (*take)(void *context, void *lines, size_t first, size_t n, const double *scores,
+                struct error *err);
+    void *context;
 };
 
 /* What was seen of a test file. */

@@ -26,6 +26,7 @@
 struct training {
     const struct family *family;
     const struct options *options;
+    const struct train_host *host; /* NULL: files are */
     struct cluster *cluster;
     bool crossing; /* cross-validation or validation rows */
     bool table;    /* a sweep: a list was given, or an option that is for a table */
@@ -111,8 +112,34 @@ static int check_options(const struct training *training, struct error *err) {
     return training->cluster && !training->crossing ? check_spread(training, err) : 0;
 }
 
+static int plan_for_host(struct training *training, struct error *err) {
+    const struct train_host *host = training->host;
+    const struct options *options = training->options;
+    bool folds = options_given(options, "folds") || options_given(options, "fold-file") ||
+                 options_given(options, "validate");
+    training->crossing = training->table = host->crossing;
+    training->fitting = host->fitting;
+    if (host->crossing && !folds && !host->folds) {
+        return error_set(err, ERROR_USAGE,
+                         "cross-validation wants --folds, --fold-file, --validate or folds of the "
+                         "data");
+    }
+    if (!host->crossing && folds) {
+        return error_set(err, ERROR_USAGE,
+                         "--folds, --fold-file and --validate are for cross-validation");
+    }
+    if (host->folds && folds) {
+        return error_set(err, ERROR_USAGE,
+                         "folds of the data exclude --folds, --fold-file and --validate");
+    }
+    return check_options(training, err);
+}
+
 static int plan(struct training *training, struct error *err) {
     const struct options *options = training->options;
+    if (training->host) {
+        return plan_for_host(training, err);
+    }
     if (options->n_operands < 1 || options->n_operands > 2) {
         return error_set(err, ERROR_USAGE, "%s",
                          options->n_operands ? "too many file names" : "no training file");
@@ -288,7 +315,7 @@ static int calibrate(struct training *training, struct point point, struct error
         free(calibrating);
         return -1;
     }
-    bool waiting = training_data_scale_looks(training->options), ended;
+    bool waiting = training->host || training_data_scale_looks(training->options), ended;
     double now = progress_clock(), left = training->deadline - now;
     double part = (double)CALIBRATION_FOLDS / (CALIBRATION_FOLDS + 1);
     calibrating->crossval = make_crossval(training);
@@ -355,6 +382,9 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
     if (add_calibration(training, fit, err) < 0) {
         return -1;
     }
+    if (training->host) {
+        return training->host->fitted(training->host->context, fit, err);
+    }
     if (outputs->results) {
         report_fit(fit, outputs->results);
         notes_write(fit, &training->read.data, outputs->results);
@@ -394,6 +424,7 @@ static int fit_model(struct training *training, struct point point, struct error
                                           .threads = training->threads,
                                           .cache_bytes = training->cache_bytes,
                                           .deadline = training->deadline,
+                                          .patient = training->host != NULL,
                                           .progress = &training->progress,
                                           .log = training->log.output ? &training->log : NULL,
                                           .place = training->sweep.best + 1};
@@ -421,14 +452,23 @@ static struct cluster *rows_spread(const struct training *training) {
     return training->crossing || !features ? NULL : training->cluster;
 }
 
+/* Reads the rows, or takes the host's. */
+static int take_rows(struct training *training, struct error *err) {
+    const struct train_host *host = training->host;
+    return host ? training_data_take(&training->read, host->rows, host->folds, training->family,
+                                     training->options, training->crossing, training->threads, err)
+                : training_data_read(&training->read, training->family, training->options,
+                                     training->crossing, rows_spread(training), training->threads,
+                                     err);
+}
+
 static int work(struct training *training, struct error *err) {
     const struct options *options = training->options;
     /* the least of any rank: the same decisions come of it */
     double bytes = (double)cache_bytes(training->family, options);
     training->cache_bytes = (size_t)-cluster_largest(training->cluster, -bytes);
     if (threads_create(&training->threads, (size_t)options_number(options, "threads"), err) < 0 ||
-        training_data_read(&training->read, training->family, options, training->crossing,
-                           rows_spread(training), training->threads, err) < 0 ||
+        take_rows(training, err) < 0 ||
         (options_given(options, "liblinear") &&
          model_export_check_width(training->read.n_features, err) < 0)) {
         return -1;
@@ -442,6 +482,9 @@ static int work(struct training *training, struct error *err) {
     if (training_data_scale_rows(&training->read, options, err) < 0 ||
         (training->crossing && cross(training, err) < 0)) {
         return -1;
+    }
+    if (training->host && training->crossing && training->host->chosen) {
+        training->host->chosen(training->host->context, training->sweep.best);
     }
     if (!training->fitting) {
         if (options->n_operands > 1) {
@@ -488,21 +531,30 @@ static void training_free(struct training *training) {
     free(training);
 }
 
+/* Begins a run; NULL without memory. */
+static struct training *begin(const struct family *family, const struct options *options,
+                              const char *program, const struct voice *voice, struct error *err) {
+    struct training *training = memory_zeros(1, sizeof *training, "a run", err);
+    if (training) {
+        training->family = family;
+        training->options = options;
+        training->deadline = deadline(options);
+        progress_open(&training->progress, voice, program, options_given(options, "quiet"));
+    }
+    return training;
+}
+
 int train_run(const struct family *family, const struct options *options, const char *program,
               const struct voice *voice, const struct output_hold *hold, struct cluster *cluster,
               struct train_end *end, struct error *err) {
     *end = (struct train_end){0};
-    struct training *training = memory_zeros(1, sizeof *training, "a run", err);
+    struct training *training = begin(family, options, program, voice, err);
     if (!training) {
         return -1;
     }
-    training->family = family;
-    training->options = options;
     training->cluster = cluster;
-    training->outputs.hold = hold;
     training->outputs.nowhere = !cluster_leads(cluster);
-    training->deadline = deadline(options);
-    progress_open(&training->progress, voice, program, options_given(options, "quiet"));
+    training->outputs.hold = hold;
     int status = run(training, err);
     *end = (struct train_end){.short_of_gap = training->n_unconverged > 0,
                               .running = training->running};
@@ -512,5 +564,21 @@ int train_run(const struct family *family, const struct options *options, const 
     } else {
         training_free(training);
     }
+    return status;
+}
+
+int train_for_host(const struct family *family, const struct options *options,
+                   const struct voice *voice, const struct train_host *host, struct error *err) {
+    struct training *training = begin(family, options, "dualsvm", voice, err);
+    if (!training) {
+        return -1;
+    }
+    training->host = host;
+    training->progress.listener = host->listener;
+    training->outputs.table = host->table;
+    int status = plan(training, err);
+    status = status < 0 ? -1 : sweep_create(&training->sweep, family, options, err);
+    status = status < 0 ? -1 : work(training, err);
+    training_free(training);
     return status;
 }

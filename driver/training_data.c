@@ -44,13 +44,15 @@ static int make_folds(struct training_data *training, const struct family *famil
 static int read_row_weights(struct training_data *training, const char *path, struct error *err) {
     size_t n = training->data.n_rows;
     double *weight = memory_array(n, sizeof *weight, "weights of rows", err);
-    if (!weight || weights_read(path, weight, training->n_rows, err) < 0) {
+    if (!weight || data_own(&training->data, true, err) < 0 ||
+        weights_read(path, weight, training->n_rows, err) < 0) {
         free(weight);
         return -1;
     }
     for (size_t i = training->n_rows; i < n; i++) {
         weight[i] = 1;
     }
+    free(training->data.weight);
     training->data.weight = weight;
     return 0;
 }
@@ -89,14 +91,11 @@ static int take_part(struct data *data, const struct cluster *cluster, struct er
     return status;
 }
 
-static int read_all(struct training_data *training, const struct family *family,
-                    const struct options *options, bool crossing, struct cluster *spread,
-                    struct threads *threads, struct error *err) {
+/* Makes of the rows what a fit wants; given: folds of the caller's, NULL: none. */
+static int prepare(struct training_data *training, const struct family *family,
+                   const struct options *options, bool crossing, const struct folds *given,
+                   struct threads *threads, struct error *err) {
     struct data *data = &training->data;
-    if (read_rows(data, options->operand[0], family, options, threads, err) < 0 ||
-        (spread && take_part(data, spread, err) < 0)) {
-        return -1;
-    }
     if (data->n_rows > UINT32_MAX - 1) {
         return error_set(err, ERROR_RUNTIME, "%zu rows: more than %" PRIu32, data->n_rows,
                          UINT32_MAX - 1);
@@ -109,7 +108,8 @@ static int read_all(struct training_data *training, const struct family *family,
     }
     training->n_rows = data->n_rows;
     training->n_features = data->n_features;
-    if (crossing && make_folds(training, family, options, threads, err) < 0) {
+    if (crossing && (given ? folds_copy(given, &training->folds, err)
+                           : make_folds(training, family, options, threads, err)) < 0) {
         return -1;
     }
     if (options_given(options, "row-weights") &&
@@ -117,7 +117,7 @@ static int read_all(struct training_data *training, const struct family *family,
         return -1;
     }
     uint32_t width = 0;
-    training->compact = !spread && !family->width && !fit_precomputed(family, options);
+    training->compact = !training->spread && !family->width && !fit_precomputed(family, options);
     if ((family->width && family->width(options, data, &width, err) < 0) ||
         hold(data, width, training->compact, err) < 0) {
         return -1;
@@ -130,12 +130,27 @@ int training_data_read(struct training_data *training, const struct family *fami
                        const struct options *options, bool crossing, struct cluster *spread,
                        struct threads *threads, struct error *err) {
     double start = progress_clock();
-    *training = (struct training_data){0};
-    if (read_all(training, family, options, crossing, spread, threads, err) < 0) {
+    *training = (struct training_data){.spread = spread};
+    if (read_rows(&training->data, options->operand[0], family, options, threads, err) < 0 ||
+        (spread && take_part(&training->data, spread, err) < 0) ||
+        prepare(training, family, options, crossing, NULL, threads, err) < 0) {
         training_data_free(training);
         return -1;
     }
     training->seconds = progress_clock() - start;
+    return 0;
+}
+
+int training_data_take(struct training_data *training, const struct data *rows,
+                       const struct folds *folds, const struct family *family,
+                       const struct options *options, bool crossing, struct threads *threads,
+                       struct error *err) {
+    *training = (struct training_data){.data = *rows};
+    training->data.lent_features = training->data.lent_rows = true;
+    if (prepare(training, family, options, crossing, folds, threads, err) < 0) {
+        training_data_free(training);
+        return -1;
+    }
     return 0;
 }
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct training_data {
+    struct cluster *spread; /* over whose ranks the rows are; NULL: all are here */
     struct data data;
     size_t n_rows;        /* of the training file; data may hold validation rows behind them */
     uint32_t n_features;  /* of the training file, for gamma's default: the largest index */
@@ -31,6 +32,13 @@ struct training_data {
 int training_data_read(struct training_data *training, const struct family *family,
                        const struct options *options, bool crossing, struct cluster *spread,
                        struct threads *threads, struct error *err);
+
+/* The same of rows that are there already, with `crossing` and folds that are, too (NULL: as the options
+ * say). Both are borrowed until training_data_free, and left as they are. */
+int training_data_take(struct training_data *training, const struct data *rows,
+                       const struct folds *folds, const struct family *family,
+                       const struct options *options, bool crossing, struct threads *threads,
+                       struct error *err);
 
 /* A CRC-32 of what cross-validation sees: the rows as read (those to validate on, too), their weights
  * and their folds. Before any scaling. */

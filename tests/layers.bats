@@ -61,9 +61,20 @@ families/mc/train.c solvers/ml/ml.h
 families/mc/train.c families/ml/ml.h
 families/mc/train.c datasets/family.h
 datasets/mc.c tests/unit
+driver/train.c library/private.h
+families/mc/train.c library/private.h
+library/train.c check/check.h
 END
     of svm-mc-train.c '#include "tests/unit/check.h"'
     assert_line 'svm-mc-train.c:1: includes tests/unit/check.h: a program may not include tests'
+    of svm-mc-train.c '#include "families/mc/mc.h"'
+    assert_line 'svm-mc-train.c:1: includes families/mc/mc.h: a program may not include families/mc'
+    of svm-mc-train.c '#include "library/private.h"'
+    assert_line 'svm-mc-train.c:1: includes library/private.h: a program may not include library'
+    of examples/c/train.c '#include "driver/train.h"'
+    assert_line 'examples/c/train.c:1: includes driver/train.h: examples may not include driver'
+    of svm-check.c '#include "families/mc/mc.h"'
+    assert_line 'svm-check.c:1: includes families/mc/mc.h: svm-check may not include families/mc'
     breaks common/base/error.c '#  include "error.h"' \
         'includes error.h: no path from the top to a room that is known'
 }
@@ -82,6 +93,10 @@ families/mc/train.c families/label_weights.h
 datasets/mc.c families/mc/mc.h
 tests/unit/solvers/mc/mc.c families/mc/mc.h
 tests/fuzz/model.c datasets/family.h
+library/train.c families/mc/mc.h
+library/train.c include/dualsvm.h
+driver/program.c include/dualsvm.h
+examples/c/train.c include/dualsvm.h
 END
 }
 
@@ -92,8 +107,8 @@ END
 }
 
 @test "layers: a program that is more than its includes and one call is found" {
-    local includes=$'#include "families/mc/mc.h"\n\n/* The trainer. */'
-    local call=$'int main(int argc, char **argv) {\n    return train_main(argc, argv, &mc_family);\n}'
+    local includes=$'#include "driver/program.h"\n\n/* The trainer. */'
+    local call=$'int main(int argc, char **argv) {\n    return program_train(argc, argv, "mc");\n}'
     keeps svm-mc-train.c "$includes"$'\n'"$call"
     for text in "static int n;"$'\n'"$call" "${call/return/"argc--; return"}" \
         "${call/return/$'program_start();\n    return'}" "${call/argv,/"other(argv),"}" \

@@ -52,9 +52,12 @@ made() {
 }
 
 @test "packaging: each folder of an installation can be chosen" {
-    made install PREFIX=/p BINDIR=/b MANDIR=/m DOCDIR=/d PKGDATADIR=/k BASHCOMPDIR=/c ZSHCOMPDIR=/z
-    assert_equal "$(cd root && printf '%s ' *)" 'b c d k m z '
-    made uninstall PREFIX=/p BINDIR=/b MANDIR=/m DOCDIR=/d PKGDATADIR=/k BASHCOMPDIR=/c ZSHCOMPDIR=/z
+    local folders=(PREFIX=/p BINDIR=/b LIBDIR=/l INCLUDEDIR=/i MANDIR=/m DOCDIR=/d PKGDATADIR=/k
+        BASHCOMPDIR=/c ZSHCOMPDIR=/z)
+    made install "${folders[@]}"
+    assert_equal "$(cd root && printf '%s ' *)" 'b c d i k l m z '
+    grep -q '^libdir=/l$' root/l/pkgconfig/dualsvm.pc
+    made uninstall "${folders[@]}"
     assert_equal "$(find root -type f -o -type l)" ''
 }
 

@@ -13,7 +13,8 @@
 enum error_kind {
     ERROR_NONE = 0,
     ERROR_RUNTIME = 1, /* input, model, I/O, memory: exit code 1 */
-    ERROR_USAGE = 2    /* the command line: exit code 2 */
+    ERROR_USAGE = 2,   /* the command line: exit code 2 */
+    ERROR_STOPPED = 4  /* who watches has asked to stop; never of a program */
 };
 
 enum { ERROR_TEXT = 1024 };

@@ -119,6 +119,20 @@ int output_open(struct output **output, const char *path, struct error *err) {
     return 0;
 }
 
+int output_open_taker(struct output **output, const char *name, output_taker take, void *context,
+                      struct error *err) {
+    struct output *created = memory_zeros(1, sizeof *created, "an output buffer", err);
+    if (!created) {
+        return -1;
+    }
+    created->path = name;
+    created->fd = -1;
+    created->take = take;
+    created->context = context;
+    *output = created;
+    return 0;
+}
+
 const char *output_path(const struct output *output) {
     return output->path;
 }
@@ -144,7 +158,8 @@ int output_write_all(int fd, const char *bytes, size_t n) {
 
 static void drain(struct output *output) {
     if (!output->failure) {
-        output->failure = output_write_all(output->fd, output->buffer, output->used);
+        output->failure = output->take ? output->take(output->context, output->buffer, output->used)
+                                       : output_write_all(output->fd, output->buffer, output->used);
     }
     output->used = 0;
 }

@@ -23,7 +23,15 @@ struct output;
  * existing file's mode is kept. */
 int output_open(struct output **output, const char *path, struct error *err);
 
-/* The path as it was given to output_open. */
+/* Takes n bytes; returns 0, or an errno for which the output fails. */
+typedef int (*output_taker)(void *context, const char *bytes, size_t n);
+
+/* An output that is no file: all bytes go to a function as they come, some thousand at a time. `name`
+ * (borrowed) is what errors call it. */
+int output_open_taker(struct output **output, const char *name, output_taker take, void *context,
+                      struct error *err);
+
+/* The path as it was given to output_open, or the name. */
 const char *output_path(const struct output *output);
 
 /* True if it writes to standard output, whatever it is called. */

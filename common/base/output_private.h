@@ -14,7 +14,9 @@ struct output {
     char *target;     /* symbolic links resolved; NULL: written as it comes */
     char *folder;     /* of target */
     char *name;       /* beside the target, that the finished file bears for now; NULL: none */
-    FILE *spool;      /* tmpfile(), where O_TMPFILE is not to be had */
+    output_taker take; /* NULL: a file */
+    void *context;
+    FILE *spool; /* tmpfile(), where O_TMPFILE is not to be had */
     int fd;
     mode_t mode; /* of the file that is there; 0: none */
     int failure; /* errno of the first failure, or 0 */

@@ -72,7 +72,7 @@ static int select_dense(struct data *data, const struct indices *indices, struct
 
 int data_select(struct data *data, const struct indices *indices, struct error *err) {
     struct indices copy;
-    if (indices_copy(indices, &copy, err) < 0) {
+    if (data_own(data, false, err) < 0 || indices_copy(indices, &copy, err) < 0) {
         return -1;
     }
     if (data->row_start) {
@@ -136,7 +136,7 @@ int data_expand(struct data *data, struct error *err) {
     if (!data->indices.at) {
         return 0;
     }
-    if (!data->row_start && make_sparse(data, err) < 0) {
+    if (data_own(data, false, err) < 0 || (!data->row_start && make_sparse(data, err) < 0)) {
         return -1;
     }
     size_t n = data_values(data);
@@ -168,7 +168,9 @@ int data_make_dense(struct data *data, uint32_t width, bool force, struct error 
     if (!sparse && width == data->n_features) {
         return 0;
     }
-    float *value = memory_resize(data->value, cells, sizeof *value, "dense rows", err);
+    float *value = data_own(data, false, err) < 0
+                       ? NULL
+                       : memory_resize(data->value, cells, sizeof *value, "dense rows", err);
     if (!value) {
         return -1;
     }
@@ -202,6 +204,11 @@ static int copy_names(const struct names *names, struct names *copy, struct erro
     return 0;
 }
 
+/* The number of a chosen row. */
+static size_t number_of(const uint32_t *rows, size_t i) {
+    return rows ? rows[i] : i;
+}
+
 /* Copies item rows[i] of `size` bytes for each i, or sets *copy to NULL when there is no source. */
 static int copy_items(const void *source, const uint32_t *rows, size_t n, size_t size, void *copy,
                       struct error *err) {
@@ -212,7 +219,7 @@ static int copy_items(const void *source, const uint32_t *rows, size_t n, size_t
             return -1;
         }
         for (size_t i = 0; i < n; i++) {
-            memcpy(target + i * size, (const char *)source + rows[i] * size, size);
+            memcpy(target + i * size, (const char *)source + number_of(rows, i) * size, size);
         }
     }
     memcpy(copy, &target, sizeof target);
@@ -226,7 +233,8 @@ static uint64_t *copy_starts(const uint64_t *start, const uint32_t *rows, size_t
     if (copy) {
         copy[0] = 0;
         for (size_t i = 0; i < n; i++) {
-            copy[i + 1] = copy[i] + (start[rows[i] + (size_t)1] - start[rows[i]]);
+            size_t row = number_of(rows, i);
+            copy[i + 1] = copy[i] + (start[row + 1] - start[row]);
         }
     }
     return copy;
@@ -240,7 +248,8 @@ static void *copy_parts(const void *source, const uint64_t *start, const uint64_
     char *copy = memory_array((size_t)copy_start[n], ITEM, what, err);
     if (copy) {
         for (size_t i = 0; i < n; i++) {
-            memcpy(copy + copy_start[i] * ITEM, (const char *)source + start[rows[i]] * ITEM,
+            memcpy(copy + copy_start[i] * ITEM,
+                   (const char *)source + start[number_of(rows, i)] * ITEM,
                    (size_t)(copy_start[i + 1] - copy_start[i]) * ITEM);
         }
     }
@@ -266,7 +275,7 @@ static int copy_features(const struct data *data, const uint32_t *rows, size_t n
         return -1;
     }
     for (size_t i = 0; i < n && width > 0; i++) {
-        memcpy(subset->value + i * width, data->value + rows[i] * width,
+        memcpy(subset->value + i * width, data->value + number_of(rows, i) * width,
                width * sizeof *subset->value);
     }
     return 0;
@@ -286,31 +295,75 @@ static int copy_labels(const struct data *data, const uint32_t *rows, size_t n, 
     return subset->label ? 0 : -1;
 }
 
-int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
-                struct error *err) {
-    *subset = (struct data){.n_rows = n,
-                            .n_features = data->n_features,
-                            .largest = data->largest,
-                            .labels = data->labels};
-    if (indices_copy(&data->indices, &subset->indices, err) < 0 ||
-        copy_features(data, rows, n, subset, err) < 0 ||
-        copy_labels(data, rows, n, subset, err) < 0 ||
+/* What belongs to the rows. */
+static int copy_rows(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
+                     struct error *err) {
+    if (copy_labels(data, rows, n, subset, err) < 0 ||
         copy_items(data->target, rows, n, sizeof *data->target, &subset->target, err) < 0 ||
         copy_items(data->query, rows, n, sizeof *data->query, &subset->query, err) < 0 ||
         copy_items(data->weight, rows, n, sizeof *data->weight, &subset->weight, err) < 0 ||
         copy_items(data->serial, rows, n, sizeof *data->serial, &subset->serial, err) < 0 ||
-        copy_names(&data->names, &subset->names, err) < 0 ||
-        copy_names(&data->queries, &subset->queries, err) < 0) {
+        copy_names(&data->names, &subset->names, err) < 0) {
+        return -1;
+    }
+    return copy_names(&data->queries, &subset->queries, err);
+}
+
+/* Data of n rows that has nothing yet. */
+static struct data empty(const struct data *data, size_t n) {
+    struct data made = {.n_rows = n,
+                        .n_features = data->n_features,
+                        .largest = data->largest,
+                        .labels = data->labels};
+    memcpy(made.comment, data->comment, sizeof made.comment);
+    return made;
+}
+
+int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
+                struct error *err) {
+    *subset = empty(data, n);
+    if (indices_copy(&data->indices, &subset->indices, err) < 0 ||
+        copy_features(data, rows, n, subset, err) < 0 ||
+        copy_rows(data, rows, n, subset, err) < 0) {
         data_free(subset);
         return -1;
     }
-    memcpy(subset->comment, data->comment, sizeof subset->comment);
+    return 0;
+}
+
+int data_own(struct data *data, bool rows, struct error *err) {
+    struct data own = *data, features = empty(data, data->n_rows), others = features;
+    if (data->lent_features) {
+        if (indices_copy(&data->indices, &features.indices, err) < 0 ||
+            copy_features(data, NULL, data->n_rows, &features, err) < 0) {
+            data_free(&features);
+            return -1;
+        }
+        own.indices = features.indices;
+        own.row_start = features.row_start;
+        own.column = features.column;
+        own.value = features.value;
+        own.lent_features = false;
+        *data = own;
+    }
+    if (rows && data->lent_rows) {
+        if (copy_rows(data, NULL, data->n_rows, &others, err) < 0) {
+            data_free(&others);
+            return -1;
+        }
+        others.indices = data->indices;
+        others.row_start = data->row_start;
+        others.column = data->column;
+        others.value = data->value;
+        *data = others;
+    }
     return 0;
 }
 
 struct data data_part(const struct data *data, size_t first, size_t n) {
     struct data part = *data;
     part.n_rows = n;
+    part.lent_features = part.lent_rows = true;
     if (data->row_start) {
         part.row_start = data->row_start + first;
     } else {
@@ -381,19 +434,23 @@ void data_row_dense(const struct data *data, size_t row, size_t width, double *d
 }
 
 void data_free(struct data *data) {
-    indices_free(&data->indices);
-    free(data->row_start);
-    free(data->column);
-    free(data->value);
-    free(data->target);
-    free(data->label);
-    free(data->label_start);
-    free(data->query);
-    free(data->weight);
-    free(data->serial);
-    free(data->remark);
-    free(data->remark_start);
-    names_free(&data->names);
-    names_free(&data->queries);
+    if (!data->lent_features) {
+        indices_free(&data->indices);
+        free(data->row_start);
+        free(data->column);
+        free(data->value);
+    }
+    if (!data->lent_rows) {
+        free(data->target);
+        free(data->label);
+        free(data->label_start);
+        free(data->query);
+        free(data->weight);
+        free(data->serial);
+        free(data->remark);
+        free(data->remark_start);
+        names_free(&data->names);
+        names_free(&data->queries);
+    }
     *data = (struct data){0};
 }

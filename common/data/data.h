@@ -53,6 +53,10 @@ struct data {
     /* The file's first line if it is a comment, cut if it is long; else empty. */
     char comment[DATA_COMMENT];
 
+    /* Whose the arrays are: the features are indices, row_start, column and value; all others belong to
+     * the rows. What is lent is never written to, see data_own. */
+    bool lent_features, lent_rows;
+
     /* Comments of the rows, without # and blanks around, if they were asked for: that of row i is
      * remark[remark_start[i] .. remark_start[i+1]). NULL: they were not. */
     char *remark;
@@ -89,13 +93,18 @@ int data_make_dense(struct data *data, uint32_t width, bool force, struct error 
 /* Keeps the first n_rows rows and n_features columns, beyond which these rows must have no value. */
 void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
 
-/* Copies rows[0..n) of `data` (any order, no repeats) into *subset, which the caller frees.
+/* Copies rows[0..n) of `data` (any order, no repeats; NULL: its first n) into *subset, which the caller frees.
  * n_features, indices and names are those of `data`. */
 int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
                 struct error *err);
 
-/* Rows first .. first + n of data, which owns what the part points to: not to be freed. */
+/* Rows first .. first + n of data, all of it lent: data must stay, and the part is freed only where it was
+ * given features of its own. */
 struct data data_part(const struct data *data, size_t first, size_t n);
+
+/* Gives data whose features are lent a copy of these, and with `rows` a copy of what belongs to the
+ * rows, too, if that is lent, but for remarks, which go. What changes data in place does that first. */
+int data_own(struct data *data, bool rows, struct error *err);
 
 /* The text of a qid: a name of `queries`, or the number, which `text` is room for. */
 const char *data_query_text(const struct names *queries, uint64_t query,

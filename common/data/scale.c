@@ -186,6 +186,9 @@ int scale_apply(const struct scale *scale, struct data *data, struct error *err)
     if (scale->kind == SCALE_NONE) {
         return 0;
     }
+    if (data_own(data, false, err) < 0) {
+        return -1;
+    }
     if (scale->kind != SCALE_L2 && (!data->row_start || shifts(scale)) &&
         data_make_dense(data, scale->n, true, err) < 0) {
         return -1;

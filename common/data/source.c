@@ -1,5 +1,6 @@
-/* for O_CLOEXEC */
+/* for O_CLOEXEC, and for input that zlib does not write to */
 #define _GNU_SOURCE
+#define ZLIB_CONST
 #include "common/data/source.h"
 
 #include "common/base/memory.h"
@@ -25,7 +26,9 @@ struct source {
     char *path; /* owned copy behind name */
     size_t size;
     z_stream inflater;
-    unsigned char *raw; /* bytes of the file that are not used yet: raw[raw_first .. raw_last) */
+    const unsigned char
+        *raw;              /* bytes of the file that are not used yet: raw[raw_first .. raw_last) */
+    unsigned char *buffer; /* raw, owned; NULL: all of it is in memory, and not ours */
     size_t raw_first, raw_last;
 };
 
@@ -64,14 +67,14 @@ static int read_file(struct source *source, void *bytes, size_t size, size_t *go
 
 static int refill(struct source *source, struct error *err) {
     source->raw_first = source->raw_last = 0;
-    return read_file(source, source->raw, RAW_BYTES, &source->raw_last, err);
+    return read_file(source, source->buffer, RAW_BYTES, &source->raw_last, err);
 }
 
 /* Reads until two bytes tell whether this is gzip. */
 static int look_at_beginning(struct source *source, struct error *err) {
     while (source->raw_last < 2 && !source->end_of_file) {
         size_t got;
-        if (read_file(source, source->raw + source->raw_last, RAW_BYTES - source->raw_last, &got,
+        if (read_file(source, source->buffer + source->raw_last, RAW_BYTES - source->raw_last, &got,
                       err) < 0) {
             return -1;
         }
@@ -112,7 +115,8 @@ static int open_file(struct source *source, const char *path, struct error *err)
     if (pipe(source->cancel) != 0) {
         return fail(source, strerror(errno), err);
     }
-    source->raw = memory_array(RAW_BYTES, 1, "reading", err);
+    source->buffer = memory_array(RAW_BYTES, 1, "reading", err);
+    source->raw = source->buffer;
     return source->raw ? look_at_beginning(source, err) : -1;
 }
 
@@ -123,6 +127,25 @@ int source_open(struct source **source, const char *path, struct error *err) {
     }
     opened->file = opened->cancel[0] = opened->cancel[1] = -1;
     if (open_file(opened, path, err) < 0) {
+        source_close(opened);
+        return -1;
+    }
+    *source = opened;
+    return 0;
+}
+
+int source_open_bytes(struct source **source, const char *name, const void *bytes, size_t size,
+                      struct error *err) {
+    struct source *opened = memory_zeros(1, sizeof *opened, "reading", err);
+    if (!opened) {
+        return -1;
+    }
+    opened->file = opened->cancel[0] = opened->cancel[1] = -1;
+    opened->name = name;
+    opened->raw = bytes;
+    opened->raw_last = size;
+    opened->end_of_file = true;
+    if (look_at_beginning(opened, err) < 0) {
         source_close(opened);
         return -1;
     }
@@ -146,7 +169,7 @@ void source_close(struct source *source) {
         }
     }
     free(source->path);
-    free(source->raw);
+    free(source->buffer);
     free(source);
 }
 
@@ -217,7 +240,7 @@ static int read_gzip(struct source *source, char *text, size_t size, size_t *got
             }
         }
         if (source->raw_first == source->raw_last) {
-            if (refill(source, err) < 0) {
+            if (!source->end_of_file && refill(source, err) < 0) {
                 return -1;
             }
             if (source->end_of_file) {
@@ -225,12 +248,13 @@ static int read_gzip(struct source *source, char *text, size_t size, size_t *got
             }
         }
         size_t room = size - total < MOST ? size - total : MOST;
+        size_t left = source->raw_last - source->raw_first, given = left < MOST ? left : MOST;
         z->next_in = source->raw + source->raw_first;
-        z->avail_in = (uInt)(source->raw_last - source->raw_first);
+        z->avail_in = (uInt)given;
         z->next_out = (unsigned char *)text + total;
         z->avail_out = (uInt)room;
         int status = inflate(z, Z_NO_FLUSH);
-        source->raw_first = source->raw_last - z->avail_in;
+        source->raw_first += given - z->avail_in;
         total += room - z->avail_out;
         if (status == Z_STREAM_END) {
             source->between_members = true;

@@ -16,7 +16,9 @@
 enum { BLOCK_BYTES = 1 << 16 };
 
 struct model_source {
-    int fd;
+    int fd;                    /* -1: in memory */
+    const unsigned char *rest; /* (n_rest) in memory, not read yet */
+    size_t n_rest;
     bool gzip, member_end; /* member_end: behind the last byte of a gzip member */
     z_stream stream;
     size_t at, end;                    /* of block: bytes not used yet */
@@ -33,8 +35,16 @@ int model_lines_fail(const struct model_lines *lines, const char *what, const ch
 
 /* Up to a block of bytes; 0 at the end. */
 static ssize_t read_some(const struct model_lines *lines, unsigned char *bytes, struct error *err) {
+    struct model_source *source = lines->source;
+    if (source->rest) {
+        size_t n = source->n_rest < BLOCK_BYTES ? source->n_rest : BLOCK_BYTES;
+        memcpy(bytes, source->rest, n);
+        source->rest += n;
+        source->n_rest -= n;
+        return (ssize_t)n;
+    }
     for (;;) {
-        ssize_t n = read(lines->source->fd, bytes, BLOCK_BYTES);
+        ssize_t n = read(source->fd, bytes, BLOCK_BYTES);
         if (n >= 0) {
             return n;
         }
@@ -96,7 +106,7 @@ static int look(const struct model_lines *lines, struct error *err) {
     struct model_source *source = lines->source;
     unsigned char *first = source->packed;
     ssize_t n = read_some(lines, first, err);
-    if (n == 1) { /* a pipe may give one byte at first */
+    if (n == 1 && !source->rest) { /* a pipe may give one byte at first */
         ssize_t more = read(source->fd, first + 1, 1);
         n += more > 0 ? more : 0;
     }
@@ -131,6 +141,19 @@ int model_lines_open(struct model_lines *lines, const char *path, struct error *
     if (source->fd < 0) {
         return error_set(err, ERROR_RUNTIME, "%s: cannot open: %s", path, strerror(errno));
     }
+    return look(lines, err);
+}
+
+int model_lines_open_bytes(struct model_lines *lines, const char *name, const void *bytes,
+                           size_t size, struct error *err) {
+    *lines = (struct model_lines){.path = name, .what = "model"};
+    lines->source = memory_zeros(1, sizeof *lines->source, "a model buffer", err);
+    if (!lines->source) {
+        return -1;
+    }
+    lines->source->fd = -1;
+    lines->source->rest = bytes;
+    lines->source->n_rest = size;
     return look(lines, err);
 }
 

@@ -20,6 +20,10 @@ struct model_lines {
 
 /* Opens path ("-": standard input); the caller ends with model_lines_close, also on failure. */
 int model_lines_open(struct model_lines *lines, const char *path, struct error *err);
+
+/* The same for `size` bytes that lie in memory, plain or gzip; both are borrowed. */
+int model_lines_open_bytes(struct model_lines *lines, const char *name, const void *bytes,
+                           size_t size, struct error *err);
 void model_lines_close(struct model_lines *lines);
 
 /* Reads the next line. The end of the file, a last line without newline and a NUL byte are errors:

@@ -86,6 +86,9 @@ int model_prepare(struct model *model, struct error *err);
 int model_write(const struct model *model, const char *family, struct output *output,
                 uint32_t *checksum, struct error *err);
 
+/* Writes text that is a model already, likewise. */
+int model_write_text(const char *text, size_t n, struct output *output, struct error *err);
+
 /* Reads a model of `family` from path, plain or gzip ("-": standard input), and prepares it for
  * scoring. Strict: own_keys (ended by NULL) are the only keys that it may have besides the common
  * ones. The caller calls model_free. */
@@ -96,6 +99,12 @@ int model_read(struct model *model, const char *family, const char *const *own_k
  * outputs, in its order, and go to the key `labels`. */
 int model_read_classes(struct model *model, const char *family, const char *const *own_keys,
                        const char *path, struct error *err);
+
+/* The same as model_read, or with `classes` as model_read_classes, from `size` bytes in memory, which
+ * errors call `name`. */
+int model_read_bytes(struct model *model, const char *family, const char *const *own_keys,
+                     bool classes, const char *name, const void *bytes, size_t size,
+                     struct error *err);
 
 /* How many scores model_scores gives a row: n_outputs; for a model of pairs twice the number of
  * its support vectors: k_i = (k(x_i, support vectors)) and then S k_i, where the margin of the

@@ -359,17 +359,16 @@ static int read_all(struct model_lines *in, struct model *model, const char *fam
     return status < 0 ? -1 : check_end(in, lines, err);
 }
 
-static int read_file(struct model *model, const char *family, const char *const *own_keys,
-                     bool classes, const char *path, struct error *err) {
+/* Reads from lines that were opened, or `opened` < 0: could not be. */
+static int read_lines(struct model_lines *in, int opened, struct model *model, const char *family,
+                      const char *const *own_keys, bool classes, struct error *err) {
     *model = (struct model){0};
-    struct model_lines in;
-    int status = model_lines_open(&in, path, err);
-    status = status < 0 ? -1 : model_lines_next(&in, err);
+    int status = opened < 0 ? -1 : model_lines_next(in, err);
     if (status == 0) {
-        status = classes && model_import_is(&in) ? model_import(&in, model, err)
-                                                 : read_all(&in, model, family, own_keys, err);
+        status = classes && model_import_is(in) ? model_import(in, model, err)
+                                                : read_all(in, model, family, own_keys, err);
     }
-    model_lines_close(&in);
+    model_lines_close(in);
     status = status < 0 ? -1 : model_prepare(model, err);
     if (status < 0) {
         model_free(model);
@@ -379,10 +378,22 @@ static int read_file(struct model *model, const char *family, const char *const 
 
 int model_read(struct model *model, const char *family, const char *const *own_keys,
                const char *path, struct error *err) {
-    return read_file(model, family, own_keys, false, path, err);
+    struct model_lines in;
+    int opened = model_lines_open(&in, path, err);
+    return read_lines(&in, opened, model, family, own_keys, false, err);
 }
 
 int model_read_classes(struct model *model, const char *family, const char *const *own_keys,
                        const char *path, struct error *err) {
-    return read_file(model, family, own_keys, true, path, err);
+    struct model_lines in;
+    int opened = model_lines_open(&in, path, err);
+    return read_lines(&in, opened, model, family, own_keys, true, err);
+}
+
+int model_read_bytes(struct model *model, const char *family, const char *const *own_keys,
+                     bool classes, const char *name, const void *bytes, size_t size,
+                     struct error *err) {
+    struct model_lines in;
+    int opened = model_lines_open_bytes(&in, name, bytes, size, err);
+    return read_lines(&in, opened, model, family, own_keys, classes, err);
 }

@@ -77,14 +77,7 @@ int model_sink_open(struct model_sink **sink, struct output *output, struct erro
     return 0;
 }
 
-int model_sink_end(struct model_sink *sink, uint64_t lines, uint32_t *checksum, struct error *err) {
-    drain(sink, false);
-    if (checksum) {
-        *checksum = sink->checksum;
-    }
-    char end[MODEL_CHECKSUM_LINE];
-    model_sink_put(sink, end, model_checksum_line(lines, sink->checksum, end));
-    model_sink_put(sink, "\n", 1);
+int model_sink_close(struct model_sink *sink, struct error *err) {
     drain(sink, true);
     if (sink->gzip) {
         deflateEnd(&sink->stream);
@@ -94,4 +87,15 @@ int model_sink_end(struct model_sink *sink, uint64_t lines, uint32_t *checksum, 
                               : output_flush(sink->output, err);
     free(sink);
     return status;
+}
+
+int model_sink_end(struct model_sink *sink, uint64_t lines, uint32_t *checksum, struct error *err) {
+    drain(sink, false);
+    if (checksum) {
+        *checksum = sink->checksum;
+    }
+    char end[MODEL_CHECKSUM_LINE];
+    model_sink_put(sink, end, model_checksum_line(lines, sink->checksum, end));
+    model_sink_put(sink, "\n", 1);
+    return model_sink_close(sink, err);
 }

@@ -21,4 +21,7 @@ void model_sink_put(struct model_sink *sink, const char *text, size_t length);
  * when it fails. *checksum (NULL: unwanted) gets that of all text before the last line. */
 int model_sink_end(struct model_sink *sink, uint64_t lines, uint32_t *checksum, struct error *err);
 
+/* The same of text that has its last line already: nothing is added. */
+int model_sink_close(struct model_sink *sink, struct error *err);
+
 #endif

@@ -246,6 +246,15 @@ static uint64_t put_body(struct model_sink *sink, const struct model *model) {
     return model->vectors.n_rows + model->n_pairs;
 }
 
+int model_write_text(const char *text, size_t n, struct output *output, struct error *err) {
+    struct model_sink *sink;
+    if (model_sink_open(&sink, output, err) < 0) {
+        return -1;
+    }
+    put(sink, text, n);
+    return model_sink_close(sink, err);
+}
+
 int model_write(const struct model *model, const char *family, struct output *output,
                 uint32_t *checksum, struct error *err) {
     struct model_sink *sink;

@@ -101,12 +101,22 @@ static void begin(struct lines *lines, struct output *output) {
     }
 }
 
+static size_t decide(const void *state, const double *score) {
+    const struct lines *lines = state;
+    return decide_largest(score, lines->confusion.labels.names.n);
+}
+
+static void probabilities(const void *state, const double *score, double *p) {
+    const struct lines *lines = state;
+    mc_probability(lines->scale, score, lines->confusion.labels.names.n, p);
+}
+
 static void write_row(struct lines *lines, const double *score, size_t predicted,
                       struct output *output) {
     size_t k = lines->confusion.labels.names.n;
     output_format(output, "%s", confusion_name(&lines->confusion, predicted));
     if (lines->probability) {
-        mc_probability(lines->scale, score, k, lines->p);
+        probabilities(lines, score, lines->p);
         score = lines->p;
     }
     for (size_t c = 0; (lines->probability || lines->scores) && c < k; c++) {
@@ -127,7 +137,7 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
         begin(lines, output);
     }
     for (size_t i = 0; i < rows->n_rows; i++) {
-        size_t predicted = decide_largest(scores + i * k, k);
+        size_t predicted = decide(lines, scores + i * k);
         if (lines->table) {
             confusion_add(&lines->confusion, rows->label[i], predicted);
         }
@@ -159,6 +169,8 @@ const struct predictor mc_predictor = {
     .check = check,
     .open = open_lines,
     .add = add_rows,
+    .decide = decide,
+    .probabilities = probabilities,
     .extra_options = extra_options,
     .write_extra = write_table,
     .close = close_lines};

@@ -49,6 +49,11 @@ static int open_lines(void **state, const struct options *options, const struct 
     return 0;
 }
 
+static void choose(void *state, const double *scores, bool *chosen) {
+    struct lines *lines = state;
+    ml_threshold_apply(&lines->threshold, scores, chosen);
+}
+
 static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
@@ -56,7 +61,7 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     (void)err;
     for (size_t i = 0; i < rows->n_rows; i++) {
         const double *s = scores + i * names->n;
-        ml_threshold_apply(&lines->threshold, s, lines->chosen);
+        choose(lines, s, lines->chosen);
         const char *between = "";
         for (size_t k = 0; k < names->n; k++) {
             if (lines->chosen[k]) {
@@ -84,4 +89,5 @@ const struct predictor ml_predictor = {
     .model_keys = model_keys,
     .open = open_lines,
     .add = add_rows,
+    .choose = choose,
     .close = close_lines};

@@ -63,6 +63,11 @@ static int open_lines(void **state, const struct options *options, const struct 
     return 0;
 }
 
+static size_t decide(const void *state, const double *score) {
+    const struct lines *lines = state;
+    return decide_signed(score, lines->n_scores);
+}
+
 static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
@@ -75,7 +80,7 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     }
     for (size_t i = 0; i < rows->n_rows; i++) {
         const double *score = scores + i * n;
-        size_t predicted = decide_signed(score, n);
+        size_t predicted = decide(lines, score);
         if (lines->table) {
             confusion_add(&lines->confusion, rows->label[i], predicted);
         }
@@ -112,6 +117,7 @@ const struct predictor smm_predictor = {
     .check = check,
     .open = open_lines,
     .add = add_rows,
+    .decide = decide,
     .extra_options = extra_options,
     .write_extra = write_table,
     .close = close_lines};

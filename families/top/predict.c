@@ -102,6 +102,12 @@ static int open_lines(void **opened, const struct options *options, const struct
     return 0;
 }
 
+/* Of (positive, negative). */
+static size_t decide(const void *opened, const double *score) {
+    const struct top_decision *decision = &((const struct lines *)opened)->decision;
+    return top_decide(decision, *score) == decision->positive ? 0 : 1;
+}
+
 static int add_rows(void *opened, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = opened;
@@ -199,6 +205,7 @@ const struct predictor top_predictor = {
     .check = check,
     .open = open_lines,
     .add = add_rows,
+    .decide = decide,
     .extra_options = extra_options,
     .write_extra = write_extra,
     .close = close_lines};

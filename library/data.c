@@ -1,0 +1,372 @@
+/* Data: rows from a file or from arrays, as the reader of files would hold them, so that nothing behind
+ * knows where they came from. */
+#include "library/private.h"
+
+#include "common/base/memory.h"
+#include "common/data/input.h"
+#include "driver/fit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Row numbers and columns have 32 bits elsewhere, and one number stands for none. */
+static const size_t MOST = UINT32_MAX - 1;
+
+/* ---- what all have ---- */
+
+/* Rows without labels. */
+static int make_labels(struct data *data, enum data_labels labels, struct error *err) {
+    size_t n = data->n_rows;
+    data->labels = labels;
+    if (labels == DATA_NUMBER) {
+        data->target = memory_array(n, sizeof *data->target, "labels", err);
+        for (size_t i = 0; data->target && i < n; i++) {
+            data->target[i] = NAN;
+        }
+        return data->target ? 0 : -1;
+    }
+    data->label = memory_array(labels == DATA_NAME ? n : 0, sizeof *data->label, "labels", err);
+    if (labels == DATA_SET) {
+        data->label_start = memory_zeros(n + 1, sizeof *data->label_start, "labels", err);
+        return data->label && data->label_start ? 0 : -1;
+    }
+    for (size_t i = 0; data->label && i < n; i++) {
+        data->label[i] = UINT32_MAX;
+    }
+    return data->label ? 0 : -1;
+}
+
+struct dualsvm_data *library_data_create(const struct family_tables *family, size_t n,
+                                         struct error *err) {
+    struct dualsvm_data *made = memory_zeros(1, sizeof *made, "data", err);
+    if (!made) {
+        return NULL;
+    }
+    made->family = family;
+    made->data.n_rows = n;
+    if (make_labels(&made->data, family->train->labels, err) < 0) {
+        dualsvm_data_free(made);
+        return NULL;
+    }
+    return made;
+}
+
+void dualsvm_data_free(dualsvm_data *data) {
+    if (!data) {
+        return;
+    }
+    if (data->lent) { /* the rest is ours */
+        data->data.value = NULL;
+    }
+    data_free(&data->data);
+    folds_free(&data->folds);
+    free(data);
+}
+
+size_t dualsvm_data_rows(const dualsvm_data *data) {
+    return data ? data->data.n_rows : 0;
+}
+
+size_t dualsvm_data_features(const dualsvm_data *data) {
+    return data ? data_largest(&data->data) : 0;
+}
+
+int library_check_data(const struct dualsvm_data *data, const struct family_tables *family,
+                       dualsvm_error *error) {
+    return data->family == family
+               ? 0
+               : library_refuse(error, "data of the family %s, where %s is wanted",
+                                data->family->train->name, family->train->name);
+}
+
+/* ---- files ---- */
+
+static int read_file(struct dualsvm_data *data, const struct dualsvm_options *options,
+                     const char *path, struct error *err) {
+    const struct predictor *predictor = data->family->predict;
+    bool trains = options->role == DUALSVM_TRAIN;
+    const struct input_format format = {
+        .labels = data->family->train->labels,
+        .label_optional = true,
+        .precomputed = trains && fit_precomputed(data->family->train, &options->options),
+        .remarks =
+            !trains && predictor->wants_remarks && predictor->wants_remarks(&options->options)};
+    struct threads *threads;
+    if (threads_create(&threads, (size_t)options_number(&options->options, "threads"), err) < 0) {
+        return -1;
+    }
+    int status = input_read(&data->data, path, &format, threads, err);
+    threads_free(threads);
+    return status;
+}
+
+int dualsvm_data_read(dualsvm_data **data, const dualsvm_options *options, const char *path,
+                      dualsvm_error *error) {
+    if (!data || !options || !path) {
+        return library_refuse(error, "no options, no path, or no place for data");
+    }
+    *data = NULL;
+    struct error err = {0};
+    struct dualsvm_data *made = memory_zeros(1, sizeof *made, "data", &err);
+    if (!made) {
+        return library_fail(error, &err);
+    }
+    made->family = options->family;
+    if (read_file(made, options, path, &err) < 0) {
+        made->data = (struct data){0};
+        dualsvm_data_free(made);
+        return library_fail(error, &err);
+    }
+    *data = made;
+    return 0;
+}
+
+/* ---- arrays ---- */
+
+/* A matrix of the caller's. */
+struct source {
+    const void *value;
+    int type; /* of values */
+    size_t rows, columns;
+    size_t stride;             /* dense */
+    const void *start, *index; /* CSR; NULL: dense */
+    int index_type;
+};
+
+static double value_at(const struct source *source, size_t k) {
+    return source->type == DUALSVM_FLOAT ? (double)((const float *)source->value)[k]
+                                         : ((const double *)source->value)[k];
+}
+
+/* Negative numbers become too large. */
+static uint64_t index_at(const struct source *source, const void *array, size_t k) {
+    return source->index_type == DUALSVM_INT32 ? (uint64_t)(int64_t)((const int32_t *)array)[k]
+                                               : (uint64_t)((const int64_t *)array)[k];
+}
+
+/* Items first .. end of row i, and the column of one. */
+static size_t row_first(const struct source *source, size_t i) {
+    return source->start ? (size_t)index_at(source, source->start, i) : i * source->stride;
+}
+
+static size_t row_end(const struct source *source, size_t i) {
+    return source->start ? (size_t)index_at(source, source->start, i + 1)
+                         : i * source->stride + source->columns;
+}
+
+static size_t column_of(const struct source *source, size_t first, size_t k) {
+    return source->start ? (size_t)index_at(source, source->index, k) : k - first;
+}
+
+/* What is stored. */
+struct extent {
+    size_t values;   /* that are not 0, */
+    size_t zeros;    /* that are */
+    size_t features; /* the largest column with a value that is not 0, from 1 */
+};
+
+/* The columns of row i must increase, and be there. */
+static int check_row(const struct source *source, size_t i, struct error *err) {
+    size_t first = row_first(source, i), end = row_end(source, i);
+    if (end < first) {
+        return error_set(err, ERROR_USAGE, "row %zu: it ends before it begins", i);
+    }
+    for (size_t k = first, next = 0; k < end; k++) {
+        size_t column = column_of(source, first, k);
+        if (column < next || column >= source->columns) {
+            return error_set(err, ERROR_USAGE,
+                             "row %zu: columns do not increase, or one is not below %zu", i,
+                             source->columns);
+        }
+        next = column + 1;
+    }
+    return 0;
+}
+
+/* Looks at all that there is. A value that is 0 in single precision is 0. */
+static int measure(const struct source *source, struct extent *extent, struct error *err) {
+    *extent = (struct extent){0};
+    if (source->start && index_at(source, source->start, 0) != 0) {
+        return error_set(err, ERROR_USAGE, "the first row does not start at 0");
+    }
+    for (size_t i = 0; i < source->rows; i++) {
+        if (source->start && check_row(source, i, err) < 0) {
+            return -1;
+        }
+        size_t first = row_first(source, i), end = row_end(source, i);
+        for (size_t k = first; k < end; k++) {
+            float value = (float)value_at(source, k);
+            size_t column = column_of(source, first, k);
+            if (!isfinite(value)) {
+                return error_set(err, ERROR_RUNTIME,
+                                 "row %zu, column %zu: %g is not finite, or too large for single "
+                                 "precision",
+                                 i, column, value_at(source, k));
+            }
+            extent->zeros += value == 0;
+            extent->values += value != 0;
+            extent->features =
+                value != 0 && column >= extent->features ? column + 1 : extent->features;
+        }
+    }
+    return 0;
+}
+
+/* Whether values can stay where they are, if their rows are to be dense or not. */
+static bool lendable(const struct source *source, const struct extent *extent, bool dense) {
+    if (source->type != DUALSVM_FLOAT) {
+        return false;
+    }
+    return source->start
+               ? !dense && extent->zeros == 0
+               : dense && source->stride == source->columns && source->columns == extent->features;
+}
+
+static int fill_dense(struct data *data, const struct source *source, struct error *err) {
+    size_t width = data->n_features;
+    data->value = memory_array(data->n_rows * width, sizeof *data->value, "values", err);
+    if (!data->value) {
+        return -1;
+    }
+    if (source->start) {
+        memset(data->value, 0, data->n_rows * width * sizeof *data->value);
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        size_t first = row_first(source, i), end = row_end(source, i);
+        for (size_t k = first; k < end; k++) {
+            size_t column = column_of(source, first, k);
+            if (column < width) { /* what is beyond is 0 */
+                data->value[i * width + column] = (float)value_at(source, k);
+            }
+        }
+    }
+    return 0;
+}
+
+static int fill_sparse(struct data *data, const struct source *source, size_t n_values, bool lent,
+                       struct error *err) {
+    data->row_start = memory_array(data->n_rows + 1, sizeof *data->row_start, "rows", err);
+    data->column = memory_array(n_values, sizeof *data->column, "columns", err);
+    float *value = NULL;
+    if (!lent) {
+        data->value = value = memory_array(n_values, sizeof *value, "values", err);
+    }
+    if (!data->row_start || !data->column || !data->value) {
+        return -1;
+    }
+    size_t n = 0;
+    data->row_start[0] = 0;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        size_t first = row_first(source, i), end = row_end(source, i);
+        for (size_t k = first; k < end; k++) {
+            float item = (float)value_at(source, k);
+            if (item == 0) {
+                continue;
+            }
+            data->column[n] = (uint32_t)column_of(source, first, k);
+            if (value) {
+                value[n] = item;
+            }
+            n++;
+        }
+        data->row_start[i + 1] = n;
+    }
+    return 0;
+}
+
+/* Dense where the drivers would make the rows dense (data_make_dense): where more than half of all is
+ * not 0. */
+static int take(struct dualsvm_data *data, const struct source *source, unsigned flags,
+                struct error *err) {
+    struct extent extent;
+    struct data *rows = &data->data;
+    if (measure(source, &extent, err) < 0) {
+        return -1;
+    }
+    size_t cells;
+    bool fits = !__builtin_mul_overflow(source->rows, extent.features, &cells);
+    bool dense = fits && extent.features > 0 && cells / 2 < extent.values;
+    data->lent = (flags & DUALSVM_LENT) && lendable(source, &extent, dense);
+    rows->n_features = (uint32_t)extent.features;
+    if (data->lent) {
+        /* never written to: whoever changes features makes a copy first (data_own) */
+        memcpy(&rows->value, &source->value, sizeof rows->value);
+    }
+    if (dense) {
+        return data->lent ? 0 : fill_dense(rows, source, err);
+    }
+    return fill_sparse(rows, source, extent.values, data->lent, err);
+}
+
+static int make(dualsvm_data **data, const struct family_tables *family,
+                const struct source *source, unsigned flags, dualsvm_error *error) {
+    struct error err = {0};
+    if (source->rows > MOST || source->columns > MOST) {
+        return library_refuse(error, "%zu rows of %zu columns: more than %zu", source->rows,
+                              source->columns, MOST);
+    }
+    if ((source->type != DUALSVM_FLOAT && source->type != DUALSVM_DOUBLE) ||
+        (source->index_type != DUALSVM_INT32 && source->index_type != DUALSVM_INT64) ||
+        flags > DUALSVM_LENT) {
+        return library_refuse(error,
+                              "no type of values or of indices, or a flag that there is not");
+    }
+    if (source->rows == 0) {
+        return library_refuse(error, "no rows");
+    }
+    struct dualsvm_data *made = library_data_create(family, source->rows, &err);
+    if (!made) {
+        return library_fail(error, &err);
+    }
+    if (take(made, source, flags, &err) < 0) {
+        dualsvm_data_free(made);
+        return library_fail(error, &err);
+    }
+    *data = made;
+    return 0;
+}
+
+int dualsvm_data_dense(dualsvm_data **data, const char *family, const void *values, int type,
+                       size_t rows, size_t columns, size_t stride, unsigned flags,
+                       dualsvm_error *error) {
+    if (!data || (!values && columns > 0)) {
+        return library_refuse(error, "no values, or no place for data");
+    }
+    *data = NULL;
+    const struct family_tables *tables = library_family(family, error);
+    const struct source source = {
+        .value = values, .type = type, .rows = rows, .columns = columns, .stride = stride};
+    if (!tables) {
+        return -1;
+    }
+    return stride < columns
+               ? library_refuse(error, "rows of %zu columns, %zu apart", columns, stride)
+               : make(data, tables, &source, flags, error);
+}
+
+int dualsvm_data_csr(dualsvm_data **data, const char *family, const void *start, const void *index,
+                     int index_type, const void *values, int value_type, size_t rows,
+                     size_t columns, unsigned flags, dualsvm_error *error) {
+    if (!data || !start) {
+        return library_refuse(error, "no starts of rows, or no place for data");
+    }
+    *data = NULL;
+    const struct family_tables *tables = library_family(family, error);
+    const struct source source = {.value = values,
+                                  .type = value_type,
+                                  .rows = rows,
+                                  .columns = columns,
+                                  .start = start,
+                                  .index = index,
+                                  .index_type = index_type};
+    if (!tables) {
+        return -1;
+    }
+    if ((!index || !values) && (index_type == DUALSVM_INT32 || index_type == DUALSVM_INT64) &&
+        index_at(&source, start, rows) > 0) {
+        return library_refuse(error, "no indices, or no values");
+    }
+    return make(data, tables, &source, flags, error);
+}

@@ -1,0 +1,385 @@
+/* What stands beside the features of rows: labels, queries, weights, folds. */
+#include "library/private.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- labels ---- */
+
+/* Labels of rows that are being made. */
+struct labels_made {
+    struct data data; /* the fields of labels only */
+    size_t n, room;   /* of data.label, sets */
+};
+
+static void drop(struct data *made) {
+    free(made->target);
+    free(made->label);
+    free(made->label_start);
+    names_free(&made->names);
+}
+
+/* Puts the labels in place of those that there were. */
+static void replace(struct data *data, struct data *made) {
+    struct data old = {.target = data->target,
+                       .label = data->label,
+                       .label_start = data->label_start,
+                       .names = data->names};
+    data->target = made->target;
+    data->label = made->label;
+    data->label_start = made->label_start;
+    data->names = made->names;
+    drop(&old);
+}
+
+static int allocate(struct labels_made *made, const struct data *data, struct error *err) {
+    size_t n = data->n_rows;
+    *made = (struct labels_made){.data = {.labels = data->labels, .n_rows = n}};
+    switch (data->labels) {
+    case DATA_NUMBER:
+        made->data.target = memory_array(n, sizeof *made->data.target, "labels", err);
+        return made->data.target ? 0 : -1;
+    case DATA_NAME:
+        made->data.label = memory_array(n, sizeof *made->data.label, "labels", err);
+        return made->data.label ? 0 : -1;
+    case DATA_SET:
+        break;
+    }
+    made->data.label = malloc(1); /* not NULL even without a label; it grows */
+    made->data.label_start = memory_zeros(n + 1, sizeof *made->data.label_start, "labels", err);
+    if (!made->data.label) {
+        return error_set(err, ERROR_RUNTIME, "out of memory: labels");
+    }
+    return made->data.label_start ? 0 : -1;
+}
+
+/* A label that a file could not have where it is one word. */
+static int check_word(const char *word, size_t length, size_t row, struct error *err) {
+    if (length == 0 || *word == '#' || strcspn(word, " \t\r\n:,") < length) {
+        return error_set(err, ERROR_RUNTIME, "label of row %zu: not a word: '%.*s'", row,
+                         (int)(length < 100 ? length : 100), word);
+    }
+    return 0;
+}
+
+/* Gives row i a word; in sets it comes to those that the row has. */
+static int add_word(struct labels_made *made, size_t row, const char *word, size_t length,
+                    struct error *err) {
+    struct data *data = &made->data;
+    uint32_t number;
+    if (check_word(word, length, row, err) < 0 ||
+        names_add(&data->names, word, length, &number, err) < 0) {
+        return -1;
+    }
+    if (data->labels == DATA_NAME) {
+        data->label[row] = number;
+        return 0;
+    }
+    for (size_t k = (size_t)data->label_start[row]; k < made->n; k++) {
+        if (data->label[k] == number) {
+            return error_set(err, ERROR_RUNTIME, "label of row %zu: it is there twice: '%.*s'", row,
+                             (int)(length < 100 ? length : 100), word);
+        }
+    }
+    if (memory_grow(&data->label, made->room, made->n + 1, sizeof *data->label, "labels", err) <
+        0) {
+        return -1;
+    }
+    made->room = memory_room(made->room, made->n + 1);
+    data->label[made->n++] = number;
+    return 0;
+}
+
+/* The words of row i, with commas between if it has sets; NULL or nothing: none. */
+static int add_words(struct labels_made *made, size_t row, const char *words, struct error *err) {
+    struct data *data = &made->data;
+    if (!words || !*words) {
+        if (data->labels == DATA_NUMBER) {
+            data->target[row] = NAN;
+        } else if (data->labels == DATA_NAME) {
+            data->label[row] = UINT32_MAX;
+        }
+        return 0;
+    }
+    if (data->labels == DATA_NUMBER) {
+        return number_parse_whole(words, &data->target[row])
+                   ? 0
+                   : error_set(err, ERROR_RUNTIME, "label of row %zu: not a number: '%.100s'", row,
+                               words);
+    }
+    for (const char *word = words;; word++) {
+        size_t length = data->labels == DATA_SET ? strcspn(word, ",") : strlen(word);
+        if (add_word(made, row, word, length, err) < 0) {
+            return -1;
+        }
+        word += length;
+        if (!*word) {
+            return 0;
+        }
+    }
+}
+
+/* Labels row by row, by what add makes of each. */
+static int set_labels(struct dualsvm_data *data,
+                      int (*add)(struct labels_made *made, size_t row, const void *source,
+                                 struct error *err),
+                      const void *source, dualsvm_error *error) {
+    struct error err = {0};
+    struct labels_made made;
+    size_t n = data->data.n_rows;
+    int status = allocate(&made, &data->data, &err);
+    for (size_t i = 0; i < n && status == 0; i++) {
+        status = add(&made, i, source, &err);
+        if (status == 0 && made.data.label_start) {
+            made.data.label_start[i + 1] = made.n;
+        }
+    }
+    if (status < 0) {
+        drop(&made.data);
+        return library_fail(error, &err);
+    }
+    replace(&data->data, &made.data);
+    return 0;
+}
+
+static int add_number(struct labels_made *made, size_t row, const void *source, struct error *err) {
+    double label = ((const double *)source)[row];
+    char text[NUMBER_LENGTH];
+    if (isinf(label)) {
+        return error_set(err, ERROR_RUNTIME, "label of row %zu: it is infinite", row);
+    }
+    if (made->data.labels == DATA_NUMBER) {
+        made->data.target[row] = label;
+        return 0;
+    }
+    if (isnan(label)) {
+        return add_words(made, row, NULL, err);
+    }
+    number_format(label, text);
+    return add_words(made, row, text, err);
+}
+
+int dualsvm_data_set_label_numbers(dualsvm_data *data, const double *label, dualsvm_error *error) {
+    return data && label ? set_labels(data, add_number, label, error)
+                         : library_refuse(error, "no data, or no labels");
+}
+
+static int add_text(struct labels_made *made, size_t row, const void *source, struct error *err) {
+    return add_words(made, row, ((const char *const *)source)[row], err);
+}
+
+int dualsvm_data_set_label_words(dualsvm_data *data, const char *const *label,
+                                 dualsvm_error *error) {
+    return data && label ? set_labels(data, add_text, (const void *)label, error)
+                         : library_refuse(error, "no data, or no labels");
+}
+
+/* Numbers of words. */
+struct codes {
+    const uint64_t *start;
+    const uint32_t *label;
+    const char *const *name;
+    size_t n_names;
+};
+
+static int add_codes(struct labels_made *made, size_t row, const void *source, struct error *err) {
+    const struct codes *codes = source;
+    uint64_t first = codes->start ? codes->start[row] : row;
+    uint64_t end = codes->start ? codes->start[row + 1] : row + 1;
+    if (made->data.labels == DATA_NAME && (end < first || end - first != 1)) {
+        if (end == first) {
+            return add_words(made, row, NULL, err);
+        }
+        return error_set(err, ERROR_RUNTIME, "row %zu: several labels, where one is wanted", row);
+    }
+    for (uint64_t k = first; k < end; k++) {
+        uint32_t label = codes->label[k];
+        if (label == UINT32_MAX && !codes->start) {
+            return add_words(made, row, NULL, err);
+        }
+        const char *name = label < codes->n_names ? codes->name[label] : NULL;
+        if (!name) {
+            return error_set(err, ERROR_RUNTIME, "row %zu: no label has the number %lu", row,
+                             (unsigned long)label);
+        }
+        if (add_word(made, row, name, strlen(name), err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int dualsvm_data_set_label_codes(dualsvm_data *data, const uint64_t *start, const uint32_t *label,
+                                 const char *const *name, size_t names, dualsvm_error *error) {
+    if (!data || (!label && !(start && start[data->data.n_rows] == 0)) || (!name && names > 0)) {
+        return library_refuse(error, "no data, or no labels");
+    }
+    const struct codes codes = {start, label, name, names};
+    return data->data.labels == DATA_NUMBER
+               ? library_refuse(error, "labels of %s are numbers", data->family->train->name)
+               : set_labels(data, add_codes, &codes, error);
+}
+
+/* ---- queries ---- */
+
+static void replace_queries(struct data *data, uint64_t *query, struct names *names) {
+    free(data->query);
+    names_free(&data->queries);
+    data->query = query;
+    data->queries = *names;
+}
+
+int dualsvm_data_set_queries(dualsvm_data *data, const uint64_t *query, dualsvm_error *error) {
+    if (!data || !query) {
+        return library_refuse(error, "no data, or no queries");
+    }
+    struct error err = {0};
+    struct names names = {0};
+    size_t n = data->data.n_rows;
+    uint64_t *copy = memory_array(n, sizeof *copy, "queries", &err);
+    if (!copy) {
+        return library_fail(error, &err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (query[i] >= DATA_QUERY_NAME) {
+            free(copy);
+            return library_refuse(error, "query of row %zu: not below 2^63", i);
+        }
+        copy[i] = query[i];
+    }
+    replace_queries(&data->data, copy, &names);
+    return 0;
+}
+
+static int take_query(struct names *names, const char *word, size_t row, uint64_t *query,
+                      struct error *err) {
+    size_t length = word ? strlen(word) : 0;
+    uint32_t name;
+    if (length == 0 || strpbrk(word, " \t\r\n#")) {
+        return error_set(err, ERROR_RUNTIME, "query of row %zu: not a word: '%.100s'", row,
+                         word ? word : "");
+    }
+    if (data_query_number(word, length, query)) {
+        return 0;
+    }
+    if (names_add(names, word, length, &name, err) < 0) {
+        return -1;
+    }
+    *query = DATA_QUERY_NAME + name;
+    return 0;
+}
+
+int dualsvm_data_set_query_words(dualsvm_data *data, const char *const *query,
+                                 dualsvm_error *error) {
+    if (!data || !query) {
+        return library_refuse(error, "no data, or no queries");
+    }
+    struct error err = {0};
+    struct names names = {0};
+    size_t n = data->data.n_rows;
+    uint64_t *made = memory_array(n, sizeof *made, "queries", &err);
+    int status = made ? 0 : -1;
+    for (size_t i = 0; i < n && status == 0; i++) {
+        status = take_query(&names, query[i], i, &made[i], &err);
+    }
+    if (status < 0) {
+        free(made);
+        names_free(&names);
+        return library_fail(error, &err);
+    }
+    replace_queries(&data->data, made, &names);
+    return 0;
+}
+
+/* ---- weights, folds, numbers of rows ---- */
+
+int dualsvm_data_set_weights(dualsvm_data *data, const double *weight, dualsvm_error *error) {
+    if (!data) {
+        return library_refuse(error, "no data");
+    }
+    struct error err = {0};
+    size_t n = data->data.n_rows;
+    double *copy = NULL;
+    if (weight) {
+        copy = memory_array(n, sizeof *copy, "weights of rows", &err);
+        if (!copy) {
+            return library_fail(error, &err);
+        }
+        for (size_t i = 0; i < n; i++) {
+            if (!(weight[i] >= 0) || isinf(weight[i])) {
+                free(copy);
+                return library_refuse(error, "weight of row %zu: not a number of 0 or more", i);
+            }
+            copy[i] = weight[i];
+        }
+    }
+    free(data->data.weight);
+    data->data.weight = copy;
+    return 0;
+}
+
+/* Each fold must hold something out. */
+static int check_folds(const uint32_t *fold, size_t n_rows, size_t n, struct error *err) {
+    bool *seen = n > 0 && n <= n_rows ? memory_zeros(n, sizeof *seen, "folds", err) : NULL;
+    if (!seen) {
+        return n > 0 && n <= n_rows
+                   ? -1
+                   : error_set(err, ERROR_USAGE, "%zu folds of %zu rows", n, n_rows);
+    }
+    int status = 0;
+    for (size_t i = 0; i < n_rows && status == 0; i++) {
+        if (fold[i] != FOLDS_NEVER && fold[i] >= n) {
+            status = error_set(err, ERROR_USAGE, "fold of row %zu: not below %zu", i, n);
+        } else if (fold[i] != FOLDS_NEVER) {
+            seen[fold[i]] = true;
+        }
+    }
+    for (size_t f = 0; f < n && status == 0; f++) {
+        status = seen[f] ? 0 : error_set(err, ERROR_USAGE, "fold %zu holds no row out", f);
+    }
+    free(seen);
+    return status;
+}
+
+int dualsvm_data_set_folds(dualsvm_data *data, const uint32_t *fold, size_t folds,
+                           dualsvm_error *error) {
+    if (!data) {
+        return library_refuse(error, "no data");
+    }
+    struct error err = {0};
+    struct folds made = {0};
+    if (fold) {
+        uint32_t *lent;
+        memcpy(&lent, &fold, sizeof lent); /* to be copied */
+        const struct folds given = {.n = folds, .n_rows = data->data.n_rows, .fold = lent};
+        if (check_folds(fold, given.n_rows, folds, &err) < 0 ||
+            folds_copy(&given, &made, &err) < 0) {
+            return library_fail(error, &err);
+        }
+    }
+    folds_free(&data->folds);
+    data->folds = made;
+    return 0;
+}
+
+int dualsvm_data_set_precomputed(dualsvm_data *data, const uint64_t *serial, dualsvm_error *error) {
+    if (!data) {
+        return library_refuse(error, "no data");
+    }
+    struct error err = {0};
+    size_t n = data->data.n_rows;
+    uint64_t *copy = memory_array(n, sizeof *copy, "serial numbers", &err);
+    if (!copy) {
+        return library_fail(error, &err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = serial ? serial[i] : i + 1;
+    }
+    free(data->data.serial);
+    data->data.serial = copy;
+    return 0;
+}

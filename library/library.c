@@ -1,0 +1,71 @@
+#include "library/private.h"
+
+#include "common/base/memory.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)DUALSVM_FAILED == (int)ERROR_RUNTIME, "kinds of errors are the same");
+_Static_assert((int)DUALSVM_USAGE == (int)ERROR_USAGE, "kinds of errors are the same");
+_Static_assert((int)DUALSVM_STOPPED == (int)ERROR_STOPPED, "kinds of errors are the same");
+_Static_assert((int)DUALSVM_ERROR_TEXT == (int)ERROR_TEXT, "texts have the same room");
+
+const char *dualsvm_version(void) {
+    return DUALSVM_VERSION;
+}
+
+int dualsvm_version_number(void) {
+    return DUALSVM_VERSION_NUMBER;
+}
+
+const char *dualsvm_family_name(size_t i) {
+    for (size_t k = 0; families[k].train; k++) {
+        if (k == i) {
+            return families[k].train->name;
+        }
+    }
+    return NULL;
+}
+
+int library_fail(dualsvm_error *to, const struct error *from) {
+    if (to) {
+        to->kind = from->kind == ERROR_NONE ? DUALSVM_FAILED : (int)from->kind;
+        memcpy(to->text, from->text, sizeof to->text);
+    }
+    return -1;
+}
+
+int library_refuse(dualsvm_error *to, const char *format, ...) {
+    char text[ERROR_TEXT];
+    struct error err = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    error_set(&err, ERROR_USAGE, "%s", text);
+    return library_fail(to, &err);
+}
+
+const struct family_tables *library_family(const char *name, dualsvm_error *error) {
+    const struct family_tables *tables = name ? families_find(name) : NULL;
+    if (!tables) {
+        library_refuse(error, "no family of models: '%.100s': rank, top, mc, ml or smm",
+                       name ? name : "(NULL)");
+    }
+    return tables;
+}
+
+int library_take_bytes(void *context, const char *bytes, size_t n) {
+    struct library_bytes *to = context;
+    struct error unheard;
+    if (memory_grow(&to->bytes, to->room, to->n + n, 1, "text", &unheard) < 0) {
+        return ENOMEM;
+    }
+    to->room = memory_room(to->room, to->n + n);
+    memcpy(to->bytes + to->n, bytes, n);
+    to->n += n;
+    return 0;
+}

@@ -1,0 +1,316 @@
+/* Models: the text of the file that a program would write, and what is read from it. That a model came
+ * from a fit a moment ago or from a file makes no difference: what predicts is always what was read. */
+#include "library/private.h"
+
+#include "common/base/memory.h"
+#include "common/data/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the text ---- */
+
+/* Ends the line at text[*at] with a NUL; *at moves behind it. NULL: there is no line end. */
+static char *next_line(char *text, size_t size, size_t *at) {
+    char *line = text + *at, *end = *at < size ? memchr(line, '\n', size - *at) : NULL;
+    if (!end) {
+        return NULL;
+    }
+    *end = '\0';
+    *at = (size_t)(end - text) + 1;
+    return line;
+}
+
+/* Lines of the header have a blank; those that begin what follows it have none, or are of numbers. */
+static bool is_header_line(const char *line) {
+    return strchr(line, ' ') && strcmp(line, "scaling sparse") != 0 &&
+           strcmp(line, "w sparse") != 0 && strcmp(line, "SV pairs") != 0;
+}
+
+/* The lines `key value` behind the first, in the model's own room. */
+static int take_header(struct dualsvm_model *model, struct error *err) {
+    const char *text = model->text.bytes;
+    size_t size = model->text.n, at = 0;
+    for (const char *end; (end = memchr(text + at, '\n', size - at)) != NULL;) {
+        at = (size_t)(end - text) + 1;
+        if (at >= size || !strchr("abcdefghijklmnopqrstuvwxyz", text[at])) {
+            break; /* numbers */
+        }
+    }
+    model->header = memory_text(text, at, "a header", err);
+    if (!model->header) {
+        return -1;
+    }
+    size_t n = 0;
+    at = 0;
+    next_line(model->header, strlen(model->header), &at); /* the family */
+    size_t length = at + strlen(model->header + at);
+    for (char *line; (line = next_line(model->header, length, &at)) && is_header_line(line);) {
+        *strchr(line, ' ') = '\0';
+        n = at;
+    }
+    model->header_size = n;
+    return 0;
+}
+
+const char *dualsvm_model_value(const dualsvm_model *model, const char *key) {
+    if (!model || !key || model->header_size == 0) {
+        return NULL;
+    }
+    size_t at = strlen(model->header) + 1;
+    while (at < model->header_size) {
+        const char *name = model->header + at, *value = name + strlen(name) + 1;
+        if (strcmp(name, key) == 0) {
+            return value;
+        }
+        at = (size_t)(value - model->header) + strlen(value) + 1;
+    }
+    return NULL;
+}
+
+/* The labels, in the order of the model's line. */
+static int take_labels(struct dualsvm_model *model, struct error *err) {
+    const char *line = model_value(&model->model, "labels");
+    if (!line || model->family->train->labels == DATA_NUMBER) {
+        return 0;
+    }
+    model->label_text = memory_text(line, strlen(line), "labels", err);
+    if (!model->label_text) {
+        return -1;
+    }
+    size_t n = *line != '\0';
+    for (const char *at = line; *at; at++) {
+        n += *at == ' ';
+    }
+    model->label = memory_array(n, sizeof *model->label, "labels", err);
+    if (!model->label) {
+        return -1;
+    }
+    for (char *word = model->label_text; model->n_labels < n; word += strlen(word) + 1) {
+        word[strcspn(word, " ")] = '\0';
+        model->label[model->n_labels++] = word;
+    }
+    return 0;
+}
+
+static void begin_report(struct dualsvm_model *model) {
+    const struct model *read = &model->model;
+    bool bounded = !isnan(read->gap);
+    model->report = (dualsvm_report){.primal = read->primal,
+                                     .dual = bounded ? read->dual : (double)NAN,
+                                     .gap = read->gap,
+                                     .certified = read->certified,
+                                     .converged = -1,
+                                     .iterations = read->iterations,
+                                     .reason = "",
+                                     .lines = ""};
+}
+
+int library_model_create(struct dualsvm_model **model, const struct family_tables *family,
+                         const char *name, struct library_bytes *text, struct error *err) {
+    struct dualsvm_model *made = memory_zeros(1, sizeof *made, "a model", err);
+    if (!made) {
+        free(text->bytes);
+        *text = (struct library_bytes){0};
+        return -1;
+    }
+    made->family = family;
+    made->text = *text;
+    *text = (struct library_bytes){0};
+    const struct predictor *predictor = family->predict;
+    if (model_read_bytes(&made->model, predictor->name, predictor->model_keys, predictor->imports,
+                         name, made->text.bytes, made->text.n, err) < 0) {
+        made->model = (struct model){0};
+        dualsvm_model_free(made);
+        return -1;
+    }
+    if (take_header(made, err) < 0 || take_labels(made, err) < 0) {
+        dualsvm_model_free(made);
+        return -1;
+    }
+    begin_report(made);
+    *model = made;
+    return 0;
+}
+
+void dualsvm_model_free(dualsvm_model *model) {
+    if (!model) {
+        return;
+    }
+    model_free(&model->model);
+    free(model->text.bytes);
+    free(model->header);
+    free(model->label_text);
+    free((void *)model->label);
+    free(model->lines.bytes);
+    free(model);
+}
+
+/* ---- files and bytes ---- */
+
+int dualsvm_model_save(const dualsvm_model *model, const char *path, dualsvm_error *error) {
+    if (!model || !path) {
+        return library_refuse(error, "no model, or no path");
+    }
+    struct error err = {0};
+    struct output *output;
+    if (output_open(&output, path, &err) < 0) {
+        return library_fail(error, &err);
+    }
+    int status = model_write_text(model->text.bytes, model->text.n, output, &err);
+    if (status < 0) {
+        output_discard(output);
+    } else {
+        status = output_commit(output, NULL, &err);
+    }
+    return status < 0 ? library_fail(error, &err) : 0;
+}
+
+const void *dualsvm_model_bytes(const dualsvm_model *model, size_t *size) {
+    if (size) {
+        *size = model ? model->text.n : 0;
+    }
+    return model ? model->text.bytes : NULL;
+}
+
+/* All text of a source. */
+static int read_all(struct source *source, struct library_bytes *text, struct error *err) {
+    enum { BLOCK = 1 << 16 };
+    size_t got = BLOCK;
+    while (got == BLOCK) {
+        if (memory_grow(&text->bytes, text->room, text->n + BLOCK, 1, "a model", err) < 0) {
+            return -1;
+        }
+        text->room = memory_room(text->room, text->n + BLOCK);
+        if (source_read(source, text->bytes + text->n, BLOCK, &got, err) < 0) {
+            return -1;
+        }
+        text->n += got;
+    }
+    return 0;
+}
+
+/* The family that the first line names: `dualsvm FAMILY 1`; LIBLINEAR's models are of mc. */
+static const struct family_tables *told_family(const struct library_bytes *text) {
+    for (const struct family_tables *tables = families; tables->train; tables++) {
+        const char *magic = "dualsvm ", *name = tables->train->name;
+        size_t before = strlen(magic), length = strlen(name);
+        if (text->n > before + length && memcmp(text->bytes, magic, before) == 0 &&
+            memcmp(text->bytes + before, name, length) == 0 &&
+            text->bytes[before + length] == ' ') {
+            return tables;
+        }
+    }
+    return families_find("mc");
+}
+
+/* Takes what a source has, and ends it. */
+static int load(dualsvm_model **model, const struct family_tables *family, struct source *source,
+                struct error *err) {
+    struct library_bytes text = {0};
+    if (read_all(source, &text, err) < 0) {
+        free(text.bytes);
+        return -1;
+    }
+    return library_model_create(model, family ? family : told_family(&text), source_name(source),
+                                &text, err);
+}
+
+/* The family of that name; NULL: any. */
+static int find_family(const char *name, const struct family_tables **family,
+                       dualsvm_error *error) {
+    *family = name ? library_family(name, error) : NULL;
+    return name && !*family ? -1 : 0;
+}
+
+int dualsvm_model_load(dualsvm_model **model, const char *family, const char *path,
+                       dualsvm_error *error) {
+    if (!model || !path) {
+        return library_refuse(error, "no path, or no place for a model");
+    }
+    *model = NULL;
+    struct error err = {0};
+    struct source *source;
+    const struct family_tables *tables;
+    if (find_family(family, &tables, error) < 0) {
+        return -1;
+    }
+    if (source_open(&source, path, &err) < 0) {
+        return library_fail(error, &err);
+    }
+    int status = load(model, tables, source, &err);
+    source_close(source);
+    return status < 0 ? library_fail(error, &err) : 0;
+}
+
+int dualsvm_model_from_bytes(dualsvm_model **model, const char *family, const void *bytes,
+                             size_t size, dualsvm_error *error) {
+    if (!model || !bytes) {
+        return library_refuse(error, "no bytes, or no place for a model");
+    }
+    *model = NULL;
+    struct error err = {0};
+    struct source *source;
+    const struct family_tables *tables;
+    if (find_family(family, &tables, error) < 0) {
+        return -1;
+    }
+    if (source_open_bytes(&source, "<bytes>", bytes, size, &err) < 0) {
+        return library_fail(error, &err);
+    }
+    int status = load(model, tables, source, &err);
+    source_close(source);
+    return status < 0 ? library_fail(error, &err) : 0;
+}
+
+/* ---- what is asked of them ---- */
+
+const char *dualsvm_model_family(const dualsvm_model *model) {
+    return model ? model->family->train->name : NULL;
+}
+
+size_t dualsvm_model_scores(const dualsvm_model *model) {
+    return model ? model->model.n_outputs : 0;
+}
+
+size_t dualsvm_model_features(const dualsvm_model *model) {
+    return model ? model->model.n_features : 0;
+}
+
+size_t dualsvm_model_support_vectors(const dualsvm_model *model) {
+    return model && !model->model.weights ? model->model.vectors.n_rows : 0;
+}
+
+size_t dualsvm_model_labels(const dualsvm_model *model) {
+    return model ? model->n_labels : 0;
+}
+
+const char *dualsvm_model_label(const dualsvm_model *model, size_t i) {
+    return model && i < model->n_labels ? model->label[i] : NULL;
+}
+
+int dualsvm_model_weights(const dualsvm_model *model, double *weights, double *bias,
+                          dualsvm_error *error) {
+    if (!model || !model->model.weights) {
+        return library_refuse(error, "not a model with weights");
+    }
+    const struct model *read = &model->model;
+    size_t n = read->n_outputs, place = 0;
+    for (uint32_t j = 0; weights && j < read->n_features; j++) {
+        const double *of_feature = model_weights_of(read, j, &place);
+        for (size_t k = 0; k < n; k++) {
+            weights[j * n + k] = of_feature ? of_feature[k] : 0;
+        }
+    }
+    for (size_t k = 0; bias && k < n; k++) {
+        bias[k] = read->bias ? read->bias[k] : 0;
+    }
+    return 0;
+}
+
+void dualsvm_model_report(const dualsvm_model *model, dualsvm_report *report, size_t size) {
+    if (model && report) {
+        memcpy(report, &model->report, size < sizeof *report ? size : sizeof *report);
+    }
+}

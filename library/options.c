@@ -1,0 +1,277 @@
+/* Options: words as on a command line, which the programs' reader reads. */
+#include "library/private.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "driver/predict.h"
+#include "driver/train.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options about a program's own files and words. Who calls a function has their like at hand. */
+static const char *const not_of_train[] = {"resume", "shard",   "strict", "quiet",
+                                           "log",    "proof",   "libsvm", "liblinear",
+                                           "help",   "version", NULL};
+static const char *const not_of_predict[] = {
+    "metrics",       "by-query", "batch", "output-dir", "keep-going",
+    "skip-existing", "quiet",    "help",  "version",    NULL};
+
+bool library_has_option(const struct dualsvm_options *options, const struct option_spec *spec) {
+    bool trains = options->role == DUALSVM_TRAIN;
+    const char *const *other = trains ? not_of_train : not_of_predict;
+    const char *extra = options->family->train->extra_option;
+    for (; *other; other++) {
+        if (strcmp(*other, spec->name) == 0) {
+            return false;
+        }
+    }
+    return !(trains && extra && strcmp(extra, spec->name) == 0);
+}
+
+/* Reads n words, which stay where they are. */
+static int read_words(struct options *read, const struct dualsvm_options *options, char **word,
+                      size_t n, struct error *err) {
+    *read = (struct options){0};
+    int status = options->role == DUALSVM_TRAIN
+                     ? train_options(read, options->family->train, err)
+                     : predict_options(read, options->family->predict, err);
+    status = status < 0 ? -1 : options_parse(read, (int)n, word, err);
+    if (status < 0) {
+        options_free(read);
+    }
+    return status;
+}
+
+static char *copy_word(const char *word, struct error *err) {
+    return memory_text(word, strlen(word), "an option", err);
+}
+
+static int begin(struct dualsvm_options *options, struct error *err) {
+    options->word = memory_array(1, sizeof *options->word, "options", err);
+    if (!options->word) {
+        return -1;
+    }
+    options->word[0] = copy_word("dualsvm", err);
+    if (!options->word[0]) {
+        return -1;
+    }
+    options->n_words = 1;
+    return read_words(&options->options, options, options->word, 1, err);
+}
+
+int dualsvm_options_create(dualsvm_options **options, const char *family, int role,
+                           dualsvm_error *error) {
+    if (!options) {
+        return library_refuse(error, "no place for options");
+    }
+    *options = NULL;
+    const struct family_tables *tables = library_family(family, error);
+    if (!tables) {
+        return -1;
+    }
+    if (role != DUALSVM_TRAIN && role != DUALSVM_PREDICT) {
+        return library_refuse(error, "options of no trainer and no predictor: %d", role);
+    }
+    struct error err = {0};
+    struct dualsvm_options *made = memory_zeros(1, sizeof *made, "options", &err);
+    if (!made) {
+        return library_fail(error, &err);
+    }
+    made->family = tables;
+    made->role = role;
+    if (begin(made, &err) < 0) {
+        dualsvm_options_free(made);
+        return library_fail(error, &err);
+    }
+    *options = made;
+    return 0;
+}
+
+int dualsvm_options_copy(dualsvm_options **copy, const dualsvm_options *options,
+                         dualsvm_error *error) {
+    if (!copy || !options) {
+        return library_refuse(error, "no options to copy, or no place for them");
+    }
+    *copy = NULL;
+    struct error err = {0};
+    struct dualsvm_options *made = memory_zeros(1, sizeof *made, "options", &err);
+    if (!made) {
+        return library_fail(error, &err);
+    }
+    made->family = options->family;
+    made->role = options->role;
+    made->word = memory_array(options->n_words, sizeof *made->word, "options", &err);
+    int status = made->word ? 0 : -1;
+    for (size_t i = 0; i < options->n_words && status == 0; i++) {
+        made->word[i] = copy_word(options->word[i], &err);
+        status = made->word[i] ? 0 : -1;
+        made->n_words += status == 0;
+    }
+    if (status < 0 || read_words(&made->options, made, made->word, made->n_words, &err) < 0) {
+        dualsvm_options_free(made);
+        return library_fail(error, &err);
+    }
+    *copy = made;
+    return 0;
+}
+
+void dualsvm_options_free(dualsvm_options *options) {
+    if (!options) {
+        return;
+    }
+    options_free(&options->options);
+    for (size_t i = 0; i < options->n_words; i++) {
+        free(options->word[i]);
+    }
+    free(options->word);
+    free(options);
+}
+
+/* The option of that name or letter; NULL: the library has none. */
+static const struct option *find(const struct dualsvm_options *options, const char *name) {
+    for (size_t i = 0; i < options->options.n; i++) {
+        const struct option *option = &options->options.option[i];
+        bool named = strcmp(option->spec.name, name) == 0 ||
+                     (option->spec.letter && name[0] == option->spec.letter && !name[1]);
+        if (named && library_has_option(options, &option->spec)) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+/* True if the word sets that option. */
+static bool sets(const char *word, const struct option_spec *spec) {
+    size_t length = strlen(spec->name);
+    return strncmp(word, "--", 2) == 0 && strncmp(word + 2, spec->name, length) == 0 &&
+           (word[2 + length] == '=' || !word[2 + length]);
+}
+
+/* "--NAME=VALUE", or of a flag "--NAME". */
+static char *make_word(const struct option_spec *spec, const char *value, struct error *err) {
+    bool flag = spec->kind == OPTION_FLAG;
+    size_t size = strlen(spec->name) + strlen(value) + sizeof "--=";
+    char *word = memory_array(size, 1, "an option", err);
+    if (word) {
+        snprintf(word, size, "--%s%s%s", spec->name, flag ? "" : "=", flag ? "" : value);
+    }
+    return word;
+}
+
+/* Gives the options these words, if they can be read. Frees the old ones that are not among them, or
+ * else what is new. */
+static int take_words(struct dualsvm_options *options, char **word, size_t n, char *fresh,
+                      const struct option_spec *spec, bool keep, struct error *err) {
+    struct options read;
+    if (read_words(&read, options, word, n, err) < 0) {
+        free(word);
+        free(fresh);
+        return -1;
+    }
+    for (size_t i = 1; i < options->n_words; i++) {
+        if (!keep && sets(options->word[i], spec)) {
+            free(options->word[i]);
+        }
+    }
+    free(options->word);
+    options->word = word;
+    options->n_words = n;
+    options_free(&options->options);
+    options->options = read;
+    return 0;
+}
+
+/* value NULL: the option is not set. */
+static int set(struct dualsvm_options *options, const struct option_spec *named, const char *value,
+               struct error *err) {
+    const struct option_spec spec = *named; /* the table goes when it is read anew */
+    bool keep = value && spec.kind == OPTION_WEIGHTS;
+    char **word = memory_array(options->n_words + 1, sizeof *word, "options", err);
+    char *fresh = word && value ? make_word(&spec, value, err) : NULL;
+    if (!word || (value && !fresh)) {
+        free(word);
+        return -1;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < options->n_words; i++) {
+        if (keep || i == 0 || !sets(options->word[i], &spec)) {
+            word[n++] = options->word[i];
+        }
+    }
+    if (fresh) {
+        word[n++] = fresh;
+    }
+    return take_words(options, word, n, fresh, &spec, keep, err);
+}
+
+int dualsvm_options_set(dualsvm_options *options, const char *name, const char *value,
+                        dualsvm_error *error) {
+    if (!options || !name) {
+        return library_refuse(error, "no options, or no name of one");
+    }
+    const struct option *option = find(options, name);
+    if (!option) {
+        return library_refuse(error, "unknown option: '%.100s'", name);
+    }
+    if (option->spec.kind == OPTION_FLAG && value) {
+        if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
+            return library_refuse(error, "option --%s: not 0 or 1: '%.100s'", option->spec.name,
+                                  value);
+        }
+        value = strcmp(value, "0") == 0 ? NULL : value;
+    }
+    struct error err = {0};
+    return set(options, &option->spec, value, &err) < 0 ? library_fail(error, &err) : 0;
+}
+
+int dualsvm_options_set_number(dualsvm_options *options, const char *name, double value,
+                               dualsvm_error *error) {
+    char text[NUMBER_LENGTH];
+    if (!isfinite(value)) {
+        return library_refuse(error, "option %.100s: not a finite number", name ? name : "(NULL)");
+    }
+    number_format(value, text);
+    return dualsvm_options_set(options, name, text, error);
+}
+
+const char *dualsvm_options_get(const dualsvm_options *options, const char *name) {
+    const struct option *option = options && name ? find(options, name) : NULL;
+    return option ? option->text : NULL;
+}
+
+_Static_assert((int)DUALSVM_FLAG == (int)OPTION_FLAG && (int)DUALSVM_NUMBER == (int)OPTION_NUMBER &&
+                   (int)DUALSVM_COUNT == (int)OPTION_COUNT &&
+                   (int)DUALSVM_CHOICE == (int)OPTION_CHOICE &&
+                   (int)DUALSVM_TEXT == (int)OPTION_TEXT &&
+                   (int)DUALSVM_WINDOW == (int)OPTION_WINDOW &&
+                   (int)DUALSVM_WEIGHTS == (int)OPTION_WEIGHTS,
+               "types of options are the same");
+
+int dualsvm_options_describe(const dualsvm_options *options, size_t i, dualsvm_option *option,
+                             size_t size) {
+    for (size_t k = 0; options && option && k < options->options.n; k++) {
+        const struct option_spec *spec = &options->options.option[k].spec;
+        if (!library_has_option(options, spec) || i-- > 0) {
+            continue;
+        }
+        dualsvm_option described = {.name = spec->name,
+                                    .letter = spec->letter,
+                                    .type = (int)spec->kind,
+                                    .is_list = spec->level != OPTION_SINGLE,
+                                    .initial = spec->initial,
+                                    .absent = spec->absent,
+                                    .value = spec->value,
+                                    .help = spec->help,
+                                    .choices = spec->choices,
+                                    .meanings = spec->meanings,
+                                    .low = spec->low,
+                                    .high = spec->high,
+                                    .low_excluded = spec->low_excluded};
+        memcpy(option, &described, size < sizeof described ? size : sizeof described);
+        return 1;
+    }
+    return 0;
+}

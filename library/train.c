@@ -1,0 +1,275 @@
+/* Fits, cross-validation and sweeps: the trainer's run, with a caller in place of files and a terminal. */
+#include "library/private.h"
+#include "library/table.h"
+
+#include "common/base/memory.h"
+#include "driver/fit.h"
+#include "driver/notes.h"
+#include "driver/report.h"
+#include "driver/train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- who is told ---- */
+
+struct told {
+    dualsvm_watch watch; /* as much as the caller has of it */
+};
+
+static bool hear(void *context, uint64_t iteration, double primal, double dual, double seconds) {
+    const struct told *told = context;
+    dualsvm_progress progress = {.size = sizeof progress,
+                                 .iteration = iteration,
+                                 .primal = primal,
+                                 .dual = dual,
+                                 .gap = (primal - dual) / primal,
+                                 .seconds = seconds};
+    return told->watch.progress(told->watch.context, &progress) == 0;
+}
+
+/* Lines of warnings and notes, without the name in front that a program would say, and without their
+ * ends. */
+static void say(void *context, const char *text, size_t length) {
+    const struct told *told = context;
+    const char *behind = "dualsvm: ";
+    size_t before = strlen(behind);
+    char line[ERROR_TEXT];
+    if (length >= before && memcmp(text, behind, before) == 0) {
+        text += before;
+        length -= before;
+    }
+    while (length > 0 && text[length - 1] == '\n') {
+        length--;
+    }
+    length = length < sizeof line ? length : sizeof line - 1;
+    memcpy(line, text, length);
+    line[length] = '\0';
+    if (length > 0) {
+        told->watch.message(told->watch.context, line);
+    }
+}
+
+/* Each line of a text. */
+static void say_lines(struct told *told, const char *text, size_t n) {
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - text) - at : n - at;
+        say(told, text + at, length);
+        at += length + 1;
+    }
+}
+
+/* ---- a fit ---- */
+
+struct fitting {
+    const struct family_tables *family;
+    struct told *told;
+    struct dualsvm_table *table; /* NULL: none */
+    struct dualsvm_model *model; /* NULL: not yet */
+};
+
+/* What a function writes to an output, as text. */
+static int collect(struct library_bytes *bytes, const struct plain_fit *fit,
+                   int (*write)(const struct plain_fit *fit, struct output *output,
+                                struct error *err),
+                   struct error *err) {
+    struct output *output;
+    if (output_open_taker(&output, "a model in memory", library_take_bytes, bytes, err) < 0) {
+        return -1;
+    }
+    if (write(fit, output, err) < 0) {
+        output_discard(output);
+        return -1;
+    }
+    return output_commit(output, NULL, err);
+}
+
+static int write_model(const struct plain_fit *fit, struct output *output, struct error *err) {
+    return model_write(&fit->model, fit->family->name, output, NULL, err);
+}
+
+static int write_report(const struct plain_fit *fit, struct output *output, struct error *err) {
+    (void)err;
+    report_fit(fit, output);
+    return 0;
+}
+
+static int write_notes(const struct plain_fit *fit, struct output *output, struct error *err) {
+    (void)err;
+    notes_write(fit, fit->problem.data, output);
+    return 0;
+}
+
+static int tell_notes(struct told *told, const struct plain_fit *fit, struct error *err) {
+    struct library_bytes notes = {0};
+    int status = collect(&notes, fit, write_notes, err);
+    if (status == 0) {
+        say_lines(told, notes.bytes, notes.n);
+    }
+    free(notes.bytes);
+    return status;
+}
+
+static int fitted(void *context, const struct plain_fit *fit, struct error *err) {
+    struct fitting *fitting = context;
+    const struct solution *solution = &fit->solution;
+    struct library_bytes text = {0};
+    if (collect(&text, fit, write_model, err) < 0) {
+        free(text.bytes);
+        return -1;
+    }
+    struct dualsvm_model *model;
+    if (library_model_create(&model, fitting->family, "a model in memory", &text, err) < 0) {
+        return -1;
+    }
+    fitting->model = model;
+    model->report.converged = solution->converged;
+    model->report.seconds = fit->kernel_seconds + fit->solve_seconds;
+    model->report.reason = solution->converged ? "" : stop_message(solution->reason);
+    if (collect(&model->lines, fit, write_report, err) < 0) {
+        return -1;
+    }
+    if (library_take_bytes(&model->lines, "", 1) != 0) {
+        return error_set(err, ERROR_RUNTIME, "out of memory: a report");
+    }
+    model->report.lines = model->lines.bytes;
+    return fitting->told->watch.message ? tell_notes(fitting->told, fit, err) : 0;
+}
+
+static void chosen(void *context, size_t best) {
+    struct fitting *fitting = context;
+    fitting->table->best = best;
+}
+
+/* ---- the run ---- */
+
+/* Rows that cannot be trained on, whatever the options say. */
+static int check_rows(const struct dualsvm_data *data, const struct dualsvm_options *options,
+                      struct error *err) {
+    const struct data *rows = &data->data;
+    const struct family *family = data->family->train;
+    bool precomputed = fit_precomputed(family, &options->options);
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        if (rows->labels == DATA_NUMBER
+                ? isnan(rows->target[i])
+                : rows->labels == DATA_NAME && rows->label[i] == UINT32_MAX) {
+            return error_set(err, ERROR_RUNTIME, "row %zu has no label", i);
+        }
+    }
+    if (rows->weight && !(family->has & FAMILY_ROW_WEIGHTS)) {
+        return error_set(err, ERROR_USAGE, "%s has no weights of rows", family->name);
+    }
+    if (precomputed != (rows->serial != NULL)) {
+        return error_set(err, ERROR_USAGE,
+                         precomputed
+                             ? "the data are not values of a kernel "
+                               "(dualsvm_data_set_precomputed), as --kernel precomputed wants"
+                             : "the data are values of a kernel, and --kernel is not "
+                               "precomputed");
+    }
+    return 0;
+}
+
+static int run(struct fitting *fitting, const struct dualsvm_options *options,
+               const struct dualsvm_data *data, bool with_model, struct error *err) {
+    struct told *told = fitting->told;
+    const struct listener listener = {hear, told};
+    const struct voice voice = {.write = told->watch.message ? say : NULL, .context = told};
+    struct train_host host = {.rows = &data->data,
+                              .folds = fitting->table && data->folds.n > 0 ? &data->folds : NULL,
+                              .crossing = fitting->table != NULL,
+                              .fitting = with_model,
+                              .listener = told->watch.progress ? &listener : NULL,
+                              .fitted = fitted,
+                              .chosen = chosen,
+                              .context = fitting};
+    if (check_rows(data, options, err) < 0 ||
+        (fitting->table && output_open_taker(&host.table, "a table in memory", library_table_take,
+                                             fitting->table, err) < 0)) {
+        return -1;
+    }
+    int status = train_for_host(fitting->family->train, &options->options, &voice, &host, err);
+    output_discard(host.table);
+    if (fitting->table && fitting->table->stopped) {
+        status = error_set(err, ERROR_STOPPED, "stopped");
+    }
+    return status;
+}
+
+/* As much of the caller's struct as there is. */
+static struct told told_of(const dualsvm_watch *watch) {
+    struct told told = {{0}};
+    if (watch) {
+        memcpy(&told.watch, watch,
+               watch->size < sizeof told.watch ? watch->size : sizeof told.watch);
+    }
+    return told;
+}
+
+/* Either place may be NULL: it is not wanted. */
+static int train(dualsvm_table **table, dualsvm_model **model, const dualsvm_options *options,
+                 const dualsvm_data *data, const dualsvm_watch *watch, dualsvm_error *error) {
+    if (!options || !data) {
+        return library_refuse(error, "no options, or no data");
+    }
+    if (options->role != DUALSVM_TRAIN) {
+        return library_refuse(error, "the options are a predictor's");
+    }
+    if (library_check_data(data, options->family, error) < 0) {
+        return -1;
+    }
+    struct error err = {0};
+    struct told told = told_of(watch);
+    struct fitting fitting = {.family = options->family, .told = &told};
+    if (table) {
+        fitting.table = library_table_create(&err);
+        if (!fitting.table) {
+            return library_fail(error, &err);
+        }
+        fitting.table->row = told.watch.row;
+        fitting.table->context = told.watch.context;
+    }
+    if (run(&fitting, options, data, model != NULL, &err) < 0) {
+        dualsvm_table_free(fitting.table);
+        dualsvm_model_free(fitting.model);
+        return library_fail(error, &err);
+    }
+    if (table) {
+        *table = fitting.table;
+    }
+    if (model) {
+        *model = fitting.model;
+    }
+    return 0;
+}
+
+int dualsvm_train(dualsvm_model **model, const dualsvm_options *options, const dualsvm_data *data,
+                  const dualsvm_watch *watch, dualsvm_error *error) {
+    if (!model) {
+        return library_refuse(error, "no place for a model");
+    }
+    *model = NULL;
+    return train(NULL, model, options, data, watch, error);
+}
+
+int dualsvm_cross_validate(dualsvm_table **table, const dualsvm_options *options,
+                           const dualsvm_data *data, const dualsvm_watch *watch,
+                           dualsvm_error *error) {
+    if (!table) {
+        return library_refuse(error, "no place for a table");
+    }
+    *table = NULL;
+    return train(table, NULL, options, data, watch, error);
+}
+
+int dualsvm_sweep(dualsvm_table **table, dualsvm_model **model, const dualsvm_options *options,
+                  const dualsvm_data *data, const dualsvm_watch *watch, dualsvm_error *error) {
+    if (!table || !model) {
+        return library_refuse(error, "no place for a table, or for a model");
+    }
+    *table = NULL;
+    *model = NULL;
+    return train(table, model, options, data, watch, error);
+}
