@@ -10,10 +10,10 @@
 enum { OUTPUT_BUFFER = 1 << 16 };
 
 struct output {
-    const char *path; /* as given */
-    char *target;     /* symbolic links resolved; NULL: written as it comes */
-    char *folder;     /* of target */
-    char *name;       /* beside the target, that the finished file bears for now; NULL: none */
+    const char *path;  /* as given */
+    char *target;      /* symbolic links resolved; NULL: written as it comes */
+    char *folder;      /* of target */
+    char *name;        /* beside the target, that the finished file bears for now; NULL: none */
     output_taker take; /* NULL: a file */
     void *context;
     FILE *spool; /* tmpfile(), where O_TMPFILE is not to be had */
