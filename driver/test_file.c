@@ -78,7 +78,7 @@ static int next_block(struct work *work, struct error *err) {
     data_free(&work->block);
     work->block = data_part(rows, work->n_taken, n);
     work->n_taken += n;
-    return 0;
+    return work->test->sparse ? data_make_sparse(&work->block, err) : 0;
 }
 
 /* Looks whether some rows (1 at least) have the scores of the file's first. */

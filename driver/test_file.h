@@ -22,7 +22,8 @@ struct test_file {
     struct threads *threads;
     const char *path;        /* of the file; or what errors call the rows */
     const struct data *rows; /* in place of the file, left as they are; NULL: the file is read */
-    struct output *output;   /* of predictions; NULL: not wanted */
+    bool sparse; /* of rows in memory: they are scored as those of a file that leaves out zeros */
+    struct output *output; /* of predictions; NULL: not wanted */
     struct output *const
         *extra; /* (PREDICTOR_EXTRAS) of the predictor's extra options, each NULL if it
                                       is not wanted; NULL: none is */

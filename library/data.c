@@ -289,6 +289,7 @@ static int take(struct dualsvm_data *data, const struct source *source, unsigned
     bool fits = !__builtin_mul_overflow(source->rows, extent.features, &cells);
     bool dense = fits && extent.features > 0 && cells / 2 < extent.values;
     data->lent = (flags & DUALSVM_LENT) && lendable(source, &extent, dense);
+    data->zeros = extent.values < cells;
     rows->n_features = (uint32_t)extent.features;
     if (data->lent) {
         /* never written to: whoever changes features makes a copy first (data_own) */

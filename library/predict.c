@@ -69,7 +69,8 @@ static struct test_file test_of(const struct prediction *prediction) {
                               .model = &prediction->model->model,
                               .threads = prediction->threads,
                               .path = "the data",
-                              .rows = &prediction->data->data};
+                              .rows = &prediction->data->data,
+                              .sparse = prediction->data->zeros};
 }
 
 /* Refuses what the model cannot give. */

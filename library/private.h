@@ -51,6 +51,7 @@ struct dualsvm_data {
     const struct family_tables *family;
     struct data data;   /* of the family's labels; none are NaN, UINT32_MAX or empty sets */
     bool lent;          /* its values are the caller's */
+    bool zeros;         /* dense rows have zeros, which rows of a file would not store */
     struct folds folds; /* none: n is 0 */
 };
 

@@ -103,9 +103,14 @@ int data_compact(struct data *data, struct error *err) {
     return status;
 }
 
-/* Dense rows as CSR, without their zeros. */
-static int make_sparse(struct data *data, struct error *err) {
+int data_make_sparse(struct data *data, struct error *err) {
     size_t n = 0, width = data->n_features, cells = data_values(data);
+    if (data->row_start) {
+        return 0;
+    }
+    if (data_own(data, false, err) < 0) {
+        return -1;
+    }
     for (size_t k = 0; k < cells; k++) {
         n += data->value[k] != 0;
     }
@@ -136,7 +141,7 @@ int data_expand(struct data *data, struct error *err) {
     if (!data->indices.at) {
         return 0;
     }
-    if (data_own(data, false, err) < 0 || (!data->row_start && make_sparse(data, err) < 0)) {
+    if (data_own(data, false, err) < 0 || data_make_sparse(data, err) < 0) {
         return -1;
     }
     size_t n = data_values(data);

@@ -90,6 +90,9 @@ int data_select(struct data *data, const struct indices *indices, struct error *
  * `force` makes it dense whatever it takes. Compact rows are not given a width. */
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err);
 
+/* Rewrites dense rows as CSR, without their zeros. */
+int data_make_sparse(struct data *data, struct error *err);
+
 /* Keeps the first n_rows rows and n_features columns, beyond which these rows must have no value. */
 void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
 
