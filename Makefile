@@ -90,7 +90,7 @@ FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/
 FUZZ_SHARED = $(BUILD)/tests/fuzz/shared/closed.o
 REPLAYS = $(addsuffix -replay,$(FUZZERS))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
-FAULTS = $(BUILD)/tests/fault/faults $(BUILD)/tests/fault/shim.so
+FAULTS = $(BUILD)/tests/fault/faults $(BUILD)/tests/fault/shim.so $(BUILD)/tests/fault/api
 comma = ,
 WRAPPED = malloc calloc realloc aligned_alloc pthread_create
 MANUALS = $(wildcard doc/*.1)
@@ -116,7 +116,7 @@ ifeq ($(BUILD),build)
 all: $(INSTALLED)
 endif
 
-units: $(UNITS) $(ADVERSARY) $(REPLAYS) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS))
+units: $(UNITS) $(ADVERSARY) $(REPLAYS) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS) api)
 
 $(HOUSE): $(OBJECTS)
 	rm -f $@ && $(AR) rcs $@ $^
@@ -148,9 +148,13 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(HOUSE)
 $(BUILD)/tests/fault/faults: $(BUILD)/tests/fault/faults.o
 	$(CC) $(ALL_LDFLAGS) -o $@ $^
 
+# With what the library is made of alone, statically: the shim and sanitizers reach all of it.
+$(BUILD)/tests/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/libdualsvm.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
 $(BUILD)/tests/fault/shim.so: tests/fault/shim.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) -fPIC -shared -o $@ $< -ldl
+	$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) -fvisibility=default -shared -o $@ $< -ldl
 
 $(BUILD)/tests/fault/wrap.o: tests/fault/shim.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -158,6 +162,10 @@ $(BUILD)/tests/fault/wrap.o: tests/fault/shim.c $(BUILD)/flags
 
 # The programs with the shim in them, for sanitizers, which want to be the first in front of malloc.
 $(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(HOUSE)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
+
+$(BUILD)/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/tests/fault/wrap.o $(HOUSE)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
 

@@ -1,0 +1,185 @@
+/* Who watches is told, and can stop; several threads train at once on the same data. */
+#include "tests/unit/library/rows.h"
+
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+
+struct seen {
+    size_t n, rows, messages;
+    size_t most; /* checks, after which it stops; 0: never */
+    double gap;
+    char message[200];
+};
+
+static int progress(void *context, const dualsvm_progress *progress) {
+    struct seen *seen = context;
+    CHECK_TRUE(progress->size == sizeof *progress && progress->primal >= progress->dual);
+    seen->gap = progress->gap;
+    seen->n++;
+    return seen->most > 0 && seen->n >= seen->most;
+}
+
+static int row(void *context, const dualsvm_table *table, size_t row) {
+    struct seen *seen = context;
+    CHECK_TRUE(row == seen->rows && row + 1 == dualsvm_table_rows(table));
+    CHECK_TRUE(dualsvm_table_best(table) == SIZE_MAX);
+    seen->rows++;
+    return seen->most > 0 && seen->rows >= seen->most;
+}
+
+static void message(void *context, const char *text) {
+    struct seen *seen = context;
+    seen->messages++;
+    snprintf(seen->message, sizeof seen->message, "%s", text);
+}
+
+static void check_progress(void) {
+    static struct rows rows;
+    dualsvm_error error;
+    dualsvm_model *model;
+    dualsvm_report report;
+    struct seen seen = {0};
+    dualsvm_watch watch = {sizeof watch, &seen, progress, NULL, message};
+    rows_make(&rows, "mc", 1, 3);
+    dualsvm_options *options = rows_options("mc", DUALSVM_TRAIN);
+    dualsvm_data *data = rows_data(&rows, 0);
+    rows_set(options, "epsilon", "1e-6");
+    CALL(dualsvm_train(&model, options, data, &watch, &error));
+    dualsvm_model_report(model, &report, sizeof report);
+    CHECK(seen.n > 1 && seen.gap >= 0 && seen.messages == 0 && report.converged == 1, "%zu, %s",
+          seen.n, seen.message);
+    dualsvm_model_free(model);
+    /* a fit that is stopped is there, with its true gap */
+    seen = (struct seen){.most = 1};
+    CALL(dualsvm_train(&model, options, data, &watch, &error));
+    dualsvm_model_report(model, &report, sizeof report);
+    CHECK(seen.n == 1 && report.converged == 0 && report.gap > 1e-6 && report.gap <= 1, "%zu %g",
+          seen.n, report.gap);
+    CHECK(strstr(report.reason, "interrupted"), "%s", report.reason);
+    CHECK(seen.messages == 1 && strstr(seen.message, "warning: not converged: interrupted"), "%s",
+          seen.message);
+    dualsvm_model_free(model);
+    /* what a caller of an older version does not have is not looked at */
+    watch.size = offsetof(dualsvm_watch, progress);
+    seen = (struct seen){0};
+    CALL(dualsvm_train(&model, options, data, &watch, &error));
+    CHECK_TRUE(seen.n == 0 && seen.messages == 0);
+    dualsvm_model_free(model);
+    /* out-of-fold scores are not to be had from a fit that is stopped */
+    watch.size = sizeof watch;
+    seen = (struct seen){.most = 1};
+    rows_set(options, "probability", "1");
+    CHECK_TRUE(dualsvm_train(&model, options, data, &watch, &error) < 0);
+    CHECK(error.kind == DUALSVM_STOPPED && !model, "%s", error.text);
+    dualsvm_data_free(data);
+    dualsvm_options_free(options);
+    printf("ok: progress is told, and a fit is stopped\n");
+}
+
+static void check_table(void) {
+    static struct rows rows;
+    dualsvm_error error;
+    dualsvm_table *table;
+    dualsvm_model *model;
+    struct seen seen = {0};
+    const dualsvm_watch watch = {sizeof watch, &seen, NULL, row, NULL};
+    rows_make(&rows, "top", 1, 3);
+    dualsvm_options *options = rows_options("top", DUALSVM_TRAIN);
+    dualsvm_data *data = rows_data(&rows, 3);
+    uint32_t fold[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++) {
+        fold[i] = i == 5 ? UINT32_MAX : i / 15;
+    }
+    CALL(dualsvm_data_set_folds(data, fold, 4, &error));
+    rows_set(options, "cost", "0.01,0.1,1");
+    CALL(dualsvm_sweep(&table, &model, options, data, &watch, &error));
+    CHECK_TRUE(seen.rows == 3 && dualsvm_table_rows(table) == 3);
+    size_t cost = dualsvm_table_find(table, "cost"), best = dualsvm_table_best(table);
+    CHECK_TRUE(dualsvm_table_find(table, "no") == SIZE_MAX && best < 3);
+    CHECK_TRUE(dualsvm_table_number(table, 1, cost) == 0.1);
+    CHECK_TRUE(strcmp(dualsvm_table_text(table, 2, cost), "1") == 0);
+    CHECK_TRUE(strcmp(dualsvm_table_text(table, 3, cost), "") == 0 &&
+               isnan(dualsvm_table_number(table, 0, 1)));
+    CHECK_TRUE(strcmp(dualsvm_table_name(table, 0), "point") == 0 &&
+               !dualsvm_table_name(table, dualsvm_table_columns(table)));
+    CHECK_TRUE(atof(dualsvm_model_value(model, "cost")) == dualsvm_table_number(table, best, cost));
+    dualsvm_table_free(table);
+    dualsvm_model_free(model);
+    seen = (struct seen){.most = 2};
+    CHECK_TRUE(dualsvm_cross_validate(&table, options, data, &watch, &error) < 0);
+    CHECK(seen.rows == 2 && error.kind == DUALSVM_STOPPED && !table, "%s", error.text);
+    rows_set(options, "cost", "1");
+    seen = (struct seen){0};
+    CALL(dualsvm_cross_validate(&table, options, data, &watch, &error));
+    CHECK_TRUE(seen.rows == 1 && dualsvm_table_rows(table) == 1);
+    dualsvm_table_free(table);
+    dualsvm_data_free(data);
+    dualsvm_options_free(options);
+    printf("ok: rows are told as they come, and a sweep is stopped\n");
+}
+
+enum { AT_ONCE = 4, TIMES = 3 };
+
+struct worker {
+    const dualsvm_options *options;
+    const dualsvm_data *data;
+    const dualsvm_model *expected;
+    bool failed;
+};
+
+static void *work(void *argument) {
+    struct worker *worker = argument;
+    for (int i = 0; i < TIMES; i++) {
+        dualsvm_model *model;
+        double scores[2][ROWS * 3];
+        size_t n, m;
+        if (dualsvm_train(&model, worker->options, worker->data, NULL, NULL) < 0) {
+            worker->failed = true;
+            return NULL;
+        }
+        const void *a = dualsvm_model_bytes(model, &n),
+                   *b = dualsvm_model_bytes(worker->expected, &m);
+        worker->failed |= n != m || memcmp(a, b, n) != 0;
+        worker->failed |=
+            dualsvm_predict_scores(model, NULL, worker->data, scores[0], NULL) < 0 ||
+            dualsvm_predict_scores(worker->expected, NULL, worker->data, scores[1], NULL) < 0 ||
+            memcmp(scores[0], scores[1], ROWS * dualsvm_model_scores(model) * sizeof(double)) != 0;
+        dualsvm_model_free(model);
+    }
+    return NULL;
+}
+
+static void check_threads(const char *kernel) {
+    static struct rows rows;
+    dualsvm_error error;
+    dualsvm_model *model;
+    rows_make(&rows, "mc", 1, 3);
+    dualsvm_options *options = rows_options("mc", DUALSVM_TRAIN);
+    dualsvm_data *data = rows_data(&rows, 1);
+    rows_set(options, "kernel", kernel);
+    rows_set(options, "threads", "2");
+    CALL(dualsvm_train(&model, options, data, NULL, &error));
+    pthread_t thread[AT_ONCE];
+    struct worker worker[AT_ONCE];
+    for (int t = 0; t < AT_ONCE; t++) {
+        worker[t] = (struct worker){options, data, model, false};
+        CHECK_TRUE(pthread_create(&thread[t], NULL, work, &worker[t]) == 0);
+    }
+    for (int t = 0; t < AT_ONCE; t++) {
+        pthread_join(thread[t], NULL);
+        CHECK(!worker[t].failed, "thread %d", t);
+    }
+    dualsvm_model_free(model);
+    dualsvm_data_free(data);
+    dualsvm_options_free(options);
+    printf("ok: %d threads train at once, %s\n", AT_ONCE, kernel);
+}
+
+int main(void) {
+    check_progress();
+    check_table();
+    check_threads("linear");
+    check_threads("rbf");
+    return 0;
+}
