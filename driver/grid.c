@@ -158,6 +158,7 @@ static uint32_t add_text(uint32_t checksum, const char *text) {
 static uint32_t add_number(uint32_t checksum, double number) {
     char text[NUMBER_LENGTH];
     snprintf(text, sizeof text, "%.17g", number);
+    number_point(text);
     return add_text(checksum, text);
 }
 

@@ -107,8 +107,11 @@ static char *begin_row(const struct results *results, size_t index, size_t *size
 
 /* Adds a tab and a number of so many digits; nothing but the tab for NaN. */
 static size_t add_cell(char *to, size_t size, int digits, double value) {
-    return (size_t)(isnan(value) ? snprintf(to, size, "\t")
-                                 : snprintf(to, size, "\t%.*g", digits, value));
+    if (isnan(value)) {
+        return (size_t)snprintf(to, size, "\t");
+    }
+    snprintf(to, size, "\t%.*g", digits, value);
+    return 1 + number_point(to + 1);
 }
 
 static double epsilon_of(const struct sweep *sweep, size_t index) {
@@ -120,7 +123,7 @@ static size_t add_gap(const struct results *results, size_t index, char *to, siz
     double gap = results->gap[index], epsilon = epsilon_of(results->sweep, index), rounded = gap;
     char text[CELL];
     snprintf(text, sizeof text, "%.3g", gap);
-    number_parse(text, text + strlen(text), &rounded);
+    number_parse(text, text + number_point(text), &rounded);
     return add_cell(to, size, (rounded > epsilon) == (gap > epsilon) ? 3 : 17, gap);
 }
 
@@ -247,7 +250,9 @@ static int make_row(struct results *results, size_t index, struct error *err) {
         seconds += results->seconds[index * n_folds + fold];
     }
     used += add_gap(results, index, line + used, size - used);
-    snprintf(line + used, size - used, "\t%.3f%s", seconds, results->run);
+    snprintf(line + used, size - used, "\t%.3f", seconds);
+    used += 1 + number_point(line + used + 1);
+    snprintf(line + used, size - used, "%s", results->run);
     take_values(results, index, line + cells);
     results->line[index] = line;
     /* without a fit it is not known what the point is worth: the next run measures it */

@@ -170,8 +170,8 @@ struct extent {
 /* The columns of row i must increase, and be there. */
 static int check_row(const struct source *source, size_t i, struct error *err) {
     size_t first = row_first(source, i), end = row_end(source, i);
-    if (end < first) {
-        return error_set(err, ERROR_USAGE, "row %zu: it ends before it begins", i);
+    if (end < first || (source->start && end > index_at(source, source->start, source->rows))) {
+        return error_set(err, ERROR_USAGE, "row %zu: starts of rows do not increase", i);
     }
     for (size_t k = first, next = 0; k < end; k++) {
         size_t column = column_of(source, first, k);

@@ -505,3 +505,14 @@ size_t number_format_float(float value, char text[NUMBER_LENGTH]) {
     }
     return write_decimal(negative, digits, exponent, text);
 }
+
+size_t number_point(char *text) {
+    static const char others[] = "0123456789+-einf";
+    char *point = text + strspn(text, others);
+    size_t length = strcspn(point, others);
+    if (length > 0) { /* of one byte or several */
+        *point = '.';
+        memmove(point + 1, point + length, strlen(point + length) + 1);
+    }
+    return strlen(text);
+}

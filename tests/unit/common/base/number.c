@@ -461,6 +461,26 @@ static void check_formats(void) {
     puts("ok: format reads back to the same bits, is the shortest and the nearest such");
 }
 
+static void check_point(void) {
+    static const char *const texts[][2] = {{"0,5", "0.5"},
+                                           {"-1\xd9\xab"
+                                            "25e-07",
+                                            "-1.25e-07"},
+                                           {"1.5", "1.5"},
+                                           {"17", "17"},
+                                           {"inf", "inf"},
+                                           {"3,000", "3.000"},
+                                           {"1e+20", "1e+20"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[NUMBER_LENGTH];
+        strcpy(text, texts[i][0]);
+        if (number_point(text) != strlen(texts[i][1]) || strcmp(text, texts[i][1]) != 0) {
+            FAIL("point of %s: %s", texts[i][0], text);
+        }
+    }
+    puts("ok: decimal points");
+}
+
 /* A changed LC_NUMERIC must not matter. Locales with a decimal comma are not everywhere. */
 static void check_locale(void) {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8"};
@@ -493,6 +513,7 @@ int main(void) {
     check_unsigned();
     check_whole();
     check_formats();
+    check_point();
     check_locale();
     return 0;
 }

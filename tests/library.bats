@@ -1,0 +1,156 @@
+# libdualsvm: the public interface, what it exports, and that it is what the programs do.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    # BLAS belongs to the process: here it computes as it does for the programs
+    export OPENBLAS_NUM_THREADS=1
+    OPENBLAS_CORETYPE=$(kernels_of_blas)
+    export OPENBLAS_CORETYPE
+}
+
+# What the programs let BLAS take where the user does not say (driver/blas_start).
+kernels_of_blas() {
+    if [ "$(uname -m)" = x86_64 ] && grep -qw avx512vl /proc/cpuinfo; then
+        echo SkylakeX
+    elif [ "$(uname -m)" = x86_64 ] && grep -qw avx2 /proc/cpuinfo; then
+        echo Haswell
+    fi
+}
+
+# installed: what make install puts below $tmp/root, with pkg-config looking there.
+installed() {
+    sanitized && skip 'once is enough'
+    command -v pkg-config >/dev/null || skip 'no pkg-config'
+    make -s -C "$root" BUILD="$bin" PREFIX=/usr DESTDIR="$tmp/root" install >/dev/null
+    export PKG_CONFIG_SYSROOT_DIR=$tmp/root PKG_CONFIG_PATH=$tmp/root/usr/lib/pkgconfig
+    export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
+    export LD_LIBRARY_PATH=$tmp/root/usr/lib
+}
+
+# compiled NAME: an example, with nothing but what pkg-config says.
+compiled() {
+    # words are wanted
+    # shellcheck disable=SC2046
+    ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror -o "$1" "$root/examples/c/$1.c" \
+        $(pkg-config --cflags --libs dualsvm)
+}
+
+@test "library: rows from arrays and from a file give the program's model and predictions, byte for byte" {
+    sanitized && local only=.8
+    for family in rank top mc ml smm; do
+        shape=()
+        [ $family = smm ] && shape=(--shape 2x3)
+        for share in ${only-1 .8 .2}; do
+            for option in 'cost 1' 'scale std' 'scale l2' 'kernel rbf'; do
+                [ "$family $option" = 'smm kernel rbf' ] && continue
+                read -r name value <<<"$option"
+                unit library/same $family $share "$name" "$value"
+                svm-$family-train -q "${shape[@]}" "--$name" "$value" $family.svm model >/dev/null
+                svm-$family-predict -q $family.svm model lines 2>/dev/null
+                cmp model $family.model
+                cmp lines $family.lines
+            done
+        done
+    done
+}
+
+@test "library: what cannot be is refused in words, and every option is described" {
+    unit library/refusals
+}
+
+@test "library: progress and rows are told, work is stopped, threads train at once" {
+    unit library/watch
+}
+
+@test "library: a thousand fits leave nothing behind" {
+    if sanitized || quick; then
+        unit library/leaks 10 # leaks are found by the sanitizer
+    else
+        unit library/leaks 400 # of several fits each
+    fi
+}
+
+@test "library: a locale with a decimal comma changes nothing" {
+    localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" 2>/dev/null || skip 'no sources of locales'
+    run env LOCPATH="$tmp" LC_ALL=de_DE.UTF-8 "$bin/tests/unit/library/locale"
+    [ "$status" -ne 77 ] || skip 'no locale with a decimal comma'
+    assert_success
+    assert_output --partial 'ok: de_DE'
+}
+
+@test "library: exports are those that the header declares, and no others" {
+    sanitized && skip 'once is enough'
+    # exported FILE OPTION: its names that others see
+    exported() {
+        nm "$2" --defined-only "$1" | awk 'NF == 3 && $2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort
+    }
+    exported "$bin/libdualsvm.so.0" -D | diff "$root/library/symbols" -
+    exported "$bin/libdualsvm.a" -g | diff "$root/library/symbols" -
+    # declarations end in `);` or go on over lines, and nothing else begins so
+    sed -n 's/^DUALSVM_API .*[ *]\(dualsvm_[a-z_]*\)(.*/\1/p' "$root/include/dualsvm.h" | sort |
+        diff "$root/library/symbols" -
+    readelf -d "$bin/libdualsvm.so.0" >dynamic
+    grep -q 'SONAME.*\[libdualsvm.so.0\]' dynamic
+}
+
+@test "library: nothing in it ends the process, prints, or knows signals, locale and BLAS's settings" {
+    sanitized && skip 'once is enough'
+    nm -D --undefined-only "$bin/libdualsvm.so.0" | awk '{ sub(/@.*/, "", $2); print $2 }' | sort >wanted
+    grep -qx malloc wanted
+    run grep -xE '_?_?_?(exit|_exit|_Exit|quick_exit|abort|atexit)|v?printf|puts|putchar|perror|(__)?(v?printf|puts)_chk|signal|sigaction|sigprocmask|pthread_sigmask|raise|kill|setlocale|uselocale|setenv|putenv|openblas_set_num_threads|stdout|stderr|getenv' wanted
+    assert_output ''
+    run "$bin/svm-rank-train" --version
+    assert_output "svm-rank-train (dualsvm) $(sed -n 's/^#define DUALSVM_VERSION "\(.*\)"/\1/p' "$root/include/dualsvm.h")"
+}
+
+@test "library: the header is C11 and C++ of every year, by itself" {
+    printf '#include <dualsvm.h>\n%s\n' \
+        'int main(void) { return dualsvm_version_number() == DUALSVM_VERSION_NUMBER ? 0 : 1; }' >main.c
+    cp main.c main.cc
+    ${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -I"$root/include" -c main.c
+    for cxx in g++ clang++; do
+        command -v $cxx >/dev/null || continue
+        for year in 98 11 17 20; do
+            # long long is newer than C++98, and in stdint.h
+            $cxx -std=c++$year -Wall -Wextra -Wpedantic -Wno-long-long -Werror -I"$root/include" \
+                -c -o main.$year.o main.cc
+        done
+    done
+}
+
+@test "library: after make install pkg-config compiles the examples, and they run" {
+    installed
+    assert_equal "$(pkg-config --modversion dualsvm)" "$(svm-check --version | sed 's/.* //')"
+    for name in train predict sweep; do
+        compiled $name
+    done
+    run ./train clouds.model
+    assert_success
+    assert_line 'classes = 3'
+    assert_line --regexp '^at most [0-9.e-]+% above the optimum$'
+    run ./predict clouds.model
+    assert_output --regexp $'^low [0-9.]+\nright [0-9.]+\nleft [0-9.]+$'
+    run ./predict no-such-file
+    assert_failure 1
+    assert_output 'predict: no-such-file: No such file or directory'
+    printf 'low 1:0 2:0.1\nlow 1:0.2 2:0\nright 1:2 2:2.1\nright 1:2.2 2:1.9\nleft 1:-1 2:2\nleft 1:-1.2 2:2.1\n' >clouds
+    svm-mc-train -q -t rbf -c 10 clouds clouds.other >/dev/null
+    cmp clouds.model clouds.other
+    ./sweep "$root/datasets/rank.train" best.model >swept
+    assert_equal "$(grep -c '^minmax C=.*: 0\.' swept)" 4
+    svm-rank-train -q -t minmax -c 2^-3:2^3:x4 -v 3 "$root/datasets/rank.train" other.model >table 2>/dev/null
+    cmp best.model other.model
+    cut -f 5,3,8 table | awk -F '\t' 'NR > 1 { print $2 " C=" $1 ": " $3 }' | diff - <(grep : swept | grep -v best)
+}
+
+@test "library: the static library is enough by itself" {
+    installed
+    rm "$tmp"/root/usr/lib/libdualsvm.so*
+    # words are wanted
+    # shellcheck disable=SC2046
+    ${CC:-cc} -o train "$root/examples/c/train.c" $(pkg-config --static --cflags --libs dualsvm)
+    ./train clouds.model >said
+    grep -q 'above the optimum' said
+}
