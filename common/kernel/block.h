@@ -1,4 +1,4 @@
-/* Kernel tiles: the text of kernel_float.c and kernel_double.c, which define REAL and the constants
+/* Kernel tiles: the text of float.c and double.c, which define REAL and the constants
  * that go with it. Not a header for anybody else.
  *
  * 1. Sums s of products, minima or overlaps (table.inc). Dense rows go through BLAS. When a side is
@@ -40,6 +40,7 @@ struct work {
     const REAL *z_norm; /* (z.n) */
     REAL *sum;          /* (X_TILE, Z_TILE) */
     size_t k;           /* features that both sides have */
+    bool sums;          /* `out` gets the sums */
 };
 
 /* ---- functions of the sums ---- */
@@ -58,6 +59,10 @@ static void finish_row(const struct work *work, size_t r, size_t first, size_t n
     size_t row = kernel_side_row(&tile->x, r);
     REAL x_norm = (REAL)tile->x.rows->norm[row];
     REAL *out = work->out[r] + first;
+    if (work->sums) {
+        memcpy(out, dot, n * sizeof *out);
+        return;
+    }
     entry->FUNCTION(kernel, x_norm, work->z_norm + first, dot, n, out);
     if (entry->one && tile->x.rows->data == tile->z.rows->data) {
         for (size_t c = 0; c < n; c++) {
@@ -415,7 +420,7 @@ static int sparse_tile(struct work *work, struct error *err) {
     return 0;
 }
 
-/* ---- what the other rooms call ---- */
+/* ---- whole tiles ---- */
 
 static void stored_tile(const struct kernel_tile *tile, REAL *const *out) {
     for (size_t r = 0; r < tile->x.n; r++) {
@@ -427,10 +432,15 @@ static void stored_tile(const struct kernel_tile *tile, REAL *const *out) {
     }
 }
 
-/* kernel_tile_float, kernel_tile_double (private.h): out[r] (columns of the tile's row r) = k(x_r, z_c).
- * Fails for lack of memory. */
-int TILE(const struct kernel_tile *tile, REAL *const *out, struct kernel_scratch *scratch,
-         struct error *err) {
+static void set_norms(const struct kernel_tile *tile, REAL *z_norm) {
+    for (size_t c = 0; c < tile->z.n; c++) {
+        z_norm[c] = (REAL)tile->z.rows->norm[kernel_side_row(&tile->z, c)];
+    }
+}
+
+/* out[r] (columns of the tile's row r) = k(x_r, z_c), or their sums. Fails for lack of memory. */
+static int compute_tile(const struct kernel_tile *tile, bool sums, REAL *const *out,
+                        struct kernel_scratch *scratch, struct error *err) {
     const struct data *x = tile->x.rows->data, *z = tile->z.rows->data;
     const struct kernel_entry *entry = &kernel_table[tile->x.rows->kernel->type];
     if (entry->sums == KERNEL_STORED) {
@@ -442,10 +452,9 @@ int TILE(const struct kernel_tile *tile, REAL *const *out, struct kernel_scratch
     if (!z_norm || !sum) {
         return -1;
     }
-    for (size_t c = 0; c < tile->z.n; c++) {
-        z_norm[c] = (REAL)tile->z.rows->norm[kernel_side_row(&tile->z, c)];
-    }
-    struct work work = {tile, out, scratch, z_norm, sum, smaller(x->n_features, z->n_features)};
+    set_norms(tile, z_norm);
+    struct work work = {tile, out, scratch, z_norm, sum, smaller(x->n_features, z->n_features),
+                        sums};
     bool dense = !x->row_start && !z->row_start && entry->sums == KERNEL_PRODUCTS;
     return dense ? dense_tile(&work, err) : sparse_tile(&work, err);
 }

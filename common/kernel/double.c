@@ -41,3 +41,58 @@
      1 / 40320.)
 
 #include "common/kernel/block.h"
+
+/* n rows of the side from `first` on. */
+static struct kernel_side part_of(const struct kernel_side *side, size_t first, size_t n) {
+    struct kernel_side part = *side;
+    part.index = side->index ? side->index + first : NULL;
+    part.first = side->first + first;
+    part.n = n;
+    return part;
+}
+
+/* Rows of whole numbers: their sums are exact in float, at twice the speed. */
+static int whole_tile(const struct kernel_tile *tile, double *const *out,
+                      struct kernel_scratch *scratch, struct error *err) {
+    double *norm = kernel_scratch_get(scratch, KERNEL_WHOLE_NORM, tile->z.n, sizeof *norm, err);
+    double *row = kernel_scratch_get(scratch, KERNEL_WHOLE_ROW, Z_TILE, sizeof *row, err);
+    float *sums = kernel_scratch_get(scratch, KERNEL_WHOLE, X_TILE * Z_TILE, sizeof *sums, err);
+    float *at[X_TILE];
+    if (!norm || !row || !sums) {
+        return -1;
+    }
+    for (size_t r = 0; r < X_TILE; r++) {
+        at[r] = sums + r * Z_TILE;
+    }
+    set_norms(tile, norm);
+    const struct work work = {.tile = tile, .out = out, .z_norm = norm};
+    for (size_t z_first = 0; z_first < tile->z.n; z_first += Z_TILE) {
+        size_t n_z = smaller(tile->z.n - z_first, Z_TILE);
+        for (size_t x_first = 0; x_first < tile->x.n; x_first += X_TILE) {
+            size_t n_x = smaller(tile->x.n - x_first, X_TILE);
+            struct kernel_tile part = {.x = part_of(&tile->x, x_first, n_x),
+                                       .z = part_of(&tile->z, z_first, n_z),
+                                       .lower = tile->lower,
+                                       .x_at = tile->x_at + x_first,
+                                       .z_at = tile->z_at + z_first};
+            if (kernel_sums_float(&part, at, scratch, err) < 0) {
+                return -1;
+            }
+            for (size_t r = 0; r < n_x; r++) {
+                size_t n = kernel_tile_columns(&part, r);
+                for (size_t c = 0; c < n; c++) {
+                    row[c] = (double)at[r][c];
+                }
+                finish_row(&work, x_first + r, z_first, n, row);
+            }
+        }
+    }
+    return 0;
+}
+
+int kernel_tile_double(const struct kernel_tile *tile, double *const *out,
+                       struct kernel_scratch *scratch, struct error *err) {
+    return tile->x.rows->whole && tile->z.rows->whole
+               ? whole_tile(tile, out, scratch, err)
+               : compute_tile(tile, false, out, scratch, err);
+}

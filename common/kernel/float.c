@@ -35,3 +35,13 @@
      0.5F)
 
 #include "common/kernel/block.h"
+
+int kernel_tile_float(const struct kernel_tile *tile, float *const *out,
+                      struct kernel_scratch *scratch, struct error *err) {
+    return compute_tile(tile, false, out, scratch, err);
+}
+
+int kernel_sums_float(const struct kernel_tile *tile, float *const *out,
+                      struct kernel_scratch *scratch, struct error *err) {
+    return compute_tile(tile, true, out, scratch, err);
+}

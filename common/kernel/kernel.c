@@ -5,8 +5,11 @@
 #include "common/kernel/private.h"
 #include "common/kernel/table.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
+
+static const double MOST_WHOLE = 1 << FLT_MANT_DIG; /* whole numbers up to it are floats */
 
 static double row_norm(enum kernel_norms norms, const float *value, size_t n) {
     double sum = 0;
@@ -33,10 +36,20 @@ static int check_positive(const struct kernel_rows *rows, size_t row, const floa
     return 0;
 }
 
+static bool is_whole(const float *value, size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        if (value[k] != truncf(value[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The norms of all rows, and whether they are what the kernel takes. */
 static int look_at_rows(struct kernel_rows *rows, struct error *err) {
     const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
     const struct data *data = rows->data;
+    rows->whole = true;
     for (size_t i = 0; i < data->n_rows; i++) {
         size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
         size_t end = data->row_start ? (size_t)data->row_start[i + 1] : first + data->n_features;
@@ -45,6 +58,7 @@ static int look_at_rows(struct kernel_rows *rows, struct error *err) {
             return -1;
         }
         rows->norm[i] = row_norm(entry->norms, value, end - first);
+        rows->whole = rows->whole && rows->norm[i] <= MOST_WHOLE && is_whole(value, end - first);
     }
     return 0;
 }

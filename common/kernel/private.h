@@ -47,6 +47,10 @@ int kernel_tile_float(const struct kernel_tile *tile, float *const *out,
 int kernel_tile_double(const struct kernel_tile *tile, double *const *out,
                        struct kernel_scratch *scratch, struct error *err);
 
+/* out[r][c] = the sum of row x_r and z_c that the kernel is made of (table.inc). */
+int kernel_sums_float(const struct kernel_tile *tile, float *const *out,
+                      struct kernel_scratch *scratch, struct error *err);
+
 /* What a thread's scratch holds. */
 enum kernel_buffer {
     KERNEL_OUT,      /* row pointers of the output */
@@ -59,6 +63,9 @@ enum kernel_buffer {
     KERNEL_HITS,     /* non-zeros of a row of x that have a slot */
     KERNEL_X_CURSOR, /* where each row of x stands */
     KERNEL_Z_CURSOR,
+    KERNEL_WHOLE,      /* sums of whole numbers, */
+    KERNEL_WHOLE_ROW,  /* a row of them as double, */
+    KERNEL_WHOLE_NORM, /* and norms of z */
     KERNEL_BUFFERS
 };
 

@@ -16,6 +16,7 @@
 
 enum {
     COLUMNS = 256,
+    STRIDE = COLUMNS + 8, /* of a tile: a column's lines have places of their own in the cache */
     ROWS = 256,
     MANY_ROWS = 1024,
     TASKS = 32,
@@ -39,7 +40,7 @@ struct scores {
     size_t *start;                   /* (tasks + 1) positions in list, if `twice` */
     double *partial;                 /* (tasks, n, n_outputs), if `twice` */
     struct kernel_scratch **scratch; /* of the workers */
-    double **tile;                   /* of the workers: (rows, COLUMNS) */
+    double **tile;                   /* of the workers: rows of STRIDE */
     struct error *error;             /* of the workers */
     atomic_bool failed;
 };
@@ -98,7 +99,7 @@ DISPATCH static void multiply(const double *a, size_t across, size_t along, cons
     }
 }
 
-/* Of one output: out (n) += A b, A (n, m) with rows COLUMNS apart; with `along` (m), which gets
+/* Of one output: out (n) += A b, A (n, m) with rows STRIDE apart; with `along` (m), which gets
  * += A'w too, w (used) the weights of the first rows. */
 static void multiply_one(const double *a, const double *b, size_t n, size_t m, double *out,
                          const double *w, size_t used, double *along) {
@@ -107,7 +108,7 @@ static void multiply_one(const double *a, const double *b, size_t n, size_t m, d
         const double *row[VECTOR_ROWS]; /* those beyond n are the last again, and go nowhere */
         double weight[VECTOR_ROWS] = {0}, dot[VECTOR_ROWS] = {0};
         for (size_t r = 0; r < VECTOR_ROWS; r++) {
-            row[r] = a + (i + r < n ? i + r : n - 1) * COLUMNS;
+            row[r] = a + (i + r < n ? i + r : n - 1) * STRIDE;
             weight[r] = along && i + r < used ? w[i + r] : 0;
         }
         if (along && i < used) {
@@ -123,7 +124,7 @@ static void multiply_one(const double *a, const double *b, size_t n, size_t m, d
 
 static void set_rows(double **out, double *tile, size_t n) {
     for (size_t r = 0; r < n; r++) {
-        out[r] = tile + r * COLUMNS;
+        out[r] = tile + r * STRIDE;
     }
 }
 
@@ -151,7 +152,7 @@ static void score_rows(void *argument, size_t number, size_t worker) {
             multiply_one(s->tile[worker], s->ordered + c, n, columns, s->scores + first, NULL, 0,
                          NULL);
         } else {
-            multiply(s->tile[worker], COLUMNS, 1, s->ordered + c * s->width, n, columns, s->width,
+            multiply(s->tile[worker], STRIDE, 1, s->ordered + c * s->width, n, columns, s->width,
                      s->n_outputs, s->scores + first * s->n_outputs);
         }
     }
@@ -166,9 +167,9 @@ static void multiply_whole(const struct scores *s, const double *tile, size_t fi
         multiply_one(tile, s->ordered + c, n, columns, partial + first, own, used, partial + c);
         return;
     }
-    multiply(tile, COLUMNS, 1, s->ordered + c * s->width, n, columns, s->width, k,
+    multiply(tile, STRIDE, 1, s->ordered + c * s->width, n, columns, s->width, k,
              partial + first * k);
-    multiply(tile, 1, COLUMNS, own, columns, used, s->width, k, partial + c * k);
+    multiply(tile, 1, STRIDE, own, columns, used, s->width, k, partial + c * k);
 }
 
 /* Both uses of the entries of list rows start[task]..start[task + 1]. */
@@ -330,7 +331,7 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
         status = plan(&s, err);
     }
     for (size_t w = 0; status == 0 && w < workers; w++) {
-        s.tile[w] = memory_array(s.rows_per_task * COLUMNS, sizeof *s.tile[w], "kernel tile", err);
+        s.tile[w] = memory_array(s.rows_per_task * STRIDE, sizeof *s.tile[w], "kernel tile", err);
         status = s.tile[w] ? 0 : -1;
     }
     if (status == 0) {
