@@ -5,6 +5,7 @@
 #include "common/kernel/private.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -417,4 +418,9 @@ int columns_multiply(struct columns *columns, const uint32_t *rows, size_t m, co
     int status = run(&work, columns->n, TILE_ROWS, multiply_task, err);
     free(narrow);
     return status;
+}
+
+double columns_rounding(const struct columns *columns) {
+    return gram_is_whole(columns->problem->gram) ? gram_products_rounding()
+                                                 : (TILE_COLUMNS + 4) * (double)FLT_EPSILON / 2;
 }

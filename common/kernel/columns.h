@@ -36,4 +36,8 @@ int columns_square(struct columns *columns, const uint32_t *rows, size_t m, floa
 int columns_multiply(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
                      size_t k, double *out, struct error *err);
 
+/* The most that columns_multiply may be off by, over the sum of |b| |k| of each output, beside what
+ * kernel values in float are. */
+double columns_rounding(const struct columns *columns);
+
 #endif

@@ -8,6 +8,7 @@
 #include "common/kernel/private.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -628,4 +629,8 @@ bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_
         row[c] = gram->wide ? (float)wide[at] : entries[at];
     }
     return true;
+}
+
+double gram_products_rounding(void) {
+    return (PRODUCT_COLUMNS + 4) * (double)FLT_EPSILON / 2;
 }

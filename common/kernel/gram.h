@@ -60,6 +60,10 @@ bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_
 int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
                   size_t k, double *out, struct threads *threads, struct error *err);
 
+/* The most that gram_products may be off by, over the sum of |B| |K| of each output, beside what the
+ * entries are. */
+double gram_products_rounding(void);
+
 /* block (n_i, n_j) row-major in double = K at rows i[0..n_i) and columns j[0..n_j), as kept;
  * computed in double where it is not. */
 int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,

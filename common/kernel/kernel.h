@@ -97,4 +97,11 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err);
 
+/* The same of rows x against themselves, at rows at[0..n_at) alone, which ascend: scores (x's rows,
+ * n_outputs) are written there. If these are all rows with coefficients, and perhaps others, each block
+ * of those with coefficients is used for both of its halves. The last bits depend on `at`. */
+int kernel_scores_at(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,
+                     const uint32_t *at, size_t n_at, double *scores, struct threads *threads,
+                     struct error *err);
+
 #endif

@@ -1,5 +1,7 @@
 #include "common/kernel/rounding.h"
 
+#include "common/kernel/table.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -109,4 +111,53 @@ double kernel_rounding(const struct kernel_rows *rows, double *reach) {
         reach[i] = 1;
     }
     return rounding[rows->kernel->type](rows, longest_row(rows->data), reach);
+}
+
+/* ---- values in float ---- */
+
+/* What the bounds need of a row's values that are not 0. */
+struct values {
+    double terms;
+    float least, smallest; /* of all rows so far: value, and size of one */
+};
+
+static void look_at_row(const struct data *data, size_t i, struct values *values) {
+    size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
+    size_t end = data->row_start ? (size_t)data->row_start[i + 1] : first + data->n_features;
+    values->terms = 0;
+    for (size_t v = first; v < end; v++) {
+        float value = data->value[v], size = fabsf(value);
+        values->terms += value != 0;
+        values->least = value < values->least ? value : values->least;
+        values->smallest = value != 0 && size < values->smallest ? size : values->smallest;
+    }
+}
+
+/* exp(-gamma d): d is off by a unit for each term of what two rows share, and by 6 for their norms, times
+ * the norms' sum; gamma d by 3 units of its own, with gamma d < 88 where the value is not 0; exp by 8, see
+ * decay_rounding. Products and gamma may underflow. Cancelled distances are computed in double. */
+static double decay_float(const struct kernel_rows *rows, double terms, double norms) {
+    double gamma = rows->kernel->gamma, exponent = gamma * norms;
+    double units = 8 + (terms + 6) * exponent + 3 * fmin(2 * exponent, 88);
+    return units * FLT_EPSILON / 2 + (gamma * (terms + 2) + norms) * 0x1p-147;
+}
+
+bool kernel_rounding_float(const struct kernel_rows *rows, double *relative) {
+    const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
+    const double most = 0.01;
+    const float smallest = 0x1p-60F; /* whose products are normal numbers */
+    bool decays = entry->function_float == kernel_decay_float;
+    if (!decays && entry->function_float != kernel_ratio_float) {
+        return false;
+    }
+    double largest = largest_norm(rows);
+    struct values values = {.smallest = INFINITY};
+    for (size_t i = 0; i < rows->data->n_rows; i++) {
+        look_at_row(rows->data, i, &values);
+        double part = decays ? decay_float(rows, values.terms, rows->norm[i] + largest)
+                             : (6 * values.terms + 20) * FLT_EPSILON / 2;
+        part *= 1 + 2 * most; /* exp(t) - 1 is more than t, and errors have errors */
+        relative[i] = part < most ? part : (double)INFINITY;
+    }
+    return decays || (values.least >= 0 && values.smallest >= smallest); /* else sums cancel */
 }

@@ -5,6 +5,7 @@
 
 #include "common/kernel/kernel.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* reach (rows->data->n_rows) gets numbers with |k(x_i, x_j)| <= reach_i reach_j; returns the factor
@@ -13,5 +14,10 @@
  * "Accuracy and stability of numerical algorithms", 2002, sections 2 and 3), with
  * |x'z| <= |x| |z|, x'z <= (|x|^2 + |z|^2) / 2 and exp(-v) v <= 1/e. */
 double kernel_rounding(const struct kernel_rows *rows, double *reach);
+
+/* Values in float: relative (rows->data->n_rows) gets numbers r with |~k(x_i, x_j) - k(x_i, x_j)| <=
+ * r_i k(x_i, x_j) + FLT_MIN for all j and what kernel_block_float makes of them, INFINITY for a row that
+ * has none below 1%. k is in [0, 1]. Returns false for kernels, or values, of which it knows none. */
+bool kernel_rounding_float(const struct kernel_rows *rows, double *relative);
 
 #endif

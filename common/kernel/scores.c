@@ -3,7 +3,9 @@
  * Rows of z without a coefficient are left out. Against other rows, tasks are blocks of rows of x.
  * Against itself, the rows are put in a list, those with coefficients first, m of n: only the
  * entries below the diagonal of the first m columns of that list are computed, each used for the
- * scores of its row and of its column, the latter in sums that belong to the task. */
+ * scores of its row and of its column, the latter in sums that belong to the task. Where not all rows
+ * are asked for, the others are not in the list; if some with coefficients are among these, tasks are
+ * blocks of the rows asked for. */
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/vector.h"
@@ -29,13 +31,16 @@ struct scores {
     const struct kernel_rows *x, *z;
     const double *coefficients;
     size_t n_outputs;
-    double *scores;
+    double *scores, *listed; /* by row of x; by place in `at`, where it is not NULL nor `twice` */
+    const uint32_t *at;      /* (n_at) rows of x that are asked for; NULL: all */
+    size_t n_at;
     double *ordered; /* (m, width) coefficients in the order of list */
     size_t width;    /* 1, or n_outputs, filled up with 0 to a vector or pairs of vectors */
     uint32_t *list;  /* rows of z with coefficients; then, if `twice`, the others */
     size_t m, n;     /* of list: with coefficients, all */
     bool twice;      /* x is z: use both halves */
     size_t tasks, rows_per_task;
+    struct cluster *cluster;         /* that shares the tasks; NULL: none */
     size_t own, own_end;             /* tasks of this rank */
     size_t *start;                   /* (tasks + 1) positions in list, if `twice` */
     double *partial;                 /* (tasks, n, n_outputs), if `twice` */
@@ -132,28 +137,33 @@ static void fail(struct scores *s) {
     atomic_store(&s->failed, true);
 }
 
-/* Scores of a block of rows of x. */
+/* Where the scores of the rows asked for go, in their order. */
+static double *in_order(const struct scores *s) {
+    return s->at ? s->listed : s->scores;
+}
+
+/* Scores of a block of the rows of x that are asked for. */
 static void score_rows(void *argument, size_t number, size_t worker) {
     struct scores *s = argument;
-    size_t task = s->own + number, first = task * s->rows_per_task, n = s->x->data->n_rows - first;
+    size_t task = s->own + number, first = task * s->rows_per_task, n = s->n_at - first;
     n = n < s->rows_per_task ? n : s->rows_per_task;
     double *out[MANY_ROWS];
     set_rows(out, s->tile[worker], n);
-    memset(s->scores + first * s->n_outputs, 0, n * s->n_outputs * sizeof *s->scores);
+    double *scores = in_order(s) + first * s->n_outputs;
+    memset(scores, 0, n * s->n_outputs * sizeof *scores);
     for (size_t c = 0; c < s->m && !atomic_load(&s->failed); c += COLUMNS) {
         size_t columns = s->m - c < COLUMNS ? s->m - c : COLUMNS;
-        struct kernel_tile tile = {.x = {s->x, NULL, first, n},
+        struct kernel_tile tile = {.x = {s->x, s->at ? s->at + first : NULL, first, n},
                                    .z = {s->z, s->list + c, 0, columns}};
         if (kernel_tile_double(&tile, out, s->scratch[worker], &s->error[worker]) < 0) {
             fail(s);
             return;
         }
         if (s->n_outputs == 1) {
-            multiply_one(s->tile[worker], s->ordered + c, n, columns, s->scores + first, NULL, 0,
-                         NULL);
+            multiply_one(s->tile[worker], s->ordered + c, n, columns, scores, NULL, 0, NULL);
         } else {
             multiply(s->tile[worker], STRIDE, 1, s->ordered + c * s->width, n, columns, s->width,
-                     s->n_outputs, s->scores + first * s->n_outputs);
+                     s->n_outputs, scores);
         }
     }
 }
@@ -234,24 +244,35 @@ static void gather(const struct scores *s) {
     }
 }
 
+static bool has_coefficients(const struct scores *s, size_t i) {
+    bool all_zero = true;
+    for (size_t o = 0; o < s->n_outputs; o++) {
+        all_zero = all_zero && s->coefficients[i * s->n_outputs + o] == 0;
+    }
+    return !all_zero;
+}
+
 static int make_list(struct scores *s, struct error *err) {
-    size_t n = s->z->data->n_rows;
+    size_t n = s->z->data->n_rows, n_used = 0;
     s->list = memory_array(n, sizeof *s->list, "list of rows", err);
     if (!s->list) {
         return -1;
     }
-    for (int zero = 0; zero < 2; zero++) {
-        for (size_t i = 0; i < n; i++) {
-            bool all_zero = true;
-            for (size_t o = 0; o < s->n_outputs; o++) {
-                all_zero = all_zero && s->coefficients[i * s->n_outputs + o] == 0;
-            }
-            if (all_zero == (zero == 1)) {
-                s->list[s->n++] = (uint32_t)i;
-            }
+    for (size_t i = 0; i < n; i++) {
+        if (has_coefficients(s, i)) {
+            s->list[s->n++] = (uint32_t)i;
         }
-        s->m = zero ? s->m : s->n;
     }
+    s->m = s->n;
+    for (size_t a = 0; s->x == s->z && a < s->n_at; a++) {
+        size_t i = s->at ? s->at[a] : a;
+        bool used = has_coefficients(s, i);
+        n_used += used;
+        if (!used) {
+            s->list[s->n++] = (uint32_t)i;
+        }
+    }
+    s->twice = s->x == s->z && n_used == s->m;
     return 0;
 }
 
@@ -269,15 +290,14 @@ static int order_coefficients(struct scores *s, struct error *err) {
 static int plan(struct scores *s, struct error *err) {
     size_t task_bytes;
     s->tasks = 0;
-    if (s->x == s->z && s->m > 0 &&
+    if (s->twice && s->m > 0 &&
         !__builtin_mul_overflow(s->n * s->n_outputs, sizeof(double), &task_bytes)) {
         s->tasks = PARTIAL_BYTES / task_bytes;
     }
     s->twice = s->tasks >= 4;
     if (!s->twice) {
-        size_t n = s->x->data->n_rows;
-        s->rows_per_task = n < 16 * MANY_ROWS ? ROWS : MANY_ROWS;
-        s->tasks = (n + s->rows_per_task - 1) / s->rows_per_task;
+        s->rows_per_task = s->n_at < 16 * MANY_ROWS ? ROWS : MANY_ROWS;
+        s->tasks = (s->n_at + s->rows_per_task - 1) / s->rows_per_task;
         return 0;
     }
     size_t blocks = (s->n + ROWS - 1) / ROWS;
@@ -301,64 +321,104 @@ static int plan(struct scores *s, struct error *err) {
 }
 
 /* Takes this rank's share of the tasks; what is none's of its rows counts as 0 in the sum. */
-static void share(struct scores *s, const struct cluster *cluster) {
-    size_t ranks = cluster_size(cluster), rank = cluster_rank(cluster);
+static void share(struct scores *s) {
+    size_t ranks = cluster_size(s->cluster), rank = cluster_rank(s->cluster);
     s->own = s->tasks * rank / ranks;
     s->own_end = s->tasks * (rank + 1) / ranks;
-    if (cluster && !s->twice) {
-        memset(s->scores, 0, s->x->data->n_rows * s->n_outputs * sizeof *s->scores);
+    if (s->cluster && !s->twice) {
+        memset(in_order(s), 0, s->n_at * s->n_outputs * sizeof *s->scores);
     }
+}
+
+static int prepare(struct scores *s, size_t workers, struct error *err) {
+    s->scratch = kernel_scratch_array(workers, err);
+    s->tile = memory_zeros(workers, sizeof *s->tile, "kernel tiles", err);
+    s->error = memory_zeros(workers, sizeof *s->error, "errors", err);
+    if (!s->scratch || !s->tile || !s->error || make_list(s, err) < 0 ||
+        order_coefficients(s, err) < 0 || plan(s, err) < 0) {
+        return -1;
+    }
+    for (size_t w = 0; w < workers; w++) {
+        s->tile[w] =
+            memory_array(s->rows_per_task * STRIDE, sizeof *s->tile[w], "kernel tile", err);
+        if (!s->tile[w]) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The rank's part of the scores. */
+static int run(struct scores *s, struct threads *threads, struct error *err) {
+    size_t workers = threads_count(threads);
+    int status = prepare(s, workers, err);
+    if (status == 0) {
+        share(s);
+        threads_run(threads, s->own_end - s->own, s->twice ? score_twice : score_rows, s);
+        for (size_t w = 0; w < workers; w++) {
+            if (s->error[w].kind != ERROR_NONE) {
+                *err = s->error[w];
+                status = -1;
+            }
+        }
+    }
+    if (status == 0 && s->twice) {
+        gather(s);
+    }
+    for (size_t w = 0; s->tile && w < workers; w++) {
+        free(s->tile[w]);
+    }
+    kernel_scratch_array_free(s->scratch, workers);
+    free(s->tile);
+    free(s->error);
+    free(s->list);
+    free(s->ordered);
+    free(s->start);
+    free(s->partial);
+    return status;
 }
 
 int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err) {
-    size_t workers = threads_count(threads);
-    struct cluster *cluster = x == z ? x->cluster : NULL;
     struct scores s = {.x = x,
                        .z = z,
                        .coefficients = coefficients,
                        .n_outputs = n_outputs,
                        .scores = scores,
-                       .scratch = kernel_scratch_array(workers, err),
-                       .tile = memory_zeros(workers, sizeof *s.tile, "kernel tiles", err),
-                       .error = memory_zeros(workers, sizeof *s.error, "errors", err)};
-    int status = s.scratch && s.tile && s.error ? 0 : -1;
+                       .n_at = x->data->n_rows,
+                       .cluster = x == z ? x->cluster : NULL};
+    int status = run(&s, threads, err);
     if (status == 0) {
-        status = make_list(&s, err) < 0 ? -1 : order_coefficients(&s, err);
+        cluster_sum(s.cluster, scores, s.n_at * n_outputs);
+    }
+    return status;
+}
+
+int kernel_scores_at(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,
+                     const uint32_t *at, size_t n_at, double *scores, struct threads *threads,
+                     struct error *err) {
+    double *listed = memory_array(n_at, n_outputs * sizeof *listed, "scores", err);
+    struct scores s = {.x = x,
+                       .z = x,
+                       .coefficients = coefficients,
+                       .n_outputs = n_outputs,
+                       .scores = scores,
+                       .listed = listed,
+                       .at = at,
+                       .n_at = n_at,
+                       .cluster = x->cluster};
+    int status = listed ? run(&s, threads, err) : -1;
+    size_t bytes = n_outputs * sizeof *scores;
+    for (size_t a = 0; status == 0 && s.twice && a < n_at; a++) {
+        memcpy(listed + a * n_outputs, scores + at[a] * n_outputs, bytes);
     }
     if (status == 0) {
-        status = plan(&s, err);
+        cluster_sum(s.cluster, listed, n_at * n_outputs);
     }
-    for (size_t w = 0; status == 0 && w < workers; w++) {
-        s.tile[w] = memory_array(s.rows_per_task * STRIDE, sizeof *s.tile[w], "kernel tile", err);
-        status = s.tile[w] ? 0 : -1;
+    for (size_t a = 0; status == 0 && a < n_at; a++) {
+        memcpy(scores + at[a] * n_outputs, listed + a * n_outputs, bytes);
     }
-    if (status == 0) {
-        share(&s, cluster);
-        threads_run(threads, s.own_end - s.own, s.twice ? score_twice : score_rows, &s);
-        for (size_t w = 0; w < workers; w++) {
-            if (s.error[w].kind != ERROR_NONE) {
-                *err = s.error[w];
-                status = -1;
-            }
-        }
-    }
-    if (status == 0 && s.twice) {
-        gather(&s);
-    }
-    if (status == 0) {
-        cluster_sum(cluster, scores, x->data->n_rows * n_outputs);
-    }
-    for (size_t w = 0; s.tile && w < workers; w++) {
-        free(s.tile[w]);
-    }
-    kernel_scratch_array_free(s.scratch, workers);
-    free(s.tile);
-    free(s.error);
-    free(s.list);
-    free(s.ordered);
-    free(s.start);
-    free(s.partial);
+    free(listed);
     return status;
 }

@@ -17,30 +17,52 @@ struct loss {
     double cost;
 };
 
+/* What a row's slacks u come to. */
+struct slacks {
+    double high, sum; /* the largest of those that count, the sum of those above 0 */
+    double unit;      /* what errors of the scores may change each by */
+};
+
+static struct slacks row_slacks(const struct mc_shape *shape, size_t y, const double *s,
+                                double error, double *u) {
+    size_t k = shape->k;
+    double largest = 0, slope = 2 * fmax(1, shape->margin);
+    struct slacks slacks = {.high = -INFINITY};
+    mc_slacks(shape, y, s, u);
+    for (size_t c = 0; c < k; c++) {
+        double size = fabs(s[c]);
+        largest = size > largest ? size : largest; /* fmax would be a call */
+        if (c == y ? shape->form->own : shape->form->others) {
+            slacks.high = u[c] > slacks.high ? u[c] : slacks.high;
+            slacks.sum += u[c] <= 0 ? 0 : u[c]; /* what is not a number stays so */
+        }
+    }
+    slacks.unit = slope * error + ((double)k + 8) * DBL_EPSILON * (1 + slope * largest);
+    return slacks;
+}
+
+bool mc_may_lose(const struct mc_shape *shape, size_t y, const double *s, double error,
+                 double *slack) {
+    struct slacks slacks = row_slacks(shape, y, s, error, slack);
+    return !(slacks.high + slacks.unit <= 0);
+}
+
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
                          const double *error, double *value, double *rounding, struct error *err) {
     const struct loss *loss = context;
     const struct mc_shape *shape = &loss->task->shape;
     size_t k = shape->k;
-    double most = mc_most(shape), slope = 2 * fmax(1, shape->margin);
+    double most = mc_most(shape);
     double *slack = memory_array(k, sizeof *slack, "a certificate", err);
     *value = *rounding = 0;
     for (size_t i = 0; slack && i < n; i++) {
         size_t y = loss->task->y[first + i];
-        double largest = 0, high = -INFINITY, sum = 0;
         double weight = loss->cost * loss->task->weight[y];
-        mc_slacks(shape, y, s + i * k, slack);
-        for (size_t c = 0; c < k; c++) {
-            double size = fabs(s[i * k + c]);
-            largest = size > largest ? size : largest; /* fmax would be a call */
-            if (c == y ? shape->form->own : shape->form->others) {
-                high = slack[c] > high ? slack[c] : high;
-                sum += slack[c] <= 0 ? 0 : slack[c]; /* what is not a number stays so */
-            }
-        }
-        double unit = slope * error[i] + ((double)k + 8) * DBL_EPSILON * (1 + slope * largest);
-        *value += weight * (shape->form->maximum && !isnan(sum) ? fmax(high, 0) : sum);
-        *rounding += high + unit > 0 ? weight * most * unit : 0; /* else none, whatever they are */
+        struct slacks slacks = row_slacks(shape, y, s + i * k, error[i], slack);
+        bool highest = shape->form->maximum && !isnan(slacks.sum);
+        *value += weight * (highest ? fmax(slacks.high, 0) : slacks.sum);
+        /* else none, whatever they are */
+        *rounding += slacks.high + slacks.unit > 0 ? weight * most * slacks.unit : 0;
     }
     *rounding += (double)n * DBL_EPSILON * *value;
     free(slack);
@@ -107,8 +129,11 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
         free(error);
         return -1;
     }
-    struct certify_function f = {
-        .weights = fit->weights, .bias = fit->bias, .exact = dual->exact[0], .scores = scores};
+    struct certify_function f = {.weights = fit->weights,
+                                 .bias = fit->bias,
+                                 .exact = dual->exact[0],
+                                 .exact_error = dual->error,
+                                 .scores = scores};
     struct certify_function g = {.weights = dual->weights ? dual->weights : fit->weights,
                                  .bias = dual->weights ? dual->bias : fit->bias};
     g.error = error;

@@ -21,6 +21,7 @@ struct mc_dual {
                         that it can be, whatever it says; NULL: where the reach is */
     const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
                                     within 4 units, without the constant feature's; NULL: computed */
+    const double *error;    /* (n) what exact[0] may be off by besides; NULL: nothing */
     double linear;          /* sum of alpha */
     double linear_rounding; /* of its error, but for a few units in the last place */
     double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few
@@ -35,6 +36,11 @@ double mc_loss_of_nothing(const struct mc_task *task, double cost);
  * only. */
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);
+
+/* Whether row i of a problem may add to the loss if its scores s (k) are each off by error; slack (k) is
+ * work. */
+bool mc_may_lose(const struct mc_shape *shape, size_t y, const double *s, double error,
+                 double *slack);
 
 /* True if a gap has next to nothing but what is paid for rounding: it is as small as it can be. */
 bool mc_is_rounding(const struct certificate *certificate);

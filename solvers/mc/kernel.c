@@ -239,6 +239,7 @@ static void set_cost(struct mc_kernel *kernel, double cost) {
         mc_alpha_clip(&kernel->alpha, kernel->task->y, kernel->cap);
     }
     mc_kernel_coefficients(kernel); /* F is theirs but for rounding */
+    mc_kernel_rescaled(kernel, ratio);
 }
 
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
@@ -282,7 +283,8 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
         columns_create(&made->columns, task->problem, task->problem->cache_bytes, err) < 0 ||
         score_map_create(&made->map, task->problem, err) < 0 ||
         made->map.diagonal(&made->map, made->q, err) < 0 ||
-        certify_definite(task->certify, &made->definite, err) < 0) {
+        certify_definite(task->certify, &made->definite, err) < 0 ||
+        mc_kernel_watch(made, err) < 0) {
         mc_kernel_free(made);
         return -1;
     }
@@ -307,6 +309,8 @@ void mc_kernel_free(struct mc_kernel *kernel) {
     free(kernel->q);
     free(kernel->F);
     free(kernel->B);
+    free(kernel->moved);
+    free(kernel->relative);
     free(kernel->gain);
     free(kernel->set);
     free(kernel);

@@ -1,10 +1,12 @@
 /* The bounds of the kernel engine: coefficients and scores of alpha, and what they prove. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/kernel/rounding.h"
 #include "solvers/mc/certify.h"
 #include "solvers/mc/kernel_private.h"
 #include "solvers/mc/scale.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +78,89 @@ static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
-int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *err) {
-    size_t k = kernel->k, m = 0;
+/* ---- how far F is off ---- */
+
+/* Double is nothing beside float, see columns_rounding: of scores in double, and of all that is done to F
+ * in double, this part of the coefficients' sizes is at most as much of `relative` as they are off. */
+static const double DOUBLE = 0x1p-16;
+
+/* The sum of the coefficients' sizes, of those that cancel in a row too. */
+static double size_of_all(const struct mc_kernel *kernel) {
+    double sum = 0;
+    for (size_t i = 0; i < kernel->n; i++) {
+        sum += mc_alpha_sum(&kernel->alpha, i);
+    }
+    double square = kernel->task->bias * kernel->task->bias;
+    return 2 * fmax(1, kernel->task->shape.margin) * (1 + square) * sum;
+}
+
+/* What F is off by at the least, over `relative`, with rows whose coefficients add up to `size`. */
+static double least_moved(const struct mc_kernel *kernel, double size) {
+    return DOUBLE * (1 + (double)kernel->n * 0x1p-20) * size;
+}
+
+int mc_kernel_watch(struct mc_kernel *kernel, struct error *err) {
+    const struct problem *problem = kernel->task->problem;
+    const struct kernel_rows *rows = gram_rows(problem->gram);
+    size_t n = kernel->n, all = rows->data->n_rows;
+    double *relative = memory_array(all, sizeof *relative, "bounds of rounding", err);
+    if (!relative) {
+        return -1;
+    }
+    if (!kernel->map.exact_at || !kernel_rounding_float(rows, relative)) {
+        free(relative);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) { /* rows ascend */
+        relative[i] = relative[problem->rows ? problem->rows[i] : i];
+        relative[i] += columns_rounding(kernel->columns) * (1 + relative[i]);
+    }
+    kernel->relative = relative;
+    kernel->moved = memory_zeros(n, sizeof *kernel->moved, "bounds of rounding", err);
+    return kernel->moved ? 0 : -1;
+}
+
+void mc_kernel_rescaled(struct mc_kernel *kernel, double ratio) {
+    double size = kernel->moved ? least_moved(kernel, size_of_all(kernel)) : 0;
+    for (size_t i = 0; kernel->moved && i < kernel->n; i++) {
+        kernel->moved[i] = ratio * kernel->moved[i] + size;
+    }
+}
+
+/* ---- scores that go along ---- */
+
+/* F += the columns set[0..m) times the first k of `width` numbers in each row of change. The last, the
+ * largest size of the others, goes to `moved`. */
+static int add_columns(struct mc_kernel *kernel, size_t m, const double *change, size_t width,
+                       struct error *err) {
+    size_t n = kernel->n, k = kernel->k;
+    if (width == k) {
+        return columns_multiply(kernel->columns, kernel->set, m, change, k, kernel->F, err);
+    }
+    double *both = memory_array(n, width * sizeof *both, "scores", err), size = 0;
+    for (size_t i = 0; both && i < n; i++) {
+        memcpy(both + i * width, kernel->F + i * k, k * sizeof *both);
+        both[i * width + k] = 0;
+    }
+    int status =
+        both ? columns_multiply(kernel->columns, kernel->set, m, change, width, both, err) : -1;
+    for (size_t a = 0; a < m; a++) {
+        size += change[a * width + k];
+    }
+    double square = kernel->task->bias * kernel->task->bias;
+    double least =
+        least_moved(kernel, (1 + square) * size); /* and more than values that are 0 in float */
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        memcpy(kernel->F + i * k, both + i * width, k * sizeof *both);
+        kernel->moved[i] += 1.02 * both[i * width + k] + least;
+    }
+    free(both);
+    return status;
+}
+
+/* Brings B, and F = K B, up to what alpha is now. */
+static int bring_up(struct mc_kernel *kernel, struct error *err) {
+    size_t k = kernel->k, width = k + (kernel->moved != NULL), m = 0;
     double square = kernel->task->bias * kernel->task->bias;
     for (size_t i = 0; i < kernel->n; i++) {
         take_coefficients(kernel, i, kernel->u);
@@ -85,28 +168,36 @@ int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *er
             kernel->set[m++] = (uint32_t)i;
         }
     }
-    double *change = memory_array(m, k * sizeof *change, "coefficients", err);
+    double *change = memory_zeros(m, width * sizeof *change, "coefficients", err);
     if (!change) {
         return -1;
     }
     memset(kernel->s, 0, k * sizeof *kernel->s);
     for (size_t a = 0; a < m; a++) {
-        double *b = kernel->B + kernel->set[a] * k;
+        double *b = kernel->B + kernel->set[a] * k, *row = change + a * width;
         take_coefficients(kernel, kernel->set[a], kernel->u);
         for (size_t c = 0; c < k; c++) {
-            change[a * k + c] = kernel->u[c] - b[c];
-            kernel->s[c] += square * change[a * k + c];
+            row[c] = kernel->u[c] - b[c];
+            kernel->s[c] += square * row[c];
+            if (width > k) {
+                row[k] = fmax(row[k], fabs(row[c]));
+            }
         }
         memcpy(b, kernel->u, k * sizeof *b);
     }
     for (size_t j = 0; square > 0 && j < kernel->n * k; j++) {
         kernel->F[j] += kernel->s[j % k];
     }
-    int status =
-        m == 0 ? 0 : columns_multiply(kernel->columns, kernel->set, m, change, k, kernel->F, err);
+    int status = m == 0 ? 0 : add_columns(kernel, m, change, width, err);
     free(change);
-    return status < 0 ? -1 : bounds(kernel, epsilon, err);
+    return status;
 }
+
+int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *err) {
+    return bring_up(kernel, err) < 0 ? -1 : bounds(kernel, epsilon, err);
+}
+
+/* ---- certificates ---- */
 
 /* The part of the constant feature in the scores of B, (k); NULL without one, or without memory. */
 static double *bias_of(const struct mc_kernel *kernel, struct error *err) {
@@ -137,23 +228,17 @@ static int set_weights(const struct mc_kernel *kernel, const double *bias, struc
     return 0;
 }
 
-/* With scores (2, n, k) to work in: those of alpha serve for both points. */
-static int certify_scores(struct mc_kernel *kernel, const double *bias, double *scores,
-                          struct mc_fit *fit, struct error *err) {
+/* With scores (2, n, k): those of alpha, the second, serve for both points. error: what those of the first
+ * may be off by besides; NULL: nothing. */
+static int certify_scores(const struct mc_kernel *kernel, const double *bias, const double *scores,
+                          const double *error, struct mc_fit *fit, struct error *err) {
     const struct mc_task *task = kernel->task;
-    size_t size = kernel->n * kernel->k;
     struct mc_dual dual = {.alpha = &kernel->alpha,
                            .weights = kernel->B,
                            .bias = bias,
-                           .exact = {scores, scores + size},
-                           .q = kernel->q};
-    if (kernel->map.exact(&kernel->map, kernel->B, kernel->k, scores + size, err) < 0) {
-        return -1;
-    }
-    for (size_t j = 0; j < size; j++) {
-        scores[j] = kernel->scale * scores[size + j];
-        kernel->F[j] = scores[size + j] + (bias ? bias[j % kernel->k] : 0);
-    }
+                           .exact = {scores, scores + kernel->n * kernel->k},
+                           .q = kernel->q,
+                           .error = error};
     for (size_t i = 0; i < kernel->n; i++) {
         dual.linear += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
                                         : kernel->cap[task->y[i]] * mc_most(&task->shape);
@@ -161,17 +246,129 @@ static int certify_scores(struct mc_kernel *kernel, const double *bias, double *
     return mc_certify(task, kernel->cost, &dual, NULL, fit, err);
 }
 
+/* Takes the scores (2, n, k) of alpha at row i into F, and to those of the primal point. */
+static void take_scores(struct mc_kernel *kernel, const double *bias, size_t i, double *scores) {
+    size_t k = kernel->k;
+    double *primal = scores + i * k, *dual = scores + (kernel->n + i) * k;
+    for (size_t c = 0; c < k; c++) {
+        primal[c] = kernel->scale * dual[c];
+        kernel->F[i * k + c] = dual[c] + (bias ? bias[c] : 0);
+    }
+}
+
+/* Exact scores of alpha at the rows set[0..n_at), taken into F. */
+static int exact_at(struct mc_kernel *kernel, const double *bias, size_t n_at, double *scores,
+                    struct error *err) {
+    double *dual = scores + kernel->n * kernel->k;
+    if (n_at > 0 && kernel->map.exact_at(&kernel->map, kernel->B, kernel->k, kernel->set, n_at,
+                                         dual, err) < 0) {
+        return -1;
+    }
+    double moved = least_moved(kernel, size_of_all(kernel));
+    for (size_t a = 0; a < n_at; a++) {
+        take_scores(kernel, bias, kernel->set[a], scores);
+        kernel->moved[kernel->set[a]] = moved;
+    }
+    return 0;
+}
+
+/* Scores of rows without coefficients, from F, and their errors; those that may have a loss are listed in
+ * `set`, *n of them, and have none then. */
+static void take_running(struct mc_kernel *kernel, const double *bias, double *scores,
+                         double *error, size_t *n) {
+    const struct mc_task *task = kernel->task;
+    size_t k = kernel->k;
+    *n = 0;
+    for (size_t i = 0; i < kernel->n; i++) {
+        if (error[i] == 0) {
+            continue;
+        }
+        double *primal = scores + i * k, *dual = scores + (kernel->n + i) * k;
+        for (size_t c = 0; c < k; c++) {
+            dual[c] = kernel->F[i * k + c] - (bias ? bias[c] : 0);
+            primal[c] = kernel->scale * kernel->F[i * k + c];
+        }
+        error[i] = fmax(DBL_MIN, kernel->scale * kernel->relative[i] * kernel->moved[i]);
+        if (!isfinite(error[i]) ||
+            mc_may_lose(&task->shape, task->y[i], primal, 1.01 * error[i], kernel->u)) {
+            error[i] = 0;
+            kernel->set[(*n)++] = (uint32_t)i;
+        }
+        for (size_t c = 0; c < k; c++) {
+            primal[c] = kernel->scale * dual[c];
+        }
+    }
+}
+
+/* Exact scores where there are coefficients, and where there may be a loss; elsewhere those that went
+ * along will do. error (n) */
+static int certify_some(struct mc_kernel *kernel, const double *bias, double epsilon,
+                        double *scores, double *error, struct mc_fit *fit, struct error *err) {
+    size_t k = kernel->k, n = 0;
+    for (size_t i = 0; i < kernel->n; i++) {
+        bool any = false;
+        for (size_t c = 0; c < k; c++) {
+            any = any || kernel->B[i * k + c] != 0;
+        }
+        error[i] = any ? 0 : 1;
+        if (any) {
+            kernel->set[n++] = (uint32_t)i;
+        }
+    }
+    if (exact_at(kernel, bias, n, scores, err) < 0) {
+        return -1;
+    }
+    take_running(kernel, bias, scores, error, &n);
+    if (exact_at(kernel, bias, n, scores, err) < 0 ||
+        certify_scores(kernel, bias, scores, error, fit, err) < 0) {
+        return -1;
+    }
+    n = 0;
+    for (size_t i = 0; fit->certificate.gap > epsilon && i < kernel->n; i++) {
+        if (error[i] > 0) {
+            kernel->set[n++] = (uint32_t)i;
+        }
+    }
+    return exact_at(kernel, bias, n, scores, err);
+}
+
+/* Exact scores everywhere. */
+static int certify_all(struct mc_kernel *kernel, const double *bias, double *scores,
+                       struct mc_fit *fit, struct error *err) {
+    double *dual = scores + kernel->n * kernel->k;
+    if (kernel->map.exact(&kernel->map, kernel->B, kernel->k, dual, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < kernel->n; i++) {
+        take_scores(kernel, bias, i, scores);
+    }
+    return certify_scores(kernel, bias, scores, NULL, fit, err);
+}
+
 int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *fit,
                       struct error *err) {
     size_t size = kernel->n * kernel->k;
-    mc_kernel_coefficients(kernel);
+    bool some = kernel->moved != NULL;
+    if (some) { /* B is what F is of */
+        if (bring_up(kernel, err) < 0) {
+            return -1;
+        }
+    } else {
+        mc_kernel_coefficients(kernel);
+    }
     double *bias = bias_of(kernel, err);
     double *scores = memory_array(size, 2 * sizeof *scores, "scores", err);
-    int status = scores && (bias || kernel->task->bias == 0) &&
-                         set_weights(kernel, bias, fit, err) == 0 &&
-                         certify_scores(kernel, bias, scores, fit, err) == 0
-                     ? bounds(kernel, epsilon, err)
+    double *error = memory_array(kernel->n, sizeof *error, "scores", err);
+    int status = scores && error && (bias || kernel->task->bias == 0) &&
+                         set_weights(kernel, bias, fit, err) == 0
+                     ? 0
                      : -1;
+    if (status == 0) {
+        status = some ? certify_some(kernel, bias, epsilon, scores, error, fit, err)
+                      : certify_all(kernel, bias, scores, fit, err);
+    }
+    status = status < 0 ? -1 : bounds(kernel, epsilon, err);
+    free(error);
     free(scores);
     free(bias);
     return status;

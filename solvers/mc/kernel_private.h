@@ -25,6 +25,8 @@ struct mc_kernel {
     double *q;     /* (n) K_ii + bias^2 */
     double *cap;   /* (k) */
     double *F, *B; /* (n, k) scores and coefficients */
+    double *moved; /* (n) that F is within relative_i moved_i of K B; NULL where that is not known */
+    double *relative; /* (n) */
     double cost;   /* alpha is for; 0 before the first solve */
     double norm;   /* |W(alpha)|^2 */
     double scale;  /* the multiple of W(alpha) that primal is for */
@@ -72,7 +74,14 @@ void mc_kernel_coefficients(struct mc_kernel *kernel);
  * good multiple of W(alpha), looked for while its gap is above epsilon. */
 int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *err);
 
-/* Certifies B times the scale, as it will stand in the model, and alpha; F becomes exact. */
+/* Makes what F may be off by known, where it is in float and the kernel's rounding is known. */
+int mc_kernel_watch(struct mc_kernel *kernel, struct error *err);
+
+/* F and B have been multiplied by a number, and B made anew from alpha. */
+void mc_kernel_rescaled(struct mc_kernel *kernel, double ratio);
+
+/* Certifies B times the scale, as it will stand in the model, and alpha. F becomes exact, but where the
+ * gap is reached only in rows that have coefficients or may have a loss. */
 int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *fit,
                       struct error *err);
 

@@ -33,6 +33,7 @@ struct certify_function {
     double norm_error;   /* linear: bound of what else |weights| may be off by */
     const double *exact; /* (n, k) the map's exact scores of weights, within 4 units; NULL: they are
                             computed. Of g with kernels only */
+    const double *exact_error; /* (n) what `exact` may be off by besides, of f; NULL: nothing */
     double *scores; /* kernel, of f: (n, k) gets the scores with what is added; NULL: unwanted */
 };
 

@@ -248,13 +248,16 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
             largest = size > largest ? size : largest; /* fmax would be a call */
         }
         error[i] = of_f->factor * reach + 6 * CERTIFY_UNIT * (largest + most_bias);
+        error[i] += f->exact_error ? f->exact_error[first + i] : 0;
         if (!isfinite(error[i])) {
             return certify_overflow(err);
         }
         of_f->slack = fmax(of_f->slack, error[i]);
+        of_f->first_error = first + i == 0 ? error[i] : of_f->first_error;
         for (size_t c = 0; c < k; c++) {
             of_f->first[c] = first + i == 0 ? s[i * k + c] : of_f->first[c];
-            of_f->varies |= fabs(s[i * k + c] - of_f->first[c]) > 4 * error[i];
+            of_f->varies |=
+                fabs(s[i * k + c] - of_f->first[c]) > 2 * (error[i] + of_f->first_error);
         }
     }
     if (family->loss(family->context, first, n, s, error, &value, &rounding, err) < 0) {

@@ -29,7 +29,8 @@ struct certify_evaluation {
     double largest;        /* the largest of column */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
     double *reach;         /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
-    double *first;         /* (k) scores of the first row */
+    double *first;         /* (k) scores of the first row, */
+    double first_error;    /* and how far they may be off */
     bool varies;           /* those of another row differ */
     double slack;          /* the largest error of a score */
 };

@@ -128,31 +128,53 @@ static int gram_map_adjoint(const struct score_map *map, const double *r, double
     return 0;
 }
 
-/* K weights in double, without the constant feature, where the matrix is in float. */
+/* K weights in double, without the constant feature, where the matrix is in float; at rows
+ * at[0..n_at), NULL: at all. */
 static int multiply_exactly(const struct score_map *map, const double *weights, size_t n_outputs,
-                            double *s, struct error *err) {
+                            const uint32_t *at, size_t n_at, double *s, struct error *err) {
     const struct gram_view *view = map->context;
     const struct problem *problem = view->problem;
     const struct kernel_rows *all = gram_rows(problem->gram);
     if (!problem->rows) {
-        return kernel_scores(all, all, weights, n_outputs, s, map->threads, err);
+        return at ? kernel_scores_at(all, weights, n_outputs, at, n_at, s, map->threads, err)
+                  : kernel_scores(all, all, weights, n_outputs, s, map->threads, err);
     }
     double *b = memory_zeros(view->size, n_outputs * sizeof *b, "coefficients", err);
     double *full = b ? memory_array(view->size, n_outputs * sizeof *full, "scores", err) : NULL;
+    uint32_t *rows = full ? memory_array(n_at, sizeof *rows, "rows", err) : NULL;
     int status = -1;
-    if (full) {
+    if (rows) {
         for (size_t i = 0; i < map->n; i++) {
             memcpy(b + problem->rows[i] * n_outputs, weights + i * n_outputs,
                    n_outputs * sizeof *b);
         }
-        status = kernel_scores(all, all, b, n_outputs, full, map->threads, err);
+        for (size_t a = 0; a < n_at; a++) {
+            rows[a] = problem->rows[at ? at[a] : a];
+        }
+        status = at ? kernel_scores_at(all, b, n_outputs, rows, n_at, full, map->threads, err)
+                    : kernel_scores(all, all, b, n_outputs, full, map->threads, err);
     }
-    for (size_t i = 0; status == 0 && i < map->n; i++) {
-        memcpy(s + i * n_outputs, full + problem->rows[i] * n_outputs, n_outputs * sizeof *s);
+    for (size_t a = 0; status == 0 && a < n_at; a++) {
+        memcpy(s + (at ? at[a] : a) * n_outputs, full + rows[a] * n_outputs, n_outputs * sizeof *s);
     }
+    free(rows);
     free(full);
     free(b);
     return status;
+}
+
+/* s += constant^2 times the sums of the weights, at rows at[0..n_at); NULL: at all. */
+static void add_square(const struct score_map *map, double constant, const double *weights,
+                       size_t n_outputs, const uint32_t *at, size_t n_at, double *s) {
+    for (size_t k = 0; constant > 0 && k < n_outputs; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < map->n; i++) {
+            sum += weights[i * n_outputs + k];
+        }
+        for (size_t a = 0; a < n_at; a++) {
+            s[(at ? at[a] : a) * n_outputs + k] += constant * constant * sum;
+        }
+    }
 }
 
 static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
@@ -161,18 +183,20 @@ static int gram_map_exact(const struct score_map *map, const double *weights, si
     if (gram_is_wide(problem->gram)) {
         return score_map_each(map, weights, n_outputs, s, err);
     }
-    if (multiply_exactly(map, weights, n_outputs, s, err) < 0) {
+    if (multiply_exactly(map, weights, n_outputs, NULL, map->n, s, err) < 0) {
         return -1;
     }
-    for (size_t k = 0; problem->constant > 0 && k < n_outputs; k++) {
-        double sum = 0;
-        for (size_t i = 0; i < map->n; i++) {
-            sum += weights[i * n_outputs + k];
-        }
-        for (size_t i = 0; i < map->n; i++) {
-            s[i * n_outputs + k] += problem->constant * problem->constant * sum;
-        }
+    add_square(map, problem->constant, weights, n_outputs, NULL, map->n, s);
+    return 0;
+}
+
+static int gram_map_exact_at(const struct score_map *map, const double *weights, size_t n_outputs,
+                             const uint32_t *at, size_t n_at, double *s, struct error *err) {
+    const struct problem *problem = ((const struct gram_view *)map->context)->problem;
+    if (multiply_exactly(map, weights, n_outputs, at, n_at, s, err) < 0) {
+        return -1;
     }
+    add_square(map, problem->constant, weights, n_outputs, at, n_at, s);
     return 0;
 }
 
@@ -242,6 +266,7 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
     map->scores = gram_map_scores;
     map->adjoint = gram_map_adjoint;
     map->exact = gram_map_exact;
+    map->exact_at = gram_is_wide(problem->gram) ? NULL : gram_map_exact_at;
     map->release = gram_map_release;
     map->column = gram_map_column;
     map->diagonal = gram_map_diagonal;
