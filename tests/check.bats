@@ -139,6 +139,27 @@ attacked() {
     [ $((accepted * most)) -le "$rounds" ] || fail "$accepted of $rounds changed proofs are believed"
 }
 
+@test "check: mc with a matrix in float looks at some rows alone, and what it says holds" {
+    awk 'BEGIN {
+        srand(7)
+        for (i = 0; i < 700; i++) {
+            y = i % 3
+            line = y
+            for (j = 1; j <= 4; j++) {
+                line = line sprintf(" %d:%.4f", j, (j == y + 1) * 2 + rand() + rand() - 1)
+            }
+            print line
+        }
+    }' >rows
+    # rows without coefficients have losses where the gap is wide
+    for form in '-s ww -t rbf' '-s cs -t laplacian' '-s ova -t rbf --bias 1' '-s llw -t rbf'; do
+        for epsilon in .5 .1 1e-3; do
+            # shellcheck disable=SC2086 # options
+            verified mc rows -m 1 $form -g .5 -c 1 -e "$epsilon"
+        done
+    done
+}
+
 @test "check: numbers with bounds hold what they should" {
     unit check/ball
 }

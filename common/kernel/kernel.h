@@ -57,8 +57,8 @@ struct kernel_rows {
     double *norm;            /* (n_rows): |x|^2 or |x|_1; NULL for precomputed; owned */
     struct cluster *cluster; /* whose ranks all have these rows, and share what is computed of them
                                 against themselves; NULL: none */
-    bool whole; /* values are whole numbers, norms at most 2^24: sums of products, or of minima, of two
-                   such rows are whole numbers up to 2^24, and exact in float in any order */
+    bool whole;              /* values are whole numbers, and norms at most 2^24: sums over two
+                                such rows are exact in float, in any order */
 };
 
 /* Prepares the rows of data. Refuses values that the kernel does not take, and for precomputed a row

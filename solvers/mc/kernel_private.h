@@ -22,14 +22,13 @@ struct mc_kernel {
     bool definite; /* the kernel matrix: only then the dual's maximum is that of its bound */
     struct columns *columns;
     size_t n, k;
-    double *q;     /* (n) K_ii + bias^2 */
-    double *cap;   /* (k) */
-    double *F, *B; /* (n, k) scores and coefficients */
-    double *moved; /* (n) that F is within relative_i moved_i of K B; NULL where that is not known */
-    double *relative; /* (n) */
-    double cost;   /* alpha is for; 0 before the first solve */
-    double norm;   /* |W(alpha)|^2 */
-    double scale;  /* the multiple of W(alpha) that primal is for */
+    double *q;                /* (n) K_ii + bias^2 */
+    double *cap;              /* (k) */
+    double *F, *B;            /* (n, k) scores and coefficients */
+    double *relative, *moved; /* (n) F is within relative_i moved_i of K B; NULL: not known */
+    double cost;              /* alpha is for; 0 before the first solve */
+    double norm;              /* |W(alpha)|^2 */
+    double scale;             /* the multiple of W(alpha) that primal is for */
     double primal, dual;
     struct mc_alpha alpha, before; /* before: the last working set, where F is exact */
     struct mc_active *active;      /* NULL before its first use */

@@ -67,7 +67,21 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     CHECK(kernel_block_double(&x, x_first, n_x, other, z_first, n_z, wide, stride, scratch, &err) ==
               0,
           "%s", err.text);
+    /* sums of whole numbers are taken from float: they are those of double, to the bit */
+    if (x.whole && other->whole) {
+        double *plain = sample_array(n_x * stride, sizeof *plain);
+        struct kernel_rows plain_x = x, plain_z = *other;
+        plain_x.whole = plain_z.whole = false;
+        CHECK(kernel_block_double(&plain_x, x_first, n_x, &plain_z, z_first, n_z, plain, stride,
+                                  scratch, &err) == 0,
+              "%s", err.text);
+        CHECK(memcmp(plain, wide, n_x * stride * sizeof *plain) == 0,
+              "%s: kernel %d of whole numbers: sums in float are not exact", what, kernel->type);
+        free(plain);
+    }
     /* what certificates take for how far a value may be off; the reference may be so too */
+    double *relative = sample_array(a->n_rows, sizeof *relative);
+    bool known = a == b && kernel_rounding_float(&x, relative);
     double *x_reach = sample_array(a->n_rows, sizeof *x_reach);
     double *z_reach = sample_array(b->n_rows, sizeof *z_reach);
     double bound = 2 * fmax(kernel_rounding(&x, x_reach), kernel_rounding(other, z_reach));
@@ -94,6 +108,10 @@ static void compare(const struct data *a, const struct data *b, const struct ker
                   kernel->type, i, j, value, reach);
             CHECK(fabs(d - value) <= bound * reach, "%s: kernel %d (%zu,%zu): off by %g, bound %g",
                   what, kernel->type, i, j, fabs(d - value), bound * reach);
+            double part = known && isfinite(relative[i]) ? relative[i] * value : INFINITY;
+            CHECK(fabs(f - value) <= part + (double)FLT_MIN + bound * reach,
+                  "%s: kernel %d float (%zu,%zu): off by %g, bound %g", what, kernel->type, i, j,
+                  fabs(f - value), part);
             bool distance = kernel->type == KERNEL_RBF || kernel->type == KERNEL_LAPLACIAN;
             bool share = kernel->type == KERNEL_TANIMOTO || kernel->type == KERNEL_MINMAX;
             if (a == b && same && distance) {
@@ -106,6 +124,7 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             }
         }
     }
+    free(relative);
     free(x_reach);
     free(z_reach);
     free(narrow);
@@ -429,6 +448,65 @@ static void test_overflow(void) {
     printf("ok: values whose squares or sums overflow float\n");
 }
 
+/* Rows are whole up to sums of 2^24, which float has, and not beyond, nor with a part. */
+static void test_whole(void) {
+    static const struct {
+        float value[3];
+        bool squares, absolutes; /* of the norms; negative values have no minima */
+    } cases[] = {{{0, 0, 0}, true, true},          {{1, 2, 3}, true, true},
+                 {{1, .5F, 3}, false, false},      {{4096, 0, 0}, true, true},
+                 {{4096, 1, 0}, false, true},      {{16777216, 0, 0}, false, true},
+                 {{16777216, 1, 0}, false, false}, {{3e38F, 0, 0}, false, false}};
+    struct error err;
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct data data = {.n_rows = 1, .n_features = 3, .value = (float *)cases[c].value};
+        struct kernel_rows rows;
+        for (int k = 0; k < KERNELS; k++) {
+            bool absolutes =
+                kernels[k].type == KERNEL_MINMAX || kernels[k].type == KERNEL_LAPLACIAN;
+            CHECK(kernel_rows_create(&rows, &kernels[k], &data, &err) == 0, "%s", err.text);
+            CHECK(rows.whole == (absolutes ? cases[c].absolutes : cases[c].squares),
+                  "case %zu, kernel %d: whole is %d", c, k, rows.whole);
+            kernel_rows_free(&rows);
+        }
+    }
+    printf("ok: whole numbers are those whose sums float has\n");
+}
+
+/* Scores at some rows are those at all, but for the last bits: at those with coefficients, at these and
+ * others, and at any. Others are left as they are. */
+static void check_some(const struct kernel_rows *x, const double *c, size_t n_outputs,
+                       const double *s, struct threads *threads) {
+    size_t n = x->data->n_rows;
+    uint32_t *at = sample_array(n, sizeof *at);
+    double *t = sample_array(n * n_outputs, sizeof *t);
+    struct error err;
+    for (int what = 0; what < 4; what++) {
+        size_t n_at = 0;
+        for (size_t i = 0; i < n; i++) {
+            bool used = false;
+            for (size_t o = 0; o < n_outputs; o++) {
+                used = used || c[i * n_outputs + o] != 0;
+                t[i * n_outputs + o] = -77;
+            }
+            if (what == 0 ? used : what == 1 ? used || i % 5 == 0 : what == 2 && i % 3 == 1) {
+                at[n_at++] = (uint32_t)i;
+            }
+        }
+        CHECK(kernel_scores_at(x, c, n_outputs, at, n_at, t, threads, &err) == 0, "%s", err.text);
+        for (size_t i = 0, a = 0; i < n; i++) {
+            bool asked = a < n_at && at[a] == i;
+            a += asked;
+            for (size_t j = i * n_outputs; j < (i + 1) * n_outputs; j++) {
+                CHECK(asked ? fabs(t[j] - s[j]) <= 1e-9 * (1 + fabs(s[j])) : t[j] == -77,
+                      "scores at some rows, %d: (%zu): %.17g, not %.17g", what, i, t[j], s[j]);
+            }
+        }
+    }
+    free(at);
+    free(t);
+}
+
 /* scores = K C against the plain sums; zero coefficients; threads; rows one by one. */
 static void test_scores(void) {
     struct error err;
@@ -476,6 +554,9 @@ static void test_scores(void) {
                 CHECK(memcmp(s, t, n * n_outputs * sizeof *s) == 0,
                       "kernel %d: scores depend on the number of threads", k);
             }
+            if (same) {
+                check_some(&x, c, n_outputs, s, pool[k % 3]);
+            }
             if (!same) { /* any subset of the rows gets the same bits */
                 for (size_t i = 0; i < n; i += 37) {
                     uint32_t rows[5] = {(uint32_t)i, (uint32_t)(i + 2) % 700, (uint32_t)(699 - i)};
@@ -518,6 +599,7 @@ int main(void) {
     test_definite();
     test_precomputed();
     test_overflow();
+    test_whole();
     test_scores();
     return 0;
 }
