@@ -145,6 +145,19 @@ compiled() {
     cut -f 5,3,8 table | awk -F '\t' 'NR > 1 { print $2 " C=" $1 ": " $3 }' | diff - <(grep : swept | grep -v best)
 }
 
+@test "library: the program of doc/library.md is whole" {
+    installed
+    sed -n '/^A fit to arrays/,/^Functions return/ { s/^    //; /^#include/,/^}/p }' \
+        "$root/doc/library.md" >main.c
+    assert_equal "$(tail -1 main.c)" '}'
+    # words are wanted
+    # shellcheck disable=SC2046
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o main main.c $(pkg-config --cflags --libs dualsvm)
+    run ./main
+    assert_success
+    assert_output -- -1
+}
+
 @test "library: the static library is enough by itself" {
     installed
     rm "$tmp"/root/usr/lib/libdualsvm.so*
