@@ -23,7 +23,7 @@ kernels_of_blas() {
 installed() {
     sanitized && skip 'once is enough'
     command -v pkg-config >/dev/null || skip 'no pkg-config'
-    make -s -C "$root" BUILD="$bin" PREFIX=/usr DESTDIR="$tmp/root" install >/dev/null
+    make -s -C "$root" -o all BUILD="$bin" PREFIX=/usr DESTDIR="$tmp/root" install >/dev/null
     export PKG_CONFIG_SYSROOT_DIR=$tmp/root PKG_CONFIG_PATH=$tmp/root/usr/lib/pkgconfig
     export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
     export LD_LIBRARY_PATH=$tmp/root/usr/lib
@@ -58,6 +58,10 @@ compiled() {
 
 @test "library: what cannot be is refused in words, and every option is described" {
     unit library/refusals
+}
+
+@test "library: values of a kernel, weights, folds and names of rows, as from files" {
+    unit library/beside
 }
 
 @test "library: progress and rows are told, work is stopped, threads train at once" {
