@@ -28,6 +28,7 @@
  *
  * - Errors. A function that can fail returns 0, or -1 with *error filled; error may be NULL. Nothing that
  *   was to be made is then made: the pointer that was to get it is NULL. Lack of memory is such an error.
+ *   Texts count rows, columns and folds from 1, the interface counts them from 0.
  *   Nothing in the library ends the process, prints, touches signals, the locale or settings of BLAS, or
  *   has state of its own.
  * - Ownership. What a function gives through a pointer to a pointer is the caller's, who ends with the
@@ -229,8 +230,8 @@ DUALSVM_API int dualsvm_data_set_folds(dualsvm_data *data, const uint32_t *fold,
 
 /* Says that values are those of a kernel with the training rows, for "kernel" "precomputed": value (i,j) is
  * k(x_i, t_j), t_j being training row number j + 1 where serial is NULL, so for training rows themselves;
- * serial (rows): the number of each row, which is that of its own column. Rows that are only predicted need
- * none: NULL. */
+ * serial (rows): the number of each row, which is that of its own column. For rows that
+ * are only predicted the numbers do not matter: NULL. */
 DUALSVM_API int dualsvm_data_set_precomputed(dualsvm_data *data, const uint64_t *serial,
                                              dualsvm_error *error);
 

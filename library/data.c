@@ -171,13 +171,13 @@ struct extent {
 static int check_row(const struct source *source, size_t i, struct error *err) {
     size_t first = row_first(source, i), end = row_end(source, i);
     if (end < first || (source->start && end > index_at(source, source->start, source->rows))) {
-        return error_set(err, ERROR_USAGE, "row %zu: starts of rows do not increase", i);
+        return error_set(err, ERROR_USAGE, "row %zu: starts of rows do not increase", i + 1);
     }
     for (size_t k = first, next = 0; k < end; k++) {
         size_t column = column_of(source, first, k);
         if (column < next || column >= source->columns) {
             return error_set(err, ERROR_USAGE,
-                             "row %zu: columns do not increase, or one is not below %zu", i,
+                             "row %zu: columns do not increase, or one is not below %zu", i + 1,
                              source->columns);
         }
         next = column + 1;
@@ -203,7 +203,7 @@ static int measure(const struct source *source, struct extent *extent, struct er
                 return error_set(err, ERROR_RUNTIME,
                                  "row %zu, column %zu: %g is not finite, or too large for single "
                                  "precision",
-                                 i, column, value_at(source, k));
+                                 i + 1, column + 1, value_at(source, k));
             }
             extent->zeros += value == 0;
             extent->values += value != 0;
@@ -216,7 +216,7 @@ static int measure(const struct source *source, struct extent *extent, struct er
 
 /* Whether values can stay where they are, if their rows are to be dense or not. */
 static bool lendable(const struct source *source, const struct extent *extent, bool dense) {
-    if (source->type != DUALSVM_FLOAT) {
+    if (source->type != DUALSVM_FLOAT || !source->value) {
         return false;
     }
     return source->start

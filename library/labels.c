@@ -60,7 +60,7 @@ static int allocate(struct labels_made *made, const struct data *data, struct er
 /* A label that a file could not have where it is one word. */
 static int check_word(const char *word, size_t length, size_t row, struct error *err) {
     if (length == 0 || *word == '#' || strcspn(word, " \t\r\n:,") < length) {
-        return error_set(err, ERROR_RUNTIME, "label of row %zu: not a word: '%.*s'", row,
+        return error_set(err, ERROR_RUNTIME, "label of row %zu: not a word: '%.*s'", row + 1,
                          (int)(length < 100 ? length : 100), word);
     }
     return 0;
@@ -81,8 +81,8 @@ static int add_word(struct labels_made *made, size_t row, const char *word, size
     }
     for (size_t k = (size_t)data->label_start[row]; k < made->n; k++) {
         if (data->label[k] == number) {
-            return error_set(err, ERROR_RUNTIME, "label of row %zu: it is there twice: '%.*s'", row,
-                             (int)(length < 100 ? length : 100), word);
+            return error_set(err, ERROR_RUNTIME, "label of row %zu: it is there twice: '%.*s'",
+                             row + 1, (int)(length < 100 ? length : 100), word);
         }
     }
     if (memory_grow(&data->label, made->room, made->n + 1, sizeof *data->label, "labels", err) <
@@ -108,8 +108,8 @@ static int add_words(struct labels_made *made, size_t row, const char *words, st
     if (data->labels == DATA_NUMBER) {
         return number_parse_whole(words, &data->target[row])
                    ? 0
-                   : error_set(err, ERROR_RUNTIME, "label of row %zu: not a number: '%.100s'", row,
-                               words);
+                   : error_set(err, ERROR_RUNTIME, "label of row %zu: not a number: '%.100s'",
+                               row + 1, words);
     }
     for (const char *word = words;; word++) {
         size_t length = data->labels == DATA_SET ? strcspn(word, ",") : strlen(word);
@@ -150,7 +150,7 @@ static int add_number(struct labels_made *made, size_t row, const void *source, 
     double label = ((const double *)source)[row];
     char text[NUMBER_LENGTH];
     if (isinf(label)) {
-        return error_set(err, ERROR_RUNTIME, "label of row %zu: it is infinite", row);
+        return error_set(err, ERROR_RUNTIME, "label of row %zu: it is infinite", row + 1);
     }
     if (made->data.labels == DATA_NUMBER) {
         made->data.target[row] = label;
@@ -194,7 +194,8 @@ static int add_codes(struct labels_made *made, size_t row, const void *source, s
         if (end == first) {
             return add_words(made, row, NULL, err);
         }
-        return error_set(err, ERROR_RUNTIME, "row %zu: several labels, where one is wanted", row);
+        return error_set(err, ERROR_RUNTIME, "row %zu: several labels, where one is wanted",
+                         row + 1);
     }
     for (uint64_t k = first; k < end; k++) {
         uint32_t label = codes->label[k];
@@ -203,7 +204,7 @@ static int add_codes(struct labels_made *made, size_t row, const void *source, s
         }
         const char *name = label < codes->n_names ? codes->name[label] : NULL;
         if (!name) {
-            return error_set(err, ERROR_RUNTIME, "row %zu: no label has the number %lu", row,
+            return error_set(err, ERROR_RUNTIME, "row %zu: no label has the number %lu", row + 1,
                              (unsigned long)label);
         }
         if (add_word(made, row, name, strlen(name), err) < 0) {
@@ -247,7 +248,7 @@ int dualsvm_data_set_queries(dualsvm_data *data, const uint64_t *query, dualsvm_
     for (size_t i = 0; i < n; i++) {
         if (query[i] >= DATA_QUERY_NAME) {
             free(copy);
-            return library_refuse(error, "query of row %zu: not below 2^63", i);
+            return library_refuse(error, "query of row %zu: not below 2^63", i + 1);
         }
         copy[i] = query[i];
     }
@@ -260,7 +261,7 @@ static int take_query(struct names *names, const char *word, size_t row, uint64_
     size_t length = word ? strlen(word) : 0;
     uint32_t name;
     if (length == 0 || strpbrk(word, " \t\r\n#")) {
-        return error_set(err, ERROR_RUNTIME, "query of row %zu: not a word: '%.100s'", row,
+        return error_set(err, ERROR_RUNTIME, "query of row %zu: not a word: '%.100s'", row + 1,
                          word ? word : "");
     }
     if (data_query_number(word, length, query)) {
@@ -312,7 +313,7 @@ int dualsvm_data_set_weights(dualsvm_data *data, const double *weight, dualsvm_e
         for (size_t i = 0; i < n; i++) {
             if (!(weight[i] >= 0) || isinf(weight[i])) {
                 free(copy);
-                return library_refuse(error, "weight of row %zu: not a number of 0 or more", i);
+                return library_refuse(error, "weight of row %zu: not a number of 0 or more", i + 1);
             }
             copy[i] = weight[i];
         }
@@ -333,13 +334,13 @@ static int check_folds(const uint32_t *fold, size_t n_rows, size_t n, struct err
     int status = 0;
     for (size_t i = 0; i < n_rows && status == 0; i++) {
         if (fold[i] != FOLDS_NEVER && fold[i] >= n) {
-            status = error_set(err, ERROR_USAGE, "fold of row %zu: not below %zu", i, n);
+            status = error_set(err, ERROR_USAGE, "fold of row %zu: not below %zu", i + 1, n);
         } else if (fold[i] != FOLDS_NEVER) {
             seen[fold[i]] = true;
         }
     }
     for (size_t f = 0; f < n && status == 0; f++) {
-        status = seen[f] ? 0 : error_set(err, ERROR_USAGE, "fold %zu holds no row out", f);
+        status = seen[f] ? 0 : error_set(err, ERROR_USAGE, "fold %zu holds no row out", f + 1);
     }
     free(seen);
     return status;

@@ -39,6 +39,13 @@ static int begin(struct prediction *prediction, const dualsvm_model *model,
     if (library_check_data(data, model->family, error) < 0) {
         return -1;
     }
+    if ((model->model.kernel.type == KERNEL_PRECOMPUTED) != (data->data.serial != NULL)) {
+        return library_refuse(error,
+                              data->data.serial
+                                  ? "the data are values of a kernel, and the model wants features"
+                                  : "the model wants values of a kernel "
+                                    "(dualsvm_data_set_precomputed)");
+    }
     if (options && (options->role != DUALSVM_PREDICT || options->family != model->family)) {
         return library_refuse(error, "the options are not those of a predictor of %s",
                               model->family->train->name);
@@ -213,10 +220,25 @@ static int write_part(void *context, const char *bytes, size_t n) {
     return ECANCELED;
 }
 
+/* Where names of rows are asked for, and they have none, none is the name of each. */
+static int name_rows(struct test_file *test, struct data *named, struct error *err) {
+    const struct predictor *predictor = test->predictor;
+    if (test->rows->remark_start || !predictor->wants_remarks ||
+        !predictor->wants_remarks(test->options)) {
+        return 0;
+    }
+    *named = data_part(test->rows, 0, test->rows->n_rows);
+    named->remark_start = memory_zeros(named->n_rows + 1, sizeof(uint64_t), "names of rows", err);
+    named->remark = (char *)named->remark_start; /* no byte of it is a name's */
+    test->rows = named;
+    return named->remark_start ? 0 : -1;
+}
+
 /* The lines, and the files that options name; all are put in place together. */
 static int write_all(struct prediction *prediction, struct writing *writing, struct error *err) {
     const struct options *options = &prediction->options->options;
     struct test_file test = test_of(prediction);
+    struct data named = {0};
     const char *const *extra = test.predictor->extra_options;
     struct output *files[PREDICTOR_EXTRAS + 1] = {0};
     struct test_rows rows;
@@ -233,8 +255,12 @@ static int write_all(struct prediction *prediction, struct writing *writing, str
     test.extra = files;
     test.output = files[PREDICTOR_EXTRAS];
     if (status == 0) {
+        status = name_rows(&test, &named, err);
+    }
+    if (status == 0) {
         status = test_file_predict(&test, NULL, &rows, err);
     }
+    free(named.remark_start);
     if (status == 0) {
         return output_commit_all(files, PREDICTOR_EXTRAS + 1, NULL, err);
     }

@@ -155,7 +155,7 @@ static int check_rows(const struct dualsvm_data *data, const struct dualsvm_opti
         if (rows->labels == DATA_NUMBER
                 ? isnan(rows->target[i])
                 : rows->labels == DATA_NAME && rows->label[i] == UINT32_MAX) {
-            return error_set(err, ERROR_RUNTIME, "row %zu has no label", i);
+            return error_set(err, ERROR_RUNTIME, "row %zu has no label", i + 1);
         }
     }
     if (rows->weight && !(family->has & FAMILY_ROW_WEIGHTS)) {

@@ -23,7 +23,7 @@ kernels_of_blas() {
 installed() {
     sanitized && skip 'once is enough'
     command -v pkg-config >/dev/null || skip 'no pkg-config'
-    make -s -C "$root" BUILD="$bin" PREFIX=/usr DESTDIR="$tmp/root" install >/dev/null
+    make -s -C "$root" -o all BUILD="$bin" PREFIX=/usr DESTDIR="$tmp/root" install >/dev/null
     export PKG_CONFIG_SYSROOT_DIR=$tmp/root PKG_CONFIG_PATH=$tmp/root/usr/lib/pkgconfig
     export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
     export LD_LIBRARY_PATH=$tmp/root/usr/lib
@@ -58,6 +58,10 @@ compiled() {
 
 @test "library: what cannot be is refused in words, and every option is described" {
     unit library/refusals
+}
+
+@test "library: values of a kernel, weights, folds and names of rows, as from files" {
+    unit library/beside
 }
 
 @test "library: progress and rows are told, work is stopped, threads train at once" {
@@ -143,6 +147,19 @@ compiled() {
     svm-rank-train -q -t minmax -c 2^-3:2^3:x4 -v 3 "$root/datasets/rank.train" other.model >table 2>/dev/null
     cmp best.model other.model
     cut -f 5,3,8 table | awk -F '\t' 'NR > 1 { print $2 " C=" $1 ": " $3 }' | diff - <(grep : swept | grep -v best)
+}
+
+@test "library: the program of doc/library.md is whole" {
+    installed
+    sed -n '/^A fit to arrays/,/^Functions return/ { s/^    //; /^#include/,/^}/p }' \
+        "$root/doc/library.md" >main.c
+    assert_equal "$(tail -1 main.c)" '}'
+    # words are wanted
+    # shellcheck disable=SC2046
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o main main.c $(pkg-config --cflags --libs dualsvm)
+    run ./main
+    assert_success
+    assert_output -- -1
 }
 
 @test "library: the static library is enough by itself" {

@@ -171,8 +171,11 @@ END
     cd ..
     run -0 lintian --allow-root dualsvm_*.changes
     assert_output ''
-    dpkg-deb -c dualsvm_*.deb >files
+    for package in libdualsvm0 libdualsvm-dev dualsvm; do
+        dpkg-deb -c ${package}_*.deb
+    done >files
     for file in usr/bin/svm-rank-train usr/bin/svm-generate usr/share/man/man1/svm-generate.1.gz \
+        usr/include/dualsvm.h libdualsvm.so.0 libdualsvm.a pkgconfig/dualsvm.pc examples/c/train.c \
         usr/share/doc/dualsvm/formats.md.gz usr/share/bash-completion/completions/svm-check; do
         grep -q "$file" files || fail "no $file"
     done
