@@ -38,7 +38,7 @@ static int take_data(struct fold *fold, const struct round *round, struct error 
     }
     struct scale scale = {0};
     enum scale_kind kind = (enum scale_kind)options_choice(crossval->options, "scale");
-    int status = scale_fit(&scale, kind, &fold->train, err);
+    int status = scale_fit(&scale, kind, &fold->train, NULL, err);
     if (status == 0) {
         status = scale_apply(&scale, &fold->train, err);
     }

@@ -3,6 +3,7 @@
 #ifndef DRIVER_FAMILY_H
 #define DRIVER_FAMILY_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/output.h"
 #include "common/data/data.h"
@@ -87,10 +88,13 @@ struct family {
      * is. */
     int (*check_spread)(const struct options *options, struct error *err);
 
-    /* Refuses rows of the training file that the options do not fit. May be NULL. */
-    int (*check_data)(const struct options *options, const struct data *data, struct error *err);
+    /* Refuses rows of the training file that the options do not fit. Over a cluster the data has this
+     * rank's rows, and the names of all; all ranks, which must come to the same. May be NULL. */
+    int (*check_data)(const struct options *options, const struct data *data,
+                      struct cluster *cluster, struct error *err);
     /* Refuses data of the wrong shape, or sets *width to the number of features that rows have at
-     * least, also where the file has fewer. May be NULL: what the file has. */
+     * least, also where the file has fewer; over a cluster by what is known of all rows. May be NULL:
+     * what the file has. */
     int (*width)(const struct options *options, const struct data *data, uint32_t *width,
                  struct error *err);
 

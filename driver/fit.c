@@ -53,7 +53,7 @@ int fit_header(const struct family *family, void *state, struct point point,
                const struct solution *solution, struct model *model, struct error *err) {
     *model = (struct model){.cost = point_number(point, "cost"),
                             .kernel = *kernel,
-                            .n_rows = problem->n,
+                            .n_rows = cluster_count(problem->cluster, problem->n),
                             .n_features = data_largest(problem->data),
                             .n_outputs = solution->weights ? solution->n_outputs : 0,
                             .norm = solution->norm};

@@ -1,6 +1,7 @@
 #include "driver/outputs.h"
 
 #include "common/base/memory.h"
+#include "common/data/spread.h"
 #include "driver/run_files.h"
 
 #include <stdio.h>
@@ -35,15 +36,26 @@ static int open_wanted(const struct outputs *outputs, struct output **output,
                : 0;
 }
 
+static int list_parts(struct run_files *files, const char *path, size_t n, struct error *err) {
+    int status = 0;
+    for (size_t r = 0; status == 0 && r < n; r++) {
+        char *part = spread_part_path(path, r, err);
+        status = part ? run_files_read(files, part, err) : -1;
+        free(part);
+    }
+    return status;
+}
+
 /* `model` is NULL if none is written. */
-static int list_files(struct run_files *files, const struct family *family,
-                      const struct options *options, const char *model, bool table,
-                      struct error *err) {
+static int list_files(const struct outputs *outputs, struct run_files *files,
+                      const struct family *family, const struct options *options, const char *model,
+                      bool table, struct error *err) {
     static const char *const reads[] = {"fold-file", "validate", "row-weights"};
     const char *const writes[] = {"log",       "resume", "libsvm",
                                   "liblinear", "proof",  family->extra_option};
     bool taken = model && strcmp(model, "-") == 0; /* then the table goes to standard error */
     if (run_files_read(files, options->operand[0], err) < 0 ||
+        list_parts(files, options->operand[0], outputs->n_parts, err) < 0 ||
         run_files_write(files, model, err) < 0 ||
         run_files_write(files, table && !taken ? "-" : NULL, err) < 0) {
         return -1;
@@ -61,10 +73,11 @@ static int list_files(struct run_files *files, const struct family *family,
     return 0;
 }
 
-static int check_files(const struct family *family, const struct options *options,
-                       const char *model, bool table, struct error *err) {
+static int check_files(const struct outputs *outputs, const struct family *family,
+                       const struct options *options, const char *model, bool table,
+                       struct error *err) {
     struct run_files files = {0};
-    int status = list_files(&files, family, options, model, table, err);
+    int status = list_files(outputs, &files, family, options, model, table, err);
     status = status < 0 ? -1 : run_files_check(&files, err);
     run_files_free(&files);
     return status;
@@ -97,14 +110,15 @@ static int open_standard(struct outputs *outputs, bool table, bool quiet, struct
 
 int outputs_open(struct outputs *outputs, const struct family *family,
                  const struct options *options, bool fitting, bool table, struct error *err) {
-    *outputs = (struct outputs){.hold = outputs->hold, .nowhere = outputs->nowhere};
+    *outputs = (struct outputs){
+        .hold = outputs->hold, .nowhere = outputs->nowhere, .n_parts = outputs->n_parts};
     if (default_model_path(outputs, options->operand[0], err) < 0) {
         return -1;
     }
     const char *model = !fitting                  ? NULL
                         : options->n_operands > 1 ? options->operand[1]
                                                   : outputs->default_model;
-    if (check_files(family, options, model, table, err) < 0 ||
+    if (check_files(outputs, family, options, model, table, err) < 0 ||
         (fitting && open_model(outputs, family, options, model, err) < 0) ||
         open_wanted(outputs, &outputs->log, options, "log", err) < 0 ||
         open_standard(outputs, table, options_given(options, "quiet"), err) < 0) {

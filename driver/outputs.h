@@ -15,8 +15,9 @@
 struct outputs {
     const struct output_hold *hold; /* set before outputs_open; NULL: none */
     bool nowhere;                   /* likewise: nothing is kept of what is written */
-    struct output *results;         /* the report; NULL, as the following: not wanted */
-    struct output *table;           /* of a sweep */
+    size_t n_parts;         /* likewise: files that the training file stands for, 0: itself */
+    struct output *results; /* the report; NULL, as the following: not wanted */
+    struct output *table;   /* of a sweep */
     struct output *model;
     struct output *log, *libsvm, *liblinear;
     struct output *extra; /* of the family's option */

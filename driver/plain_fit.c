@@ -10,11 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The cluster, if its ranks have rows of their own. */
+static struct cluster *rows_spread(const struct plain_fit *fit,
+                                   const struct plain_fit_setup *setup) {
+    return fit_wants_gram(fit->family, fit->point.options, &fit->kernel) ? NULL : setup->cluster;
+}
+
 /* Fits the scaling. Rows that are scaled one by one have been before: that is only noted. */
-static int scale_data(struct plain_fit *fit, struct data *data, struct error *err) {
+static int scale_data(struct plain_fit *fit, struct data *data, struct cluster *spread,
+                      struct error *err) {
     const struct options *options = fit->point.options;
     enum scale_kind kind = (enum scale_kind)options_choice(options, "scale");
-    if (scale_fit(&fit->scale, kind, data, err) < 0) {
+    if (scale_fit(&fit->scale, kind, data, spread, err) < 0) {
         return -1;
     }
     return training_data_scale_looks(options) ? scale_apply(&fit->scale, data, err) : 0;
@@ -34,7 +41,7 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
         kept_bytes = gram_kept_bytes(fit->gram);
         fit->kernel_seconds = progress_clock() - start;
     }
-    fit->problem = (struct problem){.cluster = fit->gram ? NULL : setup->cluster,
+    fit->problem = (struct problem){.cluster = rows_spread(fit, setup),
                                     .data = setup->data,
                                     .gram = fit->gram,
                                     .n = setup->data->n_rows,
@@ -197,7 +204,7 @@ int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setu
     /* ranks stay in step: none is left to itself */
     bool limited = in_time_limits(setup->deadline) && !setup->cluster && !setup->patient;
     struct plain_fit *fit = begin(setup, err);
-    int status = fit ? scale_data(fit, setup->data, err) : -1;
+    int status = fit ? scale_data(fit, setup->data, rows_spread(fit, setup), err) : -1;
     *running = false;
     if (status == 0) {
         status = limited ? fit_in_time(&fit, setup, running, err) : fit_freely(fit, setup, err);

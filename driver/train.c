@@ -4,6 +4,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/threads.h"
+#include "common/data/spread.h"
 #include "driver/calibration.h"
 #include "driver/crossval.h"
 #include "driver/fit.h"
@@ -49,7 +50,7 @@ struct training {
 
 /* What one process does alone. */
 static int check_spread(const struct training *training, struct error *err) {
-    static const char *const alone[] = {"proof", "row-weights", "calibrate", "probability"};
+    static const char *const alone[] = {"proof", "calibrate", "probability"};
     const struct options *options = training->options;
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
         if (options_given(options, alone[i])) {
@@ -62,6 +63,33 @@ static int check_spread(const struct training *training, struct error *err) {
                          training->family->name);
     }
     return training->family->check_spread(options, err);
+}
+
+/* The cluster, if each of its ranks is to have rows of its own: of a fit to features, once. */
+static struct cluster *rows_spread(const struct training *training) {
+    struct kernel kernel = fit_kernel(training->family, (struct point){training->options, 0}, 1);
+    bool features = !fit_wants_gram(training->family, training->options, &kernel);
+    return training->crossing || !features ? NULL : training->cluster;
+}
+
+/* Files that ranks cannot read. */
+static int check_files(const struct training *training, struct error *err) {
+    static const char *const reads[] = {"fold-file", "validate", "row-weights"};
+    const struct options *options = training->options;
+    bool standard = strcmp(options->operand[0], "-") == 0;
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
+        standard |=
+            options_given(options, reads[i]) && strcmp(options_text(options, reads[i]), "-") == 0;
+    }
+    if (standard) {
+        return error_set(err, ERROR_USAGE, "standard input is not for ranks: name a file");
+    }
+    if (spread_has_parts(options->operand[0]) && !rows_spread(training)) {
+        return error_set(err, ERROR_USAGE,
+                         "a training file in parts (%%d) is for a fit whose rows are spread over "
+                         "ranks: of the linear kernel, without cross-validation");
+    }
+    return 0;
 }
 
 /* What cannot be asked for together. */
@@ -109,7 +137,13 @@ static int check_options(const struct training *training, struct error *err) {
     if (family->check && family->check(options, err) < 0) {
         return -1;
     }
-    return training->cluster && !training->crossing ? check_spread(training, err) : 0;
+    if (!training->cluster) {
+        return 0;
+    }
+    if (!training->crossing && check_spread(training, err) < 0) {
+        return -1;
+    }
+    return check_files(training, err);
 }
 
 static int plan_for_host(struct training *training, struct error *err) {
@@ -445,13 +479,6 @@ static int fit_model(struct training *training, struct point point, struct error
 
 /* ---- the run ---- */
 
-/* The cluster, if each of its ranks is to have rows of its own: of a fit to features, once. */
-static struct cluster *rows_spread(const struct training *training) {
-    struct kernel kernel = fit_kernel(training->family, (struct point){training->options, 0}, 1);
-    bool features = !fit_wants_gram(training->family, training->options, &kernel);
-    return training->crossing || !features ? NULL : training->cluster;
-}
-
 /* Reads the rows, or takes the host's. */
 static int take_rows(struct training *training, struct error *err) {
     const struct train_host *host = training->host;
@@ -555,6 +582,10 @@ int train_run(const struct family *family, const struct options *options, const 
     training->cluster = cluster;
     training->outputs.nowhere = !cluster_leads(cluster);
     training->outputs.hold = hold;
+    training->outputs.n_parts =
+        cluster && options->n_operands > 0 && spread_has_parts(options->operand[0])
+            ? cluster_size(cluster)
+            : 0;
     int status = run(training, err);
     *end = (struct train_end){.short_of_gap = training->n_unconverged > 0,
                               .running = training->running};

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/data/fingerprint.h"
 #include "common/data/input.h"
+#include "common/data/spread.h"
 #include "common/data/weights.h"
 #include "common/model/checksum.h"
 #include "driver/fit.h"
@@ -11,11 +12,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int read_rows(struct data *data, const char *path, const struct family *family,
-                     const struct options *options, struct threads *threads, struct error *err) {
-    const struct input_format format = {.labels = family->labels,
-                                        .precomputed = fit_precomputed(family, options)};
-    return input_read(data, path, &format, threads, err);
+static struct input_format format_of(const struct family *family, const struct options *options) {
+    return (struct input_format){.labels = family->labels,
+                                 .precomputed = fit_precomputed(family, options)};
+}
+
+/* All rows, or a rank's. */
+static int read_rows(struct training_data *training, struct spread_rows *rows,
+                     const struct family *family, const struct options *options,
+                     struct threads *threads, struct error *err) {
+    const struct input_format format = format_of(family, options);
+    const char *path = options->operand[0];
+    struct data *data = &training->data;
+    if (training->spread) {
+        return spread_read(data, rows, path, &format, family->folds_by_query, training->spread,
+                           threads, err);
+    }
+    int status = input_read(data, path, &format, threads, err);
+    *rows = (struct spread_rows){.n = data->n_rows};
+    return status;
 }
 
 static int make_folds(struct training_data *training, const struct family *family,
@@ -30,8 +45,8 @@ static int make_folds(struct training_data *training, const struct family *famil
     }
     if (options_given(options, "validate")) {
         struct data held = {0};
-        int status =
-            read_rows(&held, options_text(options, "validate"), family, options, threads, err);
+        const struct input_format format = format_of(family, options);
+        int status = input_read(&held, options_text(options, "validate"), &format, threads, err);
         status = status < 0 ? -1 : folds_join(folds, &training->data, &held, err);
         data_free(&held);
         return status;
@@ -40,12 +55,14 @@ static int make_folds(struct training_data *training, const struct family *famil
                                   : folds_by_row(folds, &training->data, n, seed, err);
 }
 
-/* Weights of the training rows, a number a line; validation rows weigh 1. */
-static int read_row_weights(struct training_data *training, const char *path, struct error *err) {
+/* Weights of the training rows, a number a line, of which a rank keeps its rows'; validation rows weigh
+ * 1. */
+static int read_row_weights(struct training_data *training, const struct spread_rows *rows,
+                            const char *path, struct error *err) {
     size_t n = training->data.n_rows;
     double *weight = memory_array(n, sizeof *weight, "weights of rows", err);
     if (!weight || data_own(&training->data, true, err) < 0 ||
-        weights_read(path, weight, training->n_rows, err) < 0) {
+        weights_read(path, weight, rows->first, training->n_rows, rows->n, err) < 0) {
         free(weight);
         return -1;
     }
@@ -64,43 +81,17 @@ static int hold(struct data *data, uint32_t width, bool compact, struct error *e
     return compact && data_compact(data, err) < 0 ? -1 : data_make_dense(data, width, false, err);
 }
 
-/* The rows of a rank, of all that were read; queries stay whole. */
-static int take_part(struct data *data, const struct cluster *cluster, struct error *err) {
-    size_t n = data->n_rows, cut[2];
-    for (size_t end = 0; end < 2; end++) {
-        size_t at = n * (cluster_rank(cluster) + end) / cluster_size(cluster);
-        while (at > 0 && at < n && data->query && data->query[at] == data->query[at - 1]) {
-            at++;
-        }
-        cut[end] = at;
-    }
-    uint32_t *rows = memory_array(cut[1] - cut[0], sizeof *rows, "rows", err);
-    struct data part;
-    if (!rows) {
-        return -1;
-    }
-    for (size_t i = cut[0]; i < cut[1]; i++) {
-        rows[i - cut[0]] = (uint32_t)i;
-    }
-    int status = data_subset(data, rows, cut[1] - cut[0], &part, err);
-    if (status == 0) {
-        data_free(data);
-        *data = part;
-    }
-    free(rows);
-    return status;
-}
-
 /* Makes of the rows what a fit wants; given: folds of the caller's, NULL: none. */
-static int prepare(struct training_data *training, const struct family *family,
-                   const struct options *options, bool crossing, const struct folds *given,
-                   struct threads *threads, struct error *err) {
+static int prepare(struct training_data *training, const struct spread_rows *rows,
+                   const struct family *family, const struct options *options, bool crossing,
+                   const struct folds *given, struct threads *threads, struct error *err) {
     struct data *data = &training->data;
+    struct cluster *spread = training->spread;
     if (data->n_rows > UINT32_MAX - 1) {
         return error_set(err, ERROR_RUNTIME, "%zu rows: more than %" PRIu32, data->n_rows,
                          UINT32_MAX - 1);
     }
-    if (family->check_data && family->check_data(options, data, err) < 0) {
+    if (family->check_data && family->check_data(options, data, spread, err) < 0) {
         return -1;
     }
     if (options_given(options, "proof")) {
@@ -113,13 +104,14 @@ static int prepare(struct training_data *training, const struct family *family,
         return -1;
     }
     if (options_given(options, "row-weights") &&
-        read_row_weights(training, options_text(options, "row-weights"), err) < 0) {
+        read_row_weights(training, rows, options_text(options, "row-weights"), err) < 0) {
         return -1;
     }
     uint32_t width = 0;
-    training->compact = !training->spread && !family->width && !fit_precomputed(family, options);
+    training->compact = !family->width && !fit_precomputed(family, options);
     if ((family->width && family->width(options, data, &width, err) < 0) ||
-        hold(data, width, training->compact, err) < 0) {
+        (spread ? spread_hold(data, width, training->compact, spread, err)
+                : hold(data, width, training->compact, err)) < 0) {
         return -1;
     }
     training->n_features = width > training->n_features ? width : training->n_features;
@@ -130,10 +122,10 @@ int training_data_read(struct training_data *training, const struct family *fami
                        const struct options *options, bool crossing, struct cluster *spread,
                        struct threads *threads, struct error *err) {
     double start = progress_clock();
+    struct spread_rows rows;
     *training = (struct training_data){.spread = spread};
-    if (read_rows(&training->data, options->operand[0], family, options, threads, err) < 0 ||
-        (spread && take_part(&training->data, spread, err) < 0) ||
-        prepare(training, family, options, crossing, NULL, threads, err) < 0) {
+    if (read_rows(training, &rows, family, options, threads, err) < 0 ||
+        prepare(training, &rows, family, options, crossing, NULL, threads, err) < 0) {
         training_data_free(training);
         return -1;
     }
@@ -145,9 +137,10 @@ int training_data_take(struct training_data *training, const struct data *rows,
                        const struct folds *folds, const struct family *family,
                        const struct options *options, bool crossing, struct threads *threads,
                        struct error *err) {
+    const struct spread_rows all = {.n = rows->n_rows};
     *training = (struct training_data){.data = *rows};
     training->data.lent_features = training->data.lent_rows = true;
-    if (prepare(training, family, options, crossing, folds, threads, err) < 0) {
+    if (prepare(training, &all, family, options, crossing, folds, threads, err) < 0) {
         training_data_free(training);
         return -1;
     }
@@ -175,7 +168,7 @@ int training_data_scale_rows(struct training_data *training, const struct option
     struct scale scale = {0};
     int status = 0;
     if (options_choice(options, "scale") == SCALE_L2) {
-        status = scale_fit(&scale, SCALE_L2, &training->data, err);
+        status = scale_fit(&scale, SCALE_L2, &training->data, NULL, err);
         status = status < 0 ? -1 : scale_apply(&scale, &training->data, err);
         scale_free(&scale);
     }

@@ -27,8 +27,9 @@ struct training_data {
     double seconds;       /* that reading took */
 };
 
-/* Reads the training file (the options' first operand), each rank of `spread` its part, and with `crossing` what --folds, --fold-file
- * or --validate say. The caller ends with training_data_free. */
+/* Reads the training file (the options' first operand), each rank of `spread` its part (spread_read), and
+ * with `crossing`, not spread then, what --folds, --fold-file or --validate say. The caller ends with
+ * training_data_free. */
 int training_data_read(struct training_data *training, const struct family *family,
                        const struct options *options, bool crossing, struct cluster *spread,
                        struct threads *threads, struct error *err);

@@ -155,6 +155,11 @@ int data_expand(struct data *data, struct error *err) {
 
 /* ---- dense rows, cuts and copies ---- */
 
+bool data_fills(size_t n_rows, uint32_t n_features, size_t n_values) {
+    size_t cells;
+    return !__builtin_mul_overflow(n_rows, (size_t)n_features, &cells) && cells / 2 < n_values;
+}
+
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err) {
     if (width < data->n_features) {
         width = data->n_features;
@@ -162,7 +167,7 @@ int data_make_dense(struct data *data, uint32_t width, bool force, struct error 
     bool sparse = data->row_start != NULL;
     size_t cells;
     bool fits = !__builtin_mul_overflow(data->n_rows, (size_t)width, &cells);
-    if (sparse && !force && (!fits || cells / 2 >= data_values(data))) {
+    if (sparse && !force && !data_fills(data->n_rows, width, data_values(data))) {
         data->n_features = width;
         return 0;
     }

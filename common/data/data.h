@@ -85,7 +85,10 @@ int data_expand(struct data *data, struct error *err);
  * dropped. Sparse rows stay sparse, dense ones dense. */
 int data_select(struct data *data, const struct indices *indices, struct error *err);
 
-/* Rewrites CSR as dense when that takes less memory (more than half of all values stored), in
+/* True if dense rows take less memory than CSR: more than half of all values are stored. */
+bool data_fills(size_t n_rows, uint32_t n_features, size_t n_values);
+
+/* Rewrites CSR as dense when that takes less memory (data_fills), in
  * place: no second copy of the values is made. n_features becomes max(n_features, width).
  * `force` makes it dense whatever it takes. Compact rows are not given a width. */
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err);

@@ -9,7 +9,6 @@
 
 enum {
     WORD = 64,
-    FEW = 1024,           /* columns for which no list is made */
     LEAST_BITS = 1 << 24, /* of a window */
     BITS_EACH = 32        /* of a window, for each column given */
 };
@@ -91,7 +90,7 @@ int indices_list(struct indices *indices, const struct indices_part *part, size_
 
 int indices_few(const uint32_t *column, size_t n, uint32_t n_columns, struct error *err) {
     uint32_t half = n_columns / 2, seen = 0;
-    if (n_columns < FEW) {
+    if (n_columns < INDICES_WORTH) {
         return 0;
     }
     if (n < half) {

@@ -18,6 +18,9 @@ struct indices {
 
 #define INDICES_NONE UINT32_MAX
 
+/* Fewer columns are not worth a list. */
+enum { INDICES_WORTH = 1024 };
+
 /* Columns to be listed: column[0..n), in any order; column NULL: 0..n-1. */
 struct indices_part {
     const uint32_t *column;

@@ -42,15 +42,16 @@ struct input {
     struct lines *lines;
     struct block *blocks;
     size_t n_blocks, blocks_capacity;
-    uint64_t n_lines;     /* before this batch */
-    uint64_t n_bytes;     /* up to this batch's end */
-    bool whole;           /* input_read: arrays may grow for what is still to come */
-    struct data *data;    /* being filled */
-    bool dense;           /* so far; columns and row starts are then not there yet */
-    size_t n_values;      /* stored in data */
-    size_t n_labels;      /* DATA_SET: stored in data */
-    size_t n_remarks;     /* bytes of comments in data */
-    size_t rows_capacity; /* of the arrays by row */
+    uint64_t n_lines;          /* before this batch */
+    const struct block *fault; /* the block of this batch that cannot be parsed, or NULL */
+    uint64_t n_bytes;          /* up to this batch's end */
+    bool whole;                /* input_read: arrays may grow for what is still to come */
+    struct data *data;         /* being filled */
+    bool dense;                /* so far; columns and row starts are then not there yet */
+    size_t n_values;           /* stored in data */
+    size_t n_labels;           /* DATA_SET: stored in data */
+    size_t n_remarks;          /* bytes of comments in data */
+    size_t rows_capacity;      /* of the arrays by row */
     size_t values_capacity, labels_capacity, remarks_capacity;
 };
 
@@ -445,6 +446,12 @@ static void keep_comment(struct input *input, const char *text) {
     input->data->comment[length] = '\0';
 }
 
+/* Says what cannot be parsed, in a file that has that many lines before those read here. Returns -1. */
+static int describe(const struct input *input, uint64_t lines_before, struct error *err) {
+    return svmlight_describe(&input->fault->fault, lines_name(input->lines),
+                             lines_before + input->n_lines, err);
+}
+
 /* Reads, parses and appends a batch. *end: there was none. */
 static int read_batch(struct input *input, bool *end, struct error *err) {
     const char *text;
@@ -467,7 +474,8 @@ static int read_batch(struct input *input, bool *end, struct error *err) {
     for (size_t b = 0; b < input->n_blocks; b++) {
         const struct block *block = &input->blocks[b];
         if (block->failed) {
-            return svmlight_describe(&block->fault, lines_name(input->lines), input->n_lines, err);
+            input->fault = block;
+            return describe(input, 0, err);
         }
         input->n_lines += block->rows.n_lines;
     }
@@ -491,8 +499,8 @@ static void begin_data(struct input *input, struct data *data) {
 
 /* ---- Whole files and streams ---------------------------------------------------------------- */
 
-int input_open(struct input **input, const char *path, const struct input_format *format,
-               struct threads *threads, struct error *err) {
+static int open_input(struct input **input, const char *path, const struct input_format *format,
+                      const struct lines_part *part, struct threads *threads, struct error *err) {
     struct input *opened = memory_zeros(1, sizeof *opened, "reading", err);
     if (!opened) {
         return -1;
@@ -505,12 +513,19 @@ int input_open(struct input **input, const char *path, const struct input_format
         batch_bytes = workers < BATCH_BYTES_MOST / BATCH_BYTES_EACH ? workers * BATCH_BYTES_EACH
                                                                     : BATCH_BYTES_MOST;
     }
-    if (lines_open(&opened->lines, path, batch_bytes, workers > 1, err) < 0) {
+    int status = part ? lines_open_part(&opened->lines, path, part, batch_bytes, workers > 1, err)
+                      : lines_open(&opened->lines, path, batch_bytes, workers > 1, err);
+    if (status < 0) {
         input_close(opened);
         return -1;
     }
     *input = opened;
     return 0;
+}
+
+int input_open(struct input **input, const char *path, const struct input_format *format,
+               struct threads *threads, struct error *err) {
+    return open_input(input, path, format, NULL, threads, err);
 }
 
 int input_next(struct input *input, struct data *block, struct error *err) {
@@ -538,6 +553,18 @@ void input_close(struct input *input) {
     free(input);
 }
 
+/* All batches. */
+static int read_whole(struct input *input, struct data *data, struct error *err) {
+    bool end = false;
+    int status = 0;
+    input->whole = true;
+    begin_data(input, data);
+    while (!end && status == 0) {
+        status = read_batch(input, &end, err);
+    }
+    return status;
+}
+
 int input_read(struct data *data, const char *path, const struct input_format *format,
                struct threads *threads, struct error *err) {
     struct input *input;
@@ -545,13 +572,7 @@ int input_read(struct data *data, const char *path, const struct input_format *f
     if (input_open(&input, path, format, threads, err) < 0) {
         return -1;
     }
-    input->whole = true;
-    begin_data(input, data);
-    bool end = false;
-    int status = 0;
-    while (!end && status == 0) {
-        status = read_batch(input, &end, err);
-    }
+    int status = read_whole(input, data, err);
     if (status == 0 && data->n_rows == 0) {
         status = error_set(err, ERROR_RUNTIME, "%s: no rows", lines_name(input->lines));
     }
@@ -561,5 +582,65 @@ int input_read(struct data *data, const char *path, const struct input_format *f
         data_free(data);
     }
     input_close(input);
+    return status;
+}
+
+/* *n = the lines that lower ranks have read, own being this one's. All ranks. */
+static int count_before(struct cluster *cluster, uint64_t own, uint64_t *n, struct error *err) {
+    size_t *start = memory_array(cluster_size(cluster) + 1, sizeof *start, "ranks", err);
+    char *all = NULL;
+    if (!start || cluster_gather(cluster, &own, sizeof own, &all, start, err) < 0) {
+        free(start);
+        return -1;
+    }
+    *n = 0;
+    for (size_t r = 0; r < cluster_rank(cluster); r++) {
+        uint64_t lines;
+        memcpy(&lines, all + start[r], sizeof lines);
+        *n += lines;
+    }
+    free(all);
+    free(start);
+    return 0;
+}
+
+static int read_part(struct input **input, struct data *data, const char *path,
+                     const struct input_format *format, const struct input_share *share,
+                     struct threads *threads, struct error *err) {
+    const struct lines_part part = {cluster_rank(share->cluster), cluster_size(share->cluster),
+                                    share->queries};
+    if (open_input(input, path, format, share->whole ? NULL : &part, threads, err) < 0 ||
+        read_whole(*input, data, err) < 0) {
+        return -1;
+    }
+    shrink_all(*input);
+    return 0;
+}
+
+int input_read_part(struct data *data, const char *path, const struct input_format *format,
+                    const struct input_share *share, struct threads *threads,
+                    struct input_found *found, struct error *err) {
+    struct input *input = NULL;
+    struct error uncounted;
+    uint64_t before = 0;
+    *data = (struct data){0};
+    *found = (struct input_found){0};
+    int status = read_part(&input, data, path, format, share, threads, err);
+    if (input) {
+        *found = (struct input_found){lines_bytes(input->lines), input->n_lines};
+    }
+    if (!share->whole && count_before(share->cluster, found->n_lines, &before, &uncounted) < 0) {
+        *err = uncounted;
+        status = -1;
+    } else {
+        if (input && input->fault) {
+            describe(input, before, err);
+        }
+        status = cluster_agree(share->cluster, status, err);
+    }
+    input_close(input);
+    if (status < 0) {
+        data_free(data);
+    }
     return status;
 }

@@ -4,6 +4,7 @@
 #ifndef COMMON_DATA_INPUT_H
 #define COMMON_DATA_INPUT_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
@@ -25,6 +26,25 @@ struct input_format {
  * thread. */
 int input_read(struct data *data, const char *path, const struct input_format *format,
                struct threads *threads, struct error *err);
+
+/* How ranks share out what they read. */
+struct input_share {
+    struct cluster *cluster;
+    bool whole;   /* each reads a file of its own; else each its part of one (part.h) */
+    bool queries; /* rows of a query stay together */
+};
+
+/* What a rank found besides rows, of which it may have none. */
+struct input_found {
+    uint64_t bytes;   /* of its file, as it is stored */
+    uint64_t n_lines; /* that it took */
+};
+
+/* input_read of a rank, which may come to have no row. If one fails all do, with the error of the lowest
+ * that did: of one file, what is wrong first in it, by its line in the whole. All ranks. */
+int input_read_part(struct data *data, const char *path, const struct input_format *format,
+                    const struct input_share *share, struct threads *threads,
+                    struct input_found *found, struct error *err);
 
 /* The same a block of rows at a time, for files of any length. */
 struct input;

@@ -3,6 +3,7 @@
 #include "common/data/lines.h"
 
 #include "common/base/memory.h"
+#include "common/data/part.h"
 #include "common/data/source.h"
 
 #include <pthread.h>
@@ -17,6 +18,7 @@ struct buffer {
     size_t length;   /* bytes of whole lines: the batch. What is behind begins the next one. */
     bool full;       /* belongs to the caller (or waits for it), not to the reader */
     bool failed;
+    uint64_t cut[2]; /* of a part: source_cut when it was filled */
 };
 
 struct lines {
@@ -24,6 +26,7 @@ struct lines {
     struct buffer buffers[2];
     struct error failure; /* of the buffer that failed */
     bool end;             /* the source has no more */
+    struct part *part;    /* NULL: all lines */
     size_t current;       /* the buffer that the caller has or gets next */
     bool started;         /* the caller has a buffer */
     bool ahead, quit;     /* ahead: the thread runs; mutex and changed then guard full and quit */
@@ -76,6 +79,9 @@ static int fill(struct lines *lines, struct buffer *buffer, const struct buffer 
         buffer->length = buffer->used;
     }
     memset(buffer->text + buffer->used, 0, LINES_PADDING - 1);
+    for (size_t i = 0; i < 2; i++) {
+        buffer->cut[i] = source_cut(lines->source, i);
+    }
     return 0;
 }
 
@@ -104,18 +110,20 @@ static void *read_ahead(void *argument) {
     }
 }
 
-int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool ahead,
-               struct error *err) {
+static int open_lines(struct lines **lines, const char *path, const struct lines_part *part,
+                      size_t batch_bytes, bool ahead, struct error *err) {
     struct lines *opened = memory_zeros(1, sizeof *opened, "reading", err);
     if (!opened) {
         return -1;
     }
-    if (source_open(&opened->source, path, err) < 0) {
+    if (source_open(&opened->source, path, err) < 0 ||
+        (part && part_open(&opened->part, opened->source, part, err) < 0)) {
+        source_close(opened->source);
         free(opened);
         return -1;
     }
     /* no larger than a whole small file, and a byte to see its end by */
-    size_t size = source_size(opened->source);
+    size_t size = lines_size(opened);
     size_t capacity = size > 0 && size < batch_bytes ? size + 1 : batch_bytes;
     pthread_mutex_init(&opened->mutex, NULL);
     pthread_cond_init(&opened->changed, NULL);
@@ -128,6 +136,16 @@ int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool 
     opened->ahead = ahead && pthread_create(&opened->thread, NULL, read_ahead, opened) == 0;
     *lines = opened;
     return 0;
+}
+
+int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool ahead,
+               struct error *err) {
+    return open_lines(lines, path, NULL, batch_bytes, ahead, err);
+}
+
+int lines_open_part(struct lines **lines, const char *path, const struct lines_part *part,
+                    size_t batch_bytes, bool ahead, struct error *err) {
+    return open_lines(lines, path, part, batch_bytes, ahead, err);
 }
 
 void lines_close(struct lines *lines) {
@@ -145,6 +163,7 @@ void lines_close(struct lines *lines) {
     pthread_mutex_destroy(&lines->mutex);
     pthread_cond_destroy(&lines->changed);
     source_close(lines->source);
+    part_close(lines->part);
     free(lines->buffers[0].text);
     free(lines->buffers[1].text);
     free(lines);
@@ -155,7 +174,11 @@ const char *lines_name(const struct lines *lines) {
 }
 
 size_t lines_size(const struct lines *lines) {
-    return source_size(lines->source);
+    return lines->part ? part_size(lines->part) : source_size(lines->source);
+}
+
+uint64_t lines_bytes(const struct lines *lines) {
+    return source_bytes(lines->source);
 }
 
 /* Gives the caller's buffer back and waits for the other one. */
@@ -172,7 +195,7 @@ static void exchange(struct lines *lines) {
     pthread_mutex_unlock(&lines->mutex);
 }
 
-int lines_next(struct lines *lines, const char **text, size_t *length, struct error *err) {
+static int next_batch(struct lines *lines, const char **text, size_t *length, struct error *err) {
     struct buffer *buffer = &lines->buffers[lines->current];
     if (!lines->started || (!buffer->failed && buffer->length > 0)) { /* else the end stays */
         if (lines->ahead) {
@@ -192,6 +215,25 @@ int lines_next(struct lines *lines, const char **text, size_t *length, struct er
     }
     *text = buffer->text;
     *length = buffer->length;
+    return 0;
+}
+
+int lines_next(struct lines *lines, const char **text, size_t *length, struct error *err) {
+    *length = 0;
+    while (!lines->part || !part_ended(lines->part)) {
+        if (next_batch(lines, text, length, err) < 0) {
+            return -1;
+        }
+        if (*length == 0 || !lines->part) {
+            break;
+        }
+        if (part_narrow(lines->part, lines->buffers[lines->current].cut, text, length, err) < 0) {
+            return -1;
+        }
+        if (*length > 0) {
+            break;
+        }
+    }
     return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Readable bytes behind every batch. */
 enum { LINES_PADDING = 64 };
@@ -19,7 +20,20 @@ int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool 
                struct error *err);
 void lines_close(struct lines *lines);
 
-/* source_name and source_size of the file. */
+/* lines_open for one of several processes that share out a regular file, each the lines of `part` (see
+ * part.h); only they come. Of a plain file no others are read, but to find where the part begins; of a
+ * gzip file all before it are. */
+struct lines_part {
+    size_t number, n; /* this process, counted from 0, and how many there are */
+    bool queries;     /* rows of a query stay together */
+};
+int lines_open_part(struct lines **lines, const char *path, const struct lines_part *part,
+                    size_t batch_bytes, bool ahead, struct error *err);
+
+/* Bytes of the file as it is stored. */
+uint64_t lines_bytes(const struct lines *lines);
+
+/* source_name and source_size of the file; the size of a part is about that. */
 const char *lines_name(const struct lines *lines);
 size_t lines_size(const struct lines *lines);
 

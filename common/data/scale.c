@@ -45,29 +45,36 @@ static void widen_range(struct scale *scale, uint32_t column, double value) {
 }
 
 /* Number of rows that store each column; data is sparse. */
-static uint64_t *count_columns(const struct data *data, struct error *err) {
-    uint64_t *count = memory_zeros(data->n_features, sizeof *count, "column counts", err);
-    for (uint64_t at = 0; count && at < data->row_start[data->n_rows]; at++) {
+static double *count_columns(const struct data *data, struct cluster *cluster, struct error *err) {
+    double *count = memory_zeros(data->n_features, sizeof *count, "column counts", err);
+    if (!count) {
+        return NULL;
+    }
+    for (uint64_t at = 0; at < data->row_start[data->n_rows]; at++) {
         count[data->column[at]]++;
     }
+    cluster_sum(cluster, count, data->n_features);
     return count;
 }
 
-static int fit_std(struct scale *scale, const struct data *data, struct error *err) {
-    double n = (double)data->n_rows;
-    uint64_t *count = data->row_start ? count_columns(data, err) : NULL;
+static int fit_std(struct scale *scale, const struct data *data, struct cluster *cluster,
+                   struct error *err) {
+    double n = (double)cluster_count(cluster, data->n_rows);
+    double *count = data->row_start ? count_columns(data, cluster, err) : NULL;
     if (data->row_start && !count) {
         return -1;
     }
     each_value(data, add_value, scale);
+    cluster_sum(cluster, scale->shift, scale->n);
     for (uint32_t c = 0; c < scale->n; c++) {
         scale->shift[c] /= n;
     }
     each_value(data, add_square, scale);
+    cluster_sum(cluster, scale->factor, scale->n);
     for (uint32_t c = 0; c < scale->n; c++) {
         double mean = scale->shift[c], squares = scale->factor[c];
         if (count) { /* values that are not stored are 0 */
-            squares += (n - (double)count[c]) * mean * mean;
+            squares += (n - count[c]) * mean * mean;
         }
         double sd = sqrt(squares / n);
         /* The mean of equal values may be off by rounding: n units of it at most. */
@@ -78,17 +85,29 @@ static int fit_std(struct scale *scale, const struct data *data, struct error *e
     return 0;
 }
 
-static int fit_minmax(struct scale *scale, const struct data *data, struct error *err) {
-    uint64_t *count = data->row_start ? count_columns(data, err) : NULL;
+static void negate(double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        x[i] = -x[i];
+    }
+}
+
+static int fit_minmax(struct scale *scale, const struct data *data, struct cluster *cluster,
+                      struct error *err) {
+    double n = (double)cluster_count(cluster, data->n_rows);
+    double *count = data->row_start ? count_columns(data, cluster, err) : NULL;
     if (data->row_start && !count) {
         return -1;
     }
     for (uint32_t c = 0; c < scale->n; c++) {
-        bool zeros = count && count[c] < data->n_rows;
+        bool zeros = count && count[c] < n;
         scale->shift[c] = zeros ? 0 : INFINITY;
         scale->factor[c] = zeros ? 0 : -INFINITY;
     }
     each_value(data, widen_range, scale);
+    negate(scale->shift, scale->n);
+    cluster_max(cluster, scale->shift, scale->n);
+    negate(scale->shift, scale->n);
+    cluster_max(cluster, scale->factor, scale->n);
     for (uint32_t c = 0; c < scale->n; c++) {
         double low = scale->shift[c], high = scale->factor[c];
         scale->shift[c] = low + (high - low) / 2;
@@ -109,7 +128,7 @@ static int check_finite(const struct scale *scale, const struct data *data, stru
 }
 
 int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data,
-              struct error *err) {
+              struct cluster *cluster, struct error *err) {
     *scale = (struct scale){.kind = kind};
     if (kind == SCALE_NONE || kind == SCALE_L2) {
         return 0;
@@ -118,7 +137,7 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
     scale->shift = memory_zeros(scale->n, sizeof *scale->shift, "scale", err);
     scale->factor = memory_zeros(scale->n, sizeof *scale->factor, "scale", err);
     if (!scale->shift || !scale->factor ||
-        (kind == SCALE_MINMAX ? fit_minmax : fit_std)(scale, data, err) < 0 ||
+        (kind == SCALE_MINMAX ? fit_minmax : fit_std)(scale, data, cluster, err) < 0 ||
         check_finite(scale, data, err) < 0) {
         scale_free(scale);
         return -1;

@@ -12,6 +12,7 @@
 #ifndef COMMON_DATA_SCALE_H
 #define COMMON_DATA_SCALE_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/data/data.h"
 
@@ -31,10 +32,11 @@ struct scale {
     double *factor; /* (n) */
 };
 
-/* Learns the scaling from `data`, which stays as it is. The caller calls scale_free. Fails for lack
- * of memory, and when a factor would not be finite. */
+/* Learns the scaling from `data`, which stays as it is, and over a cluster, whose ranks each have rows
+ * that are held alike, from those of all. The caller calls scale_free. Fails for lack of memory, and when
+ * a factor would not be finite. All ranks. */
 int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data,
-              struct error *err);
+              struct cluster *cluster, struct error *err);
 
 /* Scales data in place, training rows or others. With std, std-center and minmax:
  * - sparse data become dense if there is a shift that is not 0;

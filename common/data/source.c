@@ -21,6 +21,7 @@ struct source {
     int file;
     bool regular, gzip, end_of_file;
     bool between_members; /* gzip: a member has ended, no other has begun */
+    bool drained;         /* gzip: all text that the bytes used so far tell has been handed out */
     int cancel[2];        /* a pipe: readable once cancelled */
     const char *name;
     char *path; /* owned copy behind name */
@@ -30,6 +31,11 @@ struct source {
         *raw;              /* bytes of the file that are not used yet: raw[raw_first .. raw_last) */
     unsigned char *buffer; /* raw, owned; NULL: all of it is in memory, and not ours */
     size_t raw_first, raw_last;
+    uint64_t raw_end;  /* place in the file behind raw[raw_last] */
+    uint64_t bytes;    /* of a regular file */
+    uint64_t n_text;   /* gzip: bytes of text handed out */
+    uint64_t cut[2];   /* places in the file */
+    uint64_t place[2]; /* of the cuts in the text; UINT64_MAX: not reached, 0 without cuts */
 };
 
 static int fail(const struct source *source, const char *what, struct error *err) {
@@ -56,6 +62,7 @@ static int read_file(struct source *source, void *bytes, size_t size, size_t *go
         ssize_t n = read(source->file, bytes, size < MOST ? size : MOST);
         if (n >= 0) {
             *got = (size_t)n;
+            source->raw_end += (size_t)n;
             source->end_of_file = n == 0;
             return 0;
         }
@@ -111,7 +118,9 @@ static int open_file(struct source *source, const char *path, struct error *err)
     if (S_ISDIR(status.st_mode)) {
         return fail(source, strerror(EISDIR), err);
     }
-    source->size = S_ISREG(status.st_mode) && status.st_size > 0 ? (size_t)status.st_size : 0;
+    source->regular = S_ISREG(status.st_mode);
+    source->size = source->regular && status.st_size > 0 ? (size_t)status.st_size : 0;
+    source->bytes = source->size;
     if (pipe(source->cancel) != 0) {
         return fail(source, strerror(errno), err);
     }
@@ -181,6 +190,36 @@ size_t source_size(const struct source *source) {
     return source->size;
 }
 
+bool source_plain(const struct source *source) {
+    return source->regular && !source->gzip;
+}
+
+uint64_t source_bytes(const struct source *source) {
+    return source->bytes;
+}
+
+int source_seek(struct source *source, uint64_t offset, struct error *err) {
+    if (offset > INT64_MAX || lseek(source->file, (off_t)offset, SEEK_SET) < 0) {
+        return fail(source, strerror(errno), err);
+    }
+    source->raw_first = source->raw_last = 0;
+    source->raw_end = offset;
+    source->end_of_file = false;
+    return 0;
+}
+
+void source_cut_at(struct source *source, const uint64_t first[2]) {
+    for (size_t i = 0; i < 2; i++) {
+        source->cut[i] = first[i];
+        source->place[i] = UINT64_MAX;
+    }
+    source->drained = true;
+}
+
+uint64_t source_cut(const struct source *source, size_t place) {
+    return source->place[place];
+}
+
 static int read_plain(struct source *source, char *text, size_t size, size_t *got,
                       struct error *err) {
     size_t total = source->raw_last - source->raw_first; /* from looking at the beginning */
@@ -224,6 +263,21 @@ static int begin_member(struct source *source, bool *end, struct error *err) {
     return inflateReset(&source->inflater) == Z_OK ? 0 : fail(source, "corrupt gzip data", err);
 }
 
+/* How many of the bytes that are there may be unpacked at once: none beyond the next cut, where what they
+ * tell is counted first. */
+static size_t bytes_to_cut(struct source *source) {
+    size_t n = source->raw_last - source->raw_first;
+    uint64_t at = source->raw_end - n;
+    for (size_t i = 0; i < 2; i++) {
+        if (source->place[i] == UINT64_MAX && at >= source->cut[i] && source->drained) {
+            source->place[i] = source->n_text;
+        } else if (source->place[i] == UINT64_MAX && source->cut[i] - at < n) {
+            n = at < source->cut[i] ? (size_t)(source->cut[i] - at) : 0;
+        }
+    }
+    return n;
+}
+
 static int read_gzip(struct source *source, char *text, size_t size, size_t *got,
                      struct error *err) {
     enum { MOST = 1 << 30 }; /* zlib counts in unsigned int */
@@ -248,7 +302,7 @@ static int read_gzip(struct source *source, char *text, size_t size, size_t *got
             }
         }
         size_t room = size - total < MOST ? size - total : MOST;
-        size_t left = source->raw_last - source->raw_first, given = left < MOST ? left : MOST;
+        size_t left = bytes_to_cut(source), given = left < MOST ? left : MOST;
         z->next_in = source->raw + source->raw_first;
         z->avail_in = (uInt)given;
         z->next_out = (unsigned char *)text + total;
@@ -256,6 +310,8 @@ static int read_gzip(struct source *source, char *text, size_t size, size_t *got
         int status = inflate(z, Z_NO_FLUSH);
         source->raw_first += given - z->avail_in;
         total += room - z->avail_out;
+        source->n_text += room - z->avail_out;
+        source->drained = z->avail_out > 0 || status == Z_STREAM_END;
         if (status == Z_STREAM_END) {
             source->between_members = true;
         } else if (status == Z_MEM_ERROR) {

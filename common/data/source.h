@@ -5,7 +5,9 @@
 
 #include "common/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct source;
 
@@ -22,6 +24,21 @@ const char *source_name(const struct source *source);
 
 /* Bytes of text in all, if that is known beforehand (a plain regular file), else 0. */
 size_t source_size(const struct source *source);
+
+/* True of a plain regular file: it may be read from anywhere. */
+bool source_plain(const struct source *source);
+
+/* Bytes of the file itself, as it is stored; 0 of what is no regular file. */
+uint64_t source_bytes(const struct source *source);
+
+/* A plain regular file: the next byte read is that at `offset`. */
+int source_seek(struct source *source, uint64_t offset, struct error *err);
+
+/* Notes two places of a gzip file, at first[0] <= first[1] bytes of it as it is stored: source_cut is then
+ * how many bytes of text those in front of the place are enough for, all that they tell, or UINT64_MAX
+ * as long as less has been read. Every reading of the file gives the same. Before the first read. */
+void source_cut_at(struct source *source, const uint64_t first[2]);
+uint64_t source_cut(const struct source *source, size_t place);
 
 /* Reads the next bytes of text: *got = size, or less at the end only. */
 int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err);

@@ -94,7 +94,9 @@ static int check_export(const struct names *names, struct error *err) {
     return 0;
 }
 
-static int check_data(const struct options *options, const struct data *data, struct error *err) {
+static int check_data(const struct options *options, const struct data *data,
+                      struct cluster *cluster, struct error *err) {
+    (void)cluster;
     if (options_given(options, "liblinear") && check_export(&data->names, err) < 0) {
         return -1;
     }

@@ -46,15 +46,18 @@ static uint64_t *sorted_queries(const struct data *data, struct error *err) {
     return sorted;
 }
 
-int query_weights_check(const struct options *options, const struct data *data, struct error *err) {
+int query_weights_check(const struct options *options, const struct data *data,
+                        struct cluster *cluster, struct error *err) {
     struct query_weights weights;
     if (query_weights_read(&weights, options, data, err) < 0) {
         return -1;
     }
     uint64_t *sorted = weights.n > 0 ? sorted_queries(data, err) : NULL;
     int status = weights.n > 0 && !sorted ? -1 : 0;
-    for (size_t i = 0; status == 0 && i < weights.n; i++) {
-        if (!bsearch(&weights.query[i], sorted, data->n_rows, sizeof *sorted, compare)) {
+    for (size_t i = 0; sorted && i < weights.n; i++) {
+        bool known =
+            bsearch(&weights.query[i], sorted, data->n_rows, sizeof *sorted, compare) != NULL;
+        if (!cluster_any(cluster, known) && status == 0) {
             const struct option_weight *given = &options_find(options, "weight")->weights[i];
             status =
                 error_set(err, ERROR_USAGE, "option --weight: no training row has the qid '%.*s'",

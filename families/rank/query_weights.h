@@ -2,6 +2,7 @@
 #ifndef FAMILIES_RANK_QUERY_WEIGHTS_H
 #define FAMILIES_RANK_QUERY_WEIGHTS_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/data/data.h"
 #include "driver/options.h"
@@ -22,6 +23,7 @@ int query_weights_read(struct query_weights *weights, const struct options *opti
 void query_weights_free(struct query_weights *weights);
 
 /* The family's check_data: refuses a weight for a qid that none of the training rows has. */
-int query_weights_check(const struct options *options, const struct data *data, struct error *err);
+int query_weights_check(const struct options *options, const struct data *data,
+                        struct cluster *cluster, struct error *err);
 
 #endif

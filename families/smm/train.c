@@ -117,7 +117,9 @@ static int check(const struct options *options, struct error *err) {
 }
 
 /* What is left to prove of lowrank is at full rank. */
-static int check_data(const struct options *options, const struct data *data, struct error *err) {
+static int check_data(const struct options *options, const struct data *data,
+                      struct cluster *cluster, struct error *err) {
+    (void)cluster;
     struct matrix_shape shape;
     if (options_given(options, "proof") && uses(options, SMM_LOWRANK)) {
         if (matrix_shape_find(&shape, options, data, err) < 0) {

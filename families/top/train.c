@@ -181,7 +181,9 @@ static int check(const struct options *options, struct error *err) {
                : check_unused(options, "bias", err);
 }
 
-static int check_data(const struct options *options, const struct data *data, struct error *err) {
+static int check_data(const struct options *options, const struct data *data,
+                      struct cluster *cluster, struct error *err) {
+    (void)cluster;
     return top_labels_check(data, options_text(options, "positive"), err) < 0
                ? -1
                : label_weights_check(options, data, err);

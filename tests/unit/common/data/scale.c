@@ -42,7 +42,7 @@ static struct data training(bool sparse) {
 static void fit_apply(enum scale_kind kind, const struct data *train, struct data *data,
                       struct scale *scale) {
     struct error err;
-    CHECK(scale_fit(scale, kind, train, &err) == 0, "%s", err.text);
+    CHECK(scale_fit(scale, kind, train, NULL, &err) == 0, "%s", err.text);
     copy(train, data);
     CHECK(scale_apply(scale, data, &err) == 0, "%s", err.text);
 }
@@ -148,7 +148,7 @@ static void test_rows(void) {
     struct data train = {.n_rows = 2, .n_features = 2, .value = values};
     struct data data = {.n_rows = 1, .n_features = 2, .value = far};
     struct scale scale;
-    CHECK(scale_fit(&scale, SCALE_STD, &train, &err) == 0, "%s", err.text);
+    CHECK(scale_fit(&scale, SCALE_STD, &train, NULL, &err) == 0, "%s", err.text);
     CHECK(scale_apply(&scale, &data, &err) == -1 && strstr(err.text, "row 1: feature 2"),
           "a scaled value over float's range was taken");
     scale_free(&scale);

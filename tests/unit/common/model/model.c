@@ -79,7 +79,7 @@ static void check_round_trip(enum kernel_type type, size_t n_outputs, bool spars
     struct data test = sample_data(20, 9, sparse ? .3 : 1, SAMPLE_COUNTS, sparse, true, 6);
     struct model model, back;
     fill(&model, type, &data);
-    CHECK(scale_fit(&model.scale, scaling, &data, &err) == 0, "%s", err.text);
+    CHECK(scale_fit(&model.scale, scaling, &data, NULL, &err) == 0, "%s", err.text);
     CHECK(scale_apply(&model.scale, &data, &err) == 0, "%s", err.text);
     size_t n = type == KERNEL_LINEAR ? data.n_features : data.n_rows;
     struct solution solution = random_solution(n, n_outputs, 3);
