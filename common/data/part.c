@@ -188,12 +188,14 @@ static int begin_plain(struct part *part, struct source *source, struct error *e
         status = find_line(part, source, window, err);
     }
     free(window);
-    part->ended = part->from >= part->end;
-    if (status == 0 && part->queries && part->from > 0 && !part->ended) {
-        status = look_back(part, source, err);
-    }
     part->at = part->from;
-    return status < 0 || part->from == 0 ? status : source_seek(source, part->from, err);
+    part->ended = part->from >= part->end;
+    if (status < 0 || part->ended || part->from == 0) {
+        return status;
+    }
+    return part->queries && look_back(part, source, err) < 0
+               ? -1
+               : source_seek(source, part->from, err);
 }
 
 /* Byte `number` / n of the file. */

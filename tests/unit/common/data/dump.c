@@ -1,9 +1,14 @@
 /* Prints svmlight text as input reads it, or the error on stderr:
- *   dump FILE number|name|set [optional] [precomputed] [stream] [head] [threads=N]
+ *   dump FILE number|name|set [optional] [precomputed] [stream] [head] [threads=N] [held|ranks=NAME
+ *        [queries]]
  * By default the file is read whole: a line tells how many rows and features are held, and how,
- * the rows follow but for `head`. With `stream` the rows come block by block. */
+ * the rows follow but for `head`. With `stream` the rows come block by block. With `held` rows are made
+ * compact or dense, and the names and the first comment are told too; with `ranks` the same of the rows
+ * of rank r, in the file NAME.r, but for those lines, which are rank 0's alone. */
+#include "common/base/cluster.h"
 #include "common/base/number.h"
 #include "common/data/input.h"
+#include "common/data/spread.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -48,7 +53,8 @@ static void dump_rows(const struct data *data) {
         for (uint64_t k = first; k < last; k++) {
             number_format_float(data->value[k], text);
             printf(" %" PRIu64 ":%s",
-                   data->row_start ? data->column[k] + UINT64_C(1) : k - first + 1, text);
+                   data_index(data, data->row_start ? data->column[k] : k - first) + UINT64_C(1),
+                   text);
         }
         putchar('\n');
     }
@@ -59,10 +65,73 @@ static void dump_head(const struct data *data) {
            data->row_start ? "sparse" : "dense");
 }
 
+static void dump_names(const char *what, const struct names *names) {
+    printf("%s:", what);
+    for (size_t i = 0; i < names->n; i++) {
+        printf(" %s", names->name[i]);
+    }
+    putchar('\n');
+}
+
+static void dump_held(const struct data *data, size_t n_rows, bool head) {
+    if (head) {
+        printf("%zu rows, %" PRIu32 " features up to %" PRIu32 ", %s\n%s\n", n_rows,
+               data->n_features, data_largest(data), data->row_start ? "sparse" : "dense",
+               data->comment);
+        dump_names("labels", &data->names);
+        dump_names("queries", &data->queries);
+    }
+    dump_rows(data);
+}
+
+static int dump_alone(const char *path, const struct input_format *format, struct error *err) {
+    struct data data;
+    if (input_read(&data, path, format, NULL, err) < 0) {
+        return -1;
+    }
+    int status = data_compact(&data, err);
+    status = status < 0 ? -1 : data_make_dense(&data, 0, false, err);
+    if (status == 0) {
+        dump_held(&data, data.n_rows, true);
+    }
+    data_free(&data);
+    return status;
+}
+
+static void tell(void *context, const struct error *err) {
+    (void)context;
+    fprintf(stderr, "%s\n", err->text);
+}
+
+/* Errors are told by rank 0, and all ranks come to the same. */
+static int dump_ranks(const char *path, const struct input_format *format, bool queries,
+                      const char *name, struct error *err) {
+    struct cluster *cluster;
+    struct spread_rows rows;
+    struct data data = {0};
+    char own[4096];
+    if (cluster_open(&cluster, tell, NULL, err) < 0) {
+        return -1;
+    }
+    int status = spread_read(&data, &rows, path, format, queries, cluster, NULL, err);
+    status = status < 0 ? -1 : spread_hold(&data, 0, true, cluster, err);
+    snprintf(own, sizeof own, "%s.%zu", name, cluster_rank(cluster));
+    if (status == 0 && freopen(own, "w", stdout)) {
+        dump_held(&data, rows.n, cluster_leads(cluster));
+    }
+    data_free(&data);
+    if (status < 0) {
+        cluster_fail(cluster, err);
+    }
+    cluster_close(cluster);
+    return status;
+}
+
 /* Reads argv[1] as the words behind it say and prints its rows. */
 static int dump(int argc, char **argv, struct error *err) {
     struct input_format format = {0};
-    bool stream = false, head_only = false;
+    bool stream = false, head_only = false, held = false, queries = false;
+    const char *ranks = NULL;
     size_t n_threads = 1;
     for (int i = 2; i < argc; i++) {
         const char *word = argv[i];
@@ -78,9 +147,19 @@ static int dump(int argc, char **argv, struct error *err) {
             stream = true;
         } else if (strcmp(word, "head") == 0) {
             head_only = true;
+        } else if (strcmp(word, "held") == 0) {
+            held = true;
+        } else if (strcmp(word, "queries") == 0) {
+            queries = true;
+        } else if (strncmp(word, "ranks=", 6) == 0) {
+            ranks = word + 6;
         } else if (strncmp(word, "threads=", 8) == 0) {
             n_threads = strtoul(word + 8, NULL, 10);
         }
+    }
+    if (held || ranks) {
+        return ranks ? dump_ranks(argv[1], &format, queries, ranks, err)
+                     : dump_alone(argv[1], &format, err);
     }
     struct threads *threads = NULL;
     if (threads_create(&threads, n_threads, err) != 0) {
