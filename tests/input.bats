@@ -42,6 +42,10 @@ refuses() {
     TMPDIR=$tmp unit common/data/input
 }
 
+@test "input: parts of random files, plain and gzip, are the files, line for line, with queries whole" {
+    unit common/data/part "$tmp/random"
+}
+
 @test "input: blanks, tabs, CRLF, comments, blank lines, a missing last newline" {
     reads '# top\n\n1 1:2 3:4\n' $'1 rows, 3 features, sparse\n1 1:2 3:4'
     reads '\t 1\t 1:2 \t 3:4 \r\n \r\n  # c\n-2 # 5:6\n' \

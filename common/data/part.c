@@ -193,9 +193,8 @@ static int begin_plain(struct part *part, struct source *source, struct error *e
     if (status < 0 || part->ended || part->from == 0) {
         return status;
     }
-    return part->queries && look_back(part, source, err) < 0
-               ? -1
-               : source_seek(source, part->from, err);
+    return part->queries && look_back(part, source, err) < 0 ? -1
+                                                             : source_seek(source, part->from, err);
 }
 
 /* Byte `number` / n of the file. */
