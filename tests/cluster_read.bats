@@ -12,8 +12,7 @@ same_rows() {
         rm -f rows.*
         ranks "$n" "$bin/tests/unit/common/data/dump" file.svm "$format" "ranks=$tmp/rows" \
             ${queries:+queries} || fail "$n ranks"
-        # shellcheck disable=SC2046 # numbers
-        cat $(seq -f rows.%.0f 0 $((n - 1))) | cmp - one || fail "$n ranks hold other rows"
+        seq -f rows.%.0f 0 $((n - 1)) | xargs cat | cmp - one || fail "$n ranks hold other rows"
     done
 }
 
