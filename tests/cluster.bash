@@ -29,10 +29,10 @@ ranks() {
 }
 
 # own_words FILE: what programs have said, of what came from mpirun, which puts its own words between
-# dashed lines, or behind [host:process]; and ends by SIGTERM the ranks that are left when one has failed.
+# dashed lines, or behind [host:process].
 own_words() {
     awk '/^-+$/ && length > 20 { inside = !inside; next }
-        !inside && !/^\[[^]]*:[0-9]+\] / && !/^mpirun: / && !/: ended by SIGTERM$/ && NF' "$1"
+        !inside && !/^\[[^]]*:[0-9]+\] / && !/^mpirun: / && NF' "$1"
 }
 
 # on_ranks N refused|misused PROGRAM ARGUMENTS: the assertion of helper, of a program on N ranks.
