@@ -217,8 +217,8 @@ demo:
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@DUALSVM_BIN='$(BUILD)' tools/demo
 
-# Tests of ranks have no units.
-TESTED = all $(if $(filter 1,$(MPI)),,units)
+# Tests of ranks have one unit.
+TESTED = all $(if $(filter 1,$(MPI)),$(BUILD)/tests/unit/common/base/cluster,units)
 
 test:
 	@$(SETUP) test

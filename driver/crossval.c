@@ -300,6 +300,9 @@ int crossval_run(const struct crossval *crossval, struct error *err) {
         status = run_round(crossval, first, end, &tally, err);
     }
     if (status < 0) { /* others may tell of fits, and wait for this rank */
+        if (cluster_asked(crossval->cluster)) {
+            error_set(err, ERROR_RUNTIME, "ended by a signal, before all fits to folds");
+        }
         cluster_fail(crossval->cluster, err);
     }
     crossval_tally_close(&tally);
