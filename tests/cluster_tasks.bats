@@ -148,3 +148,69 @@ same() {
             "ok: $n ranks, $((processors / n > 0 ? processors / n : 1)) threads"
     done
 }
+
+# ---- doc/cluster.md ----
+
+# scripts: those of doc/cluster.md, by the names in their second lines, and programs that stand in for
+# Slurm's: sbatch runs a script at once, for each task of an array, and srun as many ranks as it asks for.
+scripts() {
+    awk '/^    #!\/bin\/sh/ { inside = 1; name = "" }
+        !/^    / && NF { inside = 0 }
+        inside && /^    # / && name == "" { name = $2; sub(/:$/, "", name); print "    #!/bin/sh" >name }
+        inside && name != "" { print >name }' "$root/doc/cluster.md"
+    for script in sweep.sbatch join.sbatch submit parts tasks.sbatch fit.sbatch; do
+        [ -f $script ] || fail "no $script in doc/cluster.md"
+        sed -i 's/^    //' $script
+    done
+    mkdir slurm
+    cat >slurm/sbatch <<'EOF'
+#!/bin/bash
+script=${*: -1}
+of() { sed -n "s/^#SBATCH --$1=//p" "$script"; }
+export SLURM_CPUS_PER_TASK=$(of cpus-per-task) SLURM_NTASKS=$(of ntasks) tasks=$(of array)
+[[ " $* " != *" --parsable "* ]] || echo 17
+[[ " $* " != *" --dependency="* || " $* " == *" --dependency=afterok:17 "* ]] || exit 1
+[ -n "$tasks" ] || exec sh -e "$script"
+export SLURM_ARRAY_TASK_COUNT=${tasks#1-} SLURM_ARRAY_TASK_ID
+for SLURM_ARRAY_TASK_ID in $(seq "${tasks#1-}"); do
+    sh -e "$script" || exit
+done
+EOF
+    cat >slurm/srun <<'EOF'
+#!/bin/bash
+[ "$1 $2 $3" = "--mpi=pmix -c 1" ] || exit 2
+exec timeout -s KILL 120 mpirun --oversubscribe -n "$SLURM_NTASKS" "${@:4}"
+EOF
+    chmod +x slurm/*
+    PATH=$tmp/slurm:$PATH
+}
+
+@test "cluster: the scripts of doc/cluster.md work as they stand, and give one table and one model" {
+    scripts
+    svm-generate mc --seed 9 --rows 160 --output train.svm
+    svm-mc-train -q -v 5 -t rbf -c 2^-1:2^3:x4 -g 2^-7:2^-1:x8 train.svm one >whole
+    sh -e submit
+    assert_equal "$(cat part.* | grep -c -v point)" 9
+    cmp one model
+    cmp <(timeless whole) <(timeless table.tsv)
+    rm -f model table.tsv sweep.tsv part.*
+    sbatch tasks.sbatch
+    cmp one model
+    cmp <(timeless whole) <(timeless table.tsv)
+    cmp <(timeless whole | sort) <(timeless sweep.tsv | sort)
+    cp "$root/datasets/rank.train" rank.svm
+    sbatch fit.sbatch
+    svm-rank-train -q -c 0.1 rank.svm one >alone
+    near "$(header primal report)" "$(header primal alone)" 1e-3
+}
+
+@test "cluster: GNU parallel makes the parts of a table on the hosts of a list" {
+    parallel --version 2>/dev/null | grep -q '^GNU parallel' || skip 'no GNU parallel'
+    scripts
+    svm-generate mc --seed 9 --rows 160 --output train.svm
+    svm-mc-train -q -v 5 -t rbf -c 2^-1:2^3:x4 -g 2^-7:2^-1:x8 train.svm one >whole
+    echo 2/: >hosts
+    sh -e parts
+    cmp one model
+    cmp <(timeless whole) <(timeless table.tsv)
+}
