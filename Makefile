@@ -217,8 +217,9 @@ demo:
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@DUALSVM_BIN='$(BUILD)' tools/demo
 
-# Tests of ranks have one unit, which shows what they hold.
-TESTED = all $(if $(filter 1,$(MPI)),$(BUILD)/tests/unit/common/data/dump,units)
+# Tests of ranks have two units: what they hold, and what they say to one another.
+RANK_UNITS = $(addprefix $(BUILD)/tests/unit/common/,data/dump base/cluster)
+TESTED = all $(if $(filter 1,$(MPI)),$(RANK_UNITS),units)
 
 test:
 	@$(SETUP) test

@@ -14,12 +14,19 @@ bool calibration_wanted(const struct family *family, const struct options *optio
 struct keeping {
     struct calibration *calibration;
     const struct data *data;
+    const struct crossval *crossval;
 };
 
-/* Keeps the scores of one fold. */
-static int keep_scores(void *context, const struct crossval_fit *fit, struct error *err) {
-    struct keeping *keeping = context;
-    size_t n = fit->n, n_scores = fit->n_scores;
+/* Of one fold: the numbers n and n_scores, the norm, rows (n) and scores (n, n_scores). */
+struct fold_scores {
+    size_t n, n_scores;
+    double norm;
+};
+
+/* Keeps copies. */
+static int keep(struct keeping *keeping, size_t fold, const struct fold_scores *head,
+                const void *fold_rows, const void *fold_scores, struct error *err) {
+    size_t n = head->n, n_scores = head->n_scores;
     uint32_t *rows = memory_array(n, sizeof *rows, "out-of-fold rows", err);
     double *scores = memory_array(n * n_scores, sizeof *scores, "out-of-fold scores", err);
     if (!rows || !scores) {
@@ -27,11 +34,46 @@ static int keep_scores(void *context, const struct crossval_fit *fit, struct err
         free(scores);
         return -1;
     }
-    memcpy(rows, fit->rows, n * sizeof *rows);
-    memcpy(scores, fit->scores, n * n_scores * sizeof *scores);
-    keeping->calibration->fold[fit->fold] =
-        (struct held_out){keeping->data, rows, n, scores, n_scores, fit->model->norm, NULL};
+    memcpy(rows, fold_rows, n * sizeof *rows);
+    memcpy(scores, fold_scores, n * n_scores * sizeof *scores);
+    keeping->calibration->fold[fold] =
+        (struct held_out){keeping->data, rows, n, scores, n_scores, head->norm, NULL};
     return 0;
+}
+
+/* Sends rank 0 the scores of one fold. */
+static int tell(const struct keeping *keeping, const struct crossval_fit *fit,
+                const struct fold_scores *head, struct error *err) {
+    size_t rows = head->n * sizeof fit->rows[0];
+    size_t scores = head->n * head->n_scores * sizeof fit->scores[0];
+    char *all = memory_array(sizeof *head + rows + scores, 1, "out-of-fold scores", err);
+    if (!all) {
+        return -1;
+    }
+    memcpy(all, head, sizeof *head);
+    memcpy(all + sizeof *head, fit->rows, rows);
+    memcpy(all + sizeof *head + rows, fit->scores, scores);
+    int status = crossval_tell(keeping->crossval, fit, all, sizeof *head + rows + scores, err);
+    free(all);
+    return status;
+}
+
+static int told(void *context, size_t index, size_t fold, const char *all, size_t n,
+                struct error *err) {
+    struct fold_scores head;
+    (void)index;
+    (void)n;
+    memcpy(&head, all, sizeof head);
+    all += sizeof head;
+    return keep(context, fold, &head, all, all + head.n * sizeof(uint32_t), err);
+}
+
+static int scored(void *context, const struct crossval_fit *fit, struct error *err) {
+    struct keeping *keeping = context;
+    const struct fold_scores head = {fit->n, fit->n_scores, fit->model->norm};
+    return cluster_leads(keeping->crossval->cluster)
+               ? keep(keeping, fit->fold, &head, fit->rows, fit->scores, err)
+               : tell(keeping, fit, &head, err);
 }
 
 int calibration_score(struct calibration *calibration, const struct crossval *crossval,
@@ -47,18 +89,19 @@ int calibration_score(struct calibration *calibration, const struct crossval *cr
     bool by_row = family->calibrate_by_row && family->calibrate_by_row(point.options);
     bool by_query = family->folds_by_query && n_queries >= CALIBRATION_FOLDS;
     struct folds folds = {0};
-    struct keeping keeping = {calibration, data};
+    struct crossval own = *crossval;
+    struct keeping keeping = {calibration, data, &own};
     int status = by_row     ? folds_by_twin(&folds, data, CALIBRATION_FOLDS, seed, err)
                  : by_query ? folds_by_query(&folds, data, CALIBRATION_FOLDS, seed, err)
                             : folds_by_row(&folds, data, CALIBRATION_FOLDS, seed, err);
     if (status == 0) {
-        struct crossval own = *crossval;
         own.folds = &folds;
         own.points = &point.number;
         own.n_points = 1;
         own.wanted = NULL;
         own.log = NULL;
-        own.scored = keep_scores;
+        own.scored = scored;
+        own.told = told;
         own.context = &keeping;
         status = crossval_run(&own, err);
     }

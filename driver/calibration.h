@@ -21,7 +21,8 @@ struct calibration {
 bool calibration_wanted(const struct family *family, const struct options *options);
 
 /* Scores the rows of crossval->data, each by a fit without its fold, at the point given; the folds,
- * points and context of crossval are not used. The caller ends with calibration_free. */
+ * points and context of crossval are not used. All ranks of crossval->cluster: rank 0 has the scores. The
+ * caller ends with calibration_free. */
 int calibration_score(struct calibration *calibration, const struct crossval *crossval,
                       struct point point, struct error *err);
 void calibration_free(struct calibration *calibration);

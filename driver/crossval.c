@@ -29,38 +29,76 @@ static void end_piece(struct round *round, struct piece *piece) {
     }
     pthread_mutex_lock(&round->mutex);
     piece->done = true;
+    fold->n_busy--;
     bool last = --fold->n_left == 0;
     pthread_mutex_unlock(&round->mutex);
     if (last) {
         crossval_fold_free(fold);
         pthread_mutex_lock(&round->mutex);
+        fold->open = false;
         round->n_open--;
         pthread_mutex_unlock(&round->mutex);
     }
 }
 
-/* The piece whose next fit comes first by point and fold, of those that nobody has in hands; NULL:
- * there is none. Folds beyond those that may be open wait. */
+/* On a cluster: the piece of the next task is this rank's. NULL: there is none. */
+static struct piece *take_task(struct round *round) {
+    struct cluster *cluster = round->crossval->cluster;
+    if (!cluster || round->failed_point != SIZE_MAX) {
+        return NULL;
+    }
+    size_t task = cluster_take(cluster, &round->tasks);
+    if (task == round->n_pieces) {
+        crossval_tally_take(round->tally, 0, round->tally->n_planned);
+        return NULL;
+    }
+    struct piece *piece = &round->piece[task];
+    piece->own = true;
+    round->fold[piece->fold].n_busy++;
+    crossval_tally_take(round->tally, piece->end - piece->first, piece->dealt);
+    return piece;
+}
+
+/* Counts a fold as open. On a cluster one that is done with here, for now, gives way if need be: it is not
+ * known whether another of its pieces will come. */
+static void open_fold(struct round *round, struct fold *fold) {
+    for (size_t f = 0; round->n_open >= round->most_open && f < round->crossval->folds->n; f++) {
+        struct fold *other = &round->fold[f];
+        if (other->open && other->n_busy == 0) {
+            crossval_fold_free(other);
+            other->open = false;
+            round->n_open--;
+        }
+    }
+    fold->open = true;
+    round->n_open++;
+}
+
+/* The piece whose next fit comes first by point and fold, of this rank's that nobody has in hands, or
+ * else a new one; NULL: there is none. Folds beyond those that may be open wait. */
 static struct piece *take_piece(struct round *round) {
     struct piece *taken = NULL;
+    bool dealt = round->crossval->cluster != NULL;
     pthread_mutex_lock(&round->mutex);
     while (round->first_left < round->n_pieces && round->piece[round->first_left].done) {
         round->first_left++;
     }
     for (size_t i = round->first_left; i < round->n_pieces; i++) {
         struct piece *piece = &round->piece[i];
-        bool may_begin = round->fold[piece->fold].open || round->n_open < round->most_open;
-        if (!piece->done && !piece->busy && may_begin &&
+        bool may_begin = dealt || round->fold[piece->fold].open || round->n_open < round->most_open;
+        if (piece->own && !piece->done && !piece->busy && may_begin &&
             (!taken || piece->next < taken->next ||
              (piece->next == taken->next && piece->fold < taken->fold))) {
             taken = piece;
         }
     }
+    taken = taken ? taken : take_task(round);
     if (taken) {
         struct fold *fold = &round->fold[taken->fold];
         taken->busy = true;
-        round->n_open += !fold->open;
-        fold->open = true;
+        if (!fold->open) {
+            open_fold(round, fold);
+        }
     }
     pthread_mutex_unlock(&round->mutex);
     return taken;
@@ -123,8 +161,7 @@ static size_t round_end(const struct crossval *crossval, size_t first) {
     return end;
 }
 
-/* The end of what is to be solved of the points first..end: behind the last that is wanted. */
-static size_t wanted_end(const struct crossval *crossval, size_t first, size_t end) {
+size_t crossval_wanted_end(const struct crossval *crossval, size_t first, size_t end) {
     while (end > first && crossval->wanted && !crossval->wanted[end - 1]) {
         end--;
     }
@@ -135,7 +172,7 @@ size_t crossval_count(const struct crossval *crossval) {
     size_t n = 0;
     for (size_t first = 0, end; first < crossval->n_points; first = end) {
         end = crossval_run_end(crossval->options, crossval->points, crossval->n_points, first);
-        n += wanted_end(crossval, first, end) - first;
+        n += crossval_wanted_end(crossval, first, end) - first;
     }
     return n * crossval->folds->n;
 }
@@ -153,11 +190,17 @@ static int plan(struct round *round, size_t first, size_t end, struct error *err
     for (size_t next; first < end; first = next) {
         next = crossval_run_end(crossval->options, crossval->points, crossval->n_points, first);
         n_runs++;
-        size_t last = wanted_end(crossval, first, next);
+        size_t last = crossval_wanted_end(crossval, first, next);
         for (size_t f = 0; f < n_folds && last > first; f++) {
-            round->piece[round->n_pieces++] =
-                (struct piece){.fold = f, .first = first, .end = last, .next = first};
+            round->tally->n_planned += last - first;
+            round->piece[round->n_pieces++] = (struct piece){.fold = f,
+                                                             .first = first,
+                                                             .end = last,
+                                                             .own = !crossval->cluster,
+                                                             .next = first,
+                                                             .dealt = round->tally->n_planned};
             round->fold[f].n_left++;
+            round->fold[f].n_busy += !crossval->cluster;
         }
     }
     for (size_t f = 0; f < n_folds; f++) {
@@ -165,6 +208,7 @@ static int plan(struct round *round, size_t first, size_t end, struct error *err
         round->fold[f].n_pieces = n_runs;
         pthread_mutex_init(&round->fold[f].mutex, NULL);
     }
+    round->tasks = cluster_deal(crossval->cluster, round->n_pieces);
     return 0;
 }
 
@@ -190,12 +234,24 @@ static void run_pieces(struct round *round) {
     round->n_workers = outer ? n_threads : 1;
     round->most_open = count_open(round);
     round->cache_bytes /= crossval->folds->n; /* not by threads: results would know them */
-    pthread_mutex_init(&round->mutex, NULL);
     threads_run(outer ? crossval->threads : NULL, round->n_workers, work, round);
+}
+
+static void round_free(struct round *round) {
+    for (size_t f = 0; round->fold && f < round->crossval->folds->n; f++) {
+        if (round->fold[f].open) {
+            crossval_fold_free(&round->fold[f]);
+        }
+        pthread_mutex_destroy(&round->fold[f].mutex);
+    }
+    free(round->fold);
+    free(round->piece);
+    gram_free(round->gram);
     pthread_mutex_destroy(&round->mutex);
 }
 
-/* The points first..end (indices), of one kernel. */
+/* The points first..end (indices), of one kernel. A rank that comes too late for any of them makes no
+ * matrix. */
 static int run_round(const struct crossval *crossval, size_t first, size_t end, struct tally *tally,
                      struct error *err) {
     struct point point = {crossval->options, crossval->points[first]};
@@ -206,24 +262,23 @@ static int run_round(const struct crossval *crossval, size_t first, size_t end, 
                           .tally = tally,
                           .failed_point = SIZE_MAX,
                           .failed_fold = SIZE_MAX};
+    pthread_mutex_init(&round.mutex, NULL);
     int status = plan(&round, first, end, err);
-    bool outer = 2 * round.n_pieces >= threads_count(crossval->threads);
+    size_t n_ranks = cluster_size(crossval->cluster);
+    size_t n_pieces = (round.n_pieces + n_ranks - 1) / n_ranks; /* about so many for each */
+    bool outer = 2 * n_pieces >= threads_count(crossval->threads);
+    bool has_work = status == 0 && (crossval->cluster ? take_task(&round) != NULL : n_pieces > 0);
     round.inner = outer ? NULL : crossval->threads;
-    if (status == 0 && round.n_pieces > 0 && !crossval->copy_folds &&
+    if (has_work && !crossval->copy_folds &&
         fit_wants_gram(crossval->family, crossval->options, &round.kernel)) {
         status = fit_gram(&round.gram, crossval->family, point, &round.kernel, crossval->data, true,
                           crossval->cache_bytes, NULL, crossval->threads, err);
         round.cache_bytes -= status == 0 ? gram_kept_bytes(round.gram) : 0;
     }
-    if (status == 0 && round.n_pieces > 0) {
+    if (status == 0 && has_work) {
         run_pieces(&round);
     }
-    for (size_t f = 0; round.fold && f < crossval->folds->n; f++) {
-        pthread_mutex_destroy(&round.fold[f].mutex);
-    }
-    free(round.fold);
-    free(round.piece);
-    gram_free(round.gram);
+    round_free(&round);
     if (status == 0 && round.failed_point != SIZE_MAX) {
         *err = round.err;
         status = -1;
@@ -232,12 +287,24 @@ static int run_round(const struct crossval *crossval, size_t first, size_t end, 
 }
 
 int crossval_run(const struct crossval *crossval, struct error *err) {
-    struct tally tally = {.n = crossval_count(crossval), .started = progress_clock()};
-    for (size_t first = 0, end; first < crossval->n_points; first = end) {
-        end = round_end(crossval, first);
-        if (run_round(crossval, first, end, &tally, err) < 0) {
-            return -1;
-        }
+    struct tally tally;
+    int status = 0;
+    if (crossval_tally_open(&tally, crossval, err) < 0) {
+        return -1;
     }
-    return 0;
+    if (!crossval->cluster) {
+        crossval_tally_take(&tally, tally.n, tally.n);
+    }
+    for (size_t first = 0, end; status == 0 && first < crossval->n_points; first = end) {
+        end = round_end(crossval, first);
+        status = run_round(crossval, first, end, &tally, err);
+    }
+    if (status < 0) { /* others may tell of fits, and wait for this rank */
+        if (cluster_asked(crossval->cluster)) {
+            error_set(err, ERROR_RUNTIME, "ended by a signal, before all fits to folds");
+        }
+        cluster_fail(crossval->cluster, err);
+    }
+    crossval_tally_close(&tally);
+    return status;
 }

@@ -2,7 +2,6 @@
 #include "driver/crossval_private.h"
 
 #include "common/base/memory.h"
-#include "common/base/sizes.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
 
@@ -23,6 +22,11 @@ void crossval_fold_free(struct fold *fold) {
     data_free(&fold->train);
     data_free(&fold->held);
     free(fold->rows);
+    fold->rows = NULL;
+    fold->gram = NULL;
+    fold->problem = (struct problem){0};
+    fold->err = (struct error){0};
+    fold->tried = false;
 }
 
 /* Copies the fold's rows, and scales them as its training rows say. */
@@ -165,34 +169,38 @@ static int score_point(struct task *task, struct point point, double started,
     return status;
 }
 
-/* Of a fit that begins now. */
-static double deadline(struct round *round) {
+/* Solves the next point of an open piece, and hands over what it gives. */
+static int solve_point(struct task *task, struct point point, struct fit_log *log,
+                       struct error *err) {
+    struct round *round = task->round;
     const struct crossval *crossval = round->crossval;
-    if (isinf(crossval->deadline)) {
-        return crossval->deadline;
+    struct piece *piece = task->piece;
+    struct watch watch =
+        fit_watch(crossval->options, crossval_tally_deadline(round->tally, round->n_workers));
+    watch.progress = crossval->progress;
+    watch.unshown = true; /* how many fits are done is */
+    watch.log = log;
+    watch.alone = crossval->cluster;
+    snprintf(watch.place, sizeof watch.place, "%zu\t%zu\t", piece->next + 1, piece->fold + 1);
+    watch_open(&watch);
+    struct monitor monitor = watch_monitor(&watch);
+    struct solution solution = {0};
+    if (crossval->family->solve(piece->state, point, &monitor, &solution, err) < 0) {
+        return -1;
     }
-    pthread_mutex_lock(&round->mutex);
-    size_t left = round->tally->n - round->tally->n_done;
-    pthread_mutex_unlock(&round->mutex);
-    double at_once = (double)smaller(left, round->n_workers), now = progress_clock();
-    return now + (crossval->deadline - now) * at_once / (double)(left + crossval->n_after);
-}
-
-/* Counts a fit, and says how far all are. What remains is told by what it took so far: fits at large
- * C, which come later, take longer. */
-static void count_fit(struct round *round, bool converged) {
-    const struct crossval *crossval = round->crossval;
-    struct tally *tally = round->tally;
-    pthread_mutex_lock(&round->mutex);
-    *crossval->n_unconverged += !converged;
-    tally->n_done++;
-    if (crossval->progress) {
-        size_t left = tally->n - tally->n_done;
-        double seconds = progress_clock() - tally->started;
-        progress_show(crossval->progress, "cross-validation: %zu of %zu fits, about %.0f s left",
-                      tally->n_done, tally->n, seconds / (double)tally->n_done * (double)left);
+    if (progress_stopped(crossval->progress)) {
+        solution_free(&solution);
+        return error_set(err, ERROR_STOPPED, "stopped");
     }
-    pthread_mutex_unlock(&round->mutex);
+    bool wanted = !crossval->wanted || crossval->wanted[piece->next];
+    bool asked = cluster_asked(crossval->cluster), converged = solution.converged;
+    int status = asked    ? error_set(err, ERROR_RUNTIME, "ended by a signal")
+                 : wanted ? score_point(task, point, watch.started, &solution, err)
+                          : 0;
+    solution_free(&solution);
+    return status < 0 ? -1
+                      : crossval_tally_count(round->tally, piece->next, piece->fold, converged,
+                                             crossval->cluster ? log : NULL, err);
 }
 
 /* Solves the next point of a piece. */
@@ -206,26 +214,16 @@ static int run_point(struct task *task, struct error *err) {
         piece->state = NULL;
         return -1;
     }
-    struct watch watch = fit_watch(crossval->options, deadline(round));
-    watch.progress = crossval->progress;
-    watch.unshown = true; /* how many fits are done is */
-    watch.log = crossval->log;
-    snprintf(watch.place, sizeof watch.place, "%zu\t%zu\t", piece->next + 1, piece->fold + 1);
-    watch_open(&watch);
-    struct monitor monitor = watch_monitor(&watch);
-    struct solution solution = {0};
-    if (crossval->family->solve(piece->state, point, &monitor, &solution, err) < 0) {
-        return -1;
+    struct fit_log gathered, *log = crossval->log;
+    if (log && crossval->cluster) {
+        fit_log_gather(&gathered, log->placed);
+        log = &gathered;
     }
-    if (progress_stopped(crossval->progress)) {
-        solution_free(&solution);
-        return error_set(err, ERROR_STOPPED, "stopped");
+    int status = solve_point(task, point, log, err);
+    if (log == &gathered) {
+        fit_log_close(&gathered);
+        free(gathered.text);
     }
-    bool wanted = !crossval->wanted || crossval->wanted[piece->next];
-    int status = wanted ? score_point(task, point, watch.started, &solution, err) : 0;
-    bool converged = solution.converged;
-    solution_free(&solution);
-    count_fit(round, converged);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* Cross-validation in its parts: what rounds, folds and pieces are. crossval.c says who does what,
- * crossval_fit.c what a fit is. */
+ * crossval_fit.c what a fit is, crossval_tally.c how far all are, and what ranks tell each other. */
 #ifndef DRIVER_CROSSVAL_PRIVATE_H
 #define DRIVER_CROSSVAL_PRIVATE_H
 
@@ -17,8 +17,10 @@
  * change what is below. */
 struct piece {
     size_t fold, first, end;
-    bool busy;   /* guarded by the round's mutex, as are next and done */
-    size_t next; /* the point to be solved next */
+    bool own;     /* this rank solves it; guarded by the round's mutex */
+    bool busy;    /* guarded by the round's mutex, as are next and done */
+    size_t next;  /* the point to be solved next */
+    size_t dealt; /* fits of all pieces of all rounds, to the end of this */
     bool done;
     void *state; /* the family's, open; NULL before the first point */
 };
@@ -30,7 +32,8 @@ struct round {
     struct fold *fold;   /* (folds) */
     struct piece *piece; /* those of points that are solved one from the other side by side */
     size_t n_pieces;
-    size_t first_left; /* pieces before it are done */
+    size_t first_left;          /* pieces before it are done, or another rank's */
+    struct cluster_tasks tasks; /* the pieces; guarded by the mutex */
     struct kernel kernel;
     struct gram *gram;     /* of all rows, for all folds; NULL: each fold has its own data */
     struct threads *inner; /* for the work within a fold */
@@ -38,26 +41,59 @@ struct round {
     size_t cache_bytes;    /* for the matrix of one fold, or what that of all rows leaves of it */
     size_t most_open;      /* folds */
 
-    pthread_mutex_t mutex; /* guards what follows, and progress */
+    pthread_mutex_t mutex; /* guards what follows */
     size_t n_open;         /* folds that have begun and are not released */
     struct tally *tally;
     size_t failed_point, failed_fold; /* of the first fit that failed; SIZE_MAX: none */
     struct error err;                 /* its own */
 };
 
+/* What the solver has told of a fit, until the log has all that comes before it. */
+struct log_part {
+    char *text; /* (n) */
+    size_t n;
+    bool known;
+};
+
 /* Fits of all rounds. */
 struct tally {
-    size_t n, n_done;
-    double started; /* progress_clock() */
+    const struct crossval *crossval;
+    double started;           /* progress_clock() */
+    size_t n;                 /* of all ranks */
+    size_t n_planned;         /* those of the rounds so far */
+    size_t n_unconverged;     /* of earlier runs */
+    pthread_mutex_t mutex;    /* guards what follows, and progress */
+    size_t n_done;            /* of all ranks on rank 0, else of this one */
+    size_t n_dealt;           /* those that some rank has taken, as far as this one knows */
+    size_t n_own, n_own_done; /* those of this one */
+    struct log_part
+        *part;       /* (n_points, folds) on rank 0 of several, if there is a log; else NULL */
+    size_t n_logged; /* parts that are in the log, or not to be */
 };
+
+/* Begins the tally of a run, and ends it, when rank 0 has heard of all fits. All ranks. */
+int crossval_tally_open(struct tally *tally, const struct crossval *crossval, struct error *err);
+void crossval_tally_close(struct tally *tally);
+
+/* This rank takes `own` more fits, or finds that others have; `dealt` of all are taken now. */
+void crossval_tally_take(struct tally *tally, size_t own, size_t dealt);
+
+/* When a fit that begins now is to end, of those that n_workers of this rank make at once. */
+double crossval_tally_deadline(struct tally *tally, size_t n_workers);
+
+/* Counts a fit of this rank, and has rank 0 say how far all are. `log` is what was gathered of it, or
+ * NULL. */
+int crossval_tally_count(struct tally *tally, size_t index, size_t fold, bool converged,
+                         const struct fit_log *log, struct error *err);
 
 /* What the pieces of a fold have in common: made by the first, released by the last. */
 struct fold {
     pthread_mutex_t mutex; /* guards the making, and that of held */
     bool tried;
     struct error err; /* of the making */
-    bool open;        /* guarded by the round's mutex, as is n_left */
-    size_t n_left;    /* pieces to be done */
+    bool open;        /* guarded by the round's mutex, as are the next two */
+    size_t n_left;    /* pieces to be done, by any rank */
+    size_t n_busy;    /* of them those that this rank has taken */
     size_t n_pieces;  /* with those that nobody wants: what the memory is split by */
     size_t number;
     uint32_t *rows; /* all row numbers: n_held that are held out, then n_train */
@@ -70,7 +106,10 @@ struct fold {
 /* Solves the next point of a piece, and hands over the scores if that is wanted. */
 int crossval_fit_next(struct round *round, struct piece *piece, struct error *err);
 
-/* Releases what the pieces of a fold have in common. */
+/* The end of what is to be solved of the run of points first..end: behind the last that is wanted. */
+size_t crossval_wanted_end(const struct crossval *crossval, size_t first, size_t end);
+
+/* Releases what the pieces of a fold have in common; they can make it again. */
 void crossval_fold_free(struct fold *fold);
 
 #endif

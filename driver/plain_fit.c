@@ -82,6 +82,7 @@ static struct watch make_watch(const struct plain_fit_setup *setup, double deadl
     watch.progress = setup->progress;
     watch.log = setup->log;
     watch.cluster = setup->cluster;
+    watch.alone = setup->alone;
     snprintf(watch.place, sizeof watch.place, "%zu\t\t", setup->place);
     return watch;
 }
@@ -201,8 +202,9 @@ static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup
 
 int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *running,
                      struct error *err) {
-    /* ranks stay in step: none is left to itself */
-    bool limited = in_time_limits(setup->deadline) && !setup->cluster && !setup->patient;
+    /* ranks stay in step, or wait for one: none is left to itself */
+    bool limited =
+        in_time_limits(setup->deadline) && !setup->cluster && !setup->alone && !setup->patient;
     struct plain_fit *fit = begin(setup, err);
     int status = fit ? scale_data(fit, setup->data, rows_spread(fit, setup), err) : -1;
     *running = false;

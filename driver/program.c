@@ -84,6 +84,7 @@ static int join(struct cluster **cluster, char *program, struct error *err) {
     if (!cluster_leads(*cluster)) {
         signals_silence();
     }
+    cluster_any(*cluster, false); /* none fails before the others are silent */
     return 0;
 }
 

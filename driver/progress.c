@@ -3,14 +3,16 @@
 #include "driver/progress.h"
 
 #include "common/base/gap.h"
+#include "common/base/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
-enum { MOST_TEXT = 1024 }; /* bytes of one message */
+enum { MOST_TEXT = 1024, MOST_ROW = 256 }; /* bytes of one message, and of a row of a log */
 
 static const double TERMINAL_SECONDS = 0.2, PLAIN_SECONDS = 1;
 
@@ -134,23 +136,44 @@ void fit_log_open(struct fit_log *log, struct output *output, bool placed) {
                   placed ? "point\tfold\t" : "");
 }
 
+void fit_log_gather(struct fit_log *log, bool placed) {
+    *log = (struct fit_log){.placed = placed};
+    pthread_mutex_init(&log->mutex, NULL);
+}
+
 void fit_log_close(struct fit_log *log) {
     pthread_mutex_destroy(&log->mutex);
+}
+
+static void gather_row(struct fit_log *log, const char *row, size_t n) {
+    if (log->err.kind != ERROR_NONE ||
+        memory_grow(&log->text, log->room, log->n_text + n, 1, "a log", &log->err) < 0) {
+        return;
+    }
+    log->room = memory_room(log->room, log->n_text + n);
+    memcpy(log->text + log->n_text, row, n);
+    log->n_text += n;
 }
 
 static void log_row(const struct watch *watch, uint64_t iteration, double seconds, double primal,
                     double dual) {
     struct fit_log *log = watch->log;
+    char row[MOST_ROW];
+    int n = snprintf(row, sizeof row, "%s%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\n",
+                     log->placed ? watch->place : "", iteration, seconds, primal, dual,
+                     gap_relative(primal, dual));
     pthread_mutex_lock(&log->mutex);
-    output_format(log->output, "%s%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\n",
-                  log->placed ? watch->place : "", iteration, seconds, primal, dual,
-                  gap_relative(primal, dual));
+    if (log->output) {
+        output_write(log->output, row, (size_t)n);
+    } else {
+        gather_row(log, row, (size_t)n);
+    }
     pthread_mutex_unlock(&log->mutex);
 }
 
 static bool late(void *context) {
     const struct watch *watch = context;
-    bool asked = cluster_asked(watch->cluster);
+    bool asked = cluster_asked(watch->cluster) || cluster_asked(watch->alone);
     return cluster_any(watch->cluster, asked || progress_clock() >= watch->deadline);
 }
 

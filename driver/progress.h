@@ -60,14 +60,20 @@ void progress_clear(struct progress *progress);
 
 /* --log: a table with a row for each check of a solver. Runs that go on at once share it. */
 struct fit_log {
-    struct output *output;
+    struct output *output; /* NULL: rows are gathered as text */
     bool placed;           /* rows begin with a place: the point of a sweep and the fold */
-    pthread_mutex_t mutex; /* guards the output */
+    pthread_mutex_t mutex; /* guards the output, and what follows */
+    char *text;            /* (n_text) of room bytes; the caller's to free */
+    size_t n_text, room;
+    struct error err; /* of the text */
 };
 
 /* Writes the header; fit_log_close ends it, the output is the caller's. */
 void fit_log_open(struct fit_log *log, struct output *output, bool placed);
 void fit_log_close(struct fit_log *log);
+
+/* Opens a log whose rows are gathered as text, without a header. */
+void fit_log_gather(struct fit_log *log, bool placed);
 
 enum { WATCH_PLACE = 48 };
 
@@ -77,12 +83,14 @@ struct watch {
     bool unshown;              /* the listener hears of it, but it is not shown */
     struct fit_log *log;       /* NULL: none */
     struct cluster *cluster;   /* whose ranks run the solver in step, and stop together; or NULL */
-    char place[WATCH_PLACE];   /* POINT, tab, FOLD, tab: in a log with places */
-    uint64_t most_iterations;  /* 0: no limit */
-    double deadline;           /* of progress_clock(); INFINITY: none */
-    double started;            /* progress_clock() then */
-    pthread_mutex_t mutex;     /* guards what follows */
-    bool closed;               /* nothing is shown or logged any more */
+    struct cluster
+        *alone; /* of which this rank runs the solver alone, and stops if asked to; or NULL */
+    char place[WATCH_PLACE];  /* POINT, tab, FOLD, tab: in a log with places */
+    uint64_t most_iterations; /* 0: no limit */
+    double deadline;          /* of progress_clock(); INFINITY: none */
+    double started;           /* progress_clock() then */
+    pthread_mutex_t mutex;    /* guards what follows */
+    bool closed;              /* nothing is shown or logged any more */
 };
 
 /* Begins the watch, whose fields before `started` are set: the clock of what it says starts now.

@@ -299,20 +299,22 @@ static int measure_rows(const struct sweep *sweep, const struct crossval *crossv
     return status;
 }
 
-static int scored(void *context, const struct crossval_fit *fit, struct error *err) {
-    struct results *results = context;
+/* What a fit has given, but for its cells of value and weight. */
+struct outcome {
+    double gap, seconds;
+    bool fitted;
+};
+
+/* Takes a fit whose cells are filled; with its last fold the point is known. */
+static int take_fit(struct results *results, size_t index, size_t fold,
+                    const struct outcome *outcome, struct error *err) {
     struct sweep *sweep = results->sweep;
-    size_t n_folds = results->crossval->folds->n, index = fit->index;
-    size_t cell = (index * n_folds + fit->fold) * sweep->n_measures;
-    if (measure_rows(sweep, results->crossval, fit, results->value + cell, results->weight + cell,
-                     err) < 0) {
-        return -1;
-    }
+    size_t n_folds = results->crossval->folds->n;
     pthread_mutex_lock(&results->mutex);
     double *gap = &results->gap[index]; /* none, if a fold has none */
-    *gap = fit->model->gap <= *gap || isnan(*gap) ? *gap : fit->model->gap;
-    results->fitted[index] |= fit->fitted;
-    results->seconds[index * n_folds + fit->fold] = fit->seconds;
+    *gap = outcome->gap <= *gap || isnan(*gap) ? *gap : outcome->gap;
+    results->fitted[index] |= outcome->fitted;
+    results->seconds[index * n_folds + fold] = outcome->seconds;
     bool last = ++results->n_folds[index] == n_folds;
     int status = 0;
     if (last && results->table) {
@@ -325,6 +327,52 @@ static int scored(void *context, const struct crossval_fit *fit, struct error *e
     }
     pthread_mutex_unlock(&results->mutex);
     return status;
+}
+
+/* The first of the cells of a fit, in value and weight. */
+static size_t cells_of(const struct results *results, size_t index, size_t fold) {
+    return (index * results->crossval->folds->n + fold) * results->sweep->n_measures;
+}
+
+/* Sends rank 0 the outcome and the cells of a fit. */
+static int tell(const struct results *results, const struct crossval_fit *fit,
+                const struct outcome *outcome, struct error *err) {
+    size_t bytes = results->sweep->n_measures * sizeof(double);
+    size_t cell = cells_of(results, fit->index, fit->fold);
+    char *all = memory_zeros(sizeof *outcome + 2 * bytes, 1, "measures", err);
+    if (!all) {
+        return -1;
+    }
+    memcpy(all, outcome, sizeof *outcome);
+    memcpy(all + sizeof *outcome, results->value + cell, bytes);
+    memcpy(all + sizeof *outcome + bytes, results->weight + cell, bytes);
+    int status = crossval_tell(results->crossval, fit, all, sizeof *outcome + 2 * bytes, err);
+    free(all);
+    return status;
+}
+
+static int told(void *context, size_t index, size_t fold, const char *all, size_t n,
+                struct error *err) {
+    struct results *results = context;
+    struct outcome outcome;
+    size_t bytes = (n - sizeof outcome) / 2, cell = cells_of(results, index, fold);
+    memcpy(&outcome, all, sizeof outcome);
+    memcpy(results->value + cell, all + sizeof outcome, bytes);
+    memcpy(results->weight + cell, all + sizeof outcome + bytes, bytes);
+    return take_fit(results, index, fold, &outcome, err);
+}
+
+static int scored(void *context, const struct crossval_fit *fit, struct error *err) {
+    struct results *results = context;
+    size_t cell = cells_of(results, fit->index, fit->fold);
+    const struct outcome outcome = {fit->model->gap, fit->seconds, fit->fitted};
+    if (measure_rows(results->sweep, results->crossval, fit, results->value + cell,
+                     results->weight + cell, err) < 0) {
+        return -1;
+    }
+    return cluster_leads(results->crossval->cluster)
+               ? take_fit(results, fit->index, fit->fold, &outcome, err)
+               : tell(results, fit, &outcome, err);
 }
 
 /* The best of the points that there was time for, or of all where it was enough for none. */
@@ -444,22 +492,46 @@ static size_t fits_that_follow(size_t n_after, size_t n_folds, size_t n_fits) {
     return n_after * (ninth > n_folds ? ninth : n_folds);
 }
 
+/* What is to be done, and with it what has been: what rank 0 has read all ranks know. */
+static int begin(struct results *results, struct error *err) {
+    struct cluster *cluster = results->crossval->cluster;
+    size_t n = results->sweep->grid.n;
+    mark_shard(results);
+    if (results->table && cluster_leads(cluster) && open_table(results, err) < 0) {
+        return -1;
+    }
+    take_over(results);
+    cluster_broadcast(cluster, results->wanted, n * sizeof results->wanted[0], 0);
+    return 0;
+}
+
+/* What has come out, which rank 0 alone knows. */
+static int end(struct results *results, struct error *err) {
+    struct sweep *sweep = results->sweep;
+    struct cluster *cluster = results->crossval->cluster;
+    for (size_t i = 0; i < sweep->grid.n; i++) {
+        sweep->n_unfitted += results->mine[i] && !results->fitted[i];
+    }
+    int status = sweep->n_shards == 1 && cluster_leads(cluster) ? choose(results, err) : 0;
+    if (status == 0) {
+        cluster_broadcast(cluster, &sweep->best, sizeof sweep->best, 0);
+    }
+    return status;
+}
+
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
               size_t *n_fits, struct error *err) {
     struct crossval own = *crossval;
     struct results results = {.sweep = sweep, .crossval = &own, .table = table};
     *n_fits = 0;
     int status = allocate(&results, err);
+    status = status < 0 ? -1 : begin(&results, err);
     if (status == 0) {
-        mark_shard(&results);
-        status = table ? open_table(&results, err) : 0;
-    }
-    if (status == 0) {
-        take_over(&results);
         own.points = sweep->grid.point;
         own.n_points = sweep->grid.n;
         own.wanted = results.wanted;
         own.scored = scored;
+        own.told = told;
         own.context = &results;
         *n_fits = crossval_count(&own);
         own.n_after = fits_that_follow(crossval->n_after, own.folds->n, *n_fits);
@@ -467,12 +539,7 @@ int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct
         status = crossval_run(&own, err);
         pthread_mutex_destroy(&results.mutex);
     }
-    for (size_t i = 0; status == 0 && i < sweep->grid.n; i++) {
-        sweep->n_unfitted += results.mine[i] && !results.fitted[i];
-    }
-    if (status == 0 && sweep->n_shards == 1) {
-        status = choose(&results, err);
-    }
+    status = status < 0 ? -1 : end(&results, err);
     release(&results);
     return status;
 }

@@ -45,7 +45,7 @@ void sweep_free(struct sweep *sweep);
  * each as soon as it and those before it are known; see doc/formats. *n_fits gets the number of
  * fits. The best is chosen by the values as the table has them, of the points that there was time for;
  * others are not added to the journal. crossval->n_after fits are to follow, each with the time of a
- * point at least. */
+ * point at least. All ranks of crossval->cluster: rank 0 has the table and the values, all get the best. */
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
               size_t *n_fits, struct error *err);
 

@@ -50,7 +50,7 @@ struct training {
 
 /* What one process does alone. */
 static int check_spread(const struct training *training, struct error *err) {
-    static const char *const alone[] = {"proof", "calibrate", "probability"};
+    static const char *const alone[] = {"proof"};
     const struct options *options = training->options;
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
         if (options_given(options, alone[i])) {
@@ -65,11 +65,24 @@ static int check_spread(const struct training *training, struct error *err) {
     return training->family->check_spread(options, err);
 }
 
+/* True if rank 0 fits the model alone, since all ranks have all rows: behind fits to folds, unless it is
+ * to a kernel whose matrix can be spread. */
+static bool fits_alone(const struct training *training) {
+    const struct options *options = training->options;
+    const struct family *family = training->family;
+    struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
+    struct error unheard;
+    return training->crossing ||
+           (calibration_wanted(family, options) &&
+            !(fit_wants_gram(family, options, &kernel) && family->check_spread &&
+              family->check_spread(options, &unheard) == 0));
+}
+
 /* The cluster, if each of its ranks is to have rows of its own: of a fit to features, once. */
 static struct cluster *rows_spread(const struct training *training) {
     struct kernel kernel = fit_kernel(training->family, (struct point){training->options, 0}, 1);
     bool features = !fit_wants_gram(training->family, training->options, &kernel);
-    return training->crossing || !features ? NULL : training->cluster;
+    return fits_alone(training) || !features ? NULL : training->cluster;
 }
 
 /* Files that ranks cannot read. */
@@ -140,10 +153,8 @@ static int check_options(const struct training *training, struct error *err) {
     if (!training->cluster) {
         return 0;
     }
-    if (!training->crossing && check_spread(training, err) < 0) {
-        return -1;
-    }
-    return check_files(training, err);
+    return !fits_alone(training) && check_spread(training, err) < 0 ? -1
+                                                                    : check_files(training, err);
 }
 
 static int plan_for_host(struct training *training, struct error *err) {
@@ -187,10 +198,11 @@ static int plan(struct training *training, struct error *err) {
     return check_options(training, err);
 }
 
-/* What -m says, or half of the machine's memory. */
-static size_t cache_bytes(const struct family *family, const struct options *options) {
+/* What -m says, or half of the machine's memory, which the ranks of the machine share. */
+static size_t cache_bytes(const struct family *family, const struct options *options,
+                          const struct cluster *cluster) {
     const double mebibyte = 1048576;
-    double bytes = (double)memory_physical() / 2;
+    double bytes = (double)memory_physical() / 2 / (double)cluster_neighbours(cluster);
     if (family->has & FAMILY_KERNEL) {
         struct point point = {options, 0};
         bytes = point_number_or(point, "cache", bytes / mebibyte) * mebibyte;
@@ -239,6 +251,7 @@ static struct crossval make_crossval(struct training *training) {
                              .cache_bytes = training->cache_bytes,
                              .deadline = training->deadline - scoring_seconds(training),
                              .progress = &training->progress,
+                             .cluster = training->cluster,
                              .log = training->log.output ? &training->log : NULL,
                              .n_unconverged = &training->n_unconverged};
 }
@@ -305,7 +318,7 @@ static int cross(struct training *training, struct error *err) {
     }
     warn_of_folds(training, 0, n_fits);
     warn_of_points(training);
-    if (!results) {
+    if (!results || !cluster_leads(training->cluster)) {
         return 0;
     }
     if (!training->table) {
@@ -342,14 +355,16 @@ static int leave_calibrating(struct training *training, struct error *err) {
 }
 
 /* Where the model's fit will change the data, which is where it scales them, the fits to folds are
- * waited for. */
+ * waited for; and by ranks, which stay in step. */
 static int calibrate(struct training *training, struct point point, struct error *err) {
     struct calibrating *calibrating = memory_zeros(1, sizeof *calibrating, "a calibration", err);
     if (!calibrating || expect_scores(training, training->read.data.n_rows, err) < 0) {
         free(calibrating);
         return -1;
     }
-    bool waiting = training->host || training_data_scale_looks(training->options), ended;
+    bool waiting =
+             training->host || training->cluster || training_data_scale_looks(training->options),
+         ended;
     double now = progress_clock(), left = training->deadline - now;
     double part = (double)CALIBRATION_FOLDS / (CALIBRATION_FOLDS + 1);
     calibrating->crossval = make_crossval(training);
@@ -450,11 +465,16 @@ static void warn_of_fit(struct training *training, const struct plain_fit *fit) 
 }
 
 static int fit_model(struct training *training, struct point point, struct error *err) {
+    bool alone = fits_alone(training);
+    if (alone && !cluster_leads(training->cluster)) {
+        return 0;
+    }
     const struct plain_fit_setup setup = {.family = training->family,
                                           .point = point,
                                           .data = &training->read.data,
                                           .n_features = training->read.n_features,
-                                          .cluster = training->cluster,
+                                          .cluster = alone ? NULL : training->cluster,
+                                          .alone = alone ? training->cluster : NULL,
                                           .threads = training->threads,
                                           .cache_bytes = training->cache_bytes,
                                           .deadline = training->deadline,
@@ -492,9 +512,11 @@ static int take_rows(struct training *training, struct error *err) {
 static int work(struct training *training, struct error *err) {
     const struct options *options = training->options;
     /* the least of any rank: the same decisions come of it */
-    double bytes = (double)cache_bytes(training->family, options);
+    double bytes = (double)cache_bytes(training->family, options, training->cluster);
+    size_t n_threads = (size_t)options_number(options, "threads");
     training->cache_bytes = (size_t)-cluster_largest(training->cluster, -bytes);
-    if (threads_create(&training->threads, (size_t)options_number(options, "threads"), err) < 0 ||
+    if (threads_create(&training->threads,
+                       n_threads ? n_threads : cluster_threads(training->cluster), err) < 0 ||
         take_rows(training, err) < 0 ||
         (options_given(options, "liblinear") &&
          model_export_check_width(training->read.n_features, err) < 0)) {

@@ -12,6 +12,11 @@ load helper
     assert_equal "$output" "$(<"$root/common/base/powers.inc")"
 }
 
+@test "cluster: without other ranks it is one process" {
+    unit common/base/cluster
+    assert_output 'ok: 1 ranks, 0 threads'
+}
+
 @test "memory: arrays grow with what is in them" {
     TMPDIR=$tmp unit common/base/memory
 }

@@ -17,3 +17,200 @@ load cluster
     on_ranks 3 misused svm-rank-train --no-such-option
     holds . out err mpirun.said
 }
+
+# rows_of NAME SEED: a training file of the family, small.
+rows_of() {
+    svm-generate "$1" --seed "$2" --rows 160 --output "$1.svm"
+}
+
+# same NAME ARGUMENTS: the trainer on 3 ranks, or those of $counts, does what it does as one process: the
+# table but for its last two columns, the model, and the log but for its seconds. Lines of reports that
+# tell seconds are left out, as are those of progress.
+same() {
+    local n
+    for n in 1 ${counts:-3}; do
+        rm -f model log
+        if [ $n = 1 ]; then
+            "$@" >out.$n 2>err.$n || fail "$*: $(<err.$n)"
+        else
+            ranks $n "$@" >out.$n 2>err.$n || fail "$n ranks: $*: $(<err.$n)"
+        fi
+        for file in out err; do
+            awk -F'\t' -v OFS='\t' 'NF > 4 { NF -= 2 } !/seconds = / && !/ fits, about /' \
+                $file.$n >$file.same.$n
+            cmp $file.same.1 $file.same.$n
+        done
+        for file in model log; do
+            [ ! -e $file ] || awk -F'\t' -v OFS='\t' 'NF > 5 { $4 = "" } 1' $file >$file.$n
+            [ ! -e $file.1 ] || cmp $file.1 $file.$n
+        done
+    done
+    rm -f model.? log.?
+}
+
+@test "cluster: tables of sweeps, their logs and models are those of one process" {
+    cp "$root/datasets/rank.train" rank.svm
+    counts='2 3 4' same svm-rank-train -j 1 -c .01,.02,.05,.1,.2,.5,1,2,5,10,20 -v 3 --log log rank.svm model
+    same svm-rank-train -j 1 -t 2 -g .01,1 -c .1,1,10 -v 3 --log log rank.svm model
+    same svm-rank-train -j 2 -t 2 -g .01,1 -c .1,1,10 --scale minmax -v 3 rank.svm model
+    rows_of mc 1
+    same svm-mc-train -q -v 5 mc.svm
+    same svm-mc-train -q -j 2 -t 2 -g .01,.1 -c 1,10 -v 4 mc.svm model
+    rows_of top 1
+    same svm-top-train -q -c 1,10 --log log -j 1 -v 4 top.svm model
+    rows_of ml 1
+    same svm-ml-train -q -c .1,1 -v 3 ml.svm model
+}
+
+@test "cluster: folds of a calibration are dealt, and the model is that of one process" {
+    cp "$root/datasets/rank.train" rank.svm
+    same svm-rank-train -b 1 rank.svm model
+    rows_of mc 2
+    same svm-mc-train -b 1 mc.svm model
+    same svm-mc-train -b 1 -t 2 -g .1 --scale minmax mc.svm model
+    same svm-mc-train -b 1 -c 1,10 -v 3 mc.svm model
+    same svm-mc-train -b 1 --proof proof mc.svm model
+    svm-check mc.svm model proof
+}
+
+@test "cluster: shards and --resume, begun by one process and ended by ranks, and the other way round" {
+    rows_of mc 3
+    sweep() {
+        "$@" -q -t 2 -g .01,.1,1 -c 1,10 -v 3 mc.svm
+    }
+    sweep svm-mc-train >whole
+    sweep svm-mc-train --shard 1/3 --resume first >/dev/null
+    sweep ranks 3 svm-mc-train --shard 2/3 --resume second >/dev/null
+    cat first second >joined
+    assert_equal "$(grep -c -v point joined)" 4
+    sweep ranks 2 svm-mc-train --resume joined >table
+    cmp <(timeless whole) <(timeless table)
+    head -3 whole >begun
+    sweep ranks 3 svm-mc-train --resume begun >table
+    head -3 table | cmp - <(head -3 whole) # as they stand there, with their seconds
+    cmp <(timeless whole) <(timeless table)
+    assert_equal "$(sort begun | timeless)" "$(sort whole | timeless)"
+    # a table of other rows is refused by all, once
+    rows_of mc 4
+    on_ranks 3 refused svm-mc-train -q -t 2 -g .01,.1,1 -c 1,10 -v 3 --resume begun mc.svm
+    assert_file_contains err 'begun:2: a row of other data'
+}
+
+@test "cluster: what fails in the fit to a fold, or before it, is told once and leaves no file" {
+    rows_of mc 5
+    on_ranks 3 misused svm-mc-train -v 3 - # each rank reads all rows
+    on_ranks 3 refused svm-mc-train -v 500 mc.svm
+    { head -100 mc.svm && echo '1 1:1e300 2:1e300'; } >huge.svm
+    if svm-mc-train -q -c 1,2 -v 3 --log log huge.svm model >/dev/null 2>one; then
+        fail 'the row is harmless'
+    fi
+    rm -f model log
+    run -1 ranks 3 svm-mc-train -q -c 1,2 -v 3 --log log huge.svm model
+    [ ! -e model ] && [ ! -e log ]
+}
+
+@test "cluster: SIGTERM ends a sweep in one line, and --resume goes on with its rows" {
+    svm-generate mc --seed 6 --rows 400 --output mc.svm
+    sweep=(-q -j 1 -t 2 -g .01,.03,.1,.3 -c 1,2,5,10 -e 1e-4 -v 4 --resume "$tmp/rows" mc.svm)
+    ranks 3 svm-mc-train "${sweep[@]}" >out 2>err 3>&- &
+    job=$!
+    until [ -f rows ] && [ "$(wc -l <rows)" -gt 1 ]; do
+        kill -0 $job || break
+        sleep .05
+    done
+    kill -TERM $(pgrep -f "^svm-mc-train .* $tmp/rows ")
+    status=0
+    wait $job || status=$?
+    assert_equal "$status" 1
+    assert_equal "$(<err)" 'svm-mc-train: ended by a signal, before all fits to folds'
+    cp rows before
+    ranks 3 svm-mc-train "${sweep[@]}" >table
+    head -n "$(wc -l <before)" rows | cmp - before
+    assert_equal "$(wc -l <table)" 17
+    assert_equal "$(sort rows)" "$(sort table)"
+}
+
+@test "cluster: a limit of time ends all fits, and what there was time for is chosen from" {
+    rows_of mc 7
+    ranks 3 svm-mc-train -q -j 1 -t 2 -g .01,1 -c 1,1000 -e 1e-12 -v 4 --max-time 2 mc.svm model \
+        >table 2>err || fail "$(<err)"
+    assert_equal "$(grep -c -v point table)" 4
+    assert_exists model
+}
+
+@test "cluster: tasks are taken once, what is posted is heard once, processors are shared" {
+    unit common/base/cluster
+    assert_output 'ok: 1 ranks, 0 threads'
+    for n in 2 3 5; do
+        ranks $n --bind-to none "$bin/tests/unit/common/base/cluster" >out || fail "$(<out)"
+        processors=$(nproc)
+        assert_equal "$(<out)" \
+            "ok: $n ranks, $((processors / n > 0 ? processors / n : 1)) threads"
+    done
+}
+
+# ---- doc/cluster.md ----
+
+# scripts: those of doc/cluster.md, by the names in their second lines, and programs that stand in for
+# Slurm's: sbatch runs a script at once, for each task of an array, and srun as many ranks as it asks for.
+scripts() {
+    awk '/^    #!\/bin\/sh/ { inside = 1; name = "" }
+        !/^    / && NF { inside = 0 }
+        inside && /^    # / && name == "" { name = $2; sub(/:$/, "", name); print "    #!/bin/sh" >name }
+        inside && name != "" { print >name }' "$root/doc/cluster.md"
+    for script in sweep.sbatch join.sbatch submit parts tasks.sbatch fit.sbatch; do
+        [ -f $script ] || fail "no $script in doc/cluster.md"
+        sed -i 's/^    //' $script
+    done
+    mkdir slurm
+    cat >slurm/sbatch <<'EOF'
+#!/bin/bash
+script=${*: -1}
+of() { sed -n "s/^#SBATCH --$1=//p" "$script"; }
+export SLURM_CPUS_PER_TASK=$(of cpus-per-task) SLURM_NTASKS=$(of ntasks) tasks=$(of array)
+[[ " $* " != *" --parsable "* ]] || echo 17
+[[ " $* " != *" --dependency="* || " $* " == *" --dependency=afterok:17 "* ]] || exit 1
+[ -n "$tasks" ] || exec sh -e "$script"
+export SLURM_ARRAY_TASK_COUNT=${tasks#1-} SLURM_ARRAY_TASK_ID
+for SLURM_ARRAY_TASK_ID in $(seq "${tasks#1-}"); do
+    sh -e "$script" || exit
+done
+EOF
+    cat >slurm/srun <<'EOF'
+#!/bin/bash
+[ "$1 $2 $3" = "--mpi=pmix -c 1" ] || exit 2
+exec timeout -s KILL 120 mpirun --oversubscribe -n "$SLURM_NTASKS" "${@:4}"
+EOF
+    chmod +x slurm/*
+    PATH=$tmp/slurm:$PATH
+}
+
+@test "cluster: the scripts of doc/cluster.md work as they stand, and give one table and one model" {
+    scripts
+    svm-generate mc --seed 9 --rows 160 --output train.svm
+    svm-mc-train -q -v 5 -t rbf -c 2^-1:2^3:x4 -g 2^-7:2^-1:x8 train.svm one >whole
+    sh -e submit
+    assert_equal "$(cat part.* | grep -c -v point)" 9
+    cmp one model
+    cmp <(timeless whole) <(timeless table.tsv)
+    rm -f model table.tsv sweep.tsv part.*
+    sbatch tasks.sbatch
+    cmp one model
+    cmp <(timeless whole) <(timeless table.tsv)
+    cmp <(timeless whole | sort) <(timeless sweep.tsv | sort)
+    cp "$root/datasets/rank.train" rank.svm
+    sbatch fit.sbatch
+    svm-rank-train -q -c 0.1 rank.svm one >alone
+    near "$(header primal report)" "$(header primal alone)" 1e-3
+}
+
+@test "cluster: GNU parallel makes the parts of a table on the hosts of a list" {
+    parallel --version 2>/dev/null | grep -q '^GNU parallel' || skip 'no GNU parallel'
+    scripts
+    svm-generate mc --seed 9 --rows 160 --output train.svm
+    svm-mc-train -q -v 5 -t rbf -c 2^-1:2^3:x4 -g 2^-7:2^-1:x8 train.svm one >whole
+    echo 2/: >hosts
+    sh -e parts
+    cmp one model
+    cmp <(timeless whole) <(timeless table.tsv)
+}

@@ -119,7 +119,8 @@ set_up() {
     assert_failure 1
     assert_output --partial 'libopenmpi-dev: mpicc'
     refute_output --partial openmpi-bin
-    fake apt-get '[ "$1" = update ] || { cp tools/cc tools/mpicc; cp tools/bats tools/mpirun; }'
+    fake apt-get '[ "$1" = update ] || { cp tools/cc tools/mpicc; cp tools/bats tools/mpirun
+        cp tools/bats tools/parallel; }'
     ln -s "$(command -v cp)" tools
     MPI=1 CC=mpicc set_up test
     assert_success

@@ -68,9 +68,42 @@ int cluster_agree(struct cluster *cluster, int status, struct error *err) {
     return status;
 }
 
+size_t cluster_neighbours(const struct cluster *cluster) {
+    (void)cluster;
+    return 1;
+}
+
+size_t cluster_threads(const struct cluster *cluster) {
+    (void)cluster;
+    return 0;
+}
+
+struct cluster_tasks cluster_deal(struct cluster *cluster, size_t n) {
+    (void)cluster;
+    return (struct cluster_tasks){.n = n};
+}
+
 size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks) {
     (void)cluster;
     return tasks->taken < tasks->n ? tasks->taken++ : tasks->n;
+}
+
+void cluster_hear(struct cluster *cluster,
+                  int (*hear)(void *context, const char *bytes, size_t n, struct error *err),
+                  void *context) {
+    (void)cluster;
+    (void)hear;
+    (void)context;
+}
+
+void cluster_post(struct cluster *cluster, const void *bytes, size_t n) {
+    (void)cluster;
+    (void)bytes;
+    (void)n;
+}
+
+void cluster_settle(struct cluster *cluster) {
+    (void)cluster;
 }
 
 void cluster_fail(struct cluster *cluster, const struct error *err) {

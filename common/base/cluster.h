@@ -72,15 +72,38 @@ int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **al
  * error of the first rank that failed. All ranks. */
 int cluster_agree(struct cluster *cluster, int status, struct error *err);
 
-/* A list of n tasks, and how many of them have been taken, 0 at first; its number tells lists apart: all
- * ranks count them alike from 0, and none comes again. */
+/* How many ranks this one's machine has, itself counted; 1 for NULL. */
+size_t cluster_neighbours(const struct cluster *cluster);
+
+/* Threads for this rank: the processors of its affinity mask, each divided by the ranks of its machine that
+ * have it in theirs, and 1 at least. 0 for NULL: as threads_create takes it. */
+size_t cluster_threads(const struct cluster *cluster);
+
+/* A list of n tasks: its number, and how far it is taken, as far as this rank knows. */
 struct cluster_tasks {
     size_t list, n, taken;
 };
 
+/* A new list of n tasks, none of them taken. All ranks. */
+struct cluster_tasks cluster_deal(struct cluster *cluster, size_t n);
+
 /* The next task that no rank has taken yet, or n if there is none. Each rank for itself, as often as it is
  * free, by one thread at a time. */
 size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks);
+
+/* From now on rank 0 takes what cluster_post sends it, until cluster_settle: hear(context, bytes, n) is
+ * called there, on a thread of its own, for one message at a time, those of a rank in their order. If it
+ * fails, the job ends. All ranks; what is given is for rank 0. */
+void cluster_hear(struct cluster *cluster,
+                  int (*hear)(void *context, const char *bytes, size_t n, struct error *err),
+                  void *context);
+
+/* Sends n bytes to rank 0, which hears them soon. Each rank but 0 for itself, on any thread. */
+void cluster_post(struct cluster *cluster, const void *bytes, size_t n);
+
+/* Waits until all ranks are here, without keeping a processor busy, and rank 0 has heard all that was
+ * posted. All ranks. */
+void cluster_settle(struct cluster *cluster);
 
 /* Ends the job: this rank cannot go on, and the others would wait for it. The error is told by rank 0,
  * and its kind becomes the exit code. Does not return, but for NULL. */

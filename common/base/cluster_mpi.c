@@ -1,9 +1,9 @@
 /* The ranks of MPI (make MPI=1); takes the place of cluster.c, and over NULL does what that does.
  *
  * Besides the exchanges that all ranks make in step, rank 0 has a thread that listens: to ranks that
- * have failed, which the others may never hear of, for they wait for it; and to ranks that are free and
- * ask for a task. */
-#define _GNU_SOURCE /* for nanosleep */
+ * have failed, which the others may never hear of, for they wait for it; to ranks that are free and ask
+ * for a task; and to what ranks post of tasks that they have done. */
+#define _GNU_SOURCE /* for nanosleep, sched_getaffinity */
 #include "common/base/cluster.h"
 
 #include "common/base/memory.h"
@@ -12,12 +12,13 @@
 #include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { TAG_FAILED = 1, TAG_TAKE, TAG_TASK };
+enum { TAG_FAILED = 1, TAG_TAKE, TAG_TASK, TAG_POST, TAG_REST };
 
 /* Numbers of one call of MPI, which counts in int. */
 static const size_t MOST = (size_t)1 << 27;
@@ -26,7 +27,8 @@ static const double LISTEN_SECONDS = 0.002, PATIENCE_SECONDS = 10;
 
 struct cluster {
     MPI_Comm together, apart; /* in step, and with the listener */
-    size_t size, rank;
+    size_t size, rank, neighbours, threads;
+    size_t n_dealt; /* lists of tasks */
     struct cluster_traffic traffic;
     void (*tell)(void *context, const struct error *err);
     void *context;
@@ -37,6 +39,12 @@ struct cluster {
     pthread_mutex_t mutex; /* guards what follows */
     uint64_t *taken;       /* (n_lists) tasks of each list that have been handed out */
     size_t n_lists;
+    pthread_cond_t heard_more;
+    int (*hear)(void *context, const char *bytes, size_t n, struct error *err);
+    void *hear_context;
+    uint64_t heard;         /* messages */
+    pthread_mutex_t asking; /* who asks for a task or posts is alone in it */
+    uint64_t posted;        /* messages of this rank; guarded by it */
 };
 
 /* Launchers say so in the environment. A program that was started by itself leaves MPI alone. */
@@ -99,6 +107,33 @@ static void hand_out(struct cluster *cluster, int rank) {
     MPI_Send(&task, 1, MPI_UINT64_T, rank, TAG_TASK, cluster->apart);
 }
 
+/* A message of any length: how long it is, then its bytes in parts. */
+static void hear_message(struct cluster *cluster, int rank) {
+    struct error err;
+    uint64_t n;
+    MPI_Recv(&n, 1, MPI_UINT64_T, rank, TAG_POST, cluster->apart, MPI_STATUS_IGNORE);
+    char *bytes = memory_array((size_t)n, 1, "what a rank has found", &err);
+    if (!bytes) {
+        end_job(cluster, &err);
+    }
+    for (size_t first = 0; first < n; first += MOST) {
+        int part = (int)(n - first < MOST ? n - first : MOST);
+        MPI_Recv(bytes + first, part, MPI_BYTE, rank, TAG_REST, cluster->apart, MPI_STATUS_IGNORE);
+    }
+    pthread_mutex_lock(&cluster->mutex);
+    int (*hear)(void *context, const char *bytes, size_t n, struct error *err) = cluster->hear;
+    void *context = cluster->hear_context;
+    pthread_mutex_unlock(&cluster->mutex);
+    if (hear(context, bytes, (size_t)n, &err) < 0) {
+        end_job(cluster, &err);
+    }
+    free(bytes);
+    pthread_mutex_lock(&cluster->mutex);
+    cluster->heard++;
+    pthread_cond_signal(&cluster->heard_more);
+    pthread_mutex_unlock(&cluster->mutex);
+}
+
 static void *listen_to_ranks(void *argument) {
     struct cluster *cluster = argument;
     while (!atomic_load(&cluster->leaving)) {
@@ -109,6 +144,8 @@ static void *listen_to_ranks(void *argument) {
             rest(LISTEN_SECONDS);
         } else if (status.MPI_TAG == TAG_FAILED) {
             hear_failure(cluster, status.MPI_SOURCE);
+        } else if (status.MPI_TAG == TAG_POST) {
+            hear_message(cluster, status.MPI_SOURCE);
         } else {
             hand_out(cluster, status.MPI_SOURCE);
         }
@@ -120,6 +157,29 @@ static void *listen_to_ranks(void *argument) {
 
 static int start_listener(struct cluster *cluster, struct error *err) {
     return cluster->rank > 0 ? 0 : threads_start(&cluster->listener, listen_to_ranks, cluster, err);
+}
+
+/* Who else is on this machine, and which processors it has for this rank. */
+static void look_around(struct cluster *cluster) {
+    MPI_Comm machine;
+    int size, own[CPU_SETSIZE], ranks[CPU_SETSIZE];
+    double processors = 0;
+    cpu_set_t set;
+    MPI_Comm_split_type(cluster->together, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &size);
+    if (sched_getaffinity(0, sizeof set, &set) < 0) {
+        CPU_ZERO(&set);
+    }
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        own[i] = CPU_ISSET((size_t)i, &set) != 0;
+    }
+    MPI_Allreduce(own, ranks, CPU_SETSIZE, MPI_INT, MPI_SUM, machine);
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        processors += own[i] ? 1 / (double)ranks[i] : 0;
+    }
+    MPI_Comm_free(&machine);
+    cluster->neighbours = (size_t)size;
+    cluster->threads = processors > 1 ? (size_t)(processors + 1e-6) : 1;
 }
 
 int cluster_open(struct cluster **cluster, void (*tell)(void *context, const struct error *err),
@@ -151,8 +211,11 @@ int cluster_open(struct cluster **cluster, void (*tell)(void *context, const str
     made->context = context;
     atomic_flag_clear(&made->told);
     pthread_mutex_init(&made->mutex, NULL);
+    pthread_mutex_init(&made->asking, NULL);
+    pthread_cond_init(&made->heard_more, NULL);
     MPI_Comm_dup(MPI_COMM_WORLD, &made->together);
     MPI_Comm_dup(MPI_COMM_WORLD, &made->apart);
+    look_around(made);
     if (start_listener(made, err) < 0) {
         free(made);
         return -1;
@@ -161,11 +224,24 @@ int cluster_open(struct cluster **cluster, void (*tell)(void *context, const str
     return 0;
 }
 
+/* Until all are here. Collective calls keep a processor busy while they wait, which may be for hours. */
+static void wait_for_all(struct cluster *cluster) {
+    MPI_Request request;
+    MPI_Ibarrier(cluster->together, &request);
+    for (int here = 0;;) {
+        MPI_Test(&request, &here, MPI_STATUS_IGNORE);
+        if (here) {
+            return;
+        }
+        rest(LISTEN_SECONDS);
+    }
+}
+
 void cluster_close(struct cluster *cluster) {
     if (!cluster) {
         return;
     }
-    MPI_Barrier(cluster->together);
+    wait_for_all(cluster);
     if (cluster->rank == 0) {
         atomic_store(&cluster->leaving, true);
         pthread_join(cluster->listener, NULL);
@@ -173,6 +249,8 @@ void cluster_close(struct cluster *cluster) {
     MPI_Comm_free(&cluster->apart);
     MPI_Comm_free(&cluster->together);
     MPI_Finalize();
+    pthread_cond_destroy(&cluster->heard_more);
+    pthread_mutex_destroy(&cluster->asking);
     pthread_mutex_destroy(&cluster->mutex);
     free(cluster->taken);
     free(cluster);
@@ -184,6 +262,14 @@ size_t cluster_size(const struct cluster *cluster) {
 
 size_t cluster_rank(const struct cluster *cluster) {
     return cluster ? cluster->rank : 0;
+}
+
+size_t cluster_neighbours(const struct cluster *cluster) {
+    return cluster ? cluster->neighbours : 1;
+}
+
+size_t cluster_threads(const struct cluster *cluster) {
+    return cluster ? cluster->threads : 0;
 }
 
 /* ---- in step ---- */
@@ -278,16 +364,60 @@ int cluster_agree(struct cluster *cluster, int status, struct error *err) {
 
 /* ---- each rank for itself ---- */
 
+struct cluster_tasks cluster_deal(struct cluster *cluster, size_t n) {
+    return (struct cluster_tasks){.list = cluster ? cluster->n_dealt++ : 0, .n = n};
+}
+
 size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks) {
     uint64_t list = tasks->list, task = tasks->taken;
     if (cluster && cluster->rank > 0) {
+        pthread_mutex_lock(&cluster->asking);
         MPI_Send(&list, 1, MPI_UINT64_T, 0, TAG_TAKE, cluster->apart);
         MPI_Recv(&task, 1, MPI_UINT64_T, 0, TAG_TASK, cluster->apart, MPI_STATUS_IGNORE);
+        pthread_mutex_unlock(&cluster->asking);
     } else if (cluster) {
         task = next_task(cluster, list);
     }
     tasks->taken = task < tasks->n ? (size_t)task + 1 : tasks->n;
     return task < tasks->n ? (size_t)task : tasks->n;
+}
+
+void cluster_hear(struct cluster *cluster,
+                  int (*hear)(void *context, const char *bytes, size_t n, struct error *err),
+                  void *context) {
+    if (cluster) {
+        pthread_mutex_lock(&cluster->mutex);
+        cluster->hear = hear;
+        cluster->hear_context = context;
+        cluster->heard = cluster->posted = 0;
+        pthread_mutex_unlock(&cluster->mutex);
+        wait_for_all(cluster);
+    }
+}
+
+void cluster_post(struct cluster *cluster, const void *bytes, size_t n) {
+    uint64_t length = n;
+    pthread_mutex_lock(&cluster->asking);
+    MPI_Send(&length, 1, MPI_UINT64_T, 0, TAG_POST, cluster->apart);
+    for (size_t first = 0; first < n; first += MOST) {
+        int part = (int)(n - first < MOST ? n - first : MOST);
+        MPI_Send((const char *)bytes + first, part, MPI_BYTE, 0, TAG_REST, cluster->apart);
+    }
+    cluster->posted++;
+    pthread_mutex_unlock(&cluster->asking);
+}
+
+void cluster_settle(struct cluster *cluster) {
+    if (!cluster) {
+        return;
+    }
+    wait_for_all(cluster);
+    size_t posted = cluster_count(cluster, (size_t)cluster->posted);
+    pthread_mutex_lock(&cluster->mutex);
+    while (cluster->rank == 0 && cluster->heard < posted) {
+        pthread_cond_wait(&cluster->heard_more, &cluster->mutex);
+    }
+    pthread_mutex_unlock(&cluster->mutex);
 }
 
 void cluster_fail(struct cluster *cluster, const struct error *err) {
