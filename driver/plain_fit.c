@@ -48,6 +48,7 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
                                     .threads = setup->threads,
                                     .cache_bytes = setup->cache_bytes - kept_bytes};
     start = progress_clock();
+    fit->traffic = cluster_traffic(setup->cluster);
     if (family->open(&fit->state, &fit->problem, fit->point, err) < 0) {
         fit->state = NULL;
         return -1;
@@ -65,6 +66,7 @@ static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, str
         return -1;
     }
     fit->solve_seconds += progress_clock() - start;
+    fit->traffic = cluster_traffic_since(setup->cluster, fit->traffic);
     progress_clear(setup->progress);
     return 0;
 }
@@ -92,6 +94,7 @@ static struct plain_fit *begin(const struct plain_fit_setup *setup, struct error
     if (fit) {
         fit->family = setup->family;
         fit->point = setup->point;
+        fit->n_ranks = cluster_size(setup->cluster);
         fit->kernel = fit_kernel(setup->family, setup->point, setup->n_features);
     }
     return fit;

@@ -54,6 +54,8 @@ struct plain_fit {
     struct solution solution;
     struct model model; /* uses the solution's weights */
     double kernel_seconds, solve_seconds;
+    struct cluster_traffic traffic; /* of the seconds of solving */
+    size_t n_ranks;
 };
 
 /* Fits. The caller ends with plain_fit_free, before the setup's data go. *running, also of a fit that

@@ -30,6 +30,13 @@ void report_fit(const struct plain_fit *fit, struct output *output) {
 void report_seconds(const struct plain_fit *fit, double read_seconds, struct output *output) {
     output_format(output, "read-seconds = %.3f\nkernel-seconds = %.3f\nsolve-seconds = %.3f\n",
                   read_seconds, fit->kernel_seconds, fit->solve_seconds);
+    if (fit->n_ranks > 1) {
+        output_format(output,
+                      "ranks = %zu\nexchanges = %" PRIu64 "\nexchanged-bytes = %" PRIu64
+                      "\nexchange-seconds = %.3f\n",
+                      fit->n_ranks, fit->traffic.exchanges, fit->traffic.bytes,
+                      fit->traffic.seconds);
+    }
 }
 
 void report_measures(const struct sweep *sweep, const struct options *options,

@@ -13,7 +13,7 @@
 /* Lines `name = value` of a fit: the family's, iterations, bounds, support vectors. */
 void report_fit(const struct plain_fit *fit, struct output *output);
 
-/* The seconds of its parts. */
+/* The seconds of its parts; over ranks, what they have told each other while they solved. */
 void report_seconds(const struct plain_fit *fit, double read_seconds, struct output *output);
 
 /* The measures of cross-validation at one point that is no sweep, in LIBSVM's words: `Cross

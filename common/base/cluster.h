@@ -39,6 +39,10 @@ static inline bool cluster_leads(const struct cluster *cluster) {
 void cluster_sum(struct cluster *cluster, double *x, size_t n);
 void cluster_max(struct cluster *cluster, double *x, size_t n);
 
+/* The same of the lower half of A (n, n), row-major, with the diagonal; what is above it becomes
+ * undefined, if there are several ranks. All ranks, with the same n. */
+void cluster_sum_lower(struct cluster *cluster, double *A, size_t n);
+
 /* The sum, or the maximum, of one number over ranks. All ranks. */
 static inline double cluster_total(struct cluster *cluster, double x) {
     cluster_sum(cluster, &x, 1);
@@ -114,11 +118,20 @@ void cluster_fail(struct cluster *cluster, const struct error *err);
 void cluster_ask(struct cluster *cluster);
 bool cluster_asked(const struct cluster *cluster);
 
-/* What this rank has sent or received in sums, maxima, broadcasts and gatherings: how many, and their
- * bytes, each counted once. */
+/* What this rank has sent or received in sums, maxima, broadcasts and gatherings: how many, their bytes,
+ * each counted once, and the seconds that they took, with those of waiting for other ranks. */
 struct cluster_traffic {
     uint64_t exchanges, bytes;
+    double seconds;
 };
 struct cluster_traffic cluster_traffic(const struct cluster *cluster);
+
+/* What has come since it was `before`. */
+static inline struct cluster_traffic cluster_traffic_since(const struct cluster *cluster,
+                                                           struct cluster_traffic before) {
+    struct cluster_traffic now = cluster_traffic(cluster);
+    return (struct cluster_traffic){now.exchanges - before.exchanges, now.bytes - before.bytes,
+                                    now.seconds - before.seconds};
+}
 
 #endif

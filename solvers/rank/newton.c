@@ -65,7 +65,7 @@ static int direct_step(struct newton *newton, bool *found, struct error *err) {
                             newton->H, err) < 0) {
         return -1;
     }
-    cluster_sum(newton->map->cluster, newton->H, d * d);
+    cluster_sum_lower(newton->map->cluster, newton->H, d);
     double factor = band_factor(newton);
     for (size_t i = 0; i < d * d; i++) {
         newton->H[i] *= factor;

@@ -38,74 +38,103 @@ void rank_risk_free(struct rank_risk *risk) {
     *risk = (struct rank_risk){0};
 }
 
-/* Sums of (delta - m)_+ and of its square over all pairs, and in `moment` half the square's
- * gradient, negated. Returns the weight of the active pairs. */
-static double square_sums(struct rank_risk *risk, const double *s, double delta, double *moment,
-                          double *first, double *second) {
+/* Sums over pairs with margins m < delta: of their weights, and of what gives the sums of delta - m and
+ * of its square. */
+enum { ACTIVE, COUNT, MOMENT, PARTS };
+
+/* Those of this rank's rows; in `moment` goes half the gradient of the sum of squares, negated. */
+static void add_up(struct rank_risk *risk, const double *s, double delta, double *moment,
+                   double *parts) {
+    parts[ACTIVE] = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
+    parts[COUNT] = array_dot(risk->count, s, risk->pairs->n);
+    parts[MOMENT] = array_dot(moment, s, risk->pairs->n);
+}
+
+static double first_sum(const double *parts, double delta) {
+    return fmax(0, delta * parts[ACTIVE] - parts[COUNT]);
+}
+
+static double second_sum(const double *parts, double delta) {
+    return fmax(0, delta * first_sum(parts, delta) - parts[MOMENT]);
+}
+
+static double cut_hinge(struct rank_risk *risk, const double *s, double *g, double *offset) {
     size_t n = risk->pairs->n;
-    double sums[3];
-    sums[0] = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
-    sums[1] = array_dot(risk->count, s, n);
-    sums[2] = array_dot(moment, s, n);
-    cluster_sum(risk->pairs->cluster, sums, 3);
-    *first = fmax(0, delta * sums[0] - sums[1]);
-    *second = fmax(0, delta * *first - sums[2]);
-    return sums[0];
+    double sums[2] = {rank_pairs_sums(risk->pairs, s, 1, g, NULL), 0};
+    sums[1] = array_dot(g, s, n);
+    cluster_sum(risk->pairs->cluster, sums, 2);
+    for (size_t i = 0; i < n; i++) {
+        g[i] = -g[i];
+    }
+    risk->active = *offset = risk->dual_offset = sums[0];
+    risk->true_value = fmax(0, sums[0] - sums[1]);
+    return risk->true_value;
+}
+
+static double cut_square(struct rank_risk *risk, const double *s, double *g, double *offset) {
+    double parts[PARTS];
+    add_up(risk, s, 1, risk->moment, parts);
+    cluster_sum(risk->pairs->cluster, parts, PARTS);
+    for (size_t i = 0; i < risk->pairs->n; i++) {
+        g[i] = -2 * risk->moment[i];
+    }
+    double second = second_sum(parts, 1);
+    risk->active = parts[ACTIVE];
+    risk->true_value = second;
+    *offset = risk->dual_offset = 2 * first_sum(parts, 1) - second;
+    return second;
+}
+
+/* u^2 less the square of what exceeds mu, over 2 mu. */
+static double cut_huber(struct rank_risk *risk, const double *s, double *g, double *offset) {
+    size_t n = risk->pairs->n;
+    double mu = risk->mu, sums[2 * PARTS + 1], *inner = sums + PARTS;
+    add_up(risk, s, 1, risk->moment, sums);
+    add_up(risk, s, 1 - mu, risk->inner, inner);
+    for (size_t i = 0; i < n; i++) {
+        g[i] = (risk->inner[i] - risk->moment[i]) / mu;
+    }
+    sums[2 * PARTS] = array_dot(g, s, n);
+    cluster_sum(risk->pairs->cluster, sums, 2 * PARTS + 1);
+    double first = first_sum(sums, 1);
+    double value = (second_sum(sums, 1) - second_sum(inner, 1 - mu)) / (2 * mu);
+    *offset = value - sums[2 * PARTS];
+    risk->active = sums[ACTIVE];
+    risk->true_value = first;
+    risk->dual_offset = (first - first_sum(inner, 1 - mu)) / mu;
+    return value;
+}
+
+double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset) {
+    risk->s = s;
+    return risk->type == RANK_RISK_HINGE    ? cut_hinge(risk, s, g, offset)
+           : risk->type == RANK_RISK_SQUARE ? cut_square(risk, s, g, offset)
+                                            : cut_huber(risk, s, g, offset);
 }
 
 /* No |u| is larger, nor a score. */
-static double scores_size(const struct rank_risk *risk, const double *s) {
+static double scores_size(const struct rank_risk *risk) {
     double largest = 0;
     for (size_t i = 0; i < risk->pairs->n; i++) {
-        largest = fmax(largest, fabs(s[i]));
+        largest = fmax(largest, fabs(risk->s[i]));
     }
     return 1 + 2 * cluster_largest(risk->pairs->cluster, largest);
 }
 
-double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset) {
-    size_t n = risk->pairs->n;
-    risk->s = s;
+/* Of dual_offset and g of the last cut. */
+static struct risk_rounding rounding(const struct rank_risk *risk) {
+    double active = risk->active;
     if (risk->type == RANK_RISK_HINGE) {
-        double sums[2] = {rank_pairs_sums(risk->pairs, s, 1, g, NULL), 0};
-        sums[1] = array_dot(g, s, n);
-        cluster_sum(risk->pairs->cluster, sums, 2);
-        double active = sums[0], value = fmax(0, active - sums[1]);
-        for (size_t i = 0; i < n; i++) {
-            g[i] = -g[i];
-        }
-        *offset = active;
-        risk->true_value = value;
-        risk->dual_offset = active;
         /* counts are whole numbers; their groups' weights may not be */
-        risk->rounding = (struct risk_rounding){risk->groups_rounding * active, 4 * DBL_EPSILON, 1};
-        return value;
+        return (struct risk_rounding){risk->groups_rounding * active, 4 * DBL_EPSILON, 1};
     }
-    double first, second;
-    double active = square_sums(risk, s, 1, risk->moment, &first, &second);
+    double size = scores_size(risk);
     if (risk->type == RANK_RISK_SQUARE) {
-        for (size_t i = 0; i < n; i++) {
-            g[i] = -2 * risk->moment[i];
-        }
-        *offset = 2 * first - second;
-        risk->true_value = second;
-        risk->dual_offset = *offset;
-        double size = scores_size(risk, s), unit = 4 * risk->sums_rounding * size;
-        risk->rounding = (struct risk_rounding){3 * unit * size * active, unit, 2 * size};
-        return second;
+        double unit = 4 * risk->sums_rounding * size;
+        return (struct risk_rounding){3 * unit * size * active, unit, 2 * size};
     }
-    /* u^2 less the square of what exceeds mu, over 2 mu */
-    double inner_first, inner_second, mu = risk->mu;
-    square_sums(risk, s, 1 - mu, risk->inner, &inner_first, &inner_second);
-    double value = (second - inner_second) / (2 * mu);
-    for (size_t i = 0; i < n; i++) {
-        g[i] = (risk->inner[i] - risk->moment[i]) / mu;
-    }
-    *offset = value - cluster_total(risk->pairs->cluster, array_dot(g, s, n));
-    risk->true_value = first;
-    risk->dual_offset = (first - inner_first) / mu;
-    double unit = 2 * risk->sums_rounding * scores_size(risk, s) / mu;
-    risk->rounding = (struct risk_rounding){2 * unit * active, 2 * unit, 1 + 2 * unit};
-    return value;
+    double unit = 2 * risk->sums_rounding * size / risk->mu;
+    return (struct risk_rounding){2 * unit * active, 2 * unit, 1 + 2 * unit};
 }
 
 void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g) {
@@ -126,7 +155,7 @@ static double table_cut(void *context, const double *s, double *g, double *offse
 
 static struct risk_rounding table_rounding(const void *context) {
     const struct rank_risk *risk = context;
-    return risk->rounding;
+    return rounding(risk);
 }
 
 static int table_record(void *context, void **record, struct error *err) {

@@ -28,10 +28,11 @@ struct rank_risk {
     double true_value;  /* the loss without smoothing: RANK_RISK_HUBER gives the hinge's */
     double dual_offset; /* sum of the duals' linear terms over C, for that loss: of
                            alpha_p = C clip(u/mu, 0, 1) this is sum alpha_p / C */
-    struct risk_rounding rounding; /* of dual_offset and g; a row's weight is that of its pairs */
+    double active;      /* weight of the pairs with a loss */
 };
 
-/* Borrows pairs, of a problem whose rows are spread: creation and cuts are for all ranks. The caller calls rank_risk_free. */
+/* Borrows pairs, of a problem whose rows are spread: creation and cuts are for all ranks. The caller calls
+ * rank_risk_free. */
 int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
                      struct error *err);
 void rank_risk_free(struct rank_risk *risk);
@@ -44,7 +45,8 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
  * above. */
 void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g);
 
-/* The same as a table, for the engines. keep: the scores (n) of each cut are kept as its record. */
+/* The same as a table, for the engines; its `rounding`, for all ranks too, while s is as it was: a row's
+ * weight is that of its pairs. keep: the scores (n) of each cut are kept as its record. */
 struct risk rank_risk_table(struct rank_risk *risk, bool keep);
 
 #endif
