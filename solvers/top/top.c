@@ -61,6 +61,16 @@ static enum top_kind kind_of(enum top_formulation formulation) {
     }
 }
 
+/* Those of all ranks. */
+static void join_counts(struct top_counts *counts, struct cluster *cluster) {
+    double weights[] = {counts->positive_weight, counts->top_weight};
+    counts->n_positive = cluster_count(cluster, counts->n_positive);
+    counts->n_negative = cluster_count(cluster, counts->n_negative);
+    cluster_sum(cluster, weights, 2);
+    counts->positive_weight = weights[0];
+    counts->top_weight = weights[1];
+}
+
 /* Weights of the rows, by class. */
 static void read_weights(struct top *top) {
     const struct data *data = top->problem->data;
@@ -85,6 +95,7 @@ static void read_weights(struct top *top) {
         counts->positive_weight += top->cost[i];
         counts->top_weight += top->mass[i];
     }
+    join_counts(&top->counts, top->problem->cluster);
 }
 
 static int choose_k(struct top *top, struct error *err) {
@@ -195,6 +206,7 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
     if (top_risk_create(risk, n, err) < 0) {
         return -1;
     }
+    risk->cluster = top->map.cluster;
     risk->kind = kind_of(top->setting.formulation);
     risk->square = loss == TOP_SQUARED_HINGE;
     risk->theta = top->setting.theta;
@@ -206,6 +218,8 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
         top_risk_free(risk);
         return -1;
     }
+    double values = top->map.primal ? (double)data_values(top->problem->data) : 0;
+    engines->values = cluster_total(top->map.cluster, values);
     engines->problem = &top->own;
     engines->map = &top->map;
     return 0;
@@ -220,12 +234,12 @@ static bool nothing_is_best(const struct top *top, const struct top_parameters *
     if (top->setting.formulation != TOP_MEAN_K) {
         return false;
     }
-    for (size_t i = 0; i < risk->n; i++) {
-        if (risk->cost[i] > 0 && risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12)) {
-            return false;
-        }
+    bool below = true;
+    for (size_t i = 0; i < risk->n && below; i++) {
+        below =
+            !(risk->cost[i] > 0 && risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12));
     }
-    return true;
+    return !cluster_any(risk->cluster, !below);
 }
 
 static const char *explain(const struct top *top) {
@@ -270,6 +284,10 @@ static int check_method(const struct top *top, const struct top_parameters *para
     }
     if (is_grill(formulation) && !top->map.primal) {
         return error_set(err, ERROR_USAGE, "grill is for the linear kernel");
+    }
+    if (top->map.cluster &&
+        (is_grill(formulation) || parameters->method == TOP_SMO || parameters->method == TOP_CD)) {
+        return error_set(err, ERROR_USAGE, "grill, smo and cd want all rows in one place");
     }
     if (formulation == TOP_SVM && parameters->method == TOP_CD) {
         return error_set(err, ERROR_USAGE, "solver cd: not for formulation svm");
@@ -368,7 +386,7 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         if (!certificate->certified) {
             return 0;
         }
-        double rounding = ((double)top->problem->n + 16) * ROUNDING;
+        double rounding = ((double)top->engines[parameters->loss].risk.n_all + 16) * ROUNDING;
         bool useful = certificate->primal < certificate->nothing * (1 - rounding);
         bool reached = certificate->gap <= parameters->epsilon;
         if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {

@@ -76,7 +76,8 @@ struct top_counts {
     double k;                           /* K of the formulations that have one, else 0 */
 };
 
-/* A problem made ready: solve it at as many parameters as wanted, each start is the last solution.
+/* A problem made ready, whose rows may be spread over ranks, which then make all calls together: only
+ * cutting planes and interior points are for that, and not grill. Solve it at as many parameters as wanted, each start is the last solution.
  * Borrows problem, which must outlive it. Fails when there are no positives or no negatives, or K
  * is larger than J. */
 struct top;
