@@ -53,10 +53,16 @@ int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, s
     if (!rows->z) {
         size_t stored = rows->data->n_features;
         memset(w + stored, 0, (rows->d - stored) * sizeof *w);
-        return linear_adjoint(rows->data, r, w, rows->threads, err);
+        if (linear_adjoint(rows->data, r, w, rows->threads, err) < 0) {
+            return -1;
+        }
+    } else if (rows->n == 0) { /* all are on other ranks */
+        memset(w, 0, rows->d * sizeof *w);
+    } else {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows->n, (int)rows->d, 1, rows->z, (int)rows->d,
+                    r, 1, 0, w, 1);
     }
-    cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows->n, (int)rows->d, 1, rows->z, (int)rows->d, r,
-                1, 0, w, 1);
+    cluster_sum(rows->cluster, w, rows->d);
     return 0;
 }
 
@@ -99,7 +105,7 @@ static int fill_products(struct binary *binary, struct error *err) {
 }
 
 static enum binary_form choose_form(const struct binary_rows *rows) {
-    if (rows->n <= rows->d && rows->n <= COEFFICIENT_ROWS) {
+    if (!rows->cluster && rows->n <= rows->d && rows->n <= COEFFICIENT_ROWS) {
         return BINARY_COEFFICIENTS;
     }
     return rows->d <= WEIGHT_FEATURES ? BINARY_WEIGHTS : BINARY_CONJUGATE;
@@ -221,6 +227,10 @@ static int look(void *context, const struct huber_path *path, struct huber_point
         linear += alpha * (loss->margin ? loss->margin[i] : 1);
         linear -= loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0;
     }
+    double sums[] = {linear, sum};
+    cluster_sum(loss->cluster, sums, 2);
+    linear = sums[0];
+    sum = sums[1];
     if (form_adjoint(binary, err) < 0) {
         return -1;
     }
@@ -258,6 +268,7 @@ static void find_band(struct binary *binary, double band, double mu) {
             total += curvature;
         }
     }
+    total = cluster_total(loss->cluster, total);
     for (size_t k = 0; k < binary->n_band; k++) {
         binary->share[k] = binary->curvature[k] / total;
         binary->curvature[k] *= band / mu;
@@ -275,6 +286,7 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
         binary->signed_alpha[i] = loss->y[i] * loss->cost[i] * part;
         binary->lack -= binary->signed_alpha[i];
     }
+    binary->lack = cluster_total(loss->cluster, binary->lack);
     return form_adjoint(binary, err);
 }
 
@@ -305,6 +317,7 @@ static double line_slope(const struct line *line, double theta) {
     for (size_t i = 0; i < binary->n; i++) {
         sum += loss->y[i] * binary->trial_alpha[i] * binary->q[i];
     }
+    sum = cluster_total(loss->cluster, sum);
     return line->mixed + theta * line->square - sum;
 }
 

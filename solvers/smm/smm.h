@@ -61,6 +61,8 @@ struct smm_machine {
  * width. weight (by number of name) multiplies the cost of a label's rows; NULL: all 1. Borrows
  * problem. */
 struct smm;
+
+/* Rows may be spread over the ranks of the problem's cluster, which then make all calls together. */
 int smm_create(struct smm **smm, const struct problem *problem, size_t height, size_t width,
                const double *weight, struct error *err);
 void smm_free(struct smm *smm);

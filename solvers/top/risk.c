@@ -3,7 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/methods/score_map.h"
-#include "solvers/top/select.h"
+#include "solvers/methods/select.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -130,7 +130,8 @@ static double mean_threshold(struct top_risk *risk, const double *s, double *p) 
         }
     }
     double left;
-    size_t whole = risk->cluster ? top_select(risk->cluster, s, risk->share, risk->order, n, &left)
+    size_t whole = risk->cluster ? select_largest(risk->cluster, s, risk->share, 1, risk->order, n,
+                                                  &left, NULL)
                                  : top_risk_select(s, risk->share, risk->order, n, &left);
     double t = 0;
     for (size_t i = 0; i < whole; i++) {
