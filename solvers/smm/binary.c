@@ -150,6 +150,15 @@ int binary_create(struct binary **binary, const struct binary_rows *rows, struct
         return -1;
     }
     made->rows = *rows;
+    size_t n_all = cluster_count(rows->cluster, rows->n);
+    if (rows->cluster && n_all <= rows->d && n_all <= COEFFICIENT_ROWS) {
+        if (binary_gather_create(&made->gather, rows, n_all, err) < 0) {
+            binary_free(made);
+            return -1;
+        }
+        *binary = made;
+        return 0;
+    }
     made->form = choose_form(rows);
     made->n = rows->n;
     made->dimension = made->form == BINARY_COEFFICIENTS ? rows->n : rows->d;
@@ -176,17 +185,22 @@ void binary_free(struct binary *binary) {
         free(arrays[k]);
     }
     free(binary->band);
+    binary_gather_free(binary->gather);
     free(binary);
 }
 
 void binary_start(struct binary *binary, const double *w) {
-    if (binary->form != BINARY_COEFFICIENTS) {
+    if (!binary->gather && binary->form != BINARY_COEFFICIENTS) {
         memcpy(binary->x, w, binary->dimension * sizeof *w);
         binary->started = true;
     }
 }
 
 void binary_forget(struct binary *binary) {
+    if (binary->gather) {
+        binary_forget(binary->gather->binary);
+        return;
+    }
     memset(binary->x, 0, binary->dimension * sizeof *binary->x);
     binary->b = 0;
     binary->started = false;
@@ -411,6 +425,13 @@ static int run(struct binary *binary, struct huber_path *path, struct error *err
 
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
+    struct binary_gather *gather = binary->gather;
+    if (gather) {
+        const struct binary_loss all = binary_gather_loss(gather, loss);
+        int status = binary_solve(gather->binary, &all, epsilon, monitor, fit, err);
+        fit->alpha = status < 0 ? NULL : fit->alpha + gather->first;
+        return status;
+    }
     struct huber_path path = {.steps = &STEPS,
                               .context = binary,
                               .pace = &PACE,
@@ -453,6 +474,10 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
 int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
                   const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
     size_t n = binary->n, d = binary->rows.d;
+    if (binary->gather) {
+        const struct binary_loss all = binary_gather_loss(binary->gather, loss);
+        return binary_finish(binary->gather->binary, &all, epsilon, monitor, fit, err);
+    }
     if (fit->converged || stop_limited(fit->reason) || !binary_interior_possible(&binary->rows)) {
         return 0;
     }

@@ -10,7 +10,7 @@
  * rows of the band 0 < u < mu enter the Hessian: rows far from the margin drop out by themselves.
  *
  * Weights are held as w when there are fewer features than rows, else as coefficients of the rows
- * with the n x n matrix of their products. */
+ * with the n x n matrix of their products; rows that are spread over ranks are then gathered. */
 #ifndef SOLVERS_SMM_BINARY_H
 #define SOLVERS_SMM_BINARY_H
 
@@ -73,8 +73,8 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 
 /* Takes what binary_solve has found for these arguments further where it did not reach epsilon: by the
- * interior point, if rows or features are few enough, and all rows are here, for it keeps the better of each bound. The next
- * solve starts afresh. */
+ * interior point, if rows or features are few enough and all rows are here or gathered, for it keeps the
+ * better of each bound. The next solve starts afresh. */
 int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
                   const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 
