@@ -5,8 +5,8 @@
 
 enum { BITS = 8, BINS = 1 << BITS, WORD = 64 };
 
-/* Rows that may yet have their share, or not: order[low..high). Those before have it, those behind do
- * not. */
+/* Rows that may yet have their share, or not: order[low..high). Those before have it, those behind
+ * do not. */
 struct range {
     const double *value;
     uint32_t *order;
@@ -26,8 +26,8 @@ static size_t bin_of(const struct range *range, size_t i, int shift) {
     return (size_t)(key_of(range->value[range->order[i]]) >> shift) & (BINS - 1);
 }
 
-/* Puts the rows in bins from `first` on before those of the bin below it, and these before all others:
- * only these are left in the range. */
+/* Puts the rows in bins from `first` on before those of the bin below it, and these before all
+ * others: only these are left in the range. */
 static void narrow(struct range *range, int shift, size_t first) {
     size_t above = range->low, end = range->high;
     for (size_t i = above; i < end;) {

@@ -3,7 +3,6 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
-#include "common/kernel/linear.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/binary_bias.h"
 #include "solvers/smm/binary_interior.h"
@@ -37,34 +36,6 @@ static const double MU_DOWN = 0.1, MU_UP = 10;
 static const double EXACT_GAP = 4;    /* of the gap wanted: worth the sorting of its own bias */
 static const double NEAR_GAP = 0.05;  /* at most, for a start to count as near */
 static const double LINE_SLOPE = 0.1; /* what the line search leaves of the slope */
-
-/* ---- rows ---- */
-
-void binary_scores(const struct binary_rows *rows, const double *w, double *s) {
-    if (!rows->z) {
-        linear_scores(rows->data, w, rows->d, 1, s, rows->threads);
-    } else if (rows->n > 0 && rows->d > 0) {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)rows->n, (int)rows->d, 1, rows->z,
-                    (int)rows->d, w, 1, 0, s, 1);
-    }
-}
-
-int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, struct error *err) {
-    if (!rows->z) {
-        size_t stored = rows->data->n_features;
-        memset(w + stored, 0, (rows->d - stored) * sizeof *w);
-        if (linear_adjoint(rows->data, r, w, rows->threads, err) < 0) {
-            return -1;
-        }
-    } else if (rows->n == 0) { /* all are on other ranks */
-        memset(w, 0, rows->d * sizeof *w);
-    } else {
-        cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows->n, (int)rows->d, 1, rows->z, (int)rows->d,
-                    r, 1, 0, w, 1);
-    }
-    cluster_sum(rows->cluster, w, rows->d);
-    return 0;
-}
 
 /* ---- creating ---- */
 

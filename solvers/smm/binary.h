@@ -24,8 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rows z_i, borrowed. Where they are spread over ranks n, z and data are this one's, as all that has n
- * entries below; weights are the same on all, and all calls are for all ranks. */
+/* The rows z_i, borrowed. Where they are spread over ranks n, z and data are this one's, as all
+ * that has n entries below; weights are the same on all, and all calls are for all ranks. */
 struct binary_rows {
     size_t n, d;
     const double *z;         /* (n, d) row-major; NULL: the rows of data */
@@ -34,8 +34,8 @@ struct binary_rows {
     struct cluster *cluster; /* NULL: all rows are here */
 };
 
-/* The loss of a row; arrays are of length n, borrowed. Both signs must occur, on some rank, and costs are
- * > 0. */
+/* The loss of a row; arrays are of length n, borrowed. Both signs must occur, on some rank, and
+ * costs are > 0. */
 struct binary_loss {
     const double *y;      /* +1 or -1 */
     const double *cost;   /* C_i */
@@ -72,9 +72,9 @@ void binary_forget(struct binary *binary);
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 
-/* Takes what binary_solve has found for these arguments further where it did not reach epsilon: by the
- * interior point, if rows or features are few enough and all rows are here or gathered, for it keeps the
- * better of each bound. The next solve starts afresh. */
+/* Takes what binary_solve has found for these arguments further where it did not reach epsilon: by
+ * the interior point, if rows or features are few enough and all rows are here or gathered, for it
+ * keeps the better of each bound. The next solve starts afresh. */
 int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
                   const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 

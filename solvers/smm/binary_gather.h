@@ -1,6 +1,6 @@
-/* The binary SVM whose rows are spread over ranks, but fewer than its features and few: coefficients of
- * the rows are then the shorter weights, and each rank takes all rows and solves for itself. All ranks come
- * to the same, step by step. */
+/* The binary SVM whose rows are spread over ranks, but fewer than its features and few:
+ * coefficients of the rows are then the shorter weights, and each rank takes all rows and solves
+ * for itself. All ranks come to the same, step by step. */
 #ifndef SOLVERS_SMM_BINARY_GATHER_H
 #define SOLVERS_SMM_BINARY_GATHER_H
 

@@ -16,7 +16,8 @@ struct start {
     bool failed;
 };
 
-/* All starts: tasks of their own, each serial; or one after the other, where rows are spread over ranks. */
+/* All starts: tasks of their own, each serial; or one after the other, where rows are spread over
+ * ranks. */
 struct run {
     const struct smm_starts *starts;
     struct smm_lowrank problem;

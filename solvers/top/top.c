@@ -7,6 +7,7 @@
 #include "solvers/top/certify.h"
 #include "solvers/top/engines.h"
 #include "solvers/top/grill.h"
+#include "solvers/top/nothing.h"
 #include "solvers/top/risk.h"
 
 #include <math.h>
@@ -225,55 +226,6 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
     return 0;
 }
 
-/* ---- w = 0 ---- */
-
-/* topmeank, where the positives' own centroid is among the means of K rows: each positive's part of
- * the cost is no more than its share of the threshold. */
-static bool nothing_is_best(const struct top *top, const struct top_parameters *parameters) {
-    const struct top_risk *risk = &top->engines[parameters->loss].risk;
-    if (top->setting.formulation != TOP_MEAN_K) {
-        return false;
-    }
-    bool below = true;
-    for (size_t i = 0; i < risk->n && below; i++) {
-        below =
-            !(risk->cost[i] > 0 && risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12));
-    }
-    return !cluster_any(risk->cluster, !below);
-}
-
-static const char *explain(const struct top *top) {
-    switch (kind_of(top->setting.formulation)) {
-    case TOP_MEAN:
-        return "w = 0 is optimal: the centroid of the positives is no further than the means of K "
-               "rows of the threshold; a smaller K or tau, or another kernel, may help";
-    case TOP_QUANTILE:
-        return "w = 0 is optimal: no direction takes the positives above the threshold; another "
-               "tau or theta, or another kernel, may help";
-    case TOP_NONE:
-        break;
-    }
-    return "w = 0 is optimal: no direction takes the positives above the negatives; another kernel "
-           "may help";
-}
-
-/* The fit that shows it: weights 0, and at scores 0 the same of alpha and of beta. */
-static int balance(const struct top *top, const struct top_parameters *parameters, struct fit *fit,
-                   struct error *err) {
-    const struct top_risk *risk = &top->engines[parameters->loss].risk;
-    fit->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
-    fit->alpha = memory_zeros(risk->n, sizeof(double), "the dual point", err);
-    fit->beta = memory_zeros(risk->n, sizeof(double), "the dual point", err);
-    if (!fit->weights || !fit->alpha || !fit->beta) {
-        return -1;
-    }
-    for (size_t i = 0; i < risk->n; i++) {
-        fit->alpha[i] = parameters->cost * risk->cost[i] * top_slope(risk->square, 0);
-        fit->beta[i] = fit->alpha[i];
-    }
-    return 0;
-}
-
 /* ---- solving ---- */
 
 static int check_method(const struct top *top, const struct top_parameters *parameters,
@@ -391,7 +343,7 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         bool reached = certificate->gap <= parameters->epsilon;
         if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {
             take_nothing(top, parameters->loss, best);
-            best->zero = explain(top);
+            best->zero = top_nothing_explain(kind_of(top->setting.formulation));
             return 0;
         }
         if (!believed || (reached && useful) || parameters->method == TOP_CD) {
@@ -410,13 +362,13 @@ static int solve_trivial(struct top *top, const struct top_parameters *parameter
     struct top_risk *risk = &top->engines[parameters->loss].risk;
     double threshold;
     best->found = true;
-    if (balance(top, parameters, &best->fit, err) < 0 ||
+    if (top_nothing_balance(risk, parameters->cost, top->map.dimension, &best->fit, err) < 0 ||
         top_certify(&top->certifier, risk, parameters->cost, parameters->epsilon, &best->fit,
                     &best->certificate, &threshold, err) < 0) {
         return -1;
     }
     take_nothing(top, parameters->loss, best);
-    best->zero = explain(top);
+    best->zero = top_nothing_explain(kind_of(top->setting.formulation));
     return 0;
 }
 
@@ -482,9 +434,10 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     struct best best = {.found = false};
     int status = create_engines(top, parameters->loss, err);
     if (status == 0) {
-        status = nothing_is_best(top, parameters)
-                     ? solve_trivial(top, parameters, &best, err)
-                     : solve_convex(top, parameters, monitor, &best, err);
+        bool trivial = top->setting.formulation == TOP_MEAN_K &&
+                       top_nothing_is_best(&top->engines[parameters->loss].risk);
+        status = trivial ? solve_trivial(top, parameters, &best, err)
+                         : solve_convex(top, parameters, monitor, &best, err);
     }
     if (status == 0) {
         if (best.certificate.worse) {
