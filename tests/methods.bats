@@ -18,6 +18,10 @@ load helper
     unit solvers/methods/factor
 }
 
+@test "rows of the largest values are found by their bits" {
+    unit solvers/methods/select
+}
+
 @test "certificates: both bounds, and what is paid for rounding, are those of plain sums" {
     unit solvers/methods/certify
 }

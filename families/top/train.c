@@ -181,6 +181,20 @@ static int check(const struct options *options, struct error *err) {
                : check_unused(options, "bias", err);
 }
 
+static int check_spread(const struct options *options, struct error *err) {
+    size_t solver = options_choice(options, "solver");
+    enum top_formulation formulation = (enum top_formulation)options_choice(options, "formulation");
+    if (formulation == TOP_GRILL || formulation == TOP_GRILL_NP) {
+        return error_set(err, ERROR_USAGE, "fits of formulation %s are not spread over ranks",
+                         formulations[formulation]);
+    }
+    bool linear = options_choice(options, "kernel") == KERNEL_LINEAR;
+    return linear && (solver == TOP_SMO || solver == TOP_CD)
+               ? error_set(err, ERROR_USAGE, "fits by --solver %s are not spread over ranks",
+                           solvers[solver])
+               : 0;
+}
+
 static int check_data(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err) {
     (void)cluster;
@@ -350,6 +364,7 @@ const struct family top_family = {
     .measures = &top_measures,
     .applies = applies,
     .check = check,
+    .check_spread = check_spread,
     .check_data = check_data,
     .open = open_problem,
     .solve = solve,

@@ -45,7 +45,8 @@ struct mc {
 static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     const struct problem *problem = mc->problem;
     const struct names *names = &problem->data->names;
-    if (labels_collect(&mc->labels, problem->data, problem->rows, problem->n, err) < 0) {
+    if (labels_collect(&mc->labels, problem->data, problem->rows, problem->n, problem->cluster,
+                       err) < 0) {
         return -1;
     }
     if (mc->labels.names.n < 2) {

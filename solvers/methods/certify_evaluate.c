@@ -303,9 +303,10 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
         status = of_f->reach ? weigh_rows(certify, k, f, of_f->reach, err) : -1;
     }
     const struct problem *problem = certify->problem;
-    for (size_t first = 0; status == 0 && first < n; first += block) {
-        size_t m = n - first < block ? n - first : block;
-        if (s) {
+    size_t first = 0, m;
+    do { /* of no rows once, too: a loss may ask other ranks */
+        m = n - first < block ? n - first : block;
+        if (status == 0 && s) {
             if (f->exact) {
                 memcpy(s, f->exact + first * k, m * k * sizeof *s);
             } else {
@@ -313,9 +314,11 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
                 linear_scores(&part, f->weights, certify->map->dimension, k, s, problem->threads);
             }
         }
-        status = add_loss(certify, k, f, of_f, family, first, m, s ? s : of_f->s + first * k, error,
-                          loss, err);
-    }
+        status = status < 0 ? -1
+                            : add_loss(certify, k, f, of_f, family, first, m,
+                                       s ? s : of_f->s + first * k, error, loss, err);
+        first += m;
+    } while (status == 0 && first < n);
     if (status == 0) {
         join_ranks(certify->map->cluster, k, n, of_f, loss);
     }

@@ -3,7 +3,6 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
-#include "common/kernel/linear.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/binary_bias.h"
 #include "solvers/smm/binary_interior.h"
@@ -37,28 +36,6 @@ static const double MU_DOWN = 0.1, MU_UP = 10;
 static const double EXACT_GAP = 4;    /* of the gap wanted: worth the sorting of its own bias */
 static const double NEAR_GAP = 0.05;  /* at most, for a start to count as near */
 static const double LINE_SLOPE = 0.1; /* what the line search leaves of the slope */
-
-/* ---- rows ---- */
-
-void binary_scores(const struct binary_rows *rows, const double *w, double *s) {
-    if (!rows->z) {
-        linear_scores(rows->data, w, rows->d, 1, s, rows->threads);
-    } else if (rows->n > 0 && rows->d > 0) {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)rows->n, (int)rows->d, 1, rows->z,
-                    (int)rows->d, w, 1, 0, s, 1);
-    }
-}
-
-int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, struct error *err) {
-    if (!rows->z) {
-        size_t stored = rows->data->n_features;
-        memset(w + stored, 0, (rows->d - stored) * sizeof *w);
-        return linear_adjoint(rows->data, r, w, rows->threads, err);
-    }
-    cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows->n, (int)rows->d, 1, rows->z, (int)rows->d, r,
-                1, 0, w, 1);
-    return 0;
-}
 
 /* ---- creating ---- */
 
@@ -99,7 +76,7 @@ static int fill_products(struct binary *binary, struct error *err) {
 }
 
 static enum binary_form choose_form(const struct binary_rows *rows) {
-    if (rows->n <= rows->d && rows->n <= COEFFICIENT_ROWS) {
+    if (!rows->cluster && rows->n <= rows->d && rows->n <= COEFFICIENT_ROWS) {
         return BINARY_COEFFICIENTS;
     }
     return rows->d <= WEIGHT_FEATURES ? BINARY_WEIGHTS : BINARY_CONJUGATE;
@@ -144,6 +121,15 @@ int binary_create(struct binary **binary, const struct binary_rows *rows, struct
         return -1;
     }
     made->rows = *rows;
+    size_t n_all = cluster_count(rows->cluster, rows->n);
+    if (rows->cluster && n_all <= rows->d && n_all <= COEFFICIENT_ROWS) {
+        if (binary_gather_create(&made->gather, rows, n_all, err) < 0) {
+            binary_free(made);
+            return -1;
+        }
+        *binary = made;
+        return 0;
+    }
     made->form = choose_form(rows);
     made->n = rows->n;
     made->dimension = made->form == BINARY_COEFFICIENTS ? rows->n : rows->d;
@@ -170,17 +156,22 @@ void binary_free(struct binary *binary) {
         free(arrays[k]);
     }
     free(binary->band);
+    binary_gather_free(binary->gather);
     free(binary);
 }
 
 void binary_start(struct binary *binary, const double *w) {
-    if (binary->form != BINARY_COEFFICIENTS) {
+    if (!binary->gather && binary->form != BINARY_COEFFICIENTS) {
         memcpy(binary->x, w, binary->dimension * sizeof *w);
         binary->started = true;
     }
 }
 
 void binary_forget(struct binary *binary) {
+    if (binary->gather) {
+        binary_forget(binary->gather->binary);
+        return;
+    }
     memset(binary->x, 0, binary->dimension * sizeof *binary->x);
     binary->b = 0;
     binary->started = false;
@@ -221,6 +212,10 @@ static int look(void *context, const struct huber_path *path, struct huber_point
         linear += alpha * (loss->margin ? loss->margin[i] : 1);
         linear -= loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0;
     }
+    double sums[] = {linear, sum};
+    cluster_sum(loss->cluster, sums, 2);
+    linear = sums[0];
+    sum = sums[1];
     if (form_adjoint(binary, err) < 0) {
         return -1;
     }
@@ -258,6 +253,7 @@ static void find_band(struct binary *binary, double band, double mu) {
             total += curvature;
         }
     }
+    total = cluster_total(loss->cluster, total);
     for (size_t k = 0; k < binary->n_band; k++) {
         binary->share[k] = binary->curvature[k] / total;
         binary->curvature[k] *= band / mu;
@@ -275,6 +271,7 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
         binary->signed_alpha[i] = loss->y[i] * loss->cost[i] * part;
         binary->lack -= binary->signed_alpha[i];
     }
+    binary->lack = cluster_total(loss->cluster, binary->lack);
     return form_adjoint(binary, err);
 }
 
@@ -305,6 +302,7 @@ static double line_slope(const struct line *line, double theta) {
     for (size_t i = 0; i < binary->n; i++) {
         sum += loss->y[i] * binary->trial_alpha[i] * binary->q[i];
     }
+    sum = cluster_total(loss->cluster, sum);
     return line->mixed + theta * line->square - sum;
 }
 
@@ -398,6 +396,13 @@ static int run(struct binary *binary, struct huber_path *path, struct error *err
 
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
+    struct binary_gather *gather = binary->gather;
+    if (gather) {
+        const struct binary_loss all = binary_gather_loss(gather, loss);
+        int status = binary_solve(gather->binary, &all, epsilon, monitor, fit, err);
+        fit->alpha = status < 0 ? NULL : fit->alpha + gather->first;
+        return status;
+    }
     struct huber_path path = {.steps = &STEPS,
                               .context = binary,
                               .pace = &PACE,
@@ -440,6 +445,10 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
 int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
                   const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
     size_t n = binary->n, d = binary->rows.d;
+    if (binary->gather) {
+        const struct binary_loss all = binary_gather_loss(binary->gather, loss);
+        return binary_finish(binary->gather->binary, &all, epsilon, monitor, fit, err);
+    }
     if (fit->converged || stop_limited(fit->reason) || !binary_interior_possible(&binary->rows)) {
         return 0;
     }

@@ -10,10 +10,11 @@
  * rows of the band 0 < u < mu enter the Hessian: rows far from the margin drop out by themselves.
  *
  * Weights are held as w when there are fewer features than rows, else as coefficients of the rows
- * with the n x n matrix of their products. */
+ * with the n x n matrix of their products; rows that are spread over ranks are then gathered. */
 #ifndef SOLVERS_SMM_BINARY_H
 #define SOLVERS_SMM_BINARY_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
@@ -23,20 +24,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rows z_i, borrowed. */
+/* The rows z_i, borrowed. Where they are spread over ranks n, z and data are this one's, as all
+ * that has n entries below; weights are the same on all, and all calls are for all ranks. */
 struct binary_rows {
     size_t n, d;
     const double *z;         /* (n, d) row-major; NULL: the rows of data */
     const struct data *data; /* n_features <= d */
     struct threads *threads; /* NULL: serial; results do not depend on it */
+    struct cluster *cluster; /* NULL: all rows are here */
 };
 
-/* The loss of a row; arrays are of length n, borrowed. Both signs must occur, and costs are > 0. */
+/* The loss of a row; arrays are of length n, borrowed. Both signs must occur, on some rank, and
+ * costs are > 0. */
 struct binary_loss {
     const double *y;      /* +1 or -1 */
     const double *cost;   /* C_i */
     const double *margin; /* m_i; NULL: all 1 */
     bool squared;
+    struct cluster *cluster; /* of the rows */
 };
 
 /* A solution: owned by the solver, and there until it solves again. */
@@ -67,9 +72,9 @@ void binary_forget(struct binary *binary);
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 
-/* Takes what binary_solve has found for these arguments further where it did not reach epsilon: by the
- * interior point, if rows or features are few enough, for it keeps the better of each bound. The next
- * solve starts afresh. */
+/* Takes what binary_solve has found for these arguments further where it did not reach epsilon: by
+ * the interior point, if rows or features are few enough and all rows are here or gathered, for it
+ * keeps the better of each bound. The next solve starts afresh. */
 int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
                   const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 

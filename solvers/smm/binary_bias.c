@@ -1,5 +1,7 @@
 #include "solvers/smm/binary_bias.h"
 
+#include "solvers/methods/select.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,6 +41,26 @@ static double hinge_bias(const struct binary_loss *loss, const double *s, size_t
     return 0;
 }
 
+/* The same over ranks: the middle of where the slope passes from below -flat to above flat. */
+static double hinge_bias_spread(const struct binary_loss *loss, const double *s, size_t n,
+                                double *work) {
+    double *value = work, largest = -INFINITY, sums[2] = {0}, low, high, left;
+    uint32_t *order = (uint32_t *)(void *)(work + n);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = s[i] - loss->y[i] * margin_of(loss, i); /* from the left */
+        order[i] = (uint32_t)i;
+        largest = fmax(largest, -value[i]);
+        sums[0] += loss->y[i] > 0 ? loss->cost[i] : 0;
+        sums[1] += loss->cost[i];
+    }
+    cluster_sum(loss->cluster, sums, 2);
+    largest = cluster_largest(loss->cluster, largest);
+    double flat = 1e-12 * sums[1];
+    select_largest(loss->cluster, value, loss->cost, sums[0] - flat, order, n, &left, &low);
+    select_largest(loss->cluster, value, loss->cost, sums[0] + flat, order, n, &left, &high);
+    return 0.5 * (fmin(-low, largest) + fmin(-high, largest));
+}
+
 /* ---- smooth losses: the root of an increasing piecewise linear function ---- */
 
 /* Slope in b, and *curvature, of the sum at b; alpha (n) as in the header. */
@@ -61,8 +83,10 @@ static double smooth_slope(const struct binary_loss *loss, const double *s, size
             slope -= loss->y[i] * alpha[i];
         }
     }
-    *curvature = second;
-    return slope;
+    double sums[] = {slope, second};
+    cluster_sum(loss->cluster, sums, 2);
+    *curvature = sums[1];
+    return sums[0];
 }
 
 /* What rounding of b leaves of the slope, at a tiny mu, is taken from the alphas of the band, as a
@@ -72,6 +96,7 @@ static void balance(const struct binary_loss *loss, size_t n, double slope, doub
     for (size_t i = 0; i < n; i++) {
         room += alpha[i] > 0 && alpha[i] < loss->cost[i] ? loss->cost[i] : 0;
     }
+    room = cluster_total(loss->cluster, room);
     for (size_t i = 0; room > 0 && i < n; i++) {
         if (alpha[i] > 0 && alpha[i] < loss->cost[i]) {
             double moved = alpha[i] + loss->y[i] * slope * loss->cost[i] / room;
@@ -92,8 +117,9 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_
         high = fmax(high, at);
         scale += loss->cost[i];
     }
-    low -= mu;
-    high += mu;
+    low = -cluster_largest(loss->cluster, -low) - mu;
+    high = cluster_largest(loss->cluster, high) + mu;
+    scale = cluster_total(loss->cluster, scale);
     double b = start > low && start < high ? start : 0.5 * (low + high);
     double curvature, slope = smooth_slope(loss, s, n, mu, b, alpha, &curvature);
     for (int k = 0; k < MOST && fabs(slope) > 1e-15 * scale; k++) {
@@ -120,8 +146,9 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_
 
 double binary_bias(const struct binary_loss *loss, const double *s, size_t n, double *breaks,
                    double *sum) {
-    double b = loss->squared ? binary_smooth_bias(loss, s, n, 0, 0, breaks)
-                             : hinge_bias(loss, s, n, breaks);
+    double b = loss->squared   ? binary_smooth_bias(loss, s, n, 0, 0, breaks)
+               : loss->cluster ? hinge_bias_spread(loss, s, n, breaks)
+                               : hinge_bias(loss, s, n, breaks);
     double total = 0;
     for (size_t i = 0; i < n; i++) {
         double u = margin_of(loss, i) - loss->y[i] * (s[i] + b);
@@ -129,6 +156,6 @@ double binary_bias(const struct binary_loss *loss, const double *s, size_t n, do
             total += loss->cost[i] * (loss->squared ? u * u : u);
         }
     }
-    *sum = total;
+    *sum = cluster_total(loss->cluster, total);
     return b;
 }

@@ -1,4 +1,5 @@
-/* The bias of a binary SVM, minimised out: sums of losses as functions of b alone. */
+/* The bias of a binary SVM, minimised out: sums of losses as functions of b alone, over the rows of
+ * all ranks of the loss. */
 #ifndef SOLVERS_SMM_BINARY_BIAS_H
 #define SOLVERS_SMM_BINARY_BIAS_H
 

@@ -33,7 +33,7 @@ struct binary_interior {
 
 bool binary_interior_possible(const struct binary_rows *rows) {
     size_t least = smaller(rows->n, rows->d);
-    return least < MOST_UNKNOWNS && least > 0 &&
+    return !rows->cluster && least < MOST_UNKNOWNS && least > 0 &&
            (double)rows->n * (double)rows->d <= (double)MOST_VALUES;
 }
 
@@ -201,14 +201,15 @@ static int take_weights(struct binary_interior *in, const struct binary_rows *ro
     return binary_adjoint(rows, c, w, err);
 }
 
-void binary_balance(const double *y, size_t n, double *alpha) {
-    double plus = 0, minus = 0;
+void binary_balance(struct cluster *cluster, const double *y, size_t n, double *alpha) {
+    double sums[2] = {0, 0};
     for (size_t i = 0; i < n; i++) {
-        *(y[i] > 0 ? &plus : &minus) += alpha[i];
+        sums[y[i] > 0] += alpha[i];
     }
-    double least = fmin(plus, minus);
+    cluster_sum(cluster, sums, 2);
+    double least = fmin(sums[0], sums[1]);
     for (size_t i = 0; least > 0 && i < n; i++) {
-        alpha[i] *= least / (y[i] > 0 ? plus : minus);
+        alpha[i] *= least / sums[y[i] > 0];
     }
 }
 
@@ -242,7 +243,7 @@ int binary_interior_solve(const struct binary_rows *rows, const struct binary_lo
         struct interior_fit found;
         interior_run(interior, epsilon, 0, monitor, &found);
         memcpy(fit->alpha, found.alpha, in.n * sizeof *fit->alpha);
-        binary_balance(loss->y, in.n, fit->alpha);
+        binary_balance(rows->cluster, loss->y, in.n, fit->alpha);
         fit->bias = found.w[in.m - 1];
         fit->primal = found.primal;
         fit->dual = found.dual;

@@ -20,7 +20,7 @@ struct binary_interior_fit {
     enum stop_reason stop; /* of the monitor, or rounding */
 };
 
-/* Whether the rows are few enough, or their features. */
+/* Whether the rows are few enough, or their features, and all are here. */
 bool binary_interior_possible(const struct binary_rows *rows);
 
 /* Solves to a relative gap of epsilon, afresh. The caller calls binary_interior_free. */
@@ -29,7 +29,8 @@ int binary_interior_solve(const struct binary_rows *rows, const struct binary_lo
                           struct binary_interior_fit *fit, struct error *err);
 void binary_interior_free(struct binary_interior_fit *fit);
 
-/* y'alpha = 0 up to rounding: the side with the larger sum is scaled down. alpha (n) >= 0. */
-void binary_balance(const double *y, size_t n, double *alpha);
+/* y'alpha = 0 up to rounding: the side with the larger sum is scaled down. alpha (n) >= 0. All
+ * ranks of the cluster that the rows are spread over, NULL: none. */
+void binary_balance(struct cluster *cluster, const double *y, size_t n, double *alpha);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "solvers/methods/huber_path.h"
 #include "solvers/smm/binary.h"
+#include "solvers/smm/binary_gather.h"
 
 /* How Newton steps are computed. */
 enum binary_form {
@@ -13,6 +14,7 @@ enum binary_form {
 };
 
 struct binary {
+    struct binary_gather *gather; /* which then has all that follows; NULL: none */
     struct binary_rows rows;
     enum binary_form form;
     size_t n, dimension; /* rows; d, or n for coefficients */

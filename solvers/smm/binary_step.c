@@ -1,5 +1,6 @@
-/* Newton steps of the binary SVM. With D the curvatures of the band's rows, w = D1/(1'D1) their
- * shares and zbar = Z'w, the bias is minimised out of the quadratic model:
+/* Newton steps of the binary SVM, sums over the ranks' rows. With D the curvatures of the band's
+ * rows, w = D1/(1'D1) their shares and zbar = Z'w, the bias is minimised out of the quadratic
+ * model:
  *
  *   (I + Zc'Zc) p = -(g - lack zbar),   Zc = D^(1/2) (Z - 1 zbar')   over the band,
  *
@@ -103,7 +104,7 @@ static bool weights_step(struct binary *binary) {
     struct tiles tiles = {.binary = binary, .block = binary->work};
     memset(binary->matrix, 0, d * d * sizeof *binary->matrix);
     for (size_t i = 0; i < d; i++) {
-        binary->matrix[i * d + i] = 1;
+        binary->matrix[i * d + i] = cluster_leads(binary->rows.cluster) ? 1 : 0;
         binary->step[i] = -binary->gradient[i];
     }
     for (; tiles.first < binary->n_band; tiles.first += BLOCK) {
@@ -112,6 +113,7 @@ static bool weights_step(struct binary *binary) {
         threads_run(threads, tiles.n_block, gather_row, &tiles);
         threads_run(threads, (d + TILE - 1) / TILE, add_tiles, &tiles);
     }
+    cluster_sum(binary->rows.cluster, binary->matrix, d * d);
     if (cholesky_factor(binary->matrix, d) < 0) {
         return false;
     }
@@ -187,6 +189,7 @@ static int conjugate_step(struct binary *binary, struct error *err) {
         for (size_t i = 0; i < binary->n_band; i++) {
             mean += binary->share[i] * scores[binary->band[i]];
         }
+        mean = cluster_total(binary->rows.cluster, mean);
         memset(binary->q, 0, n * sizeof *binary->q);
         for (size_t i = 0; i < binary->n_band; i++) {
             uint32_t row = binary->band[i];

@@ -26,8 +26,9 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     (void)err;
     const struct work *work = context;
     const struct binary_loss *loss = work->claim->loss;
-    *value = work->claim->tau * work->nuclear_norm;
-    *rounding = work->claim->tau * work->svd_rounding;
+    bool leads = cluster_leads(loss->cluster); /* what is not of rows counts once */
+    *value = leads ? work->claim->tau * work->nuclear_norm : 0;
+    *rounding = leads ? work->claim->tau * work->svd_rounding : 0;
     for (size_t i = 0; i < n; i++) {
         double slack = error[i] + DBL_EPSILON * (1 + fabs(s[i]));
         double u = fmax(0, 1 - loss->y[i] * s[i]), most = fmax(0, 1 - loss->y[i] * s[i] + slack);
@@ -43,7 +44,8 @@ struct sums {
     double linear, size; /* the linear part of D, and that of its magnitudes */
     double residual;     /* bound of |y'alpha| */
     double reach;        /* sum of alpha_i reach_i */
-    size_t n_used;
+    size_t n_used;       /* roundings of sums over those with alpha > 0 */
+    size_t n;            /* of sums over all rows */
 };
 
 static struct sums add_up(const struct binary_loss *loss, const double *alpha, size_t n,
@@ -59,7 +61,15 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
         sums.reach += alpha[i] * reach[i];
         sums.n_used += alpha[i] > 0;
     }
-    sums.residual = fabs(residual) + ((double)n + 2) * DBL_EPSILON * total;
+    double all[] = {sums.linear, sums.size, residual, total, sums.reach};
+    size_t ranks = cluster_size(loss->cluster) - 1;
+    cluster_sum(loss->cluster, all, sizeof all / sizeof all[0]);
+    sums.linear = all[0];
+    sums.size = all[1];
+    sums.reach = all[4];
+    sums.n_used = cluster_count(loss->cluster, sums.n_used) + ranks;
+    sums.n = cluster_count(loss->cluster, n) + ranks;
+    sums.residual = fabs(all[2]) + ((double)sums.n + 2) * DBL_EPSILON * all[3];
     return sums;
 }
 
@@ -85,6 +95,9 @@ static double price_of_balance(const struct binary_loss *loss, const double *alp
             }
         }
     }
+    for (int up = 0; up < 2; up++) {
+        least[up] = -cluster_largest(loss->cluster, -least[up]);
+    }
     return residual > 0 ? fmax(least[0], least[1]) : 0;
 }
 
@@ -96,8 +109,11 @@ static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, d
     for (size_t i = 0; i < matrices->n; i++) {
         signs[i] = claim->loss->y[i] * claim->alpha[i];
     }
-    const struct binary_rows rows = {
-        .n = matrices->n, .d = cells, .data = matrices->data, .threads = matrices->threads};
+    const struct binary_rows rows = {.n = matrices->n,
+                                     .d = cells,
+                                     .data = matrices->data,
+                                     .threads = matrices->threads,
+                                     .cluster = matrices->cluster};
     if (binary_adjoint(&rows, signs, G, err) < 0) {
         return -1;
     }
@@ -135,11 +151,13 @@ static int measure_nuclear(const struct smm_claim *claim, struct work *work, dou
 /* The loss of W = 0 with its best bias: all rows of the side that weighs less have margin 2. Costs are
  * products that have been rounded. */
 double smm_loss_of_nothing(const struct binary_loss *loss, size_t n) {
-    double up = 1 + ((double)n + 8) * DBL_EPSILON;
-    double side[2] = {0, 0};
+    double side[3] = {0, 0, (double)n};
     for (size_t i = 0; i < n; i++) {
         side[loss->y[i] > 0] += loss->cost[i];
     }
+    cluster_sum(loss->cluster, side, 3);
+    double ranks = (double)cluster_size(loss->cluster) - 1;
+    double up = 1 + (side[2] + ranks + 8) * DBL_EPSILON;
     return up * (loss->squared ? 4 * side[0] * (side[1] / (side[0] + side[1]))
                                : 2 * fmin(side[0], side[1]));
 }
@@ -172,7 +190,7 @@ int smm_certify(struct certify *certify, const struct smm_claim *claim,
             .loss = evaluate_loss,
             .linear = isfinite(price) ? sums.linear : 0,
             .linear_rounding =
-                isfinite(price) ? price + ((double)n + 4) * DBL_EPSILON * sums.size : 0,
+                isfinite(price) ? price + ((double)sums.n + 4) * DBL_EPSILON * sums.size : 0,
             .nothing = smm_loss_of_nothing(claim->loss, n)};
         status = certify_bounds(certify, 1, &f, &g, &family, certificate, err);
     }

@@ -17,11 +17,12 @@ struct smm_claim {
     const double *alpha;            /* (n) in [0, C_i], with y'alpha = 0 but for rounding */
 };
 
-/* The primal of W = 0 with its best bias, at least. */
+/* The primal of W = 0 with its best bias, at least. n rows are this rank's; all ranks, here and
+ * below. */
 double smm_loss_of_nothing(const struct binary_loss *loss, size_t n);
 
-/* Both bounds of 1/2 |W|^2 + tau |W|_* + loss. A dual point whose y'alpha no small change brings to 0
- * gives the bound 0. */
+/* Both bounds of 1/2 |W|^2 + tau |W|_* + loss. A dual point whose y'alpha no small change brings to
+ * 0 gives the bound 0. */
 int smm_certify(struct certify *certify, const struct smm_claim *claim,
                 struct certificate *certificate, struct error *err);
 

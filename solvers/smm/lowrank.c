@@ -71,8 +71,11 @@ int smm_point_matrix(const struct smm_point *point, const struct smm_matrices *m
 /* Solves on features Z (n, d) from the weights start, NULL for none; w (d) gets the solution. */
 static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, const double *start,
                  double *w, struct binary_fit *fit, struct error *err) {
-    const struct binary_rows rows = {
-        .n = problem->matrices->n, .d = d, .z = Z, .threads = problem->matrices->threads};
+    const struct binary_rows rows = {.n = problem->matrices->n,
+                                     .d = d,
+                                     .z = Z,
+                                     .threads = problem->matrices->threads,
+                                     .cluster = problem->matrices->cluster};
     struct binary *binary;
     if (binary_create(&binary, &rows, err) < 0) {
         return -1;

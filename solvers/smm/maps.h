@@ -3,6 +3,7 @@
 #ifndef SOLVERS_SMM_MAPS_H
 #define SOLVERS_SMM_MAPS_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
@@ -10,11 +11,12 @@
 #include <stddef.h>
 
 /* X_1 .. X_n, each (height, width) row-major in a row of data, whose n_features are at most height
- * * width. Borrowed. */
+ * * width. Borrowed. Spread over ranks these are one's own. */
 struct smm_matrices {
     const struct data *data;
     size_t n, height, width;
     struct threads *threads; /* NULL: serial; results do not depend on it */
+    struct cluster *cluster; /* over whose ranks rows are spread; NULL: all are here */
 };
 
 /* F (n, height r): row i is X_i V, (height, r) row-major, for V given as Vt (r, width). */

@@ -156,7 +156,11 @@ static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss,
         nuclear->margin[i] = 1 - loss->y[i] * nuclear->s[i];
         nuclear->cost[i] = loss->cost[i] / (1 + rho);
     }
-    const struct binary_loss shifted = {loss->y, nuclear->cost, nuclear->margin, loss->squared};
+    const struct binary_loss shifted = {.y = loss->y,
+                                        .cost = nuclear->cost,
+                                        .margin = nuclear->margin,
+                                        .squared = loss->squared,
+                                        .cluster = loss->cluster};
     const struct monitor inner = monitor_inner(monitor);
     struct binary_fit fit;
     if (binary_solve(nuclear->svm, &shifted, epsilon, &inner, &fit, err) < 0) {
@@ -170,9 +174,13 @@ static int svm_step(struct smm_nuclear *nuclear, const struct binary_loss *loss,
         *linear -= loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0;
         nuclear->signs[i] = loss->y[i] * alpha;
     }
+    *linear = cluster_total(loss->cluster, *linear);
     array_add(nuclear->W, 1, fit.w, cells);
-    const struct binary_rows rows = {
-        .n = n, .d = cells, .data = matrices->data, .threads = matrices->threads};
+    const struct binary_rows rows = {.n = n,
+                                     .d = cells,
+                                     .data = matrices->data,
+                                     .threads = matrices->threads,
+                                     .cluster = matrices->cluster};
     return binary_adjoint(&rows, nuclear->signs, nuclear->M, err);
 }
 
@@ -297,7 +305,10 @@ static int finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, d
 int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
                       double epsilon, const struct monitor *monitor, double *W,
                       struct smm_nuclear_fit *fit, struct error *err) {
-    struct pace pace = {.other = smm_nuclear_interior_work(nuclear->matrices)};
+    /* interior points want all rows */
+    double other =
+        nuclear->matrices->cluster ? INFINITY : smm_nuclear_interior_work(nuclear->matrices);
+    struct pace pace = {.other = other};
     *fit = (struct smm_nuclear_fit){.primal = INFINITY, .dual = 0}; /* of alpha = 0 */
     struct best best = {W, fit};
     memset(nuclear->alpha, 0, nuclear->matrices->n * sizeof *nuclear->alpha);

@@ -450,7 +450,7 @@ int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binar
         interior_run(interior, epsilon, 0, monitor, &fit);
         memcpy(point->W, fit.w, in.cells * sizeof *point->W);
         memcpy(point->alpha, fit.alpha, in.n * sizeof *point->alpha);
-        binary_balance(loss->y, in.n, point->alpha);
+        binary_balance(NULL, loss->y, in.n, point->alpha);
         point->bias = fit.w[in.cells];
         point->primal = fit.primal;
         point->dual = fit.dual;

@@ -58,8 +58,8 @@ void smm_shape(const struct smm *smm, size_t *height, size_t *width) {
 
 static int take_labels(struct smm *smm, const double *weight, struct error *err) {
     const struct data *data = smm->problem->data;
-    if (labels_collect(&smm->labels, smm->problem->data, smm->problem->rows, smm->problem->n, err) <
-        0) {
+    if (labels_collect(&smm->labels, smm->problem->data, smm->problem->rows, smm->problem->n,
+                       smm->problem->cluster, err) < 0) {
         return -1;
     }
     if (smm->labels.names.n < 2) {
@@ -116,8 +116,11 @@ static int create_parts(struct smm *smm, const double *weight, struct error *err
     smm->cost = smm->y + n;
     smm->s = smm->cost + n;
     smm->breaks = smm->s + n;
-    const struct binary_rows rows = {
-        .n = n, .d = smm->cells, .data = smm->problem->data, .threads = smm->problem->threads};
+    const struct binary_rows rows = {.n = n,
+                                     .d = smm->cells,
+                                     .data = smm->problem->data,
+                                     .threads = smm->problem->threads,
+                                     .cluster = smm->problem->cluster};
     return take_labels(smm, weight, err) < 0 || create_machines(smm, err) < 0 ||
                    score_map_create(&smm->map, smm->problem, err) < 0 ||
                    certify_create(&smm->certify, smm->problem, &smm->map, 0, err) < 0
@@ -137,7 +140,8 @@ int smm_create(struct smm **smm, const struct problem *problem, size_t height, s
                                            .n = problem->n,
                                            .height = height,
                                            .width = width,
-                                           .threads = problem->threads};
+                                           .threads = problem->threads,
+                                           .cluster = problem->cluster};
     if (create_parts(made, weight, err) < 0) {
         smm_free(made);
         return -1;
@@ -215,7 +219,7 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau, 
     double sum, *alpha = machine->alpha;
     struct certificate *certificate = &machine->certificate;
     memmove(alpha, point, smm->problem->n * sizeof *alpha);
-    binary_balance(loss->y, smm->problem->n, alpha);
+    binary_balance(loss->cluster, loss->y, smm->problem->n, alpha);
     if (claim(smm, loss, tau, alpha, machine->W, machine->bias, certificate, err) < 0 ||
         (certificate->gap > epsilon && stretch(smm, loss, tau, alpha, machine, err) < 0)) {
         return -1;
@@ -304,6 +308,17 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
     return 0;
 }
 
+/* Whether the scores of all rows are the same. */
+static bool all_equal(const struct smm *smm) {
+    double ends[2] = {-INFINITY, -INFINITY}; /* the largest, and less the least */
+    for (size_t i = 0; i < smm->problem->n; i++) {
+        ends[0] = fmax(ends[0], smm->s[i]);
+        ends[1] = fmax(ends[1], -smm->s[i]);
+    }
+    cluster_max(smm->problem->cluster, ends, 2);
+    return ends[0] == -ends[1];
+}
+
 /* From the SVM's W; then the machine has the best point. */
 static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *loss,
                          const struct smm_parameters *parameters, const struct monitor *monitor,
@@ -327,11 +342,8 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     smm_scores(&smm->matrices, machine->W, smm->s);
     machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     machine->primal = 0.5 * array_dot(machine->W, machine->W, smm->cells) + sum;
-    machine->certificate.flat = true;
+    machine->certificate.flat = all_equal(smm);
     machine->certificate.worse = false; /* that was of the SVM */
-    for (size_t i = 1; i < smm->problem->n; i++) {
-        machine->certificate.flat &= smm->s[i] == smm->s[0];
-    }
     size_t height = smm->matrices.height, width = smm->matrices.width;
     if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
         return certify(smm, loss, 0, machine->alpha, parameters->epsilon, machine, err);
@@ -371,8 +383,10 @@ static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters 
         smm->y[i] = smm->class[i] == positive ? 1 : -1;
         smm->cost[i] = parameters->cost * smm->unit[i];
     }
-    const struct binary_loss loss = {
-        .y = smm->y, .cost = smm->cost, .squared = parameters->loss == SMM_SQUARED_HINGE};
+    const struct binary_loss loss = {.y = smm->y,
+                                     .cost = smm->cost,
+                                     .squared = parameters->loss == SMM_SQUARED_HINGE,
+                                     .cluster = smm->problem->cluster};
     *outcome = (struct smm_outcome){0};
     if (monitor_late(monitor)) {
         give_nothing(smm, &loss, machine, outcome);

@@ -61,6 +61,9 @@ struct smm_machine {
  * width. weight (by number of name) multiplies the cost of a label's rows; NULL: all 1. Borrows
  * problem. */
 struct smm;
+
+/* Rows may be spread over the ranks of the problem's cluster, which then make all calls
+ * together. */
 int smm_create(struct smm **smm, const struct problem *problem, size_t height, size_t width,
                const double *weight, struct error *err);
 void smm_free(struct smm *smm);
@@ -69,7 +72,8 @@ void smm_free(struct smm *smm);
 int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err);
 
-/* The machines of the last solution, how many rows there are, the labels, and the sides of the matrices. */
+/* The machines of the last solution, how many rows there are, the labels, and the sides of the
+ * matrices. */
 const struct smm_machine *smm_machines(const struct smm *smm, size_t *n);
 size_t smm_rows(const struct smm *smm);
 const struct labels *smm_labels(const struct smm *smm);

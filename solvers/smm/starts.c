@@ -16,7 +16,8 @@ struct start {
     bool failed;
 };
 
-/* All starts: tasks of their own, each serial. */
+/* All starts: tasks of their own, each serial; or one after the other, where rows are spread over
+ * ranks. */
 struct run {
     const struct smm_starts *starts;
     struct smm_lowrank problem;
@@ -122,11 +123,13 @@ int smm_starts_solve(const struct smm_starts *starts, struct smm_machine *machin
                                        .bound = machine->dual,
                                        .monitor = &watch};
     *outcome = (struct smm_outcome){.iterations = 1}; /* the SVM */
-    if (run.n > 1) { /* threads go to the starts, else into the only one */
+    if (run.n > 1 && !run.matrices.cluster) {         /* threads go to the starts, else into each */
         run.matrices.threads = NULL;
         threads_run(starts->matrices->threads, run.n, descend, &run);
-    } else {
-        descend(&run, 0, 0);
+    } else { /* of a failure other ranks know nothing: they wait */
+        for (size_t i = 0; i < run.n && (i == 0 || !run.start[i - 1].failed); i++) {
+            descend(&run, i, 0);
+        }
     }
     monitor_shared_free(&shared);
     int status = take_best(&run, machine, outcome, err);

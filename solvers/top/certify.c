@@ -68,6 +68,8 @@ static void join_twins(const struct top_certifier *certifier, double *b) {
 
 /* ---- the loss ---- */
 
+enum { LONGS = 3 }; /* numbers in long double that are summed at once */
+
 struct loss {
     struct top_risk *risk;
     double cost;
@@ -75,6 +77,24 @@ struct loss {
     double slack;     /* how far a margin may be off, at most */
     double *s;        /* (n) gets the scores; NULL: unwanted */
 };
+
+/* x (n, at most LONGS) becomes the sum over ranks, with an error as of double. */
+static void sum_long(struct cluster *cluster, long double *x, size_t n) {
+    double part[2 * LONGS];
+    for (size_t i = 0; i < n; i++) {
+        part[2 * i] = (double)x[i];
+        part[2 * i + 1] = (double)(x[i] - (long double)part[2 * i]);
+    }
+    cluster_sum(cluster, part, 2 * n);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (long double)part[2 * i] + (long double)part[2 * i + 1];
+    }
+}
+
+/* What that may be off by, over the sum of sizes. */
+static double ranks_rounding(const struct top_risk *risk) {
+    return ((double)cluster_size(risk->cluster) - 1) * DBL_EPSILON;
+}
 
 /* The mean's threshold in long double, from its gradient p: the part of the last row is what the
  * whole ones leave. *rounding: bound of its error. */
@@ -90,10 +110,19 @@ static double sum_mean(const struct top_risk *risk, const double *s, double *rou
         }
         largest = risk->p[i] > 0 ? fmax(largest, fabs(s[i])) : largest;
     }
+    if (risk->cluster) {
+        long double sums[] = {shares, sum, (long double)last}; /* one rank has the last */
+        sum_long(risk->cluster, sums, 3);
+        shares = sums[0];
+        sum = sums[1];
+        last = (double)sums[2];
+        largest = cluster_largest(risk->cluster, largest);
+    }
     if (shares < 1) {
         sum += (1 - shares) * (long double)last;
     }
-    *rounding = ((double)risk->n * (double)LDBL_EPSILON + 4 * DBL_EPSILON) * largest;
+    double unit = (double)risk->n_all * (double)LDBL_EPSILON + 4 * DBL_EPSILON;
+    *rounding = (unit + 2 * ranks_rounding(risk)) * largest;
     return (double)sum;
 }
 
@@ -114,18 +143,30 @@ static double sum_quantile(const struct top_risk *risk, const double *s, double 
             near += (long double)risk->mass[i] * (long double)(risk->square ? off * off : off);
         }
     }
+    if (risk->cluster) {
+        long double sums[] = {mass, mean, near};
+        sum_long(risk->cluster, sums, 3);
+        mass = sums[0];
+        mean = sums[1];
+        near = sums[2];
+        largest = cluster_largest(risk->cluster, largest);
+    }
     mean /= mass;
     long double missing = (mass - (long double)risk->budget) / (theta * mass), part = 1, root = 1;
     for (size_t i = 0; i < risk->n && risk->square; i++) {
         long double d = (long double)s[i] - mean;
         spread += risk->p[i] > 0 ? (long double)risk->mass[i] * d * d : 0;
     }
+    if (risk->cluster) {
+        sum_long(risk->cluster, &spread, 1);
+    }
     if (risk->square) { /* 1 - theta (t - mean), the mean of what l squares */
         root = sqrtl(fmaxl(0, ((long double)risk->budget - theta * theta * spread) / mass));
         missing += theta * spread / mass;
         part = 1 + root;
     }
-    long double unit = (long double)(risk->n + 8) * (long double)LDBL_EPSILON;
+    long double unit = (long double)(risk->n_all + 8) * (long double)LDBL_EPSILON;
+    unit += (long double)ranks_rounding(risk);
     long double lost =
         unit * ((long double)largest + (mass + (long double)risk->budget) / (theta * mass) +
                 theta * spread / mass);
@@ -166,7 +207,8 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     for (size_t i = 0; i < n; i++) {
         off = risk->kind != TOP_NONE && risk->mass[i] > 0 ? fmax(off, error[i]) : off;
     }
-    off *= 2; /* the largest error of a score, and that of the sum */
+    off = 2 * cluster_largest(risk->cluster,
+                              off); /* the largest error of a score, and that of the sum */
     *value = *rounding = loss->slack = 0;
     for (size_t i = 0; i < n; i++) {
         double slack = off + error[i] + 4 * DBL_EPSILON * (1 + fabs(t) + fabs(s[i]));
@@ -180,6 +222,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         }
     }
     *rounding += ((double)n + 8) * DBL_EPSILON * (*value + *rounding);
+    loss->slack = cluster_largest(risk->cluster, loss->slack);
     if (loss->s) {
         memcpy(loss->s, s, n * sizeof *s);
     }
@@ -193,7 +236,8 @@ static double primal_of_nothing(const struct loss *loss, double *zeros) {
     struct loss own = {.risk = loss->risk, .cost = loss->cost};
     struct error ignored;
     evaluate_loss(&own, 0, loss->risk->n, zeros, zeros, &value, &rounding, &ignored);
-    return value + rounding;
+    double all = cluster_total(loss->risk->cluster, value + rounding);
+    return all + ranks_rounding(loss->risk) * all;
 }
 
 int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, struct error *err) {
@@ -218,6 +262,12 @@ static void free_dual(struct dual *dual) {
     free(dual->b);
     free(dual->error);
     free(dual->weights);
+}
+
+/* Whether this rank is the first that has the largest reach. */
+static bool holds_farthest(struct cluster *cluster, double reach) {
+    double rank = (double)cluster_rank(cluster), largest = cluster_largest(cluster, reach);
+    return -cluster_largest(cluster, reach == largest ? -rank : -INFINITY) == rank;
 }
 
 static int make_dual(const struct top_certifier *certifier, const struct loss *loss,
@@ -246,15 +296,22 @@ static int make_dual(const struct top_certifier *certifier, const struct loss *l
         used += a != b;
         far = reach[i] > reach[far] ? i : far;
     }
+    double sums[] = {alphas, betas, squares};
+    cluster_sum(risk->cluster, sums, 3);
+    alphas = sums[0];
+    betas = sums[1];
+    squares = sums[2];
+    used = risk->cluster ? cluster_count(risk->cluster, used) + cluster_size(risk->cluster) : used;
+    bool has_far = holds_farthest(risk->cluster, n > 0 ? reach[far] : -INFINITY);
     bool quantile = risk->kind == TOP_QUANTILE, mean = risk->kind == TOP_MEAN;
-    double units = ((double)n + 8) * DBL_EPSILON;
+    double units = ((double)risk->n_all + 8) * DBL_EPSILON + ranks_rounding(risk);
     double part =
         risk->kind == TOP_NONE || betas <= 0 ? 0 : fabs(alphas - betas) / betas + 2 * units;
     part += mean ? 2 * units : 0;
     for (size_t i = 0; i < n; i++) {
         dual->error[i] = (certifier->twin ? units : DBL_EPSILON) * fabs(dual->b[i]);
         dual->error[i] += part * fit->beta[i];
-        dual->error[i] += mean && i == far ? part * betas : 0;
+        dual->error[i] += mean && has_far && i == far ? part * betas : 0;
         dual->error[i] += map->primal ? certify_sum_rounding(used) * fabs(dual->b[i]) : 0;
     }
     double lifted = quantile ? betas / risk->theta : mean ? 0 : betas;

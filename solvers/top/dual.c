@@ -17,12 +17,13 @@ static bool clip(const struct top_risk *risk, double C, double *alpha, double *b
     return finite;
 }
 
-static double sum_of(const double *x, size_t n) {
+/* The sum of x (risk->n) over the rows of all ranks. */
+static double sum_of(const struct top_risk *risk, const double *x) {
     double sum = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < risk->n; i++) {
         sum += x[i];
     }
-    return sum;
+    return cluster_total(risk->cluster, sum);
 }
 
 static void scale(double *x, size_t n, double factor) {
@@ -41,7 +42,10 @@ static double raise_entries(const struct top_risk *risk, double m, double *beta)
             sum += beta[j];
             moving += beta[j] < risk->share[j] * m ? beta[j] : 0;
         }
-        double missing = m - sum;
+        double sums[] = {sum, moving};
+        cluster_sum(risk->cluster, sums, 2);
+        moving = sums[1];
+        double missing = m - sums[0];
         if (missing <= 0 || moving <= 0) {
             return missing;
         }
@@ -55,7 +59,7 @@ static double raise_entries(const struct top_risk *risk, double m, double *beta)
                 beta[j] = fmin(beta[j], cap);
             }
         }
-        if (!capped) {
+        if (!cluster_any(risk->cluster, capped)) {
             return 0;
         }
     }
@@ -67,7 +71,7 @@ static void repair_mean(const struct top_risk *risk, double m, double *beta) {
     for (size_t j = 0; j < n; j++) {
         beta[j] = fmin(beta[j], risk->share[j] * m);
     }
-    double sum = sum_of(beta, n);
+    double sum = sum_of(risk, beta);
     if (sum > m) {
         scale(beta, n, m / sum);
         return;
@@ -76,6 +80,7 @@ static void repair_mean(const struct top_risk *risk, double m, double *beta) {
     for (size_t j = 0; j < n; j++) {
         room += risk->share[j] * m - beta[j];
     }
+    room = cluster_total(risk->cluster, room);
     if (missing > 0 && room > 0) {
         double part = fmin(1, missing / room);
         for (size_t j = 0; j < n; j++) {
@@ -86,11 +91,11 @@ static void repair_mean(const struct top_risk *risk, double m, double *beta) {
 
 void top_dual_repair(const struct top_risk *risk, double C, double *alpha, double *beta) {
     size_t n = risk->n;
-    bool finite = clip(risk, C, alpha, beta);
+    bool finite = !cluster_any(risk->cluster, !clip(risk, C, alpha, beta));
     if (risk->kind == TOP_NONE && finite) {
         return;
     }
-    double m = sum_of(alpha, n), sum = sum_of(beta, n);
+    double m = sum_of(risk, alpha), sum = sum_of(risk, beta);
     if (!finite || !(m > 0) || !isfinite(m) || !isfinite(sum)) {
         memset(alpha, 0, n * sizeof *alpha);
         memset(beta, 0, n * sizeof *beta);

@@ -114,10 +114,9 @@ static void join_fits(struct fit *fit, struct fit *other) {
  * data or K, and its part of the master; a step of smo some passes over the rows. */
 static double iteration_work(const struct top_engines *engines, enum top_method method) {
     enum { PASSES = 6, MASTER = 20000 };
-    double n = (double)engines->problem->n;
+    double n = (double)engines->risk.n_all;
     if (method == TOP_BUNDLE) {
-        return MASTER +
-               (engines->map->primal ? 4 * (double)data_values(engines->problem->data) : 2 * n * n);
+        return MASTER + (engines->map->primal ? 4 * engines->values : 2 * n * n);
     }
     return method == TOP_SMO ? PASSES * n : 0;
 }
@@ -189,11 +188,13 @@ static int take_turn(struct relay *relay, enum top_method method, uint64_t most,
  * *stuck. */
 static int run_turns(struct relay *relay, double budget, bool *stuck, struct error *err) {
     const struct top_engines *engines = relay->engines;
-    bool both = relay->parameters->method == TOP_AUTO;
+    enum top_method asked = relay->parameters->method;
+    bool both = asked == TOP_AUTO && !engines->map->cluster;
+    asked = asked == TOP_AUTO ? TOP_BUNDLE : asked;
     *stuck = false;
     while (!relay->ended && !*stuck && relay->spent < budget) {
         bool planes = engines->map->primal == (relay->number % 2 == 0);
-        enum top_method method = !both ? relay->parameters->method : planes ? TOP_BUNDLE : TOP_SMO;
+        enum top_method method = !both ? asked : planes ? TOP_BUNDLE : TOP_SMO;
         uint64_t most = both ? first_turn(engines, method) << relay->number / 2 : 0;
         double left = (budget - relay->spent) / iteration_work(engines, method);
         most = most == 0 || left < (double)most ? (uint64_t)fmin(left + 1, 1e18) : most;

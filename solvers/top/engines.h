@@ -1,6 +1,6 @@
 /* The engines for the convex formulations of classification at the top, each with what it keeps
  * from one solve to the next: smo, cutting planes, coordinate ascent, interior points; and the
- * first two in turn.
+ * first two in turn. Where rows are spread over ranks only cutting planes and interior points.
  *
  * Where smo or cutting planes have done the work of a solve by interior points, or gain nothing
  * more, interior points finish: smo crawls where C is large or features are unscaled. */
@@ -19,10 +19,11 @@
 
 #include <stdint.h>
 
-/* Of one risk. The caller fills the first three, and makes the risk. */
+/* Of one risk. The caller fills what comes first, and makes the risk. */
 struct top_engines {
     const struct problem *problem;
     const struct score_map *map;
+    double values; /* of the linear kernel: those of all rows, of all ranks */
     struct top_risk risk;
     /* made at first use */
     struct risk table;

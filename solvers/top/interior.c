@@ -49,6 +49,11 @@ static double first_level(const struct top_interior *in) {
             most = in->moving[k] > 0 ? fmax(most, x / in->moving[k]) : 0;
         }
     }
+    double sums[] = {sum, squares};
+    cluster_sum(in->cluster, sums, 2);
+    sum = sums[0];
+    squares = sums[1];
+    most = cluster_largest(in->cluster, most);
     return risk->kind == TOP_MEAN   ? sum
            : risk->kind == TOP_NONE ? 1
            : risk->square           ? sqrt(squares / risk->budget) / (2 * risk->theta)
@@ -94,11 +99,14 @@ static int start(struct top_interior_run *run, struct error *err) {
         at->u[k] = in->fixed[k] + in->moving[k] * at->level - x;
         products += fabs(g) * x;
     }
-    double product = fmax(products / (double)in->n, FIRST_PRODUCTS * alphas / (double)in->n_alpha);
+    double sums[] = {products, alphas};
+    cluster_sum(in->cluster, sums, 2);
+    double product = fmax(sums[0] / in->all, FIRST_PRODUCTS * sums[1] / in->all_alpha);
     for (size_t k = 0; k < in->n; k++) {
         first_multipliers(in, k, in->slope[k], product);
         at->lambda -= risk->kind == TOP_MEAN ? in->moving[k] * at->y[k] : 0;
     }
+    at->lambda = cluster_total(in->cluster, at->lambda);
     if (risk->kind == TOP_QUANTILE && risk->square) {
         at->w = product / at->level;
     }
@@ -184,8 +192,9 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
     const struct top_interior *in = &run->in;
     double mean = 0, part = TRIM;
     for (size_t k = 0; k < in->n; k++) {
-        mean += in->at.x[k] / (double)in->n;
+        mean += in->at.x[k] / in->all;
     }
+    mean = cluster_total(in->cluster, mean);
     *trimmed = false;
     for (int k = 0; k < tries && !*trimmed; k++, part *= TRIM_LESS) {
         if (take_point(run, part * mean, err)) {
@@ -266,9 +275,8 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
             fit->reason = fit->converged ? STOP_REACHED : said;
             return 0;
         }
-        bool better =
-            left < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
-            (mean < BETTER_PRODUCTS * products && mean * (double)in->n > PART_OF_GAP * left);
+        bool better = left < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
+                      (mean < BETTER_PRODUCTS * products && mean * in->all > PART_OF_GAP * left);
         stalled++;
         if (better) {
             gap = left;
@@ -294,6 +302,7 @@ static void spread(const struct top_interior_run *run, const double *values, dou
     for (size_t i = 0; i < whole->n; i++) {
         shares += whole->share[i];
     }
+    shares = cluster_total(whole->cluster, shares);
     for (size_t i = 0; i < whole->n; i++) {
         out[i] = run->tight ? rest * (whole->share[i] / shares) : 0;
     }
@@ -317,6 +326,7 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
             alphas += run->best_alpha[i];
             sum += features ? 0 : run->best_f[i]; /* else (width) */
         }
+        alphas = cluster_total(run->in.cluster, alphas);
         spread(run, run->best_beta, alphas, fit->beta);
         memset(fit->alpha, 0, n * sizeof *fit->alpha);
         for (size_t i = 0; i < m; i++) {

@@ -13,6 +13,7 @@
 #ifndef SOLVERS_TOP_INTERIOR_PRIVATE_H
 #define SOLVERS_TOP_INTERIOR_PRIVATE_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "solvers/top/risk.h"
 #include "solvers/top/system.h"
@@ -28,10 +29,14 @@ struct top_point {
 };
 
 struct top_interior {
+    struct cluster
+        *cluster; /* of the risk: rows and variables are of this rank, all else of all ranks,
+                                which make every call below together; or NULL */
     struct top_risk *risk; /* of the m rows */
     struct top_system *system;
     double cost;
     size_t m, n, n_alpha;
+    double all, all_alpha;      /* n and n_alpha of all ranks */
     size_t width;               /* of f: features, or 0 where f is sum b_i phi_i and no more */
     size_t *row;                /* (n) of each variable */
     size_t *alpha_of, *beta_of; /* (m) variable of each row, or SIZE_MAX */

@@ -12,11 +12,17 @@ static bool in_use(const struct top_risk *risk, bool tight, size_t i) {
     return risk->cost[i] > 0 || (!tight && risk->mass[i] > 0);
 }
 
-static bool is_tight(const struct top_risk *risk) {
+/* The sum over all ranks. */
+static double sum_shares(const struct top_risk *risk) {
     double shares = 0;
     for (size_t i = 0; i < risk->n; i++) {
         shares += risk->share[i];
     }
+    return cluster_total(risk->cluster, shares);
+}
+
+static bool is_tight(const struct top_risk *risk) {
+    double shares = sum_shares(risk);
     return risk->kind == TOP_MEAN && shares <= TIGHT;
 }
 
@@ -31,6 +37,7 @@ static size_t count_rows(const struct top_risk *risk, bool tight) {
 double top_interior_work(const struct problem *problem, const struct top_risk *risk) {
     enum { USUAL_STEPS = 20, ARRAYS = 100 }; /* ARRAYS: loops over the rows in a step */
     size_t m = count_rows(risk, is_tight(risk));
+    m = cluster_count(risk->cluster, m);
     return USUAL_STEPS * (top_system_work(problem, m) + ARRAYS * (double)m);
 }
 
@@ -42,6 +49,8 @@ static int make_risk(struct top_interior_run *run, size_t m, struct error *err) 
     if (!run->rows || top_risk_create(risk, m, err)) {
         return -1;
     }
+    risk->cluster = whole->cluster;
+    risk->n_all = whole->n_all;
     risk->kind = run->tight ? TOP_NONE : whole->kind;
     risk->square = whole->square;
     risk->theta = whole->theta;
@@ -63,16 +72,14 @@ static int make_risk(struct top_interior_run *run, size_t m, struct error *err) 
 
 static int make_system(struct top_interior_run *run, const struct problem *problem,
                        struct error *err) {
-    double *centre = NULL, shares = 0;
+    double *centre = NULL;
     size_t n = run->whole->n;
     if (run->tight) {
         centre = memory_array(n, sizeof *centre, "a centre", err);
         if (!centre) {
             return -1;
         }
-        for (size_t i = 0; i < n; i++) {
-            shares += run->whole->share[i];
-        }
+        double shares = sum_shares(run->whole);
         for (size_t i = 0; i < n; i++) {
             centre[i] = run->whole->share[i] / shares;
         }
@@ -186,6 +193,7 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
     if (make_risk(run, m, err) || make_system(run, problem, err)) {
         return -1;
     }
+    in->cluster = risk->cluster;
     in->risk = risk;
     in->cost = cost;
     in->m = m;
@@ -193,6 +201,8 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
         in->n_alpha += risk->cost[i] > 0;
         in->n += (risk->cost[i] > 0) + (size_t)(risk->mass[i] > 0);
     }
+    in->all = cluster_total(in->cluster, (double)in->n);
+    in->all_alpha = cluster_total(in->cluster, (double)in->n_alpha);
     in->balanced = in->levelled = risk->kind != TOP_NONE;
     in->n_borders = risk->kind == TOP_MEAN ? 3 : risk->kind == TOP_QUANTILE ? 2 : 0;
     if (make_arrays(run, err)) {

@@ -51,17 +51,20 @@ static bool arced(const struct top_interior *in) {
 
 double top_interior_mean_product(const struct top_interior *in) {
     const struct top_point *at = &in->at;
-    double sum = arced(in) ? at->level * at->w : 0, count = arced(in) ? 1 : 0;
+    bool arc = arced(in) && cluster_leads(in->cluster);
+    double sum = arc ? at->level * at->w : 0, count = arc ? 1 : 0;
     for (size_t k = 0; k < in->n; k++) {
         sum += at->x[k] * at->z[k] + (in->capped[k] ? at->u[k] * at->y[k] : 0);
         count += in->capped[k] ? 2 : 1;
     }
-    return sum / count;
+    double sums[] = {sum, count};
+    cluster_sum(in->cluster, sums, 2);
+    return sums[0] / sums[1];
 }
 
 double top_interior_predicted(const struct top_interior *in, double length) {
     const struct top_point *at = &in->at, *by = &in->affine;
-    double count = arced(in) ? 1 : 0;
+    double count = arced(in) && cluster_leads(in->cluster) ? 1 : 0;
     double sum = count * (at->level + length * by->level) * (at->w + length * by->w);
     for (size_t k = 0; k < in->n; k++) {
         sum += (at->x[k] + length * by->x[k]) * (at->z[k] + length * by->z[k]);
@@ -71,7 +74,9 @@ double top_interior_predicted(const struct top_interior *in, double length) {
             count++;
         }
     }
-    return sum / count;
+    double sums[] = {sum, count};
+    cluster_sum(in->cluster, sums, 2);
+    return sums[0] / sums[1];
 }
 
 /* ---- the system ---- */
@@ -79,7 +84,7 @@ double top_interior_predicted(const struct top_interior *in, double length) {
 /* Curvatures, and the borders. Returns the level's own entry. */
 static double fill_curvatures(struct top_interior *in) {
     const struct top_point *at = &in->at;
-    double own = arced(in) ? at->w / at->level : 0;
+    double own = arced(in) && cluster_leads(in->cluster) ? at->w / at->level : 0;
     for (size_t k = 0; k < in->n; k++) {
         double cap = in->capped[k] ? at->y[k] / at->u[k] : 0;
         double arc = in->arc[k] > 0 ? 1 / (in->arc[k] * at->level) : 0;
@@ -91,7 +96,7 @@ static double fill_curvatures(struct top_interior *in) {
                 in->moving[k] * in->moving[k] * cap + (arc > 0 ? turn * at->x[k] / at->level : 0);
         }
     }
-    return own;
+    return cluster_total(in->cluster, own);
 }
 
 /* E of each row. */
@@ -145,7 +150,8 @@ static int solve_inner(struct top_interior *in, const double *right, const doubl
 static void fill_residuals(struct top_interior *in) {
     const struct top_point *at = &in->at;
     bool mean = in->risk->kind == TOP_MEAN;
-    double slope = mean ? -at->lambda : in->risk->budget - at->w, alphas = 0, all = 0;
+    double slope = !cluster_leads(in->cluster) ? 0 : mean ? -at->lambda : in->risk->budget - at->w;
+    double alphas = 0, all = 0;
     for (size_t k = 0; k < in->n; k++) {
         double sign = top_interior_sign(in, k), x = at->x[k];
         double value = sign * in->s[in->row[k]] + in->square[k] * x - in->linear[k] - at->z[k];
@@ -165,9 +171,11 @@ static void fill_residuals(struct top_interior *in) {
         all += sign * x;
         alphas += k < in->n_alpha ? x : 0;
     }
-    in->level_slope = slope;
-    in->excess[0] = all;
-    in->excess[1] = alphas - at->level;
+    double sums[] = {slope, all, alphas};
+    cluster_sum(in->cluster, sums, 3);
+    in->level_slope = sums[0];
+    in->excess[0] = sums[1];
+    in->excess[1] = sums[2] - at->level;
 }
 
 int top_interior_factor(struct top_interior *in, bool *done, struct error *err) {
@@ -241,11 +249,19 @@ static void solve_borders(double A[3][3], double *x, size_t n) {
 
 /* The moves of the level, rho and lambda, given the inner solution without them. */
 static void find_borders(const struct top_interior *in, const double *inner, double *moves) {
-    double A[3][3] = {{0}};
+    double A[3][3] = {{0}}, sums[3 * 4];
     for (size_t c = 0; c < in->n_borders; c++) {
-        moves[c] -= array_dot(in->border[c], inner, in->n);
+        double *row = sums + c * 4;
+        row[3] = array_dot(in->border[c], inner, in->n);
         for (size_t d = 0; d < in->n_borders; d++) {
-            A[c][d] = -array_dot(in->border[c], in->column[d], in->n);
+            row[d] = array_dot(in->border[c], in->column[d], in->n);
+        }
+    }
+    cluster_sum(in->cluster, sums, in->n_borders * 4);
+    for (size_t c = 0; c < in->n_borders; c++) {
+        moves[c] -= sums[c * 4 + 3];
+        for (size_t d = 0; d < in->n_borders; d++) {
+            A[c][d] = -sums[c * 4 + d];
         }
     }
     A[LEVEL][LEVEL] += in->level_own;
@@ -260,8 +276,10 @@ static int find_direction(struct top_interior *in, enum part part, struct top_po
                           struct error *err) {
     const struct top_point *at = &in->at;
     double on = part == AFFINE ? 1 : 0; /* residuals are affine's alone */
-    double moves[3] = {-on * in->level_slope, -on * in->excess[0], -on * in->excess[1]};
-    moves[LEVEL] += target_level(in, part) / at->level;
+    double moves[3] = {0, -on * in->excess[0], -on * in->excess[1]};
+    if (cluster_leads(in->cluster)) {
+        moves[LEVEL] = -on * in->level_slope + target_level(in, part) / at->level;
+    }
     for (size_t k = 0; k < in->n; k++) {
         in->right[k] = -on * in->slope[k] + target_x(in, part, k) / at->x[k];
         if (in->capped[k]) {
@@ -270,6 +288,7 @@ static int find_direction(struct top_interior *in, enum part part, struct top_po
             moves[LEVEL] += in->moving[k] * cap;
         }
     }
+    moves[LEVEL] = cluster_total(in->cluster, moves[LEVEL]);
     const double *lack = part == AFFINE ? in->lack : NULL;
     double *f = in->width > 0 ? to->f : NULL;
     if (solve_inner(in, in->right, lack, to->x, f, err)) {
@@ -328,6 +347,7 @@ double top_interior_longest(const struct top_interior *in, double target, double
             most = longest(at->y + k, a->y + k, c->y + k, d->y + k, target, weight, most);
         }
     }
+    most = -cluster_largest(in->cluster, -most);
     if (in->levelled) {
         most = longest(&at->level, &a->level, &c->level, &d->level, target, weight, most);
     }
@@ -366,6 +386,7 @@ bool top_interior_move(struct top_interior *in, double length, double target, do
     for (size_t j = 0; j < in->width; j++) {
         move(at->f + j, a->f + j, c->f + j, d->f + j, length, target, weight);
     }
+    fine = !cluster_any(in->cluster, !fine);
     return fine && (!in->levelled || at->level > 0) && isfinite(at->level) && isfinite(at->rho) &&
            isfinite(at->lambda);
 }

@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/methods/select.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,6 +42,12 @@ int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
         risk->n_top += risk->mass[i] > 0;
         risk->share[i] = risk->kind == TOP_MEAN ? fmin(1, risk->mass[i] / k) : 0;
     }
+    struct cluster *cluster = risk->cluster;
+    risk->total_cost = cluster_total(cluster, risk->total_cost);
+    risk->total_mass = cluster_total(cluster, risk->total_mass);
+    risk->n_positive = cluster_count(cluster, risk->n_positive);
+    risk->n_top = cluster_count(cluster, risk->n_top);
+    risk->n_all = cluster_count(cluster, risk->n);
     if (risk->n_positive == 0 || risk->n_top == 0) {
         return error_set(err, ERROR_RUNTIME, "no %s row has a weight above 0",
                          risk->n_positive == 0 ? "positive" : "negative");
@@ -50,6 +57,7 @@ int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
     for (size_t i = 0; i < risk->n; i++) {
         shares += risk->share[i];
     }
+    shares = cluster_total(cluster, shares);
     for (size_t i = 0; shares < 1 && i < risk->n; i++) {
         risk->share[i] /= shares;
     }
@@ -122,7 +130,9 @@ static double mean_threshold(struct top_risk *risk, const double *s, double *p) 
         }
     }
     double left;
-    size_t whole = top_risk_select(s, risk->share, risk->order, n, &left);
+    size_t whole = risk->cluster ? select_largest(risk->cluster, s, risk->share, 1, risk->order, n,
+                                                  &left, NULL)
+                                 : top_risk_select(s, risk->share, risk->order, n, &left);
     double t = 0;
     for (size_t i = 0; i < whole; i++) {
         uint32_t row = risk->order[i];
@@ -134,7 +144,7 @@ static double mean_threshold(struct top_risk *risk, const double *s, double *p) 
         p[row] = fmax(0, left);
         t += p[row] * s[row];
     }
-    return t;
+    return cluster_total(risk->cluster, t);
 }
 
 /* Sums over the rows with u_j = 1 + theta s_j above x: of mass, mass (u - x), mass (u - x)^2. */
@@ -143,16 +153,18 @@ struct above {
 };
 
 static struct above sum_above(const struct top_risk *risk, const double *s, double x) {
-    struct above above = {0, 0, 0};
+    double mass = 0, first = 0, second = 0;
     for (size_t i = 0; i < risk->n; i++) {
         double u = 1 + risk->theta * s[i] - x;
         if (risk->mass[i] > 0 && u > 0) {
-            above.mass += risk->mass[i];
-            above.first += risk->mass[i] * u;
-            above.second += risk->mass[i] * u * u;
+            mass += risk->mass[i];
+            first += risk->mass[i] * u;
+            second += risk->mass[i] * u * u;
         }
     }
-    return above;
+    double sums[] = {mass, first, second};
+    cluster_sum(risk->cluster, sums, 3);
+    return (struct above){sums[0], sums[1], sums[2]};
 }
 
 /* The threshold and its gradient, given the rows above x = theta t. From their mean: 1 + theta s_j
@@ -162,6 +174,7 @@ static double quantile_end(const struct top_risk *risk, const double *s, double 
     for (size_t i = 0; i < risk->n; i++) {
         highest = risk->mass[i] > 0 ? fmax(highest, 1 + theta * s[i]) : highest;
     }
+    highest = cluster_largest(risk->cluster, highest);
     x = fmin(x, highest); /* with a tiny budget nothing may be above x but by rounding */
     for (size_t i = 0; i < risk->n; i++) {
         double u = 1 + theta * s[i] - x;
@@ -169,10 +182,12 @@ static double quantile_end(const struct top_risk *risk, const double *s, double 
         mass += p[i];
         mean += p[i] * s[i];
     }
-    mean /= mass;
+    mass = cluster_total(risk->cluster, mass);
+    mean = cluster_total(risk->cluster, mean) / mass;
     for (size_t i = 0; i < risk->n; i++) {
         spread += p[i] * (s[i] - mean) * (s[i] - mean);
     }
+    spread = cluster_total(risk->cluster, spread);
     double t = mean + (mass - risk->budget) / (theta * mass);
     if (risk->square) { /* root = 1 - theta (t - mean) */
         double root = sqrt(fmax(0, (risk->budget - theta * theta * spread) / mass));
@@ -184,6 +199,7 @@ static double quantile_end(const struct top_risk *risk, const double *s, double 
     for (size_t i = 0; i < risk->n; i++) {
         sum += p[i];
     }
+    sum = cluster_total(risk->cluster, sum);
     for (size_t i = 0; i < risk->n; i++) {
         p[i] /= sum;
     }
@@ -200,6 +216,7 @@ static double quantile_threshold(const struct top_risk *risk, const double *s, d
             x = fmin(x, 1 + risk->theta * s[i]);
         }
     }
+    x = -cluster_largest(risk->cluster, -x);
     double mean = risk->budget / risk->total_mass;
     x -= risk->square ? sqrt(mean) : mean;
     for (;;) {
@@ -258,11 +275,13 @@ double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *o
             risk->p[i] = risk->mass[i] * top_slope(risk->square, s[i]);
         }
     }
-    risk->slopes = none ? 1 : slopes;
+    double sums[] = {value, slopes};
+    cluster_sum(risk->cluster, sums, 2);
+    risk->slopes = none ? 1 : sums[1];
     array_add(g, risk->slopes, risk->p, risk->n);
-    *offset = value - array_dot(g, s, risk->n);
+    *offset = sums[0] - cluster_total(risk->cluster, array_dot(g, s, risk->n));
     risk->threshold = t;
-    return value;
+    return sums[0];
 }
 
 /* The dual point of a plane: entries that are not 0, those of alpha first. */
@@ -333,7 +352,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
             scaled[i] = x * s[i];
         }
         double offset, value = 0.5 * x * x * norm + C * top_risk_cut(risk, scaled, g, &offset);
-        double slope = x * norm + C * array_dot(g, s, risk->n);
+        double slope = x * norm + C * cluster_total(risk->cluster, array_dot(g, s, risk->n));
         if (!(value >= *primal)) {
             *primal = value;
             best = x;
@@ -366,6 +385,7 @@ double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
     for (size_t i = 0; i < risk->n; i++) {
         unit = risk->mass[i] > 0 ? fmax(unit, beta[i]) : unit;
     }
+    unit = cluster_largest(risk->cluster, unit);
     for (size_t i = 0; i < risk->n; i++) {
         if (risk->cost[i] > 0) {
             value += alpha[i];
@@ -378,6 +398,12 @@ double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
             squares += part * part / risk->mass[i];
         }
     }
+    double sums[] = {value, betas, squares};
+    cluster_sum(risk->cluster, sums, 3);
+    value = sums[0];
+    betas = sums[1];
+    squares = sums[2];
+    largest = cluster_largest(risk->cluster, largest);
     switch (risk->kind) {
     case TOP_MEAN:
         break;

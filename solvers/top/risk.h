@@ -10,6 +10,7 @@
 #ifndef SOLVERS_TOP_RISK_H
 #define SOLVERS_TOP_RISK_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "solvers/methods/risk.h"
 
@@ -20,6 +21,9 @@
 enum top_kind { TOP_MEAN, TOP_QUANTILE, TOP_NONE };
 
 struct top_risk {
+    /* over whose ranks the rows are spread: n and what is (n) are then of this one's, all else is
+     * of all, and every function that sums over rows is for all ranks; NULL: all rows are here */
+    struct cluster *cluster;
     size_t n;
     enum top_kind kind;
     bool square;
@@ -29,6 +33,7 @@ struct top_risk {
     double theta, budget; /* TOP_QUANTILE */
     double total_cost, total_mass;
     size_t n_positive, n_top; /* rows with cost, rows with mass */
+    size_t n_all;             /* rows */
 
     uint32_t *order; /* (n) work; owned */
 
@@ -39,16 +44,16 @@ struct top_risk {
     double slopes; /* sum of slope; TOP_NONE: 1 */
 };
 
-/* Makes a risk of n rows that neither cost nor count; the caller fills cost, mass and what the
- * kind asks for, calls top_risk_ready, and in the end top_risk_free. */
+/* Makes a risk of n rows that neither cost nor count; the caller fills cost, mass, the cluster and
+ * what the kind asks for, calls top_risk_ready, and in the end top_risk_free. */
 int top_risk_create(struct top_risk *risk, size_t n, struct error *err);
 /* K is for TOP_MEAN. Fails when no row costs or none is in J. */
 int top_risk_ready(struct top_risk *risk, double k, struct error *err);
 void top_risk_free(struct top_risk *risk);
 
-/* Puts the rows order[0..n) with the largest scores, up to a total share of 1, first, and returns
- * the number of those that have their whole share. *left is what remains of 1; if it is not 0 the
- * next row is the one that has it. */
+/* Of rows that are all here: puts those of order[0..n) with the largest scores, up to a total share
+ * of 1, first, and returns the number of those that have their whole share. *left is what remains
+ * of 1; if it is not 0 the next row is the one that has it. */
 size_t top_risk_select(const double *s, const double *share, uint32_t *order, size_t n,
                        double *left);
 

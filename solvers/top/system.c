@@ -40,15 +40,17 @@ static size_t count_features(const struct problem *problem) {
     return (size_t)problem->data->n_features + (problem->constant > 0);
 }
 
+/* A matrix of rows would be of all ranks' rows. */
 static bool by_features(const struct problem *problem, size_t m) {
-    return !problem->gram && count_features(problem) < m;
+    return problem->cluster || (!problem->gram && count_features(problem) < m);
 }
 
 double top_system_work(const struct problem *problem, size_t m) {
     double rows = (double)m, side = rows, forming = 0, bytes;
     if (by_features(problem, m)) {
         side = (double)count_features(problem);
-        forming = rows * side * side / BLAS + 4 * (double)data_values(problem->data);
+        double values = cluster_total(problem->cluster, (double)data_values(problem->data));
+        forming = rows * side * side / BLAS + 4 * values;
         bytes = side * side * sizeof(double);
     } else {
         forming = 16 * rows * rows;
@@ -232,6 +234,7 @@ static int features_adjoint(struct top_system *system, const double *r, struct e
     }
     int status = system->map->adjoint(system->map, system->full, system->weights, err);
     if (status == 0 && system->centred) {
+        sum = cluster_total(system->map->cluster, sum);
         array_add(system->weights, -sum, system->mean, system->d);
     }
     for (size_t i = 0; i < system->m; i++) {
@@ -280,8 +283,9 @@ int top_system_square(struct top_system *system, const double *b, double *s, dou
 static int factor_features(struct top_system *system, const double *E) {
     size_t m = system->m, d = system->d;
     memcpy(system->E, E, m * sizeof *E);
+    struct cluster *cluster = system->map->cluster;
     memset(system->factor, 0, d * d * sizeof *system->factor);
-    for (size_t j = 0; j < d; j++) {
+    for (size_t j = 0; j < d && cluster_leads(cluster); j++) {
         system->factor[j * d + j] = 1;
     }
     for (size_t i = 0; i < m; i += BLOCK) {
@@ -296,6 +300,7 @@ static int factor_features(struct top_system *system, const double *E) {
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)d, (int)height, 1, system->block,
                     (int)d, 1, system->factor, (int)d);
     }
+    cluster_sum(cluster, system->factor, d * d);
     return cholesky_factor(system->factor, d);
 }
 

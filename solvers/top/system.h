@@ -16,10 +16,13 @@
 
 struct top_system;
 
-/* Operations, about, of one factorisation and the products that go with it, counted in those of a
- * plain loop; INFINITY if the matrix has more than some thousand rows, or does not fit into the
- * problem's cache. */
+/* Operations, about, of one factorisation of m rows, of all ranks where the problem's are spread,
+ * and the products that go with it, counted in those of a plain loop; INFINITY if the matrix has
+ * more than some thousand rows, or does not fit into the problem's cache. */
 double top_system_work(const struct problem *problem, size_t m);
+
+/* Where rows are spread over ranks the system is that of all, rows and vectors of m are of one's
+ * own, and the functions below are for all ranks. */
 
 /* The matrix of rows[0..m) (numbers of the problem's rows; all borrowed). With centre, n
  * coefficients c that sum to 1, it is that of the rows less their combination: phi_i - sum c_j

@@ -7,6 +7,7 @@
 #include "solvers/top/certify.h"
 #include "solvers/top/engines.h"
 #include "solvers/top/grill.h"
+#include "solvers/top/nothing.h"
 #include "solvers/top/risk.h"
 
 #include <math.h>
@@ -61,6 +62,16 @@ static enum top_kind kind_of(enum top_formulation formulation) {
     }
 }
 
+/* Those of all ranks. */
+static void join_counts(struct top_counts *counts, struct cluster *cluster) {
+    double weights[] = {counts->positive_weight, counts->top_weight};
+    counts->n_positive = cluster_count(cluster, counts->n_positive);
+    counts->n_negative = cluster_count(cluster, counts->n_negative);
+    cluster_sum(cluster, weights, 2);
+    counts->positive_weight = weights[0];
+    counts->top_weight = weights[1];
+}
+
 /* Weights of the rows, by class. */
 static void read_weights(struct top *top) {
     const struct data *data = top->problem->data;
@@ -85,6 +96,7 @@ static void read_weights(struct top *top) {
         counts->positive_weight += top->cost[i];
         counts->top_weight += top->mass[i];
     }
+    join_counts(&top->counts, top->problem->cluster);
 }
 
 static int choose_k(struct top *top, struct error *err) {
@@ -195,6 +207,7 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
     if (top_risk_create(risk, n, err) < 0) {
         return -1;
     }
+    risk->cluster = top->map.cluster;
     risk->kind = kind_of(top->setting.formulation);
     risk->square = loss == TOP_SQUARED_HINGE;
     risk->theta = top->setting.theta;
@@ -206,57 +219,10 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
         top_risk_free(risk);
         return -1;
     }
+    double values = top->map.primal ? (double)data_values(top->problem->data) : 0;
+    engines->values = cluster_total(top->map.cluster, values);
     engines->problem = &top->own;
     engines->map = &top->map;
-    return 0;
-}
-
-/* ---- w = 0 ---- */
-
-/* topmeank, where the positives' own centroid is among the means of K rows: each positive's part of
- * the cost is no more than its share of the threshold. */
-static bool nothing_is_best(const struct top *top, const struct top_parameters *parameters) {
-    const struct top_risk *risk = &top->engines[parameters->loss].risk;
-    if (top->setting.formulation != TOP_MEAN_K) {
-        return false;
-    }
-    for (size_t i = 0; i < risk->n; i++) {
-        if (risk->cost[i] > 0 && risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static const char *explain(const struct top *top) {
-    switch (kind_of(top->setting.formulation)) {
-    case TOP_MEAN:
-        return "w = 0 is optimal: the centroid of the positives is no further than the means of K "
-               "rows of the threshold; a smaller K or tau, or another kernel, may help";
-    case TOP_QUANTILE:
-        return "w = 0 is optimal: no direction takes the positives above the threshold; another "
-               "tau or theta, or another kernel, may help";
-    case TOP_NONE:
-        break;
-    }
-    return "w = 0 is optimal: no direction takes the positives above the negatives; another kernel "
-           "may help";
-}
-
-/* The fit that shows it: weights 0, and at scores 0 the same of alpha and of beta. */
-static int balance(const struct top *top, const struct top_parameters *parameters, struct fit *fit,
-                   struct error *err) {
-    const struct top_risk *risk = &top->engines[parameters->loss].risk;
-    fit->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
-    fit->alpha = memory_zeros(risk->n, sizeof(double), "the dual point", err);
-    fit->beta = memory_zeros(risk->n, sizeof(double), "the dual point", err);
-    if (!fit->weights || !fit->alpha || !fit->beta) {
-        return -1;
-    }
-    for (size_t i = 0; i < risk->n; i++) {
-        fit->alpha[i] = parameters->cost * risk->cost[i] * top_slope(risk->square, 0);
-        fit->beta[i] = fit->alpha[i];
-    }
     return 0;
 }
 
@@ -270,6 +236,10 @@ static int check_method(const struct top *top, const struct top_parameters *para
     }
     if (is_grill(formulation) && !top->map.primal) {
         return error_set(err, ERROR_USAGE, "grill is for the linear kernel");
+    }
+    if (top->map.cluster &&
+        (is_grill(formulation) || parameters->method == TOP_SMO || parameters->method == TOP_CD)) {
+        return error_set(err, ERROR_USAGE, "grill, smo and cd want all rows in one place");
     }
     if (formulation == TOP_SVM && parameters->method == TOP_CD) {
         return error_set(err, ERROR_USAGE, "solver cd: not for formulation svm");
@@ -368,12 +338,12 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         if (!certificate->certified) {
             return 0;
         }
-        double rounding = ((double)top->problem->n + 16) * ROUNDING;
+        double rounding = ((double)top->engines[parameters->loss].risk.n_all + 16) * ROUNDING;
         bool useful = certificate->primal < certificate->nothing * (1 - rounding);
         bool reached = certificate->gap <= parameters->epsilon;
         if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {
             take_nothing(top, parameters->loss, best);
-            best->zero = explain(top);
+            best->zero = top_nothing_explain(kind_of(top->setting.formulation));
             return 0;
         }
         if (!believed || (reached && useful) || parameters->method == TOP_CD) {
@@ -392,13 +362,13 @@ static int solve_trivial(struct top *top, const struct top_parameters *parameter
     struct top_risk *risk = &top->engines[parameters->loss].risk;
     double threshold;
     best->found = true;
-    if (balance(top, parameters, &best->fit, err) < 0 ||
+    if (top_nothing_balance(risk, parameters->cost, top->map.dimension, &best->fit, err) < 0 ||
         top_certify(&top->certifier, risk, parameters->cost, parameters->epsilon, &best->fit,
                     &best->certificate, &threshold, err) < 0) {
         return -1;
     }
     take_nothing(top, parameters->loss, best);
-    best->zero = explain(top);
+    best->zero = top_nothing_explain(kind_of(top->setting.formulation));
     return 0;
 }
 
@@ -464,9 +434,10 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     struct best best = {.found = false};
     int status = create_engines(top, parameters->loss, err);
     if (status == 0) {
-        status = nothing_is_best(top, parameters)
-                     ? solve_trivial(top, parameters, &best, err)
-                     : solve_convex(top, parameters, monitor, &best, err);
+        bool trivial = top->setting.formulation == TOP_MEAN_K &&
+                       top_nothing_is_best(&top->engines[parameters->loss].risk);
+        status = trivial ? solve_trivial(top, parameters, &best, err)
+                         : solve_convex(top, parameters, monitor, &best, err);
     }
     if (status == 0) {
         if (best.certificate.worse) {

@@ -76,9 +76,10 @@ struct top_counts {
     double k;                           /* K of the formulations that have one, else 0 */
 };
 
-/* A problem made ready: solve it at as many parameters as wanted, each start is the last solution.
- * Borrows problem, which must outlive it. Fails when there are no positives or no negatives, or K
- * is larger than J. */
+/* A problem made ready, whose rows may be spread over ranks, which then make all calls together:
+ * only cutting planes and interior points are for that, and not grill. Solve it at as many
+ * parameters as wanted, each start is the last solution. Borrows problem, which must outlive it.
+ * Fails when there are no positives or no negatives, or K is larger than J. */
 struct top;
 int top_create(struct top **top, const struct problem *problem, const struct top_setting *setting,
                struct error *err);
@@ -94,7 +95,8 @@ const double *top_alpha(const struct top *top);
 const double *top_beta(const struct top *top);
 
 /* Solves; solution->zero says why w = 0 is optimal, where it is. The caller calls solution_free.
- * Fails for lack of memory, for a method that the problem does not admit, or when scores overflow. */
+ * Fails for lack of memory, for a method that the problem does not admit, or when scores
+ * overflow. */
 int top_solve(struct top *top, const struct top_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err);
 

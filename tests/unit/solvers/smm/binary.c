@@ -177,7 +177,8 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
     for (size_t i = 0; i < sample->n; i++) {
         cost[i] = C * sample->cost[i];
     }
-    struct binary_loss loss = {sample->y, cost, sample->margin, squared};
+    struct binary_loss loss = {
+        .y = sample->y, .cost = cost, .margin = sample->margin, .squared = squared};
     struct binary *binary;
     CHECK(binary_create(&binary, rows, &err) == 0, "%s", err.text);
     for (int epsilon = 3; epsilon <= 7; epsilon += 2) {
@@ -242,7 +243,8 @@ static void check_bias(void) {
             s[i] = (double)random_below(&random, 9) / 4 - 1;
         }
         for (int squared = 0; squared < 2; squared++) {
-            struct binary_loss loss = {sample.y, sample.cost, sample.margin, squared};
+            struct binary_loss loss = {
+                .y = sample.y, .cost = sample.cost, .margin = sample.margin, .squared = squared};
             double sum, b = binary_bias(&loss, s, n, breaks, &sum), least = INFINITY;
             for (size_t i = 0; !squared && i < n; i++) { /* a breakpoint is a minimum */
                 double at = sample.y[i] * sample.margin[i] - s[i];
@@ -259,7 +261,7 @@ static void check_bias(void) {
     }
     /* an interval of minima: its middle */
     double y[] = {1, -1}, cost[] = {1, 1}, apart[] = {3, -2}, sum;
-    struct binary_loss loss = {y, cost, NULL, false};
+    struct binary_loss loss = {.y = y, .cost = cost};
     double b = binary_bias(&loss, apart, 2, breaks, &sum);
     CHECK(sum == 0 && b == -0.5, "middle of [-2, 1] is %g", b);
     free(breaks);
@@ -272,7 +274,8 @@ static void check_warm(void) {
         struct error err = {0};
         struct sample sample = draw(200, 20, false, 5);
         struct binary_rows rows = {.n = sample.n, .d = sample.d, .z = sample.z};
-        struct binary_loss loss = {sample.y, sample.cost, sample.margin, squared};
+        struct binary_loss loss = {
+            .y = sample.y, .cost = sample.cost, .margin = sample.margin, .squared = squared};
         struct binary *binary;
         struct binary_fit cold, again, warm, given;
         CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
@@ -311,7 +314,7 @@ static void check_conjugate(void) {
     for (size_t i = 0; i < sample.n; i++) {
         sample.cost[i] = 0.01;
     }
-    struct binary_loss loss = {sample.y, sample.cost, NULL, false};
+    struct binary_loss loss = {.y = sample.y, .cost = sample.cost};
     struct binary *binary;
     struct binary_fit fit;
     CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);

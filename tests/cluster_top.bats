@@ -1,0 +1,103 @@
+# Classification at the top over ranks: the answer of one process.
+bats_require_minimum_version 1.5.0
+load helper
+load cluster
+
+# rows N: that many of five features in steps of 1/2, so that scores are often equal; a third is positive,
+# and these come last.
+rows() {
+    awk -v n="$1" 'BEGIN {
+        srand(11)
+        for (i = 1; i <= n; i++) {
+            line = i <= 2 * n / 3 ? "-1" : "1"
+            for (j = 1; j <= 5; j++) { line = line " " j ":" int(5 * rand() + (line > 0) * (j < 3)) / 2 }
+            print line
+        }
+    }'
+}
+
+# same RANKS OPTIONS: interior points, which take the same steps on ranks as in one process.
+same() {
+    local n=$1 name
+    shift
+    svm-top-train -q -j 1 --solver interior "$@" data.svm plain.model >plain
+    ranks "$n" svm-top-train -q -j 1 --solver interior "$@" data.svm model >report || fail "$n ranks: $*"
+    near "$(header primal report)" "$(header primal plain)" 1e-10
+    for name in positives negatives iterations; do
+        assert_equal "$(header "$name" report)" "$(header "$name" plain)"
+    done
+    near "$(header threshold model)" "$(header threshold plain.model)" 1e-8
+    assert_equal "$(header labels model)" "$(header labels plain.model)"
+    within "$(header gap report)" 0 1e-5
+}
+
+# bounds RANKS OPTIONS: another way there, with bounds of the same optimum.
+bounds() {
+    local n=$1
+    shift
+    svm-top-train -q -j 1 "$@" data.svm plain.model >plain
+    ranks "$n" svm-top-train -q -j 1 "$@" data.svm model >report || fail "$n ranks: $*"
+    within "$(header dual report)" 0 "$(header primal plain)"
+    within "$(header dual plain)" 0 "$(header primal report)"
+    within "$(header gap report)" 0 1e-3
+}
+
+@test "cluster: each convex formulation and loss has the objective of one process" {
+    rows 90 >data.svm
+    same 2 -s toppush -e 1e-6
+    same 3 -s toppush -l 1 -c 10 -e 1e-6
+    same 2 -s toppushk -k 7.5 -e 1e-6 --lambda .01
+    same 3 -s tau-fpl --tau .2 -e 1e-6
+    same 2 -s topmeank --tau .9 -l 1 -e 1e-6
+    same 2 -s patmat -l 1 --theta .1 -e 1e-6
+    same 3 -s patmat-np --theta 5 -e 1e-6
+    same 3 -s svm -l 1 -B 1 -e 1e-6
+}
+
+@test "cluster: planes cut by all ranks, and interior points behind them" {
+    rows 90 >data.svm
+    bounds 2 -s toppushk --solver bundle
+    bounds 3 -s patmat
+}
+
+@test "cluster: classes and weights are those of all ranks, some of which have no row" {
+    rows 9 >data.svm
+    same 4 -s toppushk -k 2 -w 1:2.5 -w -1:.7 -e 1e-6
+    same 2 -s topmeank --tau 1 -e 1e-6 # beta has no inside
+    same 3 --positive -1 -e 1e-6
+    rows 3 >data.svm
+    same 4 -s patmat -e 1e-6
+    ranks 3 svm-top-train -q -s topmeank --tau .01 data.svm model >report
+    svm-top-train -q -s topmeank --tau .01 data.svm plain.model >plain
+    near "$(header primal report)" "$(header primal plain)" 1e-10
+}
+
+@test "cluster: kernels of classification at the top" {
+    rows 60 >data.svm
+    bounds 2 -t 2 -g .1
+    bounds 3 -s svm -t 2 -g .1 --solver interior
+}
+
+@test "cluster: what of classification at the top is not spread says so" {
+    rows 9 >data.svm
+    on_ranks 2 misused svm-top-train -s grill data.svm model
+    grep -q 'grill' err || fail "$(<err)"
+    on_ranks 2 misused svm-top-train --solver smo data.svm model
+    on_ranks 2 misused svm-top-train --calibrate .1 data.svm model
+}
+
+@test "cluster: what only all rows tell wrong is told once" {
+    rows 9 >data.svm
+    on_ranks 3 refused svm-top-train -s toppushk -k 7 data.svm model
+    grep -q 'K is 7, but there are only 6 negatives' err || fail "$(<err)"
+    head -6 data.svm >negatives.svm
+    on_ranks 3 refused svm-top-train negatives.svm model
+    grep -q 'no positive row' err || fail "$(<err)"
+}
+
+@test "cluster: real data at the top, to a gap of 1e-6" {
+    real top/ionosphere.svm.gz
+    ln -s "$real" data.svm
+    same 2 -s toppush -e 1e-6
+    same 3 -s patmat-np -l 1 -e 1e-6
+}
