@@ -28,16 +28,16 @@ static int compare_numbers(const void *a, const void *b) {
 
 /* ---- from rows ---- */
 
-/* Marks the labels of the rows in used (names). */
-static void mark_used(const struct data *data, const uint32_t *rows, size_t n, bool *used) {
+/* Marks the labels of the rows by 1 in used (names). */
+static void mark_used(const struct data *data, const uint32_t *rows, size_t n, double *used) {
     for (size_t i = 0; i < n; i++) {
         size_t row = rows ? rows[i] : i;
         if (data->labels == DATA_SET) {
             for (uint64_t at = data->label_start[row]; at < data->label_start[row + 1]; at++) {
-                used[data->label[at]] = true;
+                used[data->label[at]] = 1;
             }
         } else if (data->label[row] != UINT32_MAX) {
-            used[data->label[row]] = true;
+            used[data->label[row]] = 1;
         }
     }
 }
@@ -54,10 +54,10 @@ static int add_all(struct labels *labels, char *const *name, size_t n, struct er
 }
 
 int labels_collect(struct labels *labels, const struct data *data, const uint32_t *rows,
-                   size_t n_rows, struct error *err) {
+                   size_t n_rows, struct cluster *cluster, struct error *err) {
     const struct names *names = &data->names;
     *labels = (struct labels){0};
-    bool *used = memory_zeros(names->n, sizeof *used, "labels", err);
+    double *used = memory_zeros(names->n, sizeof *used, "labels", err);
     char **name = memory_array(names->n, sizeof *name, "labels", err);
     int status = -1;
     if (used && name) {
@@ -65,8 +65,9 @@ int labels_collect(struct labels *labels, const struct data *data, const uint32_
         bool numbers = true;
         struct decimal number;
         mark_used(data, rows, n_rows, used);
+        cluster_max(cluster, used, names->n);
         for (size_t i = 0; i < names->n; i++) {
-            if (used[i]) {
+            if (used[i] > 0) {
                 numbers = numbers && decimal_read(&number, names->name[i], strlen(names->name[i]));
                 name[n++] = names->name[i];
             }

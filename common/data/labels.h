@@ -5,6 +5,7 @@
 #ifndef COMMON_DATA_LABELS_H
 #define COMMON_DATA_LABELS_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/data/data.h"
 
@@ -19,9 +20,10 @@ struct labels {
 };
 
 /* Takes the labels of rows[0..n) of data (NULL: of its first n), with DATA_NAME or DATA_SET; a
- * DATA_NAME row may have none. There may be none at all. The caller calls labels_free. */
+ * DATA_NAME row may have none. There may be none at all. The caller calls labels_free. cluster: over
+ * whose ranks the rows are spread, with the same names on each; or NULL. All ranks. */
 int labels_collect(struct labels *labels, const struct data *data, const uint32_t *rows, size_t n,
-                   struct error *err);
+                   struct cluster *cluster, struct error *err);
 
 /* map (names->n): the number in `labels` of each of other names, or LABELS_UNKNOWN. */
 void labels_map(const struct labels *labels, const struct names *names, uint32_t *map);

@@ -24,10 +24,19 @@ enum {
     FIRST_WAIT = 3,      /* but may be so many sweeps away */
     float_PATIENCE = 50, /* sweeps, and a quarter of those so far, without PROGRESS of the gap: */
     double_PATIENCE = 5000, /* float is left soon, for progress in double can be slow */
-    MOST_ROUNDS = 8
+    MOST_ROUNDS = 8,
+    /* of rounds of ranks: products for each weight, for which a sum over ranks is little beside; and
+     * at the least; parts of a sweep, and sweeps, that may be rounds */
+    ROUND_PRODUCTS = 32,
+    LEAST_PRODUCTS = 1 << 17,
+    MOST_PARTS = 64,
+    MOST_REPEATS = 4
 };
 
 static const double PROGRESS = 0.02;
+
+/* Most that the factor of rounds changes by from one to the next. */
+static const double SLOWER = 0.9, FASTER = 1.25;
 
 /* Of the sampling. Sweeps on mnist10k to 1e-3 and 1e-6 are 743 and 2453 with 0.05 and 0.2, as
  * kernels have them, 409 and 1169 with these; letter and news20 are alike with both. */
@@ -60,7 +69,7 @@ struct mc_linear {
     double *cap;        /* (k) C of a row of each class */
     uint32_t *identity; /* (n_features) columns of a dense row; NULL if rows are sparse */
     uint32_t *changed;  /* (k) work */
-    double *u;          /* (k) work */
+    double *u, *to;     /* (k) work */
     double cost;        /* alpha is for; 0 before the first solve */
     struct mc_alpha alpha;
     struct mc_sampling sampling;
@@ -68,6 +77,14 @@ struct mc_linear {
     double primal, dual;   /* bounds of the last evaluation, to tell */
     double near;           /* gap below which there is little patience */
     uint64_t sweeps, most; /* of this solve, and at the most */
+
+    /* of a problem whose rows are spread: */
+    struct cluster *cluster;
+    struct mc_alpha before; /* alpha where the round began */
+    unsigned char *seen;    /* (n) rows that are looked at */
+    size_t parts, repeats;  /* rounds of a sweep, or sweeps of a round */
+    double round_work;      /* products */
+    double factor;          /* see rounds_real.h */
     enum end end;
     enum stop_reason limit; /* when STOPPED */
 };
@@ -83,14 +100,84 @@ static inline struct mc_row mc_linear_row(const struct mc_linear *linear, size_t
                            (size_t)(data->row_start[i + 1] - first)};
 }
 
-/* The linear part of the dual. */
+/* The linear part of the dual, of all ranks. */
 static double mc_linear_sum(const struct mc_linear *linear) {
     double sum = 0;
     for (size_t i = 0; i < linear->n; i++) {
         sum += linear->q[i] > 0 ? mc_alpha_sum(&linear->alpha, i)
                                 : linear->cap[linear->y[i]] * mc_most(&linear->shape);
     }
+    return cluster_total(linear->cluster, sum);
+}
+
+/* True if sweeps over the classes that a row has at hand are worth it. */
+static bool mc_linear_few(const struct mc_linear *linear) {
+    return linear->shape.form->relative && linear->alpha.list;
+}
+
+/* ---- rounds of ranks ---- */
+
+/* What the sum of alpha has risen by since the round began, in the rows order[0..n), which may be
+ * there more than once; order NULL: 0..n. */
+static double mc_linear_gained(struct mc_linear *linear, const uint32_t *order, size_t n) {
+    double sum = 0;
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order ? order[t] : t;
+        if (!linear->seen[i]) {
+            sum += mc_alpha_sum(&linear->alpha, i) - mc_alpha_sum(&linear->before, i);
+            linear->seen[i] = 1;
+        }
+    }
+    for (size_t t = 0; t < n; t++) {
+        linear->seen[order ? order[t] : t] = 0;
+    }
     return sum;
+}
+
+/* Takes the alpha of these rows theta of their way on from where the round began, and begins the next
+ * one there. */
+static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32_t *order, size_t n,
+                            struct error *err) {
+    size_t k = linear->shape.k;
+    double *from = linear->u, *to = linear->to;
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order ? order[t] : t;
+        mc_alpha_load(&linear->alpha, i, to);
+        if (theta < 1) {
+            mc_alpha_load(&linear->before, i, from);
+            for (size_t c = 0; c < k; c++) { /* between the two, rounding or not */
+                double x = from[c] + theta * (to[c] - from[c]);
+                to[c] = fmin(fmax(x, fmin(from[c], to[c])), fmax(from[c], to[c]));
+            }
+            if (mc_alpha_store(&linear->alpha, i, to, err) < 0) {
+                return -1;
+            }
+        }
+        if (mc_alpha_store(&linear->before, i, to, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The factor that would have made `best` of the step the whole of it, by and by. */
+static void mc_linear_learn(struct mc_linear *linear, double best) {
+    double most = (double)cluster_size(linear->cluster);
+    double change = best > 0 ? fmin(fmax(1 / best, SLOWER), FASTER) : FASTER;
+    linear->factor = fmin(fmax(linear->factor * change, 1), most);
+}
+
+/* What is a round: so that sums of weights over ranks cost little beside it, and else as small as may
+ * be, for ranks then know best what the others do. */
+static void plan_rounds(struct mc_linear *linear) {
+    double k = (double)linear->shape.k, weights = ((double)linear->n_features + 1) * k;
+    double least = fmax(ROUND_PRODUCTS * weights, LEAST_PRODUCTS);
+    double sweep = cluster_largest(linear->cluster, (double)data_values(linear->data)) * 2 * k;
+    double parts = floor(sweep / least), repeats = ceil(least / fmax(sweep, 1));
+    linear->parts = (size_t)fmax(1, fmin(parts, MOST_PARTS));
+    linear->repeats = (size_t)fmax(1, fmin(repeats, MOST_REPEATS));
+    linear->round_work = sweep * (double)linear->repeats / (double)linear->parts;
+    linear->factor = 1;
 }
 
 /* Sweeps to the next evaluation, which costs half a sweep: most of those that the gap will take to
@@ -127,6 +214,12 @@ static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-
 #undef SIGNED
 #undef NAME
 
+static int create_rounds(struct mc_linear *linear, struct error *err) {
+    linear->seen = memory_zeros(linear->n, 1, "a round", err);
+    plan_rounds(linear);
+    return linear->seen ? mc_alpha_create(&linear->before, linear->n, linear->shape.k, err) : -1;
+}
+
 int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, struct error *err) {
     struct mc_linear *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
@@ -136,6 +229,7 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
     made->task = task;
     made->shape = task->shape;
     made->data = data;
+    made->cluster = task->problem->cluster;
     made->n = task->n;
     made->n_features = data->n_features;
     made->y = task->y;
@@ -143,7 +237,8 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
     made->q = memory_array(made->n, sizeof(double), "norms", err);
     made->cap = memory_array(made->shape.k, sizeof(double), "costs", err);
     made->changed = memory_array(made->shape.k, sizeof(uint32_t), "a block", err);
-    made->u = memory_array(made->shape.k, sizeof(double), "a block", err);
+    made->u = memory_array(made->shape.k, 2 * sizeof(double), "a block", err);
+    made->to = made->u ? made->u + made->shape.k : NULL;
     if (!data->row_start) {
         made->identity = memory_array(made->n_features, sizeof(uint32_t), "columns", err);
     }
@@ -165,6 +260,10 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
         }
         made->q[i] = q;
     }
+    if (made->cluster && create_rounds(made, err) < 0) {
+        mc_linear_free(made);
+        return -1;
+    }
     *linear = made;
     return 0;
 }
@@ -179,6 +278,8 @@ void mc_linear_free(struct mc_linear *linear) {
     free(linear->changed);
     free(linear->u);
     mc_alpha_free(&linear->alpha);
+    mc_alpha_free(&linear->before);
+    free(linear->seen);
     mc_sampling_free(&linear->sampling);
     free(linear);
 }
@@ -220,6 +321,7 @@ static double *exact_weights(struct mc_linear *linear, struct error *err) {
         double_row_update_few(&row, linear->bias, W, d, k, linear->u, linear->changed, n_changed);
     }
     free(alpha);
+    cluster_sum(linear->cluster, W, (d + 1) * k);
     for (size_t f = 0; linear->shape.form->centred && f <= d; f++) {
         double sum = 0;
         for (size_t c = 0; c < k; c++) {
@@ -235,11 +337,9 @@ static double *exact_weights(struct mc_linear *linear, struct error *err) {
 /* Whether time is up, and what a certificate costs is more than is left: scores of all rows, and a few
  * passes over alpha. */
 static bool is_too_late(const struct mc_linear *linear) {
-    const struct data *data = linear->data;
-    double n = (double)linear->n, values = data->row_start ? (double)data->row_start[data->n_rows]
-                                                           : n * (double)linear->n_features;
-    return linear->end == STOPPED && linear->limit == STOP_TIME &&
-           (values + 8 * n) * (double)linear->shape.k > LATE_WORK;
+    double work = (double)data_values(linear->data) + 8 * (double)linear->n;
+    work = cluster_largest(linear->cluster, work * (double)linear->shape.k);
+    return linear->end == STOPPED && linear->limit == STOP_TIME && work > LATE_WORK;
 }
 
 /* Both bounds in double, from W(alpha) as it will stand in the model. */

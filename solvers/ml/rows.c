@@ -47,7 +47,8 @@ static int fill(struct ml_rows *rows, const struct problem *problem, const uint3
 
 int ml_rows_create(struct ml_rows *rows, const struct problem *problem, struct error *err) {
     *rows = (struct ml_rows){.n_all = problem->n};
-    if (labels_collect(&rows->labels, problem->data, problem->rows, problem->n, err) < 0) {
+    if (labels_collect(&rows->labels, problem->data, problem->rows, problem->n, problem->cluster,
+                       err) < 0) {
         return -1;
     }
     const struct names *names = &problem->data->names;

@@ -58,8 +58,8 @@ void smm_shape(const struct smm *smm, size_t *height, size_t *width) {
 
 static int take_labels(struct smm *smm, const double *weight, struct error *err) {
     const struct data *data = smm->problem->data;
-    if (labels_collect(&smm->labels, smm->problem->data, smm->problem->rows, smm->problem->n, err) <
-        0) {
+    if (labels_collect(&smm->labels, smm->problem->data, smm->problem->rows, smm->problem->n,
+                       smm->problem->cluster, err) < 0) {
         return -1;
     }
     if (smm->labels.names.n < 2) {
