@@ -8,6 +8,7 @@
 #include "solvers/mc/alpha.h"
 #include "solvers/mc/certify.h"
 #include "solvers/mc/sampling.h"
+#include "solvers/methods/rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,19 +25,10 @@ enum {
     FIRST_WAIT = 3,      /* but may be so many sweeps away */
     float_PATIENCE = 50, /* sweeps, and a quarter of those so far, without PROGRESS of the gap: */
     double_PATIENCE = 5000, /* float is left soon, for progress in double can be slow */
-    MOST_ROUNDS = 8,
-    /* of rounds of ranks: products for each weight, for which a sum over ranks is little beside; and
-     * at the least; parts of a sweep, and sweeps, that may be rounds */
-    ROUND_PRODUCTS = 32,
-    LEAST_PRODUCTS = 1 << 17,
-    MOST_PARTS = 64,
-    MOST_REPEATS = 4
+    MOST_ROUNDS = 8
 };
 
 static const double PROGRESS = 0.02;
-
-/* Most that the factor of rounds changes by from one to the next. */
-static const double SLOWER = 0.9, FASTER = 1.25;
 
 /* Of the sampling. Sweeps on mnist10k to 1e-3 and 1e-6 are 743 and 2453 with 0.05 and 0.2, as
  * kernels have them, 409 and 1169 with these; letter and news20 are alike with both. */
@@ -82,9 +74,7 @@ struct mc_linear {
     struct cluster *cluster;
     struct mc_alpha before; /* alpha where the round began */
     unsigned char *seen;    /* (n) rows that are looked at */
-    size_t parts, repeats;  /* rounds of a sweep, or sweeps of a round */
-    double round_work;      /* products */
-    double factor;          /* see rounds_real.h */
+    struct rounds rounds;
     enum end end;
     enum stop_reason limit; /* when STOPPED */
 };
@@ -160,26 +150,6 @@ static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32
     return 0;
 }
 
-/* The factor that would have made `best` of the step the whole of it, by and by. */
-static void mc_linear_learn(struct mc_linear *linear, double best) {
-    double most = (double)cluster_size(linear->cluster);
-    double change = best > 0 ? fmin(fmax(1 / best, SLOWER), FASTER) : FASTER;
-    linear->factor = fmin(fmax(linear->factor * change, 1), most);
-}
-
-/* What is a round: so that sums of weights over ranks cost little beside it, and else as small as may
- * be, for ranks then know best what the others do. */
-static void plan_rounds(struct mc_linear *linear) {
-    double k = (double)linear->shape.k, weights = ((double)linear->n_features + 1) * k;
-    double least = fmax(ROUND_PRODUCTS * weights, LEAST_PRODUCTS);
-    double sweep = cluster_largest(linear->cluster, (double)data_values(linear->data)) * 2 * k;
-    double parts = floor(sweep / least), repeats = ceil(least / fmax(sweep, 1));
-    linear->parts = (size_t)fmax(1, fmin(parts, MOST_PARTS));
-    linear->repeats = (size_t)fmax(1, fmin(repeats, MOST_REPEATS));
-    linear->round_work = sweep * (double)linear->repeats / (double)linear->parts;
-    linear->factor = 1;
-}
-
 /* Sweeps to the next evaluation, which costs half a sweep: most of those that the gap will take to
  * come down to aim, at the rate of the last `sweeps`. */
 static uint64_t wait_for(double gap, double last, uint64_t sweeps, double aim, uint64_t so_far) {
@@ -216,7 +186,9 @@ static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-
 
 static int create_rounds(struct mc_linear *linear, struct error *err) {
     linear->seen = memory_zeros(linear->n, 1, "a round", err);
-    plan_rounds(linear);
+    size_t weights = (linear->n_features + (size_t)1) * linear->shape.k;
+    double sweep = 2 * (double)data_values(linear->data) * (double)linear->shape.k;
+    rounds_plan(&linear->rounds, linear->cluster, sweep, (double)weights);
     return linear->seen ? mc_alpha_create(&linear->before, linear->n, linear->shape.k, err) : -1;
 }
 

@@ -1,11 +1,5 @@
-/* Rounds of ranks, included by linear_real.h for float and for double. Not a header for anybody else.
- *
- * Each rank descends over rows of its own from the weights that all have, as if the others stood
- * still; the sum of their steps is then searched along for the best point of the dual, which is a
- * parabola there: Lee & Chang, "Distributed block-diagonal approximation methods for regularized
- * empirical risk minimization" (2017). Where the steps of ranks run into one another that point is a
- * part of the way only; so each counts on the others to go along with it, and takes what its steps
- * do to the weights, and to their own scores, for `factor` times what it is. */
+/* Rounds of ranks (solvers/methods/rounds.h), included by linear_real.h for float and for double. Not a
+ * header for anybody else. */
 
 /* step (n_features + 1, k) = what W has changed by on all ranks together, and behind it `gained`, of
  * all; products = <W, step> and |step|^2 for the W that all had. */
@@ -55,7 +49,7 @@ static int NAME(round)(struct NAME(engine) * engine, struct mc_linear *linear,
     size_t entries = (linear->n_features + (size_t)1) * engine->blocks.width, repeats = 0;
     double products[2];
     memcpy(engine->common, engine->W, entries * sizeof *engine->W);
-    engine->factor = (REAL)linear->factor;
+    engine->factor = (REAL)linear->rounds.factor;
     do {
         if (NAME(sweep)(engine, linear, order, n, NULL, err) < 0) {
             return -1;
@@ -63,19 +57,17 @@ static int NAME(round)(struct NAME(engine) * engine, struct mc_linear *linear,
         for (int few = 0; few < FEW_SWEEPS && mc_linear_few(linear); few++) {
             NAME(sweep_few)(engine, linear, order, n);
         }
-        if (++repeats < linear->repeats) {
+        if (++repeats < linear->rounds.repeats) {
             n = mc_sampling_sweep(&linear->sampling);
         }
-    } while (repeats < linear->repeats);
-    bool all = linear->repeats > 1;
+    } while (repeats < linear->rounds.repeats);
+    bool all = linear->rounds.repeats > 1;
     order = all ? NULL : order;
     n = all ? linear->n : n;
     NAME(join_steps)(engine, linear, mc_linear_gained(linear, order, n), products);
     double slope = engine->step[entries / engine->blocks.width * linear->shape.k] - products[0];
-    double best = products[1] > 0 ? slope / products[1] : 1;
-    double theta = best < 0 ? 0 : best < 1 ? best : 1;
+    double theta = rounds_go(&linear->rounds, slope, products[1]);
     NAME(go)(engine, linear, theta);
-    mc_linear_learn(linear, best);
     return mc_linear_settle(linear, theta, order, n, err);
 }
 
@@ -84,14 +76,13 @@ static int NAME(sweep_together)(struct NAME(engine) * engine, struct mc_linear *
                                 const struct monitor *monitor, struct error *err) {
     size_t n = mc_sampling_sweep(&linear->sampling);
     double unwatched = 0;
-    linear->sweeps += linear->repeats;
-    for (size_t part = 0; part < linear->parts; part++) {
-        size_t first = n / linear->parts * part;
-        size_t end = part + 1 < linear->parts ? n / linear->parts * (part + 1) : n;
+    linear->sweeps += linear->rounds.repeats;
+    for (size_t part = 0; part < linear->rounds.parts; part++) {
+        size_t first, end = rounds_part(&linear->rounds, n, part, &first);
         if (NAME(round)(engine, linear, linear->sampling.order + first, end - first, err) < 0) {
             return -1;
         }
-        unwatched += linear->round_work;
+        unwatched += linear->rounds.work;
         if (unwatched > MC_UNWATCHED) {
             unwatched = 0;
             if (monitor_late(monitor)) {
