@@ -72,7 +72,8 @@ struct mc_linear {
 
     /* of a problem whose rows are spread: */
     struct cluster *cluster;
-    struct mc_alpha before; /* alpha where the round began */
+    struct mc_alpha before; /* alpha where the round began, */
+    struct mc_alpha last;   /* and where the one before it did, if rounds are whole sweeps */
     unsigned char *seen;    /* (n) rows that are looked at */
     struct rounds rounds;
     enum end end;
@@ -124,6 +125,38 @@ static double mc_linear_gained(struct mc_linear *linear, const uint32_t *order, 
     return sum;
 }
 
+/* Takes the alpha of a row `ahead` of its last way further, as far as that is feasible. Returns 1, and in
+ * u (k) the coefficients of what is cut off, negative, if any is; else 0. */
+static int mc_linear_ahead(struct mc_linear *linear, size_t i, double ahead, struct error *err) {
+    size_t k = linear->shape.k, y = linear->y[i];
+    double cap = linear->cap[y], sum = 0, scale;
+    double *from = linear->u, *to = linear->to;
+    bool cut = false, moved = false;
+    mc_alpha_load(&linear->last, i, from);
+    mc_alpha_load(&linear->before, i, to);
+    for (size_t c = 0; c < k; c++) {
+        moved = moved || to[c] != from[c];
+        from[c] = to[c] + ahead * (to[c] - from[c]);
+        to[c] = fmin(fmax(from[c], 0), cap);
+        sum += to[c];
+    }
+    if (!moved) {
+        return 0;
+    }
+    scale = linear->shape.form->maximum && sum > cap ? cap / sum : 1;
+    for (size_t c = 0; c < k; c++) {
+        to[c] *= scale;
+        from[c] = to[c] - from[c];
+        cut = cut || from[c] != 0;
+    }
+    if (mc_alpha_store(&linear->alpha, i, to, err) < 0) {
+        return -1;
+    }
+    memcpy(to, from, k * sizeof *to);
+    mc_coefficients(&linear->shape, y, to, linear->u);
+    return cut;
+}
+
 /* Takes the alpha of these rows theta of their way on from where the round began, and begins the next
  * one there. */
 static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32_t *order, size_t n,
@@ -132,9 +165,12 @@ static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32
     double *from = linear->u, *to = linear->to;
     for (size_t t = 0; t < n; t++) {
         size_t i = order ? order[t] : t;
+        mc_alpha_load(&linear->before, i, from);
+        if (linear->rounds.parts == 1 && mc_alpha_store(&linear->last, i, from, err) < 0) {
+            return -1;
+        }
         mc_alpha_load(&linear->alpha, i, to);
         if (theta < 1) {
-            mc_alpha_load(&linear->before, i, from);
             for (size_t c = 0; c < k; c++) { /* between the two, rounding or not */
                 double x = from[c] + theta * (to[c] - from[c]);
                 to[c] = fmin(fmax(x, fmin(from[c], to[c])), fmax(from[c], to[c]));
@@ -189,7 +225,11 @@ static int create_rounds(struct mc_linear *linear, struct error *err) {
     size_t weights = (linear->n_features + (size_t)1) * linear->shape.k;
     double sweep = 2 * (double)data_values(linear->data) * (double)linear->shape.k;
     rounds_plan(&linear->rounds, linear->cluster, sweep, (double)weights);
-    return linear->seen ? mc_alpha_create(&linear->before, linear->n, linear->shape.k, err) : -1;
+    size_t n = linear->n, k = linear->shape.k;
+    return !linear->seen || mc_alpha_create(&linear->before, n, k, err) < 0 ||
+                   mc_alpha_create(&linear->last, n, k, err) < 0
+               ? -1
+               : 0;
 }
 
 int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, struct error *err) {
@@ -251,6 +291,7 @@ void mc_linear_free(struct mc_linear *linear) {
     free(linear->u);
     mc_alpha_free(&linear->alpha);
     mc_alpha_free(&linear->before);
+    mc_alpha_free(&linear->last);
     free(linear->seen);
     mc_sampling_free(&linear->sampling);
     free(linear);

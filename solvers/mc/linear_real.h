@@ -10,8 +10,11 @@ struct NAME(engine) {
     REAL *s, *alpha, *u; /* (width) of the row at hand */
     double *row;         /* (k) */
     REAL factor;         /* of what steps do to W; 1 but for rounds of ranks, which have */
-    REAL *common;        /* W as all ranks had it, */
-    double *step;        /* (n_features + 1, k) and a number: of all of them; else NULL */
+    REAL *common;        /* W as all ranks had it, where the round began, */
+    REAL *start;         /* and ahead of that, */
+    REAL *own;           /* what the last round has taken of this one's steps, */
+    double *step;        /* (n_features + 1, k) and a number: the steps of all; else NULL */
+    double ahead;        /* times the last round's way */
 };
 
 /* s[0 .. vectors) += x'W there, with `chains` independent sums. */
@@ -169,8 +172,10 @@ static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_lin
     if (linear->cluster) {
         size_t rows = linear->n_features + (size_t)1;
         engine->common = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        engine->start = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        engine->own = memory_zeros(rows, width * sizeof(REAL), "weights", err);
         engine->step = memory_array(rows * shape->k + 1, sizeof(double), "weights", err);
-        if (!engine->common || !engine->step) {
+        if (!engine->common || !engine->start || !engine->own || !engine->step) {
             return -1;
         }
     }
@@ -187,6 +192,8 @@ static void NAME(engine_free)(struct NAME(engine) * engine) {
     free(engine->u);
     free(engine->row);
     free(engine->common);
+    free(engine->start);
+    free(engine->own);
     free(engine->step);
     *engine = (struct NAME(engine)){0};
 }
@@ -244,6 +251,9 @@ static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *
         double products[2];
         NAME(join_steps)(engine, linear, 0, products);
         NAME(go)(engine, linear, 1);
+        size_t entries = (linear->n_features + (size_t)1) * width;
+        memcpy(engine->common, engine->W, entries * sizeof *engine->W);
+        memset(engine->own, 0, entries * sizeof *engine->own);
     }
 }
 
@@ -467,6 +477,7 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
     int status = NAME(engine_create)(&engine, linear, err);
     if (status == 0 && linear->cluster) {
         status = mc_alpha_copy(&linear->before, &linear->alpha, err);
+        status = status < 0 ? -1 : mc_alpha_copy(&linear->last, &linear->alpha, err);
     }
     if (status == 0) {
         NAME(rebuild)(&engine, linear);

@@ -16,6 +16,7 @@ struct rounds {
     size_t parts, repeats; /* rounds of a sweep, or sweeps of a round: one of them is 1 */
     double work;           /* products of a round, on the rank that has most */
     double factor;         /* from 1 to the number of ranks */
+    double momentum;       /* of rounds_ahead: 1 at first and after steps that went too far */
 };
 
 /* Rounds such that sums of `weights` numbers over ranks cost little beside them, for sweeps of `sweep`
@@ -26,6 +27,11 @@ void rounds_plan(struct rounds *rounds, struct cluster *cluster, double sweep, d
 /* How far to go, 0 .. 1, along a step with slope and curvature (second derivative of -D) of the dual;
  * the factor becomes what would have made that the whole step, by and by. */
 double rounds_go(struct rounds *rounds, double slope, double curvature);
+
+/* How many times the last round's way to start ahead of where that ended: 0, and more from round to round,
+ * up to 1, as long as steps are taken whole (Nesterov, "A method of solving a convex programming problem
+ * with convergence rate O(1/k^2)", 1983). Once a round. */
+double rounds_ahead(struct rounds *rounds);
 
 /* The rows of part p of a sweep over n: *first .. return value. */
 static inline size_t rounds_part(const struct rounds *rounds, size_t n, size_t part,
