@@ -43,7 +43,8 @@ int ml_threshold_parse(struct ml_threshold *threshold, const char *text, struct 
 /* The number of values that its kind has for its q labels. */
 size_t ml_threshold_count(const struct ml_threshold *threshold);
 
-/* Fits the values to the rows' sets and scores (n_all, q). The caller calls ml_threshold_free. */
+/* Fits the values to the rows' sets and scores (n_all, q), where rows are spread over ranks to those of
+ * all of them, which all call it. The caller calls ml_threshold_free. */
 int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
                      const double *scores, struct error *err);
 void ml_threshold_free(struct ml_threshold *threshold);

@@ -61,17 +61,18 @@ double ml_threshold_target(const double *s, const bool *is_relevant, uint32_t q,
 struct work {
     const struct ml_rows *rows;
     const double *scores;
+    struct cluster *cluster;
+    size_t n_total;               /* rows of all ranks */
     bool *is_relevant;            /* (n_all, q) */
-    struct ml_sort *list, *merge; /* (most) */
+    struct ml_sort *list, *merge; /* (q) */
 };
 
 static bool has_scores(const struct work *work) {
-    for (size_t j = 0; j < work->rows->n_all * work->rows->q; j++) {
-        if (work->scores[j] != 0) {
-            return true;
-        }
+    bool has = false;
+    for (size_t j = 0; !has && j < work->rows->n_all * work->rows->q; j++) {
+        has = work->scores[j] != 0;
     }
-    return false;
+    return cluster_any(work->cluster, has);
 }
 
 /* The Cholesky factor of the centred scores' products, in A (q, q). */
@@ -80,9 +81,10 @@ static bool factor_scores(const struct work *work, const double *mean, double *A
     double trace = 0;
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)q, (int)n, 1, work->scores, (int)q, 0,
                 A, (int)q);
+    cluster_sum(work->cluster, A, q * q);
     for (size_t k = 0; k < q; k++) {
         for (size_t l = 0; l <= k; l++) {
-            A[k * q + l] -= (double)n * mean[k] * mean[l];
+            A[k * q + l] -= (double)work->n_total * mean[k] * mean[l];
         }
         trace += A[k * q + k];
     }
@@ -105,13 +107,16 @@ static int least_squares(const struct work *work, const double *target, double *
     }
     double target_mean = 0, constant;
     for (size_t i = 0; i < n; i++) {
-        array_add(mean, 1 / (double)n, work->scores + i * q, q);
-        target_mean += target[i] / (double)n;
+        array_add(mean, 1 / (double)work->n_total, work->scores + i * q, q);
+        target_mean += target[i] / (double)work->n_total;
     }
+    cluster_sum(work->cluster, mean, q);
+    target_mean = cluster_total(work->cluster, target_mean);
     memset(value, 0, q * sizeof *value);
     for (size_t i = 0; i < n; i++) {
         array_add(value, target[i] - target_mean, work->scores + i * q, q);
     }
+    cluster_sum(work->cluster, value, q);
     bool solved = has_scores(work) && factor_scores(work, mean, A);
     if (solved) {
         cholesky_solve(A, q, value);
@@ -143,35 +148,64 @@ static int fit_ew(const struct work *work, double *value, struct error *err) {
     return status;
 }
 
-/* The cut of n scores, of labels that are relevant or not. */
-static double fit_cut(const struct work *work, const bool *is_relevant, uint32_t n, bool wrong) {
-    ml_sort(work->list, n, work->merge);
-    return middle(work->list, n, best_cut(work->list, n, is_relevant, wrong));
+/* A score of one's own rows, and whether its label is relevant. */
+struct labelled {
+    double score;
+    bool is_relevant;
+};
+
+/* The cut of n labelled scores, and those of other ranks. */
+static int fit_cut(const struct work *work, const struct labelled *own, size_t n, bool wrong,
+                   double *value, struct error *err) {
+    char *bytes = NULL;
+    size_t *start = memory_array(cluster_size(work->cluster) + 1, sizeof *start, "scores", err);
+    if (!start || cluster_gather(work->cluster, own, n * sizeof *own, &bytes, start, err) < 0) {
+        free(start);
+        return -1;
+    }
+    size_t all = start[cluster_size(work->cluster)] / sizeof *own;
+    const struct labelled *labelled = (const void *)bytes;
+    struct ml_sort *list = memory_array(all, 2 * sizeof *list, "scores", err);
+    bool *is_relevant = memory_array(all, sizeof *is_relevant, "label sets", err);
+    int status = list && is_relevant ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < all; i++) {
+        list[i] = (struct ml_sort){labelled[i].score, (uint32_t)i};
+        is_relevant[i] = labelled[i].is_relevant;
+    }
+    if (status == 0) {
+        ml_sort(list, (uint32_t)all, list + all);
+        *value = middle(list, (uint32_t)all, best_cut(list, (uint32_t)all, is_relevant, wrong));
+    }
+    free(start);
+    free(bytes);
+    free(list);
+    free(is_relevant);
+    return status;
 }
 
 static int fit_scut(const struct work *work, double *value, struct error *err) {
     size_t q = work->rows->q, n = work->rows->n_all;
-    bool *column = memory_array(n, sizeof *column, "label sets", err);
-    if (!column) {
-        return -1;
-    }
-    for (size_t k = 0; k < q; k++) {
+    struct labelled *column = memory_array(n, sizeof *column, "scores", err);
+    int status = column ? 0 : -1;
+    for (size_t k = 0; status == 0 && k < q; k++) {
         for (size_t i = 0; i < n; i++) {
-            work->list[i] = (struct ml_sort){work->scores[i * q + k], (uint32_t)i};
-            column[i] = work->is_relevant[i * q + k];
+            column[i] = (struct labelled){work->scores[i * q + k], work->is_relevant[i * q + k]};
         }
-        value[k] = fit_cut(work, column, (uint32_t)n, false);
+        status = fit_cut(work, column, n, false, &value[k], err);
     }
     free(column);
-    return 0;
+    return status;
 }
 
-static void fit_global(const struct work *work, double *value) {
+static int fit_global(const struct work *work, double *value, struct error *err) {
     size_t n = work->rows->n_all * work->rows->q;
-    for (size_t i = 0; i < n; i++) {
-        work->list[i] = (struct ml_sort){work->scores[i], (uint32_t)i};
+    struct labelled *own = memory_array(n, sizeof *own, "scores", err);
+    for (size_t i = 0; own && i < n; i++) {
+        own[i] = (struct labelled){work->scores[i], work->is_relevant[i]};
     }
-    *value = fit_cut(work, work->is_relevant, (uint32_t)n, true);
+    int status = own ? fit_cut(work, own, n, true, value, err) : -1;
+    free(own);
+    return status;
 }
 
 static int fit(struct ml_threshold *threshold, struct work *work, struct error *err) {
@@ -187,8 +221,7 @@ static int fit(struct ml_threshold *threshold, struct work *work, struct error *
     case ML_SCUT:
         return fit_scut(work, threshold->value, err);
     default:
-        fit_global(work, threshold->value);
-        return 0;
+        return fit_global(work, threshold->value, err);
     }
 }
 
@@ -199,17 +232,20 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
     if (threshold->n == 0) {
         return 0;
     }
-    size_t all = rows->n_all * rows->q, most = threshold->kind == ML_GLOBAL ? all : rows->n_all;
-    most = most > rows->q ? most : rows->q;
+    size_t n_total = cluster_count(rows->cluster, rows->n_all);
+    size_t most = threshold->kind == ML_GLOBAL ? n_total * rows->q : n_total;
     if (most > UINT32_MAX) {
         return error_set(err, ERROR_RUNTIME, "threshold: more than %lu scores",
                          (unsigned long)UINT32_MAX);
     }
     struct work work = {.rows = rows,
                         .scores = scores,
-                        .is_relevant = memory_zeros(all, sizeof(bool), "label sets", err),
-                        .list = memory_array(most, sizeof(struct ml_sort), "scores", err),
-                        .merge = memory_array(most, sizeof(struct ml_sort), "scores", err)};
+                        .cluster = rows->cluster,
+                        .n_total = n_total,
+                        .is_relevant =
+                            memory_zeros(rows->n_all, rows->q * sizeof(bool), "label sets", err),
+                        .list = memory_array(rows->q, sizeof(struct ml_sort), "scores", err),
+                        .merge = memory_array(rows->q, sizeof(struct ml_sort), "scores", err)};
     threshold->value = memory_array(threshold->n, sizeof(double), "a threshold", err);
     int status = -1;
     if (work.is_relevant && work.list && work.merge && threshold->value) {

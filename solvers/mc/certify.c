@@ -81,7 +81,10 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
         error[i] = width * (dual->alpha ? mc_alpha_sum(dual->alpha, i) : cap * most);
         n_used += error[i] > 0;
     }
-    unit += task->problem->gram ? 0 : certify_sum_rounding(n_used);
+    struct cluster *cluster = task->problem->cluster;
+    if (!task->problem->gram) {
+        unit += certify_sum_rounding(cluster_count(cluster, n_used) + cluster_size(cluster) - 1);
+    }
     for (size_t i = 0; error && i < task->n; i++) {
         error[i] = unit * error[i] + dual->rounding * cost * task->weight[task->y[i]];
     }
@@ -93,6 +96,7 @@ double mc_loss_of_nothing(const struct mc_task *task, double cost) {
     for (size_t i = 0; i < task->n; i++) {
         certify_total_add(&total, task->weight[task->y[i]], mc_most(&task->shape));
     }
+    certify_total_join(&total, task->problem->cluster);
     return certify_total_times(&total, cost);
 }
 
@@ -140,7 +144,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
     g.exact = dual->exact[1];
     /* sums of a row may be over its cost by their own rounding: as much is lost by scaling them down,
      * of the linear part, which is at least half of |g|^2 wherever D is of use */
-    double unit = 3 * ((double)k + 4) * DBL_EPSILON + ((double)task->n + 4) * DBL_EPSILON;
+    double terms = (double)(task->n_all + cluster_size(task->problem->cluster) - 1);
+    double unit = 3 * ((double)k + 4) * DBL_EPSILON + (terms + 4) * DBL_EPSILON;
     struct loss loss = {task, cost};
     const struct certify_family family = {.context = &loss,
                                           .block = 1 + BLOCK_SCORES / k,

@@ -22,18 +22,18 @@ struct mc_dual {
     const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
                                     within 4 units, without the constant feature's; NULL: computed */
     const double *error;    /* (n) what exact[0] may be off by besides; NULL: nothing */
-    double linear;          /* sum of alpha */
+    double linear;          /* sum of alpha, of the rows of all ranks */
     double linear_rounding; /* of its error, but for a few units in the last place */
     double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few
                               units in the last place */
 };
 
-/* The primal of W = 0, at least. */
+/* The primal of W = 0, at least. All ranks. */
 double mc_loss_of_nothing(const struct mc_task *task, double cost);
 
 /* Fills the fit's certificate, its alpha if the task keeps it, primal and dual from its weights and
  * bias as they will be written. scores (n, k), if not NULL, gets the scores, with the bias; kernels
- * only. */
+ * only. All ranks. */
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);
 

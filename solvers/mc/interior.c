@@ -89,6 +89,7 @@ static void adjoint(void *context, const double *a, double *g) {
     }
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)k, (int)mc->d, (int)mc->n, 1, mc->S,
                 (int)k, mc->X, (int)mc->d, 0, g, (int)mc->d);
+    cluster_sum(mc->task->problem->cluster, g, k * mc->d);
 }
 
 /* The place of two classes, a >= b, in the curvature of a row. */
@@ -206,6 +207,7 @@ static int factor_groups(void *context, const double *theta, const double *rest)
     for (double ridge = 0; ridge <= RIDGE_MOST;
          ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
         threads_run(mc->task->problem->threads, pairs, block_task, mc);
+        cluster_sum(mc->task->problem->cluster, mc->H, size * size);
         if (mc->shape->form->centred) {
             centre(mc);
         }
@@ -235,7 +237,7 @@ static size_t count_terms(const struct mc_shape *shape) {
 }
 
 double mc_interior_work(const struct mc_task *task) {
-    double n = (double)task->n, k = (double)task->shape.k, pairs = k * (k + 1) / 2;
+    double n = (double)task->n_all, k = (double)task->shape.k, pairs = k * (k + 1) / 2;
     double d = (double)task->problem->data->n_features + (task->bias > 0 ? 1 : 0), size = d * k;
     if (size > MOST_WEIGHTS || n * d > MOST_VALUES || n * pairs > MOST_VALUES ||
         n * k > MOST_HINGES) {
@@ -277,7 +279,7 @@ static int allocate(struct mc_interior *mc, struct error *err) {
     mc->alpha = memory_array(2 * k + d, sizeof(double), "a block", err);
     mc->bend = memory_array(n, pairs * sizeof(double), "curvatures", err);
     mc->gathered = memory_array(workers, 2 * GATHERED * d * sizeof(double), "rows", err);
-    mc->H = memory_array(k * d, k * d * sizeof(double), "a system", err);
+    mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err); /* all is summed */
     if (!mc->X || !mc->row || !mc->first || !mc->cost || !mc->counted || !mc->S || !mc->alpha ||
         !mc->a || !mc->w || !mc->bend || !mc->gathered || !mc->H) {
         return -1;
@@ -312,7 +314,8 @@ static int create(struct mc_interior *mc, double cost, struct error *err) {
     for (size_t c = 0; c < mc->k * mc->d; c++) {
         mc->counted[c] = 1;
     }
-    const struct interior_problem problem = {.n = mc->n_hinges,
+    const struct interior_problem problem = {.cluster = task->problem->cluster,
+                                             .n = mc->n_hinges,
                                              .dimension = mc->k * mc->d,
                                              .cost = mc->cost,
                                              .counted = mc->counted,
@@ -364,6 +367,7 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, double *li
         }
         *linear += mc_alpha_sum(alpha, i);
     }
+    *linear = cluster_total(mc->task->problem->cluster, *linear);
     return 0;
 }
 

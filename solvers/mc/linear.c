@@ -8,6 +8,7 @@
 #include "solvers/mc/alpha.h"
 #include "solvers/mc/certify.h"
 #include "solvers/mc/sampling.h"
+#include "solvers/methods/rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ struct mc_linear {
     double *cap;        /* (k) C of a row of each class */
     uint32_t *identity; /* (n_features) columns of a dense row; NULL if rows are sparse */
     uint32_t *changed;  /* (k) work */
-    double *u;          /* (k) work */
+    double *u, *to;     /* (k) work */
     double cost;        /* alpha is for; 0 before the first solve */
     struct mc_alpha alpha;
     struct mc_sampling sampling;
@@ -68,6 +69,13 @@ struct mc_linear {
     double primal, dual;   /* bounds of the last evaluation, to tell */
     double near;           /* gap below which there is little patience */
     uint64_t sweeps, most; /* of this solve, and at the most */
+
+    /* of a problem whose rows are spread: */
+    struct cluster *cluster;
+    struct mc_alpha before; /* alpha where the round began, */
+    struct mc_alpha last;   /* and where the one before it did, if rounds are whole sweeps */
+    unsigned char *seen;    /* (n) rows that are looked at */
+    struct rounds rounds;
     enum end end;
     enum stop_reason limit; /* when STOPPED */
 };
@@ -83,14 +91,99 @@ static inline struct mc_row mc_linear_row(const struct mc_linear *linear, size_t
                            (size_t)(data->row_start[i + 1] - first)};
 }
 
-/* The linear part of the dual. */
+/* The linear part of the dual, of all ranks. */
 static double mc_linear_sum(const struct mc_linear *linear) {
     double sum = 0;
     for (size_t i = 0; i < linear->n; i++) {
         sum += linear->q[i] > 0 ? mc_alpha_sum(&linear->alpha, i)
                                 : linear->cap[linear->y[i]] * mc_most(&linear->shape);
     }
+    return cluster_total(linear->cluster, sum);
+}
+
+/* True if sweeps over the classes that a row has at hand are worth it. */
+static bool mc_linear_few(const struct mc_linear *linear) {
+    return linear->shape.form->relative && linear->alpha.list;
+}
+
+/* ---- rounds of ranks ---- */
+
+/* What the sum of alpha has risen by since the round began, in the rows order[0..n), which may be
+ * there more than once; order NULL: 0..n. */
+static double mc_linear_gained(struct mc_linear *linear, const uint32_t *order, size_t n) {
+    double sum = 0;
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order ? order[t] : t;
+        if (!linear->seen[i]) {
+            sum += mc_alpha_sum(&linear->alpha, i) - mc_alpha_sum(&linear->before, i);
+            linear->seen[i] = 1;
+        }
+    }
+    for (size_t t = 0; t < n; t++) {
+        linear->seen[order ? order[t] : t] = 0;
+    }
     return sum;
+}
+
+/* Takes the alpha of a row `ahead` of its last way further, as far as that is feasible. Returns 1, and in
+ * u (k) the coefficients of what is cut off, negative, if any is; else 0. */
+static int mc_linear_ahead(struct mc_linear *linear, size_t i, double ahead, struct error *err) {
+    size_t k = linear->shape.k, y = linear->y[i];
+    double cap = linear->cap[y], sum = 0, scale;
+    double *from = linear->u, *to = linear->to;
+    bool cut = false, moved = false;
+    mc_alpha_load(&linear->last, i, from);
+    mc_alpha_load(&linear->before, i, to);
+    for (size_t c = 0; c < k; c++) {
+        moved = moved || to[c] != from[c];
+        from[c] = to[c] + ahead * (to[c] - from[c]);
+        to[c] = fmin(fmax(from[c], 0), cap);
+        sum += to[c];
+    }
+    if (!moved) {
+        return 0;
+    }
+    scale = linear->shape.form->maximum && sum > cap ? cap / sum : 1;
+    for (size_t c = 0; c < k; c++) {
+        to[c] *= scale;
+        from[c] = to[c] - from[c];
+        cut = cut || from[c] != 0;
+    }
+    if (mc_alpha_store(&linear->alpha, i, to, err) < 0) {
+        return -1;
+    }
+    memcpy(to, from, k * sizeof *to);
+    mc_coefficients(&linear->shape, y, to, linear->u);
+    return cut;
+}
+
+/* Takes the alpha of these rows theta of their way on from where the round began, and begins the next
+ * one there. */
+static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32_t *order, size_t n,
+                            struct error *err) {
+    size_t k = linear->shape.k;
+    double *from = linear->u, *to = linear->to;
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order ? order[t] : t;
+        mc_alpha_load(&linear->before, i, from);
+        if (linear->rounds.parts == 1 && mc_alpha_store(&linear->last, i, from, err) < 0) {
+            return -1;
+        }
+        mc_alpha_load(&linear->alpha, i, to);
+        if (theta < 1) {
+            for (size_t c = 0; c < k; c++) { /* between the two, rounding or not */
+                double x = from[c] + theta * (to[c] - from[c]);
+                to[c] = fmin(fmax(x, fmin(from[c], to[c])), fmax(from[c], to[c]));
+            }
+            if (mc_alpha_store(&linear->alpha, i, to, err) < 0) {
+                return -1;
+            }
+        }
+        if (mc_alpha_store(&linear->before, i, to, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* Sweeps to the next evaluation, which costs half a sweep: most of those that the gap will take to
@@ -127,6 +220,18 @@ static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-
 #undef SIGNED
 #undef NAME
 
+static int create_rounds(struct mc_linear *linear, struct error *err) {
+    linear->seen = memory_zeros(linear->n, 1, "a round", err);
+    size_t weights = (linear->n_features + (size_t)1) * linear->shape.k;
+    double sweep = 2 * (double)data_values(linear->data) * (double)linear->shape.k;
+    rounds_plan(&linear->rounds, linear->cluster, sweep, (double)weights);
+    size_t n = linear->n, k = linear->shape.k;
+    return !linear->seen || mc_alpha_create(&linear->before, n, k, err) < 0 ||
+                   mc_alpha_create(&linear->last, n, k, err) < 0
+               ? -1
+               : 0;
+}
+
 int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, struct error *err) {
     struct mc_linear *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
@@ -136,6 +241,7 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
     made->task = task;
     made->shape = task->shape;
     made->data = data;
+    made->cluster = task->problem->cluster;
     made->n = task->n;
     made->n_features = data->n_features;
     made->y = task->y;
@@ -143,7 +249,8 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
     made->q = memory_array(made->n, sizeof(double), "norms", err);
     made->cap = memory_array(made->shape.k, sizeof(double), "costs", err);
     made->changed = memory_array(made->shape.k, sizeof(uint32_t), "a block", err);
-    made->u = memory_array(made->shape.k, sizeof(double), "a block", err);
+    made->u = memory_array(made->shape.k, 2 * sizeof(double), "a block", err);
+    made->to = made->u ? made->u + made->shape.k : NULL;
     if (!data->row_start) {
         made->identity = memory_array(made->n_features, sizeof(uint32_t), "columns", err);
     }
@@ -165,6 +272,10 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
         }
         made->q[i] = q;
     }
+    if (made->cluster && create_rounds(made, err) < 0) {
+        mc_linear_free(made);
+        return -1;
+    }
     *linear = made;
     return 0;
 }
@@ -179,6 +290,9 @@ void mc_linear_free(struct mc_linear *linear) {
     free(linear->changed);
     free(linear->u);
     mc_alpha_free(&linear->alpha);
+    mc_alpha_free(&linear->before);
+    mc_alpha_free(&linear->last);
+    free(linear->seen);
     mc_sampling_free(&linear->sampling);
     free(linear);
 }
@@ -220,6 +334,7 @@ static double *exact_weights(struct mc_linear *linear, struct error *err) {
         double_row_update_few(&row, linear->bias, W, d, k, linear->u, linear->changed, n_changed);
     }
     free(alpha);
+    cluster_sum(linear->cluster, W, (d + 1) * k);
     for (size_t f = 0; linear->shape.form->centred && f <= d; f++) {
         double sum = 0;
         for (size_t c = 0; c < k; c++) {
@@ -235,11 +350,9 @@ static double *exact_weights(struct mc_linear *linear, struct error *err) {
 /* Whether time is up, and what a certificate costs is more than is left: scores of all rows, and a few
  * passes over alpha. */
 static bool is_too_late(const struct mc_linear *linear) {
-    const struct data *data = linear->data;
-    double n = (double)linear->n, values = data->row_start ? (double)data->row_start[data->n_rows]
-                                                           : n * (double)linear->n_features;
-    return linear->end == STOPPED && linear->limit == STOP_TIME &&
-           (values + 8 * n) * (double)linear->shape.k > LATE_WORK;
+    double work = (double)data_values(linear->data) + 8 * (double)linear->n;
+    work = cluster_largest(linear->cluster, work * (double)linear->shape.k);
+    return linear->end == STOPPED && linear->limit == STOP_TIME && work > LATE_WORK;
 }
 
 /* Both bounds in double, from W(alpha) as it will stand in the model. */

@@ -9,6 +9,12 @@ struct NAME(engine) {
     REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
     REAL *s, *alpha, *u; /* (width) of the row at hand */
     double *row;         /* (k) */
+    REAL factor;         /* of what steps do to W; 1 but for rounds of ranks, which have */
+    REAL *common;        /* W as all ranks had it, where the round began, */
+    REAL *start;         /* and ahead of that, */
+    REAL *own;           /* what the last round has taken of this one's steps, */
+    double *step;        /* (n_features + 1, k) and a number: the steps of all; else NULL */
+    double ahead;        /* times the last round's way */
 };
 
 /* s[0 .. vectors) += x'W there, with `chains` independent sums. */
@@ -161,7 +167,18 @@ static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_lin
         .s = memory_zeros(width, sizeof(REAL), "a block", err),
         .alpha = memory_zeros(width, sizeof(REAL), "a block", err),
         .u = memory_zeros(width, sizeof(REAL), "a block", err),
-        .row = memory_zeros(width, sizeof(double), "a block", err)};
+        .row = memory_zeros(width, sizeof(double), "a block", err),
+        .factor = 1};
+    if (linear->cluster) {
+        size_t rows = linear->n_features + (size_t)1;
+        engine->common = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        engine->start = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        engine->own = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        engine->step = memory_array(rows * shape->k + 1, sizeof(double), "weights", err);
+        if (!engine->common || !engine->start || !engine->own || !engine->step) {
+            return -1;
+        }
+    }
     return engine->blocks.v && engine->W && engine->s && engine->alpha && engine->u && engine->row
                ? 0
                : -1;
@@ -174,6 +191,10 @@ static void NAME(engine_free)(struct NAME(engine) * engine) {
     free(engine->alpha);
     free(engine->u);
     free(engine->row);
+    free(engine->common);
+    free(engine->start);
+    free(engine->own);
+    free(engine->step);
     *engine = (struct NAME(engine)){0};
 }
 
@@ -199,6 +220,11 @@ static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alp
     return alpha->dense ? 0 : mc_alpha_store(alpha, i, engine->row, err);
 }
 
+/* In rounds_real.h. */
+static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linear *linear,
+                             double gained, double products[2]);
+static void NAME(go)(struct NAME(engine) * engine, const struct mc_linear *linear, double theta);
+
 /* W = W(alpha), without taking off means. */
 static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *linear) {
     size_t width = engine->blocks.width, k = linear->shape.k;
@@ -220,6 +246,21 @@ static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *
         NAME(row_update_few)
         (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
          n_changed);
+    }
+    if (linear->cluster) { /* the step from 0 is the sum */
+        double products[2];
+        NAME(join_steps)(engine, linear, 0, products);
+        NAME(go)(engine, linear, 1);
+        size_t entries = (linear->n_features + (size_t)1) * width;
+        memcpy(engine->common, engine->W, entries * sizeof *engine->W);
+        memset(engine->own, 0, entries * sizeof *engine->own);
+    }
+}
+
+/* u times the factor. */
+static inline void NAME(lengthen)(struct NAME(engine) * engine) {
+    for (size_t c = 0; engine->factor != 1 && c < engine->blocks.width; c++) {
+        engine->u[c] *= engine->factor;
     }
 }
 
@@ -246,12 +287,13 @@ static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
         NAME(row_scores)(&row, linear->bias, engine->W, linear->n_features, width, engine->s);
         NAME(load)(engine, &linear->alpha, i);
         REAL gain = NAME(row_step)(&engine->blocks, y, NAME(at_most)(linear->cap[y]),
-                                   margin * margin * (REAL)linear->q[i], engine->s, engine->alpha,
-                                   engine->u);
+                                   engine->factor * margin * margin * (REAL)linear->q[i], engine->s,
+                                   engine->alpha, engine->u);
         mc_sampling_gain(&linear->sampling, i, (double)gain);
         if (gain == 0) {
             continue;
         }
+        NAME(lengthen)(engine);
         size_t n_changed = k;
         if (width > MC_FEW_CLASSES) {
             n_changed = 0;
@@ -320,12 +362,13 @@ static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *line
         (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, linear->changed,
          m + 1, engine->s);
         REAL gain = NAME(row_step)(&blocks, m, NAME(at_most)(linear->cap[linear->y[i]]),
-                                   margin * margin * (REAL)linear->q[i], engine->s, engine->alpha,
-                                   engine->u);
+                                   engine->factor * margin * margin * (REAL)linear->q[i], engine->s,
+                                   engine->alpha, engine->u);
         mc_sampling_gain(&linear->sampling, i, (double)gain);
         if (gain == 0) {
             continue;
         }
+        NAME(lengthen)(engine);
         uint32_t kept = 0;
         for (size_t e = 0; e < m; e++) {
             entry[kept] = (struct mc_entry){entry[e].c, (double)engine->alpha[e]};
@@ -400,6 +443,7 @@ static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_li
         for (size_t task = 0; task < tasks; task++) {
             loss += evaluation.loss[task];
         }
+        loss = cluster_total(linear->cluster, loss);
         *primal = norm / 2 + loss;
         *dual = mc_linear_sum(linear) - norm / 2;
         status = 0;
@@ -410,12 +454,31 @@ static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_li
     return status;
 }
 
+#include "solvers/mc/rounds_real.h"
+
+/* A sweep, and of lists of classes a few more over what they have. */
+static int NAME(sweep_alone)(struct NAME(engine) * engine, struct mc_linear *linear,
+                             const struct monitor *monitor, struct error *err) {
+    size_t n = mc_sampling_sweep(&linear->sampling);
+    int status = NAME(sweep)(engine, linear, linear->sampling.order, n, monitor, err);
+    linear->sweeps++;
+    for (int few = 0; status == 0 && few < FEW_SWEEPS && mc_linear_few(linear); few++) {
+        n = mc_sampling_sweep(&linear->sampling);
+        NAME(sweep_few)(engine, linear, linear->sampling.order, n);
+    }
+    return status;
+}
+
 /* Sweeps from alpha until the bounds, as they look in this type, are within linear->aim of one
  * another, a limit is reached, or nothing more is gained. */
 static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor,
                          struct error *err) {
     struct NAME(engine) engine;
     int status = NAME(engine_create)(&engine, linear, err);
+    if (status == 0 && linear->cluster) {
+        status = mc_alpha_copy(&linear->before, &linear->alpha, err);
+        status = status < 0 ? -1 : mc_alpha_copy(&linear->last, &linear->alpha, err);
+    }
     if (status == 0) {
         NAME(rebuild)(&engine, linear);
         linear->end = RUNNING;
@@ -453,15 +516,9 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
             linear->end = GIVEN_UP;
             break;
         }
-        size_t n = mc_sampling_sweep(&linear->sampling);
-        status = status == 0 ? NAME(sweep)(&engine, linear, linear->sampling.order, n, monitor, err)
-                             : -1;
-        linear->sweeps++;
-        for (int few = 0;
-             status == 0 && few < FEW_SWEEPS && linear->shape.form->relative && linear->alpha.list;
-             few++) {
-            n = mc_sampling_sweep(&linear->sampling);
-            NAME(sweep_few)(&engine, linear, linear->sampling.order, n);
+        if (status == 0) {
+            status = linear->cluster ? NAME(sweep_together)(&engine, linear, monitor, err)
+                                     : NAME(sweep_alone)(&engine, linear, monitor, err);
         }
     }
     linear->primal = primal;

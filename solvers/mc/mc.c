@@ -89,6 +89,7 @@ int mc_create(struct mc **mc, const struct problem *problem, const struct mc_set
         .problem = problem,
         .shape = mc_shape(setup->formulation, made->labels.names.n, setup->margin_scale),
         .n = problem->n,
+        .n_all = cluster_count(problem->cluster, problem->n),
         .y = made->y,
         .weight = made->weight,
         .bias = setup->bias,
@@ -191,17 +192,17 @@ static int go_on(struct mc *mc, method solve, const struct mc_goal *goal,
 /* Sweeps that cost half of an interior point; 0, no limit, where there are too many weights. */
 static uint64_t sweeps_before_interior(const struct mc *mc) {
     const struct data *data = mc->problem->data;
-    double values = data->row_start ? (double)data->row_start[data->n_rows]
-                                    : (double)data->n_rows * data->n_features;
+    double values = cluster_total(mc->problem->cluster, (double)data_values(data));
     double work = mc_interior_work(&mc->task), k = (double)mc->labels.names.n;
-    double sweep = k * (2 * values + 10 * (double)mc->task.n) / SWEEP_SPEED;
+    double sweep = k * (2 * values + 10 * (double)mc->task.n_all) / SWEEP_SPEED;
     return isfinite(work) ? (uint64_t)fmax(work / sweep / 2, FIRST_SWEEPS) : 0;
 }
 
 static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
                       const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     double size = (double)n_weights(mc);
-    bool small = size <= MC_NEWTON_WEIGHTS && size * size <= WEIGHTS_PER_ROW * (double)mc->task.n;
+    bool small =
+        size <= MC_NEWTON_WEIGHTS && size * size <= WEIGHTS_PER_ROW * (double)mc->task.n_all;
     struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
     if (parameters->method == MC_NEWTON) {
         return run_newton(mc, &goal, NULL, monitor, fit, err);

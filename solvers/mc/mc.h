@@ -38,16 +38,16 @@ struct mc_parameters {
 
 /* A problem made ready: solve it at as many costs as wanted, each start is the last solution.
  * Borrows problem, which must outlive it; its data have DATA_NAME labels. Fewer than two classes
- * are an error. */
+ * are an error. Where its rows are spread over ranks, creation and solving are for all ranks. */
 struct mc;
 int mc_create(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
               struct error *err);
 void mc_free(struct mc *mc);
 
-/* The classes: the labels that occur in the problem's rows. */
+/* The classes: the labels that occur in the problem's rows, on any rank. */
 const struct labels *mc_get_labels(const struct mc *mc);
 
-/* The dual point of the last solution, alpha (n, classes). */
+/* The dual point of the last solution, alpha (n, classes), of this rank's rows. */
 const struct mc_alpha *mc_get_alpha(const struct mc *mc);
 
 /* Solves; outputs are the classes. The caller calls solution_free. Fails for lack of memory, for a

@@ -132,6 +132,7 @@ static int newton_step(void *context, const struct huber_path *path, double band
         add_curvature(newton, task->y[i], n, capped,
                       newton->cost * task->weight[task->y[i]] / newton->smooth.mu);
     }
+    cluster_sum(newton->map.cluster, newton->H, size * size);
     if (task->shape.form->centred) {
         centre_hessian(newton);
     }
@@ -186,18 +187,20 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     if (newton->map.scores(&newton->map, newton->step, newton->q, err) < 0) {
         return -1;
     }
-    struct linesearch line = {.risk = &newton->risk,
-                              .cost = newton->cost,
-                              .s = newton->s,
-                              .d = newton->q,
-                              .norm = newton->norm,
-                              .mixed = array_dot(newton->w, newton->step, size),
-                              .curvature = array_dot(newton->step, newton->step, size),
-                              .value = newton->value,
-                              .slope = array_dot(newton->g, newton->q, m),
-                              .first = 1,
-                              .trial = newton->trial,
-                              .g = newton->g};
+    struct linesearch line = {
+        .risk = &newton->risk,
+        .cluster = newton->map.cluster,
+        .cost = newton->cost,
+        .s = newton->s,
+        .d = newton->q,
+        .norm = newton->norm,
+        .mixed = array_dot(newton->w, newton->step, size),
+        .curvature = array_dot(newton->step, newton->step, size),
+        .value = newton->value,
+        .slope = cluster_total(newton->map.cluster, array_dot(newton->g, newton->q, m)),
+        .first = 1,
+        .trial = newton->trial,
+        .g = newton->g};
     double promise = -array_dot(newton->gradient, newton->step, size) / 2;
     double wanted = path->epsilon * path->primal;
     struct linesearch_result found =

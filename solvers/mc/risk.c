@@ -36,7 +36,10 @@ static double cut(void *context, const double *s, double *g, double *offset) {
         }
         row[y] = mean - own;
     }
-    return value;
+    double sums[] = {value, *offset};
+    cluster_sum(task->problem->cluster, sums, 2);
+    *offset = sums[1];
+    return sums[0];
 }
 
 /* Sums of a few terms; weighted by class. */
@@ -47,8 +50,10 @@ static struct risk_rounding rounding(const void *context) {
     for (size_t i = 0; i < task->n; i++) {
         total += task->weight[task->y[i]] * most;
     }
-    return (struct risk_rounding){((double)task->n + k) * DBL_EPSILON * total,
-                                  (k + 4) * DBL_EPSILON * size, size};
+    total = cluster_total(task->problem->cluster, total);
+    double terms = (double)(task->n_all + cluster_size(task->problem->cluster) - 1);
+    return (struct risk_rounding){(terms + k) * DBL_EPSILON * total, (k + 4) * DBL_EPSILON * size,
+                                  size};
 }
 
 struct risk mc_risk(const struct mc_task *task) {
@@ -118,6 +123,7 @@ static int linear_adjoint_of(const struct score_map *map, const double *r, doubl
         }
         add_row(task->bias, row, k, weights + d * k);
     }
+    cluster_sum(map->cluster, weights, (d + 1) * k);
     return 0;
 }
 
@@ -169,6 +175,7 @@ int mc_map_create(struct score_map *map, const struct mc_task *task, struct erro
         .dimension = linear ? ((size_t)task->problem->data->n_features + 1) * k : task->n * k,
         .primal = linear,
         .context = (void *)(uintptr_t)task,
+        .cluster = task->problem->cluster,
         .threads = task->problem->threads,
         .scores = linear ? linear_scores_of : kernel_scores_of,
         .adjoint = linear ? linear_adjoint_of : kernel_adjoint_of,

@@ -121,7 +121,11 @@ static double cut(void *context, const double *s, double *g, double *offset) {
         *offset += weight * sum;
         gradient_row(task, y, sum, row);
     }
-    return value;
+    double sums[] = {value, *offset, smooth->loss};
+    cluster_sum(task->problem->cluster, sums, 3);
+    *offset = sums[1];
+    smooth->loss = sums[2];
+    return sums[0];
 }
 
 struct risk mc_smooth_risk(struct mc_smooth *smooth) {

@@ -20,7 +20,7 @@ int mc_smooth_create(struct mc_smooth *smooth, const struct mc_task *task, struc
 void mc_smooth_free(struct mc_smooth *smooth);
 
 /* R_mu(s) and its gradient; the offset is the sum of weight a, the linear part of the dual over C.
- * Borrows smooth. */
+ * Borrows smooth. Its sums are over all ranks' rows, which all cut. */
 struct risk mc_smooth_risk(struct mc_smooth *smooth);
 
 /* alpha of the last cut of that risk, times cost, by row: its dual point. s (n, k) are its scores. */

@@ -15,7 +15,8 @@
 struct mc_task {
     const struct problem *problem;
     struct mc_shape shape;
-    size_t n;             /* rows */
+    size_t n;             /* rows, here ... */
+    size_t n_all;         /* ... and on all ranks over which the problem is spread */
     const uint32_t *y;    /* (n) class of each row */
     const double *weight; /* (k) weight of C for each class */
     double bias;          /* value of the constant feature; 0: none */

@@ -166,7 +166,7 @@ static double longest_step(const struct interior *in, double target, double part
     if (in->problem.term) {
         inverse = fmax(inverse, 1 / in->problem.term->longest_step(in->problem.term->context));
     }
-    return part / inverse;
+    return part / cluster_largest(in->problem.cluster, inverse);
 }
 
 /* After a step to products of 0: their mean there, as far as the step goes; their second order
@@ -174,7 +174,8 @@ static double longest_step(const struct interior *in, double target, double part
 static double predict(struct interior *in, double length) {
     bool squared = in->problem.squared;
     const struct interior_term *term = in->problem.term;
-    double sum = term ? term->predict(term->context, length) : 0;
+    double ahead = term ? term->predict(term->context, length) : 0, sum = 0;
+    sum += cluster_leads(in->problem.cluster) ? ahead : 0; /* once, as it is on all ranks */
     for (size_t j = 0; j < in->problem.n; j++) {
         double a = in->a_step[j], s = s_step(in, j, 0);
         sum += (in->a[j] + length * a) * (in->s[j] + length * s);
@@ -185,7 +186,7 @@ static double predict(struct interior *in, double length) {
         sum += (in->t[g] + length * t) * (in->xi[g] + length * xi);
         in->t_bend[g] = t * xi;
     }
-    return sum / interior_count_products(in);
+    return cluster_total(in->problem.cluster, sum) / interior_count_products(in);
 }
 
 static void move(struct interior *in, double length, double target) {
@@ -285,8 +286,9 @@ void interior_round(struct interior *in, double allowed, struct interior_fit *fi
     const struct interior_problem *problem = &in->problem;
     double mean = 0, *a = in->rho;
     for (size_t j = 0; j < problem->n; j++) {
-        mean += in->a[j] / (double)problem->n;
+        mean += in->a[j] / in->n_hinges;
     }
+    mean = cluster_total(problem->cluster, mean);
     for (double part = 1; part > least; part *= factor) {
         double most = part * mean / in->margin_size;
         for (size_t j = 0; j < problem->n; j++) {

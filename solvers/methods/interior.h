@@ -12,6 +12,7 @@
 #ifndef SOLVERS_METHODS_INTERIOR_H
 #define SOLVERS_METHODS_INTERIOR_H
 
+#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "solvers/methods/monitor.h"
 
@@ -46,8 +47,12 @@ struct interior_term {
 
 /* Borrowed for the life of the solver. */
 struct interior_problem {
-    size_t n, dimension;   /* hinges, weights */
-    const double *cost;    /* (n) c_j > 0; (n_groups) where hinges have groups */
+    struct cluster
+        *cluster;        /* over whose ranks the hinges are spread, groups whole: n and n_groups are
+                                of this one's. `adjoint` and what factors are for all ranks, sums over
+                                them; weights are the same on all. NULL: all are here */
+    size_t n, dimension; /* hinges, weights */
+    const double *cost;  /* (n) c_j > 0; (n_groups) where hinges have groups */
     const double *margin;  /* (n) m_j; NULL: all 1 */
     const double *counted; /* (dimension) J's diagonal: 1 or 0 */
     bool squared;
@@ -87,7 +92,7 @@ void interior_close(struct interior *interior);
  * on; false, as at first: that of w. Forgets the best primal point. */
 void interior_tie(struct interior *interior, bool tied);
 
-/* Goes on until primal - dual <= epsilon max(primal, least). */
+/* Goes on until primal - dual <= epsilon max(primal, least). All ranks, as what opens, and rounds. */
 void interior_run(struct interior *interior, double epsilon, double least,
                   const struct monitor *monitor, struct interior_fit *fit);
 

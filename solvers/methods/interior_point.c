@@ -16,8 +16,9 @@ static void start(struct interior *in) {
     const double middle = 0.5, room = 0.1, gap = 0.2;
     double size = 0;
     for (size_t j = 0; j < problem->n; j++) {
-        size += fabs(interior_margin(problem, j)) / (double)problem->n;
+        size += fabs(interior_margin(problem, j)) / in->n_hinges;
     }
+    size = cluster_total(problem->cluster, size);
     in->margin_size = size;
     for (size_t j = 0; j < problem->n; j++) {
         double u = interior_margin(problem, j);
@@ -48,8 +49,8 @@ static void start_term(struct interior *in) {
     for (size_t g = 0; !problem->squared && g < in->n_groups; g++) {
         sum += in->t[g] * in->xi[g];
     }
-    double mu = sum / (double)(problem->n + (problem->squared ? 0 : in->n_groups));
-    problem->term->start(problem->term->context, mu);
+    double n = in->n_hinges + (problem->squared ? 0 : in->all_groups);
+    problem->term->start(problem->term->context, cluster_total(problem->cluster, sum) / n);
 }
 
 static int allocate(struct interior *in, struct error *err) {
@@ -89,6 +90,8 @@ int interior_open(struct interior **interior, const struct interior_problem *pro
     }
     in->problem = *problem;
     in->n_groups = problem->group ? problem->n_groups : problem->n;
+    in->n_hinges = cluster_total(problem->cluster, (double)problem->n);
+    in->all_groups = cluster_total(problem->cluster, (double)in->n_groups);
     if (allocate(in, err) < 0) {
         interior_close(in);
         return -1;
@@ -143,7 +146,7 @@ static double primal_of(const struct interior *in, const double *w, const double
             most = 0;
         }
     }
-    return norm_of(in, w) + loss;
+    return norm_of(in, w) + cluster_total(problem->cluster, loss);
 }
 
 double interior_offered_primal(struct interior *in, const double **w) {
@@ -169,6 +172,7 @@ double interior_dual(const struct interior *in, const double *a) {
         gain += a[j] * interior_margin(problem, j);
         gain -= problem->squared ? a[j] * (a[j] / (4 * problem->cost[j])) : 0;
     }
+    gain = cluster_total(problem->cluster, gain);
     for (size_t k = 0; k < problem->dimension; k++) {
         double counted = problem->counted[k], size = in->margin_size + fabs(in->w[k]);
         norm += counted * in->g[k] * in->g[k];
@@ -196,7 +200,7 @@ static double set_apart(struct interior *in) {
 
 double interior_count_products(const struct interior *in) {
     const struct interior_problem *problem = &in->problem;
-    double n = (double)(problem->n + (problem->squared ? 0 : in->n_groups));
+    double n = in->n_hinges + (problem->squared ? 0 : in->all_groups);
     return n + (problem->term ? problem->term->n_products : 0);
 }
 
@@ -205,13 +209,15 @@ void interior_evaluate(struct interior *in) {
     size_t n = problem->n, dimension = problem->dimension;
     problem->scores(problem->context, in->w, in->v);
     problem->adjoint(problem->context, in->a, in->g);
-    double products = problem->term ? problem->term->products(problem->term->context) : 0;
+    bool leads = cluster_leads(problem->cluster); /* the term, which is on all ranks, counts once */
+    double products = problem->term && leads ? problem->term->products(problem->term->context) : 0;
     for (size_t j = 0; j < n; j++) {
         products += in->a[j] * in->s[j];
     }
     for (size_t c = 0; !problem->squared && c < in->n_groups; c++) {
         products += in->t[c] * in->xi[c];
     }
+    products = cluster_total(problem->cluster, products);
     in->mu = products / interior_count_products(in);
     in->distance = products + set_apart(in) / 2;
     for (size_t k = 0; k < dimension; k++) {

@@ -12,6 +12,7 @@ struct interior {
     double *v, *v_step;                    /* (n) A w, A step */
     double *theta, *rho, *a_step, *a_bend; /* (n); bend: products of the predictor's changes */
     size_t n_groups;                       /* of hinges: n where each stands alone */
+    double n_hinges, all_groups;           /* n and n_groups over all ranks */
     uint32_t *group;                       /* (n) */
     double *t, *xi;                        /* (n_groups) t = c - sum a, t xi = mu; not squared */
     double *t_step, *t_bend, *rest;        /* (n_groups) change of sum a; t / xi */

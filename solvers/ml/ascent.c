@@ -24,7 +24,7 @@ static double bcd_gain(const struct ml_bcd *bcd) {
         }
         gain -= bcd->conjugate[i];
     }
-    return gain;
+    return cluster_total(bcd->rows->cluster, gain);
 }
 
 /* The exact scores take the place of those that sweeps have added up. */
@@ -154,7 +154,8 @@ static double first_rho(const struct ml *ml) {
     for (size_t i = 0; i < ml->rows.n; i++) {
         sum += ml->bcd.store.diagonal[i];
     }
-    return sum > 0 ? share * sum / (double)ml->rows.n : 1;
+    sum = cluster_total(ml->rows.cluster, sum);
+    return sum > 0 ? share * sum / (double)ml->rows.n_everywhere : 1;
 }
 
 /* Each step is solved to a part of the gap that there is. Where it takes no more than a sweep or

@@ -4,6 +4,7 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/ml/rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,6 +98,11 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
         return -1;
     }
     bcd->sweep_work = count_work(bcd);
+    bcd->all_work = cluster_total(rows->cluster, bcd->sweep_work);
+    if (rows->cluster && ml_rounds_create(&bcd->rounds, bcd, err) < 0) {
+        ml_bcd_free(bcd);
+        return -1;
+    }
     return 0;
 }
 
@@ -105,6 +111,7 @@ void ml_bcd_free(struct ml_bcd *bcd) {
         ml_scratch_free(bcd->scratch[w]);
     }
     ml_store_free(&bcd->store);
+    ml_rounds_free(bcd->rounds);
     free(bcd->scratch);
     free(bcd->beta);
     free(bcd->conjugate);
@@ -190,6 +197,9 @@ int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *er
             sum.square += look.sums[t].square;
             sum.offset += look.sums[t].offset;
         }
+        double sums[] = {sum.loss, sum.gain, sum.square, sum.offset};
+        cluster_sum(bcd->rows->cluster, sums, 4);
+        sum = (struct sums){sums[0], sums[1], sums[2], sums[3]};
         double norm = sum.square + bcd->constant * array_dot(bcd->total, bcd->total, width);
         *bounds = (struct ml_bounds){0.5 * norm + sum.loss, sum.gain - sum.offset - 0.5 * norm};
         status = isfinite(bounds->primal) && isfinite(bounds->dual)
@@ -254,6 +264,8 @@ static int best_factor(struct ml_bcd *bcd, double ratio, double *factor, struct 
                   array_dot(bcd->beta + i * width, bcd->offset, width);
         conjugate += bcd->conjugate[i];
     }
+    linear = cluster_total(bcd->rows->cluster, linear);
+    conjugate = cluster_total(bcd->rows->cluster, conjugate);
     double half_norm = linear - conjugate - bounds.dual;
     double curvature = 2 * (half_norm + conjugate / ratio);
     *factor = curvature > 0 && linear > 0 ? linear / curvature : 0;
@@ -335,7 +347,7 @@ static bool visit(void *context, size_t i, const double *scores, double *change)
         return false;
     }
     memcpy(bcd->old, beta, width * sizeof *beta);
-    double k = bcd->store.diagonal[i] + bcd->constant;
+    double factor = bcd->store.factor, k = factor * (bcd->store.diagonal[i] + bcd->constant);
     bool by_pairs = bcd->alpha_start[i + 1] > bcd->alpha_start[i];
     double largest = by_pairs ? ml_block_pairs(&block, k, s, bcd->alpha + bcd->alpha_start[i],
                                                PASSES, beta, &bcd->conjugate[i], scratch)
@@ -348,7 +360,7 @@ static bool visit(void *context, size_t i, const double *scores, double *change)
     }
     for (size_t c = 0; c < width; c++) {
         change[c] = beta[c] - bcd->old[c];
-        bcd->total[c] += change[c];
+        bcd->total[c] += factor * change[c];
     }
     return true;
 }
@@ -376,9 +388,56 @@ static void recall_rows(struct ml_bcd *bcd) {
     }
 }
 
+/* A sweep over the rows that are due; *n is how many. */
+static int sweep(struct ml_bcd *bcd, size_t *n, struct error *err) {
+    *n = choose_rows(bcd);
+    return ml_store_sweep(&bcd->store, bcd->order, *n, visit, bcd, &bcd->random, err);
+}
+
+/* The rounds of a sweep, or of several. */
+static int sweep_together(struct ml_bcd *bcd, size_t *n, struct error *err) {
+    struct ml_rounds *rounds = bcd->rounds;
+    if (rounds->plan.repeats > 1) {
+        *n = 0;
+        ml_rounds_begin(rounds, bcd);
+        for (size_t k = 0; k < rounds->plan.repeats; k++) {
+            size_t more;
+            if (sweep(bcd, &more, err) < 0) {
+                return -1;
+            }
+            *n += more;
+        }
+        ml_rounds_end(rounds, bcd, NULL, bcd->rows->n);
+        return 0;
+    }
+    *n = choose_rows(bcd);
+    for (size_t part = 0; part < rounds->plan.parts; part++) {
+        size_t first, end = rounds_part(&rounds->plan, *n, part, &first);
+        ml_rounds_begin(rounds, bcd);
+        if (ml_store_sweep(&bcd->store, bcd->order + first, end - first, visit, bcd, &bcd->random,
+                           err) < 0) {
+            return -1;
+        }
+        ml_rounds_end(rounds, bcd, bcd->order + first, end - first);
+    }
+    return 0;
+}
+
+/* What the rows have been seen to add to the gap. */
+static double promised(const struct ml_bcd *bcd) {
+    double promise = 0;
+    for (size_t i = 0; i < bcd->rows->n; i++) {
+        promise += bcd->gap[i];
+    }
+    return cluster_total(bcd->rows->cluster, promise);
+}
+
 int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
     double best_gap = INFINITY;
     int stalled = 0;
+    if (bcd->rounds) {
+        ml_rounds_start(bcd->rounds, bcd);
+    }
     if (ml_bcd_bounds(bcd, &run->bounds, err) < 0) {
         return -1;
     }
@@ -392,23 +451,21 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
             run->iterations >= run->least) {
             return 0;
         }
-        bcd->small = SMALL * allowed / (double)bcd->rows->n;
+        bcd->small = SMALL * allowed / (double)bcd->rows->n_everywhere;
         recall_rows(bcd);
         /* sweep until what the rows were seen to add promises the gap, or it is time to look */
         double promise, last_dual = bounds->dual;
         uint64_t since = 0;
         do {
-            size_t n = choose_rows(bcd);
-            if (ml_store_sweep(&bcd->store, bcd->order, n, visit, bcd, &bcd->random, err) < 0) {
+            size_t n;
+            if ((bcd->rounds ? sweep_together : sweep)(bcd, &n, err) < 0) {
                 return -1;
             }
-            run->iterations++;
-            run->work += bcd->sweep_work * (double)n / (double)bcd->rows->n;
+            run->iterations += bcd->rounds ? bcd->rounds->plan.repeats : 1;
+            n = cluster_count(bcd->rows->cluster, n);
+            run->work += bcd->all_work * (double)n / (double)bcd->rows->n_everywhere;
             since++;
-            promise = 0;
-            for (size_t i = 0; i < bcd->rows->n; i++) {
-                promise += bcd->gap[i];
-            }
+            promise = promised(bcd);
             run->stop = monitor_check(run->monitor, run->iterations, bounds->primal, bounds->dual);
         } while (!run->stop && since < LOOK_EVERY && promise > 2 * allowed);
         if (ml_bcd_bounds(bcd, bounds, err) < 0) {

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ml_rounds;
+
 /* How a row's block is stepped in. */
 enum ml_step {
     ML_STEP_AUTO, /* by pairs while they are few, else exactly */
@@ -32,7 +34,8 @@ struct ml_bcd {
     struct ml_store store;
     double constant; /* added to K: the square of the constant feature's value */
     bool shrinking;
-    double sweep_work; /* operations of a sweep over all rows */
+    double sweep_work; /* operations of a sweep over this rank's rows, */
+    double all_work;   /* and over those of all ranks */
     struct random random;
 
     enum ml_loss loss;
@@ -40,7 +43,7 @@ struct ml_bcd {
     double *beta;      /* (n, width) */
     double *conjugate; /* (n) */
     double *stand;  /* (n, width) scores whose slopes are a row's alpha, squared hinge; or NULL */
-    double *total;  /* (width) sum of beta over rows */
+    double *total;  /* (width) sum of beta over rows, of all ranks */
     double *offset; /* (width) added to the scores; zeros, or the free bias */
     double *alpha;  /* of the rows stepped in by pairs, one behind the other */
     uint64_t *alpha_start; /* (n + 1) */
@@ -52,6 +55,7 @@ struct ml_bcd {
     uint32_t *order;             /* (n) */
     double *s, *old;             /* (width) of the row at hand */
     struct ml_scratch **scratch; /* (workers) */
+    struct ml_rounds *rounds; /* of ranks over which a linear problem's rows are spread; or NULL */
 };
 
 /* What is known of the point: of the problem with `constant` and `offset`. */
@@ -59,7 +63,8 @@ struct ml_bounds {
     double primal, dual;
 };
 
-/* Starts at beta = 0. stands: keep them. Borrows problem and rows. The caller calls ml_bcd_free. */
+/* Starts at beta = 0. stands: keep them. Borrows problem and rows. The caller calls ml_bcd_free. This,
+ * and what gives bounds, is for all ranks. */
 int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
                   enum ml_step step, double constant, bool stands, bool shrinking, uint64_t seed,
                   struct error *err);

@@ -183,6 +183,7 @@ static int find_circulation(const struct balance *balance, struct error *err) {
         struct ml_block block = look_at_row(balance, i);
         add_flow(balance, &block, balance->flow);
     }
+    cluster_sum(balance->alphas->rows->cluster, balance->flow, q * q);
     memcpy(balance->left, balance->flow, q * q * sizeof *balance->left);
     if (ml_bias_circulate(balance->left, q, err) < 0) {
         return -1;
@@ -227,6 +228,7 @@ int ml_bias_beta(const struct ml_alphas *alphas, bool balanced, size_t width, do
             *gain += scaled_beta(&balance, &block, beta + i * width);
             status = kept ? keep_row(&balance, &block, i, beta + i * width, kept, err) : 0;
         }
+        *gain = cluster_total(alphas->rows->cluster, *gain);
     }
     free(balance.alpha);
     free(balance.other);

@@ -93,7 +93,7 @@ static int find_rounding(const struct certify *certify, const struct ml_claim *c
     const double *reach = certify_reach(certify);
     const struct ml_rows *rows = claim->rows;
     double unit = ((double)rows->q + 8) * DBL_EPSILON + claim->rounding;
-    double sums = certify_sum_rounding(rows->n);
+    double sums = certify_sum_rounding(rows->n_everywhere + cluster_size(rows->cluster) - 1);
     *rounding =
         (struct rounding){.error = memory_zeros(rows->n_all, sizeof(double), "a certificate", err)};
     if (!rounding->error) {
@@ -114,6 +114,11 @@ static int find_rounding(const struct certify *certify, const struct ml_claim *c
             rounding->most_ratio = fmax(rounding->most_ratio, size->sum / block.lambda);
         }
     }
+    double most[] = {rounding->most_reach, rounding->most_ratio};
+    cluster_max(rows->cluster, most, 2);
+    rounding->all = cluster_total(rows->cluster, rounding->all);
+    rounding->most_reach = most[0];
+    rounding->most_ratio = most[1];
     return 0;
 }
 
@@ -128,7 +133,8 @@ static double price_of_balance(const struct ml_claim *claim, const struct roundi
     for (size_t k = 0; k < claim->rows->q; k++) {
         sum += fabs(claim->residual[k]);
     }
-    sum += ((double)claim->rows->n + 2) * DBL_EPSILON * rounding->all;
+    double terms = (double)(claim->rows->n_everywhere + cluster_size(claim->rows->cluster) - 1);
+    sum += (terms + 2) * DBL_EPSILON * rounding->all;
     double moved = q * sum, step = 2 * moved * rounding->most_reach;
     return moved * (1 + rounding->most_ratio + 2 * largest) + 0.5 * step * step;
 }
@@ -139,7 +145,7 @@ static double largest_norm(const struct ml_claim *claim) {
 }
 
 double ml_loss_of_nothing(const struct ml_rows *rows, double cost) {
-    const struct certify_total all = {.sum = (double)rows->n};
+    const struct certify_total all = {.sum = (double)rows->n_everywhere};
     return certify_total_times(&all, cost);
 }
 
@@ -160,7 +166,8 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
         return -1;
     }
     struct loss loss = {.claim = claim};
-    double unit = (16 * ((double)rows->q + 8) + (double)rows->n) * DBL_EPSILON + claim->rounding;
+    double terms = (double)(rows->n_everywhere + cluster_size(rows->cluster) - 1);
+    double unit = (16 * ((double)rows->q + 8) + terms) * DBL_EPSILON + claim->rounding;
     const struct certify_family family = {
         .context = &loss,
         .block = 1 + BLOCK_SCORES / rows->q,

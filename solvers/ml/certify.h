@@ -26,16 +26,17 @@ struct ml_claim {
     const struct certify_function *g; /* the function of beta, without errors; may be f */
     const struct ml_size *size;       /* (n_all) of each row's betas */
     const double *residual;           /* (q) sum of beta over rows, with a free bias; else NULL */
-    double linear;                    /* sum of beta over relevant labels, less the conjugates */
-    double rounding;                  /* of size and linear, relative, beyond a few units */
+    double linear;   /* sum of beta over relevant labels, less the conjugates, of all
+                                         ranks, as the residual */
+    double rounding; /* of size and linear, relative, beyond a few units */
     struct ml_scratch *scratch;
 };
 
-/* The primal of f = 0, at least. */
+/* The primal of f = 0, at least, of the rows of all ranks. */
 double ml_loss_of_nothing(const struct ml_rows *rows, double cost);
 
 /* Both bounds. A dual point is within rounding of one that some alpha within its bounds makes, and
- * with a free bias of one whose sums are 0: what that may cost is taken off. */
+ * with a free bias of one whose sums are 0: what that may cost is taken off. All ranks. */
 int ml_certify(struct certify *certify, const struct ml_claim *claim,
                struct certificate *certificate, struct error *err);
 

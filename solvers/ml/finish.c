@@ -27,7 +27,8 @@ static double scaled_loss(const struct ml *ml, const struct ml_parameters *param
         loss += ml_block_vertex(&block, s, vertex, &conjugate, ml->bcd.scratch[0]);
         *slope -= array_dot(vertex, from, q) + array_dot(vertex, bias, q);
     }
-    return loss;
+    *slope = cluster_total(ml->rows.cluster, *slope);
+    return cluster_total(ml->rows.cluster, loss);
 }
 
 /* The t near 1 where norm t^2 / 2 and the loss at t times the scores are least together. */
@@ -170,7 +171,7 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
 static int solve_interior(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
                           struct ml_point *point, struct error *err) {
     const double stricter = 0.1, part = 0.9, tiny = 1e-13;
-    double least = tiny * parameters->cost * (double)ml->rows.n; /* of the loss at 0 */
+    double least = tiny * parameters->cost * (double)ml->rows.n_everywhere; /* of the loss at 0 */
     struct monitor_run after;
     const struct monitor monitor = monitor_after(&after, run->monitor, run->iterations, 0);
     after.primal = point->bounds.primal;

@@ -82,6 +82,7 @@ static int adjoint(const struct score_map *map, const double *r, double *weights
     for (size_t i = 0; i < n; i++) {
         array_add(weights + d, sqrt(context->constant), r + i * width, width);
     }
+    cluster_sum(map->cluster, weights + d, width);
     return 0;
 }
 
@@ -119,7 +120,10 @@ static double cut(void *opened, const double *s, double *g, double *offset) {
         loss += context->loss[task];
         *offset += context->offset[task];
     }
-    return loss;
+    double sums[] = {loss, *offset};
+    cluster_sum(context->store->rows->cluster, sums, 2);
+    *offset = sums[1];
+    return sums[0];
 }
 
 /* ---- the fit ---- */
@@ -162,6 +166,7 @@ int ml_fw_solve(struct ml_store *store, double constant, double cost, double eps
                             .dimension = rows * store->width,
                             .primal = primal,
                             .context = &context,
+                            .cluster = store->rows->cluster,
                             .threads = store->problem->threads,
                             .scores = scores,
                             .adjoint = adjoint};

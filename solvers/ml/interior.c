@@ -49,6 +49,7 @@ static void adjoint(void *context, const double *a, double *g) {
     }
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)ml->m, (int)ml->q, (int)ml->n, 1,
                 ml->F, (int)ml->m, ml->beta, (int)ml->q, 0, g, (int)ml->q);
+    cluster_sum(ml->rows->cluster, g, ml->m * ml->q);
 }
 
 /* The place of H's block of labels a and b. */
@@ -135,6 +136,7 @@ static int factor(void *context, const double *theta) {
     for (double ridge = 0; ridge <= RIDGE_MOST;
          ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
         threads_run(threads, ml->q * (ml->q - 1) / 2, group_task, ml);
+        cluster_sum(ml->rows->cluster, ml->H, ml->m * (ml->q - 1) * (ml->m * (ml->q - 1)));
         threads_run(threads, ml->q - 1, diagonal_task, ml);
         add_norm(ml, ridge);
         if (cholesky_factor(ml->H, ml->m * (ml->q - 1)) == 0) {
@@ -173,7 +175,7 @@ static int allocate(struct ml_interior *ml, struct error *err) {
     ml->S = memory_array(n, q * sizeof(double), "scores", err);
     ml->beta = memory_array(n, q * sizeof(double), "scores", err);
     ml->counted = memory_array(m, q * sizeof(double), "weights", err);
-    ml->H = memory_array(size, size * sizeof(double), "a system", err);
+    ml->H = memory_zeros(size, size * sizeof(double), "a system", err); /* all is summed */
     ml->reduced = memory_array(size, sizeof(double), "a system", err);
     ml->gathered = memory_array(workers, GATHERED * m * sizeof(double), "a system", err);
     ml->bias_out = memory_zeros(q, sizeof(double), "weights", err);
@@ -249,7 +251,8 @@ int ml_interior_start(struct ml_interior *ml, enum ml_loss loss, double cost, st
             ml->lambda[j] = block.lambda;
         }
     }
-    const struct interior_problem problem = {.n = ml->n_pairs,
+    const struct interior_problem problem = {.cluster = ml->rows->cluster,
+                                             .n = ml->n_pairs,
                                              .dimension = ml->m * ml->q,
                                              .cost = ml->lambda,
                                              .counted = ml->counted,

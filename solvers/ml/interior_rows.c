@@ -35,11 +35,12 @@ static size_t count_pairs(const struct ml_rows *rows) {
 }
 
 bool ml_interior_own_features(const struct problem *problem, const struct ml_rows *rows) {
-    return !problem->gram && problem->data->n_features <= rows->n;
+    return !problem->gram && (problem->cluster || problem->data->n_features <= rows->n);
 }
 
 double ml_interior_work(const struct problem *problem, const struct ml_rows *rows) {
-    double n = (double)rows->n, pairs = (double)count_pairs(rows);
+    double n = (double)rows->n_everywhere, pairs = (double)count_pairs(rows);
+    pairs = cluster_total(rows->cluster, pairs);
     bool own = ml_interior_own_features(problem, rows);
     double m = (own ? (double)problem->data->n_features : n) + 1;
     double q = (double)rows->q, unknowns = m * (q - 1);

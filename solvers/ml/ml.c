@@ -121,7 +121,7 @@ static bool is_without_scores(const struct ml *ml) {
     for (size_t i = 0; none && i < ml->rows.n; i++) {
         none = ml->bcd.store.diagonal[i] == 0;
     }
-    return none;
+    return !cluster_any(ml->rows.cluster, !none);
 }
 
 static int solve(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,

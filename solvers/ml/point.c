@@ -72,6 +72,7 @@ void ml_point_size(const struct ml *ml, const double *beta, struct ml_point *poi
             point->residual[k] += beta[i * width + k];
         }
     }
+    cluster_sum(ml->rows.cluster, point->residual, q);
 }
 
 int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, struct error *err) {

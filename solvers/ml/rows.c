@@ -39,14 +39,18 @@ static int fill(struct ml_rows *rows, const struct problem *problem, const uint3
             rows->row[rows->n++] = (uint32_t)i;
         }
     }
-    return rows->n > 0 ? 0
-                       : error_set(err, ERROR_RUNTIME,
-                                   "no row has some of the labels and lacks others: there is "
-                                   "nothing to learn");
+    rows->n_everywhere = cluster_count(rows->cluster, rows->n);
+    rows->n_empty = cluster_count(rows->cluster, rows->n_empty);
+    rows->n_full = cluster_count(rows->cluster, rows->n_full);
+    return rows->n_everywhere > 0
+               ? 0
+               : error_set(err, ERROR_RUNTIME,
+                           "no row has some of the labels and lacks others: there is "
+                           "nothing to learn");
 }
 
 int ml_rows_create(struct ml_rows *rows, const struct problem *problem, struct error *err) {
-    *rows = (struct ml_rows){.n_all = problem->n};
+    *rows = (struct ml_rows){.cluster = problem->cluster, .n_all = problem->n};
     if (labels_collect(&rows->labels, problem->data, problem->rows, problem->n, problem->cluster,
                        err) < 0) {
         return -1;

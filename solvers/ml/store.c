@@ -127,7 +127,7 @@ static int create_kernel(struct ml_store *store, struct error *err) {
 int ml_store_create(struct ml_store *store, const struct problem *problem,
                     const struct ml_rows *rows, struct error *err) {
     size_t width = ((size_t)rows->q + VECTOR - 1) / VECTOR * VECTOR;
-    *store = (struct ml_store){.problem = problem, .rows = rows, .width = width};
+    *store = (struct ml_store){.problem = problem, .rows = rows, .width = width, .factor = 1};
     store->diagonal = memory_array(rows->n, sizeof(double), "a diagonal", err);
     store->index = memory_array(rows->n, sizeof(uint32_t), "row numbers", err);
     store->s = memory_array(width, sizeof(double), "scores", err);
@@ -258,6 +258,7 @@ int ml_store_rebuild(struct ml_store *store, const double *beta, struct error *e
         memset(store->W, 0, store->problem->data->n_features * width * sizeof(double));
         threads_run(store->problem->threads, (width + COLUMNS - 1) / COLUMNS, rebuild_task,
                     &rebuild);
+        cluster_sum(store->rows->cluster, store->W, store->problem->data->n_features * width);
         return 0;
     }
     memset(store->S, 0, n * width * sizeof(double));
@@ -317,6 +318,9 @@ static void sweep_linear(struct ml_store *store, const uint32_t *order, size_t n
         for (uint32_t c = 0; c < store->rows->q; c++) {
             changed[n_changed] = c;
             n_changed += store->change[c] != 0;
+        }
+        for (size_t c = 0; store->factor != 1 && c < width; c++) {
+            store->change[c] *= store->factor;
         }
         if (n_changed < width / 4) {
             row_update_few(&row, store->change, changed, n_changed, store->W, width);

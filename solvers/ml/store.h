@@ -24,6 +24,7 @@ struct ml_store {
     size_t width;     /* of rows of S, W and beta: q, rounded up to whole vectors; padding is 0 */
     double *diagonal; /* (rows->n) k(x, x) */
     double *W;        /* linear: (n_features, width); else NULL */
+    double factor;    /* what changes do to W; 1 but in rounds of ranks */
     double *S;        /* kernel: (rows->n, width); else NULL */
     uint32_t *index;  /* (rows->n) rows of the data, or of the gram */
 
@@ -60,7 +61,7 @@ void ml_store_scores(const struct ml_store *store, size_t i, double *s);
 /* All scores times factor. */
 void ml_store_scale(struct ml_store *store, double factor);
 
-/* S or W anew from beta (rows->n, width). */
+/* S or W anew from beta (rows->n, width); W from that of all ranks, which all call it. */
 int ml_store_rebuild(struct ml_store *store, const double *beta, struct error *err);
 
 #endif

@@ -27,6 +27,7 @@ static void open_scene(struct scene *scene, float *x, int form, bool kernel, dou
     scene->task = (struct mc_task){.problem = &scene->line.problem,
                                    .shape = mc_shape((enum mc_formulation)form, K, margin),
                                    .n = N,
+                                   .n_all = N,
                                    .y = scene->y,
                                    .weight = scene->weight,
                                    .certify = scene->line.certify};

@@ -1,0 +1,161 @@
+# mc and ml over ranks: objectives of one process within their gaps, and what is told of all rows.
+bats_require_minimum_version 1.5.0
+load helper
+load cluster
+
+# field NAME FILE: of a report.
+field() {
+    awk -v name="$1" '$1 == name && $2 == "=" { print $3 }' "$2"
+}
+
+# classes N: rows of four classes in six features, the first one rare, so that few ranks have it.
+classes() {
+    awk -v n="$1" 'BEGIN {
+        srand(3)
+        for (i = 1; i <= n; i++) {
+            y = i % 50 == 7 ? 1 : 2 + int(3 * rand())
+            printf "%d", y
+            for (j = 1; j <= 6; j++) printf " %d:%.4f", j, rand() + (j == y ? .6 : 0)
+            print ""
+        }
+    }'
+}
+
+# sets N: rows with some of five labels in seven features; one row has none, one has all.
+sets() {
+    awk -v n="$1" 'BEGIN {
+        srand(5)
+        for (i = 1; i <= n; i++) {
+            labels = i == 4 ? "1,2,3,4,5" : ""
+            features = ""
+            for (j = 1; j <= 7; j++) {
+                x[j] = rand()
+                features = features sprintf(" %d:%.4f", j, x[j])
+            }
+            for (k = 1; k <= 5 && i > 4; k++) if (x[k] + .4 * rand() > .8) labels = labels (labels == "" ? "" : ",") k
+            print labels features
+        }
+    }'
+}
+
+# answers PROGRAM RANKS GAP OPTIONS: on these numbers of ranks fits to that gap whose bounds and those of
+# one process enclose one number.
+answers() {
+    local program=$1 numbers=$2 gap=$3 n
+    shift 3
+    "$program" -q -j 1 -e "$gap" "$@" data.svm plain.model >plain
+    for n in $numbers; do
+        ranks "$n" "$program" -q -j 1 -e "$gap" "$@" data.svm "$n.model" >"$n.report" || fail "$n ranks: $*"
+        awk -v p="$(field primal plain)" -v d="$(field dual plain)" -v gap="$gap" \
+            -v q="$(field primal "$n.report")" -v e="$(field dual "$n.report")" \
+            'BEGIN { exit !(p != "" && q != "" && d <= q && e <= p && p - d <= gap * p && q - e <= gap * q) }' ||
+            fail "$n ranks, $*: $(cat plain "$n.report")"
+    done
+}
+
+@test "cluster: mc, each formulation, with and without bias" {
+    local s
+    classes 300 >data.svm
+    for s in ww llw atm mmr; do
+        answers svm-mc-train 3 1e-4 -s $s
+    done
+    for s in cs adm ats ova; do
+        answers svm-mc-train 2 1e-3 -s $s -B 1 -c 10
+    done
+}
+
+@test "cluster: mc by each solver, and to a small gap" {
+    classes 300 >data.svm
+    answers svm-mc-train 4 1e-7 -c 30
+    answers svm-mc-train 2 1e-3 --solver bcd
+    answers svm-mc-train 3 1e-6 --solver newton -s cs
+    answers svm-mc-train 2 1e-1 --solver fw
+    answers svm-mc-train 3 1e-4 -w 1:7 -B 1
+}
+
+@test "cluster: mc, more weights than any system is for, and many classes" {
+    classes 400 | awk '{ printf "%s", $0; for (j = 0; j < 10; j++) printf " %d:%s", 10 + (NR * 31 + j * 97) % 200 + 200 * j, .3; print "" }' >data.svm
+    answers svm-mc-train 3 1e-3 -s ww -B .5
+    awk '{ $1 = 1 + NR % 70; print }' data.svm >many.svm
+    mv many.svm data.svm
+    answers svm-mc-train 2 1e-2 -s ww
+    answers svm-mc-train 3 1e-2 -s cs
+}
+
+@test "cluster: ml, both losses, each bias and solver" {
+    local l
+    sets 150 >data.svm
+    for l in 0 1; do
+        answers svm-ml-train 4 1e-6 -l $l
+        answers svm-ml-train 3 1e-4 -l $l -B 1 -c 5
+        answers svm-ml-train 3 1e-5 -l $l --free-bias
+        answers svm-ml-train 2 1e-2 -l $l -c .02 --solver bcd
+    done
+    answers svm-ml-train 2 1e-1 -c .02 --solver bcd --free-bias
+    answers svm-ml-train 2 1e-5 --solver interior
+    answers svm-ml-train 3 2e-1 --solver fw -c .01
+}
+
+@test "cluster: ml, thresholds and counts are of the rows of all ranks" {
+    local t n
+    sets 90 >data.svm
+    for t in ew global scut; do
+        answers svm-ml-train 3 1e-9 -c .1 -l 1 --threshold $t
+        for n in 3; do
+            assert_equal "$(field rows-without-labels $n.report) $(field rows-with-all-labels $n.report)" \
+                "$(field rows-without-labels plain) $(field rows-with-all-labels plain)"
+            svm-ml-predict -q data.svm plain.model plain.out
+            svm-ml-predict -q data.svm $n.model $n.out
+            # sums over rows may differ in their last digits, and a set at the threshold with them
+            [ "$(cut -f1 plain.out | diff - <(cut -f1 $n.out) | grep -c '^>')" -le 1 ] || fail "--threshold $t, $n ranks"
+        done
+    done
+}
+
+@test "cluster: mc and ml with more ranks than rows, and ranks without rows that count" {
+    printf '1 1:1\n2 2:1\n3 1:-1\n' >data.svm
+    answers svm-mc-train 4 1e-6 -B 1
+    answers svm-mc-train 5 1e-6 --solver newton
+    printf '1 1:1\n 2:1\n2 1:-1\n1,2 2:1\n' >data.svm
+    answers svm-ml-train 6 1e-6 -l 1
+    answers svm-ml-train 6 1e-6 --free-bias
+    answers svm-ml-train 6 1e-6 --solver interior
+}
+
+@test "cluster: mc and ml with kernels" {
+    classes 200 >data.svm
+    answers svm-mc-train 3 1e-4 -t 2 -g 1
+    answers svm-mc-train 2 1e-1 -t 2 -g 1 --solver fw
+    answers svm-mc-train 2 1e-4 -t 1 -s cs -B 1
+    sets 100 >data.svm
+    answers svm-ml-train 3 1e-4 -t 2 -g 1
+    answers svm-ml-train 2 1e-4 -t 2 -g 1 --free-bias
+}
+
+@test "cluster: mc and ml have no model where there is nothing to learn" {
+    printf '1 1:1\n1 2:1\n1 1:1\n' >data.svm
+    on_ranks 2 refused svm-mc-train -q data.svm model
+    printf '1 1:1\n1 2:1\n1 1:1\n' >data.svm
+    on_ranks 3 refused svm-ml-train -q data.svm model
+    [ ! -e model ]
+}
+
+@test "cluster: mc and ml stop in time on all ranks, with a true gap" {
+    classes 4000 >data.svm
+    ranks 2 svm-mc-train -q -j 1 -s ova -c 1e4 -e 1e-9 --solver bcd --max-time .3 data.svm model >report 2>said
+    grep -q 'limit of time' said
+    awk -v p="$(field primal report)" -v d="$(field dual report)" 'BEGIN { exit !(p != "" && d >= 0 && d <= p) }'
+    sets 2000 >data.svm
+    ranks 2 svm-ml-train -q -j 1 -c 1e4 -e 1e-9 --solver bcd --max-time .3 data.svm model >report 2>said
+    grep -q 'limit of time' said
+    awk -v p="$(field primal report)" -v d="$(field dual report)" 'BEGIN { exit !(p != "" && d >= 0 && d <= p) }'
+}
+
+@test "cluster: mc and ml, real data" {
+    real mc/letter.train.svm.gz
+    zcat "$real" | sed -n 1,3000p >data.svm
+    answers svm-mc-train '2 4' 1e-3
+    real ml/emotions.train.svm.gz
+    zcat "$real" >data.svm
+    answers svm-ml-train '2 4' 1e-6
+}
