@@ -6,6 +6,7 @@
 #include "common/data/source.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,18 +192,22 @@ static int read_all(struct source *source, struct library_bytes *text, struct er
     return 0;
 }
 
-/* The family that the first line names: `dualsvm FAMILY 1`; LIBLINEAR's models are of mc. */
+static bool begins(const struct library_bytes *text, const char *with) {
+    size_t length = strlen(with);
+    return text->n >= length && memcmp(text->bytes, with, length) == 0;
+}
+
+/* The family that the first line names, `dualsvm FAMILY 1`, and for LIBLINEAR's models the one that reads
+ * them; NULL: neither. */
 static const struct family_tables *told_family(const struct library_bytes *text) {
     for (const struct family_tables *tables = families; tables->train; tables++) {
-        const char *magic = "dualsvm ", *name = tables->train->name;
-        size_t before = strlen(magic), length = strlen(name);
-        if (text->n > before + length && memcmp(text->bytes, magic, before) == 0 &&
-            memcmp(text->bytes + before, name, length) == 0 &&
-            text->bytes[before + length] == ' ') {
+        char line[64];
+        snprintf(line, sizeof line, "dualsvm %s ", tables->train->name);
+        if (begins(text, line) || (tables->predict->imports && begins(text, "solver_type "))) {
             return tables;
         }
     }
-    return families_find("mc");
+    return NULL;
 }
 
 /* Takes what a source has, and ends it. */
@@ -213,8 +218,12 @@ static int load(dualsvm_model **model, const struct family_tables *family, struc
         free(text.bytes);
         return -1;
     }
-    return library_model_create(model, family ? family : told_family(&text), source_name(source),
-                                &text, err);
+    family = family ? family : told_family(&text);
+    if (!family) {
+        free(text.bytes);
+        return error_set(err, ERROR_RUNTIME, "%s: not a model", source_name(source));
+    }
+    return library_model_create(model, family, source_name(source), &text, err);
 }
 
 /* The family of that name; NULL: any. */

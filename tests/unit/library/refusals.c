@@ -232,6 +232,9 @@ static void check_models(void) {
     for (size_t n = 0; n < size; n += 7) {
         REFUSED(dualsvm_model_from_bytes(&copy, "mc", bytes, n, &error), F, "<bytes>");
     }
+    REFUSED(dualsvm_model_from_bytes(&copy, NULL, "dualsvm svm 1\n", 14, &error), F,
+            "<bytes>: not a model");
+    REFUSED(dualsvm_model_from_bytes(&copy, NULL, "", 0, &error), F, "<bytes>: not a model");
     REFUSED(dualsvm_model_from_bytes(&copy, "top", bytes, size, &error), F, "");
     REFUSED(dualsvm_model_from_bytes(&copy, "no", bytes, size, &error), U, "'no'");
     const char truncated[] = {0x1f, (char)0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
