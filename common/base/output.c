@@ -157,7 +157,7 @@ int output_write_all(int fd, const char *bytes, size_t n) {
 }
 
 static void drain(struct output *output) {
-    if (!output->failure) {
+    if (!output->failure && output->used > 0) {
         output->failure = output->take ? output->take(output->context, output->buffer, output->used)
                                        : output_write_all(output->fd, output->buffer, output->used);
     }

@@ -23,7 +23,7 @@ struct output;
  * existing file's mode is kept. */
 int output_open(struct output **output, const char *path, struct error *err);
 
-/* Takes n bytes; returns 0, or an errno for which the output fails. */
+/* Takes n bytes, n > 0; returns 0, or an errno for which the output fails. */
 typedef int (*output_taker)(void *context, const char *bytes, size_t n);
 
 /* An output that is no file: all bytes go to a function as they come, some thousand at a time. `name`
