@@ -37,10 +37,12 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
     bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
     if (matrix == FAMILY_VALUES || (matrix != FAMILY_PRODUCTS && !fits) ||
         (matrix == FAMILY_COLUMNS && !for_folds && n > PRECISION_SMALL_ROWS)) {
-        return gram_create_spread(gram, kernel, data, 0, false, cluster, threads, err);
+        return gram_create(gram, kernel, data, 0, false, threads, err);
     }
     bool wide = precision_wide(data->n_rows, point_number(point, "epsilon"), cache_bytes);
-    return gram_create_spread(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
+    /* solvers that ask for rows and blocks have the whole matrix on each rank */
+    struct cluster *spread = matrix == FAMILY_PRODUCTS ? cluster : NULL;
+    return gram_create_spread(gram, kernel, data, cache_bytes, wide, spread, threads, err);
 }
 
 static int copy_name(char **copy, const char *name, struct error *err) {

@@ -83,7 +83,6 @@ bounds() {
     on_ranks 2 misused svm-top-train -s grill data.svm model
     grep -q 'grill' err || fail "$(<err)"
     on_ranks 2 misused svm-top-train --solver smo data.svm model
-    on_ranks 2 misused svm-top-train --calibrate .1 data.svm model
 }
 
 @test "cluster: what only all rows tell wrong is told once" {
