@@ -158,7 +158,7 @@ scripts() {
         !/^    / && NF { inside = 0 }
         inside && /^    # / && name == "" { name = $2; sub(/:$/, "", name); print "    #!/bin/sh" >name }
         inside && name != "" { print >name }' "$root/doc/cluster.md"
-    for script in sweep.sbatch join.sbatch submit parts tasks.sbatch fit.sbatch; do
+    for script in sweep.sbatch join.sbatch submit parts tasks.sbatch fit.sbatch split.sbatch; do
         [ -f $script ] || fail "no $script in doc/cluster.md"
         sed -i 's/^    //' $script
     done
@@ -201,6 +201,9 @@ EOF
     cp "$root/datasets/rank.train" rank.svm
     sbatch fit.sbatch
     svm-rank-train -q -c 0.1 rank.svm one >alone
+    near "$(header primal report)" "$(header primal alone)" 1e-3
+    sbatch split.sbatch
+    svm-mc-train -q -c 0.1 train.svm one >alone
     near "$(header primal report)" "$(header primal alone)" 1e-3
 }
 
