@@ -111,7 +111,7 @@ same() {
 
 @test "cluster: SIGTERM ends a sweep in one line, and --resume goes on with its rows" {
     svm-generate mc --seed 6 --rows 300 --output mc.svm
-    sweep=(-q -j 1 -t 2 -g .01,.03,.1,.3 -c 1,2,5,10 -v 4 --resume "$tmp/rows" mc.svm)
+    sweep=(-q -j 1 -t 2 -g '.01,.03,.1,.3' -c '1,2,5,10' -v 4 --resume "$tmp/rows" mc.svm)
     ranks 3 svm-mc-train "${sweep[@]}" >out 2>err 3>&- &
     job=$!
     until [ -f rows ] && [ "$(wc -l <rows)" -gt 1 ]; do
