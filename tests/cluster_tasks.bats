@@ -110,8 +110,8 @@ same() {
 }
 
 @test "cluster: SIGTERM ends a sweep in one line, and --resume goes on with its rows" {
-    svm-generate mc --seed 6 --rows 400 --output mc.svm
-    sweep=(-q -j 1 -t 2 -g .01,.03,.1,.3 -c 1,2,5,10 -e 1e-4 -v 4 --resume "$tmp/rows" mc.svm)
+    svm-generate mc --seed 6 --rows 300 --output mc.svm
+    sweep=(-q -j 1 -t 2 -g '.01,.03,.1,.3' -c '1,2,5,10' -v 4 --resume "$tmp/rows" mc.svm)
     ranks 3 svm-mc-train "${sweep[@]}" >out 2>err 3>&- &
     job=$!
     until [ -f rows ] && [ "$(wc -l <rows)" -gt 1 ]; do
@@ -158,7 +158,7 @@ scripts() {
         !/^    / && NF { inside = 0 }
         inside && /^    # / && name == "" { name = $2; sub(/:$/, "", name); print "    #!/bin/sh" >name }
         inside && name != "" { print >name }' "$root/doc/cluster.md"
-    for script in sweep.sbatch join.sbatch submit parts tasks.sbatch fit.sbatch; do
+    for script in sweep.sbatch join.sbatch submit parts tasks.sbatch fit.sbatch split.sbatch; do
         [ -f $script ] || fail "no $script in doc/cluster.md"
         sed -i 's/^    //' $script
     done
@@ -201,6 +201,9 @@ EOF
     cp "$root/datasets/rank.train" rank.svm
     sbatch fit.sbatch
     svm-rank-train -q -c 0.1 rank.svm one >alone
+    near "$(header primal report)" "$(header primal alone)" 1e-3
+    sbatch split.sbatch
+    svm-mc-train -q -c 0.1 train.svm one >alone
     near "$(header primal report)" "$(header primal alone)" 1e-3
 }
 
