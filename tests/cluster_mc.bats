@@ -76,7 +76,7 @@ answers() {
 @test "cluster: mc, more weights than any system is for, and many classes" {
     classes 400 | awk '{ printf "%s", $0; for (j = 0; j < 10; j++) printf " %d:%s", 10 + (NR * 31 + j * 97) % 200 + 200 * j, .3; print "" }' >data.svm
     answers svm-mc-train 3 1e-3 -s ww -B .5
-    awk '{ $1 = 1 + NR % 70; print }' data.svm >many.svm
+    awk 'NR <= 250 { $1 = 1 + NR % 70; print }' data.svm >many.svm
     mv many.svm data.svm
     answers svm-mc-train 2 1e-2 -s ww
     answers svm-mc-train 3 1e-2 -s cs
@@ -153,8 +153,8 @@ answers() {
 
 @test "cluster: mc and ml, real data" {
     real mc/letter.train.svm.gz
-    zcat "$real" | sed -n 1,3000p >data.svm
-    answers svm-mc-train '2 4' 1e-3
+    zcat "$real" | sed -n 1,1500p >data.svm
+    answers svm-mc-train 2 1e-3
     real ml/emotions.train.svm.gz
     zcat "$real" >data.svm
     answers svm-ml-train '2 4' 1e-6
