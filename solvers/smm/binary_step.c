@@ -113,7 +113,7 @@ static bool weights_step(struct binary *binary) {
         threads_run(threads, tiles.n_block, gather_row, &tiles);
         threads_run(threads, (d + TILE - 1) / TILE, add_tiles, &tiles);
     }
-    cluster_sum(binary->rows.cluster, binary->matrix, d * d);
+    cluster_sum_lower(binary->rows.cluster, binary->matrix, d);
     if (cholesky_factor(binary->matrix, d) < 0) {
         return false;
     }

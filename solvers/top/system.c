@@ -300,7 +300,7 @@ static int factor_features(struct top_system *system, const double *E) {
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)d, (int)height, 1, system->block,
                     (int)d, 1, system->factor, (int)d);
     }
-    cluster_sum(cluster, system->factor, d * d);
+    cluster_sum_lower(cluster, system->factor, d);
     return cholesky_factor(system->factor, d);
 }
 
