@@ -15,14 +15,15 @@
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
 #   make manual       options in doc/reference.md and the manual pages, from --help  (tools/manual)
-#   make install      programs, the library, manual pages, documents, tools and completions (below DESTDIR)
+#   make install      programs, the library, the Python package, manual pages, documents, tools and
+#                     completions (below DESTDIR)
 #   make uninstall    takes away what install has put there
 #   make clean
 #
 # Settings: CC, ARCH (instruction set; ARCH= for binaries that run on any machine of this family),
 # OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of all that is built); where things are installed:
 # DESTDIR in front of all, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR,
-# PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR.
+# PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR, PYTHONDIR.
 # MPI=1: programs that run over several machines under mpirun or srun, too, by the compiler MPICC, in
 # build-mpi; `make MPI=1 test` runs the tests of that, tests/cluster_*.bats (doc/cluster.md).
 # What is built does not depend on the folder it is built in, nor on the time: the same compiler and
@@ -50,6 +51,11 @@ DOCDIR ?= $(DATADIR)/doc/dualsvm
 PKGDATADIR ?= $(DATADIR)/dualsvm
 BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
 ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
+# Where a Python looks for packages below PREFIX, if one does.
+SITE = import site; print(min((p for p in site.getsitepackages() \
+       if p.startswith("$(PREFIX)/lib/python3")), key=len))
+PYTHONDIR ?= $(shell for python in python3 /usr/bin/python3; do $$python -c '$(SITE)' 2>/dev/null && \
+               exit; done; echo '$(PREFIX)/lib/python3/dist-packages')
 FUZZ_SECONDS ?= 60
 SEED ?= 1
 COUNT ?= 10000
@@ -99,6 +105,7 @@ INSTALLED = $(PROGRAMS) svm-generate
 # What users of the programs have a use for, not those who build them.
 TOOLS = $(filter-out $(addprefix tools/,demo manual setup lib),$(wildcard tools/*))
 TOOLS_ROOMS = lib lib/formats # what the Python tools are made of
+PYTHON = $(wildcard python/dualsvm/*.py)
 OBJCOPY ?= objcopy
 SETUP = CC='$(CC)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' \
         MACHINE='$(OPTIMIZE) $(ARCH)' MPI='$(MPI)' tools/setup
@@ -301,6 +308,7 @@ install: all
 	    ln -sf svm-rank-train '$(DESTDIR)$(BASHCOMPDIR)'/$$program || exit 1; \
 	done
 	$(call to,$(ZSHCOMPDIR),644,completions/_dualsvm)
+	$(call to,$(PYTHONDIR)/dualsvm,644,$(PYTHON))
 
 # from FOLDER FILES: takes away these files, and the folder if `mine` is its third word and nothing is left
 from = if cd '$(DESTDIR)$(1)' 2>/dev/null; then \
@@ -321,6 +329,8 @@ uninstall:
 	$(call from,$(PKGDATADIR),,mine)
 	$(call from,$(BASHCOMPDIR),$(INSTALLED))
 	$(call from,$(ZSHCOMPDIR),_dualsvm)
+	rm -rf '$(DESTDIR)$(PYTHONDIR)/dualsvm/__pycache__'
+	$(call from,$(PYTHONDIR)/dualsvm,$(notdir $(PYTHON)),mine)
 
 clean:
 	rm -rf $(BUILD) build-mpi build-asan build-fuzz build-coverage build-mutate $(INSTALLED)

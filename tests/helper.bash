@@ -38,6 +38,15 @@ sanitized() {
     grep -q -a __asan_init "$bin/svm-rank-train"
 }
 
+# kernels_of_blas: what the programs let BLAS take where the user does not say (driver/blas_start).
+kernels_of_blas() {
+    if [ "$(uname -m)" = x86_64 ] && grep -qw avx512vl /proc/cpuinfo; then
+        echo SkylakeX
+    elif [ "$(uname -m)" = x86_64 ] && grep -qw avx2 /proc/cpuinfo; then
+        echo Haswell
+    fi
+}
+
 # quick: true if long checks should be shortened.
 quick() {
     [ -n "${DUALSVM_QUICK-}" ]

@@ -10,15 +10,6 @@ setup() {
     export OPENBLAS_CORETYPE
 }
 
-# What the programs let BLAS take where the user does not say (driver/blas_start).
-kernels_of_blas() {
-    if [ "$(uname -m)" = x86_64 ] && grep -qw avx512vl /proc/cpuinfo; then
-        echo SkylakeX
-    elif [ "$(uname -m)" = x86_64 ] && grep -qw avx2 /proc/cpuinfo; then
-        echo Haswell
-    fi
-}
-
 # installed: what make install puts below $tmp/root, with pkg-config looking there.
 installed() {
     sanitized && skip 'once is enough'

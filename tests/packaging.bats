@@ -39,6 +39,7 @@ made() {
     done
     assert_not_exists root/usr/share/dualsvm/tools/setup
     assert_exists root/usr/share/zsh/site-functions/_dualsvm
+    assert_exists root/usr/lib/python3/dist-packages/dualsvm/__init__.py
     # where nothing else is, the installed programs work
     (PATH=$tmp/root/usr/bin:/usr/bin:/bin && svm-generate rank --molecules 60 --output train.svm &&
         svm-rank-train -q train.svm && svm-rank-predict -q train.svm train.svm.model >out)
@@ -53,9 +54,9 @@ made() {
 
 @test "packaging: each folder of an installation can be chosen" {
     local folders=(PREFIX=/p BINDIR=/b LIBDIR=/l INCLUDEDIR=/i MANDIR=/m DOCDIR=/d PKGDATADIR=/k
-        BASHCOMPDIR=/c ZSHCOMPDIR=/z)
+        BASHCOMPDIR=/c ZSHCOMPDIR=/z PYTHONDIR=/y)
     made install "${folders[@]}"
-    assert_equal "$(cd root && printf '%s ' *)" 'b c d i k l m z '
+    assert_equal "$(cd root && printf '%s ' *)" 'b c d i k l m y z '
     grep -q '^libdir=/l$' root/l/pkgconfig/dualsvm.pc
     made uninstall "${folders[@]}"
     assert_equal "$(find root -type f -o -type l)" ''
@@ -171,11 +172,12 @@ END
     cd ..
     run -0 lintian --allow-root dualsvm_*.changes
     assert_output ''
-    for package in libdualsvm0 libdualsvm-dev dualsvm; do
+    for package in libdualsvm0 libdualsvm-dev python3-dualsvm dualsvm; do
         dpkg-deb -c ${package}_*.deb
     done >files
     for file in usr/bin/svm-rank-train usr/bin/svm-generate usr/share/man/man1/svm-generate.1.gz \
         usr/include/dualsvm.h libdualsvm.so.0 libdualsvm.a pkgconfig/dualsvm.pc examples/c/train.c \
+        usr/lib/python3/dist-packages/dualsvm/__init__.py \
         usr/share/doc/dualsvm/formats.md.gz usr/share/bash-completion/completions/svm-check; do
         grep -q "$file" files || fail "no $file"
     done

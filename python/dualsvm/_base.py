@@ -1,0 +1,418 @@
+"""What the estimators share: parameters and options, rows, the fit and what is known of it.
+
+They are scikit-learn's if it is installed, and behave the same without it.
+"""
+import functools
+import inspect
+import numbers
+import os
+
+import numpy as np
+
+from . import _library as lib
+from . import _model, _options
+from ._data import Rows
+from ._labels import classes_of, is_unfit, quoted, values_of, vector, word_of, words_of
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+except ImportError:
+    class BaseEstimator:
+        """What scikit-learn's class of this name does, where it is not installed."""
+
+        @classmethod
+        def _get_param_names(cls):
+            return sorted(name for name in signature(cls))
+
+        def get_params(self, deep=True):
+            return {name: getattr(self, name) for name in self._get_param_names()}
+
+        def set_params(self, **params):
+            for name, value in params.items():
+                if name not in self._get_param_names():
+                    raise ValueError("Invalid parameter %r for estimator %s. Valid parameters "
+                                     "are: %r." % (name, self, self._get_param_names()))
+                setattr(self, name, value)
+            return self
+
+        def __repr__(self):
+            changed = {name: value for name, value in self.get_params().items()
+                       if not is_default(type(self), name, value)}
+            return "%s(%s)" % (type(self).__name__,
+                               ", ".join("%s=%r" % one for one in changed.items()))
+
+    class ClassifierMixin:
+        """Likewise."""
+
+        _estimator_type = "classifier"
+
+# The option that a parameter is, of those that families have.
+OPTION_OF = {"C": "cost", "tol": "epsilon", "max_iter": "max-iter", "n_jobs": "threads",
+             "random_state": "seed", "class_weight": "weight", "pos_label": "positive"}
+KERNELS = {"poly": "polynomial"}  # scikit-learn's name
+# Parameters that a model's header tells, by its key.
+HEADER = {"formulation": str, "loss": str, "cost": float, "kernel": str, "degree": int,
+          "gamma": float, "coef0": float, "rank": int, "tau": float, "theta": float,
+          "top-k": float}
+
+
+@functools.lru_cache(maxsize=None)
+def signature(cls):
+    """{parameter: default} of a class."""
+    return {name: parameter.default
+            for name, parameter in inspect.signature(cls.__init__).parameters.items()
+            if name != "self" and parameter.kind != parameter.VAR_KEYWORD}
+
+
+def is_default(cls, name, value):
+    default = signature(cls).get(name, inspect.Parameter.empty)
+    return value is default or (isinstance(value, (str, int, float)) and
+                                type(value) is type(default) and value == default)
+
+
+def option_of(parameter):
+    return OPTION_OF.get(parameter, parameter)
+
+
+class Estimator(BaseEstimator):
+    _family = None
+
+    # ---- parameters ----
+
+    def _set_options(self, options):
+        for keyword, value in options.items():
+            setattr(self, self._attribute_of(keyword), value)
+
+    @classmethod
+    def _attribute_of(cls, keyword):
+        """The attribute that holds an option of the trainer: its name with _ for -."""
+        taken = {option_of(name): name for name in signature(cls)}
+        return _options.named(cls._family, lib.TRAIN, keyword, taken,
+                              cls.__name__).replace("-", "_")
+
+    def _given_options(self):
+        """{attribute: value} of the options beside the parameters that are set."""
+        names = (name.replace("-", "_") for name in _options.table(self._family, lib.TRAIN))
+        return {name: vars(self)[name] for name in names
+                if name in vars(self) and name not in signature(type(self))}
+
+    def get_params(self, deep=True):
+        """The parameters, and the options that were given."""
+        params = super().get_params(deep)
+        params.update(self._given_options())
+        return params
+
+    def set_params(self, **params):
+        """Sets parameters, and options of the trainer by their names; None takes an option
+        away."""
+        others = {}
+        for keyword, value in params.items():
+            name = keyword
+            if keyword not in signature(type(self)):
+                try:
+                    name = self._attribute_of(keyword)
+                except TypeError as error:
+                    raise ValueError("Invalid parameter %r for estimator %s: %s"
+                                     % (keyword, type(self).__name__, error)) from None
+            others[name] = value
+        for name, value in others.items():
+            if value is None and name not in signature(type(self)):
+                vars(self).pop(name, None)
+            else:
+                setattr(self, name, value)
+        return self
+
+    @classmethod
+    def options(cls):
+        """The options of the trainer that may be given by name: a list of OptionInfo."""
+        return list(_options.table(cls._family, lib.TRAIN).values())
+
+    def _option_values(self, rows):
+        """{option: value} of the trainer: what is not at its default."""
+        values = {name.replace("_", "-"): value for name, value in self._given_options().items()}
+        for name in signature(type(self)):
+            value = getattr(self, name)
+            if not is_default(type(self), name, value):
+                convert = getattr(self, "_option_" + name, None)
+                values[option_of(name)] = convert(value, rows) if convert else value
+        return values
+
+    def _option_kernel(self, value, rows):
+        if not isinstance(value, str):
+            raise ValueError("kernel: a name, not %r" % (value,))
+        return KERNELS.get(value, value)
+
+    def _option_gamma(self, value, rows):
+        """As scikit-learn's: 1 / number of features with "auto", or that over the variance too."""
+        if value == "auto":
+            return None
+        if value != "scale":
+            return value
+        x = rows.values.astype(np.float64, copy=False)
+        size = rows.n * rows.n_features
+        variance = (x ** 2).sum() / size - (x.sum() / size) ** 2
+        return 1.0 / (rows.n_features * variance) if variance > 0 else 1.0
+
+    def _option_max_iter(self, value, rows):
+        return None if value == -1 else value
+
+    def _option_n_jobs(self, value, rows=None):
+        if value is None or value == -1:
+            return None  # one for each processor
+        if not isinstance(value, numbers.Integral) or value == 0:
+            raise ValueError("n_jobs: a number of threads, or -1 for all, not %r" % (value,))
+        return value if value > 0 else max(1, (os.cpu_count() or 1) + 1 + int(value))
+
+    def _option_random_state(self, value, rows):
+        if hasattr(value, "randint"):
+            return int(value.randint(2**31 - 1))
+        return int(value.integers(2**31 - 1)) if hasattr(value, "integers") else value
+
+    # ---- rows ----
+
+    @property
+    def _precomputed(self):
+        return getattr(self, "kernel", None) == "precomputed"
+
+    def _rows(self, x):
+        return Rows(x)
+
+    def _rows_to_fit(self, x):
+        rows = self._rows(x)
+        if self._precomputed and rows.n != rows.n_features:
+            raise ValueError("Precomputed matrix must be a square matrix: it is %d x %d"
+                             % (rows.n, rows.n_features))
+        return rows
+
+    def _data(self, rows):
+        return rows.data(self._family, self._precomputed)
+
+    def _data_to_predict(self, x):
+        _model.check_fitted(self)
+        rows = self._rows(x)
+        if not self._of_file and rows.n_features != self.n_features_in_:
+            raise ValueError("X has %d features, but %s is expecting %d features as input"
+                             % (rows.n_features, type(self).__name__, self.n_features_in_))
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and rows.names is not None and list(names) != list(rows.names):
+            raise ValueError("The feature names should match those that were passed during fit.")
+        return self._data(rows)
+
+    def _predict_options(self, options=None):
+        """Options of the predictor, NULL for all defaults."""
+        values = {_options.named(self._family, lib.PREDICT, keyword, {"threads": "n_jobs"},
+                                 "the predictor of " + type(self).__name__): value
+                  for keyword, value in (options or {}).items()}
+        values["threads"] = self._option_n_jobs(self.n_jobs)
+        values = {name: value for name, value in values.items() if value is not None}
+        return _options.make(self._family, lib.PREDICT, values) if values else None
+
+    # ---- the fit ----
+
+    def _train(self, data, options):
+        return _model.train(_options.make(self._family, lib.TRAIN, options), data)
+
+    def _keep(self, rows, model):
+        """Becomes the estimator of a model that was fitted to these rows."""
+        self._of_file = False
+        self.n_features_in_ = rows.n_features
+        vars(self).pop("feature_names_in_", None)
+        if rows.names is not None:
+            self.feature_names_in_ = rows.names
+        self._take(model)
+
+    def _take(self, model):
+        report = model.report()
+        self.model_ = model
+        self.primal_, self.dual_, self.gap_ = report.primal, report.dual, report.gap
+        self.certified_ = bool(report.certified)
+        self.n_iter_ = int(report.iterations)
+
+    # ---- files ----
+
+    def save(self, path):
+        """Writes the model's file, as svm-FAMILY-train does; as gzip if the name ends in .gz."""
+        _model.check_fitted(self)
+        self.model_.save(path)
+
+    @classmethod
+    def load(cls, path):
+        """An estimator with the model of a file, and the parameters that its header tells. X may
+        then have any number of columns: files do not tell how many there were."""
+        return cls._of_model(_model.load(path, cls._family))
+
+    @classmethod
+    def _of_model(cls, model):
+        estimator = cls()
+        names = {option_of(name): name for name in signature(cls)}
+        for key, kind in HEADER.items():
+            text = model.value(key)
+            if text is not None and key in _options.table(cls._family, lib.TRAIN):
+                setattr(estimator, names.get(key, key.replace("-", "_")), kind(text))
+        estimator._take_labels(model)
+        estimator._of_file = True
+        estimator.n_features_in_ = model.n_features
+        estimator._take(model)
+        return estimator
+
+    def _take_labels(self, model):
+        """Makes labels of a file's classes."""
+        labels = model.labels
+        if labels:
+            values = values_of(labels)
+            order = np.argsort(values, kind="stable")
+            self.classes_, self._words = values[order], [labels[i] for i in order]
+            self._order = order_of(labels, self._words, len(labels))
+
+    # ---- predictions ----
+
+    def _scores(self, x):
+        data = self._data_to_predict(x)
+        return self.model_.scores(data, self._predict_options())
+
+    def predict_text(self, X, **options):
+        """What svm-FAMILY-predict writes for these rows with these options: a text."""
+        data = self._data_to_predict(X)
+        return self.model_.text(data, self._predict_options(options))
+
+    def _weights(self):
+        """Weights (scores, n_features_in_) and bias (scores) of a linear model."""
+        if not hasattr(self, "model_") or getattr(self, "kernel", "linear") != "linear":
+            raise AttributeError("only fitted linear models have coef_ and intercept_")
+        weights, bias = self.model_.weights()
+        missing = self.n_features_in_ - len(weights)
+        return np.vstack([weights, np.zeros((missing, weights.shape[1]))]).T, bias
+
+    # ---- scikit-learn's tags ----
+
+    def _more_tags(self):
+        return {"pairwise": self._precomputed, "allow_nan": False}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """Classifiers of one label a row: fit, predict, and what is between classes_ and the labels of
+    the model, whose order is its own."""
+
+    def fit(self, X, y):
+        """Fits the model to the rows of X and their classes y: whole numbers, texts, booleans."""
+        self._fit(X, y)
+        return self
+
+    def _fit(self, x, y, sample_weight=None):
+        rows = self._rows_to_fit(x)
+        classes, codes = classes_of(y, rows.n)
+        if len(classes) < 2:
+            raise ValueError("y has one class, and two at least are wanted: %s has nothing to tell "
+                             "apart" % type(self).__name__)
+        words = words_of(classes)
+        options = self._option_values(rows)
+        self._name_labels(options, classes, codes, words)
+        data = self._data(rows)
+        data.set_labels(codes, words)
+        if sample_weight is not None:
+            weight = data.set_weights(sample_weight)
+            if (np.bincount(codes, weights=weight) == 0).any():
+                raise ValueError("all rows of a class have the weight 0: %s has nothing to tell "
+                                 "apart" % type(self).__name__)
+        model = self._train(data, options)
+        self._order = order_of(model.labels, words, len(words))
+        self.classes_, self._words = classes, words
+        self._keep(rows, model)
+
+    def _name_labels(self, options, classes, codes, words):
+        """Puts words of the file for classes into options."""
+        if self.class_weight is None:
+            options.pop("weight", None)
+        elif isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            count = np.bincount(codes)
+            options["weight"] = {word: float(len(codes) / (len(classes) * n))
+                                 for word, n in zip(words, count)}
+        elif isinstance(self.class_weight, dict):
+            word = dict(zip(classes.tolist(), words))
+            options["weight"] = {word[label]: weight for label, weight in self.class_weight.items()
+                                 if label in word}
+        else:
+            raise ValueError("class_weight: a dict, 'balanced' or None, not %r"
+                             % (self.class_weight,))
+
+    def predict(self, X):
+        """The class of each row."""
+        data = self._data_to_predict(X)
+        codes = self.model_.predicted_labels(data, self._predict_options())
+        return self.classes_[self._order[codes]]
+
+    def decision_function(self, X):
+        """The score of each class (rows, classes); of two the second's over the first's (rows)."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return self._sign() * scores[:, 0]
+        scores = self._by_class(scores)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _sign(self):
+        """1 where the one score of two classes is high for the second, else -1."""
+        return 1.0 if self._order[1] == 1 else -1.0
+
+    def _by_class(self, columns):
+        ordered = np.empty_like(columns)
+        ordered[:, self._order] = columns
+        return ordered
+
+    @property
+    def coef_(self):
+        """Weights of a linear model (classes, features), of two classes (1, features); of the
+        scaled features where `scale` is given."""
+        return self._coefficients()[0]
+
+    @property
+    def intercept_(self):
+        return self._coefficients()[1]
+
+    def _coefficients(self):
+        weights, bias = self._weights()
+        if len(weights) == 1:
+            return self._sign() * weights, self._sign() * bias
+        weights, bias = self._by_class(weights.T).T, self._by_class(bias[None])[0]
+        if len(self.classes_) == 2:
+            return weights[1:] - weights[:1], bias[1:] - bias[:1]
+        return weights, bias
+
+    def score(self, X, y, sample_weight=None):
+        """The share of rows whose class is predicted."""
+        predicted = self.predict(X)
+        return share_of(predicted == vector(y, len(predicted)), sample_weight)
+
+    def measures(self, X, y, **options):
+        """{name: value}: the measures that svm-FAMILY-predict prints for rows with labels."""
+        data = self._data_to_predict(X)
+        classes, codes = classes_of(y, data.rows.n)
+        known = dict(zip(self.classes_.tolist(), self._words))
+        data.set_labels(codes, [known.get(value) or fit_word(value) for value in classes.tolist()])
+        return self.model_.measures(data, self._predict_options(options))
+
+
+def share_of(right, weight):
+    """The share of rows that are True, or of their weight."""
+    return float(np.average(right, weights=weight))
+
+
+def order_of(labels, words, used):
+    """Which of the classes, whose words these are and of which so many have rows, the model's
+    labels are."""
+    place = {word: i for i, word in enumerate(words)}
+    if len(labels) != used or any(label not in place for label in labels):
+        raise ValueError("some labels are equal as numbers: files cannot tell them apart: %s"
+                         % ", ".join(words[:10]))
+    return np.array([place[label] for label in labels])
+
+
+def fit_word(value):
+    word = word_of(value)
+    return quoted(word) if is_unfit(word) else word

@@ -1,0 +1,167 @@
+"""Labels and queries: between what Python has and the words of files.
+
+A label in a file is a word: no blanks, commas, colons or control characters. Where labels are
+texts that have such, all of them are written with %XX in place of these characters and of %, as in
+addresses of the web; Python reads them back.
+"""
+import re
+
+import numpy as np
+
+from ._errors import DataConversionWarning, warn
+
+UNFIT = re.compile(r"[\x00-\x20\x7f,:#%]")
+
+
+def is_unfit(text):
+    """True for a text that cannot be a word of a file. (One with a % alone can.)"""
+    return not text or UNFIT.search(text.replace("%", "")) is not None
+
+
+def quoted(text):
+    return UNFIT.sub(lambda match: "%%%02X" % ord(match.group()), text) or "%"
+
+
+def unquoted(text):
+    if text == "%":
+        return ""
+    if re.search("%(?![0-9A-F]{2})", text):
+        return text  # not written by us
+    return re.sub("%([0-9A-F]{2})", lambda match: chr(int(match.group(1), 16)), text)
+
+
+def word_of(value):
+    """A label or query as a text: numbers as files have them, True as 1."""
+    if isinstance(value, (bool, np.bool_)):
+        return "1" if value else "0"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def words_of(values):
+    """Words of different labels, fit for files."""
+    words = [word_of(value) for value in values]
+    return [quoted(word) for word in words] if any(map(is_unfit, words)) else words
+
+
+def values_of(words):
+    """Labels of a model that was read from a file: whole numbers, or numbers, if all are; else
+    texts."""
+    for number in (int, float):
+        try:
+            return np.array([number(word) for word in words])
+        except (ValueError, OverflowError):
+            pass
+    return np.array([unquoted(word) for word in words])
+
+
+def vector(y, n_rows, name="y"):
+    """A one-dimensional array of n_rows values; a column is taken with a warning."""
+    if y is None:
+        raise ValueError("requires %s to be passed, but the target %s is None" % (name, name))
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        warn("A column-vector %s was passed when a 1d array was expected. Please change the shape "
+             "of %s to (n_samples,), for example using ravel()." % (name, name),
+             DataConversionWarning)
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError("%s should be a 1d array, got an array of shape %s instead."
+                         % (name, y.shape))
+    check_length(y, n_rows)
+    return y
+
+
+def check_length(y, n_rows):
+    if len(y) != n_rows:
+        raise ValueError("Found input variables with inconsistent numbers of samples: [%d, %d]"
+                         % (n_rows, len(y)))
+
+
+def finite_numbers(y, name="y", nan=False):
+    """An array as doubles that are finite, or NaN if nan is true."""
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: %s" % name)
+    try:
+        y = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("%s must be numbers: %s" % (name, error)) from None
+    if not nan and np.isnan(y).any():
+        raise ValueError("Input %s contains NaN." % name)
+    if np.isinf(y).any():
+        raise ValueError("Input %s contains infinity or a value too large for dtype('float64')."
+                         % name)
+    return y
+
+
+def check_classes(y):
+    """Raises ValueError unless y is of classes: whole numbers, texts, booleans."""
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y")
+    if y.dtype.kind == "f":
+        finite_numbers(y)
+        if (y != np.floor(y)).any():
+            raise ValueError("Unknown label type: continuous: labels are whole numbers, texts or "
+                             "booleans")
+    if y.dtype.kind == "O":
+        for value in y:
+            if value is None or isinstance(value, (float, np.floating)) and value != value:
+                raise ValueError("Input y contains NaN.")
+        if not (all(isinstance(value, (str, bytes)) for value in y) or
+                all(isinstance(value, (bool, int, float, np.number, np.bool_)) for value in y)):
+            raise ValueError("Unknown label type: unknown: labels are all numbers, or all texts")
+        if not isinstance(y[0], (str, bytes)):
+            check_classes(y.astype(np.float64))
+
+
+def classes_of(y, n_rows):
+    """The different labels of y (n_rows), ascending, and the number of each row's among them."""
+    y = vector(y, n_rows)
+    check_classes(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, np.ascontiguousarray(codes.ravel(), dtype=np.uint32)
+
+
+def is_sets(y):
+    """True if y is a list of sets of labels."""
+    return (isinstance(y, (list, tuple)) or isinstance(y, np.ndarray) and y.dtype.kind == "O" and
+            y.ndim == 1) and len(y) > 0 and all(isinstance(row, (set, frozenset)) for row in y)
+
+
+def sets_of(y, n_rows):
+    """The different labels of a list of sets, and of all rows where theirs begin and which they
+    are: CSR's start and index."""
+    check_length(y, n_rows)
+    labels = set().union(*y)
+    values = np.array(sorted(labels)) if _sortable(labels) else None
+    if values is None or values.dtype.kind not in "biufUS" or len(values) != len(labels):
+        raise ValueError("labels are all whole numbers, or all texts")
+    if len(values):
+        check_classes(values)
+    number = {value: code for code, value in enumerate(values.tolist())}
+    start = np.zeros(n_rows + 1, dtype=np.uint64)
+    np.cumsum([len(row) for row in y], out=start[1:])
+    codes = [code for row in y for code in sorted(number[value] for value in row)]
+    return values, start, np.array(codes, dtype=np.uint32)
+
+
+def _sortable(labels):
+    return (all(isinstance(label, str) for label in labels) or
+            all(isinstance(label, (bool, int, float, np.number, np.bool_)) for label in labels))
+
+
+def indicator_of(y, n_rows):
+    """The same of a matrix (n_rows, labels) of 0 and 1, dense or sparse; labels are its columns."""
+    if hasattr(y, "tocsr"):
+        y = y.toarray()
+    y = np.asarray(y)
+    check_length(y, n_rows)
+    if y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
+        raise ValueError("Unknown label type: a matrix of labels has 0 and 1 only; rows of "
+                         "several labels may also be a list of sets")
+    start = np.zeros(n_rows + 1, dtype=np.uint64)
+    np.cumsum((y != 0).sum(axis=1), out=start[1:])
+    return np.arange(y.shape[1]), start, np.nonzero(y)[1].astype(np.uint32)

@@ -1,0 +1,197 @@
+"""Models: fits that can be interrupted, scores, and the bytes of the model's file."""
+import os
+import threading
+from ctypes import byref, c_size_t, sizeof, string_at
+
+import numpy as np
+
+from . import _library as lib
+from ._errors import ConvergenceWarning, DualsvmWarning, NotFittedError, warn
+from ._library import address, call, create, library
+
+NOT_CONVERGED = "warning: not converged: "
+
+
+class Model(lib.Handle):
+    """A fitted model. Pickles and copies are its bytes."""
+
+    free = "model_free"
+
+    def __init__(self, pointer):
+        super().__init__(pointer)
+        self.family = library.dualsvm_model_family(self).decode()
+
+    def __reduce__(self):
+        return from_bytes, (self.bytes(), self.family)
+
+    def bytes(self):
+        """What `save` writes, without gzip."""
+        size = c_size_t()
+        begin = library.dualsvm_model_bytes(self, byref(size))
+        return string_at(begin, size.value)
+
+    def save(self, path):
+        call("model_save", self, os.fsencode(path))
+
+    def value(self, key):
+        """The value of a line `key value` of the header, or None."""
+        text = library.dualsvm_model_value(self, key.encode())
+        return None if text is None else text.decode()
+
+    def report(self):
+        report = lib.Report()
+        library.dualsvm_model_report(self, byref(report), sizeof(report))
+        return report
+
+    @property
+    def n_scores(self):
+        return library.dualsvm_model_scores(self)
+
+    @property
+    def n_features(self):
+        return library.dualsvm_model_features(self)
+
+    @property
+    def labels(self):
+        """Its labels, as words."""
+        return [library.dualsvm_model_label(self, i).decode("utf-8")
+                for i in range(library.dualsvm_model_labels(self))]
+
+    def weights(self):
+        """Weights (features, scores) and bias (scores) of a linear model."""
+        weights = np.empty((self.n_features, self.n_scores))
+        bias = np.empty(self.n_scores)
+        call("model_weights", self, address(weights), address(bias))
+        return weights, bias
+
+    def scores(self, data, options):
+        scores = np.empty((data.rows.n, self.n_scores))
+        call("predict_scores", self, options, data, address(scores))
+        return scores
+
+    def predicted_labels(self, data, options):
+        label = np.empty(data.rows.n, dtype=np.uint32)
+        call("predict_labels", self, options, data, address(label))
+        return label
+
+    def predicted_sets(self, data, options):
+        chosen = np.empty((data.rows.n, library.dualsvm_model_labels(self)), dtype=np.ubyte)
+        call("predict_sets", self, options, data, address(chosen))
+        return chosen
+
+    def probabilities(self, data, options):
+        probability = np.empty((data.rows.n, library.dualsvm_model_labels(self)))
+        call("predict_probabilities", self, options, data, address(probability))
+        return probability
+
+    def text(self, data, options):
+        """All that the predictor writes for these rows."""
+        pieces = []
+
+        @lib.ON_WRITE
+        def write(_, begin, size):
+            pieces.append(string_at(begin, size))
+            return 0
+
+        call("predict_text", self, options, data, write, None)
+        return b"".join(pieces).decode("utf-8")
+
+    def measures(self, data, options):
+        """{name: value} of the predictor's measures by the rows' labels."""
+        found = Measures(create("measure", self, options, data))
+        return {library.dualsvm_measures_name(found, i).decode():
+                library.dualsvm_measures_value(found, i)
+                for i in range(library.dualsvm_measures_count(found))}
+
+
+class Measures(lib.Handle):
+    free = "measures_free"
+
+
+def load(path, family=None):
+    return Model(create("model_load", family and family.encode(), os.fsencode(path)))
+
+
+def from_bytes(text, family=None):
+    return Model(create("model_from_bytes", family and family.encode(), text, len(text)))
+
+
+class Fit:
+    """One call of dualsvm_train, which a signal of the main thread may end."""
+
+    def __init__(self, options, data):
+        self.options, self.data = options, data
+        self.stopped = False
+        self.messages = []
+        self.model = self.failure = None
+
+    def _on_progress(self, _, progress):
+        return int(self.stopped)
+
+    def _on_message(self, _, text):
+        self.messages.append(text.decode("utf-8", "replace"))
+
+    def _train(self):
+        watch = lib.Watch(size=sizeof(lib.Watch), progress=lib.ON_PROGRESS(self._on_progress),
+                          message=lib.ON_MESSAGE(self._on_message))
+        try:
+            self.model = Model(create("train", self.options, self.data, byref(watch)))
+        except Exception as error:
+            self.failure = error
+
+    def _train_aside(self):
+        """Trains in a thread of its own, so that this one hears signals: an exception of a signal's
+        handler, KeyboardInterrupt first of all, stops the fit and goes on from here."""
+        done = threading.Lock()
+        done.acquire()
+
+        def train():
+            try:
+                self._train()
+            finally:
+                done.release()
+
+        threading.Thread(target=train, name="dualsvm").start()
+        try:
+            wait(done)
+        except BaseException:
+            self.stopped = True
+            wait(done)
+            raise
+
+    def run(self):
+        if threading.current_thread() is threading.main_thread():
+            self._train_aside()
+        else:
+            self._train()
+        if self.failure is not None:
+            raise self.failure
+        return self.model
+
+
+def wait(lock):
+    """Waits for a lock, and looks up now and then: a signal that another thread got does not end
+    the waiting here."""
+    while not lock.acquire(timeout=.1):
+        pass
+
+
+def train(options, data):
+    """Fits a model and warns of what the trainer warns of."""
+    fit = Fit(options, data)
+    model = fit.run()
+    report = model.report()
+    for message in fit.messages:
+        if message.startswith("warning: ") and not message.startswith(NOT_CONVERGED):
+            warn(message[len("warning: "):], DualsvmWarning)
+    if report.converged == 0:
+        reason = report.reason.decode() or "not converged"
+        warn("the fit ended before it reached tol: %s; its gap is %.3g" % (reason, report.gap),
+             ConvergenceWarning)
+    return model
+
+
+def check_fitted(estimator):
+    if not hasattr(estimator, "model_"):
+        raise NotFittedError("This %s instance is not fitted yet. Call 'fit' with appropriate "
+                             "arguments before using this estimator." % type(estimator).__name__)

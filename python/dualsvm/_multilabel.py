@@ -1,0 +1,136 @@
+"""MultiLabelRankSVM."""
+import numpy as np
+
+from ._base import ClassifierMixin, Estimator, fit_word, order_of, share_of
+from ._labels import (check_length, classes_of, indicator_of, is_sets, sets_of, vector,
+                      words_of)
+
+SINGLE, SETS, INDICATOR = "one label a row", "sets", "indicator"
+
+
+class MultiLabelRankSVM(ClassifierMixin, Estimator):
+    """The multi-label Rank-SVM of Elisseeff and Weston: scores that put the labels of each row
+    before all others, and sets of labels from them.
+
+    y is a list of sets of labels, or a matrix (rows, labels) of 0 and 1; predictions are of the
+    same kind. It may also have one label a row: predictions are then the label of the largest
+    score. Parameters are those of svm-ml-train under scikit-learn's names; others of its options
+    go by their own names, such as threshold="top:3" or free_bias=True
+    (MultiLabelRankSVM.options() lists them)."""
+
+    _family = "ml"
+
+    def __init__(self, *, C=1.0, loss="hinge", kernel="linear", degree=3, gamma="auto", coef0=0.0,
+                 tol=1e-3, max_iter=-1, n_jobs=None, random_state=None, **options):
+        self.C = C
+        self.loss = loss
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self._set_options(options)
+
+    @staticmethod
+    def _read(y, n_rows):
+        """The kind of y, its labels, and those of each row: start (n_rows + 1) and codes."""
+        if is_sets(y):
+            return (SETS,) + sets_of(y, n_rows)
+        if y is not None and not hasattr(y, "tocsr"):
+            try:
+                y = np.asarray(y)
+            except ValueError:
+                raise ValueError("y has rows of different lengths: labels of rows are a list of "
+                                 "sets, [{1, 2}, {3}], or a matrix of 0 and 1") from None
+        if hasattr(y, "tocsr") or y is not None and y.ndim == 2 and y.shape[1] > 1:
+            return (INDICATOR,) + indicator_of(y, n_rows)
+        classes, codes = classes_of(y, n_rows)
+        return SINGLE, classes, np.arange(n_rows + 1, dtype=np.uint64), codes
+
+    def fit(self, X, y):
+        """Fits the model to the rows of X and their labels y."""
+        rows = self._rows_to_fit(X)
+        kind, classes, start, codes = self._read(y, rows.n)
+        if len(classes) < 2:
+            raise ValueError("y has one class or none, and two labels at least are wanted")
+        words = words_of(classes)
+        data = self._data(rows)
+        data.set_sets(start, codes, words)
+        options = self._option_values(rows)
+        model = self._train(data, options)
+        self._order = order_of(model.labels, words, len(np.unique(codes)))
+        self.classes_, self._words, self._kind = classes, words, kind
+        self._keep(rows, model)
+        return self
+
+    def _take_labels(self, model):
+        super()._take_labels(model)
+        self._kind = SETS
+
+    def _by_class(self, columns, missing):
+        """Columns in the order of classes_; of labels that no row had, `missing` (rows)."""
+        ordered = np.empty((len(columns), len(self.classes_)), dtype=columns.dtype)
+        ordered[:] = np.reshape(missing, (-1, 1))
+        ordered[:, self._order] = columns
+        return ordered
+
+    def _all_scores(self, x):
+        scores = self._scores(x)
+        return self._by_class(scores, scores.min(axis=1) - 1.0)
+
+    def decision_function(self, X):
+        """The score of each label (rows, labels), below all others for a label that no training row
+        had. Where y was one of two labels a row: the second's over the first's (rows)."""
+        scores = self._all_scores(X)
+        two = self._kind == SINGLE and len(self.classes_) == 2
+        return scores[:, 1] - scores[:, 0] if two else scores
+
+    def predict(self, X):
+        """The labels of each row: a list of sets, or a matrix of 0 and 1, as y was; or the label of
+        the largest score, where y was one a row."""
+        data = self._data_to_predict(X)
+        options = self._predict_options()
+        if self._kind == SINGLE:
+            return self.classes_[self._by_class(self.model_.scores(data, options),
+                                                -np.inf).argmax(axis=1)]
+        chosen = self._by_class(self.model_.predicted_sets(data, options), 0)
+        if self._kind == INDICATOR:
+            return chosen.astype(np.int64)
+        classes = self.classes_.tolist()
+        return [{classes[k] for k in np.flatnonzero(row)} for row in chosen]
+
+    def score(self, X, y, sample_weight=None):
+        """The share of rows all of whose labels are predicted."""
+        predicted = self.predict(X)
+        if self._kind == SETS:
+            check_length(y, len(predicted))
+            right = [set(one) == set(other) for one, other in zip(predicted, y)]
+        elif self._kind == INDICATOR:
+            y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+            if y.shape != predicted.shape:
+                raise ValueError("y is of the shape %s, and predictions are of %s"
+                                 % (y.shape, predicted.shape))
+            right = (predicted == y).all(axis=1)
+        else:
+            right = predicted == vector(y, len(predicted))
+        return share_of(right, sample_weight)
+
+    def measures(self, X, y, **options):
+        """{name: value}: the measures that svm-ml-predict prints for rows with labels."""
+        data = self._data_to_predict(X)
+        _, classes, start, codes = self._read(y, data.rows.n)
+        known = dict(zip(self.classes_.tolist(), self._words))
+        data.set_sets(start, codes,
+                      [known.get(value) or fit_word(value) for value in classes.tolist()])
+        return self.model_.measures(data, self._predict_options(options))
+
+    def _more_tags(self):
+        return {**super()._more_tags(), "multilabel": True}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

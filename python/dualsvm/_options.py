@@ -1,0 +1,107 @@
+"""Options of the trainers and predictors, by the library's own table."""
+import difflib
+import functools
+import numbers
+import os
+from ctypes import byref, sizeof
+from typing import NamedTuple, Optional, Tuple
+
+from . import _library as lib
+from ._labels import word_of
+from ._library import call, create, library
+
+
+class OptionInfo(NamedTuple):
+    """What an option is: as `svm-FAMILY-train --help` tells it."""
+
+    name: str
+    type: str  # flag, number, count, choice, text, window, weights
+    default: Optional[str]
+    choices: Tuple[str, ...]
+    help: str
+
+
+# DUALSVM_FLAG and so on
+TYPES = ("flag", "number", "count", "choice", "text", "window", "weights")
+
+
+class Options(lib.Handle):
+    free = "options_free"
+
+    def __init__(self, family, role):
+        super().__init__(create("options_create", family.encode(), role))
+        self.family, self.role = family, role
+
+    def set(self, name, value):
+        """Sets an option to a value of Python's: a number, True, "rbf", (1, 5) of a window,
+        {label: weight}, a list of several values. None leaves it as it is."""
+        if value is None:
+            return
+        kind = table(self.family, self.role)[name].type
+        if isinstance(value, dict):
+            for label, weight in value.items():
+                self.set(name, "%s:%s" % (word_of(label), text_of(weight)))
+        elif isinstance(value, float):
+            call("options_set_number", self, name.encode(), value)
+        elif isinstance(value, numbers.Real):
+            call("options_set", self, name.encode(), text_of(value).encode())
+        elif isinstance(value, (list, tuple)) and kind == "weights":
+            for one in value:
+                self.set(name, one)
+        elif isinstance(value, (list, tuple)):
+            self.set(name, (":" if kind == "window" else ",").join(text_of(v) for v in value))
+        else:
+            call("options_set", self, name.encode(), text_of(value).encode("utf-8"))
+
+
+def make(family, role, values):
+    """Options of a family (names as they are typed: value)."""
+    options = Options(family, role)
+    for name, value in values.items():
+        options.set(name, value)
+    return options
+
+
+def text_of(value):
+    """A value as it would be typed."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+        return "1" if value else "0"
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        value = float(value)
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+@functools.lru_cache(maxsize=None)
+def table(family, role):
+    """{name as it is typed: OptionInfo} of a family's trainer or predictor."""
+    described = {}
+    handle = Options(family, role)
+    option = lib.Option()
+    while library.dualsvm_options_describe(handle, len(described), byref(option), sizeof(option)):
+        choices = []
+        while option.choices and option.choices[len(choices)] is not None:
+            choices.append(option.choices[len(choices)].decode())
+        name = option.name.decode()
+        default = option.initial or option.absent
+        described[name] = OptionInfo(name, TYPES[option.type], default and default.decode(),
+                                     tuple(choices), (option.help or b"").decode())
+    return described
+
+
+def named(family, role, keyword, taken, who):
+    """The option that a keyword argument names (row_weights, or lambda_ for a word that Python
+    keeps), but for `taken` {option: the parameter that it is}. Raises TypeError if there is none.
+    """
+    name = keyword.rstrip("_").replace("_", "-")
+    if name in taken:
+        raise TypeError("%s has no option %r: it is the parameter %s" % (who, keyword, taken[name]))
+    options = table(family, role)
+    if name in options:
+        return name
+    known = [n.replace("-", "_") for n in options if n not in taken] + list(taken.values())
+    near = difflib.get_close_matches(keyword, known, 1)
+    raise TypeError("%s has no parameter or option %r%s"
+                    % (who, keyword, ": did you mean %r?" % near[0] if near else ""))

@@ -1,0 +1,83 @@
+# The Python package (python/tests), and the examples of doc/python.md.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+    python=
+    for candidate in python3 /usr/bin/python3; do
+        if $candidate -c 'import numpy' 2>/dev/null; then
+            python=$candidate
+            break
+        fi
+    done
+    [ -n "$python" ] || skip 'no python3 with numpy (Debian: python3-numpy)'
+    export DUALSVM_BIN=$bin DUALSVM_LIBRARY=$bin/libdualsvm.so.0
+    export PYTHONPATH=$root/python PYTHONDONTWRITEBYTECODE=1
+    # BLAS computes as it does for the programs
+    export OPENBLAS_NUM_THREADS=1 OPENBLAS_CORETYPE
+    OPENBLAS_CORETYPE=$(kernels_of_blas)
+    if sanitized; then # the library wants its sanitizers in front of Python, which never frees all
+        export LD_PRELOAD ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
+        LD_PRELOAD=$(${CC:-cc} -print-file-name=libasan.so)
+    fi
+}
+
+# has MODULE PACKAGE: skips the test without a module of Python's.
+has() {
+    $python -c "import $1" 2>/dev/null || skip "no $1 for $python (Debian: $2)"
+}
+
+# passes FILE: a file of python/tests does, with no test in it skipped but for what it needs.
+passes() {
+    run limited $python "$root/python/tests/$1" 2>&1
+    assert_success
+    assert_output --regexp 'Ran [1-9][0-9]* tests?'
+}
+
+@test "python: models and predictions are the programs', byte for byte, from any layout of arrays" {
+    sanitized && skip 'the plain build computes it'
+    has scipy python3-scipy
+    passes test_programs.py
+}
+
+@test "python: data, labels and parameters of all kinds, and what is said of wrong ones" {
+    has scipy python3-scipy
+    passes test_data.py
+}
+
+@test "python: fits end on signals, run at once, leave no memory behind, and need neither scikit-learn nor scipy" {
+    sanitized && skip 'sanitizers keep memory'
+    passes test_fit.py
+}
+
+@test "python: scikit-learn's checks pass, and its searches work" {
+    sanitized && skip 'the plain build tests it'
+    has sklearn python3-sklearn
+    passes test_sklearn.py
+}
+
+@test "python: the examples of doc/python.md print what it says" {
+    sanitized && skip 'the plain build tests it'
+    has sklearn python3-sklearn
+    run $python -m doctest -o NORMALIZE_WHITESPACE "$root/doc/python.md"
+    assert_success
+    assert_output ''
+    grep -q '^>>> ' "$root/doc/python.md"
+}
+
+@test "python: the version is the library's" {
+    $python -c 'import dualsvm; assert dualsvm.__version__ == dualsvm.library_version()'
+}
+
+@test "python: where only make install was run, five lines fit and predict" {
+    sanitized && skip 'once is enough'
+    make -s -C "$root" -o all BUILD="$bin" PREFIX="$tmp/usr" install >/dev/null
+    unset DUALSVM_LIBRARY
+    PYTHONPATH=$(dirname "$tmp"/usr/lib/python3*/dist-packages/dualsvm) run $python -c '
+import numpy as np, dualsvm
+X = np.array([[0, 1], [1, 0], [0, 2], [2, 0]]); y = ["up", "right", "up", "right"]
+svm = dualsvm.MultiClassSVM().fit(X, y)
+print(svm.predict([[0, 3], [3, 1]]), svm.gap_ < 1e-3)'
+    assert_output "['up' 'right'] True"
+}
