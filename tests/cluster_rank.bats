@@ -117,7 +117,7 @@ long_run() {
     queries 60 120 >data.svm
     echo old >model
     timeout -s KILL 120 mpirun --oversubscribe -n 2 svm-rank-train -j 1 --solver fw --step diminishing \
-        -e 1e-12 "$@" data.svm model >out 2>err &
+        -e 1e-12 data.svm model >out 2>err &
     job=$!
     local i
     for i in $(seq 100); do
