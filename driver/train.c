@@ -91,8 +91,8 @@ static int check_files(const struct training *training, struct error *err) {
     const struct options *options = training->options;
     bool standard = strcmp(options->operand[0], "-") == 0;
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
-        standard |=
-            options_given(options, reads[i]) && strcmp(options_text(options, reads[i]), "-") == 0;
+        const char *path = options_text(options, reads[i]);
+        standard |= path && strcmp(path, "-") == 0;
     }
     if (standard) {
         return error_set(err, ERROR_USAGE, "standard input is not for ranks: name a file");
