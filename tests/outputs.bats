@@ -188,12 +188,13 @@ clashes() {
     rows 300 3 10 4 >medium.svm
     for limit in '-v 60000' '-v 150000' '-v 330000' '-v 400000' '-v 700000' '-s 16' '-s 64' '-u 1' '-f 0' '-n 5'; do
         local status=0
-        local shell=bash
+        local shell=(bash)
         case $limit in
-        -s*) shell=sh ;; # bash may have used more of its stack, and dash knows no -u
+        # the environment is on the stack, too; bash may have used more of it, and dash knows no -u
+        -s*) shell=(env -i "PATH=$PATH" sh) ;;
         esac
         # standard error is a pipe, which has no limit of size
-        { "$shell" -c "ulimit $limit && exec svm-rank-train -q -j 4 -t 2 medium.svm model" 3>&- 4>&- 2>&1 >out &&
+        { "${shell[@]}" -c "ulimit $limit && exec svm-rank-train -q -j 4 -t 2 medium.svm model" 3>&- 4>&- 2>&1 >out &&
             echo 0 >code || echo $? >code; } | cat >err
         status=$(<code)
         if [ "$status" = 1 ]; then
