@@ -31,7 +31,10 @@ enum {
     FAMILY_LIBLINEAR = 32,  /* --liblinear */
     FAMILY_EXPORT = FAMILY_LIBSVM | FAMILY_LIBLINEAR,
     FAMILY_ROW_WEIGHTS = 64, /* --row-weights */
-    FAMILY_KERNEL = 128      /* -t, -d, -g, -r, -m; without it the kernel is linear */
+    FAMILY_KERNEL = 128,     /* -t, -d, -g, -r, -m; without it the kernel is linear */
+    FAMILY_SPREAD_GRAM =
+        256 /* no option: of the kernel matrix solvers ask what a spread one gives, which
+                                are products with one vector, and entries (gram_create_spread) */
 };
 
 /* How solvers take the kernel matrix. */

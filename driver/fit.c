@@ -40,9 +40,7 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
         return gram_create(gram, kernel, data, 0, false, threads, err);
     }
     bool wide = precision_wide(data->n_rows, point_number(point, "epsilon"), cache_bytes);
-    /* solvers that ask for rows and blocks have the whole matrix on each rank */
-    struct cluster *spread = matrix == FAMILY_PRODUCTS ? cluster : NULL;
-    return gram_create_spread(gram, kernel, data, cache_bytes, wide, spread, threads, err);
+    return gram_create_spread(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
 }
 
 static int copy_name(char **copy, const char *name, struct error *err) {

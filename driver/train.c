@@ -48,6 +48,24 @@ struct training {
 
 /* ---- before reading ---- */
 
+static bool wants_gram(const struct training *training) {
+    struct kernel kernel = fit_kernel(training->family, (struct point){training->options, 0}, 1);
+    return fit_wants_gram(training->family, training->options, &kernel);
+}
+
+/* Refuses what the family does not spread. */
+static int check_family_spreads(const struct training *training, struct error *err) {
+    const struct family *family = training->family;
+    if (!family->check_spread) {
+        return error_set(err, ERROR_USAGE, "fits of %s are not spread over ranks", family->name);
+    }
+    if (wants_gram(training) && !(family->has & FAMILY_SPREAD_GRAM)) {
+        return error_set(err, ERROR_USAGE, "fits of %s to kernels are not spread over ranks",
+                         family->name);
+    }
+    return family->check_spread(training->options, err);
+}
+
 /* What one process does alone. */
 static int check_spread(const struct training *training, struct error *err) {
     static const char *const alone[] = {"proof"};
@@ -58,31 +76,21 @@ static int check_spread(const struct training *training, struct error *err) {
                              alone[i]);
         }
     }
-    if (!training->family->check_spread) {
-        return error_set(err, ERROR_USAGE, "fits of %s are not spread over ranks",
-                         training->family->name);
-    }
-    return training->family->check_spread(options, err);
+    return check_family_spreads(training, err);
 }
 
 /* True if rank 0 fits the model alone, since all ranks have all rows: behind fits to folds, unless it is
  * to a kernel whose matrix can be spread. */
 static bool fits_alone(const struct training *training) {
-    const struct options *options = training->options;
-    const struct family *family = training->family;
-    struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
     struct error unheard;
     return training->crossing ||
-           (calibration_wanted(family, options) &&
-            !(fit_wants_gram(family, options, &kernel) && family->check_spread &&
-              family->check_spread(options, &unheard) == 0));
+           (calibration_wanted(training->family, training->options) &&
+            !(wants_gram(training) && check_family_spreads(training, &unheard) == 0));
 }
 
 /* The cluster, if each of its ranks is to have rows of its own: of a fit to features, once. */
 static struct cluster *rows_spread(const struct training *training) {
-    struct kernel kernel = fit_kernel(training->family, (struct point){training->options, 0}, 1);
-    bool features = !fit_wants_gram(training->family, training->options, &kernel);
-    return fits_alone(training) || !features ? NULL : training->cluster;
+    return fits_alone(training) || wants_gram(training) ? NULL : training->cluster;
 }
 
 /* Files that ranks cannot read. */

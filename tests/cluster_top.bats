@@ -72,17 +72,12 @@ bounds() {
     near "$(header primal report)" "$(header primal plain)" 1e-10
 }
 
-@test "cluster: kernels of classification at the top" {
-    rows 60 >data.svm
-    bounds 2 -t 2 -g .1
-    bounds 3 -s svm -t 2 -g .1 --solver interior
-}
-
 @test "cluster: what of classification at the top is not spread says so" {
     rows 9 >data.svm
     on_ranks 2 misused svm-top-train -s grill data.svm model
     grep -q 'grill' err || fail "$(<err)"
     on_ranks 2 misused svm-top-train --solver smo data.svm model
+    on_ranks 2 misused svm-top-train -t 2 data.svm model
 }
 
 @test "cluster: what only all rows tell wrong is told once" {

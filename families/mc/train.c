@@ -94,7 +94,7 @@ static int check_export(const struct names *names, struct error *err) {
     return 0;
 }
 
-/* All fits to features are; those of kernels are one on all ranks. */
+/* All fits to features are. */
 static int check_spread(const struct options *options, struct error *err) {
     (void)options;
     (void)err;

@@ -69,7 +69,7 @@ static int check(const struct options *options, struct error *err) {
     return ml_threshold_parse(&threshold, options_text(options, "threshold"), err);
 }
 
-/* All fits to features are; those of kernels are one on all ranks. */
+/* All fits to features are. */
 static int check_spread(const struct options *options, struct error *err) {
     (void)options;
     (void)err;

@@ -280,7 +280,7 @@ const struct family rank_family = {
     .name = "rank",
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
                "targets do.",
-    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT | FAMILY_SPREAD_GRAM,
     .labels = DATA_NUMBER,
     .folds_by_query = true,
     .formulations = formulations,

@@ -188,8 +188,7 @@ static int check_spread(const struct options *options, struct error *err) {
         return error_set(err, ERROR_USAGE, "fits of formulation %s are not spread over ranks",
                          formulations[formulation]);
     }
-    bool linear = options_choice(options, "kernel") == KERNEL_LINEAR;
-    return linear && (solver == TOP_SMO || solver == TOP_CD)
+    return solver == TOP_SMO || solver == TOP_CD
                ? error_set(err, ERROR_USAGE, "fits by --solver %s are not spread over ranks",
                            solvers[solver])
                : 0;
