@@ -1,4 +1,4 @@
-/* A run of the trainer: outputs, reading, then cross-validation or a sweep (-v, --fold-file,
+/* A run of the trainer: its plan, outputs, reading, then cross-validation or a sweep (-v, --fold-file,
  * --validate), then calibration (-b 1) and the fit of a model. Each is a module of its own. */
 #include "driver/train.h"
 
@@ -12,6 +12,7 @@
 #include "driver/notes.h"
 #include "driver/outputs.h"
 #include "driver/plain_fit.h"
+#include "driver/plan.h"
 #include "driver/progress.h"
 #include "driver/proof.h"
 #include "driver/report.h"
@@ -29,9 +30,7 @@ struct training {
     const struct options *options;
     const struct train_host *host; /* NULL: files are */
     struct cluster *cluster;
-    bool crossing; /* cross-validation or validation rows */
-    bool table;    /* a sweep: a list was given, or an option that is for a table */
-    bool fitting;  /* a model is wanted */
+    struct plan plan;
     struct outputs outputs;
     struct fit_log log; /* has an output if there is one */
     struct progress progress;
@@ -46,165 +45,7 @@ struct training {
     size_t n_unconverged; /* fits, with those of folds */
 };
 
-/* ---- before reading ---- */
-
-static bool wants_gram(const struct training *training) {
-    struct kernel kernel = fit_kernel(training->family, (struct point){training->options, 0}, 1);
-    return fit_wants_gram(training->family, training->options, &kernel);
-}
-
-/* Refuses what the family does not spread. */
-static int check_family_spreads(const struct training *training, struct error *err) {
-    const struct family *family = training->family;
-    if (!family->check_spread) {
-        return error_set(err, ERROR_USAGE, "fits of %s are not spread over ranks", family->name);
-    }
-    if (wants_gram(training) && !(family->has & FAMILY_SPREAD_GRAM)) {
-        return error_set(err, ERROR_USAGE, "fits of %s to kernels are not spread over ranks",
-                         family->name);
-    }
-    return family->check_spread(training->options, err);
-}
-
-/* What one process does alone. */
-static int check_spread(const struct training *training, struct error *err) {
-    static const char *const alone[] = {"proof"};
-    const struct options *options = training->options;
-    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
-        if (options_given(options, alone[i])) {
-            return error_set(err, ERROR_USAGE, "--%s is not for a fit that is spread over ranks",
-                             alone[i]);
-        }
-    }
-    return check_family_spreads(training, err);
-}
-
-/* True if rank 0 fits the model alone, since all ranks have all rows: behind fits to folds, unless it is
- * to a kernel whose matrix can be spread. */
-static bool fits_alone(const struct training *training) {
-    struct error unheard;
-    return training->crossing ||
-           (calibration_wanted(training->family, training->options) &&
-            !(wants_gram(training) && check_family_spreads(training, &unheard) == 0));
-}
-
-/* The cluster, if each of its ranks is to have rows of its own: of a fit to features, once. */
-static struct cluster *rows_spread(const struct training *training) {
-    return fits_alone(training) || wants_gram(training) ? NULL : training->cluster;
-}
-
-/* Files that ranks cannot read. */
-static int check_files(const struct training *training, struct error *err) {
-    static const char *const reads[] = {"fold-file", "validate", "row-weights"};
-    const struct options *options = training->options;
-    bool standard = strcmp(options->operand[0], "-") == 0;
-    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
-        const char *path = options_text(options, reads[i]);
-        standard |= path && strcmp(path, "-") == 0;
-    }
-    if (standard) {
-        return error_set(err, ERROR_USAGE, "standard input is not for ranks: name a file");
-    }
-    if (spread_has_parts(options->operand[0]) && !rows_spread(training)) {
-        return error_set(err, ERROR_USAGE,
-                         "a training file in parts (%%d) is for a fit whose rows are spread over "
-                         "ranks: of the linear kernel, without cross-validation");
-    }
-    return 0;
-}
-
-/* What cannot be asked for together. */
-static int check_options(const struct training *training, struct error *err) {
-    const struct family *family = training->family;
-    const struct options *options = training->options;
-    if (options_given(options, "validate") &&
-        (options_given(options, "folds") || options_given(options, "fold-file"))) {
-        return error_set(err, ERROR_USAGE, "--validate excludes --folds and --fold-file");
-    }
-    if (options->n_points > 1 && !training->crossing) {
-        return error_set(err, ERROR_USAGE,
-                         "%zu points want --folds, --fold-file or --validate to choose by",
-                         options->n_points);
-    }
-    static const char *const crossed[] = {"select", "resume", "shard"};
-    for (size_t i = 0; i < sizeof crossed / sizeof crossed[0]; i++) {
-        if (options_given(options, crossed[i]) && !training->crossing) {
-            return error_set(err, ERROR_USAGE, "--%s wants --folds, --fold-file or --validate",
-                             crossed[i]);
-        }
-    }
-    if (options_given(options, "resume") && strcmp(options_text(options, "resume"), "-") == 0) {
-        return error_set(err, ERROR_USAGE, "--resume wants a file that can be read and added to");
-    }
-    if (options_given(options, "shard") && training->fitting) {
-        return error_set(err, ERROR_USAGE,
-                         "--shard writes no model: the best of all parts is known when their "
-                         "tables are joined, then --resume fits it");
-    }
-    if (options_given(options, "proof") &&
-        proof_check(family, options, training->fitting, err) < 0) {
-        return -1;
-    }
-    struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
-    enum scale_kind scale = (enum scale_kind)options_choice(options, "scale");
-    if (kernel.type == KERNEL_PRECOMPUTED && scale != SCALE_NONE) {
-        return error_set(err, ERROR_USAGE, "a precomputed kernel has no features to --scale");
-    }
-    if ((options_given(options, "libsvm") && model_export_check(&kernel, scale, true, err) < 0) ||
-        (options_given(options, "liblinear") &&
-         model_export_check(&kernel, scale, false, err) < 0)) {
-        return -1;
-    }
-    if (family->check && family->check(options, err) < 0) {
-        return -1;
-    }
-    if (!training->cluster) {
-        return 0;
-    }
-    return !fits_alone(training) && check_spread(training, err) < 0 ? -1
-                                                                    : check_files(training, err);
-}
-
-static int plan_for_host(struct training *training, struct error *err) {
-    const struct train_host *host = training->host;
-    const struct options *options = training->options;
-    bool folds = options_given(options, "folds") || options_given(options, "fold-file") ||
-                 options_given(options, "validate");
-    training->crossing = training->table = host->crossing;
-    training->fitting = host->fitting;
-    if (host->crossing && !folds && !host->folds) {
-        return error_set(err, ERROR_USAGE,
-                         "cross-validation wants --folds, --fold-file, --validate or folds of the "
-                         "data");
-    }
-    if (!host->crossing && folds) {
-        return error_set(err, ERROR_USAGE,
-                         "--folds, --fold-file and --validate are for cross-validation");
-    }
-    if (host->folds && folds) {
-        return error_set(err, ERROR_USAGE,
-                         "folds of the data exclude --folds, --fold-file and --validate");
-    }
-    return check_options(training, err);
-}
-
-static int plan(struct training *training, struct error *err) {
-    const struct options *options = training->options;
-    if (training->host) {
-        return plan_for_host(training, err);
-    }
-    if (options->n_operands < 1 || options->n_operands > 2) {
-        return error_set(err, ERROR_USAGE, "%s",
-                         options->n_operands ? "too many file names" : "no training file");
-    }
-    training->crossing = options_given(options, "folds") || options_given(options, "fold-file") ||
-                         options_given(options, "validate");
-    training->table =
-        training->crossing && (grid_wanted(options) || options_given(options, "resume") ||
-                               options_given(options, "shard"));
-    training->fitting = !training->crossing || (training->table && options->n_operands > 1);
-    return check_options(training, err);
-}
+/* ---- memory ---- */
 
 /* What -m says, or half of the machine's memory, which the ranks of the machine share. */
 static size_t cache_bytes(const struct family *family, const struct options *options,
@@ -282,7 +123,7 @@ static void warn_of_points(struct training *training) {
                       sweep->n_taken_short, sweep->n_taken,
                       options_text(training->options, "resume"));
     }
-    if (training->table && sweep->n_unfitted > 0) {
+    if (training->plan.table && sweep->n_unfitted > 0) {
         progress_warn(&training->progress, "no time for an iteration at %zu of %zu points",
                       sweep->n_unfitted, sweep->grid.n);
     }
@@ -291,7 +132,7 @@ static void warn_of_points(struct training *training) {
 /* After those of a sweep. */
 static size_t fits_after(const struct training *training) {
     bool calibrated = calibration_wanted(training->family, training->options);
-    return !training->fitting ? 0 : calibrated ? CALIBRATION_FOLDS + 1 : 1;
+    return !training->plan.fitting ? 0 : calibrated ? CALIBRATION_FOLDS + 1 : 1;
 }
 
 /* Options that mean nothing at some of the points. */
@@ -321,7 +162,8 @@ static int cross(struct training *training, struct error *err) {
     note_unused(training);
     size_t n_fits;
     if (expect_scores(training, held, err) < 0 ||
-        sweep_run(&training->sweep, &crossval, training->table ? &table : NULL, &n_fits, err) < 0) {
+        sweep_run(&training->sweep, &crossval, training->plan.table ? &table : NULL, &n_fits, err) <
+            0) {
         return -1;
     }
     warn_of_folds(training, 0, n_fits);
@@ -329,7 +171,7 @@ static int cross(struct training *training, struct error *err) {
     if (!results || !cluster_leads(training->cluster)) {
         return 0;
     }
-    if (!training->table) {
+    if (!training->plan.table) {
         report_measures(&training->sweep, options, results);
     } else if (!options_given(options, "shard")) {
         report_best(&training->sweep, training->read.n_features, results);
@@ -473,7 +315,7 @@ static void warn_of_fit(struct training *training, const struct plain_fit *fit) 
 }
 
 static int fit_model(struct training *training, struct point point, struct error *err) {
-    bool alone = fits_alone(training);
+    bool alone = training->plan.alone;
     if (alone && !cluster_leads(training->cluster)) {
         return 0;
     }
@@ -511,10 +353,11 @@ static int fit_model(struct training *training, struct point point, struct error
 static int take_rows(struct training *training, struct error *err) {
     const struct train_host *host = training->host;
     return host ? training_data_take(&training->read, host->rows, host->folds, training->family,
-                                     training->options, training->crossing, training->threads, err)
-                : training_data_read(&training->read, training->family, training->options,
-                                     training->crossing, rows_spread(training), training->threads,
-                                     err);
+                                     training->options, training->plan.crossing, training->threads,
+                                     err)
+                : training_data_read(
+                      &training->read, training->family, training->options, training->plan.crossing,
+                      training->plan.spread ? training->cluster : NULL, training->threads, err);
 }
 
 static int work(struct training *training, struct error *err) {
@@ -533,17 +376,17 @@ static int work(struct training *training, struct error *err) {
     if (cluster_any(training->cluster, cluster_asked(training->cluster))) {
         return error_set(err, ERROR_RUNTIME, "ended by a signal, before a fit");
     }
-    if (training->table) {
+    if (training->plan.table) {
         training->table_data = training_data_checksum(&training->read);
     }
     if (training_data_scale_rows(&training->read, options, err) < 0 ||
-        (training->crossing && cross(training, err) < 0)) {
+        (training->plan.crossing && cross(training, err) < 0)) {
         return -1;
     }
-    if (training->host && training->crossing && training->host->chosen) {
+    if (training->host && training->plan.crossing && training->host->chosen) {
         training->host->chosen(training->host->context, training->sweep.best);
     }
-    if (!training->fitting) {
+    if (!training->plan.fitting) {
         if (options->n_operands > 1) {
             progress_warn(&training->progress,
                           "no model is written: cross-validation of a single point");
@@ -559,14 +402,15 @@ static int work(struct training *training, struct error *err) {
 }
 
 static int run(struct training *training, struct error *err) {
-    if (plan(training, err) < 0 ||
+    if (plan_make(&training->plan, training->family, training->options, training->host,
+                  training->cluster, err) < 0 ||
         sweep_create(&training->sweep, training->family, training->options, err) < 0 ||
-        outputs_open(&training->outputs, training->family, training->options, training->fitting,
-                     training->table, err) < 0) {
+        outputs_open(&training->outputs, training->family, training->options,
+                     training->plan.fitting, training->plan.table, err) < 0) {
         return -1;
     }
     if (training->outputs.log) {
-        fit_log_open(&training->log, training->outputs.log, training->crossing);
+        fit_log_open(&training->log, training->outputs.log, training->plan.crossing);
     }
     return work(training, err) < 0 ? -1 : outputs_commit(&training->outputs, err);
 }
@@ -637,7 +481,7 @@ int train_for_host(const struct family *family, const struct options *options,
     training->host = host;
     training->progress.listener = host->listener;
     training->outputs.table = host->table;
-    int status = plan(training, err);
+    int status = plan_make(&training->plan, family, options, host, NULL, err);
     status = status < 0 ? -1 : sweep_create(&training->sweep, family, options, err);
     status = status < 0 ? -1 : work(training, err);
     training_free(training);

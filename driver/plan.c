@@ -1,0 +1,164 @@
+#include "driver/plan.h"
+
+#include "common/data/scale.h"
+#include "common/data/spread.h"
+#include "common/model/model.h"
+#include "driver/calibration.h"
+#include "driver/fit.h"
+#include "driver/grid.h"
+#include "driver/proof.h"
+
+#include <string.h>
+
+static bool wants_gram(const struct family *family, const struct options *options) {
+    struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
+    return fit_wants_gram(family, options, &kernel);
+}
+
+/* Refuses what the family does not spread. */
+static int check_family_spreads(const struct family *family, const struct options *options,
+                                struct error *err) {
+    if (!family->check_spread) {
+        return error_set(err, ERROR_USAGE, "fits of %s are not spread over ranks", family->name);
+    }
+    if (wants_gram(family, options) && !(family->has & FAMILY_SPREAD_GRAM)) {
+        return error_set(err, ERROR_USAGE, "fits of %s to kernels are not spread over ranks",
+                         family->name);
+    }
+    return family->check_spread(options, err);
+}
+
+/* What one process does alone. */
+static int check_spread(const struct family *family, const struct options *options,
+                        struct error *err) {
+    return options_given(options, "proof")
+               ? error_set(err, ERROR_USAGE, "--proof is not for a fit that is spread over ranks")
+               : check_family_spreads(family, options, err);
+}
+
+/* How the work is shared among ranks. */
+static void share(struct plan *plan, const struct family *family, const struct options *options,
+                  const struct cluster *cluster) {
+    struct error unheard;
+    bool gram = wants_gram(family, options);
+    plan->alone =
+        plan->crossing || (calibration_wanted(family, options) &&
+                           !(gram && check_family_spreads(family, options, &unheard) == 0));
+    plan->spread = cluster && !plan->alone && !gram;
+}
+
+/* Files that ranks cannot read. */
+static int check_files(const struct plan *plan, const struct options *options, struct error *err) {
+    static const char *const reads[] = {"fold-file", "validate", "row-weights"};
+    bool standard = strcmp(options->operand[0], "-") == 0;
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
+        const char *path = options_text(options, reads[i]);
+        standard |= path && strcmp(path, "-") == 0;
+    }
+    if (standard) {
+        return error_set(err, ERROR_USAGE, "standard input is not for ranks: name a file");
+    }
+    if (spread_has_parts(options->operand[0]) && !plan->spread) {
+        return error_set(err, ERROR_USAGE,
+                         "a training file in parts (%%d) is for a fit whose rows are spread over "
+                         "ranks: of the linear kernel, without cross-validation");
+    }
+    return 0;
+}
+
+/* What cannot be asked for together. */
+static int check_options(const struct plan *plan, const struct family *family,
+                         const struct options *options, const struct cluster *cluster,
+                         struct error *err) {
+    if (options_given(options, "validate") &&
+        (options_given(options, "folds") || options_given(options, "fold-file"))) {
+        return error_set(err, ERROR_USAGE, "--validate excludes --folds and --fold-file");
+    }
+    if (options->n_points > 1 && !plan->crossing) {
+        return error_set(err, ERROR_USAGE,
+                         "%zu points want --folds, --fold-file or --validate to choose by",
+                         options->n_points);
+    }
+    static const char *const crossed[] = {"select", "resume", "shard"};
+    for (size_t i = 0; i < sizeof crossed / sizeof crossed[0]; i++) {
+        if (options_given(options, crossed[i]) && !plan->crossing) {
+            return error_set(err, ERROR_USAGE, "--%s wants --folds, --fold-file or --validate",
+                             crossed[i]);
+        }
+    }
+    if (options_given(options, "resume") && strcmp(options_text(options, "resume"), "-") == 0) {
+        return error_set(err, ERROR_USAGE, "--resume wants a file that can be read and added to");
+    }
+    if (options_given(options, "shard") && plan->fitting) {
+        return error_set(err, ERROR_USAGE,
+                         "--shard writes no model: the best of all parts is known when their "
+                         "tables are joined, then --resume fits it");
+    }
+    if (options_given(options, "proof") && proof_check(family, options, plan->fitting, err) < 0) {
+        return -1;
+    }
+    struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
+    enum scale_kind scale = (enum scale_kind)options_choice(options, "scale");
+    if (kernel.type == KERNEL_PRECOMPUTED && scale != SCALE_NONE) {
+        return error_set(err, ERROR_USAGE, "a precomputed kernel has no features to --scale");
+    }
+    if ((options_given(options, "libsvm") && model_export_check(&kernel, scale, true, err) < 0) ||
+        (options_given(options, "liblinear") &&
+         model_export_check(&kernel, scale, false, err) < 0)) {
+        return -1;
+    }
+    if (family->check && family->check(options, err) < 0) {
+        return -1;
+    }
+    if (!cluster) {
+        return 0;
+    }
+    return !plan->alone && check_spread(family, options, err) < 0 ? -1
+                                                                  : check_files(plan, options, err);
+}
+
+static int plan_for_host(struct plan *plan, const struct train_host *host, bool folds,
+                         struct error *err) {
+    plan->crossing = plan->table = host->crossing;
+    plan->fitting = host->fitting;
+    if (host->crossing && !folds && !host->folds) {
+        return error_set(err, ERROR_USAGE,
+                         "cross-validation wants --folds, --fold-file, --validate or folds of the "
+                         "data");
+    }
+    if (!host->crossing && folds) {
+        return error_set(err, ERROR_USAGE,
+                         "--folds, --fold-file and --validate are for cross-validation");
+    }
+    if (host->folds && folds) {
+        return error_set(err, ERROR_USAGE,
+                         "folds of the data exclude --folds, --fold-file and --validate");
+    }
+    return 0;
+}
+
+static int plan_for_files(struct plan *plan, const struct options *options, bool folds,
+                          struct error *err) {
+    if (options->n_operands < 1 || options->n_operands > 2) {
+        return error_set(err, ERROR_USAGE, "%s",
+                         options->n_operands ? "too many file names" : "no training file");
+    }
+    plan->crossing = folds;
+    plan->table = folds && (grid_wanted(options) || options_given(options, "resume") ||
+                            options_given(options, "shard"));
+    plan->fitting = !folds || (plan->table && options->n_operands > 1);
+    return 0;
+}
+
+int plan_make(struct plan *plan, const struct family *family, const struct options *options,
+              const struct train_host *host, const struct cluster *cluster, struct error *err) {
+    bool folds = options_given(options, "folds") || options_given(options, "fold-file") ||
+                 options_given(options, "validate");
+    *plan = (struct plan){0};
+    if ((host ? plan_for_host(plan, host, folds, err) : plan_for_files(plan, options, folds, err)) <
+        0) {
+        return -1;
+    }
+    share(plan, family, options, cluster);
+    return check_options(plan, family, options, cluster, err);
+}
