@@ -117,7 +117,7 @@ honest() {
 # proof, with checksums that fit, it is not, or claims no more than what is true. Most of the
 # changes of proofs are noticed.
 attacked() {
-    local file=$2 seed accepted=0 rounds=30 status most=10
+    local file=$2 seed accepted=0 rounds=20 status most=10
     [ $1 != rank ] || most=3 # its points may move without a pair that changes sides
     quick && rounds=10
     verified "$@" -e 1e-7
