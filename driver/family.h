@@ -87,8 +87,8 @@ struct family {
      * never. */
     bool (*linear_gram)(const struct options *options);
 
-    /* Refuses (ERROR_USAGE) options whose fit is not spread over the ranks of a cluster. NULL: none
-     * is. */
+    /* Refuses (ERROR_USAGE) options whose fit is not spread over the ranks of a cluster. May be NULL:
+     * all fits to features are, and those to kernels with FAMILY_SPREAD_GRAM. */
     int (*check_spread)(const struct options *options, struct error *err);
 
     /* Refuses rows of the training file that the options do not fit. Over a cluster the data has this

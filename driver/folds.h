@@ -44,6 +44,7 @@ int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, u
 /* Appends the rows of `held` to data (labels of the same kind), and makes them the one fold. */
 int folds_join(struct folds *folds, struct data *data, const struct data *held, struct error *err);
 
+/* A copy of the folds, which the caller frees with folds_free; fails for lack of memory. */
 int folds_copy(const struct folds *folds, struct folds *copy, struct error *err);
 
 /* Writes the row numbers that fold `fold` holds out, or those it trains on; returns how many. */

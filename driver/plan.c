@@ -18,14 +18,11 @@ static bool wants_gram(const struct family *family, const struct options *option
 /* Refuses what the family does not spread. */
 static int check_family_spreads(const struct family *family, const struct options *options,
                                 struct error *err) {
-    if (!family->check_spread) {
-        return error_set(err, ERROR_USAGE, "fits of %s are not spread over ranks", family->name);
-    }
     if (wants_gram(family, options) && !(family->has & FAMILY_SPREAD_GRAM)) {
         return error_set(err, ERROR_USAGE, "fits of %s to kernels are not spread over ranks",
                          family->name);
     }
-    return family->check_spread(options, err);
+    return family->check_spread ? family->check_spread(options, err) : 0;
 }
 
 /* What one process does alone. */

@@ -46,3 +46,15 @@ on_ranks() (
     }
     "$@"
 )
+
+# bounds TRAINER RANKS OPTIONS: a fit over ranks that takes another way there than one process has bounds of
+# the same optimum, and reaches its gap.
+bounds() {
+    local trainer=$1 n=$2
+    shift 2
+    "$trainer" -q -j 1 "$@" data.svm plain.model >plain
+    ranks "$n" "$trainer" -q -j 1 "$@" data.svm model >report || fail "$n ranks: $*"
+    within "$(header dual report)" 0 "$(header primal plain)"
+    within "$(header dual plain)" 0 "$(header primal report)"
+    within "$(header gap report)" 0 1e-3
+}

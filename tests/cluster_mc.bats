@@ -3,11 +3,6 @@ bats_require_minimum_version 1.5.0
 load helper
 load cluster
 
-# field NAME FILE: of a report.
-field() {
-    awk -v name="$1" '$1 == name && $2 == "=" { print $3 }' "$2"
-}
-
 # classes N: rows of four classes in six features, the first one rare, so that few ranks have it.
 classes() {
     awk -v n="$1" 'BEGIN {
@@ -46,8 +41,8 @@ answers() {
     "$program" -q -j 1 -e "$gap" "$@" data.svm plain.model >plain
     for n in $numbers; do
         ranks "$n" "$program" -q -j 1 -e "$gap" "$@" data.svm "$n.model" >"$n.report" || fail "$n ranks: $*"
-        awk -v p="$(field primal plain)" -v d="$(field dual plain)" -v gap="$gap" \
-            -v q="$(field primal "$n.report")" -v e="$(field dual "$n.report")" \
+        awk -v p="$(header primal plain)" -v d="$(header dual plain)" -v gap="$gap" \
+            -v q="$(header primal "$n.report")" -v e="$(header dual "$n.report")" \
             'BEGIN { exit !(p != "" && q != "" && d <= q && e <= p && p - d <= gap * p && q - e <= gap * q) }' ||
             fail "$n ranks, $*: $(cat plain "$n.report")"
     done
@@ -101,8 +96,8 @@ answers() {
     sets 90 >data.svm
     for t in ew global scut; do
         answers svm-ml-train 3 1e-9 -c .1 -l 1 --threshold $t
-        assert_equal "$(field rows-without-labels 3.report) $(field rows-with-all-labels 3.report)" \
-            "$(field rows-without-labels plain) $(field rows-with-all-labels plain)"
+        assert_equal "$(header rows-without-labels 3.report) $(header rows-with-all-labels 3.report)" \
+            "$(header rows-without-labels plain) $(header rows-with-all-labels plain)"
         svm-ml-predict -q data.svm plain.model plain.out
         svm-ml-predict -q data.svm 3.model 3.out
         # sums over rows may differ in their last digits, and a set at the threshold with them
@@ -139,11 +134,11 @@ answers() {
     classes 4000 >data.svm
     ranks 2 svm-mc-train -q -j 1 -s ova -c 1e4 -e 1e-9 --solver bcd --max-time .05 data.svm model >report 2>said
     grep -q 'limit of time' said
-    awk -v p="$(field primal report)" -v d="$(field dual report)" 'BEGIN { exit !(p != "" && d >= 0 && d <= p) }'
+    awk -v p="$(header primal report)" -v d="$(header dual report)" 'BEGIN { exit !(p != "" && d >= 0 && d <= p) }'
     sets 2000 >data.svm
     ranks 2 svm-ml-train -q -j 1 -c 1e4 -e 1e-9 --solver bcd --max-time .05 data.svm model >report 2>said
     grep -q 'limit of time' said
-    awk -v p="$(field primal report)" -v d="$(field dual report)" 'BEGIN { exit !(p != "" && d >= 0 && d <= p) }'
+    awk -v p="$(header primal report)" -v d="$(header dual report)" 'BEGIN { exit !(p != "" && d >= 0 && d <= p) }'
 }
 
 @test "cluster: mc and ml, real data" {

@@ -3,20 +3,6 @@ bats_require_minimum_version 1.5.0
 load helper
 load cluster
 
-# field NAME FILE: of a report.
-field() {
-    awk -v name="$1" '$1 == name && $2 == "=" { print $3 }' "$2"
-}
-
-# same_objective A B: the primals of two reports agree to 1e-10 of their size, and both gaps are below
-# what was asked for.
-same_objective() {
-    local one other
-    one=$(field primal "$1") other=$(field primal "$2")
-    awk -v a="$one" -v b="$other" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(a != "" && b != "" && d <= 1e-10 * a) }' ||
-        fail "primals differ: $one and $other"
-}
-
 # queries N ROWS: that many queries of about so many rows, of five features.
 queries() {
     awk -v n="$1" -v rows="$2" 'BEGIN {
@@ -39,11 +25,12 @@ answers() {
     shift
     svm-rank-train -q -j 1 "$@" data.svm plain.model >plain
     for n in $numbers; do
-        ranks "$n" svm-rank-train -q -j 1 "$@" data.svm "$n.model" >"$n.report" || fail "$n ranks: $*"
-        same_objective plain "$n.report"
-        assert_equal "$(field groups "$n.report") $(field pairs "$n.report")" \
-            "$(field groups plain) $(field pairs plain)"
-        assert_equal "$(field iterations "$n.report")" "$(field iterations plain)"
+        ranks "$n" svm-rank-train -q -j 1 "$@" data.svm "$n.model" >"$n.report" 2>said || fail "$n ranks: $*"
+        near "$(header primal "$n.report")" "$(header primal plain)" 1e-10
+        [ ! -s said ] || fail "$n ranks: $(<said)" # that it has not converged
+        assert_equal "$(header groups "$n.report") $(header pairs "$n.report")" \
+            "$(header groups plain) $(header pairs plain)"
+        assert_equal "$(header iterations "$n.report")" "$(header iterations plain)"
         svm-rank-predict -q data.svm "$n.model" scores
         assert_equal "$(wc -l <scores)" "$(wc -l <data.svm)"
     done

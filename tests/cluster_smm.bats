@@ -28,23 +28,12 @@ same() {
     assert_equal "$(header labels model)" "$(header labels plain.model)"
 }
 
-# bounds RANKS OPTIONS: another way there, with bounds of the same optimum.
-bounds() {
-    local n=$1
-    shift
-    svm-smm-train -q -j 1 "$@" data.svm plain.model >plain
-    ranks "$n" svm-smm-train -q -j 1 "$@" data.svm model >report || fail "$n ranks: $*"
-    within "$(header dual report)" 0 "$(header primal plain)"
-    within "$(header dual plain)" 0 "$(header primal report)"
-    within "$(header gap report)" 0 1e-3
-}
-
 @test "cluster: machines of each formulation, one label to a rank" {
     rows 90 12 >data.svm
     same 3 --shape 3x4 -s svm -e 1e-6
     same 2 --shape 3x4 -s svm -l 1 -e 1e-6 -w b:3
     same 2 --shape 3x4 -s lowrank -k 1 -l 1
-    bounds 3 --shape 3x4 -s nuclear --tau 3 -l 1
+    bounds svm-smm-train 3 --shape 3x4 -s nuclear --tau 3 -l 1
 }
 
 @test "cluster: machines of the hinge at low rank, and from random starts" {
@@ -57,7 +46,7 @@ bounds() {
 @test "cluster: machines of fewer rows than features, and of fewer than ranks" {
     rows 12 30 >data.svm
     same 3 --shape 5x6 -s svm -e 1e-6
-    bounds 2 --shape 5x6 -s nuclear -e 1e-4
+    bounds svm-smm-train 2 --shape 5x6 -s nuclear -e 1e-4
     rows 3 12 >data.svm
     same 4 --shape 3x4 -s svm -l 1 -e 1e-6
     same 5 --shape 3x4 -s lowrank -k 2

@@ -31,17 +31,6 @@ same() {
     within "$(header gap report)" 0 1e-5
 }
 
-# bounds RANKS OPTIONS: another way there, with bounds of the same optimum.
-bounds() {
-    local n=$1
-    shift
-    svm-top-train -q -j 1 "$@" data.svm plain.model >plain
-    ranks "$n" svm-top-train -q -j 1 "$@" data.svm model >report || fail "$n ranks: $*"
-    within "$(header dual report)" 0 "$(header primal plain)"
-    within "$(header dual plain)" 0 "$(header primal report)"
-    within "$(header gap report)" 0 1e-3
-}
-
 @test "cluster: each convex formulation and loss has the objective of one process" {
     rows 90 >data.svm
     same 2 -s toppush -e 1e-6
@@ -56,8 +45,8 @@ bounds() {
 
 @test "cluster: planes cut by all ranks, and interior points behind them" {
     rows 90 >data.svm
-    bounds 2 -s toppushk --solver bundle
-    bounds 3 -s patmat
+    bounds svm-top-train 2 -s toppushk --solver bundle
+    bounds svm-top-train 3 -s patmat
 }
 
 @test "cluster: classes and weights are those of all ranks, some of which have no row" {

@@ -94,13 +94,6 @@ static int check_export(const struct names *names, struct error *err) {
     return 0;
 }
 
-/* All fits to features are. */
-static int check_spread(const struct options *options, struct error *err) {
-    (void)options;
-    (void)err;
-    return 0;
-}
-
 static int check_data(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err) {
     (void)cluster;
@@ -213,7 +206,6 @@ const struct family mc_family = {
     .measures = &mc_measures,
     .applies = applies,
     .check = check,
-    .check_spread = check_spread,
     .check_data = check_data,
     .matrix = matrix,
     .open = open_problem,

@@ -49,6 +49,7 @@ struct ml_metrics {
     struct ml_sort *list, *merge; /* (q) */
 };
 
+/* Ready for rows of q labels, none yet; fails for lack of memory. The caller calls ml_metrics_free. */
 int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err);
 void ml_metrics_free(struct ml_metrics *metrics);
 

@@ -69,13 +69,6 @@ static int check(const struct options *options, struct error *err) {
     return ml_threshold_parse(&threshold, options_text(options, "threshold"), err);
 }
 
-/* All fits to features are. */
-static int check_spread(const struct options *options, struct error *err) {
-    (void)options;
-    (void)err;
-    return 0;
-}
-
 /* ---- the problem ---- */
 
 struct state {
@@ -185,7 +178,6 @@ const struct family ml_family = {
     .n_options = sizeof own_options / sizeof own_options[0],
     .measures = &ml_measures,
     .check = check,
-    .check_spread = check_spread,
     .open = open_problem,
     .solve = solve,
     .close = close_problem,

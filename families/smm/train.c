@@ -116,13 +116,6 @@ static int check(const struct options *options, struct error *err) {
     return 0;
 }
 
-/* All is. */
-static int check_spread(const struct options *options, struct error *err) {
-    (void)options;
-    (void)err;
-    return 0;
-}
-
 /* What is left to prove of lowrank is at full rank. */
 static int check_data(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err) {
@@ -302,7 +295,6 @@ const struct family smm_family = {
     .measures = &smm_measures,
     .applies = applies,
     .check = check,
-    .check_spread = check_spread,
     .check_data = check_data,
     .width = matrix_shape_width,
     .open = open_problem,

@@ -269,24 +269,32 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
 }
 
 /* The loss of all ranks, and whether scores vary over their rows: about the first ones, too. */
-static void join_ranks(struct cluster *cluster, size_t k, size_t n, struct certify_evaluation *of_f,
-                       double loss[2]) {
+static int join_ranks(struct cluster *cluster, size_t k, size_t n, struct certify_evaluation *of_f,
+                      double loss[2], struct error *err) {
     if (!cluster) {
-        return;
+        return 0;
     }
-    double bounds[] = {n > 0 ? -(double)cluster_rank(cluster) : -INFINITY, of_f->slack,
-                       of_f->varies};
-    cluster_max(cluster, bounds, 3);
-    of_f->slack = bounds[1];
-    of_f->varies = bounds[2] > 0;
+    /* the largest and, negated, the smallest of the ranks' first scores; slack; whether one's vary */
+    double *most = memory_array(k + 1, 2 * sizeof *most, "a certificate", err);
+    if (!most) {
+        return -1;
+    }
     for (size_t c = 0; c < k; c++) {
-        double first = of_f->first[c];
-        cluster_broadcast(cluster, &first, sizeof first, (size_t)-bounds[0]);
-        of_f->varies |=
-            cluster_any(cluster, n > 0 && fabs(of_f->first[c] - first) > 4 * of_f->slack);
+        most[2 * c] = n > 0 ? of_f->first[c] : -INFINITY;
+        most[2 * c + 1] = n > 0 ? -of_f->first[c] : -INFINITY;
     }
+    most[2 * k] = of_f->slack;
+    most[2 * k + 1] = of_f->varies;
+    cluster_max(cluster, most, 2 * k + 2);
+    of_f->slack = most[2 * k];
+    of_f->varies = most[2 * k + 1] > 0;
+    for (size_t c = 0; c < k; c++) {
+        of_f->varies |= most[2 * c] + most[2 * c + 1] > 4 * of_f->slack;
+    }
+    free(most);
     cluster_sum(cluster, loss, 2);
     loss[1] += (double)cluster_size(cluster) * CERTIFY_UNIT * (fabs(loss[0]) + loss[1]);
+    return 0;
 }
 
 int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,
@@ -320,7 +328,7 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
         first += m;
     } while (status == 0 && first < n);
     if (status == 0) {
-        join_ranks(certify->map->cluster, k, n, of_f, loss);
+        status = join_ranks(certify->map->cluster, k, n, of_f, loss, err);
     }
     if (status == 0 && f->scores && of_f->s) {
         memcpy(f->scores, of_f->s, n * k * sizeof *f->scores);

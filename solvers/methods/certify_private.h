@@ -48,6 +48,7 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
                           double loss[2], struct error *err);
 void certify_evaluation_free(struct certify_evaluation *evaluation);
 
+/* Sets err to what is said of scores that are not finite; returns -1. */
 int certify_overflow(struct error *err);
 
 #endif

@@ -23,6 +23,7 @@ struct ml_kept {
 void ml_kept_clear(struct ml_kept *kept);
 void ml_kept_free(struct ml_kept *kept);
 
+/* Adds a number of a dual point, which may be 0; fails for lack of memory. */
 int ml_kept_add(struct ml_kept *kept, const struct ml_number *number, struct error *err);
 
 /* Adds what is not 0 of a row's beta (q). */
