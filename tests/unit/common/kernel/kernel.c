@@ -86,6 +86,8 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     double *z_reach = sample_array(b->n_rows, sizeof *z_reach);
     double bound = 2 * fmax(kernel_rounding(&x, x_reach), kernel_rounding(other, z_reach));
     size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;
+    /* of many entries some, in every row and column */
+    size_t every = n_x * n_z * (a->n_features < 10000 ? a->n_features : 10000) > 1000000 ? 7 : 1;
     for (size_t r = 0; r < n_x; r++) {
         for (size_t c = 0; c < stride; c++) {
             double f = (double)narrow[r * stride + c], d = wide[r * stride + c];
@@ -95,6 +97,10 @@ static void compare(const struct data *a, const struct data *b, const struct ker
                 continue;
             }
             size_t i = x_first + r, j = z_first + c;
+            bool same = i == j || (i + 1 == j && j % 7 == 5) || (j + 1 == i && i % 7 == 5);
+            if (!same && (r + c) % every) {
+                continue;
+            }
             double value = kernel_value(&x, i, other, j);
             double tol = tolerance(&x, i, other, j, value, 0x1p-24, k);
             CHECK(fabs(f - value) <= tol, "%s: kernel %d float (%zu,%zu): %.9g, should be %.9g",
@@ -102,7 +108,6 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             tol = tolerance(&x, i, other, j, value, 0x1p-53, k);
             CHECK(fabs(d - value) <= tol, "%s: kernel %d double (%zu,%zu): %.17g, should be %.17g",
                   what, kernel->type, i, j, d, value);
-            bool same = i == j || (i + 1 == j && j % 7 == 5) || (j + 1 == i && i % 7 == 5);
             double reach = x_reach[i] * z_reach[j];
             CHECK(fabs(value) <= reach * (1 + 1e-12), "%s: kernel %d (%zu,%zu): %g, reach %g", what,
                   kernel->type, i, j, value, reach);
