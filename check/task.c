@@ -224,7 +224,7 @@ static int align_columns(struct task *task, struct error *err) {
     if (task->family == &check_smm) {
         return model_expand(model, err);
     }
-    if (model->scale.factor) {
+    if (scale_by_column(&model->scale)) {
         return model->columns.at ? data_select(rows, &model->columns, err) : 0;
     }
     if (model->kernel.type == KERNEL_PRECOMPUTED) {

@@ -110,6 +110,9 @@ static int check_options(const struct plan *plan, const struct family *family,
     if (!cluster) {
         return 0;
     }
+    if (plan->spread && scale == SCALE_QUANTILE) {
+        return error_set(err, ERROR_USAGE, "--scale quantile is not for rows spread over ranks");
+    }
     return !plan->alone && check_spread(family, options, err) < 0 ? -1
                                                                   : check_files(plan, options, err);
 }

@@ -10,9 +10,13 @@
 const char *const loss_names[] = {"hinge", "squared-hinge", NULL};
 static const char *const loss_meanings[] = {"max(0, 1 - m)", "max(0, 1 - m)^2", NULL};
 static const char *const scale_meanings[] = {
-    "as they are",         "mean 0 and standard deviation 1; sparse data is not centred",
-    "centred in any case", "to [-1,1]",
-    "rows of length 1",    NULL};
+    "as they are",
+    "mean 0 and standard deviation 1; sparse data is not centred",
+    "centred in any case",
+    "to [-1,1]",
+    "rows of length 1",
+    "to ranks among the training values, from 0 to 1",
+    NULL};
 
 /* What the parameters of kernels are for: the names of the rows of the kernels' table that have them. */
 #define NAME_0(name)

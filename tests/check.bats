@@ -332,7 +332,7 @@ attacked() {
 
 @test "check: scaled features, gzip, standard input" {
     made rows 36 4 'a b c' 3
-    for scale in std std-center minmax l2; do
+    for scale in std std-center minmax l2 quantile; do
         verified mc rows --scale $scale -t rbf
         verified mc rows --scale $scale
     done

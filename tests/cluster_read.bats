@@ -182,6 +182,7 @@ queries() {
         same_fit 3 -e 1e-6 --scale $scale data.svm
         same_fit 2 -e 1e-6 --scale $scale sparse.svm
     done
+    on_ranks 2 misused svm-rank-train --scale quantile data.svm model
 }
 
 @test "cluster: weights of queries are known if some rank has the query" {

@@ -171,6 +171,16 @@ END
     edited sparse.model svm-rank-predict <<'END'
 $s/5000:/4999:/|a support vector has a feature without scaling
 END
+    svm-rank-train -q --scale quantile rank ranks.model >report
+    edited ranks.model svm-rank-predict <<'END'
+/^scaling$/{n; s/$/ 9/}|line 1 of the scaling: not values with their ranks
+/^scaling$/{n; s/ 0 / 0.5 /}|line 1 of the scaling: not values with their ranks
+/^scaling$/{n; s/ 1$/ 2/}|line 1 of the scaling: not values with their ranks
+/^scaling$/{n; s/[^ ]* 1$/-1e9 1/}|line 1 of the scaling: not values with their ranks
+/^scaling$/{n; s/.*//}|a number is missing or wrong
+/^scaling$/{n; s/ 1$/ x/}|a number is missing or wrong
+s/^scale .*/scale std/|more on the line than its numbers
+END
     svm-rank-train -q -t rbf rank kernel.model >report
     edited kernel.model svm-rank-predict <<'END'
 s/^SV$/w/|a kernel model has support vectors

@@ -61,7 +61,7 @@ as_wide() {
     sanitized && skip 'limits on memory do not go with the sanitizer'
     ulimit -v 1000000
     for family in rank top mc ml; do
-        for how in '' '--scale std' '--scale std-center' '--scale minmax' '--scale l2' \
+        for how in '' '--scale std' '--scale std-center' '--scale minmax' '--scale l2' '--scale quantile' \
             '-t rbf -g .01' '-t rbf -g .01 --scale minmax' '-t tanimoto' '-t polynomial -g .01 --scale std'; do
             # shellcheck disable=SC2086  # options are words
             "svm-$family-train" -q -j 1 $how --proof proof "$family.wide" model >report
@@ -176,8 +176,10 @@ close() {
         liblinear-predict mc.small ll theirs >said
         cmp ours theirs
     done
-    run -2 svm-rank-train -q --scale l2 --liblinear ll rank.small model
-    assert_output --partial 'no place for --scale l2'
+    for how in l2 quantile; do
+        run -2 svm-rank-train -q --scale $how --liblinear ll rank.small model
+        assert_output --partial "no place for --scale $how"
+    done
     run -2 svm-rank-train -q -t rbf --scale std --libsvm l rank.small model
     assert_output --partial 'no place for --scale std of a kernel model'
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const scale_names[] = {"none", "std", "std-center", "minmax", "l2", NULL};
+const char *const scale_names[] = {"none", "std", "std-center", "minmax", "l2", "quantile", NULL};
 
 /* ---- learning ---- */
 
@@ -134,6 +134,11 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
         return 0;
     }
     scale->n = data->n_features;
+    if (kind == SCALE_QUANTILE) {
+        int status = ranks_fit(&scale->ranks, data, err);
+        scale->n = scale->ranks.n;
+        return status;
+    }
     scale->shift = memory_zeros(scale->n, sizeof *scale->shift, "scale", err);
     scale->factor = memory_zeros(scale->n, sizeof *scale->factor, "scale", err);
     if (!scale->shift || !scale->factor ||
@@ -152,6 +157,7 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
 void scale_free(struct scale *scale) {
     free(scale->shift);
     free(scale->factor);
+    ranks_free(&scale->ranks);
     *scale = (struct scale){.kind = SCALE_NONE};
 }
 
@@ -162,6 +168,12 @@ static int overflow(size_t row, size_t column, double value, struct error *err) 
                      column + 1, value);
 }
 
+static double scale_value(const struct scale *scale, size_t c, double value) {
+    return scale->kind == SCALE_QUANTILE
+               ? ranks_of(&scale->ranks, c, value)
+               : (value - (scale->shift ? scale->shift[c] : 0)) * scale->factor[c];
+}
+
 /* Scales the n stored values of a row from number `first` on. */
 static int scale_row(const struct scale *scale, const struct data *data, size_t row, size_t first,
                      size_t n, struct error *err) {
@@ -170,7 +182,7 @@ static int scale_row(const struct scale *scale, const struct data *data, size_t 
         size_t c = data->column ? data->column[first + k] : k;
         double scaled = 0;
         if (c < scale->n) {
-            scaled = ((double)value[k] - (scale->shift ? scale->shift[c] : 0)) * scale->factor[c];
+            scaled = scale_value(scale, c, (double)value[k]);
         }
         value[k] = (float)scaled;
         if (!isfinite(value[k])) {
@@ -192,9 +204,11 @@ static int scale_row_to_unit(float *value, size_t n) {
     return 0;
 }
 
-static bool shifts(const struct scale *scale) {
-    for (uint32_t c = 0; scale->shift && c < scale->n; c++) {
-        if (scale->shift[c] != 0) {
+/* Whether there is a column where 0 does not stay 0. */
+static bool moves_zeros(const struct scale *scale) {
+    bool any = scale->shift || scale->kind == SCALE_QUANTILE;
+    for (uint32_t c = 0; any && c < scale->n; c++) {
+        if (scale_value(scale, c, 0) != 0) {
             return true;
         }
     }
@@ -208,7 +222,7 @@ int scale_apply(const struct scale *scale, struct data *data, struct error *err)
     if (data_own(data, false, err) < 0) {
         return -1;
     }
-    if (scale->kind != SCALE_L2 && (!data->row_start || shifts(scale)) &&
+    if (scale->kind != SCALE_L2 && (!data->row_start || moves_zeros(scale)) &&
         data_make_dense(data, scale->n, true, err) < 0) {
         return -1;
     }

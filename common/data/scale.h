@@ -6,8 +6,10 @@
  *   minmax      each column from its training range to [-1, 1]; the rows become dense. Values
  *               outside that range go beyond [-1, 1], as with LIBSVM's svm-scale
  *   l2          x' = x / |x| by row; zero rows stay
+ *   quantile    x' = the rank of x among the values of its column in training, from 0 to 1 (ranks.h);
+ *               sparse rows become dense if a training value is below 0: else 0 stays 0
  * sd is that of the population (divided by n). A column that is constant in training keeps its
- * unit with std (sd counts as 1) and becomes 0 with minmax. All is computed in double and rounded
+ * unit with std (sd counts as 1) and becomes 0 with minmax and quantile. All is computed in double and rounded
  * to float once. */
 #ifndef COMMON_DATA_SCALE_H
 #define COMMON_DATA_SCALE_H
@@ -15,31 +17,43 @@
 #include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/data/data.h"
+#include "common/data/ranks.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum scale_kind { SCALE_NONE, SCALE_STD, SCALE_STD_CENTER, SCALE_MINMAX, SCALE_L2 };
+enum scale_kind { SCALE_NONE, SCALE_STD, SCALE_STD_CENTER, SCALE_MINMAX, SCALE_L2, SCALE_QUANTILE };
 
 /* The names of the kinds, in order, NULL at the end. */
 extern const char *const scale_names[];
 
-/* x'_c = (x_c - shift[c]) * factor[c]. none and l2 have no arrays (n = 0, NULL). A reader of models
- * fills the struct itself: arrays from malloc or memory_array, all numbers finite. */
+/* x'_c = (x_c - shift[c]) * factor[c], or with quantile that of ranks. none and l2 have no arrays (n = 0,
+ * NULL). A reader of models fills the struct itself: arrays from malloc or memory_array, all numbers
+ * finite. */
 struct scale {
     enum scale_kind kind;
-    uint32_t n;     /* columns of the training rows */
-    double *shift;  /* (n); NULL: zeros */
-    double *factor; /* (n) */
+    uint32_t n;         /* columns of the training rows */
+    double *shift;      /* (n); NULL: zeros */
+    double *factor;     /* (n) */
+    struct ranks ranks; /* quantile alone, of n columns */
 };
+
+/* Whether it is a map of each column, which a model keeps, and whether that map is (x - shift) factor. */
+static inline bool scale_by_column(const struct scale *scale) {
+    return scale->factor || scale->ranks.start;
+}
+static inline bool scale_kind_affine(enum scale_kind kind) {
+    return kind == SCALE_STD || kind == SCALE_STD_CENTER || kind == SCALE_MINMAX;
+}
 
 /* Learns the scaling from `data`, which stays as it is, and over a cluster, whose ranks each have rows
  * that are held alike, from those of all. The caller calls scale_free. Fails for lack of memory, and when
- * a factor would not be finite. All ranks. */
+ * a factor would not be finite. quantile is not for a cluster. All ranks. */
 int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data,
               struct cluster *cluster, struct error *err);
 
-/* Scales data in place, training rows or others. With std, std-center and minmax:
- * - sparse data become dense if there is a shift that is not 0;
+/* Scales data in place, training rows or others. With all but none and l2:
+ * - sparse data become dense if there is a column where 0 does not stay 0;
  * - features that training did not have (index over n) become 0: nothing is known of their scale
  *   (rows that are compact as the training rows were have lost these already: data_select);
  * - dense rows with fewer than n features get the others as zeros, scaled.

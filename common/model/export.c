@@ -22,7 +22,7 @@ int model_export_check(const struct kernel *kernel, enum scale_kind scale, bool 
         return error_set(err, ERROR_USAGE, "%s: that format does not have the %s kernel", option,
                          kernel_names[kernel->type]);
     }
-    if (scale == SCALE_L2 || (scale != SCALE_NONE && !linear)) {
+    if (scale != SCALE_NONE && !(linear && scale_kind_affine(scale))) {
         return error_set(err, ERROR_USAGE, "%s: that format has no place for --scale %s%s", option,
                          scale_names[scale], linear ? "" : " of a kernel model");
     }

@@ -90,7 +90,7 @@ int model_number(const struct model *model, const char *key, double missing, dou
 /* ---- columns ---- */
 
 int model_take_rows(const struct model *model, struct data *rows, struct error *err) {
-    bool has_columns = model->columns.at && (model->weights || model->scale.factor);
+    bool has_columns = model->columns.at && (model->weights || scale_by_column(&model->scale));
     if (has_columns && data_select(rows, &model->columns, err) < 0) {
         return -1;
     }

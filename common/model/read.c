@@ -8,6 +8,7 @@
 #include "common/model/import.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,12 +46,12 @@ static const char *blank(const char *at) {
     return at && *at == ' ' ? at + 1 : NULL;
 }
 
-/* Reads n numbers with blanks between from *rest on into the array; *rest becomes what follows
- * them. */
+/* Reads n numbers (0: one and all that follow) with blanks between from *rest on into the array; *rest
+ * becomes what follows them. */
 static int parse_numbers(const struct model_lines *in, size_t n, double **array, size_t *used,
                          const char **rest, struct error *err) {
     const char *at = *rest, *end = in->line + in->length;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; n > 0 ? i < n : i == 0 || at < end; i++) {
         double value = 0;
         const char *next = i > 0 ? blank(at) : at;
         next = next ? number_parse(next, end, &value) : NULL;
@@ -92,14 +93,28 @@ static int parse_index(const struct model_lines *in, const struct model *model, 
     return 0;
 }
 
-/* Reads lines of n numbers each up to the next word, *lines of them; with `indices` (not NULL) each
- * has its index in front. */
-static int read_table(struct model_lines *in, const struct model *model, size_t n, double **table,
-                      uint32_t **indices, uint64_t *lines, struct error *err) {
-    size_t used = 0;
-    *lines = 0;
-    if (model_read_grow(table, 0, sizeof **table, err) < 0 || /* not NULL even without a line */
-        (indices && model_read_grow(indices, 0, sizeof **indices, err) < 0)) {
+/* Lines of numbers. */
+struct table {
+    size_t n;        /* numbers a line; 0: as many as stand there, */
+    uint64_t *end;   /* and how many there are up to the end of each */
+    double *number;  /* (used) */
+    uint32_t *index; /* of each line, where it is in front */
+    size_t used;
+    uint64_t lines;
+};
+
+static void table_free(struct table *table) {
+    free(table->end);
+    free(table->number);
+    free(table->index);
+}
+
+/* Reads lines up to the next word; with `indices` each has its index in front. */
+static int read_table(struct model_lines *in, const struct model *model, struct table *table,
+                      bool indices, struct error *err) {
+    if (model_read_grow(&table->number, 0, sizeof(double), err) <
+            0 || /* not NULL even without a line */
+        (indices && model_read_grow(&table->index, 0, sizeof(uint32_t), err) < 0)) {
         return -1;
     }
     for (;;) {
@@ -110,37 +125,88 @@ static int read_table(struct model_lines *in, const struct model *model, size_t 
             return 0;
         }
         const char *rest = in->line;
-        if (indices && parse_index(in, model, indices, *lines, &rest, err) < 0) {
-            return -1;
-        }
-        if (parse_numbers(in, n, table, &used, &rest, err) < 0) {
+        if ((indices && parse_index(in, model, &table->index, table->lines, &rest, err) < 0) ||
+            parse_numbers(in, table->n, &table->number, &table->used, &rest, err) < 0) {
             return -1;
         }
         if (*rest) {
             return model_lines_fail(in, "more on the line than its numbers", rest, err);
         }
-        ++*lines;
+        if (table->n == 0 &&
+            append_whole(&table->end, (size_t)table->lines, table->used, err) < 0) {
+            return -1;
+        }
+        table->lines++;
     }
 }
 
 /* A table as read_table does; `sparse`: with indices, which become the model's columns. */
-static int read_columns(struct model_lines *in, struct model *model, bool sparse, size_t n,
-                        double **table, uint64_t *lines, struct error *err) {
-    uint32_t *at = NULL;
-    if (read_table(in, model, n, table, sparse ? &at : NULL, lines, err) < 0) {
-        free(at);
+static int read_columns(struct model_lines *in, struct model *model, bool sparse,
+                        struct table *table, struct error *err) {
+    if (read_table(in, model, table, sparse, err) < 0) {
         return -1;
     }
-    model->n_columns = sparse ? (uint32_t)*lines : model->n_features;
-    return sparse ? indices_take(&model->columns, at, (size_t)*lines, err) : 0;
+    uint32_t *at = table->index;
+    table->index = NULL;
+    model->n_columns = sparse ? (uint32_t)table->lines : model->n_features;
+    return sparse ? indices_take(&model->columns, at, (size_t)table->lines, err) : 0;
 }
 
-/* The lines `shift factor` of a scaling that was fitted to training rows. */
+static int take_factors(struct scale *scale, const struct table *table, struct error *err) {
+    scale->shift = memory_array(scale->n, sizeof(double), "scaling", err);
+    scale->factor = memory_array(scale->n, sizeof(double), "scaling", err);
+    if (!scale->shift || !scale->factor) {
+        return -1;
+    }
+    for (size_t j = 0; j < scale->n; j++) {
+        scale->shift[j] = table->number[2 * j];
+        scale->factor[j] = table->number[2 * j + 1];
+    }
+    return 0;
+}
+
+/* Whether these are the knots of a feature, as ranks.h says. */
+static bool are_knots(const struct knot *knot, size_t n) {
+    bool good = n > 0 && knot[0].rank == 0 && knot[n - 1].rank == (n > 1);
+    for (size_t k = 0; k < n; k++) {
+        good = good && isfinite(knot[k].value) &&
+               (k == 0 || (knot[k].value > knot[k - 1].value && knot[k].rank >= knot[k - 1].rank));
+    }
+    return good;
+}
+
+static int take_knots(const struct model_lines *in, struct ranks *ranks, const struct table *table,
+                      uint32_t n, struct error *err) {
+    ranks->n = n;
+    ranks->start = memory_array((size_t)n + 1, sizeof *ranks->start, "scaling", err);
+    ranks->knot = memory_array(table->used / 2, sizeof *ranks->knot, "scaling", err);
+    if (!ranks->start || !ranks->knot) {
+        return -1;
+    }
+    for (size_t k = 0; k < table->used / 2; k++) {
+        ranks->knot[k] =
+            (struct knot){(float)table->number[2 * k], (float)table->number[2 * k + 1]};
+    }
+    ranks->start[0] = 0;
+    for (size_t j = 0; j < n; j++) {
+        size_t first = (size_t)ranks->start[j], end = (size_t)(table->end[j] / 2);
+        ranks->start[j + 1] = end;
+        if (table->end[j] % 2 != 0 || !are_knots(ranks->knot + first, end - first)) {
+            char what[64];
+            snprintf(what, sizeof what, "line %zu of the scaling: not values with their ranks",
+                     j + 1);
+            return model_lines_fail(in, what, NULL, err);
+        }
+    }
+    return 0;
+}
+
+/* The lines of a scaling that was fitted to training rows: `shift factor`, or knots. */
 static int read_scaling(struct model_lines *in, struct model *model, uint64_t *lines,
                         struct error *err) {
     struct scale *scale = &model->scale;
-    enum scale_kind kind = scale->kind;
-    bool expected = kind == SCALE_STD || kind == SCALE_STD_CENTER || kind == SCALE_MINMAX;
+    bool knots = scale->kind == SCALE_QUANTILE;
+    bool expected = knots || scale_kind_affine(scale->kind);
     bool sparse = strcmp(in->line, "scaling sparse") == 0;
     if (expected != (sparse || strcmp(in->line, "scaling") == 0)) {
         return model_lines_fail(in, "the body does not fit the scaling", in->line, err);
@@ -148,22 +214,18 @@ static int read_scaling(struct model_lines *in, struct model *model, uint64_t *l
     if (!expected) {
         return 0;
     }
-    double *table = NULL;
-    int status = read_columns(in, model, sparse, 2, &table, lines, err);
-    if (status == 0 && *lines > UINT32_MAX) {
+    struct table table = {.n = knots ? 0 : 2};
+    int status = read_columns(in, model, sparse, &table, err);
+    *lines += table.lines;
+    if (status == 0 && table.lines > UINT32_MAX) {
         status = model_lines_fail(in, "too many features", NULL, err);
     }
     if (status == 0) {
-        scale->n = (uint32_t)*lines;
-        scale->shift = memory_array(scale->n, sizeof(double), "scaling", err);
-        scale->factor = memory_array(scale->n, sizeof(double), "scaling", err);
-        status = scale->shift && scale->factor ? 0 : -1;
+        scale->n = (uint32_t)table.lines;
+        status = knots ? take_knots(in, &scale->ranks, &table, scale->n, err)
+                       : take_factors(scale, &table, err);
     }
-    for (size_t j = 0; status == 0 && j < scale->n; j++) {
-        scale->shift[j] = table[2 * j];
-        scale->factor[j] = table[2 * j + 1];
-    }
-    free(table);
+    table_free(&table);
     return status;
 }
 
@@ -172,14 +234,18 @@ static const double FEW_WEIGHTS = 1 << 22;
 
 static int read_weights(struct model_lines *in, struct model *model, uint64_t *lines,
                         struct error *err) {
-    uint64_t n = 0;
+    struct table table = {.n = model->n_outputs};
     bool sparse = strcmp(in->line, "w sparse") == 0, scaled = model->columns.at != NULL;
     struct indices scaled_columns = model->columns;
     model->columns = (struct indices){0};
     int status = scaled && !sparse
                      ? model_lines_fail(in, "the weights do not fit the scaling", in->line, err)
-                     : read_columns(in, model, sparse, model->n_outputs, &model->weights, &n, err);
-    *lines += n;
+                     : read_columns(in, model, sparse, &table, err);
+    model->weights = table.number;
+    table.number = NULL;
+    *lines += table.lines;
+    uint64_t n = table.lines;
+    table_free(&table);
     if (status == 0 && !sparse && n != model->n_features) {
         status = model_lines_fail(in, "not a weight for each feature", NULL, err);
     }
@@ -190,7 +256,8 @@ static int read_weights(struct model_lines *in, struct model *model, uint64_t *l
                           : status;
     }
     bool few = (double)model->n_features * (double)model->n_outputs <= FEW_WEIGHTS;
-    return status == 0 && (few || model->scale.factor) ? model_expand(model, err) : status;
+    return status == 0 && (few || scale_by_column(&model->scale)) ? model_expand(model, err)
+                                                                  : status;
 }
 
 /* Reads `index:value` ... from `at` to the end of the line as the next row of the vectors. */

@@ -137,19 +137,35 @@ static void put_index(struct model_sink *sink, uint32_t index) {
     put(sink, ":", 1);
 }
 
+/* The knots of a feature: its values with their ranks. */
+static void put_knots(struct model_sink *sink, const struct ranks *ranks, size_t c) {
+    for (uint64_t k = ranks->start[c]; k < ranks->start[c + 1]; k++) {
+        if (k > ranks->start[c]) {
+            put(sink, " ", 1);
+        }
+        put_float(sink, ranks->knot[k].value);
+        put(sink, " ", 1);
+        put_float(sink, ranks->knot[k].rank);
+    }
+}
+
 /* Returns the number of lines, here and below. */
 static uint64_t put_scaling(struct model_sink *sink, const struct model *model) {
     const struct scale *scale = &model->scale;
-    if (!scale->factor) {
+    if (!scale_by_column(scale)) {
         return 0;
     }
     put_text(sink, model->columns.at ? "scaling sparse\n" : "scaling\n");
     for (size_t j = 0; j < scale->n; j++) {
-        double line[2] = {scale->shift ? scale->shift[j] : 0, scale->factor[j]};
         if (model->columns.at) {
             put_index(sink, model->columns.at[j]);
         }
-        put_numbers(sink, line, 2);
+        if (scale->factor) {
+            double line[2] = {scale->shift ? scale->shift[j] : 0, scale->factor[j]};
+            put_numbers(sink, line, 2);
+        } else {
+            put_knots(sink, &scale->ranks, j);
+        }
         put(sink, "\n", 1);
     }
     return scale->n;
@@ -177,7 +193,7 @@ static size_t index_length(uint32_t index) {
  * the file smaller. Scaling by column with a list wants the list. */
 static bool is_sparse(const struct model *model) {
     size_t n = model->n_outputs, rows = 0, more = strlen(" sparse");
-    if (model->columns.at && model->scale.factor) {
+    if (model->columns.at && scale_by_column(&model->scale)) {
         return true;
     }
     for (size_t c = 0; c < model->n_columns; c++) {

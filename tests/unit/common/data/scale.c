@@ -115,6 +115,98 @@ static void test_other_rows(enum scale_kind kind, bool train_sparse) {
     data_free(&train);
 }
 
+/* By counting: (values below v + half of those equal to v), so that the least has 0 and the greatest 1. */
+static double rank_by_counts(const double *value, size_t n, double v) {
+    double below = 0, equal = 0, least = 0, greatest = 0, low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        low = fmin(low, value[i]);
+        high = fmax(high, value[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        below += value[i] < v;
+        equal += value[i] == v;
+        least += value[i] == low;
+        greatest += value[i] == high;
+    }
+    double range = (double)n - least / 2 - greatest / 2;
+    return low < high ? (below + equal / 2 - least / 2) / range : 0;
+}
+
+/* Few distinct values: ranks are exact; shift is taken off the values, so that zeros may not be least. */
+static void test_quantile(bool sparse, float shift) {
+    struct data train = training(sparse), data;
+    struct scale scale;
+    struct error err;
+    for (size_t at = 0; at < data_values(&train); at++) {
+        train.value[at] -= shift;
+    }
+    fit_apply(SCALE_QUANTILE, &train, &data, &scale);
+    CHECK((data.row_start != NULL) == (sparse && shift <= 0), "sparse %d, shift %g: form", sparse,
+          (double)shift);
+    double value[400], row[12];
+    for (uint32_t c = 0; c < 12; c++) {
+        for (size_t i = 0; i < 400; i++) {
+            data_row_dense(&train, i, 12, row);
+            value[i] = row[c];
+        }
+        for (size_t i = 0; i < 400; i++) {
+            double rank = rank_by_counts(value, 400, value[i]);
+            data_row_dense(&data, i, 12, row);
+            CHECK(row[c] == (double)(float)rank, "column %u: %g has rank %g, not %g", c, value[i],
+                  row[c], rank);
+        }
+        CHECK(ranks_of(&scale.ranks, c, -1e30) == 0, "below the least");
+        CHECK(ranks_of(&scale.ranks, c, 1e30) == (rank_by_counts(value, 400, 1e30) > 0),
+              "above the greatest");
+    }
+    data_free(&data);
+    float two[24] = {0};
+    struct data other = {.n_rows = 1, .n_features = 14, .value = two};
+    two[13] = 5;
+    copy(&other, &data);
+    CHECK(scale_apply(&scale, &data, &err) == 0 && data.value[13] == 0, "an unknown feature");
+    scale_free(&scale);
+    data_free(&data);
+    data_free(&train);
+}
+
+/* Many distinct values, and one that many rows have: few knots, and no rank far off. */
+static void test_many_values(void) {
+    enum { N = 6000 };
+    struct data train = {.n_rows = N, .n_features = 1, .value = sample_array(N, sizeof(float))};
+    double *value = sample_array(N, sizeof *value);
+    for (size_t i = 0; i < N; i++) {
+        double u = (double)(i * 2654435761U % 1000003U) / 1000003;
+        train.value[i] = i % 3 ? (float)exp(20 * u - 10) : 1;
+        train.value[i] = i % 5 == 1 ? -train.value[i] : train.value[i];
+        value[i] = (double)train.value[i];
+    }
+    struct ranks ranks;
+    struct error err;
+    CHECK(ranks_fit(&ranks, &train, &err) == 0, "%s", err.text);
+    CHECK(ranks.start[1] > RANKS_STEPS / 2 && ranks.start[1] <= 2 * RANKS_STEPS + 2, "%u knots",
+          (unsigned)ranks.start[1]);
+    double most = 0;
+    for (size_t i = 0; i < N; i += 7) {
+        double rank = ranks_of(&ranks, 0, value[i]);
+        most = fmax(most, fabs(rank - rank_by_counts(value, N, value[i])));
+        CHECK(ranks_of(&ranks, 0, value[i] * (1 + 1e-9)) >= rank || value[i] < 0, "it descends");
+    }
+    CHECK(most > 0 && most <= 1.0 / RANKS_STEPS, "off by %g", most);
+    for (uint64_t k = 1; k < ranks.start[1]; k++) {
+        const struct knot *low = &ranks.knot[k - 1], *high = &ranks.knot[k];
+        CHECK(low->value < high->value && low->rank <= high->rank, "order of the knots");
+        double middle = ((double)low->value + (double)high->value) / 2;
+        double rank = ((double)low->rank + (double)high->rank) / 2;
+        CHECK(fabs(ranks_of(&ranks, 0, middle) - rank) < 1e-12, "between two knots");
+    }
+    CHECK(ranks_of(&ranks, 0, (double)-INFINITY) == 0 && ranks_of(&ranks, 0, (double)INFINITY) == 1,
+          "outside");
+    ranks_free(&ranks);
+    data_free(&train);
+    free(value);
+}
+
 static void test_rows(void) {
     struct error err;
     for (int sparse = 0; sparse < 2; sparse++) {
@@ -162,6 +254,11 @@ int main(void) {
         }
     }
     printf("ok: columns after std, std-center and minmax, of training rows and of others\n");
+    for (int form = 0; form < 4; form++) {
+        test_quantile(form % 2, form / 2 ? 2 : 0);
+    }
+    test_many_values();
+    printf("ok: quantile gives ranks, by all values or by knots\n");
     test_rows();
     printf("ok: l2, none, and values that do not fit\n");
     return 0;

@@ -179,6 +179,8 @@ int main(void) {
     check_round_trip(KERNEL_RBF, 1, false, SCALE_MINMAX, "rbf, scaled to a range");
     check_round_trip(KERNEL_POLYNOMIAL, 3, true, SCALE_L2, "polynomial, sparse, three outputs");
     check_round_trip(KERNEL_MINMAX, 1, true, SCALE_NONE, "minmax, sparse");
+    check_round_trip(KERNEL_LAPLACIAN, 1, true, SCALE_QUANTILE, "laplacian, sparse, ranks");
+    check_round_trip(KERNEL_LINEAR, 2, false, SCALE_QUANTILE, "linear, two outputs, ranks");
     check_pairs();
     remove(path);
     size_t length = strlen(path);
