@@ -12,6 +12,7 @@ bool definite_always(const struct kernel *kernel) {
         return kernel->coef0 >= 0 && kernel->gamma >= 0;
     case KERNEL_RBF:
     case KERNEL_LAPLACIAN:
+    case KERNEL_RATIONAL:
         return kernel->gamma >= 0;
     case KERNEL_SIGMOID:
     case KERNEL_PRECOMPUTED:

@@ -214,7 +214,7 @@ static struct ball sum_with(const struct points *points, const double *x, size_t
 /* ---- kernels ---- */
 
 static bool has_overlaps(enum kernel_type type) {
-    return type == KERNEL_MINMAX || type == KERNEL_LAPLACIAN;
+    return type == KERNEL_MINMAX || type == KERNEL_LAPLACIAN || type == KERNEL_RATIONAL;
 }
 
 static struct ball stored_value(const struct points *points, size_t p, size_t q) {
@@ -242,6 +242,11 @@ static struct ball decay(const struct kernel *kernel, struct ball distance) {
     return ball_exponential(ball_negative(from));
 }
 
+static struct ball rational(const struct kernel *kernel, struct ball distance) {
+    struct ball from = ball_multiply(ball_of(kernel->gamma), ball_positive(distance));
+    return ball_divide(ball_of(1), ball_add(ball_of(1), from));
+}
+
 struct ball points_kernel(const struct points *points, size_t p, const double *x, size_t q) {
     const struct kernel *kernel = &points->kernel;
     if (kernel->type == KERNEL_PRECOMPUTED) {
@@ -261,6 +266,8 @@ struct ball points_kernel(const struct points *points, size_t p, const double *x
     case KERNEL_RBF:
     case KERNEL_LAPLACIAN:
         return decay(kernel, ball_subtract(both, ball_add(sum, sum)));
+    case KERNEL_RATIONAL:
+        return rational(kernel, ball_subtract(both, ball_add(sum, sum)));
     case KERNEL_TANIMOTO:
     case KERNEL_MINMAX:
         return ball_is_zero(both) ? ball_of(1) : ball_divide(sum, ball_subtract(both, sum));

@@ -39,7 +39,7 @@ verified() {
 }
 
 kernels=('-t linear' '-t polynomial -g .1 -r 1' '-t rbf -g .3' '-t tanimoto' '-t minmax'
-    '-t laplacian -g .2')
+    '-t laplacian -g .2' '-t rational -g .2')
 if quick; then
     kernels=('-t linear' '-t rbf -g .3' '-t minmax')
 fi

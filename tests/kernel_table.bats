@@ -29,10 +29,10 @@ rows() {
         }'
 }
 
-# precomputed GAMMA TRAINING [FILE]: the rows of FILE (default: of TRAINING) with 0:serial and
-# exp(-gamma |x-z|_1) with every row of TRAINING, summed up as it stands.
+# precomputed KERNEL GAMMA TRAINING [FILE]: the rows of FILE (default: of TRAINING) with 0:serial and
+# exp(-gamma |x-z|_1), or 1 / (1 + gamma |x-z|_1), with every row of TRAINING, summed up as it stands.
 precomputed() {
-    awk -v gamma="$1" '
+    awk -v kernel="$1" -v gamma="$2" '
         { row = FNR; label[FILENAME, row] = $1; from = 2
           if ($2 ~ /^qid:/) { label[FILENAME, row] = $1 " " $2; from = 3 }
           for (f = from; f <= NF; f++) { split($f, v, ":"); x[FILENAME, row, v[1]] = v[2] }
@@ -43,18 +43,19 @@ precomputed() {
                 for (j = 1; j <= count[training]; j++) {
                     sum = 0
                     for (f = 1; f <= 4; f++) { d = x[last, i, f] - x[training, j, f]; sum += d < 0 ? -d : d }
-                    line = line sprintf(" %d:%.9g", j, exp(-gamma * sum))
+                    line = line sprintf(" %d:%.9g", j, kernel == "laplacian" ? exp(-gamma * sum) : 1 / (1 + gamma * sum))
                 }
                 print line
-            } }' "$2" ${3+"$3"}
+            } }' "$3" ${4+"$4"}
 }
 
-@test "kernel table: laplacian is in every family what its matrix is, dense and sparse, signs and all" {
-    for family in rank mc top ml; do
+@test "kernel table: laplacian and rational are in every family what their matrix is, dense and sparse, signs and all" {
+    for pair in rank:laplacian mc:laplacian top:laplacian ml:laplacian rank:rational mc:rational top:rational ml:rational; do
+        family=${pair%:*} kernel=${pair#*:}
         rows $family 60 3 >train.svm
         rows $family 25 4 >test.svm
-        precomputed .3 train.svm >matrix.svm
-        precomputed .3 train.svm test.svm >matrix.test
+        precomputed $kernel .3 train.svm >matrix.svm
+        precomputed $kernel .3 train.svm test.svm >matrix.test
         # behind ten thousand features that no row has, the rows are sparse
         sed 's/ 4:/ 10004:/' train.svm >sparse.svm
         sed 's/ 4:/ 10004:/' test.svm >sparse.test
@@ -64,8 +65,8 @@ precomputed() {
         svm-$family-train -q -c 2 -e 1e-4 -t precomputed matrix.svm matrix >out
         svm-$family-predict -q matrix.test matrix >matrix.out
         for form in dense sparse; do
-            svm-$family-train -q -c 2 -e 1e-6 -t laplacian -g .3 $form.svm model >out
-            grep -qx 'kernel laplacian' model
+            svm-$family-train -q -c 2 -e 1e-6 -t $kernel -g .3 $form.svm model >out
+            grep -qx "kernel $kernel" model
             grep -qx 'gamma 0.3' model
             run grep -E '^(degree|coef0) ' model
             assert_output ''
@@ -78,14 +79,14 @@ precomputed() {
                 { n = NF / 2; for (f = 1; f <= n; f++) if ($f != $(f + n)) {
                     d = $f - $(f + n); if ($f ~ /[a-z]/ || d > .05 || d < -.05) bad++ } }
                 END { exit !(NR == 25 && bad <= 1) }' || # a row may lie on a threshold
-                fail "$family, $form: $(paste matrix.out model.out)"
+                fail "$family, $kernel, $form: $(paste matrix.out model.out)"
         done
     done
 }
 
 @test "kernel table: gamma is 1 / features where it is not given" {
     rows mc 40 5 >train.svm
-    for kernel in rbf laplacian; do
+    for kernel in rbf laplacian rational; do
         svm-mc-train -q -t $kernel train.svm default.model >default.out
         svm-mc-train -q -t $kernel -g .25 train.svm given.model >given.out
         cmp default.model given.model
@@ -98,7 +99,7 @@ precomputed() {
         svm-rank-train -q -c .01 -t $kernel -g .01 --libsvm exported train.svm model >out
         grep -qx "kernel_type $kernel" exported
     done
-    for kernel in tanimoto minmax laplacian; do
+    for kernel in tanimoto minmax laplacian rational; do
         run -2 svm-rank-train -q -t $kernel --libsvm none train.svm model2
         assert_output --partial "--libsvm: that format does not have the $kernel kernel"
         [ ! -e none ] && [ ! -e model2 ]

@@ -95,6 +95,13 @@ DISPATCH static void distance_row(const REAL *dot, size_t n, REAL x_norm, const 
     }
 }
 
+/* v = 1 / (1 + factor v); 0 where that product overflows. NaN stays. */
+DISPATCH static void inverse_row(REAL *v, size_t n, REAL factor) {
+    for (size_t i = 0; i < n; i++) {
+        v[i] = 1 / (1 + factor * v[i]);
+    }
+}
+
 /* tanimoto of products, minmax of minima. Two zero rows, and norms that overflow, give NaN here. */
 DISPATCH static void ratio_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
                                REAL *restrict out) {
@@ -139,6 +146,13 @@ void FUNCTION_OF(decay)(const struct kernel *kernel, REAL x_norm, const REAL *z_
                         const REAL *sum, size_t n, REAL *out) {
     distance_row(sum, n, x_norm, z_norm, out);
     exp_row(out, n, -(REAL)kernel->gamma);
+}
+
+/* 1 / (1 + gamma (norms - 2 sum)) */
+void FUNCTION_OF(inverse)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
+                          const REAL *sum, size_t n, REAL *out) {
+    distance_row(sum, n, x_norm, z_norm, out);
+    inverse_row(out, n, (REAL)kernel->gamma);
 }
 
 /* tanh(gamma sum + coef0) */

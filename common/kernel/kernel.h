@@ -5,7 +5,7 @@
  *   sigmoid tanh(gamma x'z + coef0); precomputed: the stored value;
  *   tanimoto <x,z> / (|x|^2 + |z|^2 - <x,z>);
  *   minmax (|x|_1 + |z|_1 - |x-z|_1) / (|x|_1 + |z|_1 + |x-z|_1) = sum min / sum max;
- *   laplacian exp(-gamma |x-z|_1).
+ *   laplacian exp(-gamma |x-z|_1); rational 1 / (1 + gamma |x-z|_1).
  * tanimoto and minmax are 1 for two zero rows and 0 when one of the two is zero; minmax wants
  * values >= 0. Most are x'z by BLAS, then a function of it and of the rows' norms.
  *
@@ -32,7 +32,7 @@ enum kernel_type {
 struct kernel {
     enum kernel_type type;
     int degree;   /* >= 0 */
-    double gamma; /* >= 0 for rbf and laplacian */
+    double gamma; /* >= 0 for rbf, laplacian and rational */
     double coef0;
 };
 
@@ -72,9 +72,9 @@ void kernel_rows_free(struct kernel_rows *rows);
 double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j);
 
 /* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or in
- * double precision. The two sides may have different numbers of features. rbf and laplacian are
- * exactly 1 for identical rows, and 0 where they are below the smallest normal number; tanimoto and
- * minmax are exactly 1 for a row and itself. Entries whose sums overflow float are done in double.
+ * double precision. The two sides may have different numbers of features. rbf, laplacian and
+ * rational are exactly 1 for identical rows; rbf and laplacian are 0 where they are below the smallest
+ * normal number; tanimoto and minmax are exactly 1 for a row and itself. Entries whose sums overflow float are done in double.
  * `scratch` belongs to the calling thread and is made by kernel_scratch_create; NULL is not
  * allowed. */
 struct kernel_scratch;

@@ -101,6 +101,12 @@ static double laplacian_rounding(const struct kernel_rows *rows, double terms, d
     return decay_rounding(rows, 2 * terms + 4);
 }
 
+/* Its slope in gamma d, 1 / (1 + gamma d)^2, is at most the laplacian's where that is largest, and at most
+ * 1 / (4 gamma d): what is said of exp(-gamma d) holds, and three roundings come behind it. */
+static double rational_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+    return laplacian_rounding(rows, terms, reach);
+}
+
 double kernel_rounding(const struct kernel_rows *rows, double *reach) {
     static double (*const rounding[])(const struct kernel_rows *rows, double terms,
                                       double *reach) = {
@@ -135,7 +141,7 @@ static void look_at_row(const struct data *data, size_t i, struct values *values
 
 /* exp(-gamma d): d is off by a unit for each term of what two rows share, and by 6 for their norms, times
  * the norms' sum; gamma d by 3 units of its own, with gamma d < 88 where the value is not 0; exp by 8, see
- * decay_rounding. Products and gamma may underflow. Cancelled distances are computed in double. */
+ * decay_rounding. 1 / (1 + gamma d) is off by less. Products and gamma may underflow. Cancelled distances are computed in double. */
 static double decay_float(const struct kernel_rows *rows, double terms, double norms) {
     double gamma = rows->kernel->gamma, exponent = gamma * norms;
     double units = 8 + (terms + 6) * exponent + 3 * fmin(2 * exponent, 88);
@@ -146,7 +152,8 @@ bool kernel_rounding_float(const struct kernel_rows *rows, double *relative) {
     const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
     const double most = 0.01;
     const float smallest = 0x1p-60F; /* whose products are normal numbers */
-    bool decays = entry->function_float == kernel_decay_float;
+    bool decays = entry->function_float == kernel_decay_float ||
+                  entry->function_float == kernel_inverse_float;
     if (!decays && entry->function_float != kernel_ratio_float) {
         return false;
     }

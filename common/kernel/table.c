@@ -128,6 +128,11 @@ static double laplacian_value(const struct kernel_rows *x, size_t i, const struc
     return exp(-x->kernel->gamma * sums_of(x, i, z, j).distance);
 }
 
+static double rational_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
+                             size_t j) {
+    return 1 / (1 + x->kernel->gamma * sums_of(x, i, z, j).distance);
+}
+
 /* ---- the table ---- */
 
 #define KERNEL(number, name, d, g, r, sums, norms, positive, function, one, definite, libsvm, ...) \

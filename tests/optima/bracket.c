@@ -160,7 +160,7 @@ static real imbalance(const struct task *task, const real *a, const real *y) {
  * than their values say: how much. */
 static real roughness(const struct trial *trial) {
     real gamma = trial_option(trial, GAMMA), most = 0;
-    bool absolute = trial_is(trial, KERNEL, LAPLACIAN);
+    bool absolute = trial_is(trial, KERNEL, LAPLACIAN) || trial_is(trial, KERNEL, RATIONAL);
     for (size_t i = 0; i < trial->n; i++) {
         real norm = 0;
         for (size_t j = 0; j < trial->n_features; j++) {

@@ -130,12 +130,12 @@ static void choose_kernel(uint64_t *state, struct trial *trial) {
     if (one_in(state, 3)) {
         return;
     }
-    enum kernel kernel = (enum kernel)(1 + below(state, LAPLACIAN));
+    enum kernel kernel = (enum kernel)(1 + below(state, RATIONAL));
     give(trial, KERNEL, kernel);
     if (kernel == POLYNOMIAL) {
         give(trial, DEGREE, 1 + below(state, 4));
     }
-    if (kernel == POLYNOMIAL || kernel == RBF || kernel == SIGMOID || kernel == LAPLACIAN) {
+    if (kernel == POLYNOMIAL || kernel == RBF || kernel == SIGMOID || kernel >= LAPLACIAN) {
         give(trial, GAMMA, one_in(state, 20) ? 0 : decades(state, -5, 1));
     }
     if ((kernel == POLYNOMIAL || kernel == SIGMOID) && one_in(state, 2)) {

@@ -57,6 +57,9 @@ static real value_of(const struct trial *trial, size_t i, size_t k, real *off) {
     case LAPLACIAN:
         *off = UNIT * (8 + terms * gamma * s.absolute_distance);
         return expl(-gamma * s.absolute_distance);
+    case RATIONAL:
+        *off = UNIT * (8 + terms * gamma * s.absolute_distance);
+        return 1 / (1 + gamma * s.absolute_distance);
     case SIGMOID:
         *off = base_off + 8 * UNIT;
         return tanhl(base);

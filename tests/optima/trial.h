@@ -12,7 +12,17 @@ enum family { RANK, TOP, MC, ML, SMM, FAMILIES };
 
 enum { MAX_ROWS = 16, MAX_FEATURES = 16, MAX_LABELS = 6 };
 
-enum kernel { LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED, TANIMOTO, MINMAX, LAPLACIAN };
+enum kernel {
+    LINEAR,
+    POLYNOMIAL,
+    RBF,
+    SIGMOID,
+    PRECOMPUTED,
+    TANIMOTO,
+    MINMAX,
+    LAPLACIAN,
+    RATIONAL
+};
 
 /* Options, all with a number; choices have theirs. */
 enum option {

@@ -12,8 +12,8 @@ static const struct kernel kernels[] = {
     {KERNEL_LINEAR, 0, 0, 0},      {KERNEL_POLYNOMIAL, 3, .1, 1},  {KERNEL_POLYNOMIAL, 1, .5, -1},
     {KERNEL_POLYNOMIAL, 0, 1, 1},  {KERNEL_POLYNOMIAL, 6, .2, .5}, {KERNEL_RBF, 0, .05, 0},
     {KERNEL_RBF, 0, 1e-4, 0},      {KERNEL_SIGMOID, 0, .02, -.1},  {KERNEL_SIGMOID, 0, 2, .1},
-    {KERNEL_LAPLACIAN, 0, .05, 0}, {KERNEL_LAPLACIAN, 0, 1e-4, 0}, {KERNEL_TANIMOTO, 0, 0, 0},
-    {KERNEL_MINMAX, 0, 0, 0},
+    {KERNEL_LAPLACIAN, 0, .05, 0}, {KERNEL_LAPLACIAN, 0, 1e-4, 0}, {KERNEL_RATIONAL, 0, .05, 0},
+    {KERNEL_RATIONAL, 0, 1e-4, 0}, {KERNEL_TANIMOTO, 0, 0, 0},     {KERNEL_MINMAX, 0, 0, 0},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
@@ -35,6 +35,7 @@ static double tolerance(const struct kernel_rows *x, size_t i, const struct kern
     }
     case KERNEL_RBF:       /* norms |x|^2 */
     case KERNEL_LAPLACIAN: /* and |x|_1 */
+    case KERNEL_RATIONAL:
         return kernel->gamma * sum * (x->norm[i] + z->norm[j]) * 1.01 + function + DBL_MIN +
                (unit > DBL_EPSILON ? (double)FLT_MIN : 0);
     case KERNEL_SIGMOID:
@@ -117,7 +118,8 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             CHECK(fabs(f - value) <= part + (double)FLT_MIN + bound * reach,
                   "%s: kernel %d float (%zu,%zu): off by %g, bound %g", what, kernel->type, i, j,
                   fabs(f - value), part);
-            bool distance = kernel->type == KERNEL_RBF || kernel->type == KERNEL_LAPLACIAN;
+            bool distance = kernel->type == KERNEL_RBF || kernel->type == KERNEL_LAPLACIAN ||
+                            kernel->type == KERNEL_RATIONAL;
             bool share = kernel->type == KERNEL_TANIMOTO || kernel->type == KERNEL_MINMAX;
             if (a == b && same && distance) {
                 CHECK(f == 1 && d == 1, "%s: kernel %d of identical rows %zu and %zu: %.9g, %.17g",
@@ -168,7 +170,8 @@ static void test_blocks(void) {
             for (int k = 0; k < KERNELS; k++) {
                 /* large shapes test how tiles are put together: the ways to sum are enough */
                 bool sums = k == 0 || kernels[k].type == KERNEL_MINMAX ||
-                            kernels[k].type == KERNEL_LAPLACIAN;
+                            kernels[k].type == KERNEL_LAPLACIAN ||
+                            kernels[k].type == KERNEL_RATIONAL;
                 if ((sums || shape->n * shape->width < 100000) &&
                     (kernels[k].type != KERNEL_MINMAX || shape->values != SAMPLE_SIGNED)) {
                     compare(&a, &b, &kernels[k], scratch, shape->what);
@@ -266,8 +269,9 @@ static void test_formulas(void) {
     float a[] = {1, 0, 2, 0, 0, 0}, b[] = {0, 3, 1, 1};
     struct data x = {.n_rows = 2, .n_features = 3, .value = a};
     struct data z = {.n_rows = 1, .n_features = 4, .value = b};
-    const double want[] = {2,       1.728, 0, 1, 0.6561, 0, 0, 0, 0, exp(-.05 * 6), exp(-1e-4 * 6),
-                           2 / 14., 1 / 7.};
+    const double want[] = {
+        2,       1.728,      0,       1,     0.6561, 0, 0, 0, 0, exp(-.05 * 6), exp(-1e-4 * 6),
+        1 / 1.3, 1 / 1.0006, 2 / 14., 1 / 7.};
     _Static_assert(sizeof want / sizeof want[0] == KERNELS, "one of each");
     for (int k = 0; k < KERNELS; k++) {
         struct kernel_rows xs, zs;
@@ -297,6 +301,39 @@ static void test_formulas(void) {
               strstr(err.text, "row 2"),
           "minmax took a negative value");
     printf("ok: kernel_value by hand; minmax refuses negative values\n");
+}
+
+/* rational at gamma = 1 / features is (minmax + 1) / 2 of features in [0, 1] and their complements. */
+static void test_complements(void) {
+    enum { N = 40, D = 9 };
+    struct error err;
+    float value[N * D], both[N * 2 * D];
+    for (size_t v = 0; v < N * D; v++) {
+        value[v] = v % 5 ? (float)(v * 37 % 65) / 64 : 0;
+        both[v / D * 2 * D + v % D] = value[v];
+        both[v / D * 2 * D + D + v % D] = 1 - value[v];
+    }
+    struct data data = {.n_rows = N, .n_features = D, .value = value};
+    struct data twice = {.n_rows = N, .n_features = 2 * D, .value = both};
+    struct kernel rational = {KERNEL_RATIONAL, 0, 1. / D, 0}, minmax = {.type = KERNEL_MINMAX};
+    struct kernel_rows x, z;
+    struct kernel_scratch *scratch;
+    CHECK(kernel_rows_create(&x, &rational, &data, &err) == 0, "%s", err.text);
+    CHECK(kernel_rows_create(&z, &minmax, &twice, &err) == 0, "%s", err.text);
+    CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
+    double block[N * N];
+    CHECK(kernel_block_double(&x, 0, N, &x, 0, N, block, N, scratch, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < N; j++) {
+            double expected = (kernel_value(&z, i, &z, j) + 1) / 2;
+            CHECK(fabs(block[i * N + j] - expected) < 1e-14, "(%zu,%zu): %g, not %g", i, j,
+                  block[i * N + j], expected);
+        }
+    }
+    kernel_scratch_free(scratch);
+    kernel_rows_free(&x);
+    kernel_rows_free(&z);
+    printf("ok: rational is minmax of features and complements, but for a constant\n");
 }
 
 /* Whether the matrix of all rows has a Cholesky factor, but for rounding. */
@@ -349,7 +386,9 @@ static void test_definite(void) {
                  {{KERNEL_TANIMOTO, 0, 0, 0}, true},
                  {{KERNEL_MINMAX, 0, 0, 0}, true},
                  {{KERNEL_LAPLACIAN, 0, .7, 0}, true},
-                 {{KERNEL_LAPLACIAN, 0, -.7, 0}, false}};
+                 {{KERNEL_LAPLACIAN, 0, -.7, 0}, false},
+                 {{KERNEL_RATIONAL, 0, .7, 0}, true},
+                 {{KERNEL_RATIONAL, 0, -.01, 0}, false}};
     enum { CASES = sizeof cases / sizeof cases[0] };
     struct data signs = sample_data(90, 3, .8, SAMPLE_SIGNED, false, true, 3);
     struct data counts = sample_data(90, 6, .6, SAMPLE_COUNTS, true, true, 4);
@@ -423,11 +462,12 @@ static void test_overflow(void) {
                               1.3e19F, 2.5e38F, 3e38F, 1e30F, -3e30F, -3e38F, -3e38F};
     struct data data = {.n_features = 2, .value = values};
     static const struct kernel cases[] = {
-        {KERNEL_RBF, 0, 1, 0},          {KERNEL_RBF, 0, 1e-60, 0},
-        {KERNEL_TANIMOTO, 0, 0, 0},     {KERNEL_MINMAX, 0, 0, 0},
-        {KERNEL_SIGMOID, 0, 1, 0},      {KERNEL_LINEAR, 0, 0, 0},
-        {KERNEL_LAPLACIAN, 0, 1, 0},    {KERNEL_LAPLACIAN, 0, 2e-38, 0},
-        {KERNEL_LAPLACIAN, 0, 1e-60, 0}};
+        {KERNEL_RBF, 0, 1, 0},           {KERNEL_RBF, 0, 1e-60, 0},
+        {KERNEL_TANIMOTO, 0, 0, 0},      {KERNEL_MINMAX, 0, 0, 0},
+        {KERNEL_SIGMOID, 0, 1, 0},       {KERNEL_LINEAR, 0, 0, 0},
+        {KERNEL_LAPLACIAN, 0, 1, 0},     {KERNEL_LAPLACIAN, 0, 2e-38, 0},
+        {KERNEL_LAPLACIAN, 0, 1e-60, 0}, {KERNEL_RATIONAL, 0, 2e-38, 0},
+        {KERNEL_RATIONAL, 0, 1e-60, 0}};
     struct kernel_scratch *scratch;
     CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -467,8 +507,9 @@ static void test_whole(void) {
         struct data data = {.n_rows = 1, .n_features = 3, .value = (float *)cases[c].value};
         struct kernel_rows rows;
         for (int k = 0; k < KERNELS; k++) {
-            bool absolutes =
-                kernels[k].type == KERNEL_MINMAX || kernels[k].type == KERNEL_LAPLACIAN;
+            bool absolutes = kernels[k].type == KERNEL_MINMAX ||
+                             kernels[k].type == KERNEL_LAPLACIAN ||
+                             kernels[k].type == KERNEL_RATIONAL;
             CHECK(kernel_rows_create(&rows, &kernels[k], &data, &err) == 0, "%s", err.text);
             CHECK(rows.whole == (absolutes ? cases[c].absolutes : cases[c].squares),
                   "case %zu, kernel %d: whole is %d", c, k, rows.whole);
@@ -599,6 +640,7 @@ static void test_scores(void) {
 int main(void) {
     openblas_set_num_threads(1);
     test_formulas();
+    test_complements();
     test_functions();
     test_blocks();
     test_definite();
