@@ -361,9 +361,10 @@ static int check(struct task *task, struct error *err) {
     return status;
 }
 
-static const char *const model_keys[] = {
-    "groups", "pairs", "pair-features", "probability-slope", "targets", "targets-few", NULL};
-static const char *const proof_keys[] = {"rank-gap", "cost-per", "pairs", "seed", NULL};
+static const char *const model_keys[] = {"groups",  "pairs",         "cost-per",
+                                         "gain",    "pair-features", "probability-slope",
+                                         "targets", "targets-few",   NULL};
+static const char *const proof_keys[] = {"rank-gap", "cost-per", "gain", "pairs", "seed", NULL};
 
 const struct check_family check_rank = {.name = "rank",
                                         .labels = DATA_NUMBER,

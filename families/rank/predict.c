@@ -44,8 +44,9 @@ static bool wants_remarks(const struct options *options) {
 
 static const char *const extra_options[] = {"trec", NULL};
 
-static const char *const model_keys[] = {
-    "groups", "pairs", "pair-features", "probability-slope", TARGETS_KEY, TARGETS_FEW_KEY, NULL};
+static const char *const model_keys[] = {"groups",    "pairs",         "cost-per",
+                                         "gain",      "pair-features", "probability-slope",
+                                         TARGETS_KEY, TARGETS_FEW_KEY, NULL};
 
 /* ---- what is asked of a model ---- */
 

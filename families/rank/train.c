@@ -18,9 +18,13 @@ static const char *const solvers[] = {"auto", "ocas", "newton", "fw", NULL};
 static const char *const solver_meanings[] = {
     "the fastest that applies", "cutting planes", "Newton's method; not for pair features",
     "conditional gradient, for the hinge: slow, to compare with", NULL};
-static const char *const cost_units[] = {"pair", "query", NULL};
+static const char *const cost_units[] = {"pair", "query", "ndcg", NULL}; /* enum rank_unit */
 static const char *const cost_unit_meanings[] = {
-    "each preference", "each query: its preferences are worth 1 / their number each", NULL};
+    "each preference", "each query: its preferences are worth 1 / their number each",
+    "what NDCG loses when the two rows of a preference swap places in the best order of their "
+    "query: "
+    "labels are grades, see --gain",
+    NULL};
 static const char *const pair_features[] = {"none", "exterior", NULL};
 static const char *const pair_feature_meanings[] = {
     "the difference of the rows: the model is a score for rows",
@@ -142,6 +146,10 @@ static int check_spread(const struct options *options, struct error *err) {
     return 0;
 }
 
+static bool linear_gain(const struct options *options) {
+    return options_choice(options, "gain") == 1;
+}
+
 static uint32_t window_end(double value) {
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
@@ -158,7 +166,8 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                                            .gap_high = window_end(window->number[1]),
                                            .fraction = point_number(point, "pairs"),
                                            .seed = (uint64_t)point_number(point, "seed"),
-                                           .per_query = point_choice(point, "cost-per") == 1,
+                                           .unit = (enum rank_unit)point_choice(point, "cost-per"),
+                                           .linear_gain = linear_gain(point.options),
                                            .exterior = exterior_features(point.options),
                                            .keep = options_given(point.options, "proof"),
                                            .n_weights = weights.n,
@@ -195,8 +204,16 @@ static int header(const void *state, struct point point, const struct solution *
         model_add_number(model, err, "pairs", counts.n_pairs) < 0) {
         return -1;
     }
-    return exterior_features(point.options) ? model_add(model, err, "pair-features", "exterior")
-                                            : 0;
+    if (exterior_features(point.options) &&
+        model_add(model, err, "pair-features", "exterior") < 0) {
+        return -1;
+    }
+    enum rank_unit unit = (enum rank_unit)point_choice(point, "cost-per");
+    if (unit != RANK_PAIR && model_add(model, err, "cost-per", "%s", cost_units[unit]) < 0) {
+        return -1;
+    }
+    bool linear = unit == RANK_NDCG && linear_gain(point.options);
+    return linear ? model_add(model, err, "gain", "linear") : 0;
 }
 
 static void report(const void *state, struct point point, const struct solution *solution,
@@ -220,8 +237,11 @@ static void prove_problem(struct point point, struct proof_writer *proof) {
     if (options_given(point.options, "rank-gap")) {
         proof_writer_text(proof, "rank-gap", window->text);
     }
-    if (point_choice(point, "cost-per") == 1) {
+    if (point_choice(point, "cost-per") != RANK_PAIR) {
         proof_writer_text(proof, "cost-per", point_text(point, unit, text));
+    }
+    if (point_choice(point, "cost-per") == RANK_NDCG && linear_gain(point.options)) {
+        proof_writer_text(proof, "gain", "linear");
     }
     if (point_number(point, "pairs") < 1) {
         proof_writer_number(proof, "pairs", point_number(point, "pairs"));

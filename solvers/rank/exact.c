@@ -17,7 +17,8 @@ struct node {
 
 /* Sums of pairs with u = delta - (s_i - s_j) > 0. */
 struct totals {
-    long double active, first, second; /* of 1, u, u^2 */
+    long double active, first, second; /* of 1, u, u^2, by the pairs' worth */
+    double listed;                     /* those that were gone through one by one */
 };
 
 /* A group at work. */
@@ -60,11 +61,20 @@ static void load(struct group *group, size_t number, const double *s) {
     group->size = 1 + (high - low);
 }
 
+static void node_add(struct node *node, long double x) {
+    node->count += 1;
+    node->sum += x;
+    node->squares += x * x;
+}
+
+/* Where pairs have a worth each level has a node of its own. */
 static void tree_add(struct group *group, uint32_t level, long double x) {
+    if (group->pairs->gain) {
+        node_add(&group->tree[level], x);
+        return;
+    }
     for (uint32_t k = level + 1; k <= group->n_levels; k += k & (0 - k)) {
-        group->tree[k].count += 1;
-        group->tree[k].sum += x;
-        group->tree[k].squares += x * x;
+        node_add(&group->tree[k], x);
     }
 }
 
@@ -77,9 +87,28 @@ static void tree_prefix(const struct group *group, uint32_t end, long double sig
     }
 }
 
-/* Levels low..high below or above `own`, in a tree of levels counted from that side. */
-static struct node window(const struct group *group, uint32_t own) {
+/* Levels from..to - 1 of nodes, by their worth for level `own`; `top`: counted from the top. */
+static struct node worths(const struct group *group, uint32_t own, bool top, uint32_t from,
+                          uint32_t to) {
     struct node total = {0, 0, 0};
+    uint32_t last = group->n_levels - 1;
+    for (uint32_t l = from; l < to; l++) {
+        long double worth =
+            rank_pairs_worth(group->pairs, group->base, top ? last - own : own, top ? last - l : l);
+        total.count += worth * group->tree[l].count;
+        total.sum += worth * group->tree[l].sum;
+        total.squares += worth * group->tree[l].squares;
+    }
+    return total;
+}
+
+/* Levels low..high below or above `own`, in a tree of levels counted from that side. */
+static struct node window(const struct group *group, uint32_t own, bool top) {
+    struct node total = {0, 0, 0};
+    if (group->pairs->gain && own >= group->pairs->low) {
+        return worths(group, own, top, own > group->pairs->high ? own - group->pairs->high : 0,
+                      own - group->pairs->low + 1);
+    }
     if (own >= group->pairs->low) {
         tree_prefix(group, own - group->pairs->low + 1, 1, &total);
         if (own > group->pairs->high) {
@@ -93,7 +122,7 @@ static struct node window(const struct group *group, uint32_t own) {
  * are in the tree. */
 static struct totals sums_below(struct group *group, long double delta) {
     const uint32_t *level = group->pairs->level + group->base;
-    struct totals totals = {0, 0, 0};
+    struct totals totals = {0, 0, 0, 0};
     memset(group->tree, 0, ((size_t)group->n_levels + 1) * sizeof *group->tree);
     size_t inserted = group->m;
     for (size_t q = group->m; q-- > 0;) {
@@ -104,7 +133,7 @@ static struct totals sums_below(struct group *group, long double delta) {
             uint32_t other = group->order[inserted];
             tree_add(group, level[other], group->x[other]);
         }
-        struct node below = window(group, level[place]);
+        struct node below = window(group, level[place], false);
         long double slack = delta - x;
         long double first = below.count * slack + below.sum;
         group->moment[place] += first;
@@ -126,7 +155,7 @@ static void sums_above(struct group *group, long double delta) {
             uint32_t other = group->order[inserted++];
             tree_add(group, group->n_levels - 1 - level[other], group->x[other]);
         }
-        struct node above = window(group, group->n_levels - 1 - level[place]);
+        struct node above = window(group, group->n_levels - 1 - level[place], true);
         group->moment[place] -= above.count * (delta + x) - above.sum;
     }
 }
@@ -140,7 +169,7 @@ static long double error_of_one(double size) {
  * count as such, with no part in the sums. */
 static struct totals sums_listed(struct group *group, long double delta, long double off) {
     const struct rank_pairs *pairs = group->pairs;
-    struct totals totals = {0, 0, 0};
+    struct totals totals = {0, 0, 0, 0};
     for (size_t k = 0; k < group->m; k++) {
         bool sampled = pairs->partner_start != NULL;
         const size_t *start = pairs->partner_start + (sampled ? group->base + k : 0);
@@ -149,12 +178,18 @@ static struct totals sums_listed(struct group *group, long double delta, long do
         for (size_t p = first; p < end; p++) {
             size_t other = sampled ? pairs->partner[p] : p;
             long double u = delta - (group->x[k] - group->x[other]);
-            totals.active += u > -off;
+            if (!(u > -off)) {
+                continue;
+            }
+            long double worth =
+                rank_pairs_listed(pairs, group->base, group->base + k, group->base + other);
+            totals.active += worth;
+            totals.listed += 1;
             if (u > 0) {
-                totals.first += u;
-                totals.second += u * u;
-                group->moment[k] += u;
-                group->moment[other] -= u;
+                totals.first += worth * u;
+                totals.second += worth * u * u;
+                group->moment[k] += worth * u;
+                group->moment[other] -= worth * u;
             }
         }
     }
@@ -180,7 +215,9 @@ static struct totals sums(struct group *group, long double delta, bool moments) 
 
 /* Terms of the longest sum: a tree's node, or all places of a group, and then the groups. */
 static double unit_of(const struct rank_pairs *pairs) {
-    return (4 * (double)pairs->most_rows + (double)pairs->n_groups + 64) * (double)LDBL_EPSILON;
+    double levels = pairs->gain ? (double)pairs->most_levels : 0;
+    return (4 * (double)pairs->most_rows + (double)pairs->n_groups + levels + 64) *
+           (double)LDBL_EPSILON;
 }
 
 static void group_free(struct group *group) {
@@ -216,7 +253,7 @@ static double loss_error(const struct group *group, const struct totals *totals,
         return unit_of(group->pairs) * active * (squared ? 4 * size * size : 2 * size);
     }
     double off = (double)error_of_one(size), first = (double)totals->first;
-    double terms = (active + (double)group->pairs->n_groups + 8) * (double)LDBL_EPSILON;
+    double terms = (totals->listed + (double)group->pairs->n_groups + 8) * (double)LDBL_EPSILON;
     return squared ? off * (2 * first + off * active) + terms * (double)totals->second
                    : off * active + terms * first;
 }
@@ -238,7 +275,7 @@ int rank_exact_loss(const struct rank_pairs *pairs, const double *s, bool square
     }
     group_free(&group);
     *value = fmax(0, (double)sum);
-    *rounding = error * (1 + DBL_EPSILON) + DBL_EPSILON * *value;
+    *rounding = error * (1 + DBL_EPSILON) + (DBL_EPSILON + pairs->weight_error) * *value;
     return 0;
 }
 
@@ -246,7 +283,7 @@ int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, 
                     double *unit, double *linear, double *rounding, struct error *err) {
     struct group group;
     long double sum = 0;
-    double most = 0, error = 0, each = unit_of(pairs);
+    double most = 0, error = 0, each = unit_of(pairs), weights = pairs->weight_error;
     if (group_create(&group, pairs, err) < 0) {
         return -1;
     }
@@ -263,14 +300,16 @@ int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, 
                 group.moment[k] = group.kept[k] - group.moment[k];
             }
             sum += scale * (all.first - above.first);
+            error += weights * (double)(scale * (all.first - above.first));
         } else {
             sum += weight * (2 * all.first - all.second);
+            error += weights * weight * (double)(2 * all.first + all.second);
         }
         for (size_t k = 0; k < group.m; k++) {
             coefficient[pairs->row[group.base + k]] = (double)(scale * group.moment[k]);
         }
         double lost = each * 4 * size / (mu > 0 ? mu : 1);
-        most = fmax(most, lost + DBL_EPSILON * (mu > 0 ? 1 : 2 * size));
+        most = fmax(most, lost + (DBL_EPSILON + weights) * (mu > 0 ? 1 : 2 * size));
         error += lost * weight * (double)all.active * (mu > 0 ? 1 : 1 + size);
     }
     group_free(&group);

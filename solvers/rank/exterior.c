@@ -65,6 +65,13 @@ static int list_pairs(struct exterior *exterior, struct error *err) {
     return 0;
 }
 
+static double pair_weight(const struct exterior *exterior, size_t group, size_t p) {
+    const struct rank_pairs *pairs = exterior->pairs;
+    struct pair pair = exterior->pair[p];
+    return pairs->weight[group] *
+           rank_pairs_listed(pairs, pairs->start[group], pair.high, pair.low);
+}
+
 static int evaluate_kernel(struct exterior *exterior, struct error *err) {
     const struct kernel_rows *rows = gram_rows(exterior->problem->gram);
     size_t all = rows->data->n_rows, n = exterior->n_rows;
@@ -226,8 +233,8 @@ static double hinge_cut(void *context, const double *s, double *g, double *offse
     struct exterior *exterior = context;
     double value = 0, active = 0;
     for (size_t group = 0; group < exterior->pairs->n_groups; group++) {
-        double weight = exterior->pairs->weight[group];
         for (size_t p = exterior->pair_start[group]; p < exterior->pair_start[group + 1]; p++) {
+            double weight = pair_weight(exterior, group, p);
             double on = s[p] < 1 ? weight : 0;
             g[p] = -on;
             active += on;
@@ -244,8 +251,8 @@ static double square_cut(void *context, const double *s, double *g, double *offs
     struct exterior *exterior = context;
     double value = 0, linear = 0, largest = 0;
     for (size_t group = 0; group < exterior->pairs->n_groups; group++) {
-        double weight = exterior->pairs->weight[group];
         for (size_t p = exterior->pair_start[group]; p < exterior->pair_start[group + 1]; p++) {
+            double weight = pair_weight(exterior, group, p);
             double u = s[p] < 1 ? 1 - s[p] : 0;
             g[p] = -2 * weight * u;
             value += weight * u * u;
@@ -275,7 +282,7 @@ struct risk exterior_risk(struct exterior *exterior, bool squared) {
 void exterior_weights(const struct exterior *exterior, double *weight) {
     for (size_t g = 0; g < exterior->pairs->n_groups; g++) {
         for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
-            weight[p] = exterior->pairs->weight[g];
+            weight[p] = pair_weight(exterior, g, p);
         }
     }
 }
@@ -298,8 +305,8 @@ void exterior_loss(const struct exterior *exterior, bool squared, const double *
                    const double *error, double *value, double *rounding) {
     double sum = 0, most = 0;
     for (size_t g = 0; g < exterior->pairs->n_groups; g++) {
-        double weight = exterior->pairs->weight[g];
         for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
+            double weight = pair_weight(exterior, g, p);
             double u = fmax(0, 1 - s[p]);
             double upper = fmax(0, (1 - s[p] + error[p]) * (1 + 4 * DBL_EPSILON));
             sum += weight * (squared ? u * u : u);
@@ -307,22 +314,25 @@ void exterior_loss(const struct exterior *exterior, bool squared, const double *
         }
     }
     *value = sum;
-    *rounding = fmax(0, most - sum) + ((double)exterior->n_pairs + 4) * DBL_EPSILON * most;
+    double each = ((double)exterior->n_pairs + 4) * DBL_EPSILON + exterior->pairs->weight_error;
+    *rounding = fmax(0, most - sum) + each * most;
 }
 
-/* cost * weight, no larger than it is: weights that count for queries are quotients. */
-static double least_product(double cost, double weight) {
+/* cost * weight, no larger than it is: weights that count for queries are quotients, and others may be
+ * `off` by that part of them. */
+static double least_product(double cost, double weight, double off) {
     double product = cost * weight;
-    bool exact = weight == floor(weight) && fma(cost, weight, -product) >= 0;
-    return exact ? product : product * (1 - 2 * DBL_EPSILON);
+    bool exact = off == 0 && weight == floor(weight) && fma(cost, weight, -product) >= 0;
+    return exact ? product : product * (1 - off - 2 * DBL_EPSILON);
 }
 
 void exterior_dual(const struct exterior *exterior, bool squared, double cost, double *b,
                    double *linear, double *rounding) {
+    double off = exterior->pairs->weight_error;
     long double sum = 0, size = 0;
     for (size_t g = 0; g < exterior->pairs->n_groups; g++) {
-        double most = least_product(cost, exterior->pairs->weight[g]);
         for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
+            double most = least_product(cost, pair_weight(exterior, g, p), off);
             b[p] = fmax(0, squared && most > 0 ? b[p] : fmin(b[p], most));
             long double a = b[p], square = squared && a > 0 ? a * a / (4 * (long double)most) : 0;
             sum += a - square;

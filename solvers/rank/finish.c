@@ -53,7 +53,8 @@ static void add_pair(struct rank_finish *finish, size_t group, size_t high, size
     size_t j = finish->n_hinges++;
     finish->better[j] = finish->pairs->row[high];
     finish->worse[j] = finish->pairs->row[low];
-    finish->weight[j] = finish->pairs->weight[group];
+    finish->weight[j] = finish->pairs->weight[group] *
+                        rank_pairs_listed(finish->pairs, finish->pairs->start[group], high, low);
 }
 
 static void list_group(struct rank_finish *finish, size_t group) {
@@ -412,7 +413,7 @@ static int take_dual(const struct rank_finish *finish, const double *alpha, stru
         finish->b[i] = (double)sum[i];
     }
     free(sum);
-    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON;
+    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON + finish->pairs->weight_error;
     fit->dual_offset = (double)linear;
     fit->rounding = (struct risk_rounding){
         .offset = unit * (double)size / finish->C, .gradient = unit * ratio, .size = ratio};

@@ -96,12 +96,43 @@ static void tree_add(double *tree, uint32_t n_levels, uint32_t level, double val
     }
 }
 
+/* What a partner of that level, seen from where the view looks, is worth for row q. */
+static double view_worth(const struct group_view *view, size_t q, uint32_t level) {
+    size_t base = (size_t)(view->level - view->pairs->level);
+    uint32_t own = view->level[view->order[q].place];
+    return rank_pairs_worth(view->pairs, base, own,
+                            view->flip ? view->n_levels - 1 - level : level);
+}
+
 static double tree_prefix(const double *tree, uint32_t end) {
     double sum = 0;
     for (uint32_t k = end; k > 0; k = fenwick_rest(k)) {
         sum += tree[k];
     }
     return sum;
+}
+
+/* The sum over the partners of row q: of levels [from, to), by their worth where they have one of their
+ * own; nodes are then levels. */
+static double partners(const struct group_view *view, size_t q, const double *tree, uint32_t from,
+                       uint32_t to) {
+    if (!view->pairs->gain) {
+        return tree_prefix(tree, to) - tree_prefix(tree, from);
+    }
+    double sum = 0;
+    for (uint32_t l = from; l < to; l++) {
+        sum += view_worth(view, q, l) * tree[l];
+    }
+    return sum;
+}
+
+static void change(const struct group_view *view, double *tree, size_t q, double value) {
+    uint32_t level = view_level(view, q);
+    if (view->pairs->gain) {
+        tree[level] += value;
+    } else {
+        tree_add(tree, view->n_levels, level, value);
+    }
 }
 
 /* out[row] += weight * sum of v over the row's partners on this side; v = NULL: of ones. */
@@ -111,17 +142,15 @@ static void sweep(const struct group_view *view, double weight, const double *v,
     size_t removed = 0, inserted = 0;
     for (size_t q = 0; q < view->m; q++) {
         for (; inserted < view->end[q]; inserted++) {
-            tree_add(tree, view->n_levels, view_level(view, inserted),
-                     v ? v[view_row(view, inserted)] : 1);
+            change(view, tree, inserted, v ? v[view_row(view, inserted)] : 1);
         }
         for (; removed < view->first[q]; removed++) {
-            tree_add(tree, view->n_levels, view_level(view, removed),
-                     v ? -v[view_row(view, removed)] : -1);
+            change(view, tree, removed, v ? -v[view_row(view, removed)] : -1);
         }
         uint32_t from, to;
         view_window(view, q, &from, &to);
         if (to > 0) {
-            out[view_row(view, q)] += weight * (tree_prefix(tree, to) - tree_prefix(tree, from));
+            out[view_row(view, q)] += weight * partners(view, q, tree, from, to);
         }
     }
 }
@@ -190,8 +219,9 @@ static void set_run(void *argument, size_t t, size_t worker) {
                     (struct rank_place){task->s[pairs->row[k]], (uint32_t)(k - base)};
             }
             FOR_LISTED(laplacian, g, base, k, other) {
-                laplacian->degree[pairs->row[k]] += pairs->weight[g];
-                laplacian->degree[pairs->row[other]] += pairs->weight[g];
+                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, other);
+                laplacian->degree[pairs->row[k]] += weight;
+                laplacian->degree[pairs->row[other]] += weight;
             }
             continue;
         }
@@ -235,8 +265,9 @@ static void apply_run(void *argument, size_t t, size_t worker) {
         if (pairs->partner_start) {
             FOR_LISTED(laplacian, g, base, k, other) {
                 uint32_t i = pairs->row[k], j = pairs->row[other];
-                task->out[i] -= pairs->weight[g] * task->v[j];
-                task->out[j] -= pairs->weight[g] * task->v[i];
+                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, other);
+                task->out[i] -= weight * task->v[j];
+                task->out[j] -= weight * task->v[i];
             }
             continue;
         }
@@ -320,6 +351,36 @@ static double *chunk_row(const struct gram_task *task, struct chunk *chunk, uint
     return y;
 }
 
+/* `change` and `partners` with vectors in the nodes. */
+static void change_vectors(const struct group_view *view, double *tree, size_t q, double sign,
+                           const double *panel, size_t width) {
+    uint32_t level = view_level(view, q);
+    if (view->pairs->gain) {
+        array_add(tree + level * width, sign, panel, width);
+        return;
+    }
+    for (uint32_t k = fenwick_first(level); k <= view->n_levels; k = fenwick_next(k)) {
+        array_add(tree + k * width, sign, panel, width);
+    }
+}
+
+/* y (width) -= weight times the sum. */
+static void take_vectors(const struct group_view *view, size_t q, const double *tree, uint32_t from,
+                         uint32_t to, double weight, double *y, size_t width) {
+    if (view->pairs->gain) {
+        for (uint32_t l = from; l < to; l++) {
+            array_add(y, -weight * view_worth(view, q, l), tree + l * width, width);
+        }
+        return;
+    }
+    for (uint32_t k = to; k > 0; k = fenwick_rest(k)) {
+        array_add(y, -weight, tree + k * width, width);
+    }
+    for (uint32_t k = from; k > 0; k = fenwick_rest(k)) {
+        array_add(y, weight, tree + k * width, width);
+    }
+}
+
 static void gram_group(const struct gram_task *task, size_t g, size_t first, size_t width,
                        struct chunk *chunk, double *tree, double *panel, double *accumulator) {
     struct group_view view = view_group(task->laplacian, g, false);
@@ -333,17 +394,11 @@ static void gram_group(const struct gram_task *task, size_t g, size_t first, siz
         }
         for (; inserted < view.end[q]; inserted++) {
             row_panel(task, view_row(&view, inserted), first, width, panel);
-            for (uint32_t k = fenwick_first(view_level(&view, inserted)); k <= view.n_levels;
-                 k = fenwick_next(k)) {
-                array_add(tree + k * width, 1, panel, width);
-            }
+            change_vectors(&view, tree, inserted, 1, panel, width);
         }
         for (; removed < view.first[q]; removed++) {
             row_panel(task, view_row(&view, removed), first, width, panel);
-            for (uint32_t k = fenwick_first(view_level(&view, removed)); k <= view.n_levels;
-                 k = fenwick_next(k)) {
-                array_add(tree + k * width, -1, panel, width);
-            }
+            change_vectors(&view, tree, removed, -1, panel, width);
         }
         uint32_t row = view_row(&view, q), from, to;
         if (task->laplacian->degree[row] == 0) {
@@ -351,12 +406,7 @@ static void gram_group(const struct gram_task *task, size_t g, size_t first, siz
         }
         double *y = chunk_row(task, chunk, row, first, width);
         view_window(&view, q, &from, &to);
-        for (uint32_t k = to; k > 0; k = fenwick_rest(k)) {
-            array_add(y, -weight, tree + k * width, width);
-        }
-        for (uint32_t k = from; k > 0; k = fenwick_rest(k)) {
-            array_add(y, weight, tree + k * width, width);
-        }
+        take_vectors(&view, q, tree, from, to, weight, y, width);
         if (chunk->n == CHUNK_ROWS) {
             chunk_flush(task, chunk, first, width, accumulator);
         }
@@ -374,7 +424,8 @@ static void gram_listed(const struct gram_task *task, size_t g, size_t first, si
             size_t other = base + pairs->partner[p];
             if (in_band(laplacian, k, other)) {
                 row_panel(task, pairs->row[other], first, width, panel);
-                array_add(y, -pairs->weight[g], panel, width);
+                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, other);
+                array_add(y, -weight, panel, width);
             }
         }
         if (chunk->n == CHUNK_ROWS) {

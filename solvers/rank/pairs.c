@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "solvers/rank/grades.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -53,6 +54,9 @@ static void add_group(struct rank_pairs *pairs, const struct keyed_row *keyed, s
         }
         pairs->row[base + k] = keyed[k].row;
         pairs->level[base + k] = level;
+        if (pairs->gain) {
+            pairs->gain[base + level] = keyed[k].target;
+        }
     }
     level_start[level + 1] = (uint32_t)m;
     double n_pairs = 0;
@@ -72,7 +76,7 @@ static void add_group(struct rank_pairs *pairs, const struct keyed_row *keyed, s
     size_t g = pairs->n_groups++;
     pairs->start[g + 1] = base + m;
     pairs->n_levels[g] = level + 1;
-    pairs->group_pairs[g] = n_pairs;
+    pairs->group_worth[g] = n_pairs;
     pairs->n_pairs += n_pairs;
     if (level + 1 > pairs->most_levels) {
         pairs->most_levels = level + 1;
@@ -118,7 +122,7 @@ static int sample_pairs(struct rank_pairs *pairs, const struct rank_preferences 
             }
             pairs->partner_start[base + k + 1] = n;
         }
-        pairs->group_pairs[g] = (double)(n - before);
+        pairs->group_worth[g] = (double)(n - before);
     }
     pairs->n_pairs = (double)n;
     return 0;
@@ -139,8 +143,9 @@ static int make_tasks(struct rank_pairs *pairs, struct error *err) {
             rows = 0;
         }
     }
+    size_t a_row = pairs->gain ? 7 : 5; /* of the sums of small groups */
     pairs->scratch_stride =
-        ((size_t)pairs->most_levels + 1) * 2 + (size_t)pairs->most_rows * 5 + 16;
+        ((size_t)pairs->most_levels + 1) * 2 + (size_t)pairs->most_rows * a_row + 16;
     pairs->scratch = memory_array(threads_count(pairs->threads),
                                   pairs->scratch_stride * sizeof(double), "counts", err);
     return pairs->scratch ? 0 : -1;
@@ -155,6 +160,15 @@ static double query_weight(const struct rank_preferences *preferences, uint64_t 
     return 1;
 }
 
+/* What a group's pairs weigh, beside its own weight. */
+static int weigh(struct rank_pairs *pairs, const struct rank_preferences *preferences,
+                 struct error *err) {
+    for (size_t g = 0; g < pairs->n_groups && preferences->unit == RANK_QUERY; g++) {
+        pairs->weight[g] /= pairs->group_worth[g] > 0 ? pairs->group_worth[g] : 1;
+    }
+    return pairs->gain ? rank_grades_weigh(pairs, preferences->linear_gain, err) : 0;
+}
+
 static int collect(struct rank_pairs *pairs, const struct problem *problem,
                    const struct rank_preferences *preferences, struct keyed_row *keyed,
                    uint32_t *level_start, struct error *err) {
@@ -164,6 +178,9 @@ static int collect(struct rank_pairs *pairs, const struct problem *problem,
         keyed[i].query = data->query ? data->query[row] : 0;
         keyed[i].target = data->target[row];
         keyed[i].row = (uint32_t)i;
+        if (pairs->gain && rank_grades_of(keyed[i].target, &keyed[i].target, err) < 0) {
+            return -1;
+        }
     }
     qsort(keyed, problem->n, sizeof *keyed, by_query_and_target);
     for (size_t i = 0, end; i < problem->n; i = end) {
@@ -183,10 +200,8 @@ static int collect(struct rank_pairs *pairs, const struct problem *problem,
     if (preferences->fraction < 1 && sample_pairs(pairs, preferences, err) < 0) {
         return -1;
     }
-    if (preferences->per_query) {
-        for (size_t g = 0; g < pairs->n_groups; g++) {
-            pairs->weight[g] /= pairs->group_pairs[g] > 0 ? pairs->group_pairs[g] : 1;
-        }
+    if (weigh(pairs, preferences, err) < 0) {
+        return -1;
     }
     size_t n_rows = pairs->start[pairs->n_groups];
     pairs->order = memory_array(n_rows, sizeof *pairs->order, "orders", err);
@@ -214,6 +229,7 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
     }
     struct keyed_row *keyed = memory_array(n, sizeof *keyed, "rows by group", err);
     uint32_t *level_start = memory_array(n + 1, sizeof *level_start, "ranks", err);
+    bool graded = true;
     pairs->start = memory_zeros(n + 1, sizeof *pairs->start, "groups", err);
     pairs->row = memory_array(n, sizeof *pairs->row, "groups", err);
     pairs->level = memory_array(n, sizeof *pairs->level, "ranks", err);
@@ -221,10 +237,15 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
     pairs->below_first = memory_array(n, sizeof *pairs->below_first, "ranks", err);
     pairs->below_end = memory_array(n, sizeof *pairs->below_end, "ranks", err);
     pairs->weight = memory_array(n, sizeof *pairs->weight, "groups", err);
-    pairs->group_pairs = memory_array(n, sizeof *pairs->group_pairs, "groups", err);
+    pairs->group_worth = memory_array(n, sizeof *pairs->group_worth, "groups", err);
+    if (preferences->unit == RANK_NDCG) {
+        pairs->gain = memory_array(n, sizeof *pairs->gain, "grades", err);
+        pairs->discount = memory_array(n, sizeof *pairs->discount, "grades", err);
+        graded = pairs->gain && pairs->discount;
+    }
     int status = -1;
     if (keyed && level_start && pairs->start && pairs->row && pairs->level && pairs->n_levels &&
-        pairs->below_first && pairs->below_end && pairs->weight && pairs->group_pairs) {
+        pairs->below_first && pairs->below_end && pairs->weight && pairs->group_worth && graded) {
         status = collect(pairs, problem, preferences, keyed, level_start, err);
     }
     free(level_start);
@@ -243,7 +264,9 @@ void rank_pairs_free(struct rank_pairs *pairs) {
     free(pairs->below_first);
     free(pairs->below_end);
     free(pairs->weight);
-    free(pairs->group_pairs);
+    free(pairs->group_worth);
+    free(pairs->gain);
+    free(pairs->discount);
     free(pairs->order);
     free(pairs->partner_start);
     free(pairs->partner);
@@ -269,6 +292,27 @@ static void count_runs(const struct rank_pairs *pairs, size_t group, double *pla
     }
 }
 
+/* The same of pairs by their worth: a row's by its level. */
+static void weigh_runs(const struct rank_pairs *pairs, size_t group, double *places) {
+    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
+    memset(places, 0, m * sizeof *places);
+    for (size_t k = 0, end; k < m; k = end) {
+        uint32_t level = pairs->level[base + k];
+        end = k + 1;
+        while (end < m && pairs->level[base + end] == level) {
+            end++;
+        }
+        for (size_t j = pairs->below_first[base + k]; j < pairs->below_end[base + k]; j++) {
+            double worth = rank_pairs_worth(pairs, base, level, pairs->level[base + j]);
+            places[j] += (double)(end - k) * worth;
+            places[k] += worth;
+        }
+        for (size_t l = k + 1; l < end; l++) {
+            places[l] = places[k]; /* none of its level is below it */
+        }
+    }
+}
+
 int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct error *err) {
     double *places = memory_array((size_t)pairs->most_rows + 1, sizeof *places, "pairs", err);
     if (!places) {
@@ -277,7 +321,9 @@ int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct er
     memset(weight, 0, pairs->n * sizeof *weight);
     for (size_t g = 0; g < pairs->n_groups; g++) {
         size_t base = pairs->start[g];
-        if (!pairs->partner_start) {
+        if (!pairs->partner_start && pairs->gain) {
+            weigh_runs(pairs, g, places);
+        } else if (!pairs->partner_start) {
             count_runs(pairs, g, places);
         }
         for (size_t k = base; k < pairs->start[g + 1]; k++) {
@@ -286,8 +332,10 @@ int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct er
                 continue;
             }
             for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
-                weight[pairs->row[k]] += pairs->weight[g];
-                weight[pairs->row[base + pairs->partner[p]]] += pairs->weight[g];
+                double own =
+                    pairs->weight[g] * rank_pairs_listed(pairs, base, k, base + pairs->partner[p]);
+                weight[pairs->row[k]] += own;
+                weight[pairs->row[base + pairs->partner[p]]] += own;
             }
         }
     }

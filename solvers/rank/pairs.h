@@ -7,7 +7,10 @@
  * over ranks: all sums over pairs cost O(n log n); a small group's are faster pair by pair, on
  * vector registers (Lee & Lin, "Large-scale linear RankSVM", 2014; Airola, Pahikkala & Salakoski,
  * "Training linear ranking SVMs in linearithmic time", 2011). A sample of the pairs is the one case
- * in which pairs are listed. */
+ * in which pairs are listed.
+ *
+ * A pair has the weight of its group, or (RANK_NDCG) that times a worth of its own, which the two
+ * targets fix: sums are then taken target by target, of which there are few. */
 #ifndef SOLVERS_RANK_PAIRS_H
 #define SOLVERS_RANK_PAIRS_H
 
@@ -38,8 +41,13 @@ struct rank_pairs {
     uint32_t *n_levels;                /* (n_groups) */
     uint32_t *below_first, *below_end; /* of each row: the places in its group of the window's rows
                                           that it is preferred to, [first, end) */
-    double *weight;                    /* (n_groups) of a pair of the group */
-    double *group_pairs;               /* (n_groups) preferences of the group */
+    double *weight;                    /* (n_groups) of a pair of the group, of worth 1 */
+    double *group_worth;               /* (n_groups) sum over the preferences of the group of what
+                                          they are worth: their number, but for RANK_NDCG */
+    double *gain, *discount;           /* RANK_NDCG: of each level of a group, from start[] on; a
+                                          pair is worth the product of its levels' differences */
+    double weight_error;      /* a weight of a pair may be off by that part of it, where it is worth
+                            more or less than 1; else 0 */
     struct rank_place *order; /* each group in the score order of the last pass: sorting begins
                                  there, since scores change little from pass to pass */
     size_t *partner_start;    /* sampled: (rows held + 1) of each row in partner; else NULL */
@@ -61,13 +69,27 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
                       const struct rank_preferences *preferences, struct error *err);
 void rank_pairs_free(struct rank_pairs *pairs);
 
+/* What a pair of two levels of the group that begins at `base` is worth. */
+static inline double rank_pairs_worth(const struct rank_pairs *pairs, size_t base, uint32_t one,
+                                      uint32_t other) {
+    return pairs->gain ? (pairs->gain[base + one] - pairs->gain[base + other]) *
+                             (pairs->discount[base + one] - pairs->discount[base + other])
+                       : 1;
+}
+
+/* The same of two rows, by where row[] has them. */
+static inline double rank_pairs_listed(const struct rank_pairs *pairs, size_t base, size_t one,
+                                       size_t other) {
+    return rank_pairs_worth(pairs, base, pairs->level[one], pairs->level[other]);
+}
+
 /* Sorts the group's part of `order` by s (n); spare: room for the group's places. */
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare);
 
 /* weight (n) = the weight of the pairs that each row is in, on either side. */
 int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct error *err);
 
-/* Sums over the pairs active at s (n) and margin delta, weighted by group. count (n): active pairs
+/* Sums over the pairs active at s (n) and margin delta, by their weights. count (n): active pairs
  * that prefer the row less those that prefer another to it. moment (n), if not NULL: the same with
  * each pair counted delta - (s_i - s_j) times. Returns the sum of the weights of active pairs.
  *   hinge sum   sum (delta - m)   = delta sum - count's

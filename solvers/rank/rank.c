@@ -256,8 +256,8 @@ static double unmet_weight(struct rank *rank, const double *s, double slack, dou
         largest = fmax(largest, fabs(s[i]));
     }
     double least = 1 + slack + 8 * DBL_EPSILON * (1 + slack + largest);
-    return fmin(rank->total, rank_pairs_sums(&rank->pairs, s, least, work, NULL) *
-                                 (1 + (double)n * DBL_EPSILON));
+    double up = rank->pairs.gain ? rank->loss[RANK_HINGE].sums_rounding : (double)n * DBL_EPSILON;
+    return fmin(rank->total, rank_pairs_sums(&rank->pairs, s, least, work, NULL) * (1 + up));
 }
 
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
@@ -364,11 +364,12 @@ static double loss_of_nothing(const struct rank *rank, double cost) {
     struct certify_total total = {0};
     for (size_t g = 0; g < pairs->n_groups; g++) {
         double weight = pairs->weight[g];
-        certify_total_add(&total, weight, pairs->group_pairs[g]);
+        certify_total_add(&total, weight, pairs->group_worth[g]);
         total.rounded = total.rounded || weight != floor(weight);
     }
     certify_total_join(&total, pairs->cluster);
-    return certify_total_times(&total, cost);
+    return certify_total_times(&total, cost) *
+           (1 + 2 * cluster_largest(pairs->cluster, pairs->weight_error));
 }
 
 /* Recomputes both bounds in double from the weights. */

@@ -29,15 +29,27 @@ enum rank_method {
 enum rank_step { RANK_LINESEARCH, RANK_DIMINISHING };
 enum rank_stop { RANK_GAP, RANK_DECAY };
 
+/* What C counts for. */
+enum rank_unit {
+    RANK_PAIR,  /* each preference */
+    RANK_QUERY, /* each group: its preferences are worth 1/|P_group| */
+    RANK_NDCG   /* what NDCG would lose if the two rows of a preference swapped places in the best
+                   order (solvers/rank/grades.h); targets are grades */
+};
+
+/* The largest target that is a grade: 2^60 is as far as whole numbers of many measures go. */
+enum { RANK_MOST_GRADE = 60 };
+
 /* Which pairs are preferences, and what each is worth. */
 struct rank_preferences {
     uint32_t gap_low, gap_high; /* window on the difference of dense ranks; UINT32_MAX: no end */
     double fraction;            /* of the pairs, sampled without replacement; 1: all */
     uint64_t seed;              /* of that sample */
-    bool per_query;             /* each group's pairs are worth 1/|P_group| */
-    bool keep;                  /* rank_get_points is wanted; not for RANK_FW */
-    bool exterior;              /* features phi_i x phi_j - phi_j x phi_i of pairs; needs a gram */
-    size_t n_weights;           /* queries with a weight of their own */
+    enum rank_unit unit;
+    bool linear_gain; /* RANK_NDCG: a row of grade g gains g, else 2^g - 1 */
+    bool keep;        /* rank_get_points is wanted; not for RANK_FW */
+    bool exterior;    /* features phi_i x phi_j - phi_j x phi_i of pairs; needs a gram */
+    size_t n_weights; /* queries with a weight of their own */
     const uint64_t *weight_query;
     const double *weight;
 };

@@ -20,13 +20,15 @@ int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank
         return -1;
     }
     for (size_t g = 0; g < pairs->n_groups; g++) {
-        risk->total += pairs->weight[g] * pairs->group_pairs[g];
+        risk->total += pairs->weight[g] * pairs->group_worth[g];
     }
     risk->total = cluster_total(pairs->cluster, risk->total);
-    double terms = (double)pairs->most_rows + (double)pairs->n_groups + (double)pairs->n / 32 + 64;
+    double terms = (double)pairs->most_rows + (double)pairs->n_groups + (double)pairs->n / 32 + 64 +
+                   (pairs->gain ? (double)pairs->most_levels : 0);
+    double weights = cluster_largest(pairs->cluster, pairs->weight_error);
     double groups = (double)pairs->n_groups + 4;
     double ranks = (double)cluster_size(pairs->cluster) - 1;
-    risk->sums_rounding = (cluster_largest(pairs->cluster, terms) + ranks) * DBL_EPSILON;
+    risk->sums_rounding = (cluster_largest(pairs->cluster, terms) + ranks) * DBL_EPSILON + weights;
     risk->groups_rounding = (cluster_largest(pairs->cluster, groups) + ranks) * DBL_EPSILON;
     return 0;
 }
@@ -124,6 +126,10 @@ static double scores_size(const struct rank_risk *risk) {
 /* Of dual_offset and g of the last cut. */
 static struct risk_rounding rounding(const struct rank_risk *risk) {
     double active = risk->active;
+    if (risk->type == RANK_RISK_HINGE && risk->pairs->gain) {
+        return (struct risk_rounding){risk->sums_rounding * active, risk->sums_rounding,
+                                      1 + risk->sums_rounding};
+    }
     if (risk->type == RANK_RISK_HINGE) {
         /* counts are whole numbers; their groups' weights may not be */
         return (struct risk_rounding){risk->groups_rounding * active, 4 * DBL_EPSILON, 1};

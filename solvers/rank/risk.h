@@ -20,8 +20,8 @@ struct rank_risk {
     double mu;                      /* RANK_RISK_HUBER */
     double *count, *moment, *inner; /* (n) work */
     double total;                   /* weight of all pairs, those of all ranks */
-    /* bounds of the relative error of sums over pairs: a group's are added one by one, or place by place,
-     * and those of all rows in lanes; and of sums of whole numbers a group */
+    /* bounds of the relative error of sums over pairs, weights' errors with them: a group's are added one
+     * by one, or place by place, and those of all rows in lanes; and of sums of whole numbers a group */
     double sums_rounding, groups_rounding;
     const double *s; /* (n) of the last cut, borrowed */
     /* left by the last cut */

@@ -1,5 +1,5 @@
-/* The sums over active pairs (pairs.h): Fenwick trees over ranks for large groups, vector
- * registers for small ones, one by one for a sample. */
+/* The sums over active pairs (pairs.h): Fenwick trees over ranks for large groups, or a node a rank where
+ * each two ranks have a worth of their own, vector registers for small ones, one by one for a sample. */
 #include "solvers/rank/pairs.h"
 
 #include "common/base/dispatch.h"
@@ -79,6 +79,61 @@ static void node_prefix(const struct node *tree, uint32_t end, double sign, stru
     }
 }
 
+/* A large group's partners of a row, on one side: its tree, or (RANK_NDCG) a node for each level. */
+struct partners {
+    const struct rank_pairs *pairs;
+    size_t base;
+    uint32_t n_levels;
+    bool down; /* levels count from the top down: partners above are then a prefix too */
+    struct node *node;
+};
+
+static struct partners partners_begin(const struct rank_pairs *pairs, size_t group, bool down,
+                                      struct node *node) {
+    uint32_t n_levels = pairs->n_levels[group];
+    memset(node, 0, ((size_t)n_levels + 1) * sizeof *node);
+    return (struct partners){pairs, pairs->start[group], n_levels, down, node};
+}
+
+static uint32_t partners_level(const struct partners *partners, uint32_t level) {
+    return partners->down ? partners->n_levels - 1 - level : level;
+}
+
+static void partners_add(const struct partners *partners, struct rank_place place) {
+    uint32_t level = partners_level(partners, partners->pairs->level[partners->base + place.place]);
+    if (partners->pairs->gain) {
+        partners->node[level].count += 1;
+        partners->node[level].sum += place.score;
+    } else {
+        node_add(partners->node, partners->n_levels, level, place.score);
+    }
+}
+
+/* The sums over those of them that the window has for a row of that level. */
+static struct node partners_of(const struct partners *partners, uint32_t level) {
+    const struct rank_pairs *pairs = partners->pairs;
+    uint32_t own = partners_level(partners, level);
+    struct node total = {0, 0};
+    if (own < pairs->low) {
+        return total;
+    }
+    uint32_t to = own - pairs->low + 1, from = own > pairs->high ? own - pairs->high : 0;
+    if (pairs->gain) {
+        for (uint32_t l = from; l < to; l++) {
+            double worth =
+                rank_pairs_worth(pairs, partners->base, level, partners_level(partners, l));
+            total.count += worth * partners->node[l].count;
+            total.sum += worth * partners->node[l].sum;
+        }
+        return total;
+    }
+    node_prefix(partners->node, to, 1, &total);
+    if (from > 0) {
+        node_prefix(partners->node, from, -1, &total);
+    }
+    return total;
+}
+
 struct sums_task {
     struct rank_pairs *pairs;
     const double *s;
@@ -87,29 +142,19 @@ struct sums_task {
 };
 
 /* Partners below: adds to count and moment of each row of the group, and returns their number. */
-static double sums_up(const struct sums_task *task, size_t group, struct node *tree) {
+static double sums_up(const struct sums_task *task, size_t group, struct node *nodes) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
     const struct rank_place *order = pairs->order + base;
-    const uint32_t *level = pairs->level + base;
-    uint32_t n_levels = pairs->n_levels[group];
+    const struct partners partners = partners_begin(pairs, group, false, nodes);
     double weight = pairs->weight[group], active = 0;
-    memset(tree, 0, ((size_t)n_levels + 1) * sizeof *tree);
     size_t inserted = m;
     for (size_t q = m; q-- > 0;) {
         double score = order[q].score;
         while (inserted > 0 && score - order[inserted - 1].score < task->delta) {
-            inserted--;
-            node_add(tree, n_levels, level[order[inserted].place], order[inserted].score);
+            partners_add(&partners, order[--inserted]);
         }
-        uint32_t own = level[order[q].place];
-        struct node below = {0, 0};
-        if (own >= pairs->low) {
-            node_prefix(tree, own - pairs->low + 1, 1, &below);
-            if (own > pairs->high) {
-                node_prefix(tree, own - pairs->high, -1, &below);
-            }
-        }
+        struct node below = partners_of(&partners, pairs->level[base + order[q].place]);
         size_t row = pairs->row[base + order[q].place];
         task->count[row] += weight * below.count;
         if (task->moment) {
@@ -121,31 +166,19 @@ static double sums_up(const struct sums_task *task, size_t group, struct node *t
 }
 
 /* Partners above. The comparison is that of sums_up to the bit, so both see the same pairs. */
-static void sums_down(const struct sums_task *task, size_t group, struct node *tree) {
+static void sums_down(const struct sums_task *task, size_t group, struct node *nodes) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
     const struct rank_place *order = pairs->order + base;
-    const uint32_t *level = pairs->level + base;
-    uint32_t n_levels = pairs->n_levels[group];
+    const struct partners partners = partners_begin(pairs, group, true, nodes);
     double weight = pairs->weight[group];
-    memset(tree, 0, ((size_t)n_levels + 1) * sizeof *tree);
     size_t inserted = 0;
     for (size_t q = 0; q < m; q++) {
         double score = order[q].score;
         while (inserted < m && order[inserted].score - score < task->delta) {
-            /* levels from the top down: partners above are then a prefix too */
-            node_add(tree, n_levels, n_levels - 1 - level[order[inserted].place],
-                     order[inserted].score);
-            inserted++;
+            partners_add(&partners, order[inserted++]);
         }
-        uint32_t own = n_levels - 1 - level[order[q].place];
-        struct node above = {0, 0};
-        if (own >= pairs->low) {
-            node_prefix(tree, own - pairs->low + 1, 1, &above);
-            if (own > pairs->high) {
-                node_prefix(tree, own - pairs->high, -1, &above);
-            }
-        }
+        struct node above = partners_of(&partners, pairs->level[base + order[q].place]);
         size_t row = pairs->row[base + order[q].place];
         task->count[row] -= weight * above.count;
         if (task->moment) {
@@ -173,21 +206,58 @@ DISPATCH static struct node row_below(double score, double delta, const double *
     return (struct node){count, moment};
 }
 
-/* All pairs of a small group. scratch has room for five numbers a row. */
+/* The same of a row of that gain and discount, its pairs by their worth. */
+DISPATCH static struct node row_below_graded(double score, double gain, double discount,
+                                             double delta, const double *restrict x,
+                                             const double *restrict gains,
+                                             const double *restrict discounts, size_t n,
+                                             double *restrict down, double *restrict down_moment) {
+    double count = 0, moment = 0;
+#pragma omp simd reduction(+ : count, moment)
+    for (size_t j = 0; j < n; j++) {
+        double margin = score - x[j];
+        double worth = (gain - gains[j]) * (discount - discounts[j]);
+        double on = margin < delta ? worth : 0.0;
+        double above = margin < delta ? worth * (delta - margin) : 0.0;
+        count += on;
+        moment += above;
+        down[j] += on;
+        down_moment[j] += above;
+    }
+    return (struct node){count, moment};
+}
+
+/* The gains and discounts of a group's rows, (m) each. */
+static void spread_grades(const struct rank_pairs *pairs, size_t base, size_t m, double *gains,
+                          double *discounts) {
+    for (size_t k = 0; pairs->gain && k < m; k++) {
+        uint32_t level = pairs->level[base + k];
+        gains[k] = pairs->gain[base + level];
+        discounts[k] = pairs->discount[base + level];
+    }
+}
+
+/* All pairs of a small group. scratch has room for five numbers a row, or seven. */
 static double sums_direct(const struct sums_task *task, size_t group, double *scratch) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
     double weight = pairs->weight[group], active = 0;
     double *x = scratch, *down = x + m, *down_moment = down + m;
     struct node *up = (struct node *)(void *)(down_moment + m);
+    double *gains = down_moment + 3 * m, *discounts = gains + m;
+    spread_grades(pairs, base, m, gains, discounts);
     for (size_t k = 0; k < m; k++) {
         x[k] = task->s[pairs->row[base + k]];
         down[k] = down_moment[k] = 0;
     }
     for (size_t k = 0; k < m; k++) {
         size_t first = pairs->below_first[base + k];
-        up[k] = row_below(x[k], task->delta, x + first, pairs->below_end[base + k] - first,
-                          down + first, down_moment + first);
+        size_t n = pairs->below_end[base + k] - first;
+        up[k] = pairs->gain
+                    ? row_below_graded(x[k], gains[k], discounts[k], task->delta, x + first,
+                                       gains + first, discounts + first, n, down + first,
+                                       down_moment + first)
+                    : row_below(x[k], task->delta, x + first, n, down + first, down_moment + first);
         active += up[k].count;
     }
     for (size_t k = 0; k < m; k++) {
@@ -211,12 +281,13 @@ static double sums_listed(const struct sums_task *task, size_t group) {
             size_t j = pairs->row[base + pairs->partner[p]];
             double margin = task->s[i] - task->s[j];
             if (margin < task->delta) {
-                active += 1;
-                task->count[i] += weight;
-                task->count[j] -= weight;
+                double worth = rank_pairs_listed(pairs, base, k, base + pairs->partner[p]);
+                active += worth;
+                task->count[i] += weight * worth;
+                task->count[j] -= weight * worth;
                 if (task->moment) {
-                    task->moment[i] += weight * (task->delta - margin);
-                    task->moment[j] -= weight * (task->delta - margin);
+                    task->moment[i] += weight * worth * (task->delta - margin);
+                    task->moment[j] -= weight * worth * (task->delta - margin);
                 }
             }
         }

@@ -86,7 +86,8 @@ static inline struct rank_preferences all_pairs(void) {
 static inline void list_pairs(struct reference_pairs *pairs, const struct reference_data *rows,
                               const struct rank_preferences *preferences, double cost) {
     reference_pairs_list(pairs, rows, preferences->gap_low, preferences->gap_high, cost,
-                         preferences->per_query);
+                         preferences->linear_gain ? REFERENCE_NDCG_LINEAR
+                                                  : (enum reference_unit)preferences->unit);
     for (size_t p = 0; p < pairs->m; p++) {
         for (size_t w = 0; w < preferences->n_weights; w++) {
             if (rows->query[pairs->i[p]] == preferences->weight_query[w]) {
@@ -191,6 +192,7 @@ struct fit {
 };
 
 static const char *describe(const struct fit *fit) {
+    static const char *const unit[] = {"", " per query", " per ndcg"};
     static char text[300];
     snprintf(text, sizeof text,
              "%s kernel %d %s loss %d method %d C %g epsilon %g window %u:%u%s%s n %zu",
@@ -198,8 +200,8 @@ static const char *describe(const struct fit *fit) {
              fit->shape == DENSE ? "dense" : "sparse", (int)fit->parameters.loss,
              (int)fit->parameters.method, fit->parameters.cost, fit->parameters.epsilon,
              (unsigned)fit->preferences.gap_low, (unsigned)fit->preferences.gap_high,
-             fit->preferences.per_query ? " per query" : "",
-             fit->preferences.exterior ? " exterior" : "", fit->rows->n);
+             unit[fit->preferences.unit], fit->preferences.exterior ? " exterior" : "",
+             fit->rows->n);
     return text;
 }
 

@@ -1,7 +1,7 @@
 /* The test's own RankSVM, to hold the programs against: see reference.h.
  *
  *   oracle FILE [-t K] [-d N] [-g G] [-r R] [-c C] [-l hinge|squared-hinge] [-e GAP]
- *          [--rank-gap LO:HI] [--cost-per query] [-w QID:W] [--exterior]
+ *          [--rank-gap LO:HI] [--cost-per query|ndcg|linear] [-w QID:W] [--exterior]
  *       prints "pairs", "primal", "dual" of the optimum over explicit pairs
  *   oracle --metrics FILE SCORES [--min-group N] [--at K]
  *       prints the measures of the scores (one a line) by their definitions
@@ -208,7 +208,8 @@ static int print_optimum(int argc, char **argv) {
     struct reference_data data;
     struct reference_kernel kernel = {0, 3, 0, 0};
     struct reference_pairs pairs;
-    bool squared = false, exterior = false, per_query = false;
+    bool squared = false, exterior = false;
+    enum reference_unit unit = REFERENCE_PAIR;
     double cost = 1, gap = 1e-10, weight[MAX_WEIGHTS];
     unsigned long weight_query[MAX_WEIGHTS];
     size_t low = 1, high = SIZE_MAX, n_weights = 0;
@@ -237,7 +238,10 @@ static int print_optimum(int argc, char **argv) {
         } else if (strcmp(name, "-l") == 0) {
             squared = strcmp(value, "squared-hinge") == 0;
         } else if (strcmp(name, "--cost-per") == 0) {
-            per_query = strcmp(value, "query") == 0;
+            unit = strcmp(value, "query") == 0    ? REFERENCE_QUERY
+                   : strcmp(value, "ndcg") == 0   ? REFERENCE_NDCG
+                   : strcmp(value, "linear") == 0 ? REFERENCE_NDCG_LINEAR
+                                                  : REFERENCE_PAIR;
         } else if (strcmp(name, "--rank-gap") == 0) {
             low = strtoul(value, &end, 10);
             high = strcmp(end, ":inf") == 0 ? SIZE_MAX : strtoul(end + 1, NULL, 10);
@@ -248,7 +252,7 @@ static int print_optimum(int argc, char **argv) {
             die("unknown option", name);
         }
     }
-    reference_pairs_list(&pairs, &data, low, high, cost, per_query);
+    reference_pairs_list(&pairs, &data, low, high, cost, unit);
     for (size_t p = 0; p < pairs.m; p++) {
         for (size_t w = 0; w < n_weights; w++) {
             pairs.cost[p] *= data.query[pairs.i[p]] == weight_query[w] ? weight[w] : 1;
@@ -281,7 +285,7 @@ static void check_itself(void) {
         double cost = pow(10, power), primal, dual;
         double hinge = cost < .25 ? cost - 2 * cost * cost : .125;
         struct reference_pairs pairs;
-        reference_pairs_list(&pairs, &data, 1, SIZE_MAX, cost, false);
+        reference_pairs_list(&pairs, &data, 1, SIZE_MAX, cost, REFERENCE_PAIR);
         bool ok = pairs.m == 1 && pairs.i[0] == 0;
         ok = ok && reference_optimum(&data, &linear, &pairs, false, false, 1e-12, &primal, &dual) &&
              near(primal, hinge) && near(dual, hinge);

@@ -69,7 +69,7 @@ static void check_preferences(void) {
             fit.kernel.type = 0;
         }
         fit.parameters.loss = kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE;
-        fit.preferences.per_query = kind & 4;
+        fit.preferences.unit = kind & 4 ? RANK_QUERY : RANK_PAIR;
         fit.preferences.n_weights = kind & 8 ? 2 : 0;
         fit.preferences.weight_query = query;
         fit.preferences.weight = weight;
@@ -110,7 +110,7 @@ static void check_exterior(void) {
             fit.preferences.exterior = true;
             fit_once(&fit);
             fit.preferences.gap_low = 2;
-            fit.preferences.per_query = true;
+            fit.preferences.unit = RANK_QUERY;
             fit_once(&fit);
         }
     }

@@ -123,11 +123,64 @@ static inline size_t reference_dense_rank(const struct reference_data *data, siz
     return rank;
 }
 
-/* All pairs within the window; cost is `cost`, over the group's number of pairs if per_query. */
+/* What C counts for: in the order of the product's. */
+enum reference_unit { REFERENCE_PAIR, REFERENCE_QUERY, REFERENCE_NDCG, REFERENCE_NDCG_LINEAR };
+
+/* The mean of 1 / log2(1 + place) over the places that rows with row i's grade take up in the best order. */
+static inline double reference_discount(const struct reference_data *data, size_t i) {
+    size_t above = 0, equal = 0;
+    for (size_t j = 0; j < data->n; j++) {
+        if (data->query[j] == data->query[i]) {
+            above += data->t[j] > data->t[i];
+            equal += data->t[j] == data->t[i];
+        }
+    }
+    double sum = 0;
+    for (size_t place = above + 1; place <= above + equal; place++) {
+        sum += 1 / log2(1 + (double)place);
+    }
+    return sum / (double)equal;
+}
+
+static inline double reference_gain(double grade, enum reference_unit unit) {
+    return unit == REFERENCE_NDCG ? pow(2, grade) - 1 : grade;
+}
+
+/* weight (pairs) times what each is worth in NDCG, where targets below 0 are none. */
+static inline void reference_weigh(struct reference_pairs *pairs,
+                                   const struct reference_data *graded, enum reference_unit unit) {
+    double *discount = (double *)reference_alloc(graded->n, sizeof(double));
+    double *ideal = (double *)reference_alloc(graded->n, sizeof(double));
+    for (size_t i = 0; i < graded->n; i++) {
+        discount[i] = reference_discount(graded, i);
+    }
+    for (size_t i = 0; i < graded->n; i++) {
+        for (size_t k = 0; k < graded->n; k++) {
+            ideal[i] += graded->query[k] == graded->query[i]
+                            ? reference_gain(graded->t[k], unit) * discount[k]
+                            : 0;
+        }
+    }
+    for (size_t p = 0; p < pairs->m; p++) {
+        size_t i = pairs->i[p], j = pairs->j[p];
+        double gains = reference_gain(graded->t[i], unit) - reference_gain(graded->t[j], unit);
+        pairs->cost[p] *= gains * (discount[i] - discount[j]) / ideal[i];
+    }
+    free(discount);
+    free(ideal);
+}
+
+/* All pairs within the window; cost is `cost`, over the group's number of pairs or times the pair's weight
+ * in NDCG, where targets below 0 become 0. */
 static inline void reference_pairs_list(struct reference_pairs *pairs,
-                                        const struct reference_data *data, size_t low, size_t high,
-                                        double cost, bool per_query) {
+                                        const struct reference_data *rows, size_t low, size_t high,
+                                        double cost, enum reference_unit unit) {
+    struct reference_data own = *rows, *data = &own;
     size_t n = data->n;
+    own.t = (double *)reference_alloc(n, sizeof(double));
+    for (size_t i = 0; i < n; i++) {
+        own.t[i] = unit >= REFERENCE_NDCG ? fmax(0, rows->t[i]) : rows->t[i];
+    }
     pairs->m = 0;
     pairs->i = (size_t *)reference_alloc(n * n, sizeof(size_t));
     pairs->j = (size_t *)reference_alloc(n * n, sizeof(size_t));
@@ -145,13 +198,17 @@ static inline void reference_pairs_list(struct reference_pairs *pairs,
             }
         }
     }
-    for (size_t p = 0; p < pairs->m && per_query; p++) {
+    for (size_t p = 0; p < pairs->m && unit == REFERENCE_QUERY; p++) {
         size_t size = 0;
         for (size_t q = 0; q < pairs->m; q++) {
             size += data->query[pairs->i[q]] == data->query[pairs->i[p]];
         }
         pairs->cost[p] = cost / (double)size;
     }
+    if (unit >= REFERENCE_NDCG) {
+        reference_weigh(pairs, data, unit);
+    }
+    free(own.t);
 }
 
 /* (m, m): products of the pairs' features, the caller frees */

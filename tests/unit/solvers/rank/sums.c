@@ -101,7 +101,7 @@ static void check_sums(void) {
         struct rank_preferences preferences = all_pairs();
         preferences.gap_low = kind & 1 ? 2 : 1;
         preferences.gap_high = kind & 2 ? 3 : UINT32_MAX;
-        preferences.per_query = kind & 4;
+        preferences.unit = kind & 4 ? RANK_QUERY : RANK_PAIR;
         preferences.n_weights = kind & 8 ? 2 : 0;
         preferences.weight_query = query;
         preferences.weight = weight;
