@@ -115,6 +115,23 @@ struct ball ball_exponential(struct ball a) {
     return ball_make(m, m.hi * (spread + 0x1p-92) * BALL_UP);
 }
 
+/* With y near log a, t = a exp(-y) - 1: y + log(1 + t) = y + t - t^2 / 2 + ..., what is left out at most
+ * |t|^3 for |t| < 1/2. */
+struct ball ball_logarithm(struct ball a) {
+    if (!(a.m.hi - a.r > 0) || !(a.m.hi < INFINITY)) {
+        return unknown();
+    }
+    struct ball y = ball_of(log(a.m.hi));
+    struct ball t = ball_subtract(ball_multiply(a, ball_exponential(ball_negative(y))), ball_of(1));
+    double size = ball_most(t);
+    if (!(size < 0.5)) {
+        return unknown();
+    }
+    struct ball half = ball_divide(ball_multiply(t, t), ball_of(2));
+    struct ball sum = ball_add(y, ball_subtract(t, half));
+    return ball_make(sum.m, sum.r + size * size * size * BALL_UP);
+}
+
 /* 1 - 2 / (exp(2 a) + 1). */
 struct ball ball_tangent(struct ball a) {
     const double far = 300;

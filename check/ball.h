@@ -123,7 +123,8 @@ struct ball ball_root(struct ball a);
 
 /* e^a; unknown above a = 690, near the end of doubles. */
 struct ball ball_exponential(struct ball a);
-struct ball ball_tangent(struct ball a); /* tanh */
+struct ball ball_logarithm(struct ball a); /* unknown where a may be 0 */
+struct ball ball_tangent(struct ball a);   /* tanh */
 struct ball ball_power(struct ball a, int degree);
 
 /* max(0, a), |a|, and the smaller and the larger of two. */

@@ -1,5 +1,7 @@
 #include "check/preferences.h"
 
+#include "check/grades.h"
+
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/base/random.h"
@@ -19,12 +21,15 @@ static int compare_rows(const void *a, const void *b) {
                                     : (x->number > y->number) - (x->number < y->number);
 }
 
-static void sort_rows(struct preferences *preferences) {
+static int sort_rows(struct preferences *preferences, bool graded, struct error *err) {
     const struct data *data = &preferences->task->data;
     struct preference_row *row = preferences->row;
     for (size_t i = 0; i < preferences->n; i++) {
         row[i] = (struct preference_row){data->query ? data->query[i] : 0, data->target[i],
                                          (uint32_t)i, 0};
+        if (graded && grades_of(row[i].target, &row[i].target, err) < 0) {
+            return -1;
+        }
     }
     qsort(row, preferences->n, sizeof *row, compare_rows);
     for (size_t a = 0; a < preferences->n; a++) {
@@ -33,6 +38,7 @@ static void sort_rows(struct preferences *preferences) {
         }
         preferences->place[row[a].number] = (uint32_t)a;
     }
+    return 0;
 }
 
 size_t preferences_end(const struct preferences *preferences, size_t first) {
@@ -53,7 +59,45 @@ double preferences_count(const struct preferences *preferences, size_t first, si
     return n;
 }
 
+struct ball preferences_total(const struct preferences *preferences, size_t first, size_t end,
+                              double pairs) {
+    struct ball total = ball_of(0);
+    if (!preferences->gain) {
+        return ball_of(pairs);
+    }
+    for (size_t a = first; a < end; a++) {
+        for (size_t b = first; b < a; b++) {
+            if (preferences_has(preferences, a, b)) {
+                total = ball_add(total, preferences_worth(preferences, a, b));
+            }
+        }
+    }
+    return total;
+}
+
 /* ---- what the proof says of them ---- */
+
+/* Gains and discounts, query by query. */
+static int weigh(struct preferences *preferences, struct error *err) {
+    size_t n = preferences->n;
+    bool linear = task_text(preferences->task, "gain") != NULL;
+    double *grade = memory_array(n, sizeof *grade, "grades", err);
+    preferences->gain = memory_array(n, sizeof *preferences->gain, "grades", err);
+    preferences->discount = memory_array(n, sizeof *preferences->discount, "grades", err);
+    preferences->ideal = memory_array(n, sizeof *preferences->ideal, "grades", err);
+    int status = grade && preferences->gain && preferences->discount && preferences->ideal ? 0 : -1;
+    for (size_t a = 0; status == 0 && a < n; a++) {
+        grade[a] = preferences->row[a].target;
+    }
+    for (size_t first = 0, end; status == 0 && first < n; first = end) {
+        end = preferences_end(preferences, first);
+        preferences->ideal[first] =
+            grades_weigh(grade + first, end - first, linear, preferences->gain + first,
+                         preferences->discount + first);
+    }
+    free(grade);
+    return status;
+}
 
 /* LOW:HIGH; HIGH may be inf. */
 static int read_window(struct preferences *preferences, struct error *err) {
@@ -94,7 +138,7 @@ int preferences_cost(const struct preferences *preferences, size_t first, double
     }
     *cost = ball_multiply(ball_of(task->model.cost), ball_of(weight));
     if (task_text(task, "cost-per") && pairs > 0) {
-        *cost = ball_divide(*cost, ball_of(pairs));
+        *cost = ball_divide(*cost, preferences->gain ? preferences->ideal[first] : ball_of(pairs));
     }
     return 0;
 }
@@ -178,13 +222,18 @@ int preferences_create(struct preferences *preferences, const struct task *task,
     *preferences = (struct preferences){.task = task, .n = task->data.n_rows};
     preferences->row = memory_array(preferences->n, sizeof *preferences->row, "rows", err);
     preferences->place = memory_array(preferences->n, sizeof *preferences->place, "rows", err);
+    const char *unit = task_text(task, "cost-per");
+    bool graded = unit && strcmp(unit, "ndcg") == 0;
     int status = preferences->row && preferences->place ? 0 : -1;
     if (status < 0 || read_window(preferences, err) < 0 ||
         read_share(task, &share, &seed, err) < 0) {
         preferences_free(preferences);
         return -1;
     }
-    sort_rows(preferences);
+    if (sort_rows(preferences, graded, err) < 0 || (graded && weigh(preferences, err) < 0)) {
+        preferences_free(preferences);
+        return -1;
+    }
     if (share < 1 && draw(preferences, share, seed, err) < 0) {
         preferences_free(preferences);
         return -1;
@@ -195,6 +244,9 @@ int preferences_create(struct preferences *preferences, const struct task *task,
 void preferences_free(struct preferences *preferences) {
     free(preferences->row);
     free(preferences->place);
+    free(preferences->gain);
+    free(preferences->discount);
+    free(preferences->ideal);
     free(preferences->bit);
     free(preferences->kept);
     *preferences = (struct preferences){0};

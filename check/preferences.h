@@ -23,7 +23,9 @@ struct preferences {
     struct preference_row *row; /* (n) by query, target and number: a row's place */
     uint32_t *place;            /* (n) of each row */
     double low, high;
-    size_t *bit; /* (n) sampled: of each place's first pair in `kept`; else NULL */
+    struct ball *gain, *discount; /* (n) with a cost per ndcg: of each place; else NULL */
+    struct ball *ideal;           /* (n) DCG* of the query that begins there */
+    size_t *bit;                  /* (n) sampled: of each place's first pair in `kept`; else NULL */
     uint8_t *kept;
 };
 
@@ -38,9 +40,24 @@ size_t preferences_end(const struct preferences *preferences, size_t first);
 /* The number of pairs of a query. */
 double preferences_count(const struct preferences *preferences, size_t first, size_t end);
 
-/* *cost = C times the weight of a pair, of the query at place `first` with so many pairs. */
+/* What the pairs of a query are worth together: their number, or with a cost per ndcg the sum of
+ * preferences_worth. */
+struct ball preferences_total(const struct preferences *preferences, size_t first, size_t end,
+                              double pairs);
+
+/* *cost = C times the weight of a pair of worth 1, of the query at place `first` with so many pairs. */
 int preferences_cost(const struct preferences *preferences, size_t first, double pairs,
                      struct ball *cost, struct error *err);
+
+/* What the pair of the rows at places a and b of one query is worth. */
+static inline struct ball preferences_worth(const struct preferences *preferences, size_t a,
+                                            size_t b) {
+    if (!preferences->gain) {
+        return ball_of(1);
+    }
+    return ball_multiply(ball_subtract(preferences->gain[a], preferences->gain[b]),
+                         ball_subtract(preferences->discount[a], preferences->discount[b]));
+}
 
 /* Whether the row at place a is preferred to that at place b < a of its query. */
 static inline bool preferences_has(const struct preferences *preferences, size_t a, size_t b) {

@@ -1,7 +1,8 @@
 /* RankSVM (doc/mathematics, "rank"): with r the dense ranks of the targets in their query and P the pairs
  * (i, j) of one query with low <= r_i - r_j <= high,
  *   min 1/2 |f|^2 + C sum over P of v l(1 - (s_i - s_j)),
- *   D = sum alpha [- alpha^2 / 4 C v] - 1/2 |A'alpha|^2,  0 <= alpha [<= C v].
+ *   D = sum alpha [- alpha^2 / 4 C v] - 1/2 |A'alpha|^2,  0 <= alpha [<= C v],
+ * v of its query, or with a cost per ndcg times what the pair is worth (check/preferences.h).
  * The proof has alpha by points: scores t of the rows, a weight and a smoothing mu each, alpha = C v sum
  * of weight a, with a = clip(u / mu, 0, 1), at mu = 0 the step at u = 0, or 2 max(0, u) with the square, u
  * = 1 - (t_i - t_j). Whatever a comes out is feasible: it is taken for exact. Without points the proof
@@ -31,7 +32,7 @@ struct rank {
     size_t n_points;
     double *t;            /* (points, n) */
     struct ball_sum *sum; /* (n) work, by place */
-    struct ball *cost;    /* (n) C v of each row's query */
+    struct ball *cost;    /* (n) C v of each row's query, of pairs of worth 1 */
     struct ball linear;
     struct point_pair *pair; /* (n_pairs) alpha of pairs, where features are of pairs */
     size_t n_pairs;
@@ -104,6 +105,19 @@ static inline struct dd slope(bool squared, double mu, double better, double wor
     return a.hi >= 1 ? one : a;
 }
 
+/* Adds a pair's part, times what it is worth. */
+static void add_worth(const struct rank *rank, size_t a, size_t b, struct dd slope,
+                      struct ball_sum *linear) {
+    struct ball own = {slope, 0}, worth = preferences_worth(&rank->preferences, a, b);
+    ball_sum_product(&rank->sum[a], own, worth);
+    ball_sum_product(&rank->sum[b], ball_negative(own), worth);
+    ball_sum_product(linear, own, worth);
+    if (rank->task->squared) {
+        struct dd square = dd_multiply(slope, slope);
+        ball_sum_product(linear, (struct ball){{-square.hi / 4, -square.lo / 4}, 0}, worth);
+    }
+}
+
 /* Adds a point's part of alpha in a query to g and the linear part. */
 static void add_point(struct rank *rank, const struct point *point, size_t first, size_t end,
                       struct ball cost, struct function *g) {
@@ -119,7 +133,9 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
             }
             struct dd own =
                 slope(squared, point->smoothing, point->t[row[a].number], point->t[row[b].number]);
-            if (own.hi > 0) {
+            if (own.hi > 0 && rank->preferences.gain) {
+                add_worth(rank, a, b, own, &linear);
+            } else if (own.hi > 0) {
                 ball_sum_add(&rank->sum[a], own);
                 ball_sum_add(&rank->sum[b], dd_negative(own));
                 ball_sum_add(&linear, own);
@@ -145,6 +161,12 @@ static bool is_preferred(const struct rank *rank, size_t i, size_t k) {
            preferences_has(preferences, a, b);
 }
 
+/* What the pair of rows i and k is worth. */
+static struct ball worth_of(const struct rank *rank, size_t i, size_t k) {
+    const struct preferences *preferences = &rank->preferences;
+    return preferences_worth(preferences, preferences->place[i], preferences->place[k]);
+}
+
 /* alpha of pairs, where there are no points: each within a query's bounds. */
 static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
     const struct proof *proof = &rank->task->proof;
@@ -155,9 +177,12 @@ static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
         if (other >= rank->n || value.b > 0) {
             return error_set(err, ERROR_RUNTIME, "there is no row %zu", (size_t)value.a);
         }
-        struct ball alpha = ball_of(value.value), most = rank->cost[value.row];
-        if (!is_preferred(rank, value.row, other) || value.value < 0 ||
-            (!squared && !loss_clip(most, &alpha))) {
+        struct ball alpha = ball_of(value.value), most = ball_of(0);
+        bool preferred = is_preferred(rank, value.row, other);
+        if (preferred) {
+            most = ball_multiply(rank->cost[value.row], worth_of(rank, value.row, other));
+        }
+        if (!preferred || value.value < 0 || (!squared && !loss_clip(most, &alpha))) {
             task_wrong(rank->task, "the dual point is not feasible: row %zu",
                        (size_t)value.row + 1);
             return 0;
@@ -192,7 +217,8 @@ static int read_dual(struct rank *rank, struct function *g, struct error *err) {
         for (size_t a = first; a < end; a++) {
             rank->cost[preferences->row[a].number] = cost;
         }
-        findings->nothing = ball_add(findings->nothing, ball_multiply(cost, ball_of(pairs)));
+        struct ball total = preferences_total(preferences, first, end, pairs);
+        findings->nothing = ball_add(findings->nothing, ball_multiply(cost, total));
         all += pairs;
     }
     double claimed;
@@ -208,6 +234,12 @@ static int read_dual(struct rank *rank, struct function *g, struct error *err) {
 
 /* ---- functions of rows ---- */
 
+/* A loss times what the pair at these places is worth. */
+static struct ball times_worth(const struct rank *rank, size_t a, size_t b, struct ball loss) {
+    return rank->preferences.gain ? ball_multiply(loss, preferences_worth(&rank->preferences, a, b))
+                                  : loss;
+}
+
 static struct ball query_loss(const struct rank *rank, size_t first, size_t end,
                               const struct ball *s) {
     const struct preference_row *row = rank->preferences.row;
@@ -217,7 +249,8 @@ static struct ball query_loss(const struct rank *rank, size_t first, size_t end,
         for (size_t b = first; b < a && row[b].level < row[a].level; b++) {
             if (preferences_has(&rank->preferences, a, b)) {
                 struct ball margin = ball_subtract(s[row[a].number], s[row[b].number]);
-                sum = ball_add(sum, loss_of(rank->task->squared, ball_subtract(one, margin)));
+                struct ball loss = loss_of(rank->task->squared, ball_subtract(one, margin));
+                sum = ball_add(sum, times_worth(rank, a, b, loss));
             }
         }
     }
@@ -256,7 +289,8 @@ static void add_margins(void *context, size_t i, const struct ball *F) {
     for (size_t k = 0; k < rank->n; k++) {
         if (is_preferred(rank, i, k)) {
             struct ball u = ball_subtract(ball_of(1), F[k]);
-            sum = ball_add(sum, loss_of(rank->task->squared, u));
+            size_t a = rank->preferences.place[i], b = rank->preferences.place[k];
+            sum = ball_add(sum, times_worth(rank, a, b, loss_of(rank->task->squared, u)));
         }
     }
     rank->loss[i] = ball_multiply(rank->cost[i], sum);
@@ -333,6 +367,25 @@ static int check_pairs(struct rank *rank, struct error *err) {
 
 /* ---- all ---- */
 
+/* What C counts for, as the proof and the model have it. */
+static int check_unit(struct task *task, const char *unit, struct error *err) {
+    static const char *const keys[] = {"cost-per", "gain"};
+    const char *gain = task_text(task, "gain");
+    if (unit && strcmp(unit, "query") != 0 && strcmp(unit, "ndcg") != 0) {
+        return error_set(err, ERROR_RUNTIME, "not a unit of the cost: '%.100s'", unit);
+    }
+    if (gain && strcmp(gain, "linear") != 0) {
+        return error_set(err, ERROR_RUNTIME, "not a gain: '%.100s'", gain);
+    }
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        const char *claimed = model_value(&task->model, keys[k]), *own = task_text(task, keys[k]);
+        if (claimed && (!own || strcmp(claimed, own) != 0)) {
+            task_wrong(task, "the model is of %s %.100s, and the proof is not", keys[k], claimed);
+        }
+    }
+    return 0;
+}
+
 static int check(struct task *task, struct error *err) {
     struct rank rank = {.task = task, .n = task->data.n_rows, .linear = ball_of(0)};
     const char *unit = task_text(task, "cost-per");
@@ -340,8 +393,8 @@ static int check(struct task *task, struct error *err) {
         (!task->model.pairs && task->model.n_outputs != 1)) {
         return error_set(err, ERROR_RUNTIME, "not a model of rank with a proof");
     }
-    if (unit && strcmp(unit, "query") != 0) {
-        return error_set(err, ERROR_RUNTIME, "not a unit of the cost: '%.100s'", unit);
+    if (check_unit(task, unit, err) < 0) {
+        return -1;
     }
     rank.sum = memory_array(rank.n, sizeof *rank.sum, "rows", err);
     rank.cost = memory_array(rank.n, sizeof *rank.cost, "rows", err);
