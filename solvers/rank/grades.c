@@ -44,7 +44,7 @@ static double fill_levels(struct rank_pairs *pairs, size_t group, bool linear,
         double *gain = &pairs->gain[base + l], *discount = &pairs->discount[base + l];
         *gain = linear ? *gain : exp2(*gain);
         *discount = (double)(mean[l] - mean[0]);
-        double error = 2 * sums * (double)mean[l] + DBL_EPSILON * *discount;
+        double error = 2 * sums * (double)mean[l] + DBL_EPSILON / 2 * *discount;
         if (l > 0) { /* levels that are further apart are off by less */
             most = fmax(most, (error + before) / (*discount - discount[-1]));
         }
@@ -95,8 +95,8 @@ int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err) 
         pairs->weight[g] = (double)(pairs->weight[g] / ideal);
         pairs->group_worth[g] = group_worth(pairs, g);
     }
-    /* differences, products and quotients, in double, besides */
-    pairs->weight_error = error + 8 * DBL_EPSILON;
+    /* two differences, two products and a quotient, in double, besides; and what is of second order */
+    pairs->weight_error = error + 3 * DBL_EPSILON;
     free(discount);
     free(mean);
     return status;

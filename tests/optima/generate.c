@@ -193,7 +193,10 @@ static void make_rank(uint64_t *state, struct trial *trial) {
         give(trial, GAP_HIGH, one_in(state, 2) ? (double)INFINITY : 2 + below(state, 3));
     }
     if (one_in(state, 5)) {
-        give(trial, COST_PER, 1);
+        give(trial, COST_PER, 1 + below(state, 2));
+        for (size_t i = 0; i < trial->n && trial_is(trial, COST_PER, 2); i++) {
+            trial->target[i] = fmin(trial->target[i], 40);
+        }
     }
     if (one_in(state, 5)) {
         choose_weights(state, trial, queries);

@@ -5,13 +5,46 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The target, which is a grade where C counts for NDCG: none is below 0. */
+static double target_of(const struct trial *trial, size_t row) {
+    return trial_is(trial, COST_PER, 2) ? fmax(0, trial->target[row]) : trial->target[row];
+}
+
+/* The mean of 1 / log2(1 + place) over the places of the row's grade in the best order of its query. */
+static real discount_of(const struct trial *trial, size_t row) {
+    size_t above = 0, equal = 0;
+    real sum = 0;
+    for (size_t i = 0; i < trial->n; i++) {
+        bool own = trial->query[i] == trial->query[row];
+        above += own && target_of(trial, i) > target_of(trial, row);
+        equal += own && target_of(trial, i) == target_of(trial, row);
+    }
+    for (size_t place = above + 1; place <= above + equal; place++) {
+        sum += 1 / log2l(1 + (real)place);
+    }
+    return sum / (real)equal;
+}
+
+/* What NDCG, with gains 2^g - 1, loses when the two rows swap places. */
+static real worth_of(const struct trial *trial, size_t better, size_t worse) {
+    real ideal = 0, gain[2] = {exp2l(target_of(trial, better)), exp2l(target_of(trial, worse))};
+    for (size_t i = 0; i < trial->n; i++) {
+        if (trial->query[i] == trial->query[better]) {
+            ideal += (exp2l(target_of(trial, i)) - 1) * discount_of(trial, i);
+        }
+    }
+    return (gain[0] - gain[1]) * (discount_of(trial, better) - discount_of(trial, worse)) / ideal;
+}
+
 /* How many targets of the row's query, each counted once, are below its own. */
 static size_t rank_of(const struct trial *trial, size_t row) {
     size_t below = 0;
     for (size_t i = 0; i < trial->n; i++) {
-        bool first = trial->query[i] == trial->query[row] && trial->target[i] < trial->target[row];
+        bool first =
+            trial->query[i] == trial->query[row] && target_of(trial, i) < target_of(trial, row);
         for (size_t j = 0; first && j < i; j++) {
-            first = trial->query[j] != trial->query[i] || trial->target[j] != trial->target[i];
+            first =
+                trial->query[j] != trial->query[i] || target_of(trial, j) != target_of(trial, i);
         }
         below += first;
     }
@@ -37,6 +70,9 @@ static void list_pairs(struct task *task) {
         }
         weight = trial_is(trial, COST_PER, 1) ? weight / count : weight;
         task->pair[p].cost = trial_option(trial, COST) * weight;
+        if (trial_is(trial, COST_PER, 2)) {
+            task->pair[p].cost *= worth_of(trial, task->pair[p].better, task->pair[p].worse);
+        }
     }
 }
 

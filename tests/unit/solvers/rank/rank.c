@@ -60,7 +60,7 @@ static void check_preferences(void) {
     static const double weight[] = {2.5, .25};
     struct reference_data rows;
     random_rows(&rows, 34, 3, 4, 1, 77);
-    for (int kind = 0; kind < 64; kind++) {
+    for (int kind = 0; kind < 96; kind++) {
         struct fit fit = {&rows,       {6, 3, 1, 0},
                           kind & 1,    SPARSE,
                           all_pairs(), {RANK_HINGE, RANK_AUTO, 1, 1e-6, 0, 0},
@@ -69,7 +69,8 @@ static void check_preferences(void) {
             fit.kernel.type = 0;
         }
         fit.parameters.loss = kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE;
-        fit.preferences.unit = kind & 4 ? RANK_QUERY : RANK_PAIR;
+        fit.preferences.unit = kind >= 64 ? RANK_NDCG : kind & 4 ? RANK_QUERY : RANK_PAIR;
+        fit.preferences.linear_gain = kind >= 64 && kind & 4;
         fit.preferences.n_weights = kind & 8 ? 2 : 0;
         fit.preferences.weight_query = query;
         fit.preferences.weight = weight;
@@ -78,20 +79,21 @@ static void check_preferences(void) {
         fit_once(&fit);
     }
     reference_data_free(&rows);
-    puts(
-        "ok: rank windows, costs per query and weights of queries are those of the explicit pairs");
+    puts("ok: rank windows, costs per query and ndcg and weights of queries are those of the "
+         "explicit pairs");
 }
 
 static void check_conditional_gradient(void) {
     struct reference_data rows;
     random_rows(&rows, 24, 4, 2, 1, 5);
-    for (int kind = 0; kind < 16; kind++) {
+    for (int kind = 0; kind < 20; kind++) {
         struct fit fit = {&rows,       {kind & 1 ? 2 : 0, 3, .5, 0},
                           !(kind & 1), SPARSE,
                           all_pairs(), {RANK_HINGE, RANK_FW, kind & 2 ? .3 : 3e-3, 2e-2, 0, 0},
                           0,           1};
         fit.parameters.step = kind & 4 ? RANK_DIMINISHING : RANK_LINESEARCH;
         fit.parameters.stop = kind & 8 ? RANK_DECAY : RANK_GAP;
+        fit.preferences.unit = kind & 16 ? RANK_NDCG : RANK_PAIR;
         fit_once(&fit);
     }
     reference_data_free(&rows);
@@ -111,6 +113,8 @@ static void check_exterior(void) {
             fit_once(&fit);
             fit.preferences.gap_low = 2;
             fit.preferences.unit = RANK_QUERY;
+            fit_once(&fit);
+            fit.preferences.unit = RANK_NDCG;
             fit_once(&fit);
         }
     }
