@@ -178,6 +178,8 @@ attacked() {
         done
         verified rank rows -l $loss
         verified rank queries -l $loss --rank-gap 2:inf
+        verified rank queries -l $loss --cost-per ndcg -w 2:3 -c 100 -e 1e-6
+        verified rank queries -l $loss --cost-per ndcg --gain linear -t rbf --rank-gap 1:2 -e 1e-6
         verified rank queries -l $loss -t rbf --scale std
         verified rank queries -l $loss -t rbf -g 30 -c 1e6 -e 1e-8 # to interior points
     done
@@ -196,6 +198,7 @@ attacked() {
         done
         verified rank queries -l $loss --pairs .3 -t rbf -g 30 -c 1e6 -e 1e-8 # to interior points
         verified rank queries -l $loss --pair-features exterior -t rbf -g 30 -c 100 -e 1e-7
+        verified rank queries -l $loss --pair-features exterior --cost-per ndcg --pairs .6 -e 1e-6
         verified rank rows -l $loss --pairs .01 --scale std
         verified rank rows -l $loss --pair-features exterior --pairs .2 --scale std
     done
@@ -351,6 +354,7 @@ attacked() {
     awk '{ print NR % 5 " qid:" NR % 2 substr($0, 3) }' two >queries
     attacked rank queries -t rbf -g .3
     attacked rank queries -l squared-hinge --cost-per query -w 1:2
+    attacked rank queries --cost-per ndcg --gain linear -c 10
     attacked rank queries -t rbf -g .3 --pairs .5
     attacked rank queries -t rbf -g .3 --pair-features exterior
     attacked rank queries -l squared-hinge --pair-features exterior --pairs .5 -w 1:2

@@ -289,6 +289,8 @@ END
 |/^point /d; s/^1 .*/1 99:0.5/|there is no row 99
 |/^point /d|the dual point is not feasible: row
 |s/^rank-gap .*/cost-per row/|not a unit of the cost
+|s/^rank-gap .*/gain cubic/|not a gain
+s/^pairs .*/&\ncost-per ndcg/||the model is of cost-per ndcg, and the proof is not
 s/^formulation .*/formulation top/||not a model of rank with a proof
 END
     printf '1 qid:1 0:1 1:1 2:0\n2 qid:1 0:2 1:0 2:1\n' >rank

@@ -223,6 +223,65 @@ every() {
     cmp pair.model default.model
 }
 
+@test "rank: sums over pairs by what they are worth in NDCG are those of listed pairs" {
+    unit solvers/rank/grades
+}
+
+@test "rank: a cost per ndcg weighs a pair by what NDCG loses when its rows swap" {
+    sed 's/^0/-3/' graded.svm >below.svm # below 0 is 0
+    for loss in hinge squared-hinge; do
+        oracle graded.svm -c 20 -l $loss --cost-per ndcg
+        train -c 20 -l $loss -e 1e-6 --cost-per ndcg graded.svm model
+        brackets model 1e-6
+        train -c 20 -l $loss -e 1e-6 --cost-per ndcg below.svm below.model
+        assert_equal "$(header primal below.model)" "$(header primal model)"
+        oracle below.svm -c 20 -l $loss --cost-per linear --rank-gap 1:2 -t 2 -g .5
+        train -c 20 -l $loss -e 1e-6 --cost-per ndcg --gain linear --rank-gap 1:2 -t 2 -g .5 below.svm model
+        brackets model 1e-6
+    done
+    assert_equal "$(header cost-per model) $(header gain model)" 'ndcg linear'
+    run grep -q '^gain' below.model
+    assert_failure
+}
+
+@test "rank: a cost per ndcg of two grades is a cost of one weight a query" {
+    awk '{ $1 = ($1 > 2) * 3; print }' graded.svm >two.svm
+    # gains 2^3 - 1 and 0 cancel: of n rows with r relevant, the mean discount of the first r places less
+    # that of the others, over the sum of the first r
+    mapfile -t weights < <(awk '
+        { n[$2]++; r[$2] += $1 > 0 }
+        END { for (q in n) {
+            top = rest = 0
+            for (p = 1; p <= n[q]; p++) if (p <= r[q]) top += log(2) / log(1 + p); else rest += log(2) / log(1 + p)
+            printf "-w\n%s:%.17g\n", substr(q, 5), (top / r[q] - rest / (n[q] - r[q])) / top
+        } }' two.svm)
+    for loss in hinge squared-hinge; do
+        train -l $loss -c 30 -e 1e-9 --cost-per ndcg two.svm ndcg.model
+        train -l $loss -c 30 -e 1e-9 "${weights[@]}" two.svm weights.model
+        near "$(header primal ndcg.model)" "$(header primal weights.model)" 1e-8
+    done
+    { cat two.svm; echo '0 qid:90 1:1'; echo '-1 qid:90 1:2'; } >empty.svm # a query that gains nothing
+    train --cost-per ndcg empty.svm empty.model
+    train --cost-per ndcg two.svm two.model
+    assert_equal "$(header primal empty.model)" "$(header primal two.model)"
+}
+
+@test "rank: a cost per ndcg is for grades" {
+    for grade in 61 1e300 .5 -61; do
+        { cat graded.svm; echo "$grade qid:1 1:1"; } >odd.svm
+        run -1 --separate-stderr svm-rank-train -q --cost-per ndcg odd.svm model
+        # shellcheck disable=SC2154 # set by run
+        assert_equal "$stderr" "svm-rank-train: a cost per ndcg wants grades, whole numbers of at most 60: not $(awk -v g=$grade 'BEGIN { print g + 0 }')"
+    done
+    printf '%s\n' '60 qid:1 1:1' '59 qid:1 1:.5' '0 qid:1 2:1' >high.svm
+    train -c 5 -e 1e-6 --cost-per ndcg high.svm model
+    oracle high.svm -c 5 --cost-per ndcg
+    brackets model 1e-6
+    sed 's/^[0-9]*/0/' high.svm >none.svm
+    run -1 svm-rank-train -q --cost-per ndcg none.svm model
+    assert_output --partial 'no preference pair'
+}
+
 @test "rank: weights of queries multiply their cost, in either spelling" {
     for loss in hinge squared-hinge; do
         every .5 $loss 1e-6 -- -w 1:3 -w 2:.25
