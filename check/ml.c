@@ -277,7 +277,7 @@ static int check(struct task *task, struct error *err) {
     return status;
 }
 
-static const char *const model_keys[] = {"labels", "threshold", "at-least-one", NULL};
+static const char *const model_keys[] = {"labels", "label-rows", "threshold", "at-least-one", NULL};
 static const char *const proof_keys[] = {"free-bias", NULL};
 
 const struct check_family check_ml = {.name = "ml",

@@ -312,7 +312,19 @@ END
     rows=ml
     edited model svm-ml-predict <<'END'
 s/^threshold .*/threshold new 1/|the model's threshold is not one: 'new 1'
+s/^label-rows .*/label-rows 1/|the model's label-rows are not counts of its rows, one for each label: '1'
+s/^label-rows .*/& 1/|the model's label-rows are not counts of its rows
+s/^label-rows [0-9]*/label-rows 0/|the model's label-rows are not counts of its rows
+s/^label-rows [0-9]*/label-rows 999/|the model's label-rows are not counts of its rows
 END
+    grep -v '^label-rows\|^end' model | closed >old
+    refused svm-ml-predict --psp 2 ml old
+    says 'the model has no counts of its labels (label-rows), which psp@K needs: train it anew'
+    svm-ml-predict --metrics ml old >measures
+    grep -q '^ndcg@5 ' measures
+    ! grep psp measures || fail 'psp without label-rows'
+    misused svm-ml-predict --top-k 2 --scores ml model
+    says '--top-k and --scores exclude each other'
     for family in rank top smm; do
         sed 's/\([1-4]\):\(-*[0-9.]*\)/\1:\2e37/g; s/qid:\([0-9]*\)e37/qid:\1/' $family >large-$family
     done

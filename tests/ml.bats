@@ -275,6 +275,79 @@ sets() {
     run -1 header at-least-one model
 }
 
+# ---- the highest labels ----
+
+# Measures at K, from all labels of each row by score (--top-k) and the two files of rows, one label
+# set at a time: best and worst places by sorting, ties against the prediction.
+highest() {
+    cat <<'END_OF_PYTHON'
+import math, sys
+train, test, scored, a, b, numbers = sys.argv[1:]
+a, b = float(a), float(b)
+def sets(path):
+    with open(path) as lines:
+        for line in lines:
+            first = line.split(' ', 1)[0].strip()
+            yield set() if ':' in first or not first else set(first.split(','))
+count, n = {}, 0
+for labels in sets(train):
+    n += 1
+    for label in labels:
+        count[label] = count.get(label, 0) + 1
+c = max(0, math.log(n) - 1) * (b + 1) ** a
+def weight(label):
+    return 1 + c * math.exp(-a * math.log(count.get(label, 0) + b))
+rows = list(sets(test))
+with open(scored) as lines:
+    order = [[part.rsplit(':', 1) for part in line.split()] for line in lines]
+assert len(order) == len(rows)
+for k in map(int, numbers.split(',')):
+    precision = ndcg = got = most = 0
+    for labels, scores in zip(rows, order):
+        worst = sorted(scores, key=lambda x: (-float(x[1]), x[0] in labels, weight(x[0])))[:k]
+        hits = [label in labels for label, _ in worst]
+        precision += sum(hits) / k / len(rows)
+        ideal = sum(1 / math.log2(2 + i) for i in range(min(k, len(labels))))
+        if ideal:
+            ndcg += sum(h / math.log2(2 + i) for i, h in enumerate(hits)) / ideal / len(rows)
+        got += sum(weight(label) for label, _ in worst if label in labels)
+        most += sum(sorted(map(weight, labels), reverse=True)[:k])
+    print('precision@%d %.12g\nndcg@%d %.12g\npsp@%d %.12g' % (k, precision, k, ndcg, k, got / most))
+END_OF_PYTHON
+}
+
+@test "ml: precision@K, ndcg@K and psp@K, with ties, unknown labels, no labels and K above their number" {
+    svm-generate ml --rows 300 --features 60 --labels 25 --values 8 --seed 4 --test .3 --output set
+    { cat set.test; printf '2,4,new,newer\n 1:.5\nnew 1:1\n1,2,3 61:1\n7\n'; } >test
+    train -c .1 set.train model
+    svm-ml-predict -q --top-k 99 test model all
+    assert_equal "$(awk '{ print NF }' all | sort -u)" "$(header outputs model)"
+    highest >reference.py
+    for propensities in '.55 1.5' '.6 2.6'; do
+        read -r a b <<<"$propensities"
+        python3 reference.py set.train test all "$a" "$b" 1,3,5,40 | sort >expected
+        measure --precision 1,3,5,40 --ndcg 1,3,5,40 --psp 1,3,5,40 --propensity-a "$a" \
+            --propensity-b "$b" test model
+        assert_equal "$(grep -c @ measures)" 12
+        grep @ measures | sort | join expected - |
+            awk '{ if (($2 - $3) ^ 2 > 1e-20) { print; wrong = 1 } } END { exit wrong }'
+    done
+    # the labels of a row, the highest first, are the beginning of all of them
+    svm-ml-predict -q --top-k 4 test model four
+    cut -d' ' -f1-4 all | diff - four
+    # as `--scores` has them, equal ones in the model's order
+    header labels model >labels
+    svm-ml-predict -q --scores test model scores
+    awk 'NR == FNR { n = split($0, label, " "); next }
+         { sub(/^[^ ]* /, ""); split($0, s, " "); split("", used)
+           for (k = 1; k <= n; k++) {
+               best = 0
+               for (j = 1; j <= n; j++) if (!(j in used) && (!best || s[j] + 0 > s[best] + 0)) best = j
+               used[best] = 1; printf "%s%s:%s", (k > 1 ? " " : ""), label[best], s[best]
+           }
+           print "" }' labels scores | diff - all
+}
+
 # ---- sweeps and folds ----
 
 @test "ml: cross-validation gives what training and predicting by hand give, scaling included" {
@@ -291,7 +364,7 @@ sets() {
             within "$value" "$(awk -v x="$(metric "$name" measures)" 'BEGIN { print x - 2e-3 }')" \
                 "$(awk -v x="$(metric "$name" measures)" 'BEGIN { print x + 2e-3 }')"
         done <validated
-        assert_equal "$(wc -l <validated)" 9
+        assert_equal "$(wc -l <validated)" 18
     done
     svm-ml-train -q --fold-file folds set >crossed
     assert_equal "$(wc -l <crossed)" 9

@@ -4,10 +4,55 @@
 #include "common/data/labels.h"
 #include "common/model/label_line.h"
 #include "families/ml/metrics.h"
+#include "families/ml/propensity.h"
 #include "families/ml/threshold.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Options of both programs. */
+static const struct option_spec measure_options[] = {
+    {.name = "precision",
+     .kind = OPTION_COUNT,
+     .level = OPTION_LIST,
+     .value = "K,...",
+     .initial = "1,3,5",
+     .low = 1,
+     .high = UINT32_MAX,
+     .help = "precision@K: relevant labels among the K highest of a row, over K"},
+    {.name = "ndcg",
+     .kind = OPTION_COUNT,
+     .level = OPTION_LIST,
+     .value = "K,...",
+     .initial = "1,3,5",
+     .low = 1,
+     .high = UINT32_MAX,
+     .help = "ndcg@K: the same with labels discounted by their places, over what the best order "
+             "gives"},
+    {.name = "psp",
+     .kind = OPTION_COUNT,
+     .level = OPTION_LIST,
+     .value = "K,...",
+     .initial = "1,3,5",
+     .low = 1,
+     .high = UINT32_MAX,
+     .help = "psp@K, propensity-scored precision: as precision@K, but labels that few training "
+             "rows have count more, over what the best order gives"},
+    {.name = "propensity-a",
+     .kind = OPTION_NUMBER,
+     .value = "A",
+     .initial = "0.55",
+     .high = 10,
+     .help = "of psp@K: a label of n training rows counts 1 + c (n + B)^-A, with c = (log rows - "
+             "1) (B + 1)^A"},
+    {.name = "propensity-b",
+     .kind = OPTION_NUMBER,
+     .value = "B",
+     .initial = "1.5",
+     .low = 0.01,
+     .high = 1e6,
+     .help = "of psp@K: B there"}};
 
 struct state {
     struct labels labels;
@@ -15,6 +60,8 @@ struct state {
     struct ml_metrics metrics;
     struct names unknown;       /* labels that the model does not have */
     bool *relevant, *predicted; /* (q) of the row at hand */
+    struct ml_cut *cut;         /* (metrics.n_cuts) */
+    double *inverse;            /* (q + 1), NULL: the model does not tell; see ml_propensity_read */
     struct measured_rows rows;
     double value[ML_METRICS], weight[ML_METRICS]; /* at the end */
 };
@@ -27,12 +74,40 @@ static void free_state(void *opened) {
     names_free(&state->unknown);
     free(state->relevant);
     free(state->predicted);
+    free(state->cut);
+    free(state->inverse);
     free(state);
+}
+
+static bool is_cut(const struct measure *measure) {
+    return measure->row->option != NULL;
+}
+
+/* The measures of the K highest labels that the options want. */
+static int create_cuts(struct state *state, const struct options *options,
+                       const struct model *model, struct error *err) {
+    struct measure *wanted;
+    size_t n;
+    if (ml_propensity_read(model, options_number(options, "propensity-a"),
+                           options_number(options, "propensity-b"), &state->inverse, err) < 0 ||
+        measures_list(&ml_measures, options, &wanted, &n, err) < 0) {
+        return -1;
+    }
+    state->cut = memory_array(n, sizeof *state->cut, "measures", err);
+    for (size_t k = 0; state->cut && k < n; k++) {
+        if (is_cut(&wanted[k])) {
+            state->cut[state->metrics.n_cuts++] = (struct ml_cut){
+                .kind = (enum ml_cut_kind)wanted[k].row->number, .at = (uint32_t)wanted[k].at};
+        }
+    }
+    free(wanted);
+    state->metrics.cut = state->cut;
+    state->metrics.inverse = state->inverse;
+    return state->cut ? 0 : -1;
 }
 
 static int create_state(void **opened, const struct options *options, const struct model *model,
                         struct error *err) {
-    (void)options;
     struct state *state = memory_zeros(1, sizeof *state, "measures", err);
     if (!state) {
         return -1;
@@ -42,7 +117,8 @@ static int create_state(void **opened, const struct options *options, const stru
     state->predicted = memory_array(q, sizeof(bool), "measures", err);
     if (!state->relevant || !state->predicted || label_line_read(&state->labels, model, err) < 0 ||
         ml_threshold_read(&state->threshold, model, q, err) < 0 ||
-        ml_metrics_create(&state->metrics, q, err) < 0) {
+        ml_metrics_create(&state->metrics, q, err) < 0 ||
+        create_cuts(state, options, model, err) < 0) {
         free_state(state);
         return -1;
     }
@@ -116,6 +192,19 @@ static double metric(const void *opened, const struct measure *measure, double *
     return state->value[measure->row->number];
 }
 
+/* At the K highest labels. */
+static double cut(const void *opened, const struct measure *measure, double *weight) {
+    const struct state *state = opened;
+    const struct ml_cut *found = state->cut;
+    while (found->kind != (enum ml_cut_kind)measure->row->number ||
+           found->at != (uint32_t)measure->at) {
+        found++;
+    }
+    bool known = found->kind != ML_PSP || state->inverse;
+    *weight = state->metrics.n_labelled > 0 && known ? found->most : 0;
+    return *weight > 0 ? found->sum / *weight : (double)NAN;
+}
+
 static const struct measure_row table[] = {
     {.name = "hamming-loss", .lower_is_better = true, .number = ML_HAMMING_LOSS, .value = metric},
     {.name = "ranking-loss", .lower_is_better = true, .number = ML_RANKING_LOSS, .value = metric},
@@ -125,9 +214,15 @@ static const struct measure_row table[] = {
     {.name = "subset-accuracy", .number = ML_SUBSET_ACCURACY, .value = metric},
     {.name = "micro-f1", .number = ML_MICRO_F1, .value = metric},
     {.name = "macro-f1", .number = ML_MACRO_F1, .value = metric},
-    {.name = "example-f1", .number = ML_EXAMPLE_F1, .value = metric}};
+    {.name = "example-f1", .number = ML_EXAMPLE_F1, .value = metric},
+    {.name = "precision", .option = "precision", .number = ML_PRECISION, .value = cut},
+    {.name = "ndcg", .option = "ndcg", .number = ML_NDCG, .value = cut},
+    {.name = "psp", .option = "psp", .number = ML_PSP, .value = cut}};
 
-const struct measures ml_measures = {.table = table,
+const struct measures ml_measures = {.options = measure_options,
+                                     .n_options =
+                                         sizeof measure_options / sizeof measure_options[0],
+                                     .table = table,
                                      .n_table = sizeof table / sizeof table[0],
                                      .create = create_state,
                                      .add = add,

@@ -10,7 +10,8 @@ int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err)
     *metrics = (struct ml_metrics){.q = q};
     metrics->tp = memory_zeros(q, 3 * sizeof(double), "measures", err);
     metrics->list = memory_array(q, 2 * sizeof *metrics->list, "measures", err);
-    if (!metrics->tp || !metrics->list) {
+    metrics->place = memory_array(q, sizeof *metrics->place, "measures", err);
+    if (!metrics->tp || !metrics->list || !metrics->place) {
         ml_metrics_free(metrics);
         return -1;
     }
@@ -23,7 +24,24 @@ int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err)
 void ml_metrics_free(struct ml_metrics *metrics) {
     free(metrics->tp);
     free(metrics->list);
+    free(metrics->place);
     *metrics = (struct ml_metrics){0};
+}
+
+/* The relevant labels of list[first..end), which have equal scores, behind the others there. */
+static void add_places(struct ml_metrics *metrics, const bool *relevant, uint32_t first,
+                       uint32_t end, uint32_t own, uint32_t found) {
+    uint32_t n = found;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t label = metrics->list[i].index;
+        if (relevant[label]) {
+            double weight = metrics->inverse ? metrics->inverse[label] : 0;
+            metrics->place[n++] = (struct ml_place){end - own + 1, weight};
+        }
+    }
+    if (own > 0) {
+        ml_cuts_tie(metrics->place, found, n);
+    }
 }
 
 /* The measures of the order of the scores, where n_relevant > 0. */
@@ -42,6 +60,7 @@ static void add_ranking(struct ml_metrics *metrics, const double *s, const bool 
             own += relevant[list[end].index];
         }
         double size = (double)(end - first);
+        add_places(metrics, relevant, first, end, (uint32_t)own, (uint32_t)relevant_above);
         above += size;
         relevant_above += own;
         if (first == 0) {
@@ -85,6 +104,8 @@ void ml_metrics_add(struct ml_metrics *metrics, const double *s, const bool *rel
     if (n_relevant > 0) {
         add_ranking(metrics, s, relevant, n_relevant);
     }
+    ml_cuts_add(metrics->cut, metrics->n_cuts, metrics->place, (uint32_t)n_relevant, n_unknown,
+                metrics->inverse ? metrics->inverse[metrics->q] : 0);
 }
 
 void ml_metrics_values(const struct ml_metrics *metrics, size_t n_unknown, double *value,

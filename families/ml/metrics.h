@@ -12,11 +12,12 @@
  * Ties count against the prediction. The first four are means over the rows that have labels
  * (ranking loss: that have some and lack some), the others over all rows. 0/0 is 0. Relevant labels
  * that the model does not know are in no ranking, and are labels that it never predicts for the
- * others: q grows by them. */
+ * others: q grows by them. Measures of the K highest labels are in families/ml/cuts.h. */
 #ifndef FAMILIES_ML_METRICS_H
 #define FAMILIES_ML_METRICS_H
 
 #include "common/base/error.h"
+#include "families/ml/cuts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,9 +48,14 @@ struct ml_metrics {
     double unknown;               /* relevant labels that the model does not know */
     double *tp, *fp, *fn;         /* (q) */
     struct ml_sort *list, *merge; /* (q) */
+    struct ml_place *place;       /* (q) of the relevant labels of the row at hand */
+    struct ml_cut *cut;           /* (n_cuts), borrowed; of kind ML_PSP only with an inverse */
+    size_t n_cuts;
+    const double *inverse; /* (q + 1) see ml_propensity_read, borrowed; NULL: not known */
 };
 
-/* Ready for rows of q labels, none yet; fails for lack of memory. The caller calls ml_metrics_free. */
+/* Ready for rows of q labels, none yet, and without cuts, which the caller may then set; fails for lack
+ * of memory. The caller calls ml_metrics_free. */
 int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err);
 void ml_metrics_free(struct ml_metrics *metrics);
 

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/model/label_line.h"
 #include "families/ml/measures.h"
+#include "families/ml/propensity.h"
 #include "families/ml/threshold.h"
 #include "solvers/ml/ml.h"
 
@@ -74,11 +75,13 @@ static int check(const struct options *options, struct error *err) {
 struct state {
     struct ml *ml;
     struct ml_threshold threshold; /* of the last solution */
+    double *label_rows;            /* (q) training rows that have each label; NULL before */
 };
 
 static void close_problem(void *opened) {
     struct state *state = opened;
     ml_threshold_free(&state->threshold);
+    free(state->label_rows);
     ml_free(state->ml);
     free(state);
 }
@@ -111,13 +114,21 @@ static int solve(void *opened, struct point point, const struct monitor *monitor
 
 static int fit_threshold(void *opened, struct point point, struct error *err) {
     struct state *state = opened;
+    const struct ml_rows *rows = ml_get_rows(state->ml);
     struct ml_threshold *threshold = &state->threshold;
+    if (!state->label_rows) {
+        state->label_rows = memory_array(rows->q, sizeof *state->label_rows, "labels", err);
+        if (!state->label_rows) {
+            return -1;
+        }
+        ml_label_rows_count(rows, state->label_rows);
+    }
     ml_threshold_free(threshold);
     if (ml_threshold_parse(threshold, options_text(point.options, "threshold"), err) < 0) {
         return -1;
     }
     threshold->at_least_one = options_given(point.options, "at-least-one");
-    return ml_threshold_fit(threshold, ml_get_rows(state->ml), ml_get_scores(state->ml), err);
+    return ml_threshold_fit(threshold, rows, ml_get_scores(state->ml), err);
 }
 
 /* ---- what is told of a fit ---- */
@@ -127,7 +138,9 @@ static int header(const void *opened, struct point point, const struct solution 
     (void)point;
     (void)solution;
     const struct state *state = opened;
-    return label_line_write(&ml_get_rows(state->ml)->labels, model, err) < 0
+    const struct ml_rows *rows = ml_get_rows(state->ml);
+    return label_line_write(&rows->labels, model, err) < 0 ||
+                   ml_label_rows_write(state->label_rows, rows->q, model, err) < 0
                ? -1
                : ml_threshold_write(&state->threshold, model, err);
 }

@@ -1,4 +1,5 @@
-/* A stable sort of numbers with an index, descending: insertion in short runs, then merges. */
+/* A stable sort of numbers with an index, descending: insertion in short runs, then merges; and the
+ * largest of them alone, by a heap. */
 #ifndef SOLVERS_ML_SORT_H
 #define SOLVERS_ML_SORT_H
 
@@ -11,5 +12,8 @@ struct ml_sort {
 
 /* Sorts list[0..n); merge (n) is work. */
 void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge);
+
+/* largest (k) = the k <= n largest of key (n), descending, of equal ones those that come first. */
+void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *largest, uint32_t k);
 
 #endif
