@@ -367,7 +367,7 @@ END_OF_PYTHON
         assert_equal "$(wc -l <validated)" 18
     done
     svm-ml-train -q --fold-file folds set >crossed
-    assert_equal "$(wc -l <crossed)" 9
+    assert_equal "$(wc -l <crossed)" 18
 }
 
 @test "ml: a sweep chooses by any measure, in its direction" {

@@ -49,11 +49,11 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
                      const double *scores, struct error *err);
 void ml_threshold_free(struct ml_threshold *threshold);
 
-/* The target of ew: the middle of a row's best segment. is_relevant (q). list and merge (q) are
- * work. */
+/* The target of ew: the middle of a row's best segment, of scores s (q), by its n_relevant labels.
+ * list and merge (q) are work. */
 struct ml_sort;
-double ml_threshold_target(const double *s, const bool *is_relevant, uint32_t q,
-                           struct ml_sort *list, struct ml_sort *merge);
+double ml_threshold_target(const double *s, uint32_t q, const uint32_t *relevant,
+                           uint32_t n_relevant, struct ml_sort *list, struct ml_sort *merge);
 
 /* Lines of a model. The reader gets as many values as q labels want. */
 int ml_threshold_write(const struct ml_threshold *threshold, struct model *model,

@@ -1,5 +1,6 @@
 /* Thresholds fitted to the scores of training rows. */
 #include "common/base/array.h"
+#include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "families/ml/threshold.h"
 #include "solvers/methods/cholesky.h"
@@ -46,13 +47,60 @@ static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const bool *is_
     return best_at;
 }
 
-double ml_threshold_target(const double *s, const bool *is_relevant, uint32_t q,
-                           struct ml_sort *list, struct ml_sort *merge) {
-    for (uint32_t k = 0; k < q; k++) {
-        list[k] = (struct ml_sort){s[k], k};
+/* How many of the scores are level or more, and the largest of the others: -INFINITY without any. */
+DISPATCH static uint32_t count_from(const double *restrict s, uint32_t q, double level,
+                                    double *below) {
+    enum { LANES = 8 };
+    double lane[LANES], next = -INFINITY;
+    uint64_t count[LANES] = {0}, n = 0;
+    uint32_t k = 0;
+    for (uint32_t j = 0; j < LANES; j++) {
+        lane[j] = -INFINITY;
     }
-    ml_sort(list, q, merge);
-    return middle(list, q, best_cut(list, q, is_relevant, true));
+    for (; k + LANES <= q; k += LANES) {
+        for (uint32_t j = 0; j < LANES; j++) {
+            double x = s[k + j], other = x >= level ? -INFINITY : x;
+            count[j] += x >= level;
+            lane[j] = other > lane[j] ? other : lane[j];
+        }
+    }
+    for (uint32_t j = 0; j < LANES; j++) {
+        n += count[j];
+        next = lane[j] > next ? lane[j] : next;
+    }
+    for (; k < q; k++) {
+        n += s[k] >= level;
+        next = s[k] < level && s[k] > next ? s[k] : next;
+    }
+    *below = next;
+    return (uint32_t)n;
+}
+
+/* The best cut is above all scores, or right below a relevant label's: to count what is above each of
+ * these is less work than to sort all labels. */
+double ml_threshold_target(const double *s, uint32_t q, const uint32_t *relevant,
+                           uint32_t n_relevant, struct ml_sort *list, struct ml_sort *merge) {
+    double least_wrong = n_relevant, below, highest = s[0];
+    for (uint32_t k = 1; k < q; k++) {
+        highest = s[k] > highest ? s[k] : highest;
+    }
+    double target = highest + 1;
+    for (uint32_t p = 0; p < n_relevant; p++) {
+        list[p] = (struct ml_sort){s[relevant[p]], relevant[p]};
+    }
+    ml_sort(list, n_relevant, merge);
+    for (uint32_t p = 0; p < n_relevant; p++) {
+        if (p + 1 < n_relevant && list[p + 1].key == list[p].key) {
+            continue;
+        }
+        uint32_t chosen = count_from(s, q, list[p].key, &below);
+        double wrong = (double)chosen + n_relevant - 2 * ((double)p + 1);
+        if (wrong <= least_wrong) { /* of equals the lowest */
+            least_wrong = wrong;
+            target = chosen == q ? list[p].key - 1 : 0.5 * (list[p].key + below);
+        }
+    }
+    return target;
 }
 
 /* ---- fits ---- */
@@ -63,7 +111,7 @@ struct work {
     const double *scores;
     struct cluster *cluster;
     size_t n_total;               /* rows of all ranks */
-    bool *is_relevant;            /* (n_all, q) */
+    bool *is_relevant;            /* (n_all, q), or NULL: of ew */
     struct ml_sort *list, *merge; /* (q) */
 };
 
@@ -134,14 +182,17 @@ static int least_squares(const struct work *work, const double *target, double *
 }
 
 static int fit_ew(const struct work *work, double *value, struct error *err) {
-    size_t q = work->rows->q, n = work->rows->n_all;
+    const struct ml_rows *rows = work->rows;
+    size_t q = rows->q, n = rows->n_all;
     double *target = memory_array(n, sizeof *target, "targets", err);
     if (!target) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        target[i] = ml_threshold_target(work->scores + i * q, work->is_relevant + i * q,
-                                        (uint32_t)q, work->list, work->merge);
+        const uint32_t *relevant = rows->relevant + rows->start[i];
+        target[i] = ml_threshold_target(work->scores + i * q, (uint32_t)q, relevant,
+                                        (uint32_t)(rows->start[i + 1] - rows->start[i]), work->list,
+                                        work->merge);
     }
     int status = least_squares(work, target, value, err);
     free(target);
@@ -210,19 +261,19 @@ static int fit_global(const struct work *work, double *value, struct error *err)
 
 static int fit(struct ml_threshold *threshold, struct work *work, struct error *err) {
     const struct ml_rows *rows = work->rows;
+    if (threshold->kind == ML_EW) {
+        return fit_ew(work, threshold->value, err);
+    }
+    work->is_relevant = memory_zeros(rows->n_all, rows->q * sizeof(bool), "label sets", err);
+    if (!work->is_relevant) {
+        return -1;
+    }
     for (size_t i = 0; i < rows->n_all; i++) {
         for (uint64_t at = rows->start[i]; at < rows->start[i + 1]; at++) {
             work->is_relevant[i * rows->q + rows->relevant[at]] = true;
         }
     }
-    switch (threshold->kind) {
-    case ML_EW:
-        return fit_ew(work, threshold->value, err);
-    case ML_SCUT:
-        return fit_scut(work, threshold->value, err);
-    default:
-        return fit_global(work, threshold->value, err);
-    }
+    return (threshold->kind == ML_SCUT ? fit_scut : fit_global)(work, threshold->value, err);
 }
 
 int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
@@ -242,13 +293,11 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
                         .scores = scores,
                         .cluster = rows->cluster,
                         .n_total = n_total,
-                        .is_relevant =
-                            memory_zeros(rows->n_all, rows->q * sizeof(bool), "label sets", err),
                         .list = memory_array(rows->q, sizeof(struct ml_sort), "scores", err),
                         .merge = memory_array(rows->q, sizeof(struct ml_sort), "scores", err)};
     threshold->value = memory_array(threshold->n, sizeof(double), "a threshold", err);
     int status = -1;
-    if (work.is_relevant && work.list && work.merge && threshold->value) {
+    if (work.list && work.merge && threshold->value) {
         status = fit(threshold, &work, err);
     }
     free(work.is_relevant);

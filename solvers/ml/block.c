@@ -23,7 +23,9 @@ int ml_scratch_create(struct ml_scratch **scratch, uint32_t q, struct error *err
     made->other = memory_array(n, 2 * sizeof *made->other, "work of a row", err);
     made->p = memory_array(n, 3 * sizeof *made->p, "work of a row", err);
     made->parts = memory_array(n, sizeof *made->parts, "work of a row", err);
-    if (!made->u || !made->other || !made->p || !made->parts) {
+    made->bins = memory_array(ML_BINS + 1, sizeof *made->bins, "work of a row", err);
+    made->bin = memory_array(n, sizeof *made->bin, "work of a row", err);
+    if (!made->u || !made->other || !made->p || !made->parts || !made->bins || !made->bin) {
         ml_scratch_free(made);
         return -1;
     }
@@ -49,21 +51,32 @@ void ml_scratch_free(struct ml_scratch *scratch) {
         free(scratch->other);
         free(scratch->p);
         free(scratch->parts);
+        free(scratch->bins);
+        free(scratch->bin);
         free(scratch);
+    }
+}
+
+/* Labels first..end, none of them relevant: n is how many others are before them. */
+DISPATCH static void gather_others(const double *restrict s, double k, const double *restrict beta,
+                                   uint32_t first, uint32_t end, double *restrict v,
+                                   uint32_t *restrict other) {
+    for (uint32_t label = first; label < end; label++) {
+        v[label - first] = beta ? s[label] - k * beta[label] : s[label];
+        other[label - first] = label;
     }
 }
 
 void ml_block_gather(const struct ml_block *block, const double *s, double k, const double *beta,
                      struct ml_scratch *w) {
-    uint32_t n = 0, p = 0;
-    for (uint32_t label = 0; label < block->q; label++) {
-        double score = beta ? s[label] - k * beta[label] : s[label];
-        if (p < block->n_relevant && block->relevant[p] == label) {
-            w->u[p++] = score - 1;
-        } else {
-            w->other[n] = label;
-            w->v[n++] = score;
+    uint32_t first = 0;
+    for (uint32_t p = 0; p <= block->n_relevant; p++) {
+        uint32_t end = p < block->n_relevant ? block->relevant[p] : block->q, n = first - p;
+        gather_others(s, k, beta, first, end, w->v + n, w->other + n);
+        if (p < block->n_relevant) {
+            w->u[p] = (beta ? s[end] - k * beta[end] : s[end]) - 1;
         }
+        first = end + 1;
     }
 }
 
@@ -75,12 +88,32 @@ static double lowest(const double *x, uint32_t n) {
     return low;
 }
 
-static double highest(const double *x, uint32_t n) {
-    double high = x[0];
-    for (uint32_t i = 1; i < n; i++) {
+/* In as many lanes as vectors have. */
+DISPATCH static double highest(const double *restrict x, uint32_t n) {
+    enum { LANES = 16 };
+    double lane[LANES], high = x[0];
+    uint32_t i = 0;
+    for (uint32_t j = 0; j < LANES; j++) {
+        lane[j] = high;
+    }
+    for (; i + LANES <= n; i += LANES) {
+        for (uint32_t j = 0; j < LANES; j++) {
+            lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
+        }
+    }
+    for (; i < n; i++) {
         high = x[i] > high ? x[i] : high;
     }
+    for (uint32_t j = 0; j < LANES; j++) {
+        high = lane[j] > high ? lane[j] : high;
+    }
     return high;
+}
+
+void ml_block_range(const struct ml_block *block, const struct ml_scratch *w, double *low,
+                    double *high) {
+    *low = lowest(w->u, block->n_relevant);
+    *high = highest(w->v, block->q - block->n_relevant);
 }
 
 /* ---- losses ---- */
@@ -114,7 +147,8 @@ DISPATCH static double sum_pairs(enum ml_loss loss, const double *restrict u, ui
 bool ml_block_sort(const struct ml_block *block, struct ml_scratch *w, uint32_t *n_p,
                    uint32_t *n_r) {
     uint32_t n_others = block->q - block->n_relevant;
-    double low = lowest(w->u, block->n_relevant), high = highest(w->v, n_others);
+    double low, high;
+    ml_block_range(block, w, &low, &high);
     *n_p = *n_r = 0;
     if (!(high > low)) {
         return false;

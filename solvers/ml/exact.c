@@ -1,6 +1,8 @@
 /* The best block of a row, for both losses (see block.h). */
 #include "solvers/ml/block_private.h"
 
+#include "common/base/dispatch.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -102,6 +104,126 @@ static void solve_hinge(const struct ml_block *block, double k, uint32_t n_p, ui
         w->parts[n++] = above;
         w->parts[n++] = below;
     }
+}
+
+/* ---- most of the others without sorting ----
+ *
+ * For p ends within [a_p, a_p + kappa n_r] and r within [b_r - kappa n_p, b_r], and what is known to end
+ * above or below has alpha = lambda or 0. p's end is closer than that: it is the level u = a_p +
+ * kappa |{r: v_r > u}|, which a count of the others by bins of their values bounds from both sides.
+ * Others whose bins no relevant label may end in are done with; they push p up by a known amount, and
+ * the block of those left, which are few, is solved as above. Every bound has a bin to spare, so that
+ * rounding of bin numbers does not matter. */
+
+/* Others in a histogram over (low, high]: w->bin, and `above`. */
+DISPATCH static void count_bins(struct ml_scratch *w, uint32_t n_others, double low, double scale) {
+    for (size_t j = 0; j <= ML_BINS; j++) {
+        w->bins[j] = (struct bin){0};
+    }
+    for (uint32_t r = 0; r < n_others; r++) {
+        double at = (w->v[r] - low) * scale;
+        at = at > 0 ? at : -1;
+        at = at < ML_BINS - 1 ? at : ML_BINS - 1;
+        w->bin[r] = (uint16_t)(int16_t)at; /* those not above low: UINT16_MAX */
+    }
+    for (uint32_t r = 0; r < n_others; r++) {
+        if (w->bin[r] < ML_BINS) {
+            w->bins[w->bin[r]].above++;
+        }
+    }
+    for (size_t j = ML_BINS; j-- > 0;) {
+        w->bins[j].above += w->bins[j + 1].above;
+    }
+}
+
+/* The last bin at whose lower end, in bins from low on, all others there and above bring p from a. */
+static size_t last_reached(const struct ml_scratch *w, double a, double kappa) {
+    size_t reached = 0, beyond = ML_BINS + 1;
+    while (beyond - reached > 1) {
+        size_t middle = reached + (beyond - reached) / 2;
+        bool is_reached = a + kappa * (double)w->bins[middle].above >= (double)middle;
+        *(is_reached ? &reached : &beyond) = middle;
+    }
+    return reached;
+}
+
+/* Opens the bins that relevant labels may end in, and counts what is certain. low and scale: a value x is
+ * in bin (x - low) scale; kappa in bins. w->p has those that take part. */
+static void open_bins(struct ml_scratch *w, uint32_t n_p, double low, double scale, double kappa) {
+    size_t spare = (size_t)ceil(fmin(kappa * (double)n_p, ML_BINS)) + 2;
+    for (uint32_t p = 0; p < n_p; p++) {
+        size_t at = last_reached(w, (w->p[p].key - low) * scale, kappa);
+        size_t first = at > spare ? at - spare : 0, end = at + spare + 2;
+        for (size_t j = first; j < end && j <= ML_BINS; j++) {
+            w->bins[j].open = true;
+        }
+        if (end <= ML_BINS) {
+            w->bins[end].below++;
+        }
+        w->count[p] = (uint32_t)end;
+    }
+    for (size_t j = 1; j <= ML_BINS; j++) {
+        w->bins[j].below += w->bins[j - 1].below;
+    }
+    for (size_t j = ML_BINS; j-- > 0;) {
+        uint32_t own = w->bins[j].open ? 0 : w->bins[j].above - w->bins[j + 1].above;
+        w->bins[j].certain = w->bins[j + 1].certain + own;
+    }
+}
+
+/* beta of the others that are done with; those in open bins to w->r, *n_r of them. */
+static void take_certain(const struct ml_block *block, struct ml_scratch *w, uint32_t n_others,
+                         uint32_t *n_r, double *beta) {
+    *n_r = 0;
+    for (uint32_t r = 0; r < n_others; r++) {
+        if (w->bin[r] >= ML_BINS) {
+            continue;
+        }
+        const struct bin *bin = &w->bins[w->bin[r]];
+        if (bin->open) {
+            w->r[(*n_r)++] = (struct ml_sort){w->v[r], r};
+        } else {
+            beta[w->other[r]] = -block->lambda * bin->below;
+        }
+    }
+}
+
+/* w->u and w->v hold a and b; beta is 0, and stays so where this returns false: too few others would be
+ * certain. */
+static bool sieve_hinge(const struct ml_block *block, double k, struct ml_scratch *w,
+                        double *beta) {
+    enum { FEWEST = 64, MOST_OPEN = ML_BINS / 4 };
+    uint32_t n_others = block->q - block->n_relevant, n_p = 0, n_r;
+    double low, high, kappa = k * block->lambda;
+    ml_block_range(block, w, &low, &high);
+    double scale = ML_BINS / (high - low);
+    double width = 2 * kappa * scale * (double)block->n_relevant; /* of what one of them opens */
+    if (n_others < FEWEST || !(high > low) || !(width * (double)block->n_relevant < MOST_OPEN)) {
+        return false;
+    }
+    for (uint32_t p = 0; p < block->n_relevant; p++) {
+        if (w->u[p] < high) {
+            w->p[n_p++] = (struct ml_sort){w->u[p], p};
+        }
+    }
+    count_bins(w, n_others, low, scale);
+    open_bins(w, n_p, low, scale, kappa * scale);
+    take_certain(block, w, n_others, &n_r, beta);
+    double *extra = w->x; /* by relevant label: how many others it ends below for certain */
+    for (uint32_t p = 0; p < n_p; p++) {
+        double n = w->count[p] <= ML_BINS ? w->bins[w->count[p]].certain : 0;
+        extra[w->p[p].index] = n;
+        w->p[p].key += kappa * n;
+    }
+    if (n_r > 0) {
+        ml_sort(w->p, n_p, w->merge);
+        ml_sort(w->r, n_r, w->merge);
+        solve_hinge(block, k, n_p, n_r, w, beta);
+    }
+    for (uint32_t p = 0; p < n_p; p++) {
+        beta[block->relevant[w->p[p].index]] += block->lambda * extra[w->p[p].index];
+    }
+    return true;
 }
 
 /* ---- the exact squared hinge block ----
@@ -294,7 +416,9 @@ double ml_block_exact(const struct ml_block *block, double k, const double *s, d
         ml_block_gather(block, s, k, beta, w);
         memset(beta, 0, block->q * sizeof *beta);
         uint32_t n_p, n_r;
-        if (ml_block_sort(block, w, &n_p, &n_r)) {
+        if (block->loss == ML_HINGE && sieve_hinge(block, k, w, beta)) {
+            /* done */
+        } else if (ml_block_sort(block, w, &n_p, &n_r)) {
             if (block->loss == ML_HINGE) {
                 solve_hinge(block, k, n_p, n_r, w, beta);
             } else {
@@ -309,7 +433,8 @@ double ml_block_exact(const struct ml_block *block, double k, const double *s, d
     }
     double largest = 0;
     for (uint32_t label = 0; label < block->q; label++) {
-        largest = fmax(largest, fabs(beta[label] - old[label]));
+        double change = fabs(beta[label] - old[label]);
+        largest = change > largest ? change : largest;
     }
     return largest;
 }

@@ -48,13 +48,14 @@ static struct ml_size size_of(const struct ml_block *block, const double *beta) 
     double above = 0, below = 0, wrong = 0, most_above = 0, most_below = 0, sum = 0, total = 0;
     for (uint32_t k = 0, next = 0; k < block->q; k++) {
         bool relevant = next < block->n_relevant && block->relevant[next] == k;
-        double size = relevant ? beta[k] : -beta[k];
+        double size = relevant ? beta[k] : -beta[k], good = size > 0 ? size : 0;
         next += relevant;
         total += beta[k];
-        sum += fabs(beta[k]);
-        wrong += fmax(0, -size);
-        *(relevant ? &above : &below) += fmax(0, size);
-        *(relevant ? &most_above : &most_below) = fmax(relevant ? most_above : most_below, size);
+        sum += fabs(size);
+        wrong += good - size;
+        *(relevant ? &above : &below) += good;
+        double *most = relevant ? &most_above : &most_below;
+        *most = good > *most ? good : *most;
     }
     double least = fmin(above, below);
     return (struct ml_size){.sum = sum,

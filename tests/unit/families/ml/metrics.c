@@ -172,9 +172,14 @@ static void check_ew(void) {
     double scores[MOST];
     size_t n = sizeof targets / sizeof *targets;
     for (size_t i = 0; i < n; i++) {
-        bool relevant[3];
-        read_set(targets[i].relevant, relevant);
-        double t = ml_threshold_target(targets[i].s, relevant, 3, list, merge);
+        bool is_relevant[3];
+        uint32_t relevant[3], n_relevant = 0;
+        read_set(targets[i].relevant, is_relevant);
+        for (uint32_t k = 0; k < 3; k++) {
+            relevant[n_relevant] = k;
+            n_relevant += is_relevant[k];
+        }
+        double t = ml_threshold_target(targets[i].s, 3, relevant, n_relevant, list, merge);
         CHECK(t == targets[i].target, "row %zu: %g, expected %g", i, t, targets[i].target);
         add_set(&sets, targets[i].relevant);
         memcpy(scores + 3 * i, targets[i].s, sizeof targets[i].s);
