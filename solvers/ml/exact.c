@@ -407,6 +407,23 @@ static void start_squared(const struct ml_block *block, const double *s, uint32_
 
 /* ---- the exact step ---- */
 
+/* beta, which is 0, from a and b in w->u and w->v; s are the scores where the row stands. Returns the
+ * conjugate. */
+static double solve(const struct ml_block *block, double k, const double *s, struct ml_scratch *w,
+                    double *beta) {
+    bool hinge = block->loss == ML_HINGE;
+    uint32_t n_p, n_r;
+    if ((hinge && sieve_hinge(block, k, w, beta)) || !ml_block_sort(block, w, &n_p, &n_r)) {
+        return 0;
+    }
+    if (hinge) {
+        solve_hinge(block, k, n_p, n_r, w, beta);
+        return 0;
+    }
+    start_squared(block, s, n_p, n_r, w);
+    return solve_squared(block, k, n_p, n_r, w, beta);
+}
+
 double ml_block_exact(const struct ml_block *block, double k, const double *s, double *beta,
                       double *conjugate, struct ml_scratch *w) {
     double *old = w->sum;
@@ -415,17 +432,7 @@ double ml_block_exact(const struct ml_block *block, double k, const double *s, d
     if (k > 0) {
         ml_block_gather(block, s, k, beta, w);
         memset(beta, 0, block->q * sizeof *beta);
-        uint32_t n_p, n_r;
-        if (block->loss == ML_HINGE && sieve_hinge(block, k, w, beta)) {
-            /* done */
-        } else if (ml_block_sort(block, w, &n_p, &n_r)) {
-            if (block->loss == ML_HINGE) {
-                solve_hinge(block, k, n_p, n_r, w, beta);
-            } else {
-                start_squared(block, s, n_p, n_r, w);
-                *conjugate = solve_squared(block, k, n_p, n_r, w, beta);
-            }
-        }
+        *conjugate = solve(block, k, s, w, beta);
     } else {
         double *vertex = w->x;
         ml_block_vertex(block, s, vertex, conjugate, w);

@@ -25,11 +25,11 @@ static double uniform(struct random *random, double low, double high) {
     return low + (high - low) * random_unit(random);
 }
 
-/* Scores of size `size`; with `ties`, whole multiples of 1/2 of it. beta belongs to a random alpha.
- */
+/* Scores of size `size`; with `ties`, whole multiples of 1/2 of it; up to `most` relevant labels. beta
+ * belongs to a random alpha. */
 static void make_row(struct row *row, struct random *random, enum ml_loss loss, uint32_t q,
-                     double size, bool ties) {
-    uint32_t n = 0, n_relevant = 1 + (uint32_t)random_below(random, q - 1);
+                     uint32_t most, double size, bool ties) {
+    uint32_t n = 0, n_relevant = 1 + (uint32_t)random_below(random, most);
     uint32_t order[MOST];
     for (uint32_t k = 0; k < q; k++) {
         order[k] = k;
@@ -141,7 +141,7 @@ static void scores_after(const struct row *row, const double *beta, double *s) {
 }
 
 static void check_exact(const struct row *row, struct ml_scratch *scratch, double tolerance) {
-    double beta[MOST], s[MOST], conjugate, size, total = 0;
+    double beta[MOST], s[MOST] = {0}, conjugate, size, total = 0;
     memcpy(beta, row->beta, sizeof beta);
     double change = ml_block_exact(&row->block, row->k, row->s, beta, &conjugate, scratch);
     scores_after(row, beta, s);
@@ -239,7 +239,8 @@ int main(void) {
         bool hinge = loss == ML_HINGE;
         for (int round = 0; round < 4000; round++) {
             uint32_t q = 2 + (uint32_t)random_below(&random, round % 50 ? 10 : MOST - 1);
-            make_row(&row, &random, (enum ml_loss)loss, q, round % 3 ? 1 : 30, round % 4 == 0);
+            make_row(&row, &random, (enum ml_loss)loss, q, q - 1, round % 3 ? 1 : 30,
+                     round % 4 == 0);
             check_loss(&row, scratch);
             check_exact(&row, scratch, 1e-9);
             /* single pairs are slow where the loss outweighs the norm */
@@ -257,6 +258,14 @@ int main(void) {
         }
         printf("ok: %s: losses, vertices and blocks of 4000 rows\n", names[loss]);
     }
+    /* many others, which are sieved where a row moves them little */
+    for (int round = 0; round < 2000; round++) {
+        uint32_t q = 65 + (uint32_t)random_below(&random, MOST - 65);
+        make_row(&row, &random, ML_HINGE, q, round % 2 ? 3 : 12, 1, round % 4 == 0);
+        row.k = pow(10, uniform(&random, -6, 0)) / row.block.lambda;
+        check_exact(&row, scratch, 1e-9);
+    }
+    printf("ok: hinge: blocks of many others\n");
     ml_scratch_free(scratch);
     return 0;
 }
