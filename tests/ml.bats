@@ -318,26 +318,26 @@ END_OF_PYTHON
 
 @test "ml: precision@K, ndcg@K and psp@K, with ties, unknown labels, no labels and K above their number" {
     svm-generate ml --rows 300 --features 60 --labels 25 --values 8 --seed 4 --test .3 --output set
-    { cat set.test; printf '2,4,new,newer\n 1:.5\nnew 1:1\n1,2,3 61:1\n7\n'; } >test
+    { cat set.test; printf '2,4,new,newer\n 1:.5\nnew 1:1\n1,2,3 61:1\n7\n'; } >held
     train -c .1 set.train model
-    svm-ml-predict -q --top-k 99 test model all
+    svm-ml-predict -q --top-k 99 held model all
     assert_equal "$(awk '{ print NF }' all | sort -u)" "$(header outputs model)"
     highest >reference.py
     for propensities in '.55 1.5' '.6 2.6'; do
         read -r a b <<<"$propensities"
-        python3 reference.py set.train test all "$a" "$b" 1,3,5,40 | sort >expected
+        python3 reference.py set.train held all "$a" "$b" 1,3,5,40 | sort >expected
         measure --precision 1,3,5,40 --ndcg 1,3,5,40 --psp 1,3,5,40 --propensity-a "$a" \
-            --propensity-b "$b" test model
+            --propensity-b "$b" held model
         assert_equal "$(grep -c @ measures)" 12
         grep @ measures | sort | join expected - |
             awk '{ if (($2 - $3) ^ 2 > 1e-20) { print; wrong = 1 } } END { exit wrong }'
     done
     # the labels of a row, the highest first, are the beginning of all of them
-    svm-ml-predict -q --top-k 4 test model four
+    svm-ml-predict -q --top-k 4 held model four
     cut -d' ' -f1-4 all | diff - four
     # as `--scores` has them, equal ones in the model's order
-    header labels model >labels
-    svm-ml-predict -q --scores test model scores
+    header labels model >names
+    svm-ml-predict -q --scores held model scores
     awk 'NR == FNR { n = split($0, label, " "); next }
          { sub(/^[^ ]* /, ""); split($0, s, " "); split("", used)
            for (k = 1; k <= n; k++) {
@@ -345,7 +345,7 @@ END_OF_PYTHON
                for (j = 1; j <= n; j++) if (!(j in used) && (!best || s[j] + 0 > s[best] + 0)) best = j
                used[best] = 1; printf "%s%s:%s", (k > 1 ? " " : ""), label[best], s[best]
            }
-           print "" }' labels scores | diff - all
+           print "" }' names scores | diff - all
 }
 
 # ---- sweeps and folds ----
