@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of more, those rows that a solver asks for are less work and memory than half of all values. */
+enum { MOST_WHOLE_ROWS = 16384 };
+
 struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features) {
     if (!(family->has & FAMILY_KERNEL)) {
         return (struct kernel){.type = KERNEL_LINEAR};
@@ -35,6 +38,7 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
     double n = (double)data->n_rows;
     enum family_matrix matrix = family->matrix ? family->matrix(point.options) : FAMILY_PRODUCTS;
     bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
+    fits = fits && (matrix != FAMILY_ROWS || n <= MOST_WHOLE_ROWS);
     if (matrix == FAMILY_VALUES || (matrix != FAMILY_PRODUCTS && !fits) ||
         (matrix == FAMILY_COLUMNS && !for_folds && n > PRECISION_SMALL_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);

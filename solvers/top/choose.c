@@ -1,5 +1,7 @@
 #include "solvers/top/choose.h"
 
+#include "solvers/methods/select.h"
+
 #include <math.h>
 
 enum { NOBODY = -1 };
@@ -366,6 +368,36 @@ size_t top_choose_resting(const struct top_state *state, unsigned char *keep) {
         bool beta = state->cap_rate[p] > 0 && (state->beta[p] > 0 || state->capped[p] ||
                                                !(top_state_beta_slope(state, p) < z_least));
         keep[p] = alpha || beta;
+        kept += keep[p];
+    }
+    return kept;
+}
+
+static bool is_above(const struct top_state *state, size_t p) {
+    return state->alpha[p] > 0 || state->beta[p] > 0 || state->capped[p];
+}
+
+size_t top_choose_few(const struct top_state *state, size_t room, unsigned char *keep,
+                      double *value, double *share, uint32_t *order) {
+    enum { CHOSEN = 2 };
+    for (int beta = 0; beta < 2; beta++) {
+        size_t n = 0;
+        for (size_t p = 0; p < state->active; p++) {
+            if (keep[p] && !is_above(state, p) && (beta ? state->cap_rate[p] : state->C[p]) > 0) {
+                value[p] = beta ? top_state_beta_slope(state, p) : top_state_alpha_slope(state, p);
+                share[p] = 1;
+                order[n++] = (uint32_t)p;
+            }
+        }
+        double left;
+        size_t chosen = select_largest(NULL, value, share, (double)room, order, n, &left, NULL);
+        for (size_t t = 0; t < chosen; t++) {
+            keep[order[t]] = CHOSEN;
+        }
+    }
+    size_t kept = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        keep[p] = keep[p] == CHOSEN || is_above(state, p);
         kept += keep[p];
     }
     return kept;

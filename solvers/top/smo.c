@@ -13,7 +13,10 @@
 enum {
     CHECK_LEAST = 64,   /* steps between two looks at the gap, or ... */
     CHECK_PART = 16,    /* ... a step for so many rows */
-    SHRINK_CHECKS = 4,  /* looks between two shrinkings */
+    SHRINK_CHECKS = 4,  /* looks between two shrinkings, but for those that are exact */
+    FEW_LEAST = 500,    /* alphas and betas at 0 that are kept among few, beside ... */
+    FEW_PART = 2,       /* ... one for so many entries above 0 */
+    STEP_PLACES = 2,    /* of few places, for each of their steps */
     SLOW_CHECKS = 8,    /* looks with little progress, after which all is computed anew */
     STALL_REFRESHES = 5 /* exact evaluations without progress: rounding has the last word */
 };
@@ -149,10 +152,27 @@ static void permute(double *array, const uint32_t *from, size_t n, double *work)
     memcpy(array, work, n * sizeof *array);
 }
 
-/* Leaves out the places that rest at 0. */
-static int shrink(struct top_smo *smo, struct error *err) {
+/* Which places stay in use: those that do not rest at 0; where these are many, but few are above 0,
+ * these and the best of the others, until so many steps are taken that a look at all is worth it.
+ * Returns how many. */
+static size_t choose_places(struct top_smo *smo, uint64_t iterations) {
+    const struct top_state *state = &smo->state;
+    size_t kept = top_choose_resting(state, smo->keep), above = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        above += state->alpha[p] > 0 || state->beta[p] > 0;
+    }
+    size_t room = FEW_LEAST + above / FEW_PART;
+    if (smo->exact && kept > 2 * (above + 2 * room)) {
+        kept = top_choose_few(state, room, smo->keep, smo->row_s, smo->row_g, smo->from);
+        smo->until = iterations + kept / STEP_PLACES;
+    }
+    return kept;
+}
+
+/* Leaves out the places that are of no use for now. */
+static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     struct top_state *state = &smo->state;
-    size_t n = state->active, kept = top_choose_resting(state, smo->keep), a = 0, b = kept;
+    size_t n = state->active, kept = choose_places(smo, iterations), a = 0, b = kept;
     if (kept > n - n / 10) {
         return 0; /* too few to be worth the moving */
     }
@@ -304,6 +324,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
     double last_dual = 0, epsilon = settings->epsilon;
     bool moved = true;
     int checks = 0;
+    smo->until = UINT64_MAX;
     for (;;) {
         find_bounds(smo, epsilon, fit);
         bool reached = gap_reached(fit->primal, fit->dual, epsilon);
@@ -336,14 +357,18 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         if (said) {
             return end(smo, said, epsilon, &progress, fit, err);
         }
-        if (!smo->exact && (reached || doubtful || !moved || progress.slow >= SLOW_CHECKS)) {
+        bool again = reached || doubtful || !moved || progress.slow >= SLOW_CHECKS ||
+                     fit->iterations >= smo->until;
+        if (!smo->exact && again) {
+            smo->until = UINT64_MAX;
             if (top_smo_refresh(smo, err) < 0) {
                 return -1;
             }
             moved = true;
             continue;
         }
-        if (settings->shrink && ++checks % SHRINK_CHECKS == 0 && shrink(smo, err) < 0) {
+        if (settings->shrink && (smo->exact || ++checks % SHRINK_CHECKS == 0) &&
+            shrink(smo, fit->iterations, err) < 0) {
             return -1;
         }
         size_t steps = state->active / CHECK_PART;

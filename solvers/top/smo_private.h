@@ -18,6 +18,7 @@ struct top_smo {
     struct top_state state;
     double cost;     /* of the last solution; 0: there is none */
     double multiple; /* of the point's f that the primal is of */
+    uint64_t until;  /* steps after which all places are looked at again */
     bool exact;      /* s and U of all places are from the data, nothing moved since */
     double *best_alpha, *best_beta; /* (n) of the run so far, by row */
     double *weights;                /* (dimension, 2) work */

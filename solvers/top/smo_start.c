@@ -160,14 +160,34 @@ static int settle(struct top_smo *smo, double cost, struct error *err) {
     return 0;
 }
 
+/* Adds to sum (n) the mean of the rows by their weights (n), times sign; of kernels, whose products
+ * cost as much for each row, that of some of them, evenly taken. */
+static void add_mean(const struct top_smo *smo, const double *weight, double sign, double *sum) {
+    enum { MOST = 2048 };
+    size_t n = smo->risk->n, weighted = 0, step = 1;
+    double total = 0;
+    for (size_t i = 0; i < n; i++) {
+        weighted += weight[i] > 0;
+    }
+    if (!smo->map->primal) {
+        step += weighted / MOST;
+    }
+    for (size_t i = 0, t = 0; i < n; i++) {
+        total += weight[i] > 0 && t++ % step == 0 ? weight[i] : 0;
+    }
+    for (size_t i = 0, t = 0; i < n; i++) {
+        sum[i] += weight[i] > 0 && t++ % step == 0 ? sign * (weight[i] / total) : 0;
+    }
+}
+
 int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
     enum { HALVINGS = 60 };
     struct top_risk *risk = smo->risk;
     size_t n = smo->state.n;
     double norm = 0, offset;
-    for (size_t i = 0; i < n; i++) {
-        smo->bound[i] = risk->cost[i] / risk->total_cost - risk->mass[i] / risk->total_mass;
-    }
+    memset(smo->bound, 0, n * sizeof *smo->bound);
+    add_mean(smo, risk->cost, 1, smo->bound);
+    add_mean(smo, risk->mass, -1, smo->bound);
     if (product(smo, smo->bound, 1, err) < 0) {
         return -1;
     }
