@@ -165,6 +165,17 @@ ends_at() {
     done
 }
 
+@test "top: many rows at 0 that are left out by the way come back" {
+    generate top --rows 6000 --features 4 --output many.svm
+    for s in toppush 'patmat-np --tau .01'; do
+        train -s $s -t rbf -g .05 -c .3 -e 1e-4 --solver smo many.svm few
+        train -s $s -t rbf -g .05 -c .3 -e 1e-4 --solver smo --shrinking 0 many.svm all
+        [ "$(header iterations few)" != "$(header iterations all)" ] # else none were left out
+        near "$(header primal few)" "$(header primal all)" 1e-4
+        within "$(header gap few)" 0 1e-4
+    done
+}
+
 # ---- the bias of svm ----
 
 @test "top: --bias is a constant feature, in a column of its own and as a kernel of its own" {
