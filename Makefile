@@ -24,6 +24,7 @@
 # OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of all that is built); where things are installed:
 # DESTDIR in front of all, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR,
 # PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR, PYTHONDIR.
+# ISAL=0: gzip is unpacked by zlib, also where ISA-L is installed; ISAL=1: by ISA-L.
 # MPI=1: programs that run over several machines under mpirun or srun, too, by the compiler MPICC, in
 # build-mpi; `make MPI=1 test` runs the tests of that, tests/cluster_*.bats (doc/cluster.md).
 # What is built does not depend on the folder it is built in, nor on the time: the same compiler and
@@ -72,7 +73,13 @@ ALL_CFLAGS = -std=c11 $(OPTIMIZE) $(ARCH) $(I386) $(WARN) $(CPPFLAGS) $(CFLAGS) 
              -ffp-contract=$(CONTRACT) -fopenmp-simd $(INCLUDES) "-ffile-prefix-map=$(CURDIR)=." \
              -fPIC -fvisibility=hidden -pthread $(SANITIZE)
 ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE)
-LIBS = -lopenblas -lz -lm -pthread
+# ISA-L unpacks gzip faster than zlib, and does where it is installed.
+ifeq ($(origin ISAL),undefined)
+ISAL := $(shell echo 'int main(void) { return !isal_inflate; }' | \
+            $(CC) $(CPPFLAGS) $(CFLAGS) -include isa-l/igzip_lib.h -x c -o /dev/null - $(LDFLAGS) \
+            -lisal 2>/dev/null && echo 1)
+endif
+LIBS = -lopenblas $(if $(filter 1,$(ISAL)),-lisal) -lz -lm -pthread
 
 PROGRAMS = $(patsubst %.c,%,$(wildcard svm-*.c))
 # What programs and tests are made of, and of that the library, with no name but dualsvm_*.
@@ -83,7 +90,8 @@ SHARED = $(BUILD)/libdualsvm.so
 LIBRARY = $(SHARED) $(BUILD)/libdualsvm.a
 CHECK = $(patsubst %.c,$(BUILD)/%.o,$(wildcard check/*.c))
 CLUSTER = common/base/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one that is not built
-SOURCES = $(filter-out $(CLUSTER),$(wildcard common/*/*.c solvers/*/*.c driver/*.c families/*.c \
+GZIP = common/data/gzip_$(if $(filter 1,$(ISAL)),zlib,isal).c # likewise
+SOURCES = $(filter-out $(CLUSTER) $(GZIP),$(wildcard common/*/*.c solvers/*/*.c driver/*.c families/*.c \
             families/*/*.c library/*.c))
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(SOURCES)) $(CHECK)
 # Not what is of programs alone.
@@ -211,8 +219,8 @@ $(INSTALLED): %: $(BUILD)/%
 # Rewritten when the compiler or its flags change, so that everything is then compiled again.
 $(BUILD)/flags: .always
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS)' | cmp -s - $@ || \
-	    echo '$(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS)' >$@
+	@echo '$(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS) / $(LIBS)' | cmp -s - $@ || \
+	    echo '$(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS) / $(LIBS)' >$@
 
 $(BUILD)/libraries:
 	@mkdir -p $(@D)

@@ -264,7 +264,7 @@ int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, u
         return -1;
     }
     struct lines *lines;
-    int status = lines_open(&lines, path, BATCH, false, err);
+    int status = lines_open(&lines, path, BATCH, NULL, err);
     if (status == 0) {
         words.lines = lines;
         status = lines_by_row(lines, n_rows, take_word, &words, err);

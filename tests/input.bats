@@ -247,6 +247,75 @@ same() {
     same - number stream threads=2 <plain
 }
 
+@test "input: gzip is inflated as zlib does, whatever by, alone and by several threads" {
+    unit common/data/gzip
+}
+
+# bgzip [SIZE]: standard input as members of SIZE bytes that say how long they are.
+bgzip() {
+    split -b "${1:-60000}" --filter 'gzip -n | tail -c +11 >member
+        printf "\37\213\10\4\0\0\0\0\0\3\6\0BC\2\0"
+        printf "%04x" $(($(wc -c <member) + 17)) |
+            sed "s/\(..\)\(..\)/\\\\x\2\\\\x\1/" | xargs -0 printf
+        cat member' -
+}
+
+@test "input: members that say how long they are, as bgzip makes them, are the file too" {
+    awk 'BEGIN { srand(3); for (i = 0; i < 9000; i++) { printf "%d qid:%d", i % 7, i % 50
+         for (j = 1; j < 30; j += 1 + int(3 * rand())) printf " %d:%.7g", j, rand() - 0.5
+         print "" } }' >plain
+    "$bin/tests/unit/common/data/dump" plain number | sha256sum >sum
+    bgzip <plain >blocks.gz
+    gzip -t blocks.gz
+    { head -c 100000 plain | bgzip 700; tail -c +100001 plain | gzip; } >mixed.gz
+    for threads in 1 2 5; do
+        for file in blocks.gz mixed.gz; do
+            same $file number threads=$threads
+            same <(cat $file) number threads=$threads
+        done
+    done
+    size=$(wc -c <blocks.gz)
+    for threads in 1 2; do
+        head -c $((size - 30000)) blocks.gz >bad.gz
+        run -1 "$bin/tests/unit/common/data/dump" bad.gz number threads=$threads
+        assert_output 'bad.gz: truncated gzip data'
+        { head -c $((size - 6)) blocks.gz; printf 'abcdef'; } >bad.gz
+        run -1 "$bin/tests/unit/common/data/dump" bad.gz number threads=$threads
+        assert_output 'bad.gz: corrupt gzip data'
+        { cat blocks.gz; echo junk; } >bad.gz
+        run -1 "$bin/tests/unit/common/data/dump" bad.gz number threads=$threads
+        assert_output 'bad.gz: corrupt gzip data: junk behind the end'
+    done
+}
+
+# header FLAGS FIELDS: a member of two rows behind a header with these, in printf's escapes.
+header() {
+    printf "\\37\\213\\10\\$1\\0\\0\\0\\0\\0\\3$2"
+    printf '1 1:2\n2 1:3\n' | gzip -n | tail -c +11
+}
+
+@test "input: every field of a gzip header is read, and what cannot be is refused" {
+    for header in '0 ' '1 ' '4 \5\0abcde' '10 name\0' '20 comment\0' '30 n\0c\0' \
+        '34 \0\0n\0c\0' '2 \247\167'; do
+        # shellcheck disable=SC2086 # two words
+        header $header >member.gz
+        run -0 "$bin/tests/unit/common/data/dump" member.gz number
+        assert_line '2 1:3'
+    done
+    for header in '40 ' '100 ' '200 ' '2 \0\0'; do
+        # shellcheck disable=SC2086
+        header $header >member.gz
+        run -1 "$bin/tests/unit/common/data/dump" member.gz number
+        assert_output 'member.gz: corrupt gzip data'
+    done
+    for header in '4 \377\377' '10 name' '20 comment'; do
+        # shellcheck disable=SC2086
+        header $header | head -c 25 >member.gz
+        run -1 "$bin/tests/unit/common/data/dump" member.gz number
+        assert_output 'member.gz: truncated gzip data'
+    done
+}
+
 @test "input: gzip data that is truncated, damaged or followed by junk is refused" {
     awk 'BEGIN { srand(1); for (i = 0; i < 3000; i++) print i, "1:" rand() }' | gzip >whole.gz
     size=$(wc -c <whole.gz)

@@ -14,8 +14,9 @@ setup() {
     fake cc 'header=$(sed -n "s/#include <\(.*\)>/\1/p"); grep -q "^$header$" headers'
     ln -s "$(command -v sed)" "$(command -v grep)" "$(command -v touch)" tools
     fake id 'cat id'
+    fake uname 'echo x86_64'
     echo 0 >id
-    printf '%s\n' stdio.h cblas.h zlib.h >headers
+    printf '%s\n' stdio.h cblas.h zlib.h isa-l/igzip_lib.h >headers
     fake bats ':'
     fake svm-predict ':'
     fake liblinear-predict ':'
@@ -57,6 +58,23 @@ set_up() {
     assert_output --partial 'libopenblas-dev: matrix products'
     assert_output --partial 'zlib1g-dev: reads and writes gzip'
     assert_file_contains apt.log 'install .* libopenblas-dev zlib1g-dev$'
+}
+
+@test "setup: ISA-L is asked for with the tests, where there is one, and never needed to build" {
+    sed -i /isa-l/d headers
+    fake apt-get 'echo "$*" >>apt.log; [ "$1" = update ] || echo isa-l/igzip_lib.h >>headers'
+    set_up --check build
+    assert_success
+    refute_output
+    fake uname 'echo riscv64'
+    set_up test
+    assert_success
+    refute_output
+    fake uname 'echo aarch64'
+    set_up test
+    assert_success
+    assert_output --partial 'libisal-dev: unpacks gzip faster'
+    assert_file_contains apt.log 'install .* libisal-dev$'
 }
 
 @test "setup: an installation that fails, or changes nothing, stops the run" {

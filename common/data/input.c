@@ -513,8 +513,8 @@ static int open_input(struct input **input, const char *path, const struct input
         batch_bytes = workers < BATCH_BYTES_MOST / BATCH_BYTES_EACH ? workers * BATCH_BYTES_EACH
                                                                     : BATCH_BYTES_MOST;
     }
-    int status = part ? lines_open_part(&opened->lines, path, part, batch_bytes, workers > 1, err)
-                      : lines_open(&opened->lines, path, batch_bytes, workers > 1, err);
+    int status = part ? lines_open_part(&opened->lines, path, part, batch_bytes, threads, err)
+                      : lines_open(&opened->lines, path, batch_bytes, threads, err);
     if (status < 0) {
         input_close(opened);
         return -1;

@@ -111,12 +111,18 @@ static void *read_ahead(void *argument) {
 }
 
 static int open_lines(struct lines **lines, const char *path, const struct lines_part *part,
-                      size_t batch_bytes, bool ahead, struct error *err) {
+                      size_t batch_bytes, struct threads *threads, struct error *err) {
     struct lines *opened = memory_zeros(1, sizeof *opened, "reading", err);
     if (!opened) {
         return -1;
     }
-    if (source_open(&opened->source, path, err) < 0 ||
+    bool several = threads_count(threads) > 1;
+    if (source_open(&opened->source, path, err) < 0) {
+        free(opened);
+        return -1;
+    }
+    bool share = several && !part && source_shareable(opened->source);
+    if ((share && source_share(opened->source, threads, err) < 0) ||
         (part && part_open(&opened->part, opened->source, part, err) < 0)) {
         source_close(opened->source);
         free(opened);
@@ -133,19 +139,20 @@ static int open_lines(struct lines **lines, const char *path, const struct lines
         return -1;
     }
     /* without the thread lines_next reads itself: slower, the same otherwise */
-    opened->ahead = ahead && pthread_create(&opened->thread, NULL, read_ahead, opened) == 0;
+    opened->ahead =
+        several && !share && pthread_create(&opened->thread, NULL, read_ahead, opened) == 0;
     *lines = opened;
     return 0;
 }
 
-int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool ahead,
+int lines_open(struct lines **lines, const char *path, size_t batch_bytes, struct threads *threads,
                struct error *err) {
-    return open_lines(lines, path, NULL, batch_bytes, ahead, err);
+    return open_lines(lines, path, NULL, batch_bytes, threads, err);
 }
 
 int lines_open_part(struct lines **lines, const char *path, const struct lines_part *part,
-                    size_t batch_bytes, bool ahead, struct error *err) {
-    return open_lines(lines, path, part, batch_bytes, ahead, err);
+                    size_t batch_bytes, struct threads *threads, struct error *err) {
+    return open_lines(lines, path, part, batch_bytes, threads, err);
 }
 
 void lines_close(struct lines *lines) {

@@ -1,9 +1,11 @@
-/* A text file in batches of whole lines, read ahead by a thread of its own if that is wanted: it
- * then reads and unpacks the next batch while this one is parsed. */
+/* A text file in batches of whole lines, read ahead by a thread of its own where several are
+ * given: it then reads and unpacks the next batch while this one is parsed. Where the file lets them (see
+ * members.h) all threads unpack instead, in turn with what else they do. */
 #ifndef COMMON_DATA_LINES_H
 #define COMMON_DATA_LINES_H
 
 #include "common/base/error.h"
+#include "common/base/threads.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,9 +16,9 @@ enum { LINES_PADDING = 64 };
 
 struct lines;
 
-/* batch_bytes is what a batch has at most, unless one line is longer. The caller calls lines_close,
- * which does not wait for input that has not arrived. */
-int lines_open(struct lines **lines, const char *path, size_t batch_bytes, bool ahead,
+/* batch_bytes is what a batch has at most, unless one line is longer. threads: borrowed, NULL: none but
+ * the caller. The caller calls lines_close, which does not wait for input that has not arrived. */
+int lines_open(struct lines **lines, const char *path, size_t batch_bytes, struct threads *threads,
                struct error *err);
 void lines_close(struct lines *lines);
 
@@ -28,7 +30,7 @@ struct lines_part {
     bool queries;     /* rows of a query stay together */
 };
 int lines_open_part(struct lines **lines, const char *path, const struct lines_part *part,
-                    size_t batch_bytes, bool ahead, struct error *err);
+                    size_t batch_bytes, struct threads *threads, struct error *err);
 
 /* Bytes of the file as it is stored. */
 uint64_t lines_bytes(const struct lines *lines);

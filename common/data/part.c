@@ -226,8 +226,9 @@ int part_open(struct part **part, struct source *source, const struct lines_part
     made->size = plain ? (size_t)((last ? bytes : range[1]) - range[0]) : 0;
     if (!plain) {
         made->from = made->end = UINT64_MAX;
-        source_cut_at(source, range);
-    } else if (!made->ended && begin_plain(made, source, err) < 0) {
+    }
+    if (plain ? !made->ended && begin_plain(made, source, err) < 0
+              : source_cut_at(source, range, err) < 0) {
         part_close(made);
         return -1;
     }

@@ -1,9 +1,10 @@
-/* for O_CLOEXEC, and for input that zlib does not write to */
+/* for O_CLOEXEC */
 #define _GNU_SOURCE
-#define ZLIB_CONST
 #include "common/data/source.h"
 
 #include "common/base/memory.h"
+#include "common/data/gzip.h"
+#include "common/data/members.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,28 +14,29 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-enum { RAW_BYTES = 1 << 18 };
+enum { RAW_BYTES = 1 << 18, RAW_BYTES_SHARED = 1 << 20 };
 
 struct source {
     int file;
-    bool regular, gzip, end_of_file;
-    bool between_members; /* gzip: a member has ended, no other has begun */
+    bool regular, end_of_file;
+    bool between_members; /* gzip: none has begun, or one has ended and no other has begun */
     bool drained;         /* gzip: all text that the bytes used so far tell has been handed out */
     int cancel[2];        /* a pipe: readable once cancelled */
     const char *name;
     char *path; /* owned copy behind name */
     size_t size;
-    z_stream inflater;
+    const struct gzip_engine *engine; /* gzip; NULL: plain */
+    void *inflater;                   /* the engine's */
+    struct members *members;          /* gzip that several threads unpack, or NULL */
     const unsigned char
         *raw;              /* bytes of the file that are not used yet: raw[raw_first .. raw_last) */
     unsigned char *buffer; /* raw, owned; NULL: all of it is in memory, and not ours */
-    size_t raw_first, raw_last;
-    uint64_t raw_end;  /* place in the file behind raw[raw_last] */
-    uint64_t bytes;    /* of a regular file */
-    uint64_t n_text;   /* gzip: bytes of text handed out */
-    uint64_t cut[2];   /* places in the file */
+    size_t raw_first, raw_last, raw_bytes; /* raw_bytes: of the buffer */
+    uint64_t raw_end;                      /* place in the file behind raw[raw_last] */
+    uint64_t bytes;                        /* of a regular file */
+    uint64_t n_text;                       /* gzip: bytes of text handed out */
+    uint64_t cut[2];                       /* places in the file */
     uint64_t place[2]; /* of the cuts in the text; UINT64_MAX: not reached, 0 without cuts */
 };
 
@@ -74,29 +76,35 @@ static int read_file(struct source *source, void *bytes, size_t size, size_t *go
 
 static int refill(struct source *source, struct error *err) {
     source->raw_first = source->raw_last = 0;
-    return read_file(source, source->buffer, RAW_BYTES, &source->raw_last, err);
+    return read_file(source, source->buffer, source->raw_bytes, &source->raw_last, err);
 }
 
-/* Reads until two bytes tell whether this is gzip. */
-static int look_at_beginning(struct source *source, struct error *err) {
-    while (source->raw_last < 2 && !source->end_of_file) {
+/* Reads until `wanted` bytes are there, or all. */
+static int read_to(struct source *source, size_t wanted, struct error *err) {
+    while (source->raw_last < wanted && !source->end_of_file) {
         size_t got;
-        if (read_file(source, source->buffer + source->raw_last, RAW_BYTES - source->raw_last, &got,
-                      err) < 0) {
+        if (read_file(source, source->buffer + source->raw_last,
+                      source->raw_bytes - source->raw_last, &got, err) < 0) {
             return -1;
         }
         source->raw_last += got;
     }
+    return 0;
+}
+
+/* Two bytes tell whether this is gzip, a header whether its members say how long they are. */
+static int look_at_beginning(struct source *source, struct error *err) {
+    if (read_to(source, 2, err) < 0) {
+        return -1;
+    }
     if (source->raw_last < 2 || source->raw[0] != 0x1f || source->raw[1] != 0x8b) {
         return 0;
     }
-    enum { GZIP_ONLY = 16 + MAX_WBITS };
-    if (inflateInit2(&source->inflater, GZIP_ONLY) != Z_OK) {
-        return fail(source, "out of memory for gzip", err);
-    }
-    source->gzip = true;
+    source->engine = gzip_fastest();
+    source->inflater = source->engine->open(err);
+    source->between_members = true;
     source->size = 0;
-    return 0;
+    return source->inflater ? read_to(source, MEMBERS_HEADER, err) : -1;
 }
 
 static int open_file(struct source *source, const char *path, struct error *err) {
@@ -126,6 +134,7 @@ static int open_file(struct source *source, const char *path, struct error *err)
     }
     source->buffer = memory_array(RAW_BYTES, 1, "reading", err);
     source->raw = source->buffer;
+    source->raw_bytes = RAW_BYTES;
     return source->raw ? look_at_beginning(source, err) : -1;
 }
 
@@ -166,9 +175,10 @@ void source_close(struct source *source) {
     if (!source) {
         return;
     }
-    if (source->gzip) {
-        inflateEnd(&source->inflater);
+    if (source->engine) {
+        source->engine->close(source->inflater);
     }
+    members_close(source->members);
     if (source->file > STDIN_FILENO) {
         close(source->file);
     }
@@ -191,7 +201,7 @@ size_t source_size(const struct source *source) {
 }
 
 bool source_plain(const struct source *source) {
-    return source->regular && !source->gzip;
+    return source->regular && !source->engine;
 }
 
 uint64_t source_bytes(const struct source *source) {
@@ -208,12 +218,35 @@ int source_seek(struct source *source, uint64_t offset, struct error *err) {
     return 0;
 }
 
-void source_cut_at(struct source *source, const uint64_t first[2]) {
+bool source_shareable(const struct source *source) {
+    return source->engine && members_begin(source->raw, source->raw_last);
+}
+
+int source_share(struct source *source, struct threads *threads, struct error *err) {
+    if (source->buffer) {
+        unsigned char *larger = memory_resize(source->buffer, RAW_BYTES_SHARED, 1, "reading", err);
+        if (!larger) {
+            return -1;
+        }
+        source->raw = source->buffer = larger;
+        source->raw_bytes = RAW_BYTES_SHARED;
+    }
+    return members_open(&source->members, threads, err);
+}
+
+int source_cut_at(struct source *source, const uint64_t first[2], struct error *err) {
+    source->engine->close(source->inflater);
+    source->engine = &gzip_zlib; /* it is exact */
+    source->inflater = source->engine->open(err);
+    if (!source->inflater) {
+        return -1;
+    }
     for (size_t i = 0; i < 2; i++) {
         source->cut[i] = first[i];
         source->place[i] = UINT64_MAX;
     }
     source->drained = true;
+    return 0;
 }
 
 uint64_t source_cut(const struct source *source, size_t place) {
@@ -260,7 +293,27 @@ static int begin_member(struct source *source, bool *end, struct error *err) {
         return fail(source, "corrupt gzip data: junk behind the end", err);
     }
     source->between_members = false;
-    return inflateReset(&source->inflater) == Z_OK ? 0 : fail(source, "corrupt gzip data", err);
+    source->engine->next(source->inflater);
+    return 0;
+}
+
+/* Unpacks whole members. *any: there were some, that say how long they are. */
+static int take_members(struct source *source, struct gzip_stretch *text, bool *any,
+                        struct error *err) {
+    size_t n = source->raw_last - source->raw_first;
+    if (source->buffer && n < source->raw_bytes / 2 && !source->end_of_file) {
+        memmove(source->buffer, source->buffer + source->raw_first, n);
+        source->raw_first = 0;
+        source->raw_last = n;
+        if (read_to(source, source->raw_bytes, err) < 0) {
+            return -1;
+        }
+    }
+    text->in = source->raw + source->raw_first;
+    text->n_in = source->raw_last - source->raw_first;
+    *any = members_unpack(source->members, text);
+    source->raw_first = source->raw_last - text->n_in;
+    return 0;
 }
 
 /* How many of the bytes that are there may be unpacked at once: none beyond the next cut, where what they
@@ -278,55 +331,55 @@ static size_t bytes_to_cut(struct source *source) {
     return n;
 }
 
-static int read_gzip(struct source *source, char *text, size_t size, size_t *got,
-                     struct error *err) {
-    enum { MOST = 1 << 30 }; /* zlib counts in unsigned int */
-    z_stream *z = &source->inflater;
-    size_t total = 0;
-    while (total < size) {
-        if (source->between_members) {
-            bool end = false;
-            if (begin_member(source, &end, err) < 0) {
-                return -1;
-            }
-            if (end) {
-                break;
-            }
+/* Unpacks some of the member that has begun. */
+static int inflate_some(struct source *source, struct gzip_stretch *text, struct error *err) {
+    if (source->raw_first == source->raw_last) {
+        if (!source->end_of_file && refill(source, err) < 0) {
+            return -1;
         }
-        if (source->raw_first == source->raw_last) {
-            if (!source->end_of_file && refill(source, err) < 0) {
-                return -1;
-            }
-            if (source->end_of_file) {
-                return fail(source, "truncated gzip data", err);
-            }
-        }
-        size_t room = size - total < MOST ? size - total : MOST;
-        size_t left = bytes_to_cut(source), given = left < MOST ? left : MOST;
-        z->next_in = source->raw + source->raw_first;
-        z->avail_in = (uInt)given;
-        z->next_out = (unsigned char *)text + total;
-        z->avail_out = (uInt)room;
-        int status = inflate(z, Z_NO_FLUSH);
-        source->raw_first += given - z->avail_in;
-        total += room - z->avail_out;
-        source->n_text += room - z->avail_out;
-        source->drained = z->avail_out > 0 || status == Z_STREAM_END;
-        if (status == Z_STREAM_END) {
-            source->between_members = true;
-        } else if (status == Z_MEM_ERROR) {
-            return fail(source, "out of memory for gzip", err);
-        } else if (status != Z_OK && status != Z_BUF_ERROR) {
-            return fail(source, "corrupt gzip data", err);
+        if (source->end_of_file) {
+            return fail(source, "truncated gzip data", err);
         }
     }
-    *got = total;
+    size_t given = bytes_to_cut(source), room = text->n_out;
+    text->in = source->raw + source->raw_first;
+    text->n_in = given;
+    enum gzip_status status = source->engine->inflate(source->inflater, text);
+    source->raw_first += given - text->n_in;
+    source->n_text += room - text->n_out;
+    source->drained = text->n_out > 0 || status == GZIP_END;
+    source->between_members = status == GZIP_END;
+    if (status == GZIP_MEMORY) {
+        return fail(source, "out of memory for gzip", err);
+    }
+    return status == GZIP_CORRUPT ? fail(source, "corrupt gzip data", err) : 0;
+}
+
+static int read_gzip(struct source *source, char *text, size_t size, size_t *got,
+                     struct error *err) {
+    struct gzip_stretch rest = {.out = (unsigned char *)text, .n_out = size};
+    bool end = false;
+    while (rest.n_out > 0 && !end) {
+        bool any = false;
+        if (source->between_members && source->members &&
+            take_members(source, &rest, &any, err) < 0) {
+            return -1;
+        }
+        if (any) {
+            continue;
+        }
+        if ((source->between_members && begin_member(source, &end, err) < 0) ||
+            (!end && inflate_some(source, &rest, err) < 0)) {
+            return -1;
+        }
+    }
+    *got = size - rest.n_out;
     return 0;
 }
 
 int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err) {
-    return source->gzip ? read_gzip(source, text, size, got, err)
-                        : read_plain(source, text, size, got, err);
+    return source->engine ? read_gzip(source, text, size, got, err)
+                          : read_plain(source, text, size, got, err);
 }
 
 void source_cancel(struct source *source) {

@@ -32,7 +32,7 @@ static int take_weight(void *context, size_t row, const char *text, size_t lengt
 int weights_read(const char *path, double *weight, size_t first, size_t count, size_t n,
                  struct error *err) {
     struct lines *lines;
-    if (lines_open(&lines, path, BATCH, false, err) < 0) {
+    if (lines_open(&lines, path, BATCH, NULL, err) < 0) {
         return -1;
     }
     struct weights weights = {lines, weight, first, count};

@@ -153,12 +153,13 @@ static void assign(const struct file *file, size_t n, bool queries, size_t *rank
 
 /* Reads part r and compares it with the text from line *at on, which becomes the line behind it. */
 static size_t read_part(const struct file *file, const char *path, size_t r, size_t n, bool queries,
-                        size_t at) {
+                        size_t at, struct threads *threads) {
     const struct lines_part part = {r, n, queries};
     struct lines *lines;
     struct error err;
     size_t batch = 1 + draw(draw(2) ? 100 : 100000);
-    CHECK(lines_open_part(&lines, path, &part, batch, draw(2), &err) == 0, "%s", err.text);
+    CHECK(lines_open_part(&lines, path, &part, batch, draw(2) ? threads : NULL, &err) == 0, "%s",
+          err.text);
     for (;;) {
         const char *text;
         size_t length;
@@ -182,13 +183,13 @@ static size_t read_part(const struct file *file, const char *path, size_t r, siz
     return at;
 }
 
-static void read_parts(const struct file *file, const char *path, size_t n, bool queries,
-                       bool gzip) {
+static void read_parts(const struct file *file, const char *path, size_t n, bool queries, bool gzip,
+                       struct threads *threads) {
     static size_t rank[MOST_LINES];
     size_t at = 0;
     assign(file, n, queries, rank);
     for (size_t r = 0; r < n; r++) {
-        size_t next = read_part(file, path, r, n, queries, at);
+        size_t next = read_part(file, path, r, n, queries, at, threads);
         for (size_t i = at; i < next && !gzip; i++) {
             CHECK(rank[i] == r, "line %zu is on rank %zu of %zu, not %zu", i, r, n, rank[i]);
         }
@@ -208,7 +209,10 @@ static void read_parts(const struct file *file, const char *path, size_t n, bool
 
 int main(int argc, char **argv) {
     static struct file file;
+    struct threads *threads;
+    struct error err;
     CHECK_TRUE(argc == 2);
+    CHECK(threads_create(&threads, 2, &err) == 0, "%s", err.text);
     for (unsigned round = 0; round < 400; round++) {
         static const unsigned sizes[] = {0, 1, 2, 5, 40, 400};
         bool gzip = round % 2, rare = round % 16 > 13;
@@ -216,9 +220,10 @@ int main(int argc, char **argv) {
         write_file(&file, argv[1], gzip);
         for (unsigned k = 0; k < 4; k++) {
             size_t n = k == 3 ? 1 + draw(60) : 1 + draw(6);
-            read_parts(&file, argv[1], n, k % 2, gzip);
+            read_parts(&file, argv[1], n, k % 2, gzip, threads);
         }
     }
+    threads_free(threads);
     printf("ok: parts are the file, line for line\n");
     return 0;
 }

@@ -1,0 +1,215 @@
+/* Ways to inflate gzip against one another and against what was packed: members with every field that a
+ * header can have, whole, cut anywhere, with changed bits, input and room given in pieces of any size;
+ * and files of members that say how long they are, by one thread and by several. */
+#define ZLIB_CONST
+#include "common/data/gzip.h"
+
+#include "common/data/source.h"
+#include "tests/unit/check.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { TEXT = 20000, PACKED = 2 * TEXT };
+
+static uint64_t state = 1;
+
+static size_t draw(size_t n) {
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (size_t)(state >> 33) % n;
+}
+
+static size_t draw_text(unsigned char *text) {
+    size_t length = draw(5) ? draw(draw(2) ? 100 : TEXT) : 0;
+    for (size_t i = 0; i < length; i++) {
+        text[i] = (unsigned char)(i > 20 && draw(4) ? text[i - 1 - draw(20)] : draw(30) + 'a');
+    }
+    return length;
+}
+
+/* A member of text[0..length) with some of the fields; extra is one of six bytes. Returns its length. */
+static size_t pack(const unsigned char *text, size_t length, unsigned fields, unsigned char *extra,
+                   unsigned char *packed) {
+    unsigned char name[] = "name", comment[] = "comment";
+    gz_header header = {.text = (fields & 1) != 0,
+                        .extra = fields & 2 ? extra : NULL,
+                        .extra_len = 6,
+                        .name = fields & 4 ? name : NULL,
+                        .comment = fields & 8 ? comment : NULL,
+                        .hcrc = (fields & 16) != 0};
+    z_stream z = {
+        .next_in = text, .avail_in = (uInt)length, .next_out = packed, .avail_out = PACKED};
+    CHECK_TRUE(deflateInit2(&z, (int)draw(10), Z_DEFLATED, 31, 8, (int)draw(5)) == Z_OK);
+    CHECK_TRUE(deflateSetHeader(&z, &header) == Z_OK);
+    CHECK_TRUE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+    deflateEnd(&z);
+    return PACKED - z.avail_out;
+}
+
+static size_t header_length(unsigned fields) {
+    size_t length = 10;
+    length += fields & 2 ? 8 : 0;
+    length += fields & 4 ? sizeof "name" : 0;
+    length += fields & 8 ? sizeof "comment" : 0;
+    return length + (fields & 16 ? 2 : 0);
+}
+
+/* ---- Engines -------------------------------------------------------------------------------- */
+
+struct inflated {
+    unsigned char text[TEXT + 1];
+    size_t length, left; /* left: bytes behind the end */
+    enum gzip_status status;
+};
+
+static void inflate_all(const struct gzip_engine *engine, const unsigned char *in, size_t n_in,
+                        bool pieces, struct inflated *to) {
+    struct error err;
+    void *inflater = engine->open(&err);
+    CHECK(inflater, "%s", err.text);
+    struct gzip_stretch stretch = {.in = in, .out = to->text};
+    const unsigned char *end = in + n_in;
+    to->status = GZIP_MORE;
+    for (size_t idle = 0; to->status == GZIP_MORE && idle < 50;) {
+        size_t left = (size_t)(end - stretch.in);
+        size_t room = (size_t)(to->text + TEXT + 1 - stretch.out);
+        size_t given = pieces ? draw(draw(2) ? 20 : PACKED) + 1 : left;
+        size_t space = pieces ? draw(draw(2) ? 20 : TEXT) + 1 : room;
+        stretch.n_in = given < left ? given : left;
+        stretch.n_out = space < room ? space : room;
+        const unsigned char *before = stretch.in, *text = stretch.out;
+        to->status = engine->inflate(inflater, &stretch);
+        idle = stretch.in == before && stretch.out == text ? idle + 1 : 0;
+    }
+    to->length = (size_t)(stretch.out - to->text);
+    to->left = (size_t)(end - stretch.in);
+    engine->close(inflater);
+}
+
+enum changed { NOTHING, HEADER, BODY };
+
+/* The fastest engine says what zlib does. Where a bit is changed, it may see the damage later, or, in
+ * a body (a code of which nothing is used, say), find the text right. */
+static void check_same(const unsigned char *packed, size_t length, enum changed changed,
+                       const unsigned char *text, size_t text_length) {
+    static struct inflated zlib, fastest;
+    inflate_all(&gzip_zlib, packed, length, draw(2), &zlib);
+    inflate_all(gzip_fastest(), packed, length, draw(2), &fastest);
+    bool late = changed != NOTHING && zlib.status == GZIP_CORRUPT && fastest.status == GZIP_MORE;
+    if (fastest.status == GZIP_END) {
+        CHECK_TRUE(changed == BODY || zlib.status == GZIP_END);
+        CHECK_TRUE(fastest.length == text_length && memcmp(fastest.text, text, text_length) == 0);
+        CHECK_TRUE(zlib.status == GZIP_CORRUPT || fastest.left == zlib.left);
+    } else {
+        CHECK(fastest.status == zlib.status || late, "zlib %d, the fastest %d", (int)zlib.status,
+              (int)fastest.status);
+    }
+}
+
+static void test_engines(void) {
+    static unsigned char text[TEXT], packed[PACKED], out[TEXT + 1];
+    unsigned char extra[] = {'B', 'C', 2, 0, 7, 7};
+    struct error err;
+    const struct gzip_engine *engines[] = {&gzip_zlib, gzip_fastest()};
+    void *inflater[] = {engines[0]->open(&err), engines[1]->open(&err)};
+    for (unsigned round = 0; round < 200; round++) {
+        size_t length = draw_text(text);
+        unsigned fields = round % 2 ? 2 : (unsigned)draw(32);
+        size_t n = pack(text, length, fields, extra, packed);
+        check_same(packed, n, NOTHING, text, length);
+        for (size_t e = 0; e < 2 && fields == 2 && length > 0; e++) {
+            const struct gzip_engine *engine = engines[e];
+            CHECK_TRUE(engine->whole(inflater[e], packed, n, out, length));
+            CHECK_TRUE(memcmp(out, text, length) == 0);
+            CHECK_TRUE(!engine->whole(inflater[e], packed, n, out, length + 1));
+            CHECK_TRUE(!engine->whole(inflater[e], packed, n, out, length - 1));
+            CHECK_TRUE(!engine->whole(inflater[e], packed, n - 1, out, length));
+        }
+        for (unsigned k = 0; k < 40; k++) {
+            check_same(packed, draw(n), NOTHING, text, length);
+            size_t at = draw(3) == 0 ? draw(n) : draw(2) ? draw(n < 40 ? n : 40) : n - 1 - draw(8);
+            unsigned char bit = (unsigned char)(1U << draw(8));
+            packed[at] ^= bit;
+            check_same(packed, n, at >= header_length(fields) ? BODY : HEADER, text, length);
+            packed[at] ^= bit;
+        }
+    }
+    engines[0]->close(inflater[0]);
+    engines[1]->close(inflater[1]);
+    printf("ok: engines agree\n");
+}
+
+/* ---- Files of members ----------------------------------------------------------------------- */
+
+enum { MEMBERS = 400, FILE_BYTES = MEMBERS * 8192 };
+
+/* Members most of which say how long they are, one in 100 of these wrongly, and zeros at the end. */
+static size_t make_file(unsigned char *file, size_t n_members) {
+    static unsigned char text[TEXT], packed[PACKED];
+    size_t n = 0;
+    for (size_t m = 0; m < n_members; m++) {
+        unsigned char extra[] = {'B', 'C', 2, 0, 0, 0};
+        size_t length = draw_text(text) / 3;
+        size_t own = pack(text, length, draw(20) ? 2 : (unsigned)draw(32), extra, packed);
+        size_t told = own - 1 + (draw(100) == 0);
+        if (packed[3] == 4) {
+            packed[16] = (unsigned char)(told & 255);
+            packed[17] = (unsigned char)(told >> 8);
+        }
+        CHECK_TRUE(n + own + 100 <= FILE_BYTES);
+        memcpy(file + n, packed, own);
+        n += own;
+    }
+    size_t zeros = draw(2) ? draw(100) : 0;
+    memset(file + n, 0, zeros);
+    return n + zeros;
+}
+
+/* Both read the same, and fail at the same read with the same words. */
+static bool read_both(const unsigned char *file, size_t n, struct threads *threads) {
+    static char text[2][1 << 17];
+    struct source *alone, *shared;
+    struct error err[2];
+    CHECK_TRUE(source_open_bytes(&alone, "file", file, n, &err[0]) == 0);
+    CHECK_TRUE(source_open_bytes(&shared, "file", file, n, &err[1]) == 0);
+    bool shareable = source_shareable(shared);
+    CHECK(!shareable || source_share(shared, threads, &err[1]) == 0, "%s", err[1].text);
+    int status = 0;
+    for (size_t size, got[2] = {1, 0}; status == 0 && got[0] > 0;) {
+        size = draw(2) ? draw(100) + 1 : draw(sizeof text[0]) + 1;
+        status = source_read(alone, text[0], size, &got[0], &err[0]);
+        CHECK_TRUE(source_read(shared, text[1], size, &got[1], &err[1]) == status);
+        CHECK_TRUE(status < 0 || (got[0] == got[1] && memcmp(text[0], text[1], got[0]) == 0));
+        CHECK(status == 0 || strcmp(err[0].text, err[1].text) == 0, "%s / %s", err[0].text,
+              err[1].text);
+    }
+    source_close(alone);
+    source_close(shared);
+    return shareable && status == 0;
+}
+
+static void test_members(void) {
+    static unsigned char file[FILE_BYTES];
+    struct threads *threads;
+    struct error err;
+    unsigned sound = 0;
+    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
+    for (unsigned round = 0; round < 60; round++) {
+        size_t n = make_file(file, round % 4 ? draw(30) + 1 : MEMBERS);
+        sound += read_both(file, n, threads);
+        read_both(file, draw(n), threads);
+        file[draw(n)] ^= (unsigned char)(1U << draw(8));
+        read_both(file, n, threads);
+    }
+    CHECK(sound > 30, "%u files were read by several threads", sound);
+    threads_free(threads);
+    printf("ok: several threads read what one does\n");
+}
+
+int main(void) {
+    test_engines();
+    test_members();
+    return 0;
+}
