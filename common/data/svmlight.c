@@ -400,6 +400,83 @@ static inline const char *parse_usual_value(const char *p, float *value) {
     return is_blank(*p) || *p == '\n' ? p : NULL;
 }
 
+/* A value of at most seven digits, of any length in front of the point and behind it, then a blank or the
+ * line's end: the same as above without a branch on how many there are. NULL for anything else. */
+static inline const char *parse_short_value(const char *p, float *value) {
+    static const float power[] = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F};
+    static const uint64_t top_bits = UINT64_C(0x8080808080808080);
+    bool negative = *p == '-';
+    p += negative;
+    uint64_t word = digits_load(p), low = word & ~top_bits;
+    uint64_t other = ((low + UINT64_C(0x7676767676767676)) | word) & top_bits; /* no digits */
+    if (FLT_EVAL_METHOD != 0 || other == 0) {
+        return NULL;
+    }
+    unsigned before = (unsigned)__builtin_ctzll(other) / 8;
+    bool point = (char)((word >> 8 * before & 0xff) ^ '0') == '.';
+    other &= other - 1;
+    unsigned behind = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+    unsigned length = point ? behind : before, n = length - point;
+    uint64_t whole = (UINT64_C(1) << 8 * before) - 1;
+    word = (word & whole) | (word >> 8 & ~whole);
+    /* Both numbers are exact, and double has more than twice the digits of float: to round the quotient
+     * to double first would change nothing (Figueroa, When is double rounding innocuous?, 1995). */
+    float magnitude = (float)(int32_t)digits_value(word, n) / power[length - point - before];
+    *value = negative ? -magnitude : magnitude;
+    p += length;
+    return n > 0 && (is_blank(*p) || *p == '\n') ? p : NULL;
+}
+
+/* What stands in front of a value: a blank, the index and the colon, as digits_load has it. */
+struct token {
+    uint64_t word, mask;
+    uint64_t unit; /* of the last digit */
+    unsigned length;
+};
+
+static const uint32_t TOKEN_MOST = 999999; /* six digits: eight bytes in all */
+
+static inline struct token token_of(uint32_t index) {
+    uint64_t word = ':' ^ '0';
+    unsigned length = 2;
+    for (; index > 0; index /= 10, length++) {
+        word = word << 8 | index % 10;
+    }
+    return (struct token){.word = word << 8 | (' ' ^ '0'),
+                          .mask = UINT64_MAX >> (64 - 8 * length),
+                          .unit = UINT64_C(1) << 8 * (length - 2),
+                          .length = length};
+}
+
+/* The features of a row from *text on, as long as their indices run 1, 2, 3 ... and their values are
+ * short: where the next value stands is then known without looking at the index. */
+static void parse_run(struct parser *parser, const char **text) {
+    const char *p = *text;
+    size_t n_values = parser->n_values, n_zeros = 0;
+    uint32_t *column = parser->rows->column, last = 0;
+    float *value = parser->rows->value;
+    struct token token = token_of(1);
+    while (((digits_load(p) ^ token.word) & token.mask) == 0) {
+        const char *after = parse_short_value(p + token.length, &value[n_values]);
+        if (!after || last == TOKEN_MOST - 1) {
+            break;
+        }
+        column[n_values] = last;
+        n_zeros += value[n_values] == 0;
+        n_values++;
+        last++;
+        p = after;
+        token.word += token.unit;
+        if ((last + 1) % 10 == 0) {
+            token = token_of(last + 1);
+        }
+    }
+    parser->n_values = n_values;
+    parser->last = last;
+    parser->rows->n_zeros += n_zeros;
+    *text = p;
+}
+
 /* The features of a row, from behind its label to the '\n' that ends its line. */
 static int parse_features(struct parser *parser, const char **text) {
     struct svmlight *rows = parser->rows;
@@ -411,6 +488,9 @@ static int parse_features(struct parser *parser, const char **text) {
         }
     }
     while (!row_end) {
+        if (parser->last == 0) {
+            parse_run(parser, &p);
+        }
         /* as long as parts are one blank, then index:value as usual; what the loop changes is kept
          * in registers */
         uint32_t *column = rows->column;
