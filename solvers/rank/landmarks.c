@@ -128,7 +128,7 @@ void landmarks_free(struct landmarks *landmarks) {
 int landmarks_update(struct landmarks *landmarks, const struct rank_laplacian *laplacian,
                      double factor, struct error *err) {
     size_t m = landmarks->m;
-    if (rank_laplacian_gram(laplacian, &landmarks->psi, NULL, m, landmarks->M, err) < 0) {
+    if (rank_laplacian_gram(laplacian, &landmarks->psi, NULL, m, 1, landmarks->M, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < m * m; i++) {

@@ -25,6 +25,10 @@ static const double MU_FIRST = 1;
 static const double STEP = 0.1;       /* accuracy of a step, relative to the gap that is wanted */
 static const double FORCING = 0.1;    /* residual of CG relative to the gradient */
 static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
+/* A Hessian is estimated from so many rows and groups for each feature at least, as long as each step
+ * leaves less than SLOW of the gap. */
+static const size_t SAMPLE_ROWS = 500, SAMPLE_GROUPS = 8;
+static const double SLOW = 0.25;
 static const double LINE = 1e-3; /* accuracy of the line search, relative to that of the step */
 
 struct newton {
@@ -46,6 +50,8 @@ struct newton {
     struct landmarks landmarks;   /* kernels: the preconditioner, once plain steps were too many */
     double norm, value, residual; /* |w|^2, the smooth risk, half of |gradient|^2 */
     double dual_offset;           /* of the dual point */
+    size_t every;                 /* direct: one in so many groups makes the Hessian */
+    double gap;                   /* direct: before the last step */
 };
 
 static double inner(const struct newton *newton, const double *x, const double *y,
@@ -59,10 +65,22 @@ static double band_factor(const struct newton *newton) {
     return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
 
-static int direct_step(struct newton *newton, bool *found, struct error *err) {
+/* How few groups tell enough of the Hessian. Features of sparse rows may be in few of them: there all
+ * count. */
+static size_t sample_of(const struct problem *problem, const struct rank_pairs *pairs, size_t d) {
+    size_t rows = pairs->start[pairs->n_groups] / (SAMPLE_ROWS * d);
+    size_t groups = pairs->n_groups / (SAMPLE_GROUPS * d), every = rows < groups ? rows : groups;
+    return problem->data->row_start || every < 2 ? 1 : every;
+}
+
+static int direct_step(struct newton *newton, double gap, bool *found, struct error *err) {
     size_t d = newton->map->dimension;
+    if (gap > SLOW * newton->gap) {
+        newton->every = 1;
+    }
+    newton->gap = gap;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
-                            newton->H, err) < 0) {
+                            newton->every, newton->H, err) < 0) {
         return -1;
     }
     cluster_sum_lower(newton->map->cluster, newton->H, d);
@@ -307,7 +325,8 @@ static int step(void *context, const struct huber_path *path, double band, bool 
                 struct error *err) {
     struct newton *newton = context;
     rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
-    return newton->H ? direct_step(newton, found, err) : cg_step(newton, step_accuracy(path), err);
+    return newton->H ? direct_step(newton, path->primal - path->dual, found, err)
+                     : cg_step(newton, step_accuracy(path), err);
 }
 
 static const struct huber_steps STEPS = {.look = look,
@@ -356,6 +375,8 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
     }
     newton.table = rank_risk_table(&newton.risk, false);
     bool direct = map->primal && d <= RANK_NEWTON_DIRECT;
+    newton.every = direct ? sample_of(problem, pairs, d) : 1;
+    newton.gap = INFINITY;
     newton.w = memory_zeros(d, sizeof(double), "weights", err);
     newton.gradient = memory_array(d, sizeof(double), "weights", err);
     newton.step = memory_array(d, sizeof(double), "weights", err);
