@@ -25,9 +25,9 @@ static const double MU_FIRST = 1;
 static const double STEP = 0.1;       /* accuracy of a step, relative to the gap that is wanted */
 static const double FORCING = 0.1;    /* residual of CG relative to the gradient */
 static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
-/* A Hessian is estimated from so many rows and groups for each feature at least, as long as each step
- * leaves less than SLOW of the gap. */
-static const size_t SAMPLE_ROWS = 500, SAMPLE_GROUPS = 8;
+/* A Hessian is estimated from so many rows and groups for each feature at least, MORE times as many after a
+ * step that leaves SLOW of the gap. */
+static const size_t SAMPLE_ROWS = 500, SAMPLE_GROUPS = 8, MORE = 4;
 static const double SLOW = 0.25;
 static const double LINE = 1e-3; /* accuracy of the line search, relative to that of the step */
 
@@ -76,7 +76,7 @@ static size_t sample_of(const struct problem *problem, const struct rank_pairs *
 static int direct_step(struct newton *newton, double gap, bool *found, struct error *err) {
     size_t d = newton->map->dimension;
     if (gap > SLOW * newton->gap) {
-        newton->every = 1;
+        newton->every = newton->every > MORE ? newton->every / MORE : 1;
     }
     newton->gap = gap;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
