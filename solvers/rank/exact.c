@@ -32,6 +32,7 @@ struct group {
     struct node *tree;   /* (n_levels + 1) */
     long double *moment; /* (m) sum of u over the pairs that prefer the place, less the others */
     long double *kept;   /* (m) those of an earlier margin */
+    double *size_of;     /* (m) sum of u over all pairs of the place */
     struct rank_place *work; /* (m) */
 };
 
@@ -137,6 +138,7 @@ static struct totals sums_below(struct group *group, long double delta) {
         long double slack = delta - x;
         long double first = below.count * slack + below.sum;
         group->moment[place] += first;
+        group->size_of[place] += (double)first;
         totals.active += below.count;
         totals.first += first;
         totals.second += slack * (below.count * slack + 2 * below.sum) + below.squares;
@@ -156,7 +158,9 @@ static void sums_above(struct group *group, long double delta) {
             tree_add(group, group->n_levels - 1 - level[other], group->x[other]);
         }
         struct node above = window(group, group->n_levels - 1 - level[place], true);
-        group->moment[place] -= above.count * (delta + x) - above.sum;
+        long double first = above.count * (delta + x) - above.sum;
+        group->moment[place] -= first;
+        group->size_of[place] += (double)first;
     }
 }
 
@@ -190,6 +194,8 @@ static struct totals sums_listed(struct group *group, long double delta, long do
                 totals.second += worth * u * u;
                 group->moment[k] += worth * u;
                 group->moment[other] -= worth * u;
+                group->size_of[k] += (double)(worth * u);
+                group->size_of[other] += (double)(worth * u);
             }
         }
     }
@@ -203,6 +209,7 @@ static bool is_listed(const struct rank_pairs *pairs) {
 /* Sums at margin delta, moments only if they are wanted. */
 static struct totals sums(struct group *group, long double delta, bool moments) {
     memset(group->moment, 0, group->m * sizeof *group->moment);
+    memset(group->size_of, 0, group->m * sizeof *group->size_of);
     if (is_listed(group->pairs)) {
         return sums_listed(group, delta, error_of_one(group->size));
     }
@@ -226,6 +233,7 @@ static void group_free(struct group *group) {
     free(group->tree);
     free(group->moment);
     free(group->kept);
+    free(group->size_of);
     free(group->work);
 }
 
@@ -238,8 +246,10 @@ static int group_create(struct group *group, const struct rank_pairs *pairs, str
                             .tree = memory_array(levels, sizeof *group->tree, what, err),
                             .moment = memory_array(m, sizeof *group->moment, what, err),
                             .kept = memory_array(m, sizeof *group->kept, what, err),
+                            .size_of = memory_array(m, sizeof *group->size_of, what, err),
                             .work = memory_array(m, sizeof *group->work, what, err)};
-    if (group->x && group->order && group->tree && group->moment && group->kept && group->work) {
+    if (group->x && group->order && group->tree && group->moment && group->kept && group->size_of &&
+        group->work) {
         return 0;
     }
     group_free(group);
@@ -279,8 +289,19 @@ int rank_exact_loss(const struct rank_pairs *pairs, const double *s, bool square
     return 0;
 }
 
+/* What errors of weights, and the last rounding, do to a coefficient that is a sum of 2 u: in proportion to
+ * that, where weights differ by many powers of two. */
+static void take_slack(const struct group *group, double weight, double *slack) {
+    const struct rank_pairs *pairs = group->pairs;
+    double part = (pairs->weight_error + DBL_EPSILON) * 2 * weight;
+    for (size_t k = 0; k < group->m; k++) {
+        slack[pairs->row[group->base + k]] = part * group->size_of[k] * (1 + 64 * DBL_EPSILON);
+    }
+}
+
 int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, double *coefficient,
-                    double *unit, double *linear, double *rounding, struct error *err) {
+                    double *slack, double *unit, double *linear, double *rounding,
+                    struct error *err) {
     struct group group;
     long double sum = 0;
     double most = 0, error = 0, each = unit_of(pairs), weights = pairs->weight_error;
@@ -288,6 +309,7 @@ int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, 
         return -1;
     }
     memset(coefficient, 0, pairs->n * sizeof *coefficient);
+    memset(slack, 0, pairs->n * sizeof *slack);
     for (size_t g = 0; g < pairs->n_groups; g++) {
         load(&group, g, s);
         double size = group.size, weight = pairs->weight[g];
@@ -304,12 +326,16 @@ int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, 
         } else {
             sum += weight * (2 * all.first - all.second);
             error += weights * weight * (double)(2 * all.first + all.second);
+            if (pairs->gain) {
+                take_slack(&group, weight, slack);
+            }
         }
         for (size_t k = 0; k < group.m; k++) {
             coefficient[pairs->row[group.base + k]] = (double)(scale * group.moment[k]);
         }
         double lost = each * 4 * size / (mu > 0 ? mu : 1);
-        most = fmax(most, lost + (DBL_EPSILON + weights) * (mu > 0 ? 1 : 2 * size));
+        double last = mu > 0 ? DBL_EPSILON + weights : DBL_EPSILON * 2 * size;
+        most = fmax(most, lost + (pairs->gain && !(mu > 0) ? 0 : last));
         error += lost * weight * (double)all.active * (mu > 0 ? 1 : 1 + size);
     }
     group_free(&group);

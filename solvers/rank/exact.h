@@ -17,9 +17,11 @@ int rank_exact_loss(const struct rank_pairs *pairs, const double *s, bool square
 
 /* A dual point from scores s (n), over C: alpha = clip(u / mu, 0, 1) of each pair, or 2 max(0, u) for
  * the squared hinge (mu = 0), u = 1 - (s_i - s_j). coefficient (n) = A'alpha, each within unit times
- * the weight of the row's pairs, where unit is returned in *unit; *linear = sum alpha, or
- * sum alpha - alpha^2 / 4, within *rounding. */
+ * the weight of the row's pairs, where unit is returned in *unit, and slack (n) besides: 0 but for
+ * the squared hinge with RANK_NDCG; *linear = sum alpha, or sum alpha - alpha^2 / 4, within
+ * *rounding. */
 int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, double *coefficient,
-                    double *unit, double *linear, double *rounding, struct error *err);
+                    double *slack, double *unit, double *linear, double *rounding,
+                    struct error *err);
 
 #endif

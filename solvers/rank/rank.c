@@ -292,6 +292,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 struct dual {
     struct certify_function function;
     double *error; /* (n) */
+    double *slack; /* (n) over C, of coefficients besides; NULL: 0 */
     double linear, rounding;
 };
 
@@ -301,9 +302,10 @@ static int smooth_dual(const struct rank *rank, double cost, struct fit *fit, st
                        double *unit, struct error *err) {
     size_t n = rank->map.n;
     double *coefficient = memory_array(n, sizeof *coefficient, "a certificate", err);
-    int status = coefficient
+    dual->slack = memory_array(n, sizeof *dual->slack, "a certificate", err);
+    int status = coefficient && dual->slack
                      ? rank_exact_dual(&rank->pairs, fit->dual_scores, fit->smoothing, coefficient,
-                                       unit, &dual->linear, &dual->rounding, err)
+                                       dual->slack, unit, &dual->linear, &dual->rounding, err)
                      : -1;
     for (size_t i = 0; status == 0 && i < n; i++) {
         coefficient[i] *= cost;
@@ -353,6 +355,7 @@ static int make_dual(const struct rank *rank, const struct rank_parameters *para
     }
     for (size_t i = 0; i < n; i++) {
         dual->error[i] = cost * unit * rank->weight[i] + sums * dual->error[i];
+        dual->error[i] += dual->slack ? cost * dual->slack[i] : 0;
     }
     dual->function = (struct certify_function){.weights = fit->dual_weights, .error = dual->error};
     return 0;
@@ -379,7 +382,7 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
                         .loss = parameters->loss,
                         .cost = parameters->cost,
                         .g = memory_array(rank->map.n, sizeof *loss.g, "a certificate", err)};
-    struct dual dual = {.error = NULL};
+    struct dual dual = {.error = NULL, .slack = NULL};
     int status = loss.g ? make_dual(rank, parameters, fit, &dual, err) : -1;
     if (status == 0) {
         const struct certify_function f = {.weights = fit->weights};
@@ -392,6 +395,7 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
     }
     free(loss.g);
     free(dual.error);
+    free(dual.slack);
     return status;
 }
 

@@ -207,7 +207,7 @@ static void check_exact(int kind, const struct rank_pairs *sums,
                         const struct reference_pairs *pairs, const double *s, double *out) {
     struct error err = {0};
     const double mu = .3;
-    double value, rounding, unit, linear;
+    double value, rounding, unit, linear, *slack = out + sums->n;
     struct due due = sum_up(pairs, s, sums->n, -INFINITY, 1);
     struct due above = sum_up(pairs, s, sums->n, -INFINITY, 1 - mu);
     for (int squared = 0; squared < 2; squared++) {
@@ -217,17 +217,21 @@ static void check_exact(int kind, const struct rank_pairs *sums,
         CHECK(rounding >= 3 * DBL_EPSILON * loss && rounding < 1e-10 * loss, "kind %d: %g is paid",
               kind, rounding);
     }
-    CHECK(rank_exact_dual(sums, s, mu, out, &unit, &linear, &rounding, &err) == 0, "%s", err.text);
+    CHECK(rank_exact_dual(sums, s, mu, out, slack, &unit, &linear, &rounding, &err) == 0, "%s",
+          err.text);
     agree("the hinge's dual", kind, linear, (due.first - above.first) / mu, due.first / mu);
     for (size_t i = 0; i < sums->n; i++) {
         agree("a coefficient", kind, out[i], (due.moment[i] - above.moment[i]) / mu, due.most / mu);
     }
     CHECK(unit >= 4 * DBL_EPSILON && rounding >= 3 * DBL_EPSILON * linear, "kind %d: %g paid", kind,
           unit);
-    CHECK(rank_exact_dual(sums, s, 0, out, &unit, &linear, &rounding, &err) == 0, "%s", err.text);
+    CHECK(rank_exact_dual(sums, s, 0, out, slack, &unit, &linear, &rounding, &err) == 0, "%s",
+          err.text);
     agree("the square's dual", kind, linear, 2 * due.first - due.second, due.second);
     for (size_t i = 0; i < sums->n; i++) {
         agree("a coefficient", kind, out[i], 2 * due.moment[i], due.most);
+        CHECK(slack[i] >= 7 * DBL_EPSILON * fabs(due.moment[i]), "kind %d: %g paid for %g", kind,
+              slack[i], out[i]);
     }
     due_free(&due);
     due_free(&above);
