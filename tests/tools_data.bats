@@ -296,7 +296,7 @@ END
         x * 2.5 + rand(), i % 6, x * x * 900, rand() } }' >grades
     easy rank --folds 2 --cost 0.1,1 grades -- -q --loss hinge >said 2>told || fail "$(cat told)"
     assert_equal "$(grep -c '^\$ svm-rank-train .*--loss hinge grades >grades.*.sweep' said)" 5
-    assert_equal "$(grep -c ' --cost-per query .*>grades.cost-per.sweep' said)" 1
+    assert_equal "$(grep -c ' --cost-per query,ndcg .*>grades.cost-per.sweep' said)" 1
     best=$(awk '/^# ndcg@10/ { v = $3 + 0; if (v > b) { b = v; name = $4 } } END { print name }' said)
     grep -q "^# the best ndcg@10: .*, in grades.$best.sweep$" said
     [[ "$(tail -n 1 said)" == *" --resume grades.$best.sweep grades grades.model >grades.sweep" ]] || fail "$(tail -n 1 said)"
