@@ -40,10 +40,10 @@ enum {
 /* How solvers take the kernel matrix. */
 enum family_matrix {
     FAMILY_PRODUCTS, /* products with all of it: as much is kept as there is memory for */
-    FAMILY_ROWS,     /* a row at a time, seldom all: it is kept whole where it is not large, or not at
+    FAMILY_ROWS,   /* a row at a time, seldom all: it is kept whole where it is not large, or not at
                         all */
-    FAMILY_VALUES,   /* not as a matrix: nothing is kept, the memory is for the solvers */
-    FAMILY_COLUMNS   /* many columns at a time, seldom all: kept whole only where it is small, or
+    FAMILY_VALUES, /* not as a matrix: nothing is kept, the memory is for the solvers */
+    FAMILY_COLUMNS /* many columns at a time, seldom all: kept whole only where it is small, or
                         several folds use it */
 };
 
