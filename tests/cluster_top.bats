@@ -43,10 +43,12 @@ same() {
     same 3 -s svm -l 1 -B 1 -e 1e-6
 }
 
-@test "cluster: planes cut by all ranks, and interior points behind them" {
+@test "cluster: planes cut by all ranks, interior points behind them, rows visited in rounds" {
     rows 90 >data.svm
     bounds svm-top-train 2 -s toppushk --solver bundle
     bounds svm-top-train 3 -s patmat
+    bounds svm-top-train 3 -s svm --solver cd
+    bounds svm-top-train 2 -s svm --solver cd -l 1 -B 1
 }
 
 @test "cluster: classes and weights are those of all ranks, some of which have no row" {

@@ -176,6 +176,24 @@ ends_at() {
     done
 }
 
+@test "top: svm by coordinate descent is svm by interior points, and goes on from cost to cost" {
+    awk 'NR % 9 == 0 { print $1 } NR % 5 == 0 { print } { print }' train.svm >rows.svm # empty, equal
+    for loss in hinge squared-hinge; do
+        for options in '' '-B 1 -w +1:3' '--scale std -B .1 -w -1:.2'; do
+            at="-s svm -l $loss -e 1e-6 $options"
+            for cost in .001 .5 200; do
+                train $at -c $cost --solver interior rows.svm points
+                train $at -c $cost --solver cd rows.svm cd
+                near "$(header primal cd)" "$(header primal points)" 1e-6
+                within "$(header gap cd)" 0 1e-6
+            done
+            svm-top-train -q $at -c .001,.5,200 --solver cd --log log --validate rows.svm --select auc rows.svm m
+        done
+    done
+    run -0 svm-top-train -q -s svm -c 1e6 --solver cd --max-iter 3 rows.svm m
+    assert_output --partial 'not converged: the limit of iterations is reached'
+}
+
 # ---- the bias of svm ----
 
 @test "top: --bias is a constant feature, in a column of its own and as a kernel of its own" {
@@ -394,8 +412,8 @@ ends_at() {
     assert_output 'svm-top-train: --theta is not for formulation tau-fpl: try --help'
     run -2 svm-top-train -q -s svm -k 3 train.svm
     assert_output 'svm-top-train: --top-k is not for formulation svm: try --help'
-    run -2 svm-top-train -q -s svm --solver cd train.svm
-    assert_output 'svm-top-train: --solver cd is not for formulation svm: try --help'
+    run -2 svm-top-train -q -s svm -t rbf --solver cd train.svm
+    assert_output 'svm-top-train: --solver cd of formulation svm is for the linear kernel: try --help'
     run -2 svm-top-train -q -s toppushk -k .5 train.svm
     run -2 svm-top-train -q -s patmat --tau 0 train.svm
 }

@@ -31,10 +31,11 @@ static const char *const formulation_meanings[] = {
     NULL};
 static const char *const solvers[] = {"auto", "smo", "bundle", "cd", "interior", NULL};
 static const char *const solver_meanings[] = {
-    "bundle for the linear kernel, else smo, and in turn with the other where that is slow",
+    "bundle for the linear kernel (svm: cd), else smo, and in turn with another where that is slow",
     "two entries of the dual and the block of those at their cap at a time",
     "cutting planes",
-    "coordinate ascent as published: it may stall away from the optimum, and says so",
+    "coordinate ascent as published: it may stall away from the optimum, and says so; of svm, with "
+    "the linear kernel, a row at a time, which does not",
     "interior points: few steps at the cube of the matrix; they also take over where smo or bundle "
     "crawl, up to some thousand rows, or features of the linear kernel",
     NULL};
@@ -167,9 +168,13 @@ static int check(const struct options *options, struct error *err) {
                              "--proof is not for formulation %s, which nothing bounds",
                              formulations[formulation]);
         }
-        if ((grill && solver != TOP_AUTO) || (formulation == TOP_SVM && solver == TOP_CD)) {
+        if (grill && solver != TOP_AUTO) {
             return error_set(err, ERROR_USAGE, "--solver %s is not for formulation %s",
                              solvers[solver], formulations[formulation]);
+        }
+        if (formulation == TOP_SVM && solver == TOP_CD && !linear) {
+            return error_set(err, ERROR_USAGE,
+                             "--solver cd of formulation svm is for the linear kernel");
         }
     }
     if (options_given(options, "lambda") && options_given(options, "cost")) {
@@ -188,7 +193,7 @@ static int check_spread(const struct options *options, struct error *err) {
         return error_set(err, ERROR_USAGE, "fits of formulation %s are not spread over ranks",
                          formulations[formulation]);
     }
-    return solver == TOP_SMO || solver == TOP_CD
+    return solver == TOP_SMO || (solver == TOP_CD && formulation != TOP_SVM)
                ? error_set(err, ERROR_USAGE, "fits by --solver %s are not spread over ranks",
                            solvers[solver])
                : 0;

@@ -8,6 +8,7 @@
 #include "solvers/mc/alpha.h"
 #include "solvers/mc/certify.h"
 #include "solvers/mc/sampling.h"
+#include "solvers/methods/pace.h"
 #include "solvers/methods/rounds.h"
 
 #include <math.h>
@@ -21,8 +22,7 @@ enum {
     MC_UNWATCHED = 1 << 26, /* products between two looks at the clock, some 50 ms */
     MC_AHEAD = 6,
     FEW_SWEEPS = 3,      /* over few classes, after each full one */
-    EVALUATIONS = 16,    /* the next evaluation is at most this part of the sweeps so far away, */
-    FIRST_WAIT = 3,      /* but may be so many sweeps away */
+    NEAR_PART = 16,      /* near the end a part of the sweeps so far without progress is enough */
     float_PATIENCE = 50, /* sweeps, and a quarter of those so far, without PROGRESS of the gap: */
     double_PATIENCE = 5000, /* float is left soon, for progress in double can be slow */
     MOST_ROUNDS = 8
@@ -186,20 +186,11 @@ static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32
     return 0;
 }
 
-/* Sweeps to the next evaluation, which costs half a sweep: most of those that the gap will take to
- * come down to aim, at the rate of the last `sweeps`. */
-static uint64_t wait_for(double gap, double last, uint64_t sweeps, double aim, uint64_t so_far) {
-    double rate = isfinite(last) && gap < last ? log(last / gap) / (double)sweeps : 0;
-    double need = rate > 0 ? 0.7 * log(gap / aim) / rate : 1;
-    double most = fmax(FIRST_WAIT, (double)so_far / EVALUATIONS);
-    return (uint64_t)fmax(1, fmin(ceil(need), most));
-}
-
 /* Sweeps without progress of the gap after which a descent, begun at sweep `start`, stalls. */
 static uint64_t patience(const struct mc_linear *linear, double gap, uint64_t least,
                          uint64_t start) {
     uint64_t so_far = linear->sweeps - start;
-    return gap < linear->near ? so_far / EVALUATIONS + 1 : least + so_far / 4;
+    return gap < linear->near ? so_far / NEAR_PART + 1 : least + so_far / 4;
 }
 
 #define REAL float

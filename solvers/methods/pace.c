@@ -21,3 +21,11 @@ bool pace_slow(struct pace *pace, double work, double gap, double wanted) {
     pace->last_gap = gap;
     return left > 0 && !(fallen > 0 && left / fallen * done <= pace->other);
 }
+
+uint64_t pace_wait(double gap, double last, uint64_t sweeps, double wanted, uint64_t so_far) {
+    enum { PART = 16, FIRST = 3 };
+    double rate = isfinite(last) && gap < last ? log(last / gap) / (double)sweeps : 0;
+    double need = rate > 0 ? 0.7 * log(gap / wanted) / rate : 1;
+    double most = fmax(FIRST, (double)so_far / PART);
+    return (uint64_t)fmax(1, fmin(ceil(need), most));
+}

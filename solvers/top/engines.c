@@ -7,9 +7,13 @@
 
 #include <math.h>
 
+/* Gap after a first turn of coordinate descent that does not crawl. */
+static const double WELL = 0.2;
+
 void top_engines_free(struct top_engines *engines) {
     bundle_free(engines->bundle);
     top_smo_free(engines->smo);
+    top_descent_free(engines->descent);
     top_risk_free(&engines->risk);
 }
 
@@ -59,6 +63,25 @@ static int run_smo(struct top_engines *engines, const struct top_parameters *par
     return top_smo_solve(engines->smo, &settings, monitor, fit, err);
 }
 
+/* Whether rows can be visited one by one. */
+static bool is_plain(const struct top_engines *engines) {
+    return engines->risk.kind == TOP_NONE && engines->map->primal;
+}
+
+static int run_cd(struct top_engines *engines, const struct top_parameters *parameters,
+                  double epsilon, const struct monitor *monitor, struct fit *fit,
+                  struct error *err) {
+    if (!is_plain(engines)) {
+        return top_cd_solve(engines->problem, engines->map, &engines->risk, parameters->cost,
+                            epsilon, parameters->seed, monitor, fit, err);
+    }
+    if (!engines->descent && top_descent_create(&engines->descent, engines->problem, engines->map,
+                                                &engines->risk, parameters->seed, err) < 0) {
+        return -1;
+    }
+    return top_descent_solve(engines->descent, parameters->cost, epsilon, monitor, fit, err);
+}
+
 static int run_interior(struct top_engines *engines, const struct top_parameters *parameters,
                         double epsilon, const struct monitor *monitor, struct fit *fit,
                         struct error *err) {
@@ -79,8 +102,7 @@ static int run_one(struct top_engines *engines, enum top_method method,
     case TOP_BUNDLE:
         return run_bundle(engines, parameters, epsilon, monitor, fit, err);
     case TOP_CD:
-        return top_cd_solve(engines->problem, engines->map, &engines->risk, parameters->cost,
-                            epsilon, parameters->seed, monitor, fit, err);
+        return run_cd(engines, parameters, epsilon, monitor, fit, err);
     case TOP_INTERIOR:
         return run_interior(engines, parameters, epsilon, monitor, fit, err);
     default:
@@ -115,18 +137,27 @@ static void join_fits(struct fit *fit, struct fit *other) {
 static double iteration_work(const struct top_engines *engines, enum top_method method) {
     enum { PASSES = 6, MASTER = 20000 };
     double n = (double)engines->risk.n_all;
-    if (method == TOP_BUNDLE) {
+    switch (method) {
+    case TOP_BUNDLE:
         return MASTER + (engines->map->primal ? 4 * engines->values : 2 * n * n);
+    case TOP_CD:
+        return PASSES * n + 4 * engines->values;
+    case TOP_SMO:
+        return PASSES * n;
+    default:
+        return 0;
     }
-    return method == TOP_SMO ? PASSES * n : 0;
 }
 
 /* Iterations of a first turn: turns are to take about as long. */
 static uint64_t first_turn(const struct top_engines *engines, enum top_method method) {
-    enum { PLANES = 256, STEPS = 4096 };
+    enum { PLANES = 256, SWEEPS = 64, STEPS = 4096 };
     uint64_t n = engines->problem->n;
     if (method == TOP_BUNDLE) {
         return PLANES;
+    }
+    if (method == TOP_CD) {
+        return SWEEPS;
     }
     uint64_t row = engines->map->primal ? data_values(engines->problem->data) / (n + 1) / 4 : n / 8;
     return STEPS + PLANES * row;
@@ -179,23 +210,31 @@ static int take_turn(struct relay *relay, enum top_method method, uint64_t most,
     return 0;
 }
 
+/* Whether coordinate descent has come so far in its turns that it is best left to end. */
+static bool goes_well(const struct relay *relay) {
+    return relay->started && gap_relative(relay->fit->primal, relay->fit->dual) < WELL;
+}
+
 /* Cutting planes and smo in turn, each going on from where it was, with twice the iterations from
  * round to round: the slower one costs no more than the better. Planes come first with the linear
  * kernel, where they mostly need some hundred; with other kernels smo does. Planes fail where many
  * features and small lambda make many planes; smo fails where few features make many equal
- * solutions, and where C is so large that floats in rows of K are in the way. Or the one that is
- * asked for alone. Ends when no more is left of the budget, in operations, or when all gave up:
+ * solutions, and where C is so large that floats in rows of K are in the way. Of the linear svm,
+ * coordinate descent comes first, and planes only where it crawls, as with large C. Or the one that
+ * is asked for alone. Ends when no more is left of the budget, in operations, or when all gave up:
  * *stuck. */
 static int run_turns(struct relay *relay, double budget, bool *stuck, struct error *err) {
     const struct top_engines *engines = relay->engines;
     enum top_method asked = relay->parameters->method;
-    bool both = asked == TOP_AUTO && !engines->map->cluster;
+    bool plain = is_plain(engines), both = asked == TOP_AUTO && (plain || !engines->map->cluster);
     asked = asked == TOP_AUTO ? TOP_BUNDLE : asked;
     *stuck = false;
     while (!relay->ended && !*stuck && relay->spent < budget) {
-        bool planes = engines->map->primal == (relay->number % 2 == 0);
-        enum top_method method = !both ? asked : planes ? TOP_BUNDLE : TOP_SMO;
-        uint64_t most = both ? first_turn(engines, method) << relay->number / 2 : 0;
+        bool even = relay->number % 2 == 0, goes = plain && goes_well(relay);
+        bool planes = plain ? !even && !goes : engines->map->primal == even;
+        enum top_method other = plain ? TOP_CD : TOP_SMO;
+        enum top_method method = !both ? asked : planes ? TOP_BUNDLE : other;
+        uint64_t most = both ? first_turn(engines, method) << relay->number / (goes ? 1 : 2) : 0;
         double left = (budget - relay->spent) / iteration_work(engines, method);
         most = most == 0 || left < (double)most ? (uint64_t)fmin(left + 1, 1e18) : most;
         if (take_turn(relay, method, most, err)) {
@@ -231,7 +270,8 @@ int top_engines_solve(struct top_engines *engines, const struct top_parameters *
                       struct fit *fit, struct error *err) {
     struct monitor_run run;
     const struct monitor watch = monitor_after(&run, monitor, before, 0);
-    if (parameters->method == TOP_CD || parameters->method == TOP_INTERIOR) {
+    if ((parameters->method == TOP_CD && !is_plain(engines)) ||
+        parameters->method == TOP_INTERIOR) {
         return run_one(engines, parameters->method, parameters, epsilon, &watch, fit, err);
     }
     struct relay relay = {.engines = engines,

@@ -1,6 +1,7 @@
 /* The engines for the convex formulations of classification at the top, each with what it keeps
  * from one solve to the next: smo, cutting planes, coordinate ascent, interior points; and the
- * first two in turn. Where rows are spread over ranks only cutting planes and interior points.
+ * first two in turn, of the linear svm coordinate descent in place of smo. Where rows are spread over
+ * ranks only cutting planes, interior points and coordinate descent.
  *
  * Where smo or cutting planes have done the work of a solve by interior points, or gain nothing
  * more, interior points finish: smo crawls where C is large or features are unscaled. */
@@ -13,6 +14,7 @@
 #include "solvers/methods/fit.h"
 #include "solvers/methods/monitor.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/top/descent.h"
 #include "solvers/top/risk.h"
 #include "solvers/top/smo.h"
 #include "solvers/top/top.h"
@@ -29,6 +31,7 @@ struct top_engines {
     struct risk table;
     struct bundle *bundle;
     struct top_smo *smo;
+    struct top_descent *descent;
 };
 
 void top_engines_free(struct top_engines *engines);

@@ -237,12 +237,12 @@ static int check_method(const struct top *top, const struct top_parameters *para
     if (is_grill(formulation) && !top->map.primal) {
         return error_set(err, ERROR_USAGE, "grill is for the linear kernel");
     }
-    if (top->map.cluster &&
-        (is_grill(formulation) || parameters->method == TOP_SMO || parameters->method == TOP_CD)) {
+    bool pairs = parameters->method == TOP_CD && formulation != TOP_SVM;
+    if (top->map.cluster && (is_grill(formulation) || parameters->method == TOP_SMO || pairs)) {
         return error_set(err, ERROR_USAGE, "grill, smo and cd want all rows in one place");
     }
-    if (formulation == TOP_SVM && parameters->method == TOP_CD) {
-        return error_set(err, ERROR_USAGE, "solver cd: not for formulation svm");
+    if (parameters->method == TOP_CD && formulation == TOP_SVM && !top->map.primal) {
+        return error_set(err, ERROR_USAGE, "solver cd of svm is for the linear kernel");
     }
     return 0;
 }
@@ -327,6 +327,7 @@ static int solve_round(struct top *top, const struct top_parameters *parameters,
 static int solve_convex(struct top *top, const struct top_parameters *parameters,
                         const struct monitor *monitor, struct best *best, struct error *err) {
     double epsilon = parameters->epsilon, wanted = fmin(TRIVIAL, parameters->epsilon);
+    bool as_published = parameters->method == TOP_CD && top->setting.formulation != TOP_SVM;
     int stalled = 0;
     for (int round = 0; round < ROUNDS && stalled < STALLED_ROUNDS; round++) {
         double last = best->found ? best->certificate.gap : INFINITY;
@@ -346,7 +347,7 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
             best->zero = top_nothing_explain(kind_of(top->setting.formulation));
             return 0;
         }
-        if (!believed || (reached && useful) || parameters->method == TOP_CD) {
+        if (!believed || (reached && useful) || as_published) {
             return 0;
         }
         stalled = certificate->gap < BETTER * last ? 0 : stalled + 1;

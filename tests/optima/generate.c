@@ -246,7 +246,8 @@ static void make_top(uint64_t *state, struct trial *trial) {
     }
     if (one_in(state, 3)) {
         static const unsigned solvers[] = {1, 2, 4, 3};
-        unsigned solver = solvers[below(state, formulation == 8 ? 3 : 4)];
+        unsigned solver =
+            solvers[below(state, formulation == 8 && !trial_is(trial, KERNEL, LINEAR) ? 3 : 4)];
         give(trial, SOLVER, solver);
         if (solver == 3) {
             give(trial, MAX_ITER, 1 + below(state, 300));

@@ -126,9 +126,9 @@ static void check_top(const struct problem *problem, const struct problem *kerne
     top_free(top);
     setting.formulation = TOP_SVM;
     parameters.method = TOP_CD;
-    CHECK(top_create(&top, problem, &setting, &err) == 0, "%s", err.text);
+    CHECK(top_create(&top, kernel, &setting, &err) == 0, "%s", err.text);
     REFUSED(top_solve(top, &parameters, NULL, &solution, &err),
-            "solver cd: not for formulation svm");
+            "solver cd of svm is for the linear kernel");
     top_free(top);
     struct top_risk risk;
     CHECK(top_risk_create(&risk, 2, &err) == 0, "%s", err.text);

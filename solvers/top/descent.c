@@ -1,0 +1,403 @@
+#include "solvers/top/descent.h"
+
+#include "common/base/array.h"
+#include "common/base/dispatch.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "common/base/random.h"
+#include "solvers/methods/pace.h"
+#include "solvers/methods/rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RANDOM_STREAM = 11,  /* tells this use of the seed from others */
+    UNWATCHED = 1 << 24, /* products between two looks at the clock */
+};
+
+/* Violations of the optimum, in gradients of about 1, under which rows that were left out are looked at
+ * again: at first, and each time a part of the last. */
+static const double FIRST_VIOLATION = 0.1, NEXT_VIOLATION = 0.1;
+
+struct top_descent {
+    const struct problem *problem;
+    const struct score_map *map;
+    struct top_risk *risk;
+    size_t n, dimension;
+    double cost;      /* that alpha is for; 0: there is none yet */
+    double *sign;     /* (n) 1: a positive, -1: in J, 0: neither */
+    double *alpha;    /* (n) */
+    double *cap, *h;  /* (n) bound of alpha, INFINITY if squared; 1 / (2 C_i) if squared, else 0 */
+    double *q;        /* (n) |x|^2 */
+    double *w;        /* (dimension) the constant feature's last */
+    double *s, *work; /* (n), (2 n) */
+    uint32_t *order;  /* (n) the rows in use first */
+    size_t active;
+    unsigned char *resting;    /* (n) is to be left out */
+    double high, low;          /* slopes beyond which a row at 0, or at its cap, is left out */
+    double most, least, moved; /* of this sweep: slopes that are no rest, and the largest way */
+    struct random random;
+
+    struct rounds rounds; /* of a problem whose rows are spread: */
+    double *start, *step; /* (dimension) w where the round began; (dimension + 2) */
+    double *before;       /* (n) alpha there */
+};
+
+struct row {
+    const uint32_t *column; /* NULL: dense */
+    const float *value;
+    size_t n;
+};
+
+static struct row get_row(const struct data *data, size_t i) {
+    if (!data->row_start) {
+        return (struct row){NULL, data->value + i * data->n_features, data->n_features};
+    }
+    uint64_t first = data->row_start[i];
+    return (struct row){data->column + first, data->value + first,
+                        (size_t)(data->row_start[i + 1] - first)};
+}
+
+DISPATCH static double dot_row(const struct row *row, const double *w) {
+    double even = 0, odd = 0;
+    if (!row->column) {
+#pragma omp simd reduction(+ : even)
+        for (size_t t = 0; t < row->n; t++) {
+            even += (double)row->value[t] * w[t];
+        }
+        return even;
+    }
+    size_t t = 0;
+    for (; t + 2 <= row->n; t += 2) { /* two chains of additions wait for each other less */
+        even += (double)row->value[t] * w[row->column[t]];
+        odd += (double)row->value[t + 1] * w[row->column[t + 1]];
+    }
+    return even + odd + (t < row->n ? (double)row->value[t] * w[row->column[t]] : 0);
+}
+
+DISPATCH static void add_row(const struct row *row, double factor, double *w) {
+    if (!row->column) {
+        for (size_t t = 0; t < row->n; t++) {
+            w[t] += factor * (double)row->value[t];
+        }
+        return;
+    }
+    for (size_t t = 0; t < row->n; t++) {
+        w[row->column[t]] += factor * (double)row->value[t];
+    }
+}
+
+/* ---- sweeps ---- */
+
+/* The best alpha of each of the rows order[first..end), one after the other. */
+static void visit(struct top_descent *descent, size_t first, size_t end, double factor) {
+    const struct data *data = descent->problem->data;
+    double constant = descent->problem->constant, *w = descent->w;
+    for (size_t t = first; t < end; t++) {
+        size_t i = descent->order[t];
+        struct row row = get_row(data, i);
+        double sign = descent->sign[i], alpha = descent->alpha[i], cap = descent->cap[i];
+        double f = dot_row(&row, w) + (constant > 0 ? constant * w[data->n_features] : 0);
+        double slope = 1 - sign * f - descent->h[i] * alpha;
+        double curvature = factor * descent->q[i] + descent->h[i];
+        bool rests = alpha <= 0 ? slope <= 0 : alpha >= cap && slope >= 0;
+        if (rests) {
+            descent->resting[i] = alpha <= 0 ? slope < descent->low : slope > descent->high;
+            continue;
+        }
+        descent->most = fmax(descent->most, slope);
+        descent->least = fmin(descent->least, slope);
+        double to = curvature > 0 ? alpha + slope / curvature : slope > 0 ? cap : 0;
+        to = fmin(fmax(to, 0), cap);
+        double change = to - alpha;
+        if (change == 0) {
+            continue;
+        }
+        descent->moved = fmax(descent->moved, fabs(change));
+        descent->alpha[i] = to;
+        add_row(&row, factor * sign * change, w);
+        if (constant > 0) {
+            w[data->n_features] += factor * sign * change * constant;
+        }
+    }
+}
+
+/* Joins what the visits of this round did on all ranks, as far as is best. */
+static void join(struct top_descent *descent, size_t first, size_t end) {
+    size_t d = descent->dimension;
+    double *step = descent->step, gained = 0, curvature = 0, factor = descent->rounds.factor;
+    for (size_t k = 0; k < d; k++) {
+        step[k] = (descent->w[k] - descent->start[k]) / factor;
+    }
+    for (size_t t = first; t < end; t++) {
+        size_t i = descent->order[t];
+        double change = descent->alpha[i] - descent->before[i];
+        gained += change * (1 - descent->h[i] * descent->before[i]);
+        curvature += descent->h[i] * change * change;
+    }
+    step[d] = gained;
+    step[d + 1] = curvature;
+    cluster_sum(descent->map->cluster, step, d + 2);
+    double theta = rounds_go(&descent->rounds, step[d] - array_dot(step, descent->start, d),
+                             step[d + 1] + array_dot(step, step, d));
+    for (size_t k = 0; k < d; k++) {
+        descent->start[k] += theta * step[k];
+    }
+    memcpy(descent->w, descent->start, d * sizeof *descent->w);
+    for (size_t t = first; t < end; t++) {
+        size_t i = descent->order[t];
+        double alpha = descent->before[i] + theta * (descent->alpha[i] - descent->before[i]);
+        descent->alpha[i] = theta < 1 ? alpha : descent->alpha[i];
+        descent->before[i] = descent->alpha[i];
+    }
+}
+
+/* All rows are in use again. */
+static void take_all(struct top_descent *descent) {
+    descent->active = 0;
+    for (size_t i = 0; i < descent->n; i++) {
+        if (descent->cap[i] > 0) {
+            descent->order[descent->active++] = (uint32_t)i;
+        }
+    }
+    memset(descent->resting, 0, descent->n);
+    descent->high = INFINITY;
+    descent->low = -INFINITY;
+}
+
+static void leave_out(struct top_descent *descent) {
+    size_t kept = 0;
+    for (size_t t = 0; t < descent->active; t++) {
+        uint32_t i = descent->order[t];
+        descent->order[kept] = i;
+        kept += !descent->resting[i];
+    }
+    descent->active = kept;
+    descent->high = descent->most > 0 ? descent->most : INFINITY;
+    descent->low = descent->least < 0 ? descent->least : -INFINITY;
+}
+
+/* A sweep over the rows in use, or `repeats` of them; ends early when time is up. */
+static void sweep(struct top_descent *descent, const struct monitor *monitor) {
+    struct cluster *cluster = descent->map->cluster;
+    const struct rounds *rounds = &descent->rounds;
+    double unwatched = 0;
+    random_shuffle(&descent->random, descent->order, descent->active);
+    for (size_t part = 0; part < rounds->parts; part++) {
+        size_t first, end = rounds_part(rounds, descent->active, part, &first);
+        for (size_t repeat = 0; repeat < rounds->repeats; repeat++) {
+            descent->most = part + repeat > 0 ? descent->most : -INFINITY;
+            descent->least = part + repeat > 0 ? descent->least : INFINITY;
+            descent->moved = part + repeat > 0 ? descent->moved : 0;
+            visit(descent, first, end, cluster ? rounds->factor : 1);
+        }
+        if (cluster) {
+            join(descent, first, end);
+        }
+        unwatched += rounds->work;
+        if (unwatched > UNWATCHED) {
+            unwatched = 0;
+            if (monitor_late(monitor)) {
+                break;
+            }
+        }
+    }
+    double ends[] = {descent->most, -descent->least, descent->moved};
+    cluster_max(cluster, ends, 3);
+    descent->most = ends[0];
+    descent->least = -ends[1];
+    descent->moved = ends[2];
+    leave_out(descent);
+}
+
+/* ---- a solve ---- */
+
+/* Bounds of a cost, and the last alpha taken to it. */
+static int set_cost(struct top_descent *descent, double cost, struct error *err) {
+    const struct top_risk *risk = descent->risk;
+    double factor = descent->cost > 0 ? cost / descent->cost : 0;
+    for (size_t i = 0; i < descent->n; i++) {
+        double C = cost * (descent->sign[i] > 0 ? risk->cost[i] : risk->mass[i]);
+        descent->cap[i] = C <= 0 ? 0 : risk->square ? INFINITY : C;
+        descent->h[i] = risk->square && C > 0 ? 1 / (2 * C) : 0;
+        descent->alpha[i] = fmin(factor * descent->alpha[i], descent->cap[i]);
+        descent->s[i] = descent->sign[i] * descent->alpha[i];
+    }
+    descent->cost = cost;
+    take_all(descent);
+    memcpy(descent->before, descent->alpha, descent->n * sizeof *descent->alpha);
+    int status = descent->map->adjoint(descent->map, descent->s, descent->w, err);
+    memcpy(descent->start, descent->w, descent->dimension * sizeof *descent->w);
+    return status;
+}
+
+/* Both bounds of the point; *multiple: that of w which has the primal. */
+static int find_bounds(struct top_descent *descent, struct fit *fit, double *multiple,
+                       struct error *err) {
+    const struct score_map *map = descent->map;
+    double norm = array_dot(descent->w, descent->w, descent->dimension), linear = 0;
+    for (size_t i = 0; i < descent->n; i++) {
+        double alpha = descent->alpha[i];
+        linear += alpha - 0.5 * descent->h[i] * alpha * alpha;
+    }
+    fit->dual = cluster_total(map->cluster, linear) - 0.5 * norm;
+    if (map->scores(map, descent->w, descent->s, err) < 0) {
+        return -1;
+    }
+    *multiple = top_risk_multiple(descent->risk, descent->cost, norm, descent->s, 1,
+                                  TOP_MULTIPLE_ABOUT, descent->work, &fit->primal);
+    return 0;
+}
+
+static int run(struct top_descent *descent, double epsilon, const struct monitor *monitor,
+               struct fit *fit, double *multiple, struct error *err) {
+    double violation = FIRST_VIOLATION, last = INFINITY;
+    uint64_t last_at = 0, next = 0;
+    bool ended = false;
+    for (;;) {
+        if (fit->iterations >= next || ended) {
+            if (find_bounds(descent, fit, multiple, err) < 0) {
+                return -1;
+            }
+            if (!isfinite(fit->primal) || !isfinite(fit->dual)) {
+                return error_set(err, ERROR_RUNTIME,
+                                 "scores overflow: scale the data or lower the cost");
+            }
+            fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
+            fit->reason = fit->converged
+                              ? STOP_REACHED
+                              : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+            if (fit->converged || fit->reason) {
+                return 0;
+            }
+            if (ended) {
+                fit->reason = STOP_STUCK;
+                return 0;
+            }
+            double gap = gap_relative(fit->primal, fit->dual);
+            next = fit->iterations +
+                   pace_wait(gap, last, fit->iterations - last_at, epsilon, fit->iterations);
+            last = gap;
+            last_at = fit->iterations;
+        }
+        bool all = descent->high == INFINITY && descent->low == -INFINITY;
+        sweep(descent, monitor);
+        fit->iterations += descent->rounds.repeats;
+        if (monitor_late(monitor)) {
+            next = fit->iterations;
+        }
+        if (!(descent->most - descent->least > violation)) {
+            ended = all && descent->moved == 0;
+            violation *= NEXT_VIOLATION;
+            take_all(descent);
+        }
+    }
+}
+
+static int copy_fit(const struct top_descent *descent, double multiple, struct fit *fit,
+                    struct error *err) {
+    size_t n = descent->n, d = descent->dimension;
+    fit->weights = memory_array(d, sizeof(double), "weights", err);
+    fit->alpha = memory_array(n, sizeof(double), "the dual point", err);
+    fit->beta = memory_array(n, sizeof(double), "the dual point", err);
+    if (!fit->weights || !fit->alpha || !fit->beta) {
+        return -1;
+    }
+    for (size_t k = 0; k < d; k++) {
+        fit->weights[k] = multiple * descent->w[k];
+    }
+    for (size_t i = 0; i < n; i++) {
+        fit->alpha[i] = descent->sign[i] > 0 ? descent->alpha[i] : 0;
+        fit->beta[i] = descent->sign[i] < 0 ? descent->alpha[i] : 0;
+    }
+    return 0;
+}
+
+int top_descent_solve(struct top_descent *descent, double cost, double epsilon,
+                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+    double multiple = 1;
+    *fit = (struct fit){0};
+    int status = set_cost(descent, cost, err);
+    if (status == 0) {
+        status = run(descent, epsilon, monitor, fit, &multiple, err);
+    }
+    if (status == 0) {
+        status = copy_fit(descent, multiple, fit, err);
+    }
+    if (status < 0) {
+        fit_free(fit);
+        descent->cost = 0;
+    }
+    return status;
+}
+
+/* ---- making it ---- */
+
+static int allocate(struct top_descent *descent, struct error *err) {
+    size_t n = descent->n, d = descent->dimension;
+    double **array[] = {&descent->sign, &descent->alpha, &descent->cap,   &descent->h,
+                        &descent->q,    &descent->s,     &descent->before};
+    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+        *array[i] = memory_zeros(n, sizeof(double), "the dual point", err);
+        if (!*array[i]) {
+            return -1;
+        }
+    }
+    descent->work = memory_array(n, 2 * sizeof(double), "scores", err);
+    descent->order = memory_array(n, sizeof *descent->order, "an order", err);
+    descent->resting = memory_zeros(n, 1, "an order", err);
+    descent->w = memory_zeros(d, sizeof(double), "weights", err);
+    descent->start = memory_zeros(d, sizeof(double), "weights", err);
+    descent->step = memory_zeros(d + 2, sizeof(double), "weights", err);
+    return descent->work && descent->order && descent->resting && descent->w && descent->start &&
+                   descent->step
+               ? 0
+               : -1;
+}
+
+int top_descent_create(struct top_descent **descent, const struct problem *problem,
+                       const struct score_map *map, struct top_risk *risk, uint64_t seed,
+                       struct error *err) {
+    struct top_descent *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    made->map = map;
+    made->risk = risk;
+    made->n = risk->n;
+    made->dimension = map->dimension;
+    if (allocate(made, err) < 0) {
+        top_descent_free(made);
+        return -1;
+    }
+    for (size_t i = 0; i < made->n; i++) {
+        struct row row = get_row(problem->data, i);
+        made->sign[i] = risk->cost[i] > 0 ? 1 : risk->mass[i] > 0 ? -1 : 0;
+        made->q[i] = problem->constant * problem->constant;
+        for (size_t t = 0; t < row.n; t++) {
+            made->q[i] += (double)row.value[t] * (double)row.value[t];
+        }
+    }
+    random_start(&made->random, seed, RANDOM_STREAM);
+    rounds_plan(&made->rounds, map->cluster, 2 * (double)data_values(problem->data),
+                map->cluster ? (double)made->dimension : 0);
+    *descent = made;
+    return 0;
+}
+
+void top_descent_free(struct top_descent *descent) {
+    if (!descent) {
+        return;
+    }
+    void *const array[] = {descent->sign,  descent->alpha,   descent->cap,  descent->h,
+                           descent->q,     descent->s,       descent->work, descent->before,
+                           descent->order, descent->resting, descent->w,    descent->start,
+                           descent->step};
+    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+        free(array[i]);
+    }
+    free(descent);
+}
