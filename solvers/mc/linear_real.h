@@ -431,7 +431,8 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
                 break;
             }
             uint64_t now = linear->sweeps - start;
-            next = linear->sweeps + pace_wait(gap, last, linear->sweeps - last_at, linear->aim, now);
+            next =
+                linear->sweeps + pace_wait(gap, last, linear->sweeps - last_at, linear->aim, now);
             last = gap;
             last_at = linear->sweeps;
         }
