@@ -11,6 +11,9 @@
 /* Of more, those rows that a solver asks for are less work and memory than half of all values. */
 enum { MOST_WHOLE_ROWS = 16384 };
 
+/* Where no more of the rows than this share are distinct, the others cost nothing. */
+static const double MOST_DISTINCT = 0.9;
+
 struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features) {
     if (!(family->has & FAMILY_KERNEL)) {
         return (struct kernel){.type = KERNEL_LINEAR};
@@ -43,7 +46,21 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
         (matrix == FAMILY_COLUMNS && !for_folds && n > PRECISION_SMALL_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);
     }
-    bool wide = precision_wide(data->n_rows, point_number(point, "epsilon"), cache_bytes);
+    double epsilon = point_number(point, "epsilon");
+    if (matrix == FAMILY_PRODUCTS && kernel->type != KERNEL_PRECOMPUTED &&
+        data->n_rows > PRECISION_SMALL_ROWS) {
+        struct distinct distinct;
+        if (distinct_find(&distinct, data, err) < 0) {
+            return -1;
+        }
+        if ((double)distinct.m <= MOST_DISTINCT * n) {
+            bool wide = precision_wide(distinct.m, epsilon, cache_bytes);
+            return gram_create_distinct(gram, kernel, data, &distinct, cache_bytes, wide, cluster,
+                                        threads, err);
+        }
+        distinct_free(&distinct);
+    }
+    bool wide = precision_wide(data->n_rows, epsilon, cache_bytes);
     return gram_create_spread(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
 }
 

@@ -53,6 +53,7 @@ struct workspace {
 
 struct gram {
     struct kernel_rows rows;
+    struct merged *merged; /* what is kept instead of all below; NULL: nothing */
     bool wide;
     size_t first, kept; /* rows first..kept are in entries; first is start[own] */
     void *entries;      /* float, double if wide */
@@ -61,6 +62,13 @@ struct gram {
     size_t start[TASKS + 1]; /* rows of the tasks of a product, multiples of GROUP but the last */
     pthread_mutex_t mutex;
     struct workspace *spare;
+};
+
+/* The matrix of the distinct rows. */
+struct merged {
+    struct distinct distinct;
+    struct data data;
+    struct gram *gram;
 };
 
 /* A product at work. */
@@ -272,6 +280,41 @@ int gram_create_spread(struct gram **gram, const struct kernel *kernel, const st
     return 0;
 }
 
+static void merged_free(struct merged *merged) {
+    if (merged) {
+        gram_free(merged->gram);
+        data_free(&merged->data);
+        distinct_free(&merged->distinct);
+        free(merged);
+    }
+}
+
+int gram_create_distinct(struct gram **gram, const struct kernel *kernel, const struct data *data,
+                         struct distinct *distinct, size_t cache_bytes, bool wide,
+                         struct cluster *cluster, struct threads *threads, struct error *err) {
+    struct gram *g = memory_zeros(1, sizeof *g, "kernel matrix", err);
+    struct merged *merged = g ? memory_zeros(1, sizeof *merged, "kernel matrix", err) : NULL;
+    if (!merged) {
+        free(g);
+        distinct_free(distinct);
+        return -1;
+    }
+    merged->distinct = *distinct;
+    *distinct = (struct distinct){0};
+    pthread_mutex_init(&g->mutex, NULL);
+    g->merged = merged;
+    if (kernel_rows_create(&g->rows, kernel, data, err) < 0 ||
+        data_subset(data, merged->distinct.row, merged->distinct.m, &merged->data, err) < 0 ||
+        gram_create_spread(&merged->gram, kernel, &merged->data, cache_bytes, wide, cluster,
+                           threads, err) < 0) {
+        gram_free(g);
+        return -1;
+    }
+    g->rows.cluster = cluster;
+    *gram = g;
+    return 0;
+}
+
 static void workspace_free(struct workspace *workspace) {
     for (size_t i = 0; i < workspace->n_helpers; i++) {
         kernel_scratch_free(workspace->helper[i].scratch);
@@ -293,6 +336,7 @@ void gram_free(struct gram *gram) {
         gram->spare = next;
     }
     pthread_mutex_destroy(&gram->mutex);
+    merged_free(gram->merged);
     kernel_rows_free(&gram->rows);
     free(gram->entries);
     free(gram);
@@ -302,8 +346,17 @@ size_t gram_size(const struct gram *gram) {
     return gram->rows.data->n_rows;
 }
 
+/* The matrix whose entries are kept or computed, and a row's number there. */
+static const struct gram *entries_of(const struct gram *gram) {
+    return gram->merged ? gram->merged->gram : gram;
+}
+
+static uint32_t row_of(const struct gram *gram, uint32_t row) {
+    return gram->merged ? gram->merged->distinct.place[row] : row;
+}
+
 bool gram_is_wide(const struct gram *gram) {
-    return gram->wide;
+    return entries_of(gram)->wide;
 }
 
 const struct kernel_rows *gram_rows(const struct gram *gram) {
@@ -415,8 +468,8 @@ static void add(double *out, const double *partial, size_t n) {
     }
 }
 
-int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
-                 struct error *err) {
+static int product(const struct gram *gram, const double *b, double *out, struct threads *threads,
+                   struct error *err) {
     struct gram *g = (struct gram *)gram;
     size_t n = gram_size(gram), workers = threads_count(threads);
     size_t tasks = gram->own_end - gram->own;
@@ -457,6 +510,53 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
         cluster_sum(gram->rows.cluster, out, n);
     }
     return status;
+}
+
+/* What a product takes of a matrix of distinct rows. */
+typedef int multiply_function(const struct gram *gram, const double *b, size_t k, double *out,
+                              struct threads *threads, struct error *err);
+
+/* out (n, k) = K B at rows[0..n), NULL: all, by way of the distinct ones. */
+static int multiply_merged(const struct merged *merged, const uint32_t *rows, size_t n,
+                           const double *b, size_t k, double *out, multiply_function *multiply_all,
+                           struct threads *threads, struct error *err) {
+    size_t m = merged->distinct.m;
+    double *sums = memory_array(m, 2 * k * sizeof *sums, "products", err);
+    int status = -1;
+    if (sums) {
+        distinct_gather(&merged->distinct, rows, n, b, k, sums);
+        status = multiply_all(merged->gram, sums, k, sums + m * k, threads, err);
+    }
+    if (status == 0) {
+        distinct_spread(&merged->distinct, rows, n, sums + m * k, k, out);
+    }
+    free(sums);
+    return status;
+}
+
+static int multiply_kept(const struct gram *gram, const double *b, size_t k, double *out,
+                         struct threads *threads, struct error *err) {
+    (void)k;
+    return product(gram, b, out, threads, err);
+}
+
+int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
+                 struct error *err) {
+    return gram->merged ? multiply_merged(gram->merged, NULL, gram_size(gram), b, 1, out,
+                                          multiply_kept, threads, err)
+                        : product(gram, b, out, threads, err);
+}
+
+static int multiply_exactly(const struct gram *gram, const double *b, size_t k, double *out,
+                            struct threads *threads, struct error *err) {
+    return kernel_scores(&gram->rows, &gram->rows, b, k, out, threads, err);
+}
+
+int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
+                      struct threads *threads, struct error *err) {
+    return gram->merged ? multiply_merged(gram->merged, NULL, gram_size(gram), b, k, s,
+                                          multiply_exactly, threads, err)
+                        : multiply_exactly(gram, b, k, s, threads, err);
 }
 
 /* ---- many columns at once ---- */
@@ -523,8 +623,16 @@ static void run_products(struct products *products, struct threads *threads) {
     }
 }
 
+static int multiply_columns(const struct gram *gram, const double *b, size_t k, double *out,
+                            struct threads *threads, struct error *err) {
+    return gram_products(gram, NULL, gram_size(gram), b, k, out, threads, err);
+}
+
 int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
                   size_t k, double *out, struct threads *threads, struct error *err) {
+    if (gram->merged) {
+        return multiply_merged(gram->merged, rows, n, b, k, out, multiply_columns, threads, err);
+    }
     size_t size = gram_size(gram), workers = threads_count(threads);
     size_t groups = (size + GROUP - 1) / GROUP;
     struct products products = {.gram = gram, .k = k};
@@ -584,8 +692,23 @@ static int compute_block(const struct gram *gram, const uint32_t *i, size_t n_i,
     return status;
 }
 
+/* gram_block among the distinct rows. */
+static int merged_block(const struct merged *merged, const uint32_t *i, size_t n_i,
+                        const uint32_t *j, size_t n_j, double *block, struct error *err) {
+    uint32_t *rows = memory_array(n_i + n_j, sizeof *rows, "rows of a block", err);
+    for (size_t r = 0; rows && r < n_i + n_j; r++) {
+        rows[r] = merged->distinct.place[r < n_i ? i[r] : j[r - n_i]];
+    }
+    int status = rows ? gram_block(merged->gram, rows, n_i, rows + n_i, n_j, block, err) : -1;
+    free(rows);
+    return status;
+}
+
 int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
                size_t n_j, double *block, struct error *err) {
+    if (gram->merged) {
+        return merged_block(gram->merged, i, n_i, j, n_j, block, err);
+    }
     bool kept = true;
     for (size_t r = 0; r < n_i; r++) {
         kept = kept && is_kept(gram, i[r]);
@@ -610,23 +733,28 @@ int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uin
 }
 
 size_t gram_kept_bytes(const struct gram *gram) {
-    return (row_offset(gram->kept) - row_offset(gram->first)) *
-           (gram->wide ? sizeof(double) : sizeof(float));
+    const struct gram *kept = entries_of(gram);
+    return (row_offset(kept->kept) - row_offset(kept->first)) *
+           (kept->wide ? sizeof(double) : sizeof(float));
 }
 
 bool gram_is_whole(const struct gram *gram) {
-    return !gram->rows.cluster && gram->kept == gram_size(gram);
+    const struct gram *kept = entries_of(gram);
+    return !kept->rows.cluster && kept->kept == gram_size(kept);
 }
 
 bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {
     if (!gram_is_whole(gram)) {
         return false;
     }
-    const float *entries = gram->entries;
-    const double *wide = gram->entries;
+    const struct gram *kept = entries_of(gram);
+    const float *entries = kept->entries;
+    const double *wide = kept->entries;
+    uint32_t own = row_of(gram, i);
     for (size_t c = 0; c < n; c++) {
-        size_t at = row_offset(larger(i, j[c])) + smaller(i, j[c]);
-        row[c] = gram->wide ? (float)wide[at] : entries[at];
+        uint32_t other = row_of(gram, j[c]);
+        size_t at = row_offset(larger(own, other)) + smaller(own, other);
+        row[c] = kept->wide ? (float)wide[at] : entries[at];
     }
     return true;
 }

@@ -9,6 +9,7 @@
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
+#include "common/kernel/distinct.h"
 #include "common/kernel/kernel.h"
 
 #include <stdbool.h>
@@ -28,6 +29,12 @@ int gram_create(struct gram **gram, const struct kernel *kernel, const struct da
 int gram_create_spread(struct gram **gram, const struct kernel *kernel, const struct data *data,
                        size_t cache_bytes, bool wide, struct cluster *cluster,
                        struct threads *threads, struct error *err);
+/* The same, kept and computed as the matrix of the distinct rows of data; `distinct`, those of data, is
+ * taken over, and freed with the gram or if that cannot be made. Not for precomputed kernels. Products
+ * and entries are of all rows as ever, but in their last bits. */
+int gram_create_distinct(struct gram **gram, const struct kernel *kernel, const struct data *data,
+                         struct distinct *distinct, size_t cache_bytes, bool wide,
+                         struct cluster *cluster, struct threads *threads, struct error *err);
 void gram_free(struct gram *gram);
 
 /* Number of rows of the whole matrix, and its prepared rows (for exact evaluation). */
@@ -45,6 +52,11 @@ size_t gram_kept_bytes(const struct gram *gram);
  * several threads at once, with threads = NULL. Of a spread matrix: all ranks. */
 int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
                  struct error *err);
+
+/* s (gram_size, k) = K B in double and from the rows, of which equal ones may be taken together
+ * (kernel_scores). Of a spread matrix: all ranks. */
+int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
+                      struct threads *threads, struct error *err);
 
 /* True if all entries are kept, here. */
 bool gram_is_whole(const struct gram *gram);

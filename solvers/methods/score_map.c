@@ -137,7 +137,7 @@ static int multiply_exactly(const struct score_map *map, const double *weights, 
     const struct kernel_rows *all = gram_rows(problem->gram);
     if (!problem->rows) {
         return at ? kernel_scores_at(all, weights, n_outputs, at, n_at, s, map->threads, err)
-                  : kernel_scores(all, all, weights, n_outputs, s, map->threads, err);
+                  : gram_exact_scores(problem->gram, weights, n_outputs, s, map->threads, err);
     }
     double *b = memory_zeros(view->size, n_outputs * sizeof *b, "coefficients", err);
     double *full = b ? memory_array(view->size, n_outputs * sizeof *full, "scores", err) : NULL;
@@ -152,7 +152,7 @@ static int multiply_exactly(const struct score_map *map, const double *weights, 
             rows[a] = problem->rows[at ? at[a] : a];
         }
         status = at ? kernel_scores_at(all, b, n_outputs, rows, n_at, full, map->threads, err)
-                    : kernel_scores(all, all, b, n_outputs, full, map->threads, err);
+                    : gram_exact_scores(problem->gram, b, n_outputs, full, map->threads, err);
     }
     for (size_t a = 0; status == 0 && a < n_at; a++) {
         memcpy(s + (at ? at[a] : a) * n_outputs, full + rows[a] * n_outputs, n_outputs * sizeof *s);
