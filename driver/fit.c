@@ -11,7 +11,8 @@
 /* Of more, those rows that a solver asks for are less work and memory than half of all values. */
 enum { MOST_WHOLE_ROWS = 16384 };
 
-/* Where no more of the rows than this share are distinct, the others cost nothing. */
+/* Where no more than this share of many rows are distinct, the matrix is one of these. Each of its entries
+ * serves several: they are in double as if for a tight gap. */
 static const double MOST_DISTINCT = 0.9;
 
 struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features) {
@@ -46,21 +47,20 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
         (matrix == FAMILY_COLUMNS && !for_folds && n > PRECISION_SMALL_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);
     }
-    double epsilon = point_number(point, "epsilon");
-    if (matrix == FAMILY_PRODUCTS && kernel->type != KERNEL_PRECOMPUTED &&
-        data->n_rows > PRECISION_SMALL_ROWS) {
+    if (matrix == FAMILY_PRODUCTS && (family->has & FAMILY_SPREAD_GRAM) &&
+        kernel->type != KERNEL_PRECOMPUTED && data->n_rows > PRECISION_SMALL_ROWS) {
         struct distinct distinct;
         if (distinct_find(&distinct, data, err) < 0) {
             return -1;
         }
         if ((double)distinct.m <= MOST_DISTINCT * n) {
-            bool wide = precision_wide(distinct.m, epsilon, cache_bytes);
+            bool wide = precision_wide(distinct.m, 0, cache_bytes);
             return gram_create_distinct(gram, kernel, data, &distinct, cache_bytes, wide, cluster,
                                         threads, err);
         }
         distinct_free(&distinct);
     }
-    bool wide = precision_wide(data->n_rows, epsilon, cache_bytes);
+    bool wide = precision_wide(data->n_rows, point_number(point, "epsilon"), cache_bytes);
     return gram_create_spread(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
 }
 

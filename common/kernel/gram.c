@@ -559,6 +559,26 @@ int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double
                         : multiply_exactly(gram, b, k, s, threads, err);
 }
 
+int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
+               struct error *err) {
+    if (!gram->merged) {
+        return 0;
+    }
+    const struct distinct *distinct = &gram->merged->distinct;
+    double *sum = memory_array(distinct->m, sizeof *sum, "coefficients", err);
+    if (!sum) {
+        return -1;
+    }
+    distinct_gather(distinct, rows, n, b, 1, sum);
+    for (size_t i = 0; i < n; i++) {
+        double *own = sum + distinct->place[rows ? rows[i] : i];
+        b[i] = *own;
+        *own = 0; /* what is left for the others */
+    }
+    free(sum);
+    return 0;
+}
+
 /* ---- many columns at once ---- */
 
 static void products_task(void *argument, size_t task, size_t worker) {

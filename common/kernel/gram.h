@@ -58,6 +58,11 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err);
 
+/* Moves the coefficients b (n) of rows[0..n), NULL: all, that are taken together to the first of these
+ * among them: the function stays, but for the rounding of the sums. Changes nothing in other matrices. */
+int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
+               struct error *err);
+
 /* True if all entries are kept, here. */
 bool gram_is_whole(const struct gram *gram);
 

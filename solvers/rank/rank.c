@@ -475,10 +475,14 @@ static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit 
     return keeping.status;
 }
 
-/* Certifies what an engine has found, and keeps the best. */
+/* Certifies what an engine has found, with coefficients of distinct rows alone where the matrix knows
+ * these, and keeps the best. */
 static int take_fit(struct rank *rank, const struct rank_parameters *parameters, struct best *best,
                     struct fit *fit, bool by_pairs, struct certificate *found, struct error *err) {
-    int status = certify(rank, parameters, fit, found, err);
+    const struct problem *problem = rank->problem;
+    int status =
+        problem->gram ? gram_merge(problem->gram, problem->rows, problem->n, fit->weights, err) : 0;
+    status = status < 0 ? -1 : certify(rank, parameters, fit, found, err);
     if (status == 0 && keep_best(rank, best, fit, found) && rank->keep) {
         status = keep_points(rank, parameters->loss, fit, by_pairs, err);
     }

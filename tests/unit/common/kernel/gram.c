@@ -29,16 +29,12 @@ static double entry_error(bool wide) {
     return 300 * (wide ? 0x1p-53 : 0x1p-24);
 }
 
-/* Sizes around groups of rows, tasks and tiles; `part` of the matrix is kept. */
-static void test_products(size_t n, bool sparse, bool wide, double part,
-                          const struct kernel *kernel, struct threads **pool) {
+/* Products, and entries, of a matrix against those of kernel_value. */
+static void check_matrix(const struct gram *gram, bool wide, struct threads **pool) {
     struct error err;
-    struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, sparse, true, n);
-    struct gram *gram;
-    size_t bytes = (size_t)(part * (double)((n + 16) * (n + 16)) / 2 * (wide ? 8 : 4));
-    CHECK(gram_create(&gram, kernel, &data, bytes, wide, pool[0], &err) == 0, "%s", err.text);
-    CHECK(gram_size(gram) == n, "size");
+    size_t n = gram_size(gram);
     const struct kernel_rows *rows = gram_rows(gram);
+    const struct kernel *kernel = rows->kernel;
     double *k = sample_array(n * n, sizeof *k), *b = sample_array(n, sizeof *b);
     double *out = sample_array(n, sizeof *out), *again = sample_array(n, sizeof *again);
     for (size_t i = 0; i < n; i++) {
@@ -128,10 +124,118 @@ static void test_products(size_t n, bool sparse, bool wide, double part,
         CHECK(fabs(block[e] - value) <= entry_error(wide) * fabs(value),
               "entry (%u,%u): %.17g, should be %.17g", i[e / 7], j[e % 7], block[e], value);
     }
+    float row[7];
+    if (gram_is_whole(gram)) {
+        CHECK(gram_kept_row(gram, i[3], j, 7, row), "row");
+        for (size_t e = 0; e < 7; e++) {
+            double value = k[i[3] * n + j[e]];
+            CHECK(fabs((double)row[e] - value) <= entry_error(false) * fabs(value), "kept row");
+        }
+    }
     free(k);
     free(b);
     free(out);
     free(again);
+}
+
+/* Sizes around groups of rows, tasks and tiles; `part` of the matrix is kept. */
+static void test_products(size_t n, bool sparse, bool wide, double part,
+                          const struct kernel *kernel, struct threads **pool) {
+    struct error err;
+    struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, sparse, true, n);
+    struct gram *gram;
+    size_t bytes = (size_t)(part * (double)((n + 16) * (n + 16)) / 2 * (wide ? 8 : 4));
+    CHECK(gram_create(&gram, kernel, &data, bytes, wide, pool[0], &err) == 0, "%s", err.text);
+    CHECK(gram_size(gram) == n, "size");
+    check_matrix(gram, wide, pool);
+    gram_free(gram);
+    data_free(&data);
+}
+
+/* The row that row i is equal to. */
+static size_t original(size_t i, size_t m) {
+    return i < m ? i : (i * i + i / 3) % m;
+}
+
+/* n rows of which the last ones repeat the first m, in turn and out of it. */
+static struct data repeated_rows(size_t n, size_t m, bool sparse) {
+    struct error err;
+    struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, false, false, n);
+    for (size_t i = m; i < n; i++) {
+        memcpy(data.value + i * 30, data.value + original(i, m) * 30, 30 * sizeof *data.value);
+    }
+    CHECK(!sparse || data_make_sparse(&data, &err) == 0, "%s", err.text);
+    return data;
+}
+
+/* Scores from the rows, and coefficients that come to the first of equal rows among those at hand. */
+static void check_merging(const struct gram *gram, size_t m, struct threads **pool) {
+    enum { COLUMNS = 2 };
+    struct error err;
+    struct random random;
+    const struct kernel_rows *rows = gram_rows(gram);
+    size_t n = gram_size(gram);
+    double *b = sample_array(n * COLUMNS, sizeof *b), *s = sample_array(n * COLUMNS, sizeof *s);
+    double *t = sample_array(n * COLUMNS, sizeof *t);
+    random_start(&random, 5, n);
+    fill(b, n * COLUMNS, 0, &random);
+    CHECK(gram_exact_scores(gram, b, COLUMNS, s, pool[1], &err) == 0, "%s", err.text);
+    CHECK(kernel_scores(rows, rows, b, COLUMNS, t, NULL, &err) == 0, "%s", err.text);
+    for (size_t e = 0; e < n * COLUMNS; e++) {
+        CHECK(fabs(s[e] - t[e]) <= (double)n * 0x1p-50, "score %.17g, should be %.17g", s[e], t[e]);
+    }
+    uint32_t *odd = sample_array(n, sizeof *odd);
+    bool *seen = sample_array(m, sizeof *seen);
+    size_t n_odd = n / 2;
+    memset(s, 0, n * sizeof *s);
+    for (size_t i = 0; i < n_odd; i++) {
+        odd[i] = (uint32_t)(2 * i + 1);
+        s[odd[i]] = b[i];
+    }
+    CHECK(gram_product(gram, s, t, NULL, &err) == 0, "%s", err.text);
+    CHECK(gram_merge(gram, odd, n_odd, b, &err) == 0, "%s", err.text);
+    memset(seen, 0, m * sizeof *seen);
+    for (size_t i = 0; i < n_odd; i++) {
+        bool *known = seen + original(odd[i], m);
+        s[odd[i]] = b[i];
+        CHECK((b[i] == 0) == *known, "row %u: coefficient %g", odd[i], b[i]);
+        *known = true;
+    }
+    free(seen);
+    CHECK(gram_product(gram, s, t + n, NULL, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < n; i++) {
+        CHECK(fabs(t[i] - t[n + i]) <= (double)n * 0x1p-50, "merging changed %g to %g", t[i],
+              t[n + i]);
+    }
+    free(b);
+    free(s);
+    free(t);
+    free(odd);
+}
+
+static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double part,
+                          const struct kernel *kernel, struct threads **pool) {
+    struct error err;
+    struct data data = repeated_rows(n, m, sparse);
+    struct distinct distinct;
+    CHECK(distinct_find(&distinct, &data, &err) == 0, "%s", err.text);
+    CHECK(distinct.m == m, "%zu distinct rows, should be %zu", distinct.m, m);
+    for (size_t i = 0; i < n; i++) {
+        CHECK(distinct.row[distinct.place[i]] == original(i, m), "row %zu is not row %zu", i,
+              original(i, m));
+    }
+    size_t bytes = (size_t)(part * (double)((m + 16) * (m + 16)) / 2 * (wide ? 8 : 4));
+    struct gram *gram;
+    CHECK(gram_create_distinct(&gram, kernel, &data, &distinct, bytes, wide, NULL, pool[1], &err) ==
+              0,
+          "%s", err.text);
+    CHECK(gram_size(gram) == n && gram_is_wide(gram) == wide && gram_kept_bytes(gram) <= bytes &&
+              gram_is_whole(gram) == (part > 1),
+          "size, type, what is kept");
+    check_matrix(gram, wide, pool);
+    if (wide) {
+        check_merging(gram, m, pool);
+    }
     gram_free(gram);
     data_free(&data);
 }
@@ -225,6 +329,11 @@ int main(void) {
     test_products(1301, false, false, .5, &kernels[1], pool);
     test_products(1301, true, false, 1.5, &kernels[3], pool); /* large enough for threads */
     printf("ok: products equal plain sums, bit-equal for 1, 2 and 16 threads\n");
+    test_distinct(700, 90, true, false, 1.5, &kernels[3], pool);
+    test_distinct(700, 90, false, true, 1.5, &kernels[1], pool);
+    test_distinct(300, 290, true, true, .4, &kernels[2], pool);
+    test_distinct(40, 1, false, true, 2, &kernels[3], pool);
+    printf("ok: matrices of distinct rows: the same products, scores and entries\n");
     test_many(pool[2]);
     test_precomputed();
     for (size_t t = 0; t < 3; t++) {
