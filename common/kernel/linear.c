@@ -71,23 +71,34 @@ DISPATCH static void add_weights(double value, const double *w, size_t n_outputs
     }
 }
 
+/* w'x of the values at .. stop of a row. */
+static double sparse_dot(const struct data *x, uint64_t at, uint64_t stop, const double *w) {
+    double even = 0, odd = 0; /* two chains of additions wait for each other less */
+    for (; at + 2 <= stop; at += 2) {
+        even += (double)x->value[at] * w[x->column[at]];
+        odd += (double)x->value[at + 1] * w[x->column[at + 1]];
+    }
+    if (at < stop) {
+        even += (double)x->value[at] * w[x->column[at]];
+    }
+    return even + odd;
+}
+
+/* Where the columns below n_weights of a row end. */
+static uint64_t sparse_end(const struct data *x, size_t row, size_t n_weights) {
+    uint64_t at = x->row_start[row], stop = x->row_start[row + 1];
+    while (stop > at && x->column[stop - 1] >= n_weights) {
+        stop--;
+    }
+    return stop;
+}
+
 static void sparse_scores(const struct scores *s, size_t first, size_t end) {
     const struct data *x = s->x;
     for (size_t i = first; i < end; i++) {
-        uint64_t at = x->row_start[i], stop = x->row_start[i + 1];
-        while (stop > at && x->column[stop - 1] >= s->n_weights) {
-            stop--;
-        }
+        uint64_t at = x->row_start[i], stop = sparse_end(x, i, s->n_weights);
         if (s->n_outputs == 1) {
-            double even = 0, odd = 0; /* two chains of additions wait for each other less */
-            for (; at + 2 <= stop; at += 2) {
-                even += (double)x->value[at] * s->w[x->column[at]];
-                odd += (double)x->value[at + 1] * s->w[x->column[at + 1]];
-            }
-            if (at < stop) {
-                even += (double)x->value[at] * s->w[x->column[at]];
-            }
-            s->scores[i] = even + odd;
+            s->scores[i] = sparse_dot(x, at, stop, s->w);
             continue;
         }
         double *out = s->scores + i * s->n_outputs;
@@ -114,6 +125,43 @@ void linear_scores(const struct data *x, const double *w, size_t n_weights, size
                    double *scores, struct threads *threads) {
     struct scores s = {x, w, n_weights, n_outputs, scores};
     threads_run(threads, (x->n_rows + TASK_ROWS - 1) / TASK_ROWS, scores_task, &s);
+}
+
+/* The same of some rows. */
+struct scores_at {
+    const struct data *x;
+    const double *w;
+    size_t n_weights, n_at;
+    const uint32_t *at;
+    double *scores;
+};
+
+static void scores_at_task(void *argument, size_t task, size_t worker) {
+    const struct scores_at *s = argument;
+    const struct data *x = s->x;
+    const struct vector_float *vector = vector_float();
+    size_t first = task * TASK_ROWS, end = smaller(s->n_at, first + TASK_ROWS);
+    (void)worker;
+    for (size_t i = first; i < end && x->row_start; i++) {
+        size_t row = s->at[i];
+        s->scores[i] = sparse_dot(x, x->row_start[row], sparse_end(x, row, s->n_weights), s->w);
+    }
+    for (size_t i = first; i < end && !x->row_start; i += VECTOR_ROWS) {
+        const float *row[VECTOR_ROWS];
+        double dot[VECTOR_ROWS] = {0};
+        size_t rows = smaller(VECTOR_ROWS, end - i);
+        for (size_t k = 0; k < VECTOR_ROWS; k++) {
+            row[k] = x->value + (size_t)s->at[i + (k < rows ? k : 0)] * x->n_features;
+        }
+        vector->dot(row, smaller(x->n_features, s->n_weights), s->w, dot);
+        memcpy(s->scores + i, dot, rows * sizeof *dot);
+    }
+}
+
+void linear_scores_at(const struct data *x, const double *w, size_t n_weights, const uint32_t *at,
+                      size_t n_at, double *scores, struct threads *threads) {
+    struct scores_at s = {x, w, n_weights, n_at, at, scores};
+    threads_run(threads, (n_at + TASK_ROWS - 1) / TASK_ROWS, scores_at_task, &s);
 }
 
 /* ---- the transposed product ---- */

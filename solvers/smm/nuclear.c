@@ -7,6 +7,7 @@
 #include "solvers/methods/pace.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/nuclear_interior.h"
+#include "solvers/smm/nuclear_newton.h"
 #include "solvers/smm/svd.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ static const double RHO_LEAST = 1, RHO_MOST = 1e6;
 struct smm_nuclear {
     const struct smm_matrices *matrices;
     struct binary *svm;
+    struct smm_nuclear_newton *newton; /* NULL: rows are spread */
     double rho;
     double *S, *multiplier;            /* (cells) */
     double *W, *M, *dual_W;            /* (cells) */
@@ -48,7 +50,8 @@ int smm_nuclear_create(struct smm_nuclear **nuclear, const struct smm_matrices *
     made->rho = 1;
     made->S = memory_zeros(5 * cells, sizeof *made->S, "matrices", err);
     made->margin = memory_zeros(7 * n, sizeof *made->margin, "scores", err);
-    if (!made->S || !made->margin) {
+    if (!made->S || !made->margin ||
+        (!matrices->cluster && smm_nuclear_newton_create(&made->newton, matrices, err) < 0)) {
         smm_nuclear_free(made);
         return -1;
     }
@@ -67,6 +70,7 @@ int smm_nuclear_create(struct smm_nuclear **nuclear, const struct smm_matrices *
 
 void smm_nuclear_free(struct smm_nuclear *nuclear) {
     if (nuclear) {
+        smm_nuclear_newton_free(nuclear->newton);
         free(nuclear->S);
         free(nuclear->margin);
         free(nuclear);
@@ -315,6 +319,21 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
     fit->alpha = nuclear->alpha;
     memset(W, 0, nuclear->matrices->height * nuclear->matrices->width * sizeof *W);
     offer(nuclear, loss, tau, W, 0, 0, &best);
+    if (nuclear->newton) {
+        struct smm_nuclear_point point = {.W = W, .alpha = nuclear->alpha};
+        if (smm_nuclear_newton_solve(nuclear->newton, loss, tau, epsilon, monitor, &point, err) <
+            0) {
+            return -1;
+        }
+        fit->bias = point.bias;
+        fit->primal = point.primal;
+        fit->dual = point.dual;
+        fit->iterations = point.iterations;
+        fit->reason = point.stop;
+        if (!point.stop || stop_limited(point.stop)) {
+            return 0;
+        }
+    }
     nuclear->work = 0;
     bool finished = false;
     for (double gap = 1;; gap = gap_relative(fit->primal, fit->dual)) {

@@ -1,0 +1,38 @@
+/* The Newton systems of nuclear_newton.h, over the rows of a band: for d (m), X the band's rows and P
+ * of spectral.h, the least over p and b of
+ *
+ *   g'p + 1/2 p'P p + 1/2 sum_i (<X_i, p> + b)^2 / d_i,     p = -P^-1 (g + X'x),
+ *   (diag(d) + X P^-1 X') x = b 1 - X P^-1 g,   1'x = 0.
+ *
+ * Where that is less work the matrix of m rows is formed and factored: P^-1 is I/(1 + rho) and a
+ * matrix whose rank is the number of the features, so products of rows are kept from one system to
+ * the next, and those of features are added. Else p comes by conjugate gradients, with P^-1 before
+ * them. All rows are here. */
+#ifndef SOLVERS_SMM_BAND_SYSTEM_H
+#define SOLVERS_SMM_BAND_SYSTEM_H
+
+#include "common/base/error.h"
+#include "solvers/methods/monitor.h"
+#include "solvers/smm/maps.h"
+#include "solvers/smm/spectral.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct band_system;
+
+/* The caller calls band_system_free. Borrows matrices. */
+int band_system_create(struct band_system **system, const struct smm_matrices *matrices,
+                       struct error *err);
+void band_system_free(struct band_system *system);
+
+/* Gives back the memory of kept rows and products. */
+void band_system_release(struct band_system *system);
+
+/* step (height, width) = p for the gradient g (height, width) and the rows band[0..m), which ascend.
+ * Where it is late (monitor) what has been found of it. Fails for lack of memory. */
+int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
+                      const uint32_t *band, size_t m, const double *d, const double *gradient,
+                      double *step, const struct monitor *monitor, struct error *err);
+
+#endif
