@@ -27,6 +27,10 @@ first() {
     unit solvers/smm/certify
 }
 
+@test "smm: Newton's method for the nuclear norm has the curvature and the steps of its equations" {
+    unit solvers/smm/newton
+}
+
 @test "smm: svm is LIBSVM's optimum to 1e-6" {
     # obj of `svm-train -s 0 -t 0 -c 10 -e 1e-9` (LIBSVM 3.24) on the first rows
     local n

@@ -6,7 +6,7 @@
  *
  * In the coordinates G = U'HV, D multiplies the symmetric part of the pair (a, c), c other than a,
  * by (f(a) - f(c))/(t_a - t_c) and its antisymmetric one by (f(a) + f(c))/(t_a + t_c); where only
- * one of the two sides goes on, by f(a)/t_a (Lewis & Sendov, Linear Algebra Appl. 2001; Jiang, Sun &
+ * one of the two sides goes on, by f(a)/t_a (Lewis & Sendov, Set-Valued Analysis 2005; Jiang, Sun &
  * Toh, Math. Programming Computation 2014). So P^-1 = I/(1 + rho) but for the pairs with a singular
  * value over the threshold, r of them: there it is more. */
 #ifndef SOLVERS_SMM_SPECTRAL_H
