@@ -18,7 +18,7 @@ enum {
     CG_MOST = 300 /* steps of conjugate gradients */
 };
 
-static const double BLAS = 10; /* how much faster than a pass over the rows, for each product */
+static const double BLAS = 20; /* how much faster than a pass over the rows, for each product */
 
 static const size_t VALUES_MOST = (size_t)1 << 26; /* of kept rows, of features */
 static const double FORCING = 0.05;                /* residual of CG, relative to b */

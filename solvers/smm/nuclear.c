@@ -20,6 +20,7 @@ static const double INNER = 0.05;     /* gap of the SVM, relative to the gap so 
 static const double INNER_GAP = 0.01; /* ... or this */
 static const double INNER_HALF = 20;  /* iterations after which it has halved */
 static const double INNER_LEAST = 1e-9;
+static const double QUICK = 1e9;   /* operations of an interior point that are done in a second */
 static const double RELAX = 1.6;   /* over-relaxation */
 static const double RHO_SHARE = 2; /* threshold as a share of the mean singular value, inverse */
 static const double RHO_EMPTY = 3; /* factor while W is 0 */
@@ -306,6 +307,21 @@ static int finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, d
     return status;
 }
 
+static int solve_newton(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                        double epsilon, const struct monitor *monitor, double *W,
+                        struct smm_nuclear_fit *fit, struct error *err) {
+    struct smm_nuclear_point point = {.W = W, .alpha = nuclear->alpha};
+    if (smm_nuclear_newton_solve(nuclear->newton, loss, tau, epsilon, monitor, &point, err) < 0) {
+        return -1;
+    }
+    fit->bias = point.bias;
+    fit->primal = point.primal;
+    fit->dual = point.dual;
+    fit->iterations = point.iterations;
+    fit->reason = point.stop;
+    return 0;
+}
+
 int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
                       double epsilon, const struct monitor *monitor, double *W,
                       struct smm_nuclear_fit *fit, struct error *err) {
@@ -319,18 +335,13 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
     fit->alpha = nuclear->alpha;
     memset(W, 0, nuclear->matrices->height * nuclear->matrices->width * sizeof *W);
     offer(nuclear, loss, tau, W, 0, 0, &best);
-    if (nuclear->newton) {
-        struct smm_nuclear_point point = {.W = W, .alpha = nuclear->alpha};
-        if (smm_nuclear_newton_solve(nuclear->newton, loss, tau, epsilon, monitor, &point, err) <
-            0) {
+    /* what the certificate did not grant it is left to the interior point, if that is quick */
+    if (nuclear->newton &&
+        !(other < QUICK && smm_nuclear_newton_knows(nuclear->newton, loss, tau))) {
+        if (solve_newton(nuclear, loss, tau, epsilon, monitor, W, fit, err) < 0) {
             return -1;
         }
-        fit->bias = point.bias;
-        fit->primal = point.primal;
-        fit->dual = point.dual;
-        fit->iterations = point.iterations;
-        fit->reason = point.stop;
-        if (!point.stop || stop_limited(point.stop)) {
+        if (!fit->reason || stop_limited(fit->reason)) {
             return 0;
         }
     }

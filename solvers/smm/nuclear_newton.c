@@ -57,7 +57,7 @@ struct smm_nuclear_newton {
     const struct monitor *monitor;
     struct smm_nuclear_point *point;
     double norm, square; /* |S|_*, |S|^2 */
-    double residual, primal, dual;
+    double residual, dual;
 };
 
 int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
@@ -121,22 +121,20 @@ static int adjoint(const struct smm_nuclear_newton *newton, const double *r, dou
     return linear_adjoint(newton->matrices->data, r, H, newton->matrices->threads, err);
 }
 
-/* The primal of W, whose norms are given, with its best bias. */
-static double offer(struct smm_nuclear_newton *newton, const double *W, double norm,
-                    double square) {
+/* The primal of S, with its best bias. */
+static void offer(struct smm_nuclear_newton *newton) {
     struct binary_loss plain = newton->loss;
     struct smm_nuclear_point *point = newton->point;
     double sum;
     plain.margin = NULL;
-    smm_scores(newton->matrices, W, newton->trial_s);
+    smm_scores(newton->matrices, newton->S, newton->trial_s);
     double bias = binary_bias(&plain, newton->trial_s, newton->n, newton->breaks, &sum);
-    double primal = 0.5 * square + newton->tau * norm + sum;
+    double primal = 0.5 * newton->square + newton->tau * newton->norm + sum;
     if (primal < point->primal) {
         point->primal = primal;
         point->bias = bias;
-        memcpy(point->W, W, newton->cells * sizeof *W);
+        memcpy(point->W, newton->S, newton->cells * sizeof *point->W);
     }
-    return primal;
 }
 
 /* alpha at the scores s, and the bias. */
@@ -144,7 +142,8 @@ static double find_alpha(struct smm_nuclear_newton *newton, const double *s, dou
     return binary_smooth_bias(&newton->loss, s, newton->n, newton->mu, newton->bias, alpha);
 }
 
-/* Both bounds of the true problem, and the gradient of the round's, at W. */
+/* The gradient of the round's function at W, the dual bound of its alpha, and the primal of its S where
+ * that ends the round. */
 static int look(struct smm_nuclear_newton *newton, struct error *err) {
     const struct binary_loss *loss = &newton->loss;
     size_t n = newton->n, cells = newton->cells;
@@ -175,8 +174,11 @@ static int look(struct smm_nuclear_newton *newton, struct error *err) {
         newton->point->dual = newton->dual;
         memcpy(newton->point->alpha, newton->alpha, n * sizeof *newton->alpha);
     }
-    newton->primal = offer(newton, newton->S, newton->norm, newton->square);
-    return isfinite(newton->primal) && isfinite(newton->dual)
+    double gap = newton->point->primal - newton->point->dual;
+    if (newton->residual <= NEAR * gap) {
+        offer(newton);
+    }
+    return isfinite(newton->point->primal) && isfinite(newton->dual)
                ? 0
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
@@ -342,13 +344,15 @@ static void go_on(struct smm_nuclear_newton *newton, uint64_t round, int steps) 
 static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *err) {
     struct smm_nuclear_point *point = newton->point;
     uint64_t round = 0;
-    double best_gap = INFINITY;
+    double best_gap = INFINITY, least = INFINITY; /* least residual of the round */
     int steps = 0, stalled = 0;
     while (!gap_reached(point->primal, point->dual, epsilon)) {
         bool moved;
         double gap = point->primal - point->dual;
-        stalled = gap < best_gap * (1 - BETTER) ? 0 : stalled + 1;
+        bool better = gap < best_gap * (1 - BETTER) || newton->residual < least * (1 - BETTER);
+        stalled = better ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
+        least = fmin(least, newton->residual);
         point->iterations++;
         point->stop = monitor_check(newton->monitor, point->iterations, point->primal, point->dual);
         if (point->stop) {
@@ -361,6 +365,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
         if (newton->residual <= NEAR * gap) {
             go_on(newton, round++, steps);
             steps = 0;
+            least = INFINITY;
             if (look(newton, err) < 0) {
                 return -1;
             }
@@ -383,18 +388,22 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
     return 0;
 }
 
+bool smm_nuclear_newton_knows(const struct smm_nuclear_newton *newton,
+                              const struct binary_loss *loss, double tau) {
+    return tau == newton->tau && loss->squared == newton->loss.squared &&
+           memcmp(newton->cost, loss->cost, newton->n * sizeof *newton->cost) == 0;
+}
+
 int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,
                              double tau, double epsilon, const struct monitor *monitor,
                              struct smm_nuclear_point *point, struct error *err) {
-    size_t bytes = newton->n * sizeof *newton->cost;
-    bool again = tau == newton->tau && loss->squared == newton->loss.squared &&
-                 memcmp(newton->cost, loss->cost, bytes) == 0;
+    bool again = smm_nuclear_newton_knows(newton, loss, tau);
     newton->loss = *loss;
     newton->loss.margin = newton->margin;
     newton->tau = tau;
     newton->monitor = monitor;
     newton->point = point;
-    memcpy(newton->cost, loss->cost, bytes);
+    memcpy(newton->cost, loss->cost, newton->n * sizeof *newton->cost);
     point->primal = INFINITY;
     point->dual = 0; /* of alpha = 0 */
     point->iterations = 0;

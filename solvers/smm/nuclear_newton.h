@@ -22,14 +22,20 @@
 #include "solvers/smm/maps.h"
 #include "solvers/smm/nuclear_interior.h"
 
+#include <stdbool.h>
+
 /* A solver for these rows, borrowed. */
 struct smm_nuclear_newton;
 int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
                               const struct smm_matrices *matrices, struct error *err);
 void smm_nuclear_newton_free(struct smm_nuclear_newton *newton);
 
-/* Solves to a relative gap of epsilon, from where the last solve ended if that was of the same loss
- * and tau, else afresh; labels stay as they were. Margins of loss are not used. The point gets the best W and
+/* Whether the last solve was of that loss, with its labels as they were, and tau. */
+bool smm_nuclear_newton_knows(const struct smm_nuclear_newton *newton,
+                              const struct binary_loss *loss, double tau);
+
+/* Solves to a relative gap of epsilon, from where the last solve ended if it knows loss and tau,
+ * else afresh. Margins of loss are not used. The point gets the best W and
  * alpha, each with its bound; its stop is 0 if epsilon is reached. */
 int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,
                              double tau, double epsilon, const struct monitor *monitor,
