@@ -205,7 +205,8 @@ struct forming {
 static void describe_tile(void *argument, size_t task, size_t worker) {
     const struct forming *forming = argument;
     const struct band_system *system = forming->system;
-    for (size_t i = task * TILE; i < smaller(forming->m, (task + 1) * TILE); i++) {
+    size_t end = monitor_late(forming->monitor) ? 0 : smaller(forming->m, (task + 1) * TILE);
+    for (size_t i = task * TILE; i < end; i++) {
         smm_spectral_describe(
             forming->spectral, system->X + system->place[forming->band[i]] * system->cells,
             forming->Z + i * forming->n_features, forming->work + worker * forming->n_work);
