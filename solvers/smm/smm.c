@@ -212,8 +212,8 @@ static int stretch(struct smm *smm, const struct binary_loss *loss, double tau, 
     return 0;
 }
 
-/* The certificate of the machine's W and bias; W = 0 where nothing better is there. The dual point is put
- * in balance: what is left of y'alpha is paid for. */
+/* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0. The
+ * dual point is put in balance: what is left of y'alpha is paid for. */
 static int certify(struct smm *smm, const struct binary_loss *loss, double tau, const double *point,
                    double epsilon, struct smm_machine *machine, struct error *err) {
     double sum, *alpha = machine->alpha;
@@ -228,6 +228,9 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau, 
         memset(machine->W, 0, smm->cells * sizeof *machine->W);
         memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
         machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
+    }
+    if (certificate->dual == 0) { /* one that is below 0 would lower the sum over machines */
+        memset(alpha, 0, smm->problem->n * sizeof *alpha);
     }
     machine->primal = certificate->primal;
     machine->dual = certificate->dual;
