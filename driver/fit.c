@@ -93,7 +93,8 @@ int fit_header(const struct family *family, void *state, struct point point,
 struct watch fit_watch(const struct options *options, double deadline) {
     return (struct watch){.most_iterations =
                               (uint64_t)point_number((struct point){options, 0}, "max-iter"),
-                          .deadline = deadline};
+                          .deadline = deadline,
+                          .given_up = INFINITY};
 }
 
 /* ---- the model ---- */

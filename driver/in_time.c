@@ -57,6 +57,10 @@ bool in_time_limits(double deadline) {
     return deadline - progress_clock() < LONGEST_SECONDS;
 }
 
+double in_time_end(double deadline) {
+    return deadline + GRACE_SECONDS;
+}
+
 int in_time(int (*work)(void *context, struct error *err), void *context, double deadline,
             bool *ended, struct error *err) {
     *ended = true;
@@ -80,7 +84,7 @@ int in_time(int (*work)(void *context, struct error *err), void *context, double
         free(job);
         return -1;
     }
-    *ended = wait_for(job, deadline + GRACE_SECONDS);
+    *ended = wait_for(job, in_time_end(deadline));
     if (!*ended) {
         return 0;
     }

@@ -160,6 +160,7 @@ static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setu
     job->fit = fit;
     job->setup = *setup;
     job->watch = make_watch(setup, setup->deadline);
+    job->watch.given_up = in_time_end(setup->deadline);
     watch_open(&job->watch);
     return job;
 }

@@ -177,6 +177,11 @@ static bool late(void *context) {
     return cluster_any(watch->cluster, asked || progress_clock() >= watch->deadline);
 }
 
+static double left(void *context) {
+    const struct watch *watch = context;
+    return watch->given_up - progress_clock();
+}
+
 static void tell(struct watch *watch, uint64_t iteration, double primal, double dual) {
     double seconds = progress_clock() - watch->started;
     if (!isfinite(primal)) { /* there is none yet */
@@ -225,5 +230,5 @@ void watch_close(struct watch *watch) {
 }
 
 struct monitor watch_monitor(struct watch *watch) {
-    return (struct monitor){.context = watch, .check = check, .late = late};
+    return (struct monitor){.context = watch, .check = check, .late = late, .left = left};
 }

@@ -88,6 +88,7 @@ struct watch {
     char place[WATCH_PLACE];  /* POINT, tab, FOLD, tab: in a log with places */
     uint64_t most_iterations; /* 0: no limit */
     double deadline;          /* of progress_clock(); INFINITY: none */
+    double given_up;          /* of progress_clock(): the run is left to itself; INFINITY: never */
     double started;           /* progress_clock() then */
     pthread_mutex_t mutex;    /* guards what follows */
     bool closed;              /* nothing is shown or logged any more */

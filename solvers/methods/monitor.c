@@ -14,16 +14,46 @@ static bool run_late(void *context) {
     return monitor_late(run->behind);
 }
 
+static double run_left(void *context) {
+    const struct monitor_run *run = context;
+    return monitor_left(run->behind);
+}
+
 struct monitor monitor_after(struct monitor_run *run, const struct monitor *behind, uint64_t before,
                              uint64_t most) {
     *run = (struct monitor_run){
         .behind = behind, .before = before, .most = most, .primal = INFINITY, .dual = -INFINITY};
-    return (struct monitor){.context = run, .check = run_check, .late = run_late};
+    return (struct monitor){.context = run, .check = run_check, .late = run_late, .left = run_left};
 }
 
 struct monitor monitor_inner(const struct monitor *behind) {
-    return behind ? (struct monitor){.context = behind->context, .late = behind->late}
+    return behind ? (struct monitor){.context = behind->context,
+                                     .late = behind->late,
+                                     .left = behind->left}
                   : (struct monitor){0};
+}
+
+static bool early_late(void *context) {
+    const struct monitor_early *early = context;
+    return monitor_late(early->behind) || monitor_left(early->behind) <= early->seconds;
+}
+
+static enum stop_reason early_check(void *context, uint64_t iteration, double primal, double dual) {
+    const struct monitor_early *early = context;
+    enum stop_reason said = monitor_check(early->behind, iteration, primal, dual);
+    return said ? said : monitor_left(early->behind) <= early->seconds ? STOP_TIME : 0;
+}
+
+static double early_left(void *context) {
+    const struct monitor_early *early = context;
+    return monitor_left(early->behind);
+}
+
+struct monitor monitor_end_early(struct monitor_early *early, const struct monitor *behind,
+                                 double seconds) {
+    *early = (struct monitor_early){.behind = behind, .seconds = seconds};
+    return (struct monitor){
+        .context = early, .check = early_check, .late = early_late, .left = early_left};
 }
 
 static enum stop_reason shared_check(void *context, uint64_t iteration, double primal,
@@ -43,10 +73,19 @@ static bool shared_late(void *context) {
     return late;
 }
 
+static double shared_left(void *context) {
+    struct monitor_shared *shared = context;
+    pthread_mutex_lock(&shared->mutex);
+    double left = monitor_left(shared->behind);
+    pthread_mutex_unlock(&shared->mutex);
+    return left;
+}
+
 struct monitor monitor_share(struct monitor_shared *shared, const struct monitor *behind) {
     shared->behind = behind;
     pthread_mutex_init(&shared->mutex, NULL);
-    return (struct monitor){.context = shared, .check = shared_check, .late = shared_late};
+    return (struct monitor){
+        .context = shared, .check = shared_check, .late = shared_late, .left = shared_left};
 }
 
 void monitor_shared_free(struct monitor_shared *shared) {

@@ -4,6 +4,7 @@
 
 #include "solvers/methods/stop.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,10 +18,17 @@ struct monitor {
     /* True when a limit of time has passed: for iterations that are long, to end early and be
      * checked. NULL: there is no such limit. */
     bool (*late)(void *context);
+    /* Seconds until a run that has not ended is thrown away, certificate and all; rows are not spread
+     * then. NULL: it is waited for. */
+    double (*left)(void *context);
 };
 
 static inline bool monitor_late(const struct monitor *monitor) {
     return monitor && monitor->late && monitor->late(monitor->context);
+}
+
+static inline double monitor_left(const struct monitor *monitor) {
+    return monitor && monitor->left ? monitor->left(monitor->context) : INFINITY;
 }
 
 /* Calls check if there is one; else only a limit of time is one. */
@@ -51,6 +59,17 @@ struct monitor monitor_after(struct monitor_run *run, const struct monitor *behi
 /* The monitor of a solver that works on a part of an iteration: only its time is limited. `behind`
  * may be NULL. */
 struct monitor monitor_inner(const struct monitor *behind);
+
+/* A run that needs time for what comes after it. */
+struct monitor_early {
+    const struct monitor *behind; /* NULL: nobody watches */
+    double seconds;
+};
+
+/* The monitor of a run that is late already when no more than so many seconds are left before it is
+ * thrown away. Fills early, which must outlive it. */
+struct monitor monitor_end_early(struct monitor_early *early, const struct monitor *behind,
+                                 double seconds);
 
 /* Behind several threads, which come to it one at a time. */
 struct monitor_shared {

@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/smm/binary.h"
 #include "solvers/smm/binary_interior.h"
@@ -212,16 +213,32 @@ static int stretch(struct smm *smm, const struct binary_loss *loss, double tau, 
     return 0;
 }
 
+/* Seconds that a certificate may take, with what a solver still does when it is told to end: measured
+ * by a pass over the rows. 0 where time is not limited. */
+static double time_to_end(struct smm *smm, const struct monitor *monitor) {
+    const double passes = 16, svd = 25; /* the latter in units of cells times the shorter side */
+    double left = monitor_left(monitor);
+    if (left == INFINITY) {
+        return 0;
+    }
+    memset(smm->M, 0, smm->cells * sizeof *smm->M);
+    smm_scores(&smm->matrices, smm->M, smm->s);
+    double k = (double)smaller(smm->matrices.height, smm->matrices.width);
+    return (left - monitor_left(monitor)) * (passes + svd * k / (double)smm->problem->n);
+}
+
 /* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0. The
- * dual point is put in balance: what is left of y'alpha is paid for. */
+ * dual point is put in balance: what is left of y'alpha is paid for. `reason` ended the fit. */
 static int certify(struct smm *smm, const struct binary_loss *loss, double tau, const double *point,
-                   double epsilon, struct smm_machine *machine, struct error *err) {
+                   double epsilon, enum stop_reason reason, struct smm_machine *machine,
+                   struct error *err) {
     double sum, *alpha = machine->alpha;
     struct certificate *certificate = &machine->certificate;
     memmove(alpha, point, smm->problem->n * sizeof *alpha);
     binary_balance(loss->cluster, loss->y, smm->problem->n, alpha);
     if (claim(smm, loss, tau, alpha, machine->W, machine->bias, certificate, err) < 0 ||
-        (certificate->gap > epsilon && stretch(smm, loss, tau, alpha, machine, err) < 0)) {
+        (certificate->gap > epsilon && !stop_limited(reason) &&
+         stretch(smm, loss, tau, alpha, machine, err) < 0)) {
         return -1;
     }
     if (certificate->worse) {
@@ -261,7 +278,7 @@ static int solve_svm(struct smm *smm, const struct binary_loss *loss, double eps
         memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
         machine->bias = fit.bias;
         iterations += fit.iterations;
-        if (certify(smm, loss, 0, fit.alpha, epsilon, machine, err) < 0) {
+        if (certify(smm, loss, 0, fit.alpha, epsilon, fit.reason, machine, err) < 0) {
             return -1;
         }
         if (machine->certificate.gap <= epsilon || fit.reason || round == POLISH_ROUNDS) {
@@ -297,7 +314,8 @@ static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *lo
         }
         machine->bias = fit.bias;
         iterations += fit.iterations;
-        if (certify(smm, loss, parameters->tau, fit.alpha, parameters->epsilon, machine, err) < 0) {
+        if (certify(smm, loss, parameters->tau, fit.alpha, parameters->epsilon, fit.reason, machine,
+                    err) < 0) {
             return -1;
         }
         if (machine->certificate.gap <= parameters->epsilon || fit.reason ||
@@ -349,7 +367,8 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     machine->certificate.worse = false; /* that was of the SVM */
     size_t height = smm->matrices.height, width = smm->matrices.width;
     if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
-        return certify(smm, loss, 0, machine->alpha, parameters->epsilon, machine, err);
+        return certify(smm, loss, 0, machine->alpha, parameters->epsilon, outcome->reason, machine,
+                       err);
     }
     return 0;
 }
@@ -438,14 +457,15 @@ static int fill_weights(const struct smm *smm, struct solution *solution, struct
 
 int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
-    size_t k =
-        smm->matrices.height < smm->matrices.width ? smm->matrices.height : smm->matrices.width;
+    size_t k = smaller(smm->matrices.height, smm->matrices.width);
+    struct monitor_early early;
+    const struct monitor ending = monitor_end_early(&early, monitor, time_to_end(smm, monitor));
     *solution =
-        (struct solution){.converged = true, .certified = true, .unsolved = monitor_late(monitor)};
+        (struct solution){.converged = true, .certified = true, .unsolved = monitor_late(&ending)};
     struct certificate sum = {.certified = true, .flat = true};
     for (size_t m = 0; m < smm->n_machines; m++) {
         struct smm_outcome outcome;
-        if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {
+        if (solve_machine(smm, m, parameters, &ending, &outcome, err) < 0) {
             return -1;
         }
         sum.primal += smm->machine[m].primal;

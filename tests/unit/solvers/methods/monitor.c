@@ -8,6 +8,7 @@ struct witness {
     double primal, dual;
     enum stop_reason answer;
     bool late;
+    double left;
 };
 
 static enum stop_reason witness_check(void *context, uint64_t iteration, double primal,
@@ -22,6 +23,10 @@ static enum stop_reason witness_check(void *context, uint64_t iteration, double 
 
 static bool witness_late(void *context) {
     return ((struct witness *)context)->late;
+}
+
+static double witness_left(void *context) {
+    return ((struct witness *)context)->left;
 }
 
 /* A monitor before the witness, which adds `before` to iterations. */
@@ -43,12 +48,16 @@ static void check_passes(struct witness *witness, const struct monitor *monitor,
         CHECK(monitor_late(monitor) == late, "%s: late %d", what, late);
     }
     witness->late = false;
+    for (witness->left = 3; witness->left > 0; witness->left--) {
+        CHECK(monitor_left(monitor) == witness->left, "%s: %g s left", what, monitor_left(monitor));
+    }
+    witness->left = INFINITY;
 }
 
 int main(void) {
-    struct witness witness = {0};
+    struct witness witness = {.left = INFINITY};
     const struct monitor behind = {
-        .context = &witness, .check = witness_check, .late = witness_late};
+        .context = &witness, .check = witness_check, .late = witness_late, .left = witness_left};
     struct monitor_run run, outer;
     struct monitor after = monitor_after(&run, &behind, 100, 0);
     check_passes(&witness, &after, 100, "after");
@@ -76,7 +85,26 @@ int main(void) {
     CHECK(monitor_check(&inner, 1, 3, 2) == STOP_TIME && monitor_late(&inner), "not stopped");
     CHECK(witness.checks == checks, "the monitor saw bounds of a part");
 
+    CHECK(monitor_left(&inner) == witness.left, "another time left");
+    witness.late = false;
+
+    /* a run that ends early is late where no more is left than it needs */
+    struct monitor_early ahead;
+    struct monitor early = monitor_end_early(&ahead, &behind, 2);
+    witness.answer = 0;
+    check_passes(&witness, &early, 0, "early");
+    for (witness.left = 4; witness.left > 0; witness.left--) {
+        bool is = witness.left <= 2;
+        witness.answer = 0;
+        CHECK(monitor_late(&early) == is, "late %d with %g s left", !is, witness.left);
+        CHECK(monitor_check(&early, 1, 3, 2) == (is ? STOP_TIME : 0), "another reason");
+        witness.answer = STOP_ITERATIONS;
+        CHECK(monitor_check(&early, 1, 3, 2) == STOP_ITERATIONS, "another reason");
+    }
+
     /* nobody watches */
+    early = monitor_end_early(&ahead, NULL, 2);
+    CHECK(!monitor_late(&early) && monitor_check(&early, 1, 3, 2) == 0, "stopped");
     inner = monitor_inner(NULL);
     after = monitor_after(&run, NULL, 5, 2);
     CHECK(monitor_check(NULL, 1, 3, 2) == 0 && monitor_check(&inner, 1, 3, 2) == 0, "stopped");

@@ -414,6 +414,65 @@ static void check_nuclear(void) {
     printf("ok: the nuclear norm from the SVM to 0, certified\n");
 }
 
+/* ---- time ---- */
+
+/* A second goes by whenever somebody asks. */
+static double tick(void *context) {
+    return *(double *)context -= 1;
+}
+
+/* A fit under a clock with so many seconds, after which it would be thrown away; *left of them at its end. */
+static struct solution fit_within(struct sample *sample, enum smm_formulation formulation,
+                                  double seconds, double *left, size_t *rank) {
+    const struct problem problem = {.data = &sample->data, .n = sample->data.n_rows};
+    const struct smm_parameters parameters = {
+        .formulation = formulation, .cost = 10, .epsilon = 1e-6, .tau = 1};
+    const struct monitor clock = {.context = left, .left = tick};
+    struct solution solution;
+    struct smm *smm;
+    size_t n;
+    *left = seconds;
+    CHECK(smm_create(&smm, &problem, 12, 10, NULL, &err) == 0 &&
+              smm_solve(smm, &parameters, &clock, &solution, &err) == 0,
+          "%s", err.text);
+    *rank = smm_machines(smm, &n)->rank;
+    smm_free(smm);
+    return solution;
+}
+
+/* A solver keeps time for its certificate: 16 passes over the rows and some more for singular values, where a
+ * pass takes a second. */
+static void check_early(void) {
+    struct sample sample;
+    double left;
+    size_t rank;
+    uint32_t number;
+    draw(&sample, 400, 12, 10, 2, 1, false, 5);
+    sample.data.labels = DATA_NAME;
+    sample.data.label = calloc(400, sizeof *sample.data.label);
+    CHECK(sample.data.label && names_add(&sample.data.names, "a", 1, &number, &err) == 0 &&
+              names_add(&sample.data.names, "b", 1, &number, &err) == 0,
+          "out of memory");
+    for (size_t i = 0; i < 400; i++) {
+        sample.data.label[i] = sample.y[i] > 0;
+    }
+    for (enum smm_formulation formulation = SMM_NUCLEAR; formulation <= SMM_SVM; formulation++) {
+        struct solution all = fit_within(&sample, formulation, 1e6, &left, &rank);
+        CHECK(all.converged && all.gap <= 1e-6, "gap %g with time for all", all.gap);
+        solution_free(&all);
+        struct solution cut = fit_within(&sample, formulation, 24, &left, &rank);
+        CHECK(cut.reason == STOP_TIME && !cut.unsolved && left >= 14, "%g s left, reason %d", left,
+              (int)cut.reason);
+        CHECK(rank > 0 && cut.gap < 1 && cut.gap > 1e-6, "rank %zu, gap %g", rank, cut.gap);
+        solution_free(&cut);
+        struct solution none = fit_within(&sample, formulation, 14, &left, &rank);
+        CHECK(none.unsolved && rank == 0 && none.dual == 0, "a fit without time for it");
+        solution_free(&none);
+    }
+    release(&sample);
+    printf("ok: a certificate has the time that it needs\n");
+}
+
 int main(void) {
     check_svd();
     check_maps();
@@ -422,5 +481,6 @@ int main(void) {
     check_full_rank();
     check_recovery();
     check_nuclear();
+    check_early();
     return 0;
 }
