@@ -50,7 +50,7 @@ static int find_step(struct huber_path *path, double band, struct error *err) {
     if (path->steps->step(path->context, path, band, &found, err) < 0) {
         return -1;
     }
-    path->reason = found ? STOP_REACHED : STOP_ROUNDING;
+    path->reason = found ? STOP_REACHED : monitor_late(path->monitor) ? STOP_TIME : STOP_ROUNDING;
     return 0;
 }
 
@@ -170,6 +170,9 @@ int huber_path_try(struct huber_path *path, double first, double factor, double 
             *dual = path->at.dual;
             best_mu = mu;
         } else if (factor > 1) {
+            break;
+        }
+        if (monitor_late(path->monitor)) {
             break;
         }
     }

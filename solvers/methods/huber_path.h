@@ -55,7 +55,8 @@ struct huber_steps {
     /* The gradient becomes that of `mu`, with the band that it has at the present mu, `band`. */
     int (*lower)(void *context, double band, double mu, struct error *err);
     /* The Newton step for the gradient at hand and the Hessian of path->mu, with the band of mu =
-     * `band`. *found = false if rounding leaves no Hessian that can be factored. */
+     * `band`. *found = false if rounding leaves no Hessian that can be factored,
+     * or it is late. */
     int (*step)(void *context, const struct huber_path *path, double band, bool *found,
                 struct error *err);
     /* Goes along the step to the minimum for path->mu. *moved = false if it leads nowhere. */

@@ -108,6 +108,9 @@ static bool weights_step(struct binary *binary) {
         binary->step[i] = -binary->gradient[i];
     }
     for (; tiles.first < binary->n_band; tiles.first += BLOCK) {
+        if (!binary->rows.cluster && monitor_late(binary->monitor)) {
+            return false;
+        }
         size_t left = binary->n_band - tiles.first;
         tiles.n_block = left < BLOCK ? left : BLOCK;
         threads_run(threads, tiles.n_block, gather_row, &tiles);

@@ -237,7 +237,7 @@ static int slope_at(struct smm_nuclear_newton *newton, double theta, double *slo
 }
 
 /* Goes along the step to where the slope is nearly 0, by false positions that keep a bracket.
- * *moved = false if the step does not lead down. */
+ * *moved = false if the step does not lead down. Stays where it is if it is late. */
 static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *err) {
     double low = 0, low_slope, high = INFINITY, high_slope = 0, theta = 1;
     if (slope_at(newton, 0, &low_slope, err) < 0) {
@@ -247,6 +247,9 @@ static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *
     double enough = LINE_SLOPE * -low_slope;
     for (int k = 0; *moved && k < LINE_STEPS; k++) {
         double slope;
+        if (monitor_late(newton->monitor)) {
+            return 0;
+        }
         if (slope_at(newton, theta, &slope, err) < 0) {
             return -1;
         }
@@ -377,7 +380,13 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
         if (monitor_late(newton->monitor)) {
             continue;
         }
-        if (search(newton, &moved, err) < 0 || look(newton, err) < 0) {
+        if (search(newton, &moved, err) < 0) {
+            return -1;
+        }
+        if (monitor_late(newton->monitor)) {
+            continue;
+        }
+        if (look(newton, err) < 0) {
             return -1;
         }
         if (!moved) {

@@ -35,6 +35,7 @@ struct smm {
     struct score_map map;
     struct certify *certify;
     struct smm_nuclear **nuclear; /* (n_machines) iterates; NULL before the first */
+    double ending;                /* seconds that the end of a machine's solve takes; or 0 */
 };
 
 const struct smm_machine *smm_machines(const struct smm *smm, size_t *n) {
@@ -213,18 +214,28 @@ static int stretch(struct smm *smm, const struct binary_loss *loss, double tau, 
     return 0;
 }
 
-/* Seconds that a certificate may take, with what a solver still does when it is told to end: measured
- * by a pass over the rows. 0 where time is not limited. */
-static double time_to_end(struct smm *smm, const struct monitor *monitor) {
-    const double passes = 16, svd = 25; /* the latter in units of cells times the shorter side */
+/* Seconds to keep for the certificate, and for what a solver still does when it is told to end: measured
+ * by a certificate. 0 where the fit is waited for. */
+static int measure_end(struct smm *smm, const struct binary_loss *loss, double tau,
+                       const struct monitor *monitor, struct smm_machine *machine,
+                       struct error *err) {
+    const double certificates = 3;
+    size_t n = smm->problem->n;
     double left = monitor_left(monitor);
+    struct certificate certificate;
+    smm->ending = 0;
     if (left == INFINITY) {
         return 0;
     }
-    memset(smm->M, 0, smm->cells * sizeof *smm->M);
-    smm_scores(&smm->matrices, smm->M, smm->s);
-    double k = (double)smaller(smm->matrices.height, smm->matrices.width);
-    return (left - monitor_left(monitor)) * (passes + svd * k / (double)smm->problem->n);
+    memset(machine->W, 0, smm->cells * sizeof *machine->W);
+    for (size_t i = 0; i < n; i++) {
+        machine->alpha[i] = 1 / (double)n;
+    }
+    if (claim(smm, loss, tau, machine->alpha, machine->W, 0, &certificate, err) < 0) {
+        return -1;
+    }
+    smm->ending = certificates * (left - monitor_left(monitor));
+    return 0;
 }
 
 /* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0. The
@@ -345,7 +356,9 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
                          const struct smm_parameters *parameters, const struct monitor *monitor,
                          struct smm_outcome *outcome, struct error *err) {
     struct smm_machine *machine = &smm->machine[m];
-    const struct monitor inner = monitor_inner(monitor);
+    struct monitor_early early; /* what comes after the SVM takes as long as its end */
+    const struct monitor part = monitor_inner(monitor);
+    const struct monitor inner = monitor_end_early(&early, &part, 2 * smm->ending);
     double sum;
     if (solve_svm(smm, loss, parameters->epsilon, &inner, machine, outcome, err) < 0 ||
         svd_thin(machine->W, smm->matrices.height, smm->matrices.width, machine->U, machine->s,
@@ -391,7 +404,7 @@ static void give_nothing(struct smm *smm, const struct binary_loss *loss,
         .primal = nothing, .nothing = nothing, .certified = true, .flat = true, .worse = true};
     machine->stationarity = INFINITY;
     machine->n_starts = 0;
-    outcome->reason = STOP_TIME;
+    *outcome = (struct smm_outcome){.unsolved = true, .reason = STOP_TIME};
 }
 
 static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters *parameters,
@@ -409,21 +422,28 @@ static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters 
                                      .cost = smm->cost,
                                      .squared = parameters->loss == SMM_SQUARED_HINGE,
                                      .cluster = smm->problem->cluster};
+    double tau = parameters->formulation == SMM_NUCLEAR ? parameters->tau : 0;
+    bool late = monitor_late(monitor);
+    if (m == 0 && !late && measure_end(smm, &loss, tau, monitor, machine, err) < 0) {
+        return -1;
+    }
+    struct monitor_early early;
+    const struct monitor ending = monitor_end_early(&early, monitor, smm->ending);
     *outcome = (struct smm_outcome){0};
-    if (monitor_late(monitor)) {
+    if (late || monitor_late(&ending)) {
         give_nothing(smm, &loss, machine, outcome);
         return 0;
     }
     int status;
     switch (parameters->formulation) {
     case SMM_LOWRANK:
-        status = solve_lowrank(smm, m, &loss, parameters, monitor, outcome, err);
+        status = solve_lowrank(smm, m, &loss, parameters, &ending, outcome, err);
         break;
     case SMM_NUCLEAR:
-        status = solve_nuclear(smm, m, &loss, parameters, monitor, outcome, err);
+        status = solve_nuclear(smm, m, &loss, parameters, &ending, outcome, err);
         break;
     default:
-        status = solve_svm(smm, &loss, parameters->epsilon, monitor, machine, outcome, err);
+        status = solve_svm(smm, &loss, parameters->epsilon, &ending, machine, outcome, err);
     }
     if (status < 0 ||
         svd_thin(machine->W, height, width, machine->U, machine->s, machine->Vt, err) < 0) {
@@ -458,14 +478,11 @@ static int fill_weights(const struct smm *smm, struct solution *solution, struct
 int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
     size_t k = smaller(smm->matrices.height, smm->matrices.width);
-    struct monitor_early early;
-    const struct monitor ending = monitor_end_early(&early, monitor, time_to_end(smm, monitor));
-    *solution =
-        (struct solution){.converged = true, .certified = true, .unsolved = monitor_late(&ending)};
+    *solution = (struct solution){.converged = true, .certified = true, .unsolved = true};
     struct certificate sum = {.certified = true, .flat = true};
     for (size_t m = 0; m < smm->n_machines; m++) {
         struct smm_outcome outcome;
-        if (solve_machine(smm, m, parameters, &ending, &outcome, err) < 0) {
+        if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {
             return -1;
         }
         sum.primal += smm->machine[m].primal;
@@ -474,6 +491,7 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
         sum.paid += smm->machine[m].certificate.paid;
         sum.flat &= smm->machine[m].certificate.flat || smm->machine[m].certificate.worse;
         solution->iterations += outcome.iterations;
+        solution->unsolved &= outcome.unsolved;
         if (!outcome.converged) {
             solution->reason = stop_limited(solution->reason) ? solution->reason : outcome.reason;
             solution->converged = false;

@@ -15,6 +15,7 @@ struct smm_outcome {
     uint64_t iterations;
     bool converged;
     enum stop_reason reason; /* when not converged */
+    bool unsolved;           /* W = 0 and alpha = 0, for there was no time */
 };
 
 struct smm_starts {
