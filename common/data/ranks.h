@@ -5,9 +5,9 @@
  * Values between two training values are interpolated, values outside get 0 or 1. A feature that is
  * constant in training has rank 0 throughout.
  *
- * Knots are training values with their ranks. Where a feature has more than RANKS_STEPS distinct values
- * only some of them are kept, at most 2 RANKS_STEPS + 2: between two that are kept the rank rises by
- * 1 / RANKS_STEPS at the most, if there is any training value between, so that none is further off. */
+ * Knots are training values with their ranks. Of more than 2 RANKS_STEPS rows only some of the values are
+ * kept, at most 2 RANKS_STEPS + 2: between two that are kept the rank rises by 1 / RANKS_STEPS at the
+ * most, if there is any training value between, so that none is further off. */
 #ifndef COMMON_DATA_RANKS_H
 #define COMMON_DATA_RANKS_H
 

@@ -1,5 +1,5 @@
 /* Fuzz target: rows of any bytes are read or refused with a message, whole and block by block
- * alike; the first byte chooses how labels are read. */
+ * alike; the first byte chooses how labels are read, and whether several threads read the whole. */
 #define _GNU_SOURCE /* memfd_create */
 #include "common/data/input.h"
 #include "tests/fuzz/file.h"
@@ -38,8 +38,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     char path[FUZZ_PATH];
     fuzz_file(0, bytes + 1, size - 1, path);
     struct error err = {.kind = ERROR_NONE, .text = ""};
+    struct threads *threads = NULL;
+    if (bytes[0] & 16) {
+        fuzz_demand(threads_create(&threads, 3, &err) == 0);
+    }
     struct data data = {0};
-    int whole = input_read(&data, path, &format, NULL, &err);
+    int whole = input_read(&data, path, &format, threads, &err);
+    threads_free(threads);
     fuzz_demand_told(whole, &err);
     if (whole == 0) {
         check(&data);

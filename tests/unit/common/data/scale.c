@@ -207,6 +207,24 @@ static void test_many_values(void) {
     free(value);
 }
 
+/* All values of 2 RANKS_STEPS rows are knots, and about half of those of one row more. */
+static void test_last_whole(void) {
+    enum { N = 2 * RANKS_STEPS };
+    float value[N + 1];
+    for (size_t i = 0; i <= N; i++) {
+        value[i] = (float)((i * 5) % (N + 1)); /* all different: N + 1 is 27 * 19 */
+    }
+    for (size_t n = N; n <= N + 1; n++) {
+        struct data train = {.n_rows = n, .n_features = 1, .value = value};
+        struct ranks ranks;
+        struct error err;
+        CHECK(ranks_fit(&ranks, &train, &err) == 0, "%s", err.text);
+        CHECK(ranks.start[1] == (n == N ? N : RANKS_STEPS + 1), "%zu rows: %u knots", n,
+              (unsigned)ranks.start[1]);
+        ranks_free(&ranks);
+    }
+}
+
 static void test_rows(void) {
     struct error err;
     for (int sparse = 0; sparse < 2; sparse++) {
@@ -258,6 +276,7 @@ int main(void) {
         test_quantile(form % 2, form / 2 ? 2 : 0);
     }
     test_many_values();
+    test_last_whole();
     printf("ok: quantile gives ranks, by all values or by knots\n");
     test_rows();
     printf("ok: l2, none, and values that do not fit\n");
