@@ -47,6 +47,21 @@ enum family_matrix {
                         several folds use it */
 };
 
+/* What the ranks of a cluster do with a fit to features. */
+enum family_share {
+    FAMILY_APART, /* each has rows of its own, and works on the fit with the others */
+    FAMILY_ALONE, /* rank 0 takes all rows and makes the fit, as one process would */
+    FAMILY_STARTS /* each takes all rows, and starts of the fit go to whoever is free */
+};
+
+/* What it depends on: the rows of all ranks. */
+struct family_size {
+    double rows, values;
+    double features, labels; /* columns that are held; names that occur */
+    double ranks;
+    bool room; /* each rank has the memory for all of them */
+};
+
 /* Out-of-fold scores, for calibration: rows[0..n) of data, held out by one fold. */
 struct held_out {
     const struct data *data;
@@ -91,6 +106,9 @@ struct family {
     /* Refuses (ERROR_USAGE) options whose fit is not spread over the ranks of a cluster. May be NULL:
      * all fits to features are, and those to kernels with FAMILY_SPREAD_GRAM. */
     int (*check_spread)(const struct options *options, struct error *err);
+
+    /* How the fit at a point is shared. May be NULL: FAMILY_APART. */
+    enum family_share (*share)(struct point point, const struct family_size *size);
 
     /* Refuses rows of the training file that the options do not fit. Over a cluster the data has this
      * rank's rows, and the names of all; all ranks, which must come to the same. May be NULL. */

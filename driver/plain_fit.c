@@ -16,6 +16,11 @@ static struct cluster *rows_spread(const struct plain_fit *fit,
     return fit_wants_gram(fit->family, fit->point.options, &fit->kernel) ? NULL : setup->cluster;
 }
 
+/* The cluster whose ranks work on the fit together. */
+static struct cluster *sharing(const struct plain_fit_setup *setup) {
+    return setup->starts ? setup->alone : setup->cluster;
+}
+
 /* Fits the scaling. Rows that are scaled one by one have been before: that is only noted. */
 static int scale_data(struct plain_fit *fit, struct data *data, struct cluster *spread,
                       struct error *err) {
@@ -42,13 +47,14 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
         fit->kernel_seconds = progress_clock() - start;
     }
     fit->problem = (struct problem){.cluster = rows_spread(fit, setup),
+                                    .starts = setup->starts ? setup->alone : NULL,
                                     .data = setup->data,
                                     .gram = fit->gram,
                                     .n = setup->data->n_rows,
                                     .threads = setup->threads,
                                     .cache_bytes = setup->cache_bytes - kept_bytes};
     start = progress_clock();
-    fit->traffic = cluster_traffic(setup->cluster);
+    fit->traffic = cluster_traffic(sharing(setup));
     if (family->open(&fit->state, &fit->problem, fit->point, err) < 0) {
         fit->state = NULL;
         return -1;
@@ -66,7 +72,7 @@ static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, str
         return -1;
     }
     fit->solve_seconds += progress_clock() - start;
-    fit->traffic = cluster_traffic_since(setup->cluster, fit->traffic);
+    fit->traffic = cluster_traffic_since(sharing(setup), fit->traffic);
     progress_clear(setup->progress);
     return 0;
 }
@@ -94,7 +100,7 @@ static struct plain_fit *begin(const struct plain_fit_setup *setup, struct error
     if (fit) {
         fit->family = setup->family;
         fit->point = setup->point;
-        fit->n_ranks = cluster_size(setup->cluster);
+        fit->n_ranks = cluster_size(sharing(setup));
         fit->kernel = fit_kernel(setup->family, setup->point, setup->n_features);
     }
     return fit;

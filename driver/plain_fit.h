@@ -33,7 +33,8 @@ struct plain_fit_setup {
     uint32_t n_features; /* of the training file: the default of gamma */
     struct cluster
         *cluster; /* over whose ranks the rows, or the kernel matrix, are spread; or NULL */
-    struct cluster *alone; /* of which this rank alone makes the fit; or NULL */
+    struct cluster *alone; /* of which this rank alone makes the fit, or its starts; or NULL */
+    bool starts;           /* the starts go to the ranks of `alone`, which all make the fit */
     struct threads *threads;
     size_t cache_bytes;
     double deadline; /* of progress_clock(), INFINITY: none */

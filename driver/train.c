@@ -16,6 +16,7 @@
 #include "driver/progress.h"
 #include "driver/proof.h"
 #include "driver/report.h"
+#include "driver/sharing.h"
 #include "driver/sweep.h"
 #include "driver/training_data.h"
 
@@ -39,7 +40,8 @@ struct training {
     double deadline; /* of progress_clock(), for all; INFINITY: none */
     bool running;    /* a solver goes on: it has all of this but the outputs */
     struct training_data read;
-    uint32_t table_data; /* checksum of the rows for the table */
+    enum family_share share; /* of the model's fit, of a cluster */
+    uint32_t table_data;     /* checksum of the rows for the table */
     struct sweep sweep;
     struct calibration calibration;
     size_t n_unconverged; /* fits, with those of folds */
@@ -315,16 +317,23 @@ static void warn_of_fit(struct training *training, const struct plain_fit *fit) 
 }
 
 static int fit_model(struct training *training, struct point point, struct error *err) {
-    bool alone = training->plan.alone;
-    if (alone && !cluster_leads(training->cluster)) {
+    struct cluster *cluster = training->cluster;
+    if (training->plan.alone && cluster &&
+        sharing_settle(&training->read, training->family, point, training->cache_bytes, cluster,
+                       &training->share, err) < 0) {
+        return -1;
+    }
+    bool apart = training->share == FAMILY_APART, starts = training->share == FAMILY_STARTS;
+    if (!apart && !starts && !cluster_leads(cluster)) {
         return 0;
     }
     const struct plain_fit_setup setup = {.family = training->family,
                                           .point = point,
                                           .data = &training->read.data,
                                           .n_features = training->read.n_features,
-                                          .cluster = alone ? NULL : training->cluster,
-                                          .alone = alone ? training->cluster : NULL,
+                                          .cluster = apart ? cluster : NULL,
+                                          .alone = apart ? NULL : cluster,
+                                          .starts = starts,
                                           .threads = training->threads,
                                           .cache_bytes = training->cache_bytes,
                                           .deadline = training->deadline,
@@ -337,6 +346,9 @@ static int fit_model(struct training *training, struct point point, struct error
         return -1;
     }
     int status = write_fit(training, fit, err);
+    if (training->plan.spread && training->share == FAMILY_ALONE && status == 0) {
+        progress_note(&training->progress, "rank 0 made the fit: ranks take longer to share it");
+    }
     if (!fit->solution.converged) {
         training->n_unconverged++;
         if (status == 0) {
@@ -360,6 +372,16 @@ static int take_rows(struct training *training, struct error *err) {
                       training->plan.spread ? training->cluster : NULL, training->threads, err);
 }
 
+/* Sees what ranks do with the rows that are spread over them. */
+static int share_rows(struct training *training, struct error *err) {
+    struct cluster *cluster = training->cluster;
+    const struct point point = {training->options, 0};
+    return training->read.spread
+               ? sharing_settle(&training->read, training->family, point, training->cache_bytes,
+                                cluster, &training->share, err)
+               : 0;
+}
+
 static int work(struct training *training, struct error *err) {
     const struct options *options = training->options;
     /* the least of any rank: the same decisions come of it */
@@ -368,7 +390,7 @@ static int work(struct training *training, struct error *err) {
     training->cache_bytes = (size_t)-cluster_largest(training->cluster, -bytes);
     if (threads_create(&training->threads,
                        n_threads ? n_threads : cluster_threads(training->cluster), err) < 0 ||
-        take_rows(training, err) < 0 ||
+        take_rows(training, err) < 0 || share_rows(training, err) < 0 ||
         (options_given(options, "liblinear") &&
          model_export_check_width(training->read.n_features, err) < 0)) {
         return -1;

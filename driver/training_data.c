@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/data/fingerprint.h"
+#include "common/data/gather.h"
 #include "common/data/input.h"
 #include "common/data/spread.h"
 #include "common/data/weights.h"
@@ -144,6 +145,15 @@ int training_data_take(struct training_data *training, const struct data *rows,
         training_data_free(training);
         return -1;
     }
+    return 0;
+}
+
+int training_data_gather(struct training_data *training, struct error *err) {
+    if (training->spread && gather_rows(&training->data, training->spread, err) < 0) {
+        return -1;
+    }
+    training->n_rows = training->data.n_rows;
+    training->spread = NULL;
     return 0;
 }
 

@@ -55,6 +55,9 @@ int training_data_end_validation(struct training_data *training, struct error *e
 /* Releases what was read, folds and validation rows included, and what is known of it. */
 void training_data_free(struct training_data *training);
 
+/* Gives each rank the rows of all, where they are spread. All ranks of `spread`, which becomes NULL. */
+int training_data_gather(struct training_data *training, struct error *err);
+
 /* True if the scaling of --scale looks at all rows: then it is fitted anew for each fold. */
 bool training_data_scale_looks(const struct options *options);
 

@@ -58,3 +58,12 @@ bounds() {
     within "$(header dual plain)" 0 "$(header primal report)"
     within "$(header gap report)" 0 1e-3
 }
+
+# whole RANKS TRAINER OPTIONS: a fit that ranks do not spread leaves the model of one process, to the byte.
+whole() {
+    local n=$1
+    shift
+    "$@" -q -j 1 data.svm plain.model >plain || fail "$*"
+    ranks "$n" "$@" -j 1 data.svm model >report 2>said || fail "$n ranks: $*"
+    cmp plain.model model
+}

@@ -34,13 +34,13 @@ sets() {
 }
 
 # answers PROGRAM RANKS GAP OPTIONS: on these numbers of ranks fits to that gap whose bounds and those of
-# one process enclose one number.
+# one process enclose one number. Without memory for the rows of others, which mc would bring together.
 answers() {
     local program=$1 numbers=$2 gap=$3 n
     shift 3
     "$program" -q -j 1 -e "$gap" "$@" data.svm plain.model >plain
     for n in $numbers; do
-        ranks "$n" "$program" -q -j 1 -e "$gap" "$@" data.svm "$n.model" >"$n.report" || fail "$n ranks: $*"
+        ranks "$n" "$program" -q -j 1 -m 1e-6 -e "$gap" "$@" data.svm "$n.model" >"$n.report" || fail "$n ranks: $*"
         awk -v p="$(header primal plain)" -v d="$(header dual plain)" -v gap="$gap" \
             -v q="$(header primal "$n.report")" -v e="$(header dual "$n.report")" \
             'BEGIN { exit !(p != "" && q != "" && d <= q && e <= p && p - d <= gap * p && q - e <= gap * q) }' ||
@@ -57,6 +57,21 @@ answers() {
     for s in cs adm ats ova; do
         answers svm-mc-train 2 1e-3 -s $s -B 1 -c 10
     done
+}
+
+@test "cluster: mc that ranks take longer to share is rank 0's, and the model of one process" {
+    classes 300 >data.svm
+    whole 3 svm-mc-train -B 1 -w 1:3 --scale std
+    assert_equal "$(header ranks report)" ''
+    grep -q '^svm-mc-train: note: rank 0 made the fit' said
+    ranks 2 svm-mc-train --solver newton data.svm model >report # is worth it
+    assert_equal "$(header ranks report)" 2
+    # columns of which few occur
+    awk 'NR < 40 { print $1, 1 + NR % 3 ":1", 90000 * (1 + NR % 20) ":" NR / 9 }' data.svm >wide.svm
+    mv wide.svm data.svm
+    whole 3 svm-mc-train
+    printf '1 1:1\n2 2:1\n3 1:-1\n' >data.svm
+    whole 5 svm-mc-train -s cs
 }
 
 @test "cluster: mc by each solver, and to a small gap" {
@@ -132,7 +147,7 @@ answers() {
 
 @test "cluster: mc and ml stop in time on all ranks, with a true gap" {
     classes 4000 >data.svm
-    ranks 2 svm-mc-train -q -j 1 -s ova -c 1e4 -e 1e-9 --solver bcd --max-time .05 data.svm model >report 2>said
+    ranks 2 svm-mc-train -q -j 1 -m 1e-6 -s ova -c 1e4 -e 1e-9 --solver bcd --max-time .05 data.svm model >report 2>said
     grep -q 'limit of time' said
     awk -v p="$(header primal report)" -v d="$(header dual report)" 'BEGIN { exit !(p != "" && d >= 0 && d <= p) }'
     sets 2000 >data.svm

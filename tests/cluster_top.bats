@@ -63,10 +63,41 @@ same() {
     near "$(header primal report)" "$(header primal plain)" 1e-10
 }
 
+@test "cluster: starts of grill go to whoever is free, and the best is that of one process" {
+    rows 90 >data.svm
+    whole 3 svm-top-train -s grill
+    assert_equal "$(header iterations report) $(header ranks report)" "$(header iterations plain) 3"
+    whole 2 svm-top-train -s grill-np --starts 4 -l 1 -w 1:2 --scale std
+    whole 2 svm-top-train -s grill --max-iter 20 # of all starts together: of one process
+    assert_equal "$(header ranks report)" ''
+    rows 3 >data.svm
+    whole 4 svm-top-train -s grill --starts 2
+    rows 90 >data.svm
+    svm-top-train -q -s grill data.svm plain.model
+    split -n l/3 -d -a 1 --additional-suffix=.svm data.svm part.
+    ranks 3 svm-top-train -q -s grill part.%d.svm model
+    cmp plain.model model
+    ranks 2 svm-top-train -q -s grill --calibrate .2 data.svm model
+    svm-top-train -q -s grill --calibrate .2 data.svm plain.model
+    cmp plain.model model
+}
+
+@test "cluster: weights of rows, of which each rank takes those of its rows" {
+    rows 90 >data.svm
+    awk '{ print NR % 4 / 2 }' data.svm >weights
+    same 3 -s tau-fpl --tau .2 --row-weights weights -e 1e-6
+    same 2 -s svm -l 1 -w 1:2 --row-weights weights -e 1e-6
+    whole 2 svm-top-train -s grill --row-weights weights
+    head -89 weights >few
+    on_ranks 3 refused svm-top-train --row-weights few data.svm model
+    { cat few && echo -1; } >negative
+    on_ranks 3 refused svm-top-train --row-weights negative data.svm model
+    grep -q '^svm-top-train: negative:90:1: ' err || fail "$(<err)"
+    on_ranks 2 misused svm-top-train --row-weights - data.svm model
+}
+
 @test "cluster: what of classification at the top is not spread says so" {
     rows 9 >data.svm
-    on_ranks 2 misused svm-top-train -s grill data.svm model
-    grep -q 'grill' err || fail "$(<err)"
     on_ranks 2 misused svm-top-train --solver smo data.svm model
     on_ranks 2 misused svm-top-train -t 2 data.svm model
 }

@@ -17,6 +17,9 @@ struct problem {
     struct cluster
         *cluster; /* linear: over its ranks the rows are spread, data has this one's; NULL:
                                 all rows are here */
+    struct cluster
+        *starts; /* linear, all rows are here, as on each of its ranks, which make the same
+                               calls: to them go the starts of a fit that has several. NULL: none */
     const struct data *data;
     const struct gram *gram;
     const uint32_t *rows; /* (n) row numbers of data; NULL: all, n = data->n_rows */

@@ -94,6 +94,19 @@ static int check_export(const struct names *names, struct error *err) {
     return 0;
 }
 
+/* Block ascent over ranks sums all weights once a round, and wants several times as many rounds as one
+ * process wants sweeps, since steps of one rank do not see those of others: 1.2 to 4 times on two, on the
+ * data of doc/scaling.md. What a weight costs a round is measured there, too, in products of a sweep. */
+static const double MORE_ROUNDS = 4, FOR_WEIGHT = 32;
+
+static enum family_share share(struct point point, const struct family_size *size) {
+    enum mc_method method = (enum mc_method)point_choice(point, "solver");
+    double sweep = 2 * size->values * size->labels, weights = size->features * size->labels;
+    double round = sweep / size->ranks + FOR_WEIGHT * weights;
+    bool ascent = method == MC_AUTO || method == MC_BCD;
+    return ascent && size->room && sweep <= MORE_ROUNDS * round ? FAMILY_ALONE : FAMILY_APART;
+}
+
 static int check_data(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err) {
     (void)cluster;
@@ -206,6 +219,7 @@ const struct family mc_family = {
     .measures = &mc_measures,
     .applies = applies,
     .check = check,
+    .share = share,
     .check_data = check_data,
     .matrix = matrix,
     .open = open_problem,

@@ -116,6 +116,22 @@ static int check(const struct options *options, struct error *err) {
     return 0;
 }
 
+/* Paths of the hinge make some ten sums a step, and many steps: fewer values than this are sooner looked
+ * through than they are told. */
+static const double FEW_VALUES = 1 << 17;
+
+static enum family_share share(struct point point, const struct family_size *size) {
+    enum smm_formulation formulation = (enum smm_formulation)point_choice(point, "formulation");
+    bool hinge = point_choice(point, "loss") == SMM_HINGE;
+    if (!size->room) {
+        return FAMILY_APART;
+    }
+    if (formulation == SMM_LOWRANK && point_number(point, "restarts") > 0) {
+        return FAMILY_STARTS;
+    }
+    return hinge && size->values <= FEW_VALUES ? FAMILY_ALONE : FAMILY_APART;
+}
+
 /* What is left to prove of lowrank is at full rank. */
 static int check_data(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err) {
@@ -295,6 +311,7 @@ const struct family smm_family = {
     .measures = &smm_measures,
     .applies = applies,
     .check = check,
+    .share = share,
     .check_data = check_data,
     .width = matrix_shape_width,
     .open = open_problem,

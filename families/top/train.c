@@ -189,14 +189,21 @@ static int check(const struct options *options, struct error *err) {
 static int check_spread(const struct options *options, struct error *err) {
     size_t solver = options_choice(options, "solver");
     enum top_formulation formulation = (enum top_formulation)options_choice(options, "formulation");
-    if (formulation == TOP_GRILL || formulation == TOP_GRILL_NP) {
-        return error_set(err, ERROR_USAGE, "fits of formulation %s are not spread over ranks",
-                         formulations[formulation]);
-    }
     return solver == TOP_SMO || (solver == TOP_CD && formulation != TOP_SVM)
                ? error_set(err, ERROR_USAGE, "fits by --solver %s are not spread over ranks",
                            solvers[solver])
                : 0;
+}
+
+/* Starts of grill are independent, but for a limit of iterations, which is of all together. */
+static enum family_share share(struct point point, const struct family_size *size) {
+    (void)size;
+    enum top_formulation formulation = (enum top_formulation)point_choice(point, "formulation");
+    if (formulation != TOP_GRILL && formulation != TOP_GRILL_NP) {
+        return FAMILY_APART;
+    }
+    return point_number(point, "starts") > 1 && point_number(point, "max-iter") == 0 ? FAMILY_STARTS
+                                                                                     : FAMILY_ALONE;
 }
 
 static int check_data(const struct options *options, const struct data *data,
@@ -369,6 +376,7 @@ const struct family top_family = {
     .applies = applies,
     .check = check,
     .check_spread = check_spread,
+    .share = share,
     .check_data = check_data,
     .open = open_problem,
     .solve = solve,

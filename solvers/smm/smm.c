@@ -369,7 +369,8 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
                                       .loss = loss,
                                       .parameters = parameters,
                                       .number = m,
-                                      .monitor = monitor};
+                                      .monitor = monitor,
+                                      .dealt = smm->problem->starts};
     if (smm_starts_solve(&starts, machine, outcome, err) < 0) {
         return -1;
     }
@@ -387,6 +388,11 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
 }
 
 /* ---- all machines ---- */
+
+/* Of starts that are dealt to ranks: if it is too late on one, for what follows is for all. */
+static bool is_late(const struct smm *smm, const struct monitor *monitor) {
+    return cluster_any(smm->problem->starts, monitor_late(monitor));
+}
 
 /* W = 0 with its best bias, and alpha = 0, for lack of time. */
 static void give_nothing(struct smm *smm, const struct binary_loss *loss,
@@ -423,14 +429,14 @@ static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters 
                                      .squared = parameters->loss == SMM_SQUARED_HINGE,
                                      .cluster = smm->problem->cluster};
     double tau = parameters->formulation == SMM_NUCLEAR ? parameters->tau : 0;
-    bool late = monitor_late(monitor);
+    bool late = is_late(smm, monitor);
     if (m == 0 && !late && measure_end(smm, &loss, tau, monitor, machine, err) < 0) {
         return -1;
     }
     struct monitor_early early;
     const struct monitor ending = monitor_end_early(&early, monitor, smm->ending);
     *outcome = (struct smm_outcome){0};
-    if (late || monitor_late(&ending)) {
+    if (late || is_late(smm, &ending)) {
         give_nothing(smm, &loss, machine, outcome);
         return 0;
     }

@@ -326,16 +326,45 @@ static int start(struct run *run, size_t number, struct error *err) {
     return scale_start(run, err);
 }
 
+/* The best of all ranks, the first of equal ones; and iterations, and an end, of all. */
+static void take_best(struct run *run, size_t own, enum stop_reason *stopped) {
+    struct cluster *cluster = run->grill->problem->starts;
+    double value = -cluster_largest(cluster, -run->best.value);
+    double number = run->best.value == value ? (double)own : INFINITY;
+    double first = -cluster_largest(cluster, -number);
+    double rank = number == first ? (double)cluster_rank(cluster) : -1;
+    size_t from = (size_t)cluster_largest(cluster, rank);
+    double place[2] = {run->best.value, run->best.threshold};
+    cluster_broadcast(cluster, run->best.w, run->d * sizeof *run->best.w, from);
+    cluster_broadcast(cluster, place, sizeof place, from);
+    run->best.value = place[0];
+    run->best.threshold = place[1];
+    run->iterations = (uint64_t)cluster_total(cluster, (double)run->iterations);
+    *stopped = (enum stop_reason)cluster_largest(cluster, (double)*stopped);
+}
+
+/* Where starts are dealt, a rank takes one when it is done with the last. */
 static int run_all(struct run *run, const struct monitor *monitor, enum stop_reason *stopped,
                    struct error *err) {
+    size_t n = run->grill->starts, best = n;
+    struct cluster *cluster = run->grill->problem->starts;
+    struct cluster_tasks tasks = cluster_deal(cluster, n);
     run->best.value = INFINITY;
-    for (size_t number = 0; number < run->grill->starts && !*stopped; number++) {
+    while (!*stopped) {
+        size_t number = cluster_take(cluster, &tasks);
+        if (number == n) {
+            break;
+        }
         if (start(run, number, err) < 0 || descend(run, monitor, stopped, err) < 0) {
             return -1;
         }
         if (run->at.value < run->best.value) {
             copy_place(&run->best, &run->at, run->d);
+            best = number;
         }
+    }
+    if (cluster) {
+        take_best(run, best, stopped);
     }
     return 0;
 }

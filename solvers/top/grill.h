@@ -21,7 +21,7 @@ struct top_grill {
     double tau, C;
     bool square;
     uint64_t seed;
-    size_t starts;
+    size_t starts;  /* dealt to the ranks of problem->starts, if there are some */
     double epsilon; /* a start ends when ten iterations gain less than this part of the value */
 };
 
