@@ -34,8 +34,11 @@ int mc_alpha_copy(struct mc_alpha *to, const struct mc_alpha *from, struct error
         if (mc_alpha_reserve(to, i, from->list[i].n, err) < 0) {
             return -1;
         }
+        size_t n = from->list[i].n;
         to->list[i].n = from->list[i].n;
-        memcpy(to->list[i].entry, from->list[i].entry, from->list[i].n * sizeof *to->list[i].entry);
+        if (n > 0) { /* an empty list may have no entries at all */
+            memcpy(to->list[i].entry, from->list[i].entry, n * sizeof *to->list[i].entry);
+        }
     }
     return 0;
 }
