@@ -383,7 +383,7 @@ Cross Validation err@10'
 -c ^2
 -c 2^x
 -c 2^1^1
--t 8
+-t 9
 -t -1
 -t 2x
 -t nosuch
