@@ -150,7 +150,7 @@ END
         grep -q "[ ]$program\( \|$\)" "$root/completions/_dualsvm"
     done
     zsh -f try "$root/completions" svm-rank-train -- >specs
-    grep -Eq '^\*--kernel\[.*\]:K:\(linear polynomial rbf .*laplacian\)$' specs
+    grep -Eq '^\*--kernel\[.*\]:K:\(linear polynomial rbf .*laplacian rational\)$' specs
     grep -Eq '^\*-q\[' specs
     zsh -f try "$root/completions" svm-generate smm -- | grep -q '^\*--simulation:'
 }

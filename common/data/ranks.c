@@ -129,7 +129,7 @@ static void columns_take(struct columns *columns, size_t c, size_t *n) {
 
 /* ---- knots ---- */
 
-static int put_knot(struct ranks *ranks, uint64_t *n, size_t *room, struct knot knot,
+static int put_knot(struct ranks *ranks, size_t *n, size_t *room, struct knot knot,
                     struct error *err) {
     if (memory_grow(&ranks->knot, *room, *n + 1, sizeof knot, "ranks of values", err) < 0) {
         return -1;
@@ -141,7 +141,7 @@ static int put_knot(struct ranks *ranks, uint64_t *n, size_t *room, struct knot 
 
 /* Puts n distinct values with their counts behind the *n_knots knots: the first, the last, and each
  * without which the next one would be over a step from the knot before. */
-static int put_knots(struct ranks *ranks, uint64_t *n_knots, size_t *room, const uint32_t *key,
+static int put_knots(struct ranks *ranks, size_t *n_knots, size_t *room, const uint32_t *key,
                      const uint32_t *count, size_t n, struct error *err) {
     double first = (double)count[0] / 2, all = 0, below = 0, before = 0;
     for (size_t k = 0; k < n; k++) {
@@ -165,8 +165,7 @@ static int put_knots(struct ranks *ranks, uint64_t *n_knots, size_t *room, const
 
 int ranks_fit(struct ranks *ranks, const struct data *data, struct error *err) {
     struct columns columns;
-    size_t room = 0, n;
-    uint64_t n_knots = 0;
+    size_t room = 0, n, n_knots = 0;
     *ranks = (struct ranks){.n = data->n_features};
     ranks->start = memory_array((size_t)ranks->n + 1, sizeof *ranks->start, "ranks of values", err);
     int status = columns_open(&columns, data, err) < 0 || !ranks->start ? -1 : 0;
