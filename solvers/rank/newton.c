@@ -68,9 +68,12 @@ static double band_factor(const struct newton *newton) {
 /* How few groups tell enough of the Hessian. Features of sparse rows may be in few of them: there all
  * count. */
 static size_t sample_of(const struct problem *problem, const struct rank_pairs *pairs, size_t d) {
+    if (problem->data->row_start || d == 0) {
+        return 1;
+    }
     size_t rows = pairs->start[pairs->n_groups] / (SAMPLE_ROWS * d);
     size_t groups = pairs->n_groups / (SAMPLE_GROUPS * d), every = rows < groups ? rows : groups;
-    return problem->data->row_start || every < 2 ? 1 : every;
+    return every < 2 ? 1 : every;
 }
 
 static int direct_step(struct newton *newton, double gap, bool *found, struct error *err) {
