@@ -303,6 +303,8 @@ DUALSVM_API size_t dualsvm_table_best(const dualsvm_table *table);
 
 /* ---- models ---- */
 
+/* Releases a model, and with it every text, array of bytes and name that it has handed out. NULL is
+ * allowed. */
 DUALSVM_API void dualsvm_model_free(dualsvm_model *model);
 
 /* Writes the model to a file, as gzip if its name ends in ".gz": whole, or not at all and what was there
@@ -319,6 +321,7 @@ DUALSVM_API const void *dualsvm_model_bytes(const dualsvm_model *model, size_t *
 DUALSVM_API int dualsvm_model_from_bytes(dualsvm_model **model, const char *family,
                                          const void *bytes, size_t size, dualsvm_error *error);
 
+/* The name of its family, "rank", "top", "mc", "ml" or "smm"; static, not the caller's to free. */
 DUALSVM_API const char *dualsvm_model_family(const dualsvm_model *model);
 
 /* The value of a line `key value` of the model's header, as text (doc/formats.md lists them: "formulation", "kernel",

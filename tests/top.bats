@@ -191,7 +191,11 @@ ends_at() {
                 near "$(header primal cd)" "$(header primal points)" 1e-6
                 within "$(header gap cd)" 0 1e-6
             done
-            svm-top-train -q $at -c .001,.5,200 --solver cd --log log --validate rows.svm --select auc rows.svm m
+            # each point begins where the one before it ended
+            svm-top-train -q $at -c .001,.5,200 --solver cd --validate rows.svm rows.svm >table
+            awk 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "gap") gap = i; next }
+                 /^[0-9]/ { n++; if (!($gap <= 1e-6)) { print; bad = 1 } } END { exit bad || n != 3 }' \
+                FS='\t' table
         done
     done
     run -0 svm-top-train -q -s svm -c 1e6 --solver cd --max-iter 3 rows.svm m

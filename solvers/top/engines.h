@@ -34,6 +34,8 @@ struct top_engines {
     struct top_descent *descent;
 };
 
+/* Releases what was made at first use, and the risk; the problem and the map stay the caller's. What is all
+ * zeros is allowed. */
 void top_engines_free(struct top_engines *engines);
 
 /* Solves at the parameters, but to `epsilon`. The monitor sees iterations counted on from `before`.

@@ -77,7 +77,7 @@ struct top_counts {
 };
 
 /* A problem made ready, whose rows may be spread over ranks, which then make all calls together:
- * only cutting planes and interior points are for that, and not grill. Solve it at as many
+ * cutting planes, interior points and cd of svm are for that, and not grill. Solve it at as many
  * parameters as wanted, each start is the last solution. Borrows problem, which must outlive it.
  * Fails when there are no positives or no negatives, or K is larger than J. */
 struct top;
@@ -85,6 +85,7 @@ int top_create(struct top **top, const struct problem *problem, const struct top
                struct error *err);
 void top_free(struct top *top);
 
+/* The numbers of rows and weights that the problem was made with; over a cluster those of all ranks. */
 struct top_counts top_counts(const struct top *top);
 
 /* The threshold t at the scores of the last solution, 0 for svm. */

@@ -53,7 +53,7 @@ static void fit(const char *family, struct rows *rows, int i) {
 
 int main(int argc, char **argv) {
     static struct rows rows;
-    int n = argc > 1 ? atoi(argv[1]) : 1;
+    int n = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
     long before = 0;
     for (int i = 0; i < n; i++) {
         fit(dualsvm_family_name((size_t)i % 5), &rows, i);

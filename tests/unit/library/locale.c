@@ -35,7 +35,7 @@ static char *run(void) {
     const char *bytes = dualsvm_model_bytes(model, &size);
     CHECK_TRUE(used + size + strlen(report.lines) < room);
     memcpy(text + used, bytes, size);
-    strcpy(text + used + size, report.lines);
+    memcpy(text + used + size, report.lines, strlen(report.lines) + 1);
     dualsvm_table_free(table);
     dualsvm_model_free(model);
     dualsvm_data_free(data);

@@ -98,7 +98,7 @@ static void check_model(const dualsvm_model *model, const dualsvm_data *of_file)
     CHECK(report.converged == 1 && strcmp(report.reason, "") == 0, "%s", report.reason);
     CHECK_TRUE(!report.certified || (report.dual <= report.primal && report.gap <= 1e-3));
     CHECK_TRUE(strstr(report.lines, "iterations = ") && strstr(report.lines, "primal = "));
-    CHECK_TRUE(atof(dualsvm_model_value(model, "primal")) == report.primal);
+    CHECK_TRUE(strtod(dualsvm_model_value(model, "primal"), NULL) == report.primal);
     CHECK_TRUE(dualsvm_model_value(model, "no-such-key") == NULL);
 }
 
@@ -107,7 +107,7 @@ int main(int argc, char **argv) {
     dualsvm_error error;
     char path[3][64];
     const char *family = argv[1];
-    rows_make(&rows, family, atof(argv[2]), 7);
+    rows_make(&rows, family, strtod(argv[2], NULL), 7);
     before = rows;
     for (int k = 0; k < 3; k++) {
         snprintf(path[k], sizeof path[k], "%s.%s", family,

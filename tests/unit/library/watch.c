@@ -103,7 +103,8 @@ static void check_table(void) {
                isnan(dualsvm_table_number(table, 0, 1)));
     CHECK_TRUE(strcmp(dualsvm_table_name(table, 0), "point") == 0 &&
                !dualsvm_table_name(table, dualsvm_table_columns(table)));
-    CHECK_TRUE(atof(dualsvm_model_value(model, "cost")) == dualsvm_table_number(table, best, cost));
+    CHECK_TRUE(strtod(dualsvm_model_value(model, "cost"), NULL) ==
+               dualsvm_table_number(table, best, cost));
     dualsvm_table_free(table);
     dualsvm_model_free(model);
     seen = (struct seen){.most = 2};

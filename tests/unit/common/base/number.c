@@ -473,7 +473,7 @@ static void check_point(void) {
                                            {"1e+20", "1e+20"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char text[NUMBER_LENGTH];
-        strcpy(text, texts[i][0]);
+        snprintf(text, sizeof text, "%s", texts[i][0]);
         if (number_point(text) != strlen(texts[i][1]) || strcmp(text, texts[i][1]) != 0) {
             FAIL("point of %s: %s", texts[i][0], text);
         }
