@@ -9,6 +9,7 @@
 #include "families/mc/measures.h"
 #include "families/mc/probability.h"
 #include "solvers/mc/mc.h"
+#include "solvers/methods/rounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,17 +95,12 @@ static int check_export(const struct names *names, struct error *err) {
     return 0;
 }
 
-/* Block ascent over ranks sums all weights once a round, and wants several times as many rounds as one
- * process wants sweeps, since steps of one rank do not see those of others: 1.2 to 4 times on two, on the
- * data of doc/scaling.md. What a weight costs a round is measured there, too, in products of a sweep. */
-static const double MORE_ROUNDS = 4, FOR_WEIGHT = 32;
-
 static enum family_share share(struct point point, const struct family_size *size) {
     enum mc_method method = (enum mc_method)point_choice(point, "solver");
-    double sweep = 2 * size->values * size->labels, weights = size->features * size->labels;
-    double round = sweep / size->ranks + FOR_WEIGHT * weights;
     bool ascent = method == MC_AUTO || method == MC_BCD;
-    return ascent && size->room && sweep <= MORE_ROUNDS * round ? FAMILY_ALONE : FAMILY_APART;
+    return ascent && size->room && !rounds_pay(size->ranks, size->values, size->features)
+               ? FAMILY_ALONE
+               : FAMILY_APART;
 }
 
 static int check_data(const struct options *options, const struct data *data,

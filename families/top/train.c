@@ -7,6 +7,7 @@
 #include "families/top/decide.h"
 #include "families/top/labels.h"
 #include "families/top/measures.h"
+#include "solvers/methods/rounds.h"
 #include "solvers/top/top.h"
 
 #include <math.h>
@@ -195,10 +196,21 @@ static int check_spread(const struct options *options, struct error *err) {
                : 0;
 }
 
+/* Rows of which fewer values than this part are held suit coordinate descent: of denser ones it may
+ * crawl, and what then takes over gains by ranks. */
+static const double SPARSE = 0.5;
+
 /* Starts of grill are independent, but for a limit of iterations, which is of all together. */
 static enum family_share share(struct point point, const struct family_size *size) {
-    (void)size;
     enum top_formulation formulation = (enum top_formulation)point_choice(point, "formulation");
+    if (formulation == TOP_SVM) {
+        enum top_method method = (enum top_method)point_choice(point, "solver");
+        bool sparse = size->values < SPARSE * size->rows * size->features;
+        bool descent = method == TOP_CD || (method == TOP_AUTO && sparse);
+        return descent && size->room && !rounds_pay(size->ranks, size->values, size->features)
+                   ? FAMILY_ALONE
+                   : FAMILY_APART;
+    }
     if (formulation != TOP_GRILL && formulation != TOP_GRILL_NP) {
         return FAMILY_APART;
     }

@@ -9,6 +9,7 @@
 
 #include "common/base/cluster.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct rounds {
@@ -23,6 +24,10 @@ struct rounds {
  * products on this rank; else as small as may be, for ranks then know best what the others do. All
  * ranks. */
 void rounds_plan(struct rounds *rounds, struct cluster *cluster, double sweep, double weights);
+
+/* Whether `ranks` ranks by rounds come sooner to an optimum than one process that has all rows, of so many
+ * values, and `weights` numbers to sum. (With several outputs, both are those of one.) */
+bool rounds_pay(double ranks, double values, double weights);
 
 /* How far to go, 0 .. 1, along a step with slope and curvature (second derivative of -D) of the dual;
  * the factor becomes what would have made that the whole step, by and by. */
