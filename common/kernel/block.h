@@ -103,6 +103,11 @@ static void multiply_direct(const struct work *work, size_t x_first, size_t n_x,
     const float *a = x->value + (work->tile->x.first + x_first) * x->n_features;
     const float *b = z->value + (work->tile->z.first + z_first) * z->n_features;
     /* const void *: in double this function is compiled, but never called */
+    if (n_x == 1) {
+        GEMV(CblasRowMajor, CblasNoTrans, (blasint)n_z, (blasint)work->k, 1, (const void *)b,
+             (blasint)z->n_features, (const void *)a, 1, 0, work->sum, 1);
+        return;
+    }
     GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)n_x, (blasint)n_z, (blasint)work->k, 1,
          (const void *)a, (blasint)x->n_features, (const void *)b, (blasint)z->n_features, 0,
          work->sum, Z_TILE);

@@ -8,6 +8,7 @@
 #define FUNCTION function_double /* of a table's entry, */
 #define FUNCTION_OF(name) kernel_##name##_double
 #define GEMM cblas_dgemm
+#define GEMV cblas_dgemv
 #define VECTOR vector_double
 #define HIT struct vector_hit_double
 #define LANES VECTOR_DOUBLES

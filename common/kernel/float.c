@@ -8,6 +8,7 @@
 #define FUNCTION function_float /* of a table's entry, */
 #define FUNCTION_OF(name) kernel_##name##_float
 #define GEMM cblas_sgemm
+#define GEMV cblas_sgemv
 #define VECTOR vector_float
 #define HIT struct vector_hit_float
 #define LANES VECTOR_FLOATS

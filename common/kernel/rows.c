@@ -2,11 +2,15 @@
 
 #include "common/base/memory.h"
 #include "common/kernel/private.h"
+#include "common/kernel/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const uint32_t NONE = UINT32_MAX; /* no row */
+
+/* How large a copy of the data may be, as a part of the cache, beside which it is. */
+static const double ORDERED_PART = 0.25;
 
 /* A row that is kept: in the list from the most to the least recently used. */
 struct row {
@@ -27,7 +31,10 @@ struct rows {
     uint32_t first, last;
     size_t used, most; /* values that are kept, and that may be */
     size_t n_kept;
-    float *whole; /* (rows of the source) work */
+    float *whole; /* (n) work */
+    bool orders;  /* dense rows for products are fastest as they lie, each in its place: */
+    struct data ordered_data; /* its values at first use */
+    struct kernel_rows ordered;
     struct kernel_scratch *scratch;
     uint64_t computed;
 };
@@ -37,7 +44,7 @@ static int allocate(struct rows *rows, struct error *err) {
     rows->order = memory_array(n, sizeof *rows->order, "kernel rows", err);
     rows->data_row = memory_array(n, sizeof *rows->data_row, "kernel rows", err);
     rows->row = memory_zeros(n, sizeof *rows->row, "kernel rows", err);
-    rows->whole = memory_array(rows->source->data->n_rows, sizeof(float), "a kernel row", err);
+    rows->whole = memory_array(n, sizeof(float), "a kernel row", err);
     return rows->order && rows->data_row && rows->row && rows->whole
                ? kernel_scratch_create(&rows->scratch, err)
                : -1;
@@ -65,6 +72,10 @@ int rows_create(struct rows **rows, const struct problem *problem, size_t cache_
         rows_free(made);
         return -1;
     }
+    const struct data *data = made->source->data;
+    made->orders = !data->row_start &&
+                   kernel_table[made->source->kernel->type].sums == KERNEL_PRODUCTS &&
+                   (double)made->n * data->n_features <= ORDERED_PART * (double)made->most;
     for (size_t i = 0; i < made->n; i++) {
         made->order[i] = (uint32_t)i;
         made->data_row[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
@@ -80,6 +91,8 @@ void rows_free(struct rows *rows) {
     for (size_t i = 0; rows->row && i < rows->n; i++) {
         free(rows->row[i].value);
     }
+    free(rows->ordered_data.value);
+    kernel_rows_free(&rows->ordered);
     kernel_rows_free(&rows->own);
     kernel_scratch_free(rows->scratch);
     free(rows->order);
@@ -116,30 +129,53 @@ static void forget(struct rows *rows, uint32_t id) {
 
 /* ---- values ---- */
 
-/* Values first..end of the row in place i, without the constant feature's. Rows of dense data are
- * fastest as they lie there, so most of a row is taken from all of it. */
+/* Copies the rows in the first `length` places there. */
+static void put_in_order(struct rows *rows, size_t length) {
+    const struct kernel_rows *source = rows->source;
+    size_t d = source->data->n_features;
+    for (size_t p = 0; p < length; p++) {
+        uint32_t i = rows->data_row[p];
+        memcpy(rows->ordered_data.value + p * d, source->data->value + i * d, d * sizeof(float));
+        rows->ordered.norm[p] = source->norm[i];
+    }
+}
+
+static int make_ordered(struct rows *rows, struct error *err) {
+    struct data *data = &rows->ordered_data;
+    *data = (struct data){.n_rows = rows->n, .n_features = rows->source->data->n_features};
+    rows->ordered = *rows->source;
+    rows->ordered.data = data;
+    rows->ordered.norm = memory_array(rows->n, sizeof(double), "kernel rows", err);
+    data->value = memory_array(rows->n, data->n_features * sizeof(float), "kernel rows", err);
+    if (!rows->ordered.norm || !data->value) {
+        free(data->value);
+        data->value = NULL;
+        kernel_rows_free(&rows->ordered);
+        return -1;
+    }
+    put_in_order(rows, rows->n);
+    return 0;
+}
+
+/* Values first..end of the row in place i, without the constant feature's. */
 static int compute(struct rows *rows, size_t i, size_t first, size_t end, float *value,
                    struct error *err) {
     const struct gram *gram = rows->problem->gram;
     const uint32_t *columns = rows->data_row + first;
-    size_t n = end - first, n_source = rows->source->data->n_rows;
+    size_t n = end - first;
     if (gram && gram_kept_row(gram, rows->data_row[i], columns, n, value)) {
         return 0;
     }
     struct kernel_tile tile = {.x = {rows->source, NULL, rows->data_row[i], 1},
-                               .z = {rows->source, NULL, 0, n_source}};
-    if (n < n_source / 2) {
-        tile.z.index = columns;
-        tile.z.n = n;
-        return kernel_tile_float(&tile, &value, rows->scratch, err);
+                               .z = {rows->source, columns, 0, n}};
+    if (rows->orders) {
+        if (!rows->ordered_data.value && make_ordered(rows, err) < 0) {
+            return -1;
+        }
+        tile.x = (struct kernel_side){&rows->ordered, NULL, i, 1};
+        tile.z = (struct kernel_side){&rows->ordered, NULL, first, n};
     }
-    if (kernel_tile_float(&tile, &rows->whole, rows->scratch, err) < 0) {
-        return -1;
-    }
-    for (size_t c = 0; c < n; c++) {
-        value[c] = rows->whole[columns[c]];
-    }
-    return 0;
+    return kernel_tile_float(&tile, &value, rows->scratch, err);
 }
 
 const float *rows_get(struct rows *rows, size_t i, size_t length, struct error *err) {
@@ -204,6 +240,9 @@ int rows_reorder(struct rows *rows, const uint32_t *from, size_t length, struct 
     permute(rows->order, from, length, work);
     permute(rows->data_row, from, length, work);
     free(work);
+    if (rows->ordered_data.value) {
+        put_in_order(rows, length);
+    }
     for (uint32_t id = rows->first, next; id != NONE; id = next) {
         struct row *row = &rows->row[id];
         next = row->after;

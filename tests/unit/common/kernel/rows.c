@@ -120,6 +120,8 @@ int main(void) {
          .kernel = KERNEL_RBF,
          .cache_bytes = 1 << 14},
         {.gram = true, .kernel = KERNEL_POLYNOMIAL, .cache_bytes = 4000},
+        {.gram = true, .kernel = KERNEL_POLYNOMIAL, .cache_bytes = 1 << 14},
+        {.gram = true, .fold = true, .kernel = KERNEL_TANIMOTO, .cache_bytes = 1 << 14},
         {.gram = true, .sparse = true, .fold = true, .kernel = KERNEL_RBF, .cache_bytes = 1 << 20},
         {.gram = true, .sparse = true, .kernel = KERNEL_TANIMOTO, .cache_bytes = 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
