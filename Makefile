@@ -122,7 +122,7 @@ SETUP = CC='$(CC)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
 ASAN = BUILD=build-asan OPTIMIZE=-O1 SANITIZE='-fsanitize=address,undefined \
        -fno-sanitize-recover=all -fno-omit-frame-pointer'
-COVERAGE = BUILD=build-coverage OPTIMIZE=-O1 SANITIZE='--coverage -fprofile-update=atomic'
+COVERAGE = OPTIMIZE=-O1 SANITIZE='--coverage -fprofile-update=atomic'
 FUZZ = BUILD=build-fuzz OPTIMIZE=-O1 CC=clang SANITIZE='-fsanitize=address,undefined \
        -fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
 
@@ -234,11 +234,11 @@ demo:
 
 # Tests of ranks have two units: what they hold, and what they say to one another.
 RANK_UNITS = $(addprefix $(BUILD)/tests/unit/common/,data/dump base/cluster)
-TESTED = all $(if $(filter 1,$(MPI)),$(RANK_UNITS),units)
+tested: all $(if $(filter 1,$(MPI)),$(RANK_UNITS),units)
 
 test:
 	@$(SETUP) test
-	@$(MAKE) --no-print-directory $(JOBS) $(TESTED)
+	@$(MAKE) --no-print-directory $(JOBS) tested
 	@DUALSVM_BIN='$(BUILD)' tests/run
 
 check-asan:
@@ -259,7 +259,7 @@ check-optima:
 
 check:
 	@$(SETUP) --check test
-	@$(MAKE) --no-print-directory $(JOBS) $(TESTED)
+	@$(MAKE) --no-print-directory $(JOBS) tested
 	@DUALSVM_BIN='$(BUILD)' tests/run
 
 lint:
@@ -277,12 +277,18 @@ fuzz:
 	@$(MAKE) --no-print-directory $(JOBS) $(FUZZ) fuzzers
 	@DUALSVM_BIN=build-fuzz FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run
 
+# Of the plain build, and of one with MPI the tests of ranks.
 coverage:
 	@$(SETUP) test
-	@$(MAKE) --no-print-directory $(JOBS) $(COVERAGE) all units
-	@find build-coverage -name '*.gcda' -delete
-	@export DUALSVM_BIN=build-coverage DUALSVM_QUICK=1 GCOV_ERROR_FILE=/dev/null; \
-	tests/run; status=$$?; tests/fault/run 1 15 || status=1; tests/coverage; exit $$status
+	@CC='$(MPICC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' MPI=1 tools/setup test
+	@$(MAKE) --no-print-directory $(JOBS) $(COVERAGE) BUILD=build-coverage all units
+	@$(MAKE) --no-print-directory $(JOBS) $(COVERAGE) BUILD=build-coverage-mpi MPI=1 tested
+	@find build-coverage build-coverage-mpi -name '*.gcda' -delete
+	@export DUALSVM_QUICK=1 GCOV_ERROR_FILE=/dev/null; status=0; \
+	for build in build-coverage build-coverage-mpi; do \
+	    DUALSVM_BIN=$$build tests/run || status=1; \
+	done; \
+	DUALSVM_BIN=build-coverage tests/fault/run 1 15 || status=1; tests/coverage; exit $$status
 
 mutate:
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
@@ -345,6 +351,6 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all units demo test check-asan check-optima check-faults lint bench benches fuzz fuzzers coverage \
+.PHONY: all units tested demo test check-asan check-optima check-faults lint bench benches fuzz fuzzers coverage \
         mutate manual check install uninstall clean .always
 .SECONDARY:

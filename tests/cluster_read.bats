@@ -126,9 +126,10 @@ queries() {
     on_ranks 3 refused svm-rank-train comments model
     grep -q 'comments: no rows' err
     on_ranks 2 misused svm-rank-train - model
+    grep -q 'standard input is not for ranks: name a file' err
     queries >data.svm
     on_ranks 2 refused svm-rank-train /dev/null model
-    grep -q 'not a regular file' err
+    grep -q '/dev/null: not a regular file, of which each rank could read its part' err
     gzip -c data.svm | head -c 1000 >cut.gz
     on_ranks 3 refused svm-rank-train cut.gz model
     grep -q 'cut.gz: truncated gzip data' err
@@ -139,7 +140,7 @@ queries() {
     svm-rank-train -q data.svm model >out
     for n in 2 4; do
         on_ranks $n refused svm-rank-train data.svm model
-        grep -q 'data.svm: query 5 is in two places' err || fail "$(<err)"
+        grep -q 'data.svm: query 5 is in two places of the file: rows of a query must stand together' err || fail "$(<err)"
     done
     { queries 6; echo '1 qid:system-3 1:1'; } >data.svm
     on_ranks 3 refused svm-rank-train data.svm model
@@ -164,6 +165,7 @@ queries() {
     on_ranks 3 misused svm-rank-train part.%d.svm part.1.svm
     on_ranks 3 misused svm-rank-train -t 2 part.%d.svm model
     on_ranks 3 misused svm-rank-train -v 3 part.%d.svm model
+    grep -q 'a training file in parts (%d) is for a fit whose rows are spread over ' err
     echo '1 qid:1 x' >>part.2.svm
     on_ranks 3 refused svm-rank-train part.%d.svm model
     grep -q "part.2.svm:$(wc -l <part.2.svm):9: " err || fail "$(<err)"
@@ -183,6 +185,7 @@ queries() {
         same_fit 2 -e 1e-6 --scale $scale sparse.svm
     done
     on_ranks 2 misused svm-rank-train --scale quantile data.svm model
+    grep -q -e '--scale quantile is not for rows spread over ranks' err
 }
 
 @test "cluster: weights of queries are known if some rank has the query" {

@@ -36,7 +36,8 @@ same() {
             ranks $n "$@" >out.$n 2>err.$n || fail "$n ranks: $*: $(<err.$n)"
         fi
         for file in out err; do
-            awk -F'\t' -v OFS='\t' 'NF > 4 { NF -= 2 } !/seconds = / && !/ fits, about /' \
+            awk -F'\t' -v OFS='\t' 'NF > 4 { NF -= 2 }
+                !/seconds = / && !/ fits, about / && !/: iteration [0-9]+, /' \
                 $file.$n >$file.same.$n
             cmp $file.same.1 $file.same.$n
         done

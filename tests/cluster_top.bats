@@ -110,6 +110,7 @@ same() {
 @test "cluster: what of classification at the top is not spread says so" {
     rows 9 >data.svm
     on_ranks 2 misused svm-top-train --solver smo data.svm model
+    grep -q 'fits by --solver smo are not spread over ranks' err
     on_ranks 2 misused svm-top-train -t 2 data.svm model
 }
 

@@ -57,3 +57,7 @@ finds() {
     printf '#include "driver/train.h"\n' >house/common/base/one.c
     finds 'the layers hold'
 }
+
+@test "lint: the changes that tests need not find are changes of these sources" {
+    "$root/tests/mutate/run" --list >/dev/null
+}

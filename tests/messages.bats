@@ -68,6 +68,8 @@ top|-s grill --proof p|--proof is not for formulation grill
 top|--lambda 1 -c 1|--lambda and --cost exclude each other
 top|--tau .1|--tau is not for formulation toppush
 END
+    misused svm-rank-train -v 3 -c 1,2 --shard 3/2 rank
+    says "option --shard: not a part I/N, from 1/N to N/N: '3/2'"
     misused svm-rank-train rank model more
     says 'too many file names'
     misused svm-check rank model proof more
@@ -341,6 +343,9 @@ smm -s svm
 smm -s nuclear
 smm -s lowrank
 END
+    for _ in {1..9}; do echo 1e300; done >heavy
+    refused svm-top-train -q -s svm --solver cd -c 1e10 --row-weights heavy top model
+    says 'scores overflow: scale the data or lower the cost'
     refused svm-rank-train -q --pairs 0.001 rank model
     says 'preference pairs is less than one pair'
     seq 5 | awk '{ print $1, "qid:1 1:" $1 }' >five

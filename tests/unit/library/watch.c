@@ -77,6 +77,12 @@ static void check_progress(void) {
     printf("ok: progress is told, and a fit is stopped\n");
 }
 
+static int take_nothing(void *context, const char *text, size_t size) {
+    (void)context;
+    CHECK_TRUE(text && size > 0);
+    return 1;
+}
+
 static void check_table(void) {
     static struct rows rows;
     dualsvm_error error;
@@ -105,6 +111,8 @@ static void check_table(void) {
                !dualsvm_table_name(table, dualsvm_table_columns(table)));
     CHECK_TRUE(strtod(dualsvm_model_value(model, "cost"), NULL) ==
                dualsvm_table_number(table, best, cost));
+    CHECK_TRUE(dualsvm_predict_text(model, NULL, data, take_nothing, NULL, &error) < 0 &&
+               error.kind == DUALSVM_STOPPED);
     dualsvm_table_free(table);
     dualsvm_model_free(model);
     seen = (struct seen){.most = 2};
@@ -117,7 +125,7 @@ static void check_table(void) {
     dualsvm_table_free(table);
     dualsvm_data_free(data);
     dualsvm_options_free(options);
-    printf("ok: rows are told as they come, and a sweep is stopped\n");
+    printf("ok: rows are told as they come, and a sweep and a text are stopped\n");
 }
 
 enum { AT_ONCE = 4, TIMES = 3 };
