@@ -154,6 +154,19 @@ every() {
     assert_equal "$(wc -l <scores)" 60
 }
 
+@test "rank: features in units of their own, two of them the same, hold no fit up" {
+    awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+        BEGIN { s = 7; for (i = 1; i <= 1100; i++) {
+            a = draw(2); b = draw(2); u = draw(1000) / 1000; v = draw(1000) / 1000
+            print int(100 * (a + b / 2 + u + draw(100) / 50)) " 1:" a * 1e6 " 2:" a * 1e6 " 3:" b * 1e6 \
+                " 4:" u " 5:" v } }' >units.svm
+    for cost in 1 1000; do
+        for loss in hinge squared-hinge; do
+            limited svm-rank-train -q -c $cost -l $loss --strict units.svm model
+        done
+    done
+}
+
 @test "rank: a fit to a gap below rounding ends, with a gap near rounding" {
     rows 90 3 12 6 >plain.svm
     run limited svm-rank-train -q -t 6 --pair-features exterior -e 1e-14 plain.svm model

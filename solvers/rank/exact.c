@@ -10,6 +10,9 @@
 /* So many preferences are gone through one by one in a millisecond. */
 static const double MOST_LISTED = 1 << 18;
 
+/* A grid that is no larger part of mu moves the dual point too little to count. */
+static const double COARSEST = 0x1p-20;
+
 /* A Fenwick node: how many partners it covers, and the sums of their scores and squares. */
 struct node {
     long double count, sum, squares;
@@ -299,9 +302,34 @@ static void take_slack(const struct group *group, double weight, double *slack) 
     }
 }
 
-int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, double *coefficient,
-                    double *slack, double *unit, double *linear, double *rounding,
-                    struct error *err) {
+/* Sums of a group's u, their counts, and mu are then whole numbers of units below 2 / LDBL_EPSILON:
+ * |u| is below 2 size, and a score less its group's middle is a whole number of half grids. */
+double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu) {
+    double most = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+            low = fmin(low, s[pairs->row[k]]);
+            high = fmax(high, s[pairs->row[k]]);
+        }
+        double rows = (double)(pairs->start[g + 1] - pairs->start[g]);
+        most = fmax(most, rows * (2 + (high - low)));
+    }
+    most = cluster_largest(pairs->cluster, most);
+    double grid = exp2(ceil(log2(4 * most))) * (double)LDBL_EPSILON;
+    if (pairs->gain || !(grid <= (*mu > 0 ? *mu : 1) * COARSEST)) {
+        return 0;
+    }
+    for (size_t i = 0; i < pairs->n; i++) {
+        s[i] = rint(s[i] / grid) * grid;
+    }
+    *mu = rint(*mu / grid) * grid;
+    return grid;
+}
+
+int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, double grid,
+                    double *coefficient, double *slack, double *unit, double *linear,
+                    double *rounding, struct error *err) {
     struct group group;
     long double sum = 0;
     double most = 0, error = 0, each = unit_of(pairs), weights = pairs->weight_error;
@@ -331,11 +359,15 @@ int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, 
             }
         }
         for (size_t k = 0; k < group.m; k++) {
-            coefficient[pairs->row[group.base + k]] = (double)(scale * group.moment[k]);
+            double sum_of = (double)(scale * group.moment[k]);
+            coefficient[pairs->row[group.base + k]] = sum_of;
+            slack[pairs->row[group.base + k]] += grid > 0 ? DBL_EPSILON * fabs(sum_of) : 0;
         }
         double lost = each * 4 * size / (mu > 0 ? mu : 1);
         double last = mu > 0 ? DBL_EPSILON + weights : DBL_EPSILON * 2 * size;
-        most = fmax(most, lost + (pairs->gain && !(mu > 0) ? 0 : last));
+        double off = grid > 0 ? weights * (mu > 0 ? 1 : 2 * size)
+                              : lost + (pairs->gain && !(mu > 0) ? 0 : last);
+        most = fmax(most, off);
         error += lost * weight * (double)all.active * (mu > 0 ? 1 : 1 + size);
     }
     group_free(&group);

@@ -29,6 +29,15 @@ static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
  * step that leaves SLOW of the gap. */
 static const size_t SAMPLE_ROWS = 500, SAMPLE_GROUPS = 8, MORE = 4;
 static const double SLOW = 0.25;
+/* Relative to the Hessian's diagonal, where rounding leaves it indefinite: of features that depend on one
+ * another, and are so large that 1 is rounding of their squares. */
+static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
+/* Pairs that come into the band on the way cut a step to less than this: it then is the shortest way to a
+ * Hessian that knows them, however little it gains, and is searched for to the end. */
+static const double POOR = 0.05;
+/* A step that lowers the objective by a smaller part of it is taken whole: its values are rounding, and
+ * it is the gradient that the dual bound wants small. */
+static const double FLAT = 1e-12;
 static const double LINE = 1e-3; /* accuracy of the line search, relative to that of the step */
 
 struct newton {
@@ -52,6 +61,7 @@ struct newton {
     double dual_offset;           /* of the dual point */
     size_t every;                 /* direct: one in so many groups makes the Hessian */
     double gap;                   /* direct: before the last step */
+    double ridge;                 /* direct: see RIDGE_FIRST */
 };
 
 static double inner(const struct newton *newton, const double *x, const double *y,
@@ -76,12 +86,9 @@ static size_t sample_of(const struct problem *problem, const struct rank_pairs *
     return every < 2 ? 1 : every;
 }
 
-static int direct_step(struct newton *newton, double gap, bool *found, struct error *err) {
+/* H = I + c X'LX, its diagonal raised by the ridge. */
+static int form_hessian(struct newton *newton, struct error *err) {
     size_t d = newton->map->dimension;
-    if (gap > SLOW * newton->gap) {
-        newton->every = newton->every > MORE ? newton->every / MORE : 1;
-    }
-    newton->gap = gap;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
                             newton->every, newton->H, err) < 0) {
         return -1;
@@ -92,12 +99,31 @@ static int direct_step(struct newton *newton, double gap, bool *found, struct er
         newton->H[i] *= factor;
     }
     for (size_t i = 0; i < d; i++) {
-        newton->H[i * d + i] += 1;
-        newton->step[i] = -newton->gradient[i];
+        newton->H[i * d + i] = (newton->H[i * d + i] + 1) * (1 + newton->ridge);
     }
-    *found = cholesky_factor(newton->H, d) == 0;
+    return 0;
+}
+
+static int direct_step(struct newton *newton, double gap, bool *found, struct error *err) {
+    size_t d = newton->map->dimension;
+    if (gap > SLOW * newton->gap) {
+        newton->every = newton->every > MORE ? newton->every / MORE : 1;
+    }
+    newton->gap = gap;
+    for (*found = false; !*found && newton->ridge <= RIDGE_MOST;) {
+        if (form_hessian(newton, err) < 0) {
+            return -1;
+        }
+        *found = cholesky_factor(newton->H, d) == 0;
+        if (!*found) {
+            newton->ridge = newton->ridge > 0 ? RIDGE_GROWTH * newton->ridge : RIDGE_FIRST;
+        }
+    }
     if (!*found) {
         return 0;
+    }
+    for (size_t i = 0; i < d; i++) {
+        newton->step[i] = -newton->gradient[i];
     }
     cholesky_solve(newton->H, d, newton->step);
     return newton->map->scores(newton->map, newton->step, newton->q, err);
@@ -284,7 +310,14 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         .trial = newton->trial,
         .g = newton->g,
     };
-    struct linesearch_result found = linesearch_minimise(&line, LINE * step_accuracy(path));
+    struct linesearch_result found = {.theta = 1};
+    double value = 0.5 * newton->norm + newton->cost * newton->value;
+    if (-line.mixed - newton->cost * line.slope > FLAT * value) {
+        found = linesearch_minimise(&line, LINE * step_accuracy(path));
+    }
+    if (found.theta < POOR) {
+        found = linesearch_minimise(&line, 0);
+    }
     array_add(newton->w, found.theta, newton->step, d);
     (void)moved;
     return map->scores(map, newton->w, newton->s, err);

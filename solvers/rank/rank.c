@@ -303,10 +303,12 @@ static int smooth_dual(const struct rank *rank, double cost, struct fit *fit, st
     size_t n = rank->map.n;
     double *coefficient = memory_array(n, sizeof *coefficient, "a certificate", err);
     dual->slack = memory_array(n, sizeof *dual->slack, "a certificate", err);
-    int status = coefficient && dual->slack
-                     ? rank_exact_dual(&rank->pairs, fit->dual_scores, fit->smoothing, coefficient,
-                                       dual->slack, unit, &dual->linear, &dual->rounding, err)
-                     : -1;
+    double grid = rank_exact_grid(&rank->pairs, fit->dual_scores, &fit->smoothing);
+    int status =
+        coefficient && dual->slack
+            ? rank_exact_dual(&rank->pairs, fit->dual_scores, fit->smoothing, grid, coefficient,
+                              dual->slack, unit, &dual->linear, &dual->rounding, err)
+            : -1;
     for (size_t i = 0; status == 0 && i < n; i++) {
         coefficient[i] *= cost;
         dual->error[i] = fabs(coefficient[i]);

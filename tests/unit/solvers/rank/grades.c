@@ -217,7 +217,7 @@ static void check_exact(int kind, const struct rank_pairs *sums,
         CHECK(rounding >= 3 * DBL_EPSILON * loss && rounding < 1e-10 * loss, "kind %d: %g is paid",
               kind, rounding);
     }
-    CHECK(rank_exact_dual(sums, s, mu, out, slack, &unit, &linear, &rounding, &err) == 0, "%s",
+    CHECK(rank_exact_dual(sums, s, mu, 0, out, slack, &unit, &linear, &rounding, &err) == 0, "%s",
           err.text);
     agree("the hinge's dual", kind, linear, (due.first - above.first) / mu, due.first / mu);
     for (size_t i = 0; i < sums->n; i++) {
@@ -225,7 +225,7 @@ static void check_exact(int kind, const struct rank_pairs *sums,
     }
     CHECK(unit >= 4 * DBL_EPSILON && rounding >= 3 * DBL_EPSILON * linear, "kind %d: %g paid", kind,
           unit);
-    CHECK(rank_exact_dual(sums, s, 0, out, slack, &unit, &linear, &rounding, &err) == 0, "%s",
+    CHECK(rank_exact_dual(sums, s, 0, 0, out, slack, &unit, &linear, &rounding, &err) == 0, "%s",
           err.text);
     agree("the square's dual", kind, linear, 2 * due.first - due.second, due.second);
     for (size_t i = 0; i < sums->n; i++) {

@@ -1,6 +1,7 @@
 /* The sums over pairs that every solver of rank works from, against the listed pairs, and the
  * squared hinge's gradient at a fit. */
 #define _GNU_SOURCE
+#include "solvers/rank/exact.h"
 #include "solvers/rank/rank.h"
 #include "solvers/rank/risk.h"
 #include "tests/unit/solvers/rank/fixture.h"
@@ -215,9 +216,62 @@ static void check_gradient(void) {
     puts("ok: the squared hinge's gradient vanishes at the fit, by finite differences");
 }
 
+/* On the grid a dual point's coefficients are whole numbers of units, to their last bit but for the division
+ * by mu: of groups that are gone through pair by pair, and of one that is not. */
+static void check_grid(void) {
+    for (int large = 0; large < 2; large++) {
+        struct error err = {0};
+        struct reference_data rows;
+        struct data data;
+        struct rank_pairs sums;
+        struct rank_preferences preferences = all_pairs();
+        random_rows(&rows, large ? 900 : 90, 2, large ? 1 : 3, 0, 5);
+        rows_to_data(&data, &rows, DENSE);
+        struct problem problem = {.data = &data, .n = rows.n};
+        CHECK(rank_pairs_create(&sums, &problem, &preferences, &err) == 0, "%s", err.text);
+        double *s = reference_alloc(rows.n, sizeof *s), *b = reference_alloc(rows.n, sizeof *b);
+        double *slack = reference_alloc(rows.n, sizeof *slack);
+        long long *due = reference_alloc(rows.n, sizeof *due);
+        double mu = .3, unit = 1, linear, rounding;
+        uint64_t seed = 8;
+        for (size_t i = 0; i < rows.n; i++) {
+            s[i] = 1e3 + 2 * uniform(&seed);
+        }
+        double grid = rank_exact_grid(&sums, s, &mu);
+        CHECK(grid > 0 && fabs(mu - .3) <= grid, "a grid of %g, mu %g", grid, mu);
+        long long whole = (long long)(1 / grid), band = (long long)(mu / grid);
+        for (size_t p = 0; p < rows.n * rows.n; p++) {
+            size_t i = p / rows.n, j = p % rows.n;
+            if (rows.query[i] == rows.query[j] && rows.t[i] > rows.t[j]) {
+                long long u = whole - (long long)((s[i] - s[j]) / grid);
+                u = u < 0 ? 0 : u > band ? band : u;
+                due[i] += u;
+                due[j] -= u;
+            }
+        }
+        CHECK(rank_exact_dual(&sums, s, mu, grid, b, slack, &unit, &linear, &rounding, &err) == 0,
+              "%s", err.text);
+        CHECK(unit == 0, "an error of %g weights is paid for", unit);
+        for (size_t i = 0; i < rows.n; i++) {
+            double is = (double)((long double)due[i] / (long double)band);
+            CHECK(fabs(b[i] - is) <= DBL_EPSILON * fabs(is) && slack[i] >= fabs(b[i] - is),
+                  "row %zu: %.17g, not %.17g", i, b[i], is);
+        }
+        rank_pairs_free(&sums);
+        data_free(&data);
+        reference_data_free(&rows);
+        free(s);
+        free(b);
+        free(slack);
+        free(due);
+    }
+    puts("ok: on a grid the coefficients of a dual point are exact");
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     check_sums();
     check_gradient();
+    check_grid();
     return 0;
 }
