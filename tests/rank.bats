@@ -167,6 +167,20 @@ every() {
     done
 }
 
+@test "rank: pair features of counts, whose products are large, reach gaps that double does not" {
+    awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+        BEGIN { s = 7; for (i = 1; i <= 24; i++) { printf "%d", draw(20)
+            for (f = 1; f <= 30; f++) if (draw(3)) printf " %d:%d", f, draw(100)
+            print "" } }' >counts.svm
+    for pairs in all .7; do
+        limited svm-rank-train -q --pair-features exterior --pairs $pairs -e 1e-8 --strict \
+            --proof counts.proof counts.svm model
+        run limited svm-check counts.svm model counts.proof
+        assert_success
+        assert_line VERIFIED
+    done
+}
+
 @test "rank: a fit to a gap below rounding ends, with a gap near rounding" {
     rows 90 3 12 6 >plain.svm
     run limited svm-rank-train -q -t 6 --pair-features exterior -e 1e-14 plain.svm model

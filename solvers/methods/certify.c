@@ -68,6 +68,10 @@ void certify_pairs(struct certify *certify, double *reach, double factor,
     certify->pair = pair;
 }
 
+void certify_refine(struct certify *certify, double factor) {
+    certify->factor = factor;
+}
+
 void certify_free(struct certify *certify) {
     if (certify) {
         free(certify->reach);

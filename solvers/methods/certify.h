@@ -123,12 +123,15 @@ struct certify_pair {
 void certify_pairs(struct certify *certify, double *reach, double factor,
                    struct certify_pair *pair);
 
+/* The factor of pairs is another one from now on. */
+void certify_refine(struct certify *certify, double factor);
+
 /* Whether the kernel matrix over all rows of the problem is positive semidefinite, as far as that can
  * be told: looked at once, at the cost of factorising it if the kind of kernel does not say. Fits with
  * one that is not are not certified. Returns -1 with err set when memory is short. */
 int certify_definite(struct certify *certify, bool *definite, struct error *err);
 
-/* The factor of the rows themselves. */
+/* The factor of the rows, or of pairs where these are taken for them. */
 double certify_factor(const struct certify *certify);
 
 /* reach (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_rounding. */

@@ -99,7 +99,8 @@ static int evaluate_coefficients(const struct certify *certify, size_t k,
         error += off * reach[i];
         used += any;
     }
-    out->factor = certify->factor + ((double)used + 8) * CERTIFY_UNIT;
+    /* the factor of pairs' margins has their sums already */
+    out->factor = certify->factor + (certify->pair ? 0 : (double)used + 8) * CERTIFY_UNIT;
     for (size_t c = 0; c < k; c++) {
         out->rounding += out->factor * out->column[c] * out->column[c];
         out->largest = fmax(out->largest, out->column[c]);

@@ -1,6 +1,7 @@
 #include "solvers/rank/exterior.h"
 
 #include "common/base/memory.h"
+#include "solvers/rank/skew.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -9,17 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A preference pair by its places in the row order of struct rank_pairs, and its group. */
-struct pair {
-    uint32_t high, low;
-};
-
 struct exterior {
     const struct problem *problem;
     const struct rank_pairs *pairs;
     size_t n_rows; /* rows in groups, in the order of pairs->row */
     double *K;     /* (n_rows, n_rows) */
-    struct pair *pair;
+    bool fine;     /* margins are evaluated in long double */
+    double *off; /* (n_rows, n_rows) fine, linear: what K's double lacks of the kernel; else NULL */
+    struct skew_pair *pair; /* by places in the order of rows, ascending in `high` */
+    size_t *first;          /* (n_rows + 1) the pairs of each as `high` */
     size_t n_pairs;
     size_t *pair_start;            /* (n_groups + 1) */
     double *S, *SK;                /* (rows of a group)^2 for each group; (n_rows, n_rows) */
@@ -37,7 +36,8 @@ static int list_pairs(struct exterior *exterior, struct error *err) {
     exterior->pair = memory_array((size_t)pairs->n_pairs, sizeof *exterior->pair, "pairs", err);
     exterior->pair_start =
         memory_array(pairs->n_groups + 1, sizeof *exterior->pair_start, "pairs", err);
-    if (!exterior->pair || !exterior->pair_start) {
+    exterior->first = memory_array(exterior->n_rows + 1, sizeof *exterior->first, "pairs", err);
+    if (!exterior->pair || !exterior->pair_start || !exterior->first) {
         return -1;
     }
     size_t n = 0;
@@ -45,31 +45,39 @@ static int list_pairs(struct exterior *exterior, struct error *err) {
         exterior->pair_start[g] = n;
         size_t base = pairs->start[g];
         for (size_t k = base; k < pairs->start[g + 1]; k++) {
+            exterior->first[k] = n;
             if (pairs->partner_start) {
                 for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
                     exterior->pair[n++] =
-                        (struct pair){(uint32_t)k, (uint32_t)(base + pairs->partner[p])};
+                        (struct skew_pair){(uint32_t)k, (uint32_t)(base + pairs->partner[p])};
                 }
                 continue;
             }
             for (size_t other = base; other < k; other++) {
                 uint32_t apart = pairs->level[k] - pairs->level[other];
                 if (apart >= pairs->low && apart <= pairs->high) {
-                    exterior->pair[n++] = (struct pair){(uint32_t)k, (uint32_t)other};
+                    exterior->pair[n++] = (struct skew_pair){(uint32_t)k, (uint32_t)other};
                 }
             }
         }
     }
     exterior->pair_start[pairs->n_groups] = n;
+    exterior->first[exterior->n_rows] = n;
     exterior->n_pairs = n;
     return 0;
 }
 
 static double pair_weight(const struct exterior *exterior, size_t group, size_t p) {
     const struct rank_pairs *pairs = exterior->pairs;
-    struct pair pair = exterior->pair[p];
+    struct skew_pair pair = exterior->pair[p];
     return pairs->weight[group] *
            rank_pairs_listed(pairs, pairs->start[group], pair.high, pair.low);
+}
+
+/* The row of the data at a place. */
+static size_t row_at(const struct exterior *exterior, size_t place) {
+    size_t row = exterior->pairs->row[place];
+    return exterior->problem->rows ? exterior->problem->rows[row] : row;
 }
 
 static int evaluate_kernel(struct exterior *exterior, struct error *err) {
@@ -79,13 +87,10 @@ static int evaluate_kernel(struct exterior *exterior, struct error *err) {
     struct kernel_scratch *scratch = NULL;
     int status = line ? kernel_scratch_create(&scratch, err) : -1;
     for (size_t k = 0; status == 0 && k < n; k++) {
-        size_t row = exterior->pairs->row[k];
-        row = exterior->problem->rows ? exterior->problem->rows[row] : row;
-        status = kernel_block_double(rows, row, 1, rows, 0, all, line, all, scratch, err);
+        status = kernel_block_double(rows, row_at(exterior, k), 1, rows, 0, all, line, all, scratch,
+                                     err);
         for (size_t j = 0; status == 0 && j < n; j++) {
-            size_t other = exterior->pairs->row[j];
-            other = exterior->problem->rows ? exterior->problem->rows[other] : other;
-            exterior->K[k * n + j] = line[other];
+            exterior->K[k * n + j] = line[row_at(exterior, j)];
         }
     }
     kernel_scratch_free(scratch);
@@ -93,12 +98,46 @@ static int evaluate_kernel(struct exterior *exterior, struct error *err) {
     return status;
 }
 
+static bool is_linear(const struct problem *problem) {
+    return gram_rows(problem->gram)->kernel->type == KERNEL_LINEAR;
+}
+
+/* Sums of products of floats, which are exact in double, in long double. */
+static int evaluate_rest(struct exterior *exterior, struct error *err) {
+    const struct data *data = gram_rows(exterior->problem->gram)->data;
+    size_t n = exterior->n_rows, d = data->n_features;
+    double *dense = memory_array(d, sizeof *dense, "a row", err);
+    exterior->off = memory_array(n, n * sizeof *exterior->off, "kernel matrix", err);
+    if (!dense || !exterior->off) {
+        free(dense);
+        return -1;
+    }
+    for (size_t k = 0; k < n; k++) {
+        data_row_dense(data, row_at(exterior, k), d, dense);
+        for (size_t j = 0; j <= k; j++) {
+            size_t row = row_at(exterior, j);
+            size_t first = data->row_start ? (size_t)data->row_start[row] : row * d;
+            size_t end = data->row_start ? (size_t)data->row_start[row + 1] : first + d;
+            long double sum = 0;
+            for (size_t v = first; v < end; v++) {
+                size_t column = data->row_start ? data->column[v] : v - first;
+                sum += (long double)(dense[column] * (double)data->value[v]);
+            }
+            exterior->off[k * n + j] = (double)(sum - (long double)exterior->K[k * n + j]);
+            exterior->off[j * n + k] = (double)(sum - (long double)exterior->K[j * n + k]);
+        }
+    }
+    free(dense);
+    return 0;
+}
+
 /* All squares and pairs, before any is made: the cache bounds them. */
 static int check_memory(const struct problem *problem, const struct rank_pairs *pairs,
                         struct error *err) {
     const double mebibyte = 1048576;
     double n = (double)pairs->start[pairs->n_groups];
-    double bytes = 2 * n * n * sizeof(double) + pairs->n_pairs * sizeof(struct pair);
+    double squares = is_linear(problem) ? 3 : 2;
+    double bytes = squares * n * n * sizeof(double) + pairs->n_pairs * sizeof(struct skew_pair);
     for (size_t g = 0; g < pairs->n_groups; g++) {
         double m = (double)(pairs->start[g + 1] - pairs->start[g]);
         bytes += m * m * sizeof(double);
@@ -145,12 +184,22 @@ void exterior_free(struct exterior *exterior) {
     if (exterior) {
         free(exterior->S_start);
         free(exterior->K);
+        free(exterior->off);
+        free(exterior->first);
         free(exterior->SK);
         free(exterior->S);
         free(exterior->pair);
         free(exterior->pair_start);
         free(exterior);
     }
+}
+
+int exterior_refine(struct exterior *exterior, struct error *err) {
+    if (!exterior->fine && is_linear(exterior->problem) && evaluate_rest(exterior, err) < 0) {
+        return -1;
+    }
+    exterior->fine = true;
+    return 0;
 }
 
 /* ---- F = 2 K S K -------------------------------------------------------------------------------
@@ -212,6 +261,34 @@ static int exterior_adjoint(const struct score_map *map, const double *r, double
     return 0;
 }
 
+static int exterior_exact(const struct score_map *map, const double *weights, size_t n_outputs,
+                          double *s, struct error *err) {
+    const struct exterior *exterior = map->context;
+    if (!exterior->fine) {
+        return score_map_each(map, weights, n_outputs, s, err);
+    }
+    const struct skew skew = {.n = exterior->n_rows,
+                              .K = exterior->K,
+                              .off = exterior->off,
+                              .pair = exterior->pair,
+                              .first = exterior->first,
+                              .threads = map->threads};
+    size_t n = map->n;
+    double *b = memory_array(n, 2 * sizeof *b, "margins", err);
+    int status = b ? 0 : -1;
+    for (size_t k = 0; status == 0 && k < n_outputs; k++) {
+        for (size_t p = 0; p < n; p++) {
+            b[p] = weights[p * n_outputs + k];
+        }
+        status = skew_margins(&skew, b, b + n, err);
+        for (size_t p = 0; status == 0 && p < n; p++) {
+            s[p * n_outputs + k] = b[n + p];
+        }
+    }
+    free(b);
+    return status;
+}
+
 struct score_map exterior_map(struct exterior *exterior) {
     return (struct score_map){
         .n = exterior->n_pairs,
@@ -221,7 +298,7 @@ struct score_map exterior_map(struct exterior *exterior) {
         .threads = exterior->problem->threads,
         .scores = exterior_scores,
         .adjoint = exterior_adjoint,
-        .exact = score_map_each,
+        .exact = exterior_exact,
         .release = NULL,
     };
 }
@@ -287,15 +364,21 @@ void exterior_weights(const struct exterior *exterior, double *weight) {
     }
 }
 
-double exterior_reach(const struct exterior *exterior, const double *row_reach, double row_factor,
-                      double *reach, struct certify_pair *rows) {
+void exterior_reach(const struct exterior *exterior, const double *row_reach, double *reach,
+                    struct certify_pair *rows) {
     const uint32_t *row = exterior->pairs->row;
     for (size_t p = 0; p < exterior->n_pairs; p++) {
-        struct pair pair = exterior->pair[p];
+        struct skew_pair pair = exterior->pair[p];
         rows[p] = (struct certify_pair){row[pair.high], row[pair.low]};
         reach[p] = 2 * row_reach[rows[p].one] * row_reach[rows[p].other];
     }
-    return 2 * row_factor + 2 * ((double)exterior->n_rows + 4) * DBL_EPSILON;
+}
+
+double exterior_factor(const struct exterior *exterior, double row_factor) {
+    double finer = exterior->off ? (double)(LDBL_EPSILON / DBL_EPSILON) + DBL_EPSILON : 1;
+    double sums = exterior->fine ? skew_rounding(exterior->n_rows)
+                                 : 2 * ((double)exterior->n_rows + 4) * DBL_EPSILON;
+    return 2 * row_factor * finer + sums;
 }
 
 /* ---- certificates ------------------------------------------------------------------------------
@@ -369,7 +452,7 @@ int exterior_points(const struct exterior *exterior, const double *b, struct ran
                     struct error *err) {
     const uint32_t *row = exterior->pairs->row;
     for (size_t p = 0; p < exterior->n_pairs; p++) {
-        struct pair pair = exterior->pair[p];
+        struct skew_pair pair = exterior->pair[p];
         if (b[p] > 0 &&
             rank_points_add_pair(points, row[pair.high], row[pair.low], b[p], err) < 0) {
             return -1;

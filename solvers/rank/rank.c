@@ -24,6 +24,9 @@
 /* How often a fit that looked converged, but is not when recomputed in double, is taken further. */
 enum { POLISH_ROUNDS = 3 };
 
+/* What may be paid for rounding, in parts of the gap that is wanted. */
+static const double SMALL = 0.01;
+
 /* Rounds of interior points, each to a smaller gap. */
 enum { FINISH_ROUNDS = 4 };
 
@@ -32,6 +35,8 @@ struct rank {
     struct rank_pairs pairs;
     struct score_map map;
     struct exterior *exterior; /* pair features; else NULL */
+    double row_factor;         /* of the rows' kernel, with pair features */
+    bool fine;                 /* these are evaluated in long double */
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
     struct certify *certify;
@@ -64,9 +69,9 @@ static int open_certify(struct rank *rank, struct error *err) {
         return -1;
     }
     exterior_weights(rank->exterior, rank->weight);
-    double factor = exterior_reach(rank->exterior, certify_reach(rank->certify),
-                                   certify_factor(rank->certify), reach, rows);
-    certify_pairs(rank->certify, reach, factor, rows);
+    exterior_reach(rank->exterior, certify_reach(rank->certify), reach, rows);
+    rank->row_factor = certify_factor(rank->certify);
+    certify_pairs(rank->certify, reach, exterior_factor(rank->exterior, rank->row_factor), rows);
     return 0;
 }
 
@@ -558,6 +563,22 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
     return 0;
 }
 
+/* True if what was paid for the rounding of pair features is not small beside the gap: then they are
+ * evaluated in long double from now on. */
+static int refine(struct rank *rank, double epsilon, const struct certificate *found, bool *refined,
+                  struct error *err) {
+    *refined = rank->exterior && !rank->fine && found->paid > SMALL * epsilon * found->primal;
+    if (!*refined) {
+        return 0;
+    }
+    rank->fine = true;
+    if (exterior_refine(rank->exterior, err) < 0) {
+        return -1;
+    }
+    certify_refine(rank->certify, exterior_factor(rank->exterior, rank->row_factor));
+    return 0;
+}
+
 /* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached. */
 static int run_rounds(struct rank *rank, const struct rank_parameters *parameters,
                       const struct monitor *monitor, struct best *best, struct error *err) {
@@ -575,13 +596,18 @@ static int run_rounds(struct rank *rank, const struct rank_parameters *parameter
         if (take_fit(rank, parameters, best, &fit, false, &found, err) < 0) {
             return -1;
         }
+        bool refined = false;
+        if (!is_reached(best, parameters) && !stop_limited(best->reason) &&
+            refine(rank, parameters->epsilon, &found, &refined, err) < 0) {
+            return -1;
+        }
         bool stays = !converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
-        bool rounded = rank->exterior && /* going on is in vain, and slow */
+        bool rounded = rank->exterior && !refined && /* going on is in vain, and slow */
                        found.paid > parameters->epsilon * found.primal;
         if (stays || rounded || !found.certified || is_reached(best, parameters)) {
             return 0;
         }
-        epsilon /= 2;
+        epsilon /= refined ? 1 : 2;
     }
 }
 
