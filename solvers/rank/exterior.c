@@ -98,10 +98,6 @@ static int evaluate_kernel(struct exterior *exterior, struct error *err) {
     return status;
 }
 
-static bool is_linear(const struct problem *problem) {
-    return gram_rows(problem->gram)->kernel->type == KERNEL_LINEAR;
-}
-
 /* Sums of products of floats, which are exact in double, in long double. */
 static int evaluate_rest(struct exterior *exterior, struct error *err) {
     const struct data *data = gram_rows(exterior->problem->gram)->data;
@@ -131,17 +127,22 @@ static int evaluate_rest(struct exterior *exterior, struct error *err) {
     return 0;
 }
 
-/* All squares and pairs, before any is made: the cache bounds them. */
-static int check_memory(const struct problem *problem, const struct rank_pairs *pairs,
-                        struct error *err) {
-    const double mebibyte = 1048576;
+/* Of `matrices` over all rows, the squares of groups, and pairs. */
+static double bytes_of(const struct rank_pairs *pairs, double matrices) {
     double n = (double)pairs->start[pairs->n_groups];
-    double squares = is_linear(problem) ? 3 : 2;
-    double bytes = squares * n * n * sizeof(double) + pairs->n_pairs * sizeof(struct skew_pair);
+    double bytes = matrices * n * n * sizeof(double) + pairs->n_pairs * sizeof(struct skew_pair);
     for (size_t g = 0; g < pairs->n_groups; g++) {
         double m = (double)(pairs->start[g + 1] - pairs->start[g]);
         bytes += m * m * sizeof(double);
     }
+    return bytes;
+}
+
+/* All squares and pairs, before any is made: the cache bounds them. */
+static int check_memory(const struct problem *problem, const struct rank_pairs *pairs,
+                        struct error *err) {
+    const double mebibyte = 1048576;
+    double bytes = bytes_of(pairs, 2);
     if (bytes > (double)problem->cache_bytes) {
         return error_set(err, ERROR_RUNTIME,
                          "pair features of these rows want %.0f MB: the cache has %.0f",
@@ -195,7 +196,9 @@ void exterior_free(struct exterior *exterior) {
 }
 
 int exterior_refine(struct exterior *exterior, struct error *err) {
-    if (!exterior->fine && is_linear(exterior->problem) && evaluate_rest(exterior, err) < 0) {
+    bool room = bytes_of(exterior->pairs, 3) <= (double)exterior->problem->cache_bytes;
+    bool linear = gram_rows(exterior->problem->gram)->kernel->type == KERNEL_LINEAR;
+    if (!exterior->fine && linear && room && evaluate_rest(exterior, err) < 0) {
         return -1;
     }
     exterior->fine = true;
