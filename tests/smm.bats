@@ -190,6 +190,20 @@ project() {
     [ "$(awk '$1 == "+1" { print $3 }' table)" = "$(cut -d ' ' -f 2 counted)" ]
 }
 
+@test "smm: where rounding brings the bounds of the solver together, the interior point ends the fit" {
+    for seed in 2 3 4 5 6 11; do
+        awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+            BEGIN { for (i = 1; i <= 5; i++) { printf "%d", i % 2 + 1
+                for (f = 1; f <= 6; f++) printf " %d:%g", f, (draw(4001) - 2000) * 0.7
+                print "" } }' >five.svm
+        for how in "svm" "nuclear --tau .001"; do
+            # shellcheck disable=SC2086 # a formulation and its options
+            svm-smm-train -q -s $how --shape 3x2 -l squared-hinge -c 1e5 -e 1e-9 --strict \
+                five.svm model
+        done
+    done
+}
+
 @test "smm: more labels are one against the rest each" {
     generate smm --rows 240 --height 4 --width 4 --rank 2 | awk '/^#/ { print; next }
         { $1 = $2 ~ /:-/ ? "red" : $1 == "+1" ? "green" : "blue"; print }' >data.svm

@@ -307,6 +307,19 @@ static int finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, d
     return status;
 }
 
+int smm_nuclear_finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                       double epsilon, const struct monitor *monitor, double *W,
+                       struct smm_nuclear_fit *fit, struct error *err) {
+    struct best best = {W, fit};
+    *fit = (struct smm_nuclear_fit){.primal = INFINITY, .dual = 0, .alpha = nuclear->alpha};
+    memset(nuclear->alpha, 0, nuclear->matrices->n * sizeof *nuclear->alpha);
+    return finish(nuclear, loss, tau, epsilon, monitor, &best, err);
+}
+
+bool smm_nuclear_may_finish(const struct smm_nuclear *nuclear) {
+    return !nuclear->matrices->cluster && isfinite(smm_nuclear_interior_work(nuclear->matrices));
+}
+
 static int solve_newton(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
                         double epsilon, const struct monitor *monitor, double *W,
                         struct smm_nuclear_fit *fit, struct error *err) {

@@ -40,6 +40,13 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
                       double epsilon, const struct monitor *monitor, double *W,
                       struct smm_nuclear_fit *fit, struct error *err);
 
+/* The interior point alone, where there may be one: for what smm_nuclear_solve takes for solved, by bounds
+ * that rounding has brought together or past one another, and the certificate does not. */
+int smm_nuclear_finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                       double epsilon, const struct monitor *monitor, double *W,
+                       struct smm_nuclear_fit *fit, struct error *err);
+bool smm_nuclear_may_finish(const struct smm_nuclear *nuclear);
+
 /* W = SVT_tau(A) for A (height, width), which may be W; *nuclear_norm and *square of it. */
 int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau, double *W,
                        double *nuclear_norm, double *square, struct error *err);

@@ -272,72 +272,158 @@ static void conclude(const struct smm_machine *machine, double epsilon, enum sto
                                     .reason = certify_reason(&machine->certificate, reason)};
 }
 
-static int solve_svm(struct smm *smm, const struct binary_loss *loss, double epsilon,
-                     const struct monitor *monitor, struct smm_machine *machine,
-                     struct smm_outcome *outcome, struct error *err) {
+/* The best points of a machine's rounds. */
+struct kept {
+    double *W, *alpha; /* (cells), (n); W is NULL before there are any */
+    double bias;
+    struct certificate certificate;
+};
+
+/* Takes the better primal and the better dual point, of the machine's and those before, into both. */
+static int keep_better(struct smm *smm, const struct binary_loss *loss, double tau,
+                       struct kept *kept, struct smm_machine *machine, struct error *err) {
+    size_t n = smm->problem->n;
+    bool first = !kept->W;
+    if (first) {
+        kept->W = memory_array(smm->cells + n, sizeof *kept->W, "a matrix", err);
+        if (!kept->W) {
+            return -1;
+        }
+        kept->alpha = kept->W + smm->cells;
+    }
+    bool primal = !first && kept->certificate.primal < machine->primal;
+    bool dual = !first && kept->certificate.dual > machine->dual;
+    if (primal) {
+        memcpy(machine->W, kept->W, smm->cells * sizeof *kept->W);
+        machine->bias = kept->bias;
+    }
+    if (dual) {
+        memcpy(machine->alpha, kept->alpha, n * sizeof *kept->alpha);
+    }
+    if ((primal || dual) && claim(smm, loss, tau, machine->alpha, machine->W, machine->bias,
+                                  &machine->certificate, err) < 0) {
+        return -1;
+    }
+    machine->primal = machine->certificate.primal;
+    machine->dual = machine->certificate.dual;
+    memcpy(kept->W, machine->W, smm->cells * sizeof *kept->W);
+    memcpy(kept->alpha, machine->alpha, n * sizeof *kept->alpha);
+    kept->bias = machine->bias;
+    kept->certificate = machine->certificate;
+    return 0;
+}
+
+/* What an engine found: W is the machine's. */
+struct found {
+    double bias, primal, dual;
+    const double *alpha;
+    uint64_t iterations;
+    enum stop_reason reason;
+};
+
+/* The SVM; finish: its interior point alone, whatever the bounds are. */
+static int run_svm(struct smm *smm, const struct binary_loss *loss, double epsilon, bool finish,
+                   const struct monitor *monitor, struct smm_machine *machine, struct found *found,
+                   struct error *err) {
     struct binary_fit fit;
-    double aim = epsilon;
+    if (binary_solve(smm->svm, loss, epsilon, monitor, &fit, err) < 0) {
+        return -1;
+    }
+    if (finish) {
+        fit.converged = false;
+        fit.primal = INFINITY;
+        fit.dual = -INFINITY;
+    }
+    if (binary_finish(smm->svm, loss, epsilon, monitor, &fit, err) < 0) {
+        return -1;
+    }
+    memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
+    *found = (struct found){fit.bias, fit.primal, fit.dual, fit.alpha, fit.iterations, fit.reason};
+    return 0;
+}
+
+static int run_nuclear(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                       double epsilon, bool finish, const struct monitor *monitor,
+                       struct smm_machine *machine, struct found *found, struct error *err) {
+    struct smm_nuclear_fit fit;
+    if ((finish ? smm_nuclear_finish : smm_nuclear_solve)(nuclear, loss, tau, epsilon, monitor,
+                                                          machine->W, &fit, err) < 0) {
+        return -1;
+    }
+    *found = (struct found){fit.bias, fit.primal, fit.dual, fit.alpha, fit.iterations, fit.reason};
+    return 0;
+}
+
+/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached; nuclear:
+ * NULL for an SVM. Where rounding has brought the engine's bounds together a smaller gap is reached as they
+ * stand: the interior point, which has others, is then called in. */
+static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct binary_loss *loss,
+                      double tau, double epsilon, const struct monitor *monitor, struct kept *kept,
+                      struct smm_machine *machine, struct smm_outcome *outcome, struct error *err) {
+    const double helped = 0.5;
+    double aim = epsilon, before = INFINITY;
     uint64_t iterations = 0;
+    bool last = false, may_finish = nuclear ? smm_nuclear_may_finish(nuclear) : true;
+    struct found found;
+    for (int round = 0;; round++) {
+        int status = nuclear
+                         ? run_nuclear(nuclear, loss, tau, aim, last, monitor, machine, &found, err)
+                         : run_svm(smm, loss, aim, last, monitor, machine, &found, err);
+        if (status < 0) {
+            return -1;
+        }
+        machine->bias = found.bias;
+        iterations += found.iterations;
+        if (certify(smm, loss, tau, found.alpha, epsilon, found.reason, machine, err) < 0) {
+            return -1;
+        }
+        bool reached = machine->certificate.gap <= epsilon;
+        if (!reached && keep_better(smm, loss, tau, kept, machine, err) < 0) {
+            return -1;
+        }
+        double gap = machine->certificate.gap;
+        bool stuck = found.reason || !(found.dual < found.primal) || !(gap < helped * before);
+        if (gap <= epsilon || stop_limited(found.reason) || round == POLISH_ROUNDS ||
+            (stuck && (last || !may_finish))) {
+            break;
+        }
+        aim /= stuck && !last ? 1 : 2;
+        last = last || stuck;
+        before = gap;
+    }
+    conclude(machine, epsilon, found.reason ? found.reason : STOP_ROUNDING, iterations, outcome);
+    return 0;
+}
+
+static int solve_rounds(struct smm *smm, struct smm_nuclear *nuclear,
+                        const struct binary_loss *loss, double tau, double epsilon,
+                        const struct monitor *monitor, struct smm_machine *machine,
+                        struct smm_outcome *outcome, struct error *err) {
+    struct kept kept = {.W = NULL};
     if (smm->n_machines > 1) {
         binary_forget(smm->svm);
     }
-    for (int round = 0;; round++) {
-        if (binary_solve(smm->svm, loss, aim, monitor, &fit, err) < 0 ||
-            binary_finish(smm->svm, loss, aim, monitor, &fit, err) < 0) {
-            return -1;
-        }
-        memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
-        machine->bias = fit.bias;
-        iterations += fit.iterations;
-        if (certify(smm, loss, 0, fit.alpha, epsilon, fit.reason, machine, err) < 0) {
-            return -1;
-        }
-        if (machine->certificate.gap <= epsilon || fit.reason || round == POLISH_ROUNDS) {
-            break;
-        }
-        aim /= 2;
-    }
-    conclude(machine, epsilon, fit.reason ? fit.reason : STOP_ROUNDING, iterations, outcome);
-    return 0;
+    int status =
+        run_rounds(smm, nuclear, loss, tau, epsilon, monitor, &kept, machine, outcome, err);
+    free(kept.W);
+    return status;
+}
+
+static int solve_svm(struct smm *smm, const struct binary_loss *loss, double epsilon,
+                     const struct monitor *monitor, struct smm_machine *machine,
+                     struct smm_outcome *outcome, struct error *err) {
+    return solve_rounds(smm, NULL, loss, 0, epsilon, monitor, machine, outcome, err);
 }
 
 static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *loss,
                          const struct smm_parameters *parameters, const struct monitor *monitor,
                          struct smm_outcome *outcome, struct error *err) {
-    struct smm_machine *machine = &smm->machine[m];
-    if (parameters->tau == 0) {
-        return solve_svm(smm, loss, parameters->epsilon, monitor, machine, outcome, err);
-    }
-    if (!smm->nuclear[m] &&
+    if (parameters->tau > 0 && !smm->nuclear[m] &&
         smm_nuclear_create(&smm->nuclear[m], &smm->matrices, smm->svm, err) < 0) {
         return -1;
     }
-    if (smm->n_machines > 1) {
-        binary_forget(smm->svm);
-    }
-    struct smm_nuclear_fit fit;
-    double aim = parameters->epsilon;
-    uint64_t iterations = 0;
-    for (int round = 0;; round++) {
-        if (smm_nuclear_solve(smm->nuclear[m], loss, parameters->tau, aim, monitor, machine->W,
-                              &fit, err) < 0) {
-            return -1;
-        }
-        machine->bias = fit.bias;
-        iterations += fit.iterations;
-        if (certify(smm, loss, parameters->tau, fit.alpha, parameters->epsilon, fit.reason, machine,
-                    err) < 0) {
-            return -1;
-        }
-        if (machine->certificate.gap <= parameters->epsilon || fit.reason ||
-            round == POLISH_ROUNDS) {
-            break;
-        }
-        aim /= 2;
-    }
-    conclude(machine, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDING, iterations,
-             outcome);
-    return 0;
+    return solve_rounds(smm, parameters->tau > 0 ? smm->nuclear[m] : NULL, loss, parameters->tau,
+                        parameters->epsilon, monitor, &smm->machine[m], outcome, err);
 }
 
 /* Whether the scores of all rows are the same. */
