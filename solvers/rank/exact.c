@@ -321,7 +321,8 @@ double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu) {
         return 0;
     }
     for (size_t i = 0; i < pairs->n; i++) {
-        s[i] = rint(s[i] / grid) * grid;
+        double units = s[i] / grid; /* a double of so many has none but whole ones */
+        s[i] = fabs(units) < 0x1p53 ? rint(units) * grid : s[i];
     }
     *mu = rint(*mu / grid) * grid;
     return grid;

@@ -1,3 +1,5 @@
+/* The handle of an SMM problem: its machines, their rounds and certificates. Over 500 lines, for all of it
+ * is about one struct that nobody else sees. */
 #include "solvers/smm/smm.h"
 
 #include "common/base/array.h"
