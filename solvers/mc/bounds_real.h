@@ -1,75 +1,198 @@
 /* Bounds at the weights as they stand, included by linear_real.h for float and for double. Not a header for
- * anybody else. */
+ * anybody else.
+ *
+ * The dual is that of W = W(alpha). The primal is that of W, which steps leave noisy, or near the end,
+ * where it is kept, of the mean of W over the last sweeps or of the point midway, if it is lower there. */
 
 struct NAME(evaluation) {
     const struct NAME(engine) * engine;
     const struct mc_linear *linear;
-    double *loss;  /* (tasks) */
-    REAL *s;       /* (workers, width) */
+    double *loss;  /* (tasks, MC_POINTS) */
+    REAL *s;       /* (workers, 2, width) */
     double *score; /* (workers, k) */
 };
 
-static void NAME(evaluate_task)(void *argument, size_t task, size_t worker) {
-    const struct NAME(evaluation) *evaluation = argument;
+/* The loss of a row of class y with scores s (width), of relative margins. */
+static inline __attribute__((always_inline)) REAL NAME(loss)(const struct NAME(blocks) * blocks,
+                                                             size_t y, const REAL *s) {
+    const NAME(vector) zero = {0};
+    NAME(vector) sums = zero, most = zero;
+    NAME(lanes) number;
+    NAME(count)(&number, 0);
+    REAL base = 1 - blocks->margin * s[y];
+    for (size_t c = 0; c < blocks->width; c += NAME(LANES), number += NAME(LANES)) {
+        NAME(vector) u = base + blocks->margin * *(const NAME(vector) *)(s + c);
+        NAME(lanes) out = (u <= zero) | (number == (SIGNED)y) | (number >= (SIGNED)blocks->k);
+        u = (NAME(vector))(~out & (NAME(lanes))u); /* what is not a number stays so */
+        sums += u;
+        NAME(lanes) above = u > most;
+        most = (NAME(vector))((above & (NAME(lanes))u) | (~above & (NAME(lanes))most));
+    }
+    REAL sum = NAME(total)(&sums);
+    return blocks->maximum && sum < NAME(HUGE) ? NAME(largest)((const REAL *)&most, NAME(LANES))
+                                               : sum;
+}
+
+static inline __attribute__((always_inline)) double
+NAME(row_loss)(const struct NAME(evaluation) * evaluation, size_t y, const REAL *s, double *score) {
+    const struct mc_shape *shape = &evaluation->linear->shape;
+    if (shape->form->relative) {
+        return (double)NAME(loss)(&evaluation->engine->blocks, y, s);
+    }
+    for (size_t c = 0; c < shape->k; c++) {
+        score[c] = (double)s[c];
+    }
+    return mc_loss(shape, y, score);
+}
+
+/* loss[0..MC_POINTS) = that of the rows first .. end at each point; s (2, width) and score (k) are work. */
+DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluation, size_t first,
+                                         size_t end, REAL *s, double *score, double *loss) {
     const struct mc_linear *linear = evaluation->linear;
-    size_t width = evaluation->engine->blocks.width, k = linear->shape.k;
-    size_t first = task * MC_TASK_ROWS, end = first + MC_TASK_ROWS;
-    end = end < linear->n ? end : linear->n;
-    REAL *s = evaluation->s + worker * width;
-    double *score = evaluation->score + worker * k, loss = 0;
+    const struct NAME(engine) *engine = evaluation->engine;
+    size_t width = engine->blocks.width, d = linear->n_features;
+    double sum[MC_POINTS] = {0};
     for (size_t i = first; i < end; i++) {
         struct mc_row row = mc_linear_row(linear, i);
-        NAME(row_scores)(&row, linear->bias, evaluation->engine->W, linear->n_features, width, s);
-        for (size_t c = 0; c < k; c++) {
-            score[c] = (double)s[c];
+        size_t y = linear->y[i];
+        double cap = linear->cap[y];
+        NAME(row_scores)(&row, linear->bias, engine->W, d, width, s);
+        sum[MC_LAST] += cap * NAME(row_loss)(evaluation, y, s, score);
+        if (engine->with_mean) {
+            NAME(row_scores)(&row, linear->bias, engine->mean, d, width, s + width);
+            sum[MC_MEAN] += cap * NAME(row_loss)(evaluation, y, s + width, score);
+            for (size_t c = 0; c < width; c++) {
+                s[c] = (s[c] + s[width + c]) / 2;
+            }
+            sum[MC_MIDWAY] += cap * NAME(row_loss)(evaluation, y, s, score);
         }
-        loss += linear->cap[linear->y[i]] * mc_loss(&linear->shape, linear->y[i], score);
     }
-    evaluation->loss[task] = loss;
+    memcpy(loss, sum, sizeof sum);
 }
 
-/* |W|^2, means taken off where they count. */
-static double NAME(norm)(const struct NAME(engine) * engine, const struct mc_linear *linear) {
-    size_t width = engine->blocks.width, k = linear->shape.k;
-    double norm = 0;
+static void NAME(evaluate_task)(void *argument, size_t task, size_t worker) {
+    const struct NAME(evaluation) *evaluation = argument;
+    size_t width = evaluation->engine->blocks.width, n = evaluation->linear->n;
+    size_t first = task * MC_TASK_ROWS, end = first + MC_TASK_ROWS;
+    NAME(evaluate_rows)
+    (evaluation, first, end < n ? end : n, evaluation->s + worker * 2 * width,
+     evaluation->score + worker * evaluation->linear->shape.k, evaluation->loss + task * MC_POINTS);
+}
+
+/* The product of two weights of this engine's layout, means taken off where they count. */
+static double NAME(product)(const struct mc_linear *linear, size_t width, const REAL *one,
+                            const REAL *other) {
+    size_t k = linear->shape.k;
+    double product = 0;
     for (size_t f = 0; f <= linear->n_features; f++) {
-        const REAL *w = engine->W + f * width;
-        double square = 0, sum = 0;
+        const REAL *a = one + f * width, *b = other + f * width;
+        double inner = 0, sum[2] = {0};
         for (size_t c = 0; c < k; c++) {
-            square += (double)w[c] * (double)w[c];
-            sum += (double)w[c];
+            inner += (double)a[c] * (double)b[c];
+            sum[0] += (double)a[c];
+            sum[1] += (double)b[c];
         }
-        norm += square - (linear->shape.form->centred ? sum * sum / (double)k : 0);
+        product += inner - (linear->shape.form->centred ? sum[0] * sum[1] / (double)k : 0);
     }
-    return norm;
+    return product;
 }
 
-/* Both bounds at W, as good as its type is. */
+/* The linear part of the dual, of all ranks. */
+static double NAME(sum)(const struct NAME(engine) * engine, const struct mc_linear *linear) {
+    size_t width = engine->blocks.width;
+    double total = 0, *sum = engine->row;
+    if (!engine->alphas) {
+        return mc_linear_sum(linear);
+    }
+    memset(sum, 0, width * sizeof *sum);
+    for (size_t i = 0; i < linear->n; i++) {
+        const REAL *alpha = engine->alphas + i * width; /* 0 where q is */
+        for (size_t c = 0; c < width; c++) {
+            sum[c] += (double)alpha[c];
+        }
+        total += linear->q[i] > 0 ? 0 : linear->cap[linear->y[i]] * mc_most(&linear->shape);
+    }
+    for (size_t c = 0; c < width; c++) {
+        total += sum[c];
+    }
+    return total;
+}
+
+/* The best primal, and the point that has it. */
+static double NAME(best_primal)(const struct NAME(engine) * engine, const struct mc_linear *linear,
+                                const double *loss, double norm, enum mc_point *point) {
+    size_t width = engine->blocks.width;
+    double primal = norm / 2 + loss[MC_LAST];
+    *point = MC_LAST;
+    if (engine->with_mean) {
+        double square = NAME(product)(linear, width, engine->mean, engine->mean);
+        double mixed = NAME(product)(linear, width, engine->W, engine->mean);
+        double of_mean = square / 2 + loss[MC_MEAN];
+        double midway = (norm + 2 * mixed + square) / 8 + loss[MC_MIDWAY];
+        *point = of_mean < primal ? MC_MEAN : *point;
+        primal = of_mean < primal ? of_mean : primal;
+        *point = midway < primal ? MC_MIDWAY : *point;
+        primal = midway < primal ? midway : primal;
+    }
+    return primal;
+}
+
+/* Both bounds, as good as this type is, and the point of the primal. */
 static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_linear *linear,
-                          double *primal, double *dual, struct error *err) {
+                          double *primal, double *dual, enum mc_point *point, struct error *err) {
     struct threads *threads = linear->task->problem->threads;
     size_t tasks = (linear->n + MC_TASK_ROWS - 1) / MC_TASK_ROWS;
     size_t workers = threads_count(threads), width = engine->blocks.width, k = linear->shape.k;
     struct NAME(evaluation)
         evaluation = {.engine = engine,
                       .linear = linear,
-                      .loss = memory_array(tasks, sizeof(double), "losses", err),
-                      .s = memory_array(workers * width, sizeof(REAL), "scores", err),
+                      .loss = memory_array(tasks, MC_POINTS * sizeof(double), "losses", err),
+                      .s = memory_array(workers * width, 2 * sizeof(REAL), "scores", err),
                       .score = memory_array(workers * k, sizeof(double), "scores", err)};
     int status = -1;
     if (evaluation.loss && evaluation.s && evaluation.score) {
         threads_run(threads, tasks, NAME(evaluate_task), &evaluation);
-        double loss = 0, norm = NAME(norm)(engine, linear);
+        double loss[MC_POINTS] = {0}, norm = NAME(product)(linear, width, engine->W, engine->W);
         for (size_t task = 0; task < tasks; task++) {
-            loss += evaluation.loss[task];
+            for (size_t p = 0; p < MC_POINTS; p++) {
+                loss[p] += evaluation.loss[task * MC_POINTS + p];
+            }
         }
-        loss = cluster_total(linear->cluster, loss);
-        *primal = norm / 2 + loss;
-        *dual = mc_linear_sum(linear) - norm / 2;
+        cluster_sum(linear->cluster, loss, MC_POINTS);
+        *primal = NAME(best_primal)(engine, linear, loss, norm, point);
+        *dual = NAME(sum)(engine, linear) - norm / 2;
         status = 0;
     }
     free(evaluation.loss);
     free(evaluation.s);
     free(evaluation.score);
     return status;
+}
+
+/* Where the mean begins, and what it takes on after a sweep. */
+static void NAME(follow)(struct NAME(engine) * engine, const struct mc_linear *linear,
+                         uint64_t sweeps) {
+    size_t entries = (linear->n_features + (size_t)1) * engine->blocks.width;
+    REAL part = sweeps <= MC_MEAN_SWEEPS ? 1 / (REAL)sweeps : 1 / (REAL)MC_MEAN_SWEEPS;
+    for (size_t e = 0; engine->mean && e < entries; e++) {
+        engine->mean[e] += part * (engine->W[e] - engine->mean[e]);
+    }
+}
+
+/* Tells linear the weights of a point of the primal that is not W(alpha). */
+static void NAME(give_weights)(const struct NAME(engine) * engine, struct mc_linear *linear,
+                               enum mc_point point) {
+    size_t width = engine->blocks.width, k = linear->shape.k;
+    linear->apart = point != MC_LAST;
+    for (size_t f = 0; linear->apart && f <= linear->n_features; f++) {
+        double sum = 0, *to = linear->weights + f * k;
+        for (size_t c = 0; c < k; c++) {
+            double mean = (double)engine->mean[f * width + c];
+            to[c] = point == MC_MEAN ? mean : (mean + (double)engine->W[f * width + c]) / 2;
+            sum += to[c];
+        }
+        for (size_t c = 0; linear->shape.form->centred && c < k; c++) {
+            to[c] -= sum / (double)k;
+        }
+    }
 }

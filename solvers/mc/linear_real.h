@@ -7,7 +7,10 @@
 struct NAME(engine) {
     struct NAME(blocks) blocks;
     REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
+    REAL *mean;          /* (n_features + 1, width): of W over the last sweeps; NULL: not kept, */
+    bool with_mean;      /* it is looked at */
     REAL *s, *alpha, *u; /* (width) of the row at hand */
+    REAL *alphas;        /* (n, width): linear->alpha while this runs; NULL: that itself */
     double *row;         /* (k) */
     REAL factor;         /* of what steps do to W; 1 but for rounds of ranks, which have */
     REAL *common;        /* W as all ranks had it, where the round began, */
@@ -52,8 +55,10 @@ static inline __attribute__((always_inline)) void NAME(gather)(const struct mc_r
 }
 
 /* s (width) = W'x, the constant feature included. */
-DISPATCH static void NAME(row_scores)(const struct mc_row *row, double bias, const REAL *W,
-                                      size_t n_features, size_t width, REAL *s) {
+static inline __attribute__((always_inline)) void NAME(row_scores)(const struct mc_row *row,
+                                                                   double bias, const REAL *W,
+                                                                   size_t n_features, size_t width,
+                                                                   REAL *s) {
     const REAL *constant = W + n_features * width;
     for (size_t c = 0; c < width; c++) {
         s[c] = (REAL)bias * constant[c];
@@ -87,8 +92,10 @@ NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, si
 }
 
 /* W += x u'. */
-DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REAL *W,
-                                      size_t n_features, size_t width, const REAL *u) {
+static inline __attribute__((always_inline)) void NAME(update_inline)(const struct mc_row *row,
+                                                                      double bias, REAL *W,
+                                                                      size_t n_features,
+                                                                      size_t width, const REAL *u) {
     REAL *constant = W + n_features * width;
     for (size_t c = 0; c < width; c++) {
         constant[c] += (REAL)bias * u[c];
@@ -104,6 +111,11 @@ DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REA
     if (c < width) {
         NAME(scatter)(row, W + c, width, u + c, 1);
     }
+}
+
+DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REAL *W,
+                                      size_t n_features, size_t width, const REAL *u) {
+    NAME(update_inline)(row, bias, W, n_features, width, u);
 }
 
 /* The same where only a few classes change. */
@@ -169,6 +181,19 @@ static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_lin
         .u = memory_zeros(width, sizeof(REAL), "a block", err),
         .row = memory_zeros(width, sizeof(double), "a block", err),
         .factor = 1};
+    if (linear->weights) {
+        engine->mean =
+            memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err);
+        if (!engine->mean) {
+            return -1;
+        }
+    }
+    if (!linear->cluster && linear->alpha.dense) {
+        engine->alphas = memory_zeros(linear->n, width * sizeof(REAL), "dual variables", err);
+        if (!engine->alphas) {
+            return -1;
+        }
+    }
     if (linear->cluster) {
         size_t rows = linear->n_features + (size_t)1;
         engine->common = memory_zeros(rows, width * sizeof(REAL), "weights", err);
@@ -187,8 +212,10 @@ static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_lin
 static void NAME(engine_free)(struct NAME(engine) * engine) {
     free(engine->blocks.v);
     free(engine->W);
+    free(engine->mean);
     free(engine->s);
     free(engine->alpha);
+    free(engine->alphas);
     free(engine->u);
     free(engine->row);
     free(engine->common);
@@ -198,6 +225,7 @@ static void NAME(engine_free)(struct NAME(engine) * engine) {
     *engine = (struct NAME(engine)){0};
 }
 
+/* engine->alpha (width) = that of row i; and back. */
 static inline void NAME(load)(struct NAME(engine) * engine, const struct mc_alpha *alpha,
                               size_t i) {
     size_t k = engine->blocks.k;
@@ -218,6 +246,25 @@ static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alp
         to[c] = (double)engine->alpha[c];
     }
     return alpha->dense ? 0 : mc_alpha_store(alpha, i, engine->row, err);
+}
+
+/* All alpha to this engine's own; and back. */
+static void NAME(take_alpha)(struct NAME(engine) * engine, const struct mc_linear *linear) {
+    size_t k = engine->blocks.k, width = engine->blocks.width;
+    for (size_t i = 0; engine->alphas && i < linear->n; i++) {
+        for (size_t c = 0; c < k; c++) {
+            engine->alphas[i * width + c] = (REAL)linear->alpha.dense[i * k + c];
+        }
+    }
+}
+
+static void NAME(give_alpha)(const struct NAME(engine) * engine, struct mc_linear *linear) {
+    size_t k = engine->blocks.k, width = engine->blocks.width;
+    for (size_t i = 0; engine->alphas && i < linear->n; i++) {
+        for (size_t c = 0; c < k; c++) {
+            linear->alpha.dense[i * k + c] = (double)engine->alphas[i * width + c];
+        }
+    }
 }
 
 /* In rounds_real.h. */
@@ -264,57 +311,7 @@ static inline void NAME(lengthen)(struct NAME(engine) * engine) {
     }
 }
 
-/* Steps at the rows order[0..n), one after the other, while there is time; their gains go to the
- * sampling. */
-static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
-                       const uint32_t *order, size_t n, const struct monitor *monitor,
-                       struct error *err) {
-    size_t width = engine->blocks.width, k = linear->shape.k, work = 0;
-    REAL margin = engine->blocks.margin;
-    for (size_t t = 0; t < n; t++) {
-        size_t i = order[t], y = linear->y[i];
-        if (linear->q[i] == 0) {
-            continue;
-        }
-        struct mc_row row = mc_linear_row(linear, i);
-        work += width * (row.n + 1);
-        if (work > MC_UNWATCHED) {
-            work = 0;
-            if (monitor_late(monitor)) {
-                break;
-            }
-        }
-        NAME(row_scores)(&row, linear->bias, engine->W, linear->n_features, width, engine->s);
-        NAME(load)(engine, &linear->alpha, i);
-        REAL gain = NAME(row_step)(&engine->blocks, y, NAME(at_most)(linear->cap[y]),
-                                   engine->factor * margin * margin * (REAL)linear->q[i], engine->s,
-                                   engine->alpha, engine->u);
-        mc_sampling_gain(&linear->sampling, i, (double)gain);
-        if (gain == 0) {
-            continue;
-        }
-        NAME(lengthen)(engine);
-        size_t n_changed = k;
-        if (width > MC_FEW_CLASSES) {
-            n_changed = 0;
-            for (size_t c = 0; c < k; c++) {
-                linear->changed[n_changed] = (uint32_t)c;
-                n_changed += engine->u[c] != 0;
-            }
-        }
-        if (n_changed * 8 < width) {
-            NAME(row_update_few)
-            (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
-             n_changed);
-        } else {
-            NAME(row_update)(&row, linear->bias, engine->W, linear->n_features, width, engine->u);
-        }
-        if (NAME(store)(engine, &linear->alpha, i, err) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
+#include "solvers/mc/sweep_real.h"
 
 /* s (n) = x'W at some classes. */
 static void NAME(row_scores_few)(const struct mc_row *row, double bias, const REAL *W,
@@ -339,7 +336,7 @@ static void NAME(row_scores_few)(const struct mc_row *row, double bias, const RE
  * stay at 0 most of the time, and are looked at again by the next full sweep. */
 static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *linear,
                             const uint32_t *order, size_t n) {
-    REAL margin = engine->blocks.margin;
+    REAL square = NAME(square)(engine, linear);
     struct NAME(blocks) blocks = engine->blocks;
     for (size_t t = 0; t < n; t++) {
         size_t i = order[t], m = linear->alpha.list[i].n;
@@ -361,9 +358,9 @@ static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *line
         NAME(row_scores_few)
         (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, linear->changed,
          m + 1, engine->s);
-        REAL gain = NAME(row_step)(&blocks, m, NAME(at_most)(linear->cap[linear->y[i]]),
-                                   engine->factor * margin * margin * (REAL)linear->q[i], engine->s,
-                                   engine->alpha, engine->u);
+        REAL gain =
+            NAME(row_step)(&blocks, m, NAME(at_most)(linear->cap[linear->y[i]]),
+                           square * (REAL)linear->q[i], engine->s, engine->alpha, engine->u);
         mc_sampling_gain(&linear->sampling, i, (double)gain);
         if (gain == 0) {
             continue;
@@ -410,14 +407,17 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
     }
     if (status == 0) {
         NAME(rebuild)(&engine, linear);
+        NAME(take_alpha)(&engine, linear);
         linear->end = RUNNING;
     }
     double best = INFINITY, primal = linear->primal, dual = linear->dual;
+    enum mc_point point = MC_LAST;
     uint64_t start = linear->sweeps, best_at = start, last_at = start;
     double last = INFINITY;
     for (uint64_t next = start + 2; status == 0;) {
         if (linear->sweeps >= next && !monitor_late(monitor)) {
-            status = NAME(evaluate)(&engine, linear, &primal, &dual, err);
+            engine.with_mean = engine.mean && last <= NEAR_MEAN * linear->aim;
+            status = NAME(evaluate)(&engine, linear, &primal, &dual, &point, err);
             double gap = gap_relative(primal, dual);
             if (!isfinite(gap) || gap_reached(primal, dual, linear->aim)) {
                 linear->end = isfinite(gap) ? REACHED : OVERFLOWED;
@@ -449,10 +449,16 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
         if (status == 0) {
             status = linear->cluster ? NAME(sweep_together)(&engine, linear, monitor, err)
                                      : NAME(sweep_alone)(&engine, linear, monitor, err);
+            NAME(follow)(&engine, linear, linear->sweeps - start);
+            point = MC_LAST;
         }
     }
     linear->primal = primal;
     linear->dual = dual;
+    if (status == 0) {
+        NAME(give_alpha)(&engine, linear);
+        NAME(give_weights)(&engine, linear, point);
+    }
     NAME(engine_free)(&engine);
     return status;
 }

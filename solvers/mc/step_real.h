@@ -12,6 +12,13 @@ enum { NAME(LANES) = 64 / sizeof(REAL) };
 typedef REAL NAME(half) __attribute__((vector_size(32)));
 typedef REAL NAME(quarter) __attribute__((vector_size(16)));
 
+/* number = first, first + 1 .. */
+static inline __attribute__((always_inline)) void NAME(count)(NAME(lanes) * number, SIGNED first) {
+    for (SIGNED l = 0; l < (SIGNED)NAME(LANES); l++) {
+        (*number)[l] = first + l;
+    }
+}
+
 /* The sum of all lanes, by halves: one after the other they would wait for each other. */
 static inline __attribute__((always_inline)) REAL NAME(total)(const NAME(vector) * x) {
     NAME(half) half[2];
@@ -166,10 +173,71 @@ static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_o
     *eta = *theta - 2 * kappa * cap;
 }
 
+/* Of v as joined_root has it. */
+struct NAME(held) {
+    REAL sum, count; /* of v where alpha was above 0, and how many they are */
+    REAL old;        /* sum of alpha */
+};
+
+/* theta with sum of the others = min(theta, cap), for kappa = 1 and without an own term, as the
+ * distance from held->old, of which v is short too: the sum less that is convex and falls, so Newton
+ * goes to the left of its root at once and on from there. It starts where alpha above 0 stay those,
+ * which near the optimum is the root. */
+static inline __attribute__((always_inline)) REAL
+NAME(joined_root)(const struct NAME(blocks) * blocks, REAL cap, const struct NAME(held) * held) {
+    const REAL none = NAME(HUGE);
+    REAL old = held->old, rest = cap - old;
+    REAL theta = (held->sum - old) / (held->count + 1);
+    if (theta > rest) {
+        theta = held->count > 0 ? (held->sum - cap) / held->count : rest;
+    }
+    for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
+        REAL middle;
+        REAL sum = NAME(clipped)(blocks->v, blocks->width, theta, none, &middle);
+        bool below = theta < rest;
+        REAL over = sum - (below ? theta + old : cap);
+        REAL slope = middle + (below ? 1 : 0);
+        REAL next = slope > 0 ? theta + over / slope : rest;
+        bool exact = (over < 0 ? -over : over) <= NAME(CLOSE) * cap || next == theta;
+        theta = next;
+        if (exact) {
+            break;
+        }
+    }
+    return theta;
+}
+
+/* theta and eta of the new alpha, from v with the shift of theta by the old alpha taken along. */
+static inline __attribute__((always_inline)) REAL
+NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL shift,
+                 REAL others_old, REAL *eta) {
+    const REAL *v = blocks->v;
+    size_t width = blocks->width;
+    REAL kappa = blocks->kappa, middle, theta = 0;
+    REAL full = kappa * cap; /* theta where the box has a sum of cap: beyond it the sum binds */
+    bool bound = blocks->maximum && !blocks->own;
+    *eta = 0;
+    /* where it did not bind before it seldom does */
+    if (!bound || (kappa != 0 && others_old < (REAL)0.99 * cap) ||
+        NAME(clipped)(v, width, full, NAME(HUGE), &middle) <= cap) {
+        theta = kappa != 0 ? NAME(box_root)(blocks, v_own, cap, shift) : 0;
+        *eta = -theta;
+        bound = bound && kappa * (theta - full) > 0;
+    }
+    if (bound) {
+        theta = NAME(simplex_root)(blocks, cap, full);
+    } else if (blocks->maximum && blocks->own &&
+               NAME(clipped)(v, width, theta, cap, &middle) + NAME(clip_one)(v_own - *eta, cap) >
+                   cap) {
+        NAME(total_root)(blocks, v_own, cap, &theta, eta);
+    }
+    return theta;
+}
+
 /* One exact step of a row of class y: q = M^2 |x|^2 > 0, s its scores, which may be off by a
  * constant where margins are relative or centred. alpha gets its new value, u the change of the
- * row's coefficients (the mean is not taken off). Returns the gain of the dual; 0 with u = 0 when
- * nothing changes. */
+ * row's coefficients (the mean is not taken off). Returns the gain of the dual, which
+ * rounding may take below 0, but is not 0; or 0, with alpha and u as they were, when nothing changes. */
 static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(blocks) * blocks,
                                                              size_t y, REAL cap, REAL q,
                                                              const REAL *s, REAL *alpha, REAL *u) {
@@ -178,81 +246,82 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
      * it is stepped in as if it were longer, which gains too and leads to the same */
     REAL least = blocks->maximum ? NAME(SHORT) / cap : 0, scale = 1 / (q > least ? q : least);
     REAL kappa = blocks->kappa, margin = blocks->margin, centre = 0;
-    NAME(vector) sums = {0}, score_sums = {0};
-    for (size_t c = 0; c < width; c += NAME(LANES)) {
-        sums += *(const NAME(vector) *)(alpha + c);
-        score_sums += *(const NAME(vector) *)(s + c);
+    bool joined = blocks->relative && blocks->maximum;
+    const NAME(vector) zero = {0}, one = 1 + zero, caps = cap + zero, none = zero - NAME(HUGE);
+    REAL s_own = s[y], own_old = blocks->own ? alpha[y] : 0;
+    REAL base = (blocks->relative ? 1 - margin * s_own : 1) * scale;
+    NAME(vector) sums = zero, score_sums = zero, held_sums = zero, counts = zero;
+    NAME(lanes) own, number;
+    NAME(count)(&own, -(SIGNED)y);
+    NAME(count)(&number, 0);
+    for (size_t c = 0; c < width; c += NAME(LANES), own += NAME(LANES), number += NAME(LANES)) {
+        NAME(vector) at = *(const NAME(vector) *)(alpha + c);
+        NAME(vector) score = *(const NAME(vector) *)(s + c);
+        NAME(vector) v = at + score * (margin * scale) + base;
+        NAME(lanes) in = (own != 0) & (number < (SIGNED)blocks->k);
+        in = blocks->others ? in : (NAME(lanes))zero;
+        v = (NAME(vector))((in & (NAME(lanes))v) | (~in & (NAME(lanes))none));
+        *(NAME(vector) *)(blocks->v + c) = v;
+        sums += (NAME(vector))(in & (NAME(lanes))at);
+        if (blocks->centred) {
+            score_sums += score;
+        }
+        if (joined) {
+            NAME(lanes) held = at > zero;
+            held_sums += (NAME(vector))(held & (NAME(lanes))v);
+            counts += (NAME(vector))(held & (NAME(lanes))one);
+        }
     }
-    REAL own_old = alpha[y], s_own = s[y];
-    REAL others_old = NAME(total)(&sums) - own_old;
+    REAL others_old = NAME(total)(&sums), theta, eta = 0;
     if (blocks->centred) {
         centre = NAME(total)(&score_sums) / (REAL)blocks->k;
     }
     REAL shift = kappa * (others_old - own_old);
     REAL v_own = own_old + (1 - s_own + centre) * scale - shift;
-    REAL base = (blocks->relative ? 1 - margin * s_own : 1 - centre) * scale + shift;
-    REAL *v = blocks->v;
-    if (blocks->others) {
-        for (size_t c = 0; c < width; c += NAME(LANES)) {
-            *(NAME(vector) *)(v + c) = *(const NAME(vector) *)(alpha + c) +
-                                       *(const NAME(vector) *)(s + c) * (margin * scale) + base;
-        }
-        v[y] = -NAME(HUGE);
-        for (size_t c = blocks->k; c < width; c++) {
-            v[c] = -NAME(HUGE);
-        }
-    }
-    REAL full = kappa * cap; /* theta where the box has a sum of cap: beyond it the sum binds */
-    REAL theta, eta = 0, middle;
-    bool bound = blocks->maximum && !blocks->own;
-    /* where it did not bind before it seldom does */
-    if (!bound || (kappa != 0 && others_old < (REAL)0.99 * cap) ||
-        NAME(clipped)(v, width, full, NAME(HUGE), &middle) <= cap) {
-        theta = kappa != 0 ? NAME(box_root)(blocks, v_own, cap, shift) : 0;
-        eta = -theta;
-        bound = bound && kappa * (theta - full) > 0;
-    }
-    if (bound) {
-        theta = NAME(simplex_root)(blocks, cap, full);
-    } else if (blocks->maximum && blocks->own &&
-               NAME(clipped)(v, width, theta, cap, &middle) + NAME(clip_one)(v_own - eta, cap) >
-                   cap) {
-        NAME(total_root)(blocks, v_own, cap, &theta, &eta);
-    }
-    /* the new alpha; its change, against which the scores are summed up */
-    NAME(vector) change_sums = {0}, linear = {0}, square = {0}, zero = {0}, caps = cap + zero;
-    if (blocks->others) {
-        for (size_t c = 0; c < width; c += NAME(LANES)) {
-            NAME(vector) *at = (NAME(vector) *)(alpha + c);
-            NAME(vector) now = *(const NAME(vector) *)(v + c) - theta;
-            NAME(clip)(&now, &caps);
-            NAME(vector) change = now - *at;
-            *at = now;
-            *(NAME(vector) *)(u + c) = zero - margin * change;
-            change_sums += change;
-            linear += change * *(const NAME(vector) *)(s + c);
-            square += change * change;
-        }
-        /* the own class went along as if it were one of the others, from own_old to 0 */
-        change_sums[0] += own_old;
-        linear[0] += own_old * s_own;
-        square[0] -= own_old * own_old;
+    if (joined) {
+        const struct NAME(held) held = {NAME(total)(&held_sums), NAME(total)(&counts), others_old};
+        theta = NAME(joined_root)(blocks, cap, &held);
     } else {
         for (size_t c = 0; c < width; c += NAME(LANES)) {
-            *(NAME(vector) *)(u + c) = zero;
+            *(NAME(vector) *)(blocks->v + c) += shift - centre * scale;
         }
+        theta = NAME(find_theta)(blocks, v_own, cap, shift, others_old, &eta);
+    }
+    /* the change of the others, against which the scores are summed up */
+    NAME(vector) change_sums = zero, linear = zero, square = zero;
+    NAME(count)(&own, -(SIGNED)y);
+    for (size_t c = 0; c < width; c += NAME(LANES), own += NAME(LANES)) {
+        NAME(vector) now = *(const NAME(vector) *)(blocks->v + c) - theta;
+        NAME(clip)(&now, &caps);
+        *(NAME(vector) *)(blocks->v + c) = now;
+        NAME(vector) change = now - *(const NAME(vector) *)(alpha + c);
+        change = (NAME(vector))((own != 0) & (NAME(lanes))change);
+        change_sums += change;
+        linear += change * *(const NAME(vector) *)(s + c);
+        square += change * change;
     }
     REAL own_new = blocks->own ? NAME(clip_one)(v_own - eta, cap) : 0;
     REAL own_change = own_new - own_old, changes = NAME(total)(&change_sums);
-    alpha[y] = own_new;
-    u[y] = blocks->relative ? margin * changes : own_change;
     REAL squares = NAME(total)(&square) + own_change * own_change;
-    if (squares == 0) {
+    if (squares <= NAME(NOTHING) * cap * cap) {
         return 0;
+    }
+    NAME(vector) own_u = (blocks->relative ? margin * changes : own_change) + zero;
+    NAME(vector) own_alpha = own_new + zero;
+    NAME(count)(&own, -(SIGNED)y);
+    for (size_t c = 0; c < width; c += NAME(LANES), own += NAME(LANES)) {
+        NAME(vector) *at = (NAME(vector) *)(alpha + c);
+        NAME(vector) now = *(const NAME(vector) *)(blocks->v + c);
+        NAME(vector) change = margin * (*at - now);
+        NAME(lanes) is_own = own == 0;
+        *(NAME(vector) *)(u + c) =
+            (NAME(vector))((is_own & (NAME(lanes))own_u) | (~is_own & (NAME(lanes))change));
+        *at = (NAME(vector))((is_own & (NAME(lanes))own_alpha) | (~is_own & (NAME(lanes))now));
     }
     REAL slope = blocks->relative ? changes * (1 - margin * s_own) + margin * NAME(total)(&linear)
                                   : changes * (1 - centre) + NAME(total)(&linear) +
                                         own_change * (1 - s_own + centre);
     REAL along = changes - own_change;
-    return slope - q * (squares + kappa * along * along) / 2;
+    REAL gain = slope - q * (squares + kappa * along * along) / 2;
+    return gain != 0 ? gain : -1 / NAME(HUGE);
 }

@@ -1,0 +1,145 @@
+/* Sweeps of steps, one row after the other, included by linear_real.h for float and for double. Not a
+ * header for anybody else.
+ *
+ * The loop is compiled for the usual few vectors of classes and for relative margins alike, where all
+ * that a step works on stays in registers, and once for all else. */
+
+/* Brings what the rows to come are made of near: they are in no order that the processor could guess. */
+static inline __attribute__((always_inline)) void NAME(fetch)(const struct NAME(engine) * engine,
+                                                              const struct mc_linear *linear,
+                                                              const uint32_t *order, size_t left) {
+    enum { LINE = 64 / sizeof(float) };
+    if (left > 2 * MC_ROWS_AHEAD) {
+        size_t i = order[2 * MC_ROWS_AHEAD], width = engine->blocks.width;
+        __builtin_prefetch(linear->q + i);
+        __builtin_prefetch(linear->y + i);
+        __builtin_prefetch(linear->sampling.preference + i);
+        if (linear->data->row_start) {
+            __builtin_prefetch(linear->data->row_start + i);
+        }
+        for (size_t c = 0; engine->alphas && c < width; c += NAME(LANES)) {
+            __builtin_prefetch(engine->alphas + i * width + c);
+        }
+    }
+    if (left > MC_ROWS_AHEAD) {
+        struct mc_row row = mc_linear_row(linear, order[MC_ROWS_AHEAD]);
+        size_t most = row.n < MC_VALUES_AHEAD ? row.n : MC_VALUES_AHEAD;
+        for (size_t t = 0; t < most; t += LINE) {
+            __builtin_prefetch(row.value + t);
+            __builtin_prefetch(row.column + t);
+        }
+    }
+}
+
+/* What |x|^2 is taken times in a step: steps go beyond the maximum, for less than twice as far the dual
+ * still rises. Rounds of ranks do so by themselves. */
+static REAL NAME(square)(const struct NAME(engine) * engine, const struct mc_linear *linear) {
+    REAL margin = engine->blocks.margin;
+    return engine->factor * margin * margin / (linear->cluster ? 1 : (REAL)FARTHER);
+}
+
+/* Visits the rows order[0..n) while there is time; their gains go to the sampling. vectors: those of a
+ * row's classes, relative margins then with losses joined by their maximum or not; 0: as it comes. */
+static inline __attribute__((always_inline)) int
+NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32_t *order, size_t n,
+            const struct monitor *monitor, size_t vectors, bool maximum, struct error *err) {
+    NAME(vector) some[3][4];
+    struct NAME(blocks) blocks = engine->blocks;
+    REAL *s = engine->s, *u = engine->u;
+    if (vectors > 0) {
+        blocks = (struct NAME(blocks)){.relative = true,
+                                       .others = true,
+                                       .maximum = maximum,
+                                       .k = engine->blocks.k,
+                                       .width = vectors * NAME(LANES),
+                                       .margin = engine->blocks.margin,
+                                       .kappa = 1,
+                                       .v = (REAL *)some[0]};
+        s = (REAL *)some[1];
+        u = (REAL *)some[2];
+    }
+    size_t width = blocks.width, k = blocks.k, work = 0, d = linear->n_features;
+    REAL square = NAME(square)(engine, linear);
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order[t], y = linear->y[i];
+        NAME(fetch)(engine, linear, order + t, n - t);
+        if (linear->q[i] == 0) {
+            continue;
+        }
+        struct mc_row row = mc_linear_row(linear, i);
+        work += width * (row.n + 1);
+        if (work > MC_UNWATCHED) {
+            work = 0;
+            if (monitor_late(monitor)) {
+                break;
+            }
+        }
+        NAME(row_scores)(&row, linear->bias, engine->W, d, width, s);
+        REAL *alpha = engine->alphas ? engine->alphas + i * width : engine->alpha;
+        if (!engine->alphas) {
+            NAME(load)(engine, &linear->alpha, i);
+        }
+        REAL gain = NAME(step)(&blocks, y, NAME(at_most)(linear->cap[y]),
+                               square * (REAL)linear->q[i], s, alpha, u);
+        mc_sampling_gain(&linear->sampling, i, (double)gain);
+        if (gain == 0) {
+            continue;
+        }
+        NAME(lengthen)(engine);
+        size_t n_changed = k;
+        if (width > MC_FEW_CLASSES) {
+            n_changed = 0;
+            for (size_t c = 0; c < k; c++) {
+                linear->changed[n_changed] = (uint32_t)c;
+                n_changed += u[c] != 0;
+            }
+        }
+        if (n_changed * 8 < width) {
+            NAME(row_update_few)
+            (&row, linear->bias, engine->W, d, width, u, linear->changed, n_changed);
+        } else {
+            NAME(update_inline)(&row, linear->bias, engine->W, d, width, u);
+        }
+        if (!engine->alphas && NAME(store)(engine, &linear->alpha, i, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+#define SWEEP(name, vectors, maximum)                                                              \
+    DISPATCH static int NAME(name)(struct NAME(engine) * engine, struct mc_linear * linear,        \
+                                   const uint32_t *order, size_t n, const struct monitor *monitor, \
+                                   struct error *err) {                                            \
+        return NAME(visit)(engine, linear, order, n, monitor, vectors, maximum, err);              \
+    }
+
+SWEEP(sweep_any, 0, false)
+SWEEP(sweep_sums_1, 1, false)
+SWEEP(sweep_sums_2, 2, false)
+SWEEP(sweep_sums_4, 4, false)
+SWEEP(sweep_maxima_1, 1, true)
+SWEEP(sweep_maxima_2, 2, true)
+SWEEP(sweep_maxima_4, 4, true)
+
+#undef SWEEP
+
+/* Steps at the rows order[0..n), one after the other, while there is time. */
+static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
+                       const uint32_t *order, size_t n, const struct monitor *monitor,
+                       struct error *err) {
+    bool maximum = engine->blocks.maximum, fixed = engine->blocks.relative && engine->alphas;
+    switch (fixed ? engine->blocks.width / NAME(LANES) : 0) {
+    case 1:
+        return (maximum ? NAME(sweep_maxima_1) : NAME(sweep_sums_1))(engine, linear, order, n,
+                                                                     monitor, err);
+    case 2:
+        return (maximum ? NAME(sweep_maxima_2) : NAME(sweep_sums_2))(engine, linear, order, n,
+                                                                     monitor, err);
+    case 4:
+        return (maximum ? NAME(sweep_maxima_4) : NAME(sweep_sums_4))(engine, linear, order, n,
+                                                                     monitor, err);
+    default:
+        return NAME(sweep_any)(engine, linear, order, n, monitor, err);
+    }
+}
