@@ -6,7 +6,8 @@ static const double MOST_GRADE = 60;
 
 int grades_of(double target, double *grade, struct error *err) {
     if (target != floor(target) || fabs(target) > MOST_GRADE) {
-        return error_set(err, ERROR_RUNTIME, "a cost per ndcg wants grades: not %g", target);
+        return error_set(err, ERROR_RUNTIME, "a cost per ndcg or gain wants grades: not %g",
+                         target);
     }
     *grade = fmax(0, target);
     return 0;

@@ -137,7 +137,8 @@ int preferences_cost(const struct preferences *preferences, size_t first, double
         weight = found && query == preferences->row[first].query ? own : weight;
     }
     *cost = ball_multiply(ball_of(task->model.cost), ball_of(weight));
-    if (task_text(task, "cost-per") && pairs > 0) {
+    bool by_gain = preferences->gain && !preferences->discount;
+    if (task_text(task, "cost-per") && pairs > 0 && !by_gain) {
         *cost = ball_divide(*cost, preferences->gain ? preferences->ideal[first] : ball_of(pairs));
     }
     return 0;
@@ -223,7 +224,8 @@ int preferences_create(struct preferences *preferences, const struct task *task,
     preferences->row = memory_array(preferences->n, sizeof *preferences->row, "rows", err);
     preferences->place = memory_array(preferences->n, sizeof *preferences->place, "rows", err);
     const char *unit = task_text(task, "cost-per");
-    bool graded = unit && strcmp(unit, "ndcg") == 0;
+    bool by_gain = unit && strcmp(unit, "gain") == 0;
+    bool graded = by_gain || (unit && strcmp(unit, "ndcg") == 0);
     int status = preferences->row && preferences->place ? 0 : -1;
     if (status < 0 || read_window(preferences, err) < 0 ||
         read_share(task, &share, &seed, err) < 0) {
@@ -233,6 +235,10 @@ int preferences_create(struct preferences *preferences, const struct task *task,
     if (sort_rows(preferences, graded, err) < 0 || (graded && weigh(preferences, err) < 0)) {
         preferences_free(preferences);
         return -1;
+    }
+    if (by_gain) {
+        free(preferences->discount);
+        preferences->discount = NULL;
     }
     if (share < 1 && draw(preferences, share, seed, err) < 0) {
         preferences_free(preferences);

@@ -23,7 +23,8 @@ struct preferences {
     struct preference_row *row; /* (n) by query, target and number: a row's place */
     uint32_t *place;            /* (n) of each row */
     double low, high;
-    struct ball *gain, *discount; /* (n) with a cost per ndcg: of each place; else NULL */
+    struct ball *gain, *discount; /* (n) with a cost per ndcg: of each place; else NULL. Per
+                                     gain: gain alone */
     struct ball *ideal;           /* (n) DCG* of the query that begins there */
     size_t *bit;                  /* (n) sampled: of each place's first pair in `kept`; else NULL */
     uint8_t *kept;
@@ -40,7 +41,7 @@ size_t preferences_end(const struct preferences *preferences, size_t first);
 /* The number of pairs of a query. */
 double preferences_count(const struct preferences *preferences, size_t first, size_t end);
 
-/* What the pairs of a query are worth together: their number, or with a cost per ndcg the sum of
+/* What the pairs of a query are worth together: their number, or with a cost per ndcg or gain the sum of
  * preferences_worth. */
 struct ball preferences_total(const struct preferences *preferences, size_t first, size_t end,
                               double pairs);
@@ -55,8 +56,10 @@ static inline struct ball preferences_worth(const struct preferences *preference
     if (!preferences->gain) {
         return ball_of(1);
     }
-    return ball_multiply(ball_subtract(preferences->gain[a], preferences->gain[b]),
-                         ball_subtract(preferences->discount[a], preferences->discount[b]));
+    struct ball gain = ball_subtract(preferences->gain[a], preferences->gain[b]);
+    return preferences->discount ? ball_multiply(gain, ball_subtract(preferences->discount[a],
+                                                                     preferences->discount[b]))
+                                 : gain;
 }
 
 /* Whether the row at place a is preferred to that at place b < a of its query. */

@@ -2,7 +2,7 @@
  * (i, j) of one query with low <= r_i - r_j <= high,
  *   min 1/2 |f|^2 + C sum over P of v l(1 - (s_i - s_j)),
  *   D = sum alpha [- alpha^2 / 4 C v] - 1/2 |A'alpha|^2,  0 <= alpha [<= C v],
- * v of its query, or with a cost per ndcg times what the pair is worth (check/preferences.h).
+ * v of its query, or with a cost per ndcg or gain times what the pair is worth (check/preferences.h).
  * The proof has alpha by points: scores t of the rows, a weight and a smoothing mu each, alpha = C v sum
  * of weight a, with a = clip(u / mu, 0, 1), at mu = 0 the step at u = 0, or 2 max(0, u) with the square, u
  * = 1 - (t_i - t_j). Whatever a comes out is feasible: it is taken for exact. Without points the proof
@@ -371,7 +371,8 @@ static int check_pairs(struct rank *rank, struct error *err) {
 static int check_unit(struct task *task, const char *unit, struct error *err) {
     static const char *const keys[] = {"cost-per", "gain"};
     const char *gain = task_text(task, "gain");
-    if (unit && strcmp(unit, "query") != 0 && strcmp(unit, "ndcg") != 0) {
+    if (unit && strcmp(unit, "query") != 0 && strcmp(unit, "ndcg") != 0 &&
+        strcmp(unit, "gain") != 0) {
         return error_set(err, ERROR_RUNTIME, "not a unit of the cost: '%.100s'", unit);
     }
     if (gain && strcmp(gain, "linear") != 0) {

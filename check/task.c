@@ -227,8 +227,8 @@ static int align_columns(struct task *task, struct error *err) {
     if (scale_by_column(&model->scale)) {
         return model->columns.at ? data_select(rows, &model->columns, err) : 0;
     }
-    if (model->kernel.type == KERNEL_PRECOMPUTED) {
-        return 0;
+    if (model->kernel.type == KERNEL_PRECOMPUTED || model->scale.query_means > 0) {
+        return 0; /* behind the rows' own columns come those of queries */
     }
     int few = model->columns.at != NULL;
     if (rows->row_start && model->vectors.row_start) {

@@ -1,5 +1,6 @@
 /* A fit of cross-validation: the rows of its fold, the solver, and the scores of what is held out. */
 #include "driver/crossval_private.h"
+#include "driver/training_data.h"
 
 #include "common/base/memory.h"
 #include "common/data/scale.h"
@@ -41,8 +42,7 @@ static int take_data(struct fold *fold, const struct round *round, struct error 
         return 0;
     }
     struct scale scale = {0};
-    enum scale_kind kind = (enum scale_kind)options_choice(crossval->options, "scale");
-    int status = scale_fit(&scale, kind, &fold->train, NULL, err);
+    int status = training_data_fit_scale(&scale, crossval->options, &fold->train, NULL, err);
     if (status == 0) {
         status = scale_apply(&scale, &fold->train, err);
     }

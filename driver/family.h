@@ -30,8 +30,9 @@ enum {
     FAMILY_BIAS = 16,       /* -B */
     FAMILY_LIBLINEAR = 32,  /* --liblinear */
     FAMILY_EXPORT = FAMILY_LIBSVM | FAMILY_LIBLINEAR,
-    FAMILY_ROW_WEIGHTS = 64, /* --row-weights */
-    FAMILY_KERNEL = 128,     /* -t, -d, -g, -r, -m; without it the kernel is linear */
+    FAMILY_ROW_WEIGHTS = 64,     /* --row-weights */
+    FAMILY_KERNEL = 128,         /* -t, -d, -g, -r, -m; without it the kernel is linear */
+    FAMILY_QUERY_FEATURES = 512, /* --query-features */
     FAMILY_SPREAD_GRAM =
         256 /* no option: of the kernel matrix solvers ask what a spread one gives, which
                                 are products with one vector, and entries (gram_create_spread) */

@@ -25,8 +25,7 @@ static struct cluster *sharing(const struct plain_fit_setup *setup) {
 static int scale_data(struct plain_fit *fit, struct data *data, struct cluster *spread,
                       struct error *err) {
     const struct options *options = fit->point.options;
-    enum scale_kind kind = (enum scale_kind)options_choice(options, "scale");
-    if (scale_fit(&fit->scale, kind, data, spread, err) < 0) {
+    if (training_data_fit_scale(&fit->scale, options, data, spread, err) < 0) {
         return -1;
     }
     return training_data_scale_looks(options) ? scale_apply(&fit->scale, data, err) : 0;

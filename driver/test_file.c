@@ -16,6 +16,8 @@ struct work {
     const struct test_file *test;
     struct input *input; /* NULL: the rows are in memory, */
     size_t n_taken;      /* and so many of them have been taken */
+    struct data
+        whole; /* all rows of the file, which features of queries want together; else empty */
     struct data block;
     double *scores; /* (rows of the block, n_scores), room for n_room numbers */
     size_t n_room;
@@ -35,6 +37,7 @@ static void close_work(struct work *work) {
     }
     input_close(work->input);
     data_free(&work->block);
+    data_free(&work->whole);
     free(work->scores);
     free(work->first_scores);
 }
@@ -63,18 +66,23 @@ static int open_work(struct work *work, struct error *err) {
         predictor->measures->create(&work->measures, test->options, test->model, err) < 0) {
         return -1;
     }
-    return test->rows ? 0 : input_open(&work->input, test->path, &format, test->threads, err);
+    if (test->rows) {
+        return 0;
+    }
+    return test->model->scale.query_means > 0
+               ? input_read(&work->whole, test->path, &format, test->threads, err)
+               : input_open(&work->input, test->path, &format, test->threads, err);
 }
 
 /* The next rows in place of the block; none are left at the end. */
 static int next_block(struct work *work, struct error *err) {
-    const struct data *rows = work->test->rows;
-    if (!rows) {
+    const struct data *rows = work->test->rows ? work->test->rows : &work->whole;
+    if (work->input) {
         return input_next(work->input, &work->block, err);
     }
     size_t left = rows->n_rows - work->n_taken;
     size_t each = rows->n_rows ? data_values(rows) / rows->n_rows : 0, n = 1 + VALUES / (each + 1);
-    n = n < left ? n : left;
+    n = n < left && !work->test->model->scale.query_means ? n : left;
     data_free(&work->block);
     work->block = data_part(rows, work->n_taken, n);
     work->n_taken += n;

@@ -9,6 +9,9 @@
 
 const char *const loss_names[] = {"hinge", "squared-hinge", NULL};
 static const char *const loss_meanings[] = {"max(0, 1 - m)", "max(0, 1 - m)^2", NULL};
+static const char *const query_feature_names[] = {"none", "mean", NULL};
+static const char *const query_feature_meanings[] = {
+    "nothing", "the mean of each feature, when scaled, over the rows of the query", NULL};
 static const char *const scale_meanings[] = {
     "as they are",
     "mean 0 and standard deviation 1; sparse data is not centred",
@@ -104,6 +107,15 @@ static const struct option_spec common_options[] = {
      .meanings = scale_meanings,
      .help = "scaling of the features, learnt from the training rows, kept in the model and "
              "applied when predicting"},
+    {.name = "query-features",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .initial = "none",
+     .choices = query_feature_names,
+     .meanings = query_feature_meanings,
+     .needs = FAMILY_QUERY_FEATURES,
+     .help = "what a row has besides its own features, for a kernel that is not linear; "
+             "predicting then wants all rows of a query, and their qid"},
     {.letter = 'b',
      .name = "probability",
      .kind = OPTION_COUNT,

@@ -159,7 +159,25 @@ int training_data_gather(struct training_data *training, struct error *err) {
 
 bool training_data_scale_looks(const struct options *options) {
     size_t kind = options_choice(options, "scale");
-    return kind != SCALE_NONE && kind != SCALE_L2;
+    return (kind != SCALE_NONE && kind != SCALE_L2) || training_data_query_features(options);
+}
+
+bool training_data_query_features(const struct options *options) {
+    return options_given(options, "query-features") &&
+           options_choice(options, "query-features") != 0;
+}
+
+int training_data_fit_scale(struct scale *scale, const struct options *options,
+                            const struct data *data, struct cluster *cluster, struct error *err) {
+    enum scale_kind kind = (enum scale_kind)options_choice(options, "scale");
+    if (scale_fit(scale, kind, data, cluster, err) < 0) {
+        return -1;
+    }
+    if (training_data_query_features(options) && scale_add_query_means(scale, data, err) < 0) {
+        scale_free(scale);
+        return -1;
+    }
+    return 0;
 }
 
 uint32_t training_data_checksum(const struct training_data *training) {

@@ -58,7 +58,15 @@ void training_data_free(struct training_data *training);
 /* Gives each rank the rows of all, where they are spread. All ranks of `spread`, which becomes NULL. */
 int training_data_gather(struct training_data *training, struct error *err);
 
-/* True if the scaling of --scale looks at all rows: then it is fitted anew for each fold. */
+/* Fits the scaling that --scale and --query-features say to data. The caller calls scale_free. All ranks. */
+int training_data_fit_scale(struct scale *scale, const struct options *options,
+                            const struct data *data, struct cluster *cluster, struct error *err);
+
+/* Whether rows get features of their queries. */
+bool training_data_query_features(const struct options *options);
+
+/* True if the scaling of --scale or what --query-features adds looks at other rows: then it is fitted anew for
+ * each fold. */
 bool training_data_scale_looks(const struct options *options);
 
 #endif

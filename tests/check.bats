@@ -179,6 +179,8 @@ attacked() {
         verified rank rows -l $loss
         verified rank queries -l $loss --rank-gap 2:inf
         verified rank queries -l $loss --cost-per ndcg -w 2:3 -c 100 -e 1e-6
+        verified rank queries -l $loss --cost-per gain -w 2:3 -e 1e-6
+        verified rank queries -l $loss -t rational --scale quantile --query-features mean -e 1e-6
         verified rank queries -l $loss --cost-per ndcg --gain linear -t rbf --rank-gap 1:2 -e 1e-6
         verified rank queries -l $loss -t rbf --scale std
         verified rank queries -l $loss -t rbf -g 30 -c 1e6 -e 1e-8 # to interior points
@@ -355,6 +357,7 @@ attacked() {
     attacked rank queries -t rbf -g .3
     attacked rank queries -l squared-hinge --cost-per query -w 1:2
     attacked rank queries --cost-per ndcg --gain linear -c 10
+    attacked rank queries --cost-per gain --gain linear
     attacked rank queries -t rbf -g .3 --pairs .5
     attacked rank queries -t rbf -g .3 --pair-features exterior
     attacked rank queries -l squared-hinge --pair-features exterior --pairs .5 -w 1:2

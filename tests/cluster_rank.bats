@@ -45,6 +45,7 @@ answers() {
     answers 2 -l 0 --solver fw -e 1e-2
     answers 3 -l 1 -c 1e-3 --cost-per query --rank-gap 1:2
     answers 3 -l 0 --cost-per ndcg -e 1e-5
+    answers 3 -l 1 --cost-per gain
 }
 
 @test "cluster: conjugate gradients, of more features than a Hessian is for" {

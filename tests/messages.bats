@@ -49,6 +49,10 @@ rank|--libsvm l -t rbf --scale std|--libsvm: that format has no place for --scal
 rank|--liblinear l -t rbf|--liblinear: that format does not have the rbf kernel
 rank|--libsvm l -t minmax|--libsvm: that format does not have the minmax kernel
 rank|--libsvm l --pair-features exterior|no other program knows pair features
+rank|--query-features mean|--query-features wants a kernel of features that is not linear
+rank|-t precomputed --query-features mean|--query-features wants a kernel of features that is not linear
+rank|-t rbf --scale l2 --query-features mean|--query-features is not for --scale l2
+rank|-t rbf --libsvm l --query-features mean|no other program knows features of queries
 rank|-b 1 --pair-features exterior|no probabilities with --pair-features exterior
 rank|--step diminishing|--step and --stop are for --solver fw
 rank|-v 3 -c 1:9e3:+1,1:9e3:+1|more than
@@ -133,6 +137,24 @@ edited() {
         refused "$2" "$rows" changed.model scores
         says "$text"
     done
+}
+
+@test "messages: rows and models that features of queries do not fit" {
+    svm-rank-train -q -t rbf --scale minmax --query-features mean rank model >report
+    rows=rank
+    edited model svm-rank-predict <<'END'
+s/^features .*/features 7/|features of queries are half of all features
+s/^features .*/features 8/|the scaling does not fit the features of queries
+s/^query-features .*/query-features max/|not features of queries
+END
+    sed 's/ qid:[0-9]*//' rank >nobody
+    refused svm-rank-predict nobody model
+    says 'features of queries want a qid, and no row has one'
+    refused svm-rank-train -t rbf --query-features mean nobody model
+    says 'features of queries want a qid, and no row has one'
+    printf '1 qid:1 1:1\n0 qid:1 4000000000:1\n' >far
+    refused svm-rank-train -t rbf --query-features mean far model
+    says 'an index of 4000000000, and few below it: too sparse for features of queries'
 }
 
 @test "messages: models with one line that is wrong" {

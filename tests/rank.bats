@@ -271,6 +271,59 @@ every() {
     assert_failure
 }
 
+@test "rank: a cost per gain weighs a pair by how much more one row gains than the other" {
+    for loss in hinge squared-hinge; do
+        oracle graded.svm -c .3 -l $loss --cost-per gain --rank-gap 1:2
+        train -c .3 -l $loss -e 1e-6 --cost-per gain --rank-gap 1:2 graded.svm model
+        brackets model 1e-6
+        # of two grades all pairs gain 7
+        awk '{ $1 = ($1 > 2) * 3; print }' graded.svm >two.svm
+        train -l $loss -c 3 -e 1e-9 --cost-per gain two.svm gain.model
+        train -l $loss -c 21 -e 1e-9 two.svm pair.model
+        near "$(header primal gain.model)" "$(header primal pair.model)" 1e-8
+        train -l $loss -c 7 -e 1e-9 --cost-per gain --gain linear two.svm gain.model
+        near "$(header primal gain.model)" "$(header primal pair.model)" 1e-8
+    done
+    assert_equal "$(header cost-per gain.model) $(header gain gain.model)" 'gain linear'
+}
+
+# means FILE: its rows (dense, 3 features), with the means of these over the query behind them
+means() {
+    awk 'NR == FNR { n[$2]++; for (f = 1; f <= 3; f++) { split($(f + 2), v, ":"); sum[$2, f] += v[2] }; next }
+        { for (f = 1; f <= 3; f++) $0 = $0 sprintf(" %d:%.17g", f + 3, sum[$2, f] / n[$2]); print }' "$1" "$1"
+}
+
+@test "rank: features of queries are the means of their rows, in training, folds and prediction" {
+    awk 'BEGIN { seed = 9; for (i = 0; i < 90; i++) { line = i % 7 % 3 " qid:" i % 9 + 1
+        for (f = 1; f <= 3; f++) { seed = (seed * 16807) % 2147483647
+            line = line " " f ":" (seed % 100 + 1) / 8 * f }
+        print line } }' | sort -k2,2 -s >all.svm
+    head -60 all.svm >learn.svm
+    tail -30 all.svm >test.svm
+    means learn.svm >hand.learn.svm
+    means test.svm >hand.test.svm
+    for kernel in rbf minmax; do
+        options="-t $kernel -l squared-hinge -e 1e-8"
+        # shellcheck disable=SC2086 # words
+        train $options -g .002 --query-features mean learn.svm model
+        # shellcheck disable=SC2086
+        train $options -g .002 hand.learn.svm hand.model
+        assert_equal "$(header query-features model) $(header features model)" 'mean 6'
+        assert_equal "$(header primal model)" "$(header primal hand.model)"
+        predict test.svm model >own
+        predict hand.test.svm hand.model >hand
+        cmp own hand
+        # the order of the rows is nothing, and what training did not have is left out
+        awk '{ print $0, "9:5" }' test.svm | sort -k3 >other.svm
+        paste -d ' ' own test.svm | sort -k4 | cut -d ' ' -f 1 >wanted
+        predict other.svm model | agree wanted - 1e-5
+        # shellcheck disable=SC2086
+        svm-rank-train -q $options -g .002 -v 3 --query-features mean learn.svm >folds
+        # shellcheck disable=SC2086
+        svm-rank-train -q $options -g .002 -v 3 hand.learn.svm | cmp - folds
+    done
+}
+
 @test "rank: a cost per ndcg of two grades is a cost of one weight a query" {
     awk '{ $1 = ($1 > 2) * 3; print }' graded.svm >two.svm
     # gains 2^3 - 1 and 0 cancel: of n rows with r relevant, the mean discount of the first r places less
@@ -298,7 +351,7 @@ every() {
         { cat graded.svm; echo "$grade qid:1 1:1"; } >odd.svm
         run -1 --separate-stderr svm-rank-train -q --cost-per ndcg odd.svm model
         # shellcheck disable=SC2154 # set by run
-        assert_equal "$stderr" "svm-rank-train: a cost per ndcg wants grades, whole numbers of at most 60: not $(awk -v g=$grade 'BEGIN { print g + 0 }')"
+        assert_equal "$stderr" "svm-rank-train: a cost per ndcg or gain wants grades, whole numbers of at most 60: not $(awk -v g=$grade 'BEGIN { print g + 0 }')"
     done
     printf '%s\n' '60 qid:1 1:1' '59 qid:1 1:.5' '0 qid:1 2:1' >high.svm
     train -c 5 -e 1e-6 --cost-per ndcg high.svm model

@@ -295,12 +295,16 @@ END
     awk 'BEGIN { srand(2); for (i = 0; i < 60; i++) { x = rand(); printf "%d qid:%d 1:%g 2:%g\n", \
         x * 2.5 + rand(), i % 6, x * x * 900, rand() } }' >grades
     easy rank --folds 2 --cost 0.1,1 grades -- -q --loss hinge >said 2>told || fail "$(cat told)"
-    assert_equal "$(grep -c '^\$ svm-rank-train .*--loss hinge grades >grades.*.sweep' said)" 5
+    assert_equal "$(grep -c '^\$ svm-rank-train .*--loss hinge grades >grades.*.sweep' said)" 7
     assert_equal "$(grep -c ' --cost-per query,ndcg .*>grades.cost-per.sweep' said)" 1
     best=$(awk '/^# ndcg@10/ { v = $3 + 0; if (v > b) { b = v; name = $4 } } END { print name }' said)
     grep -q "^# the best ndcg@10: .*, in grades.$best.sweep$" said
     [[ "$(tail -n 1 said)" == *" --resume grades.$best.sweep grades grades.model >grades.sweep" ]] || fail "$(tail -n 1 said)"
-    grep -qx "kernel ${best%-*}" grades.model || [ "$best" = cost-per ]
+    assert_equal "$(grep -c -- '-t rational .* --query-features mean .*>grades.rational-quantile-mean.sweep' said)" 1
+    assert_equal "$(grep -c ' --cost-per gain .*>grades.gain.sweep' said)" 1
+    grep -qx "kernel ${best%%-*}" grades.model || [ "$best" = cost-per ] || [ "$best" = gain ]
+    easy rank --folds 2 --cost 0.1,1 grades -- -q --query-features mean >said 2>told || fail "$(cat told)"
+    assert_equal "$(grep -c -- '-t linear' said) $(grep -c '^\$ .*--query-features mean' said)" '0 5'
     cut -f 2-5 grades.sweep | cmp - <(cut -f 2-5 "grades.$best.sweep")
     refused easy mc missing
     run -1 easy smm wide

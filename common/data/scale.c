@@ -1,6 +1,7 @@
 #include "common/data/scale.h"
 
 #include "common/base/memory.h"
+#include "common/data/query_means.h"
 
 #include <float.h>
 #include <math.h>
@@ -154,6 +155,11 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
     return 0;
 }
 
+int scale_add_query_means(struct scale *scale, const struct data *data, struct error *err) {
+    scale->query_means = data->n_features;
+    return query_means_check(data, err);
+}
+
 void scale_free(struct scale *scale) {
     free(scale->shift);
     free(scale->factor);
@@ -215,7 +221,8 @@ static bool moves_zeros(const struct scale *scale) {
     return false;
 }
 
-int scale_apply(const struct scale *scale, struct data *data, struct error *err) {
+/* What a kind does to the rows themselves. */
+static int scale_rows(const struct scale *scale, struct data *data, struct error *err) {
     if (scale->kind == SCALE_NONE) {
         return 0;
     }
@@ -236,4 +243,11 @@ int scale_apply(const struct scale *scale, struct data *data, struct error *err)
         }
     }
     return 0;
+}
+
+int scale_apply(const struct scale *scale, struct data *data, struct error *err) {
+    if (scale_rows(scale, data, err) < 0) {
+        return -1;
+    }
+    return scale->query_means > 0 ? query_means_append(data, scale->query_means, err) : 0;
 }

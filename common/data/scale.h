@@ -10,7 +10,9 @@
  *               sparse rows become dense if a training value is below 0: else 0 stays 0
  * sd is that of the population (divided by n). A column that is constant in training keeps its
  * unit with std (sd counts as 1) and becomes 0 with minmax and quantile. All is computed in double and rounded
- * to float once. */
+ * to float once.
+ *
+ * Rows that are scaled may also get the means of their queries (query_means.h). */
 #ifndef COMMON_DATA_SCALE_H
 #define COMMON_DATA_SCALE_H
 
@@ -32,10 +34,11 @@ extern const char *const scale_names[];
  * finite. */
 struct scale {
     enum scale_kind kind;
-    uint32_t n;         /* columns of the training rows */
-    double *shift;      /* (n); NULL: zeros */
-    double *factor;     /* (n) */
-    struct ranks ranks; /* quantile alone, of n columns */
+    uint32_t n;           /* columns of the training rows */
+    double *shift;        /* (n); NULL: zeros */
+    double *factor;       /* (n) */
+    struct ranks ranks;   /* quantile alone, of n columns */
+    uint32_t query_means; /* how many columns' means over the query stand behind them; 0: none do */
 };
 
 /* Whether it is a map of each column, which a model keeps, and whether that map is (x - shift) factor. */
@@ -52,13 +55,18 @@ static inline bool scale_kind_affine(enum scale_kind kind) {
 int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data,
               struct cluster *cluster, struct error *err);
 
+/* Makes scale_apply give rows the means of their queries too, as `data`, from which it was fitted, can have
+ * them. Not for l2, whose rows may have been scaled before. Fails as query_means_check does. */
+int scale_add_query_means(struct scale *scale, const struct data *data, struct error *err);
+
 /* Scales data in place, training rows or others. With all but none and l2:
  * - sparse data become dense if there is a column where 0 does not stay 0;
  * - features that training did not have (index over n) become 0: nothing is known of their scale
  *   (rows that are compact as the training rows were have lost these already: data_select);
  * - dense rows with fewer than n features get the others as zeros, scaled.
- * Fails for lack of memory, and when a scaled value does not fit into float; data is then partly
- * scaled. */
+ * With means of queries data are all rows of these, and get twice the columns.
+ * Fails for lack of memory, when a scaled value does not fit into float, and as query_means_append; data is then
+ * partly scaled. */
 int scale_apply(const struct scale *scale, struct data *data, struct error *err);
 
 /* Releases what the scale owns and makes it empty (none). */

@@ -225,6 +225,10 @@ static int read_scaling(struct model_lines *in, struct model *model, uint64_t *l
         status = knots ? take_knots(in, &scale->ranks, &table, scale->n, err)
                        : take_factors(scale, &table, err);
     }
+    if (status == 0 && scale->query_means > 0 && (sparse || scale->n != scale->query_means)) {
+        status =
+            model_lines_fail(in, "the scaling does not fit the features of queries", NULL, err);
+    }
     table_free(&table);
     return status;
 }

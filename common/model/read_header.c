@@ -106,12 +106,14 @@ enum key {
     KEY_ITERATIONS,
     KEY_OUTPUTS,
     KEY_SCALE,
+    KEY_QUERY_FEATURES,
     N_KEYS
 };
 
 static const char *const keys[N_KEYS] = {
-    "formulation", "loss",   "cost", "kernel", "degree",    "gamma",      "coef0",   "bias", "rows",
-    "features",    "primal", "dual", "gap",    "certified", "iterations", "outputs", "scale"};
+    "formulation", "loss",      "cost",       "kernel",   "degree", "gamma",
+    "coef0",       "bias",      "rows",       "features", "primal", "dual",
+    "gap",         "certified", "iterations", "outputs",  "scale",  "query-features"};
 
 static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << KEY_KERNEL |
                                  1U << KEY_ROWS | 1U << KEY_FEATURES | 1U << KEY_PRIMAL |
@@ -176,6 +178,10 @@ static int parse_common(const struct model_lines *in, struct model *model, struc
         return status;
     case KEY_SCALE:
         return parse_scale(in, text, &model->scale, err);
+    case KEY_QUERY_FEATURES:
+        return strcmp(text, "mean") == 0
+                   ? 0
+                   : model_lines_fail(in, "not features of queries", text, err);
     case N_KEYS:
         break;
     }
@@ -269,6 +275,12 @@ int model_read_header(struct model_lines *in, struct model *model, const char *f
     }
     if (model->n_outputs == 0) {
         return model_lines_fail(in, "a model without outputs", NULL, err);
+    }
+    if (header.seen >> KEY_QUERY_FEATURES & 1) {
+        model->scale.query_means = model->n_features / 2;
+        if (model->n_features % 2 != 0 || model->n_features == 0) {
+            return model_lines_fail(in, "features of queries are half of all features", NULL, err);
+        }
     }
     return check_bias(in, model, &header, err);
 }

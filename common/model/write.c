@@ -127,6 +127,9 @@ static void put_header(struct model_sink *sink, const struct model *model, const
     if (model->scale.kind != SCALE_NONE) {
         put_line(sink, "scale", scale_names[model->scale.kind]);
     }
+    if (model->scale.query_means > 0) {
+        put_line(sink, "query-features", "mean");
+    }
     for (size_t i = 0; i < model->n_entries; i++) {
         put_line(sink, model->entry[i].key, model->entry[i].value);
     }

@@ -18,12 +18,14 @@ static const char *const solvers[] = {"auto", "ocas", "newton", "fw", NULL};
 static const char *const solver_meanings[] = {
     "the fastest that applies", "cutting planes", "Newton's method; not for pair features",
     "conditional gradient, for the hinge: slow, to compare with", NULL};
-static const char *const cost_units[] = {"pair", "query", "ndcg", NULL}; /* enum rank_unit */
+static const char *const cost_units[] = {"pair", "query", "ndcg", "gain",
+                                         NULL}; /* enum rank_unit */
 static const char *const cost_unit_meanings[] = {
     "each preference", "each query: its preferences are worth 1 / their number each",
     "what NDCG loses when the two rows of a preference swap places in the best order of their "
     "query: "
     "labels are grades, see --gain",
+    "what the better row of a preference gains more than the other: labels are grades, see --gain",
     NULL};
 static const char *const pair_features[] = {"none", "exterior", NULL};
 static const char *const pair_feature_meanings[] = {
@@ -124,6 +126,20 @@ static int check(const struct options *options, struct error *err) {
     if (exterior && wants_targets(options)) {
         return error_set(err, ERROR_USAGE, "no --targets with --pair-features exterior");
     }
+    if (options_choice(options, "query-features") != 0) {
+        size_t kernel = options_choice(options, "kernel");
+        if (kernel == KERNEL_LINEAR || kernel == KERNEL_PRECOMPUTED) {
+            return error_set(err, ERROR_USAGE,
+                             "--query-features wants a kernel of features that is not linear: "
+                             "linear scores order the rows of a query alike without them");
+        }
+        if (options_choice(options, "scale") == SCALE_L2) {
+            return error_set(err, ERROR_USAGE, "--query-features is not for --scale l2");
+        }
+        if (options_given(options, "libsvm") || options_given(options, "liblinear")) {
+            return error_set(err, ERROR_USAGE, "no other program knows features of queries");
+        }
+    }
     if (method == RANK_FW && squared) {
         return error_set(err, ERROR_USAGE, "--solver fw is for the hinge loss");
     }
@@ -140,6 +156,9 @@ static int check_spread(const struct options *options, struct error *err) {
     if (exterior_features(options)) {
         return error_set(err, ERROR_USAGE, "--pair-features exterior is not spread over ranks");
     }
+    if (options_choice(options, "query-features") != 0) {
+        return error_set(err, ERROR_USAGE, "--query-features is not spread over ranks");
+    }
     if (point_number((struct point){options, 0}, "pairs") < 1) {
         return error_set(err, ERROR_USAGE, "a share of --pairs is not spread over ranks");
     }
@@ -148,6 +167,11 @@ static int check_spread(const struct options *options, struct error *err) {
 
 static bool linear_gain(const struct options *options) {
     return options_choice(options, "gain") == 1;
+}
+
+/* Whether labels are grades, of which gains are made. */
+static bool graded(enum rank_unit unit) {
+    return unit == RANK_NDCG || unit == RANK_GAIN;
 }
 
 static uint32_t window_end(double value) {
@@ -212,7 +236,7 @@ static int header(const void *state, struct point point, const struct solution *
     if (unit != RANK_PAIR && model_add(model, err, "cost-per", "%s", cost_units[unit]) < 0) {
         return -1;
     }
-    bool linear = unit == RANK_NDCG && linear_gain(point.options);
+    bool linear = graded(unit) && linear_gain(point.options);
     return linear ? model_add(model, err, "gain", "linear") : 0;
 }
 
@@ -240,7 +264,7 @@ static void prove_problem(struct point point, struct proof_writer *proof) {
     if (point_choice(point, "cost-per") != RANK_PAIR) {
         proof_writer_text(proof, "cost-per", point_text(point, unit, text));
     }
-    if (point_choice(point, "cost-per") == RANK_NDCG && linear_gain(point.options)) {
+    if (graded((enum rank_unit)point_choice(point, "cost-per")) && linear_gain(point.options)) {
         proof_writer_text(proof, "gain", "linear");
     }
     if (point_number(point, "pairs") < 1) {
@@ -300,7 +324,8 @@ const struct family rank_family = {
     .name = "rank",
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
                "targets do.",
-    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT | FAMILY_SPREAD_GRAM,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT | FAMILY_SPREAD_GRAM |
+           FAMILY_QUERY_FEATURES,
     .labels = DATA_NUMBER,
     .folds_by_query = true,
     .formulations = formulations,

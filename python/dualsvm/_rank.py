@@ -48,20 +48,26 @@ class RankSVM(Estimator):
         self._keep(rows, self._train(data, self._option_values(rows)))
         return self
 
-    def predict(self, X):
+    def predict(self, X, qid=None):
         """The score of each row: of two rows of a query the higher one is predicted to have the
-        larger target."""
-        return self._scores(X)[:, 0]
+        larger target. Where query_features="mean" was given they depend on the query's other rows:
+        X then has all of them, and qid says which they are."""
+        data = self._queried(X, qid)
+        return self.model_.scores(data, self._predict_options())[:, 0]
 
-    def decision_function(self, X):
+    def decision_function(self, X, qid=None):
         """The same as predict."""
-        return self.predict(X)
+        return self.predict(X, qid)
 
-    def predict_text(self, X, qid=None, **options):
-        """What svm-rank-predict writes for these rows with these options: a text."""
+    def _queried(self, X, qid):
         data = self._data_to_predict(X)
         if qid is not None:
             data.set_queries(qid)
+        return data
+
+    def predict_text(self, X, qid=None, **options):
+        """What svm-rank-predict writes for these rows with these options: a text."""
+        data = self._queried(X, qid)
         return self.model_.text(data, self._predict_options(options))
 
     def predict_pairs(self, X, qid=None):

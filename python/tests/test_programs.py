@@ -62,7 +62,8 @@ class Programs(Case):
         for known in ("gap_", "primal_", "dual_", "certified_", "n_iter_"):
             np.testing.assert_equal(getattr(loaded, known), getattr(fitted, known))
         if "pair_features" not in params:
-            np.testing.assert_array_equal(loaded.decision_function(x), fitted.decision_function(x))
+            np.testing.assert_array_equal(loaded.decision_function(x, **also),
+                                          fitted.decision_function(x, **also))
         return fitted, lines
 
     def test_multi_class(self):
@@ -128,10 +129,14 @@ class Programs(Case):
                 ({"kernel": "rbf"}, ["-t", "rbf"]),
                 ({"loss": "squared-hinge", "rank_gap": (1, 3)}, ["-l", "1", "--rank-gap", "1:3"]),
                 ({"targets": 1, "probability": True}, ["--targets", "1", "-b", "1"]),
-                ({"weight": {1: 2.5, 3: .5}}, ["-w1", "2.5", "-w3", "0.5"])):
+                ({"weight": {1: 2.5, 3: .5}}, ["-w1", "2.5", "-w3", "0.5"]),
+                ({"query_features": "mean", "kernel": "rational", "scale": "quantile"},
+                 ["--query-features", "mean", "-t", "rational", "--scale", "quantile"])):
             fitted, lines = self.check(RankSVM, x, y, params, words, qid)
             scores = [float(line.split()[0]) for line in lines.splitlines()]
-            np.testing.assert_array_equal(fitted.predict(x), scores)
+            np.testing.assert_array_equal(fitted.predict(x, qid), scores)
+        with self.assertRaisesRegex(DualsvmError, "features of queries want a qid"):
+            fitted.predict(x)
 
     def test_rank_pairs(self):
         x, rng = problem(rows=30)

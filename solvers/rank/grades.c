@@ -9,9 +9,10 @@
 
 int rank_grades_of(double target, double *grade, struct error *err) {
     if (target != floor(target) || fabs(target) > RANK_MOST_GRADE) {
-        return error_set(err, ERROR_RUNTIME,
-                         "a cost per ndcg wants grades, whole numbers of at most %d: not %g",
-                         RANK_MOST_GRADE, target);
+        return error_set(
+            err, ERROR_RUNTIME,
+            "a cost per ndcg or gain wants grades, whole numbers of at most %d: not %g",
+            RANK_MOST_GRADE, target);
     }
     *grade = fmax(0, target);
     return 0;
@@ -79,7 +80,23 @@ static double group_worth(const struct rank_pairs *pairs, size_t group) {
     return (double)sum;
 }
 
+/* By gains alone, where there are no discounts. */
+static void weigh_by_gain(struct rank_pairs *pairs, bool linear) {
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double *gain = pairs->gain + pairs->start[g];
+        for (uint32_t l = 0; l < pairs->n_levels[g] && !linear; l++) {
+            gain[l] = exp2(gain[l]);
+        }
+        pairs->group_worth[g] = group_worth(pairs, g);
+    }
+    pairs->weight_error = 3 * DBL_EPSILON; /* a difference, and a product with the group's weight */
+}
+
 int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err) {
+    if (!pairs->discount) {
+        weigh_by_gain(pairs, linear);
+        return 0;
+    }
     size_t most = pairs->most_rows;
     long double *discount = memory_array(most, sizeof *discount, "grades", err);
     long double *mean = memory_array(pairs->most_levels, sizeof *mean, "grades", err);

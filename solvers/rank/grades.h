@@ -5,7 +5,8 @@
  * over the places that a grade takes up, a pair of grades a > b has the weight
  *   (2^a - 2^b) (d_a - d_b) / DCG*:
  * what NDCG loses on average if two of their rows swap places (LambdaRank's factor, Burges et al. 2006, at
- * the best order instead of the present one: so it is fixed, and the problem convex). */
+ * the best order instead of the present one: so it is fixed, and the problem convex). By gain alone
+ * (RANK_GAIN) the weight is 2^a - 2^b, or a - b. */
 #ifndef SOLVERS_RANK_GRADES_H
 #define SOLVERS_RANK_GRADES_H
 
@@ -17,8 +18,8 @@
 /* The grade that a target stands for: below 0 counts as 0. Fails if it is none. */
 int rank_grades_of(double target, double *grade, struct error *err);
 
-/* From gain[], which has the grade of each level, fills gain and discount, divides the groups' weights by
- * their DCG*, and sums up what pairs are worth; a sample is drawn already. */
+/* From gain[], which has the grade of each level, fills gain and, if it is there, discount, and then divides
+ * the groups' weights by their DCG*; sums up what pairs are worth; a sample is drawn already. */
 int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err);
 
 #endif

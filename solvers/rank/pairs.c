@@ -238,10 +238,13 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
     pairs->below_end = memory_array(n, sizeof *pairs->below_end, "ranks", err);
     pairs->weight = memory_array(n, sizeof *pairs->weight, "groups", err);
     pairs->group_worth = memory_array(n, sizeof *pairs->group_worth, "groups", err);
-    if (preferences->unit == RANK_NDCG) {
+    if (preferences->unit == RANK_NDCG || preferences->unit == RANK_GAIN) {
         pairs->gain = memory_array(n, sizeof *pairs->gain, "grades", err);
+        graded = pairs->gain;
+    }
+    if (graded && preferences->unit == RANK_NDCG) {
         pairs->discount = memory_array(n, sizeof *pairs->discount, "grades", err);
-        graded = pairs->gain && pairs->discount;
+        graded = pairs->discount;
     }
     int status = -1;
     if (keyed && level_start && pairs->start && pairs->row && pairs->level && pairs->n_levels &&

@@ -9,7 +9,7 @@
  * "Training linear ranking SVMs in linearithmic time", 2011). A sample of the pairs is the one case
  * in which pairs are listed.
  *
- * A pair has the weight of its group, or (RANK_NDCG) that times a worth of its own, which the two
+ * A pair has the weight of its group, or (RANK_NDCG, RANK_GAIN) that times a worth of its own, which the two
  * targets fix: sums are then taken target by target, of which there are few. */
 #ifndef SOLVERS_RANK_PAIRS_H
 #define SOLVERS_RANK_PAIRS_H
@@ -20,6 +20,7 @@
 #include "common/kernel/problem.h"
 #include "solvers/rank/rank.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,9 +44,11 @@ struct rank_pairs {
                                           that it is preferred to, [first, end) */
     double *weight;                    /* (n_groups) of a pair of the group, of worth 1 */
     double *group_worth;               /* (n_groups) sum over the preferences of the group of what
-                                          they are worth: their number, but for RANK_NDCG */
-    double *gain, *discount;           /* RANK_NDCG: of each level of a group, from start[] on; a
-                                          pair is worth the product of its levels' differences */
+                                          they are worth: their number, but for RANK_NDCG and
+                                          RANK_GAIN */
+    double *gain, *discount;           /* of each level of a group, from start[] on: of RANK_NDCG,
+                                          where a pair is worth the product of its levels'
+                                          differences, and gain alone of RANK_GAIN */
     double weight_error;      /* a weight of a pair may be off by that part of it, where it is worth
                             more or less than 1; else 0 */
     struct rank_place *order; /* each group in the score order of the last pass: sorting begins
@@ -72,9 +75,12 @@ void rank_pairs_free(struct rank_pairs *pairs);
 /* What a pair of two levels of the group that begins at `base` is worth. */
 static inline double rank_pairs_worth(const struct rank_pairs *pairs, size_t base, uint32_t one,
                                       uint32_t other) {
-    return pairs->gain ? (pairs->gain[base + one] - pairs->gain[base + other]) *
-                             (pairs->discount[base + one] - pairs->discount[base + other])
-                       : 1;
+    if (!pairs->gain) {
+        return 1;
+    }
+    double gain = pairs->gain[base + one] - pairs->gain[base + other];
+    return pairs->discount ? gain * (pairs->discount[base + one] - pairs->discount[base + other])
+                           : fabs(gain);
 }
 
 /* The same of two rows, by where row[] has them. */

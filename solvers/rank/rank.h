@@ -33,8 +33,9 @@ enum rank_stop { RANK_GAP, RANK_DECAY };
 enum rank_unit {
     RANK_PAIR,  /* each preference */
     RANK_QUERY, /* each group: its preferences are worth 1/|P_group| */
-    RANK_NDCG   /* what NDCG would lose if the two rows of a preference swapped places in the best
+    RANK_NDCG,  /* what NDCG would lose if the two rows of a preference swapped places in the best
                    order (solvers/rank/grades.h); targets are grades */
+    RANK_GAIN   /* what the better row of a preference gains more than the other; likewise */
 };
 
 /* The largest target that is a grade: 2^60 is as far as whole numbers of many measures go. */
@@ -46,7 +47,7 @@ struct rank_preferences {
     double fraction;            /* of the pairs, sampled without replacement; 1: all */
     uint64_t seed;              /* of that sample */
     enum rank_unit unit;
-    bool linear_gain; /* RANK_NDCG: a row of grade g gains g, else 2^g - 1 */
+    bool linear_gain; /* RANK_NDCG, RANK_GAIN: a row of grade g gains g, else 2^g - 1 */
     bool keep;        /* rank_get_points is wanted; not for RANK_FW */
     bool exterior;    /* features phi_i x phi_j - phi_j x phi_i of pairs; needs a gram */
     size_t n_weights; /* queries with a weight of their own */

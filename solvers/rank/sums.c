@@ -79,7 +79,7 @@ static void node_prefix(const struct node *tree, uint32_t end, double sign, stru
     }
 }
 
-/* A large group's partners of a row, on one side: its tree, or (RANK_NDCG) a node for each level. */
+/* A large group's partners of a row, on one side: its tree, or (RANK_NDCG, RANK_GAIN) a node for each level. */
 struct partners {
     const struct rank_pairs *pairs;
     size_t base;
@@ -227,13 +227,13 @@ DISPATCH static struct node row_below_graded(double score, double gain, double d
     return (struct node){count, moment};
 }
 
-/* The gains and discounts of a group's rows, (m) each. */
+/* The gains and discounts of a group's rows, (m) each; without discounts zeros, to which a row's own is 1. */
 static void spread_grades(const struct rank_pairs *pairs, size_t base, size_t m, double *gains,
                           double *discounts) {
     for (size_t k = 0; pairs->gain && k < m; k++) {
         uint32_t level = pairs->level[base + k];
         gains[k] = pairs->gain[base + level];
-        discounts[k] = pairs->discount[base + level];
+        discounts[k] = pairs->discount ? pairs->discount[base + level] : 0;
     }
 }
 
@@ -254,9 +254,9 @@ static double sums_direct(const struct sums_task *task, size_t group, double *sc
         size_t first = pairs->below_first[base + k];
         size_t n = pairs->below_end[base + k] - first;
         up[k] = pairs->gain
-                    ? row_below_graded(x[k], gains[k], discounts[k], task->delta, x + first,
-                                       gains + first, discounts + first, n, down + first,
-                                       down_moment + first)
+                    ? row_below_graded(x[k], gains[k], pairs->discount ? discounts[k] : 1,
+                                       task->delta, x + first, gains + first, discounts + first, n,
+                                       down + first, down_moment + first)
                     : row_below(x[k], task->delta, x + first, n, down + first, down_moment + first);
         active += up[k].count;
     }

@@ -85,9 +85,9 @@ static inline struct rank_preferences all_pairs(void) {
 /* What the reference makes of the same preferences (fraction 1). */
 static inline void list_pairs(struct reference_pairs *pairs, const struct reference_data *rows,
                               const struct rank_preferences *preferences, double cost) {
-    reference_pairs_list(pairs, rows, preferences->gap_low, preferences->gap_high, cost,
-                         preferences->linear_gain ? REFERENCE_NDCG_LINEAR
-                                                  : (enum reference_unit)preferences->unit);
+    reference_pairs_list(
+        pairs, rows, preferences->gap_low, preferences->gap_high, cost,
+        (enum reference_unit)(preferences->unit + (preferences->linear_gain ? 2 : 0)));
     for (size_t p = 0; p < pairs->m; p++) {
         for (size_t w = 0; w < preferences->n_weights; w++) {
             if (rows->query[pairs->i[p]] == preferences->weight_query[w]) {

@@ -79,8 +79,10 @@ static void list(struct reference_pairs *pairs, const struct reference_data *row
     for (size_t p = 0; p < pairs->m; p++) {
         int a = (int)grade(rows, pairs->i[p]), b = (int)grade(rows, pairs->j[p]);
         const struct worth *own = &worth[rows->query[pairs->i[p]] - 3];
-        pairs->cost[p] =
-            (own->gain[a] - own->gain[b]) * (own->discount[a] - own->discount[b]) / own->ideal;
+        pairs->cost[p] = own->gain[a] - own->gain[b];
+        if (preferences->unit == RANK_NDCG) {
+            pairs->cost[p] *= (own->discount[a] - own->discount[b]) / own->ideal;
+        }
     }
 }
 
@@ -239,14 +241,14 @@ static void check_exact(int kind, const struct rank_pairs *sums,
 
 /* Kinds: gains, windows, samples, and groups beyond what is gone through pair by pair. */
 static void check_kinds(void) {
-    for (int kind = 0; kind < 16; kind++) {
+    for (int kind = 0; kind < 32; kind++) {
         struct error err = {0};
         struct reference_data rows;
         struct data data;
         struct rank_pairs sums;
         struct reference_pairs pairs;
         struct rank_preferences preferences = all_pairs();
-        preferences.unit = RANK_NDCG;
+        preferences.unit = kind & 16 ? RANK_GAIN : RANK_NDCG;
         preferences.linear_gain = kind & 1;
         preferences.gap_low = kind & 2 ? 2 : 1;
         preferences.gap_high = kind & 2 ? 3 : UINT32_MAX;

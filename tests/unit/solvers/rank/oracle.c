@@ -1,7 +1,7 @@
 /* The test's own RankSVM, to hold the programs against: see reference.h.
  *
  *   oracle FILE [-t K] [-d N] [-g G] [-r R] [-c C] [-l hinge|squared-hinge] [-e GAP]
- *          [--rank-gap LO:HI] [--cost-per query|ndcg|linear] [-w QID:W] [--exterior]
+ *          [--rank-gap LO:HI] [--cost-per query|ndcg|linear|gain] [-w QID:W] [--exterior]
  *       prints "pairs", "primal", "dual" of the optimum over explicit pairs
  *   oracle --metrics FILE SCORES [--min-group N] [--at K]
  *       prints the measures of the scores (one a line) by their definitions
@@ -241,6 +241,7 @@ static int print_optimum(int argc, char **argv) {
             unit = strcmp(value, "query") == 0    ? REFERENCE_QUERY
                    : strcmp(value, "ndcg") == 0   ? REFERENCE_NDCG
                    : strcmp(value, "linear") == 0 ? REFERENCE_NDCG_LINEAR
+                   : strcmp(value, "gain") == 0   ? REFERENCE_GAIN
                                                   : REFERENCE_PAIR;
         } else if (strcmp(name, "--rank-gap") == 0) {
             low = strtoul(value, &end, 10);

@@ -60,7 +60,7 @@ static void check_preferences(void) {
     static const double weight[] = {2.5, .25};
     struct reference_data rows;
     random_rows(&rows, 34, 3, 4, 1, 77);
-    for (int kind = 0; kind < 96; kind++) {
+    for (int kind = 0; kind < 128; kind++) {
         struct fit fit = {&rows,       {6, 3, 1, 0},
                           kind & 1,    SPARSE,
                           all_pairs(), {RANK_HINGE, RANK_AUTO, 1, 1e-6, 0, 0},
@@ -69,7 +69,10 @@ static void check_preferences(void) {
             fit.kernel.type = 0;
         }
         fit.parameters.loss = kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE;
-        fit.preferences.unit = kind >= 64 ? RANK_NDCG : kind & 4 ? RANK_QUERY : RANK_PAIR;
+        fit.preferences.unit = kind >= 96   ? RANK_GAIN
+                               : kind >= 64 ? RANK_NDCG
+                               : kind & 4   ? RANK_QUERY
+                                            : RANK_PAIR;
         fit.preferences.linear_gain = kind >= 64 && kind & 4;
         fit.preferences.n_weights = kind & 8 ? 2 : 0;
         fit.preferences.weight_query = query;
@@ -79,7 +82,7 @@ static void check_preferences(void) {
         fit_once(&fit);
     }
     reference_data_free(&rows);
-    puts("ok: rank windows, costs per query and ndcg and weights of queries are those of the "
+    puts("ok: rank windows, costs per query, ndcg and gain and weights of queries are those of the "
          "explicit pairs");
 }
 

@@ -123,8 +123,15 @@ static inline size_t reference_dense_rank(const struct reference_data *data, siz
     return rank;
 }
 
-/* What C counts for: in the order of the product's. */
-enum reference_unit { REFERENCE_PAIR, REFERENCE_QUERY, REFERENCE_NDCG, REFERENCE_NDCG_LINEAR };
+/* What C counts for: in the order of the product's, then those of linear gain. */
+enum reference_unit {
+    REFERENCE_PAIR,
+    REFERENCE_QUERY,
+    REFERENCE_NDCG,
+    REFERENCE_GAIN,
+    REFERENCE_NDCG_LINEAR,
+    REFERENCE_GAIN_LINEAR
+};
 
 /* The mean of 1 / log2(1 + place) over the places that rows with row i's grade take up in the best order. */
 static inline double reference_discount(const struct reference_data *data, size_t i) {
@@ -143,10 +150,11 @@ static inline double reference_discount(const struct reference_data *data, size_
 }
 
 static inline double reference_gain(double grade, enum reference_unit unit) {
-    return unit == REFERENCE_NDCG ? pow(2, grade) - 1 : grade;
+    return unit < REFERENCE_NDCG_LINEAR ? pow(2, grade) - 1 : grade;
 }
 
-/* weight (pairs) times what each is worth in NDCG, where targets below 0 are none. */
+/* cost (pairs) times what each is worth in NDCG, or the difference of its gains alone; no target is below
+ * 0. */
 static inline void reference_weigh(struct reference_pairs *pairs,
                                    const struct reference_data *graded, enum reference_unit unit) {
     double *discount = (double *)reference_alloc(graded->n, sizeof(double));
@@ -164,14 +172,15 @@ static inline void reference_weigh(struct reference_pairs *pairs,
     for (size_t p = 0; p < pairs->m; p++) {
         size_t i = pairs->i[p], j = pairs->j[p];
         double gains = reference_gain(graded->t[i], unit) - reference_gain(graded->t[j], unit);
-        pairs->cost[p] *= gains * (discount[i] - discount[j]) / ideal[i];
+        bool alone = unit == REFERENCE_GAIN || unit == REFERENCE_GAIN_LINEAR;
+        pairs->cost[p] *= alone ? gains : gains * (discount[i] - discount[j]) / ideal[i];
     }
     free(discount);
     free(ideal);
 }
 
 /* All pairs within the window; cost is `cost`, over the group's number of pairs or times the pair's weight
- * in NDCG, where targets below 0 become 0. */
+ * by NDCG or gain, where targets below 0 become 0. */
 static inline void reference_pairs_list(struct reference_pairs *pairs,
                                         const struct reference_data *rows, size_t low, size_t high,
                                         double cost, enum reference_unit unit) {
