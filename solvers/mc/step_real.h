@@ -195,10 +195,11 @@ NAME(joined_root)(const struct NAME(blocks) * blocks, REAL cap, const struct NAM
         REAL middle;
         REAL sum = NAME(clipped)(blocks->v, blocks->width, theta, none, &middle);
         bool below = theta < rest;
-        REAL over = sum - (below ? theta + old : cap);
+        REAL wanted = below ? theta + old : cap, over = sum - wanted;
         REAL slope = middle + (below ? 1 : 0);
         REAL next = slope > 0 ? theta + over / slope : rest;
-        bool exact = (over < 0 ? -over : over) <= NAME(CLOSE) * cap || next == theta;
+        /* alpha may be far less than the cap, where values of the kernel are large */
+        bool exact = (over < 0 ? -over : over) <= NAME(CLOSE) * wanted || next == theta;
         theta = next;
         if (exact) {
             break;
@@ -303,7 +304,8 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
     REAL own_new = blocks->own ? NAME(clip_one)(v_own - eta, cap) : 0;
     REAL own_change = own_new - own_old, changes = NAME(total)(&change_sums);
     REAL squares = NAME(total)(&square) + own_change * own_change;
-    if (squares <= NAME(NOTHING) * cap * cap) {
+    REAL size_old = others_old + own_old;
+    if (squares <= NAME(NOTHING) * size_old * size_old) {
         return 0;
     }
     NAME(vector) own_u = (blocks->relative ? margin * changes : own_change) + zero;
