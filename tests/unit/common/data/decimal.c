@@ -39,7 +39,11 @@ static void spell(struct random *random, char *text, bool negative, uint64_t dig
     out += snprintf(out, TEXT, "%s", mantissa);
     bool point = before < n || below(random, 2);
     if (point) {
-        out += snprintf(out, TEXT, ".%s", body + before);
+        *out++ = '.';
+        for (uint64_t zeros = before == 0 ? below(random, 3) : 0; zeros > 0; zeros--, shift++) {
+            *out++ = '0'; /* they move the digits, and do not count themselves */
+        }
+        out += snprintf(out, TEXT, "%s", body + before);
         shift += n - before;
         for (uint64_t zeros = below(random, 3); zeros > 0; zeros--) {
             *out++ = '0';
@@ -157,6 +161,7 @@ static void check_ints(void) {
                  {"-0.0", true, 0},
                  {"7", true, 7},
                  {"+1.0", true, 1},
+                 {".05e2", true, 5},
                  {"12e2", true, 1200},
                  {"1200e-2", true, 12},
                  {"-2147483648", true, INT_MIN},

@@ -225,6 +225,23 @@ static void test_last_whole(void) {
     }
 }
 
+/* Of sparse rows one has no value of the second feature, which lies between the others' two. */
+static void test_one_zero(void) {
+    uint64_t start[] = {0, 2, 4, 5};
+    uint32_t column[] = {0, 1, 0, 1, 0};
+    float value[] = {5, -1, 6, 1, 7};
+    struct data train = {
+        .n_rows = 3, .n_features = 2, .row_start = start, .column = column, .value = value};
+    struct ranks ranks;
+    struct error err;
+    CHECK(ranks_fit(&ranks, &train, &err) == 0, "%s", err.text);
+    for (int v = -1; v <= 1; v++) {
+        CHECK(ranks_of(&ranks, 1, v) == (v + 1) / 2., "the only zero: %d has rank %g", v,
+              ranks_of(&ranks, 1, v));
+    }
+    ranks_free(&ranks);
+}
+
 static void test_rows(void) {
     struct error err;
     for (int sparse = 0; sparse < 2; sparse++) {
@@ -277,6 +294,7 @@ int main(void) {
     }
     test_many_values();
     test_last_whole();
+    test_one_zero();
     printf("ok: quantile gives ranks, by all values or by knots\n");
     test_rows();
     printf("ok: l2, none, and values that do not fit\n");

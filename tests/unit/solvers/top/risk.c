@@ -85,6 +85,25 @@ static void check_risk(void) {
     printf("ok: thresholds solve their equations, and their planes lie below the risk\n");
 }
 
+/* Rows that are fewer than K share the whole of 1 all the same, each alike. */
+static void check_shares(void) {
+    enum { N = 4 };
+    struct top_risk risk;
+    struct error err;
+    CHECK(top_risk_create(&risk, N, &err) == 0, "%s", err.text);
+    risk.kind = TOP_MEAN;
+    risk.cost[N - 1] = 1;
+    for (size_t i = 0; i < N; i++) {
+        risk.mass[i] = .2;
+    }
+    CHECK(top_risk_ready(&risk, 1, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < N; i++) {
+        CHECK(fabs(risk.share[i] - 1. / N) < 1e-15, "share %zu is %g", i, risk.share[i]);
+    }
+    top_risk_free(&risk);
+    printf("ok: shares sum to 1\n");
+}
+
 /* A feasible point of the set by its definition, at random: for the nearest point p of x0, no
  * direction to a feasible y makes an acute angle with x0 - p. */
 static void check_projections(void) {
@@ -171,6 +190,7 @@ static void check_projections(void) {
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     check_risk();
+    check_shares();
     check_projections();
     return 0;
 }
