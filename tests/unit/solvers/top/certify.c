@@ -13,8 +13,9 @@ struct scene {
     double weights[N], alpha[N], beta[N];
 };
 
+/* n_all: of how many rows sums are, N of which are here. */
 static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool square, bool kernel,
-                       struct random *random) {
+                       size_t n_all, struct random *random) {
     struct error err;
     *scene = (struct scene){.weights = {0}};
     for (size_t i = 0; i < N; i++) {
@@ -34,6 +35,7 @@ static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool s
     scene->risk.theta = .5 + random_unit(random);
     scene->risk.budget = 2 * random_unit(random) + .3;
     CHECK(top_risk_ready(&scene->risk, 2.5, &err) == 0, "%s", err.text);
+    scene->risk.n_all = n_all;
     scene->weights[0] = 3 * random_unit(random);
 }
 
@@ -129,7 +131,7 @@ static double off_of_mean(const struct scene *scene) {
         left -= scene->risk.share[best];
         largest = fmax(largest, fabs((double)scene->line.x[best] * w));
     }
-    return (N * (double)LDBL_EPSILON + 4 * DBL_EPSILON) * largest;
+    return ((double)scene->risk.n_all * (double)LDBL_EPSILON + 4 * DBL_EPSILON) * largest;
 }
 
 /* What is paid for the dual point as it now is. */
@@ -140,7 +142,7 @@ static double plain_dual(const struct scene *scene, double cost, double *linear,
          quantile = risk->kind == TOP_QUANTILE;
     const double *reach = certify_reach(scene->certifier.certify);
     double alphas = 0, betas = 0, squares = 0, used = 0, b[N], error[N],
-           units = (N + 8) * DBL_EPSILON;
+           units = ((double)risk->n_all + 8) * DBL_EPSILON;
     size_t far = 0;
     for (size_t i = 0; i < N; i++) {
         double alpha = scene->alpha[i], beta = scene->beta[i];
@@ -203,7 +205,8 @@ static void check_certificate(struct scene *scene, double cost) {
     if (kind == TOP_QUANTILE) { /* of the threshold at least a unit, and not many */
         double size = 1 + fabs(t) + 1 / scene->risk.theta + 3;
         plain_loss(scene, cost, threshold, DBL_EPSILON * fabs(t), &t, &least);
-        plain_loss(scene, cost, threshold, 16 * DBL_EPSILON * size, &t, &most);
+        double sums = 4 * (double)scene->risk.n_all * (double)LDBL_EPSILON;
+        plain_loss(scene, cost, threshold, (16 * DBL_EPSILON + sums) * size, &t, &most);
         CHECK(found.paid >= rest + least - 4 * DBL_EPSILON * (1 + value) &&
                   found.paid <= rest + most,
               "paid %g, not from %g to %g", found.paid, rest + least, rest + most);
@@ -223,17 +226,79 @@ static void check_certificate(struct scene *scene, double cost) {
           again, t);
 }
 
+/* The certificate of weights and a dual point on rows of `width` features and a constant one. */
+static struct certificate certify_rows(float *x, uint32_t width, double constant, bool kernel,
+                                       struct scene *scene) {
+    struct error err;
+    struct certificate found;
+    struct score_map map;
+    struct top_certifier certifier;
+    double weights[N], alpha[N], beta[N], threshold;
+    struct fit fit = {.weights = weights, .alpha = alpha, .beta = beta};
+    struct data data = {.n_rows = N, .n_features = width, .value = x};
+    const struct kernel linear = {.type = KERNEL_LINEAR};
+    struct gram *gram = NULL;
+    if (kernel) {
+        CHECK(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err) == 0, "%s", err.text);
+    }
+    const struct problem problem = {.data = &data, .gram = gram, .n = N};
+    struct problem own = problem;
+    own.constant = constant;
+    CHECK(score_map_create(&map, &own, &err) == 0, "%s", err.text);
+    CHECK(top_certifier_create(&certifier, &problem, &map, constant, &err) == 0, "%s", err.text);
+    memcpy(weights, scene->weights, sizeof weights);
+    memcpy(alpha, scene->alpha, sizeof alpha);
+    memcpy(beta, scene->beta, sizeof beta);
+    CHECK(top_certify(&certifier, &scene->risk, 1.25, 0, &fit, &found, &threshold, &err) == 0, "%s",
+          err.text);
+    top_certifier_free(&certifier);
+    score_map_free(&map);
+    gram_free(gram);
+    return found;
+}
+
+/* A constant feature is one like others that has its value in all rows. */
+static void check_constant(double constant, bool kernel, struct random *random) {
+    float x[N], both[2 * N];
+    struct scene scene;
+    open_scene(&scene, x, TOP_NONE, false, kernel, N, random);
+    take_dual(&scene, 1.25, random);
+    for (size_t i = 0; i < N; i++) { /* a fit that is better than none */
+        x[i] = (float)((i < 5 ? 1 : -1) * (.2 + random_unit(random)));
+        both[2 * i] = x[i];
+        both[2 * i + 1] = (float)constant;
+        scene.weights[i] = (i < 5 ? 1 : -1) * (.02 + .05 * random_unit(random));
+        scene.alpha[i] *= .1;
+        scene.beta[i] *= .1;
+    }
+    struct certificate apart = certify_rows(x, 1, constant, kernel, &scene);
+    struct certificate among = certify_rows(both, 2, 0, kernel, &scene);
+    CHECK(line_near(apart.primal, among.primal, 1e-12) && apart.primal < apart.nothing,
+          "constant %g: primal %g, not %g", constant, apart.primal, among.primal);
+    CHECK(fabs(apart.dual - among.dual) <= 1e-12 * among.primal && apart.dual > 0,
+          "constant %g: dual %g, not %g", constant, apart.dual, among.dual);
+    CHECK(line_near(apart.norm, among.norm, 1e-12), "constant %g: norm %g, not %g", constant,
+          apart.norm, among.norm);
+    close_scene(&scene);
+}
+
 int main(void) {
     struct random random;
     random_start(&random, 10, 0);
     for (int round = 0; round < 96; round++) {
         float x[N];
         struct scene scene;
-        open_scene(&scene, x, (enum top_kind)(round % 3), round & 1, round & 8, &random);
-        take_dual(&scene, 1.25, &random);
-        check_certificate(&scene, 1.25);
+        double cost = round & 4 ? .1 : 1.25;
+        open_scene(&scene, x, (enum top_kind)(round % 3), round & 1, round & 8,
+                   round & 16 ? 100000 : N, &random);
+        take_dual(&scene, cost, &random);
+        check_certificate(&scene, cost);
         close_scene(&scene);
     }
     printf("ok: certificates at the top are those of the definition, and what they pay\n");
+    for (int round = 0; round < 4; round++) {
+        check_constant(round & 1 ? .5 : 2, round & 2, &random);
+    }
+    printf("ok: a constant feature is one like others\n");
     return 0;
 }
