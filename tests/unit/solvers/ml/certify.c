@@ -16,7 +16,8 @@ struct scene {
     struct ml_scratch *scratch;
 };
 
-static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel,
+/* part: of the scores' size. */
+static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel, double part,
                        struct random *random) {
     struct error err;
     *scene = (struct scene){.q = q};
@@ -36,7 +37,8 @@ static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel,
                                               i % 2 ? 0.001 : 1000};
         }
         for (size_t k = 0; k < q; k++) {
-            scene->s[i * q + k] = 3 * random_unit(random) + ((k + i) % 2 == 1 && i == 2 ? -9 : 0);
+            scene->s[i * q + k] =
+                part * (3 * random_unit(random) + ((k + i) % 2 == 1 && i == 2 ? -9 : 0));
         }
     }
     scene->size[3].sum = 0;
@@ -164,16 +166,53 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
           found.dual);
 }
 
+/* Pairs that are met exactly: nothing is lost but the square of what scores of that size may be off by. */
+static void check_met(struct random *random) {
+    enum { Q = 5 };
+    struct error err;
+    struct scene scene;
+    float x[N];
+    double value = 0, lost = 0;
+    open_scene(&scene, x, Q, false, 1, random);
+    memset(scene.g, 0, sizeof scene.g);
+    for (size_t i = 0; i < N; i++) {
+        scene.size[i] = (struct ml_size){0};
+        for (size_t k = 0; k < Q; k++) {
+            scene.s[i * Q + k] = 0x1p40 + ((k + i) % 2 == 0);
+        }
+        if (i != EMPTY) {
+            struct ml_block block = block_of(&scene, i, ML_SQUARED_HINGE, 1.5);
+            plain_row(&block, scene.s + i * Q, true, &value, &lost);
+        }
+    }
+    const struct certify_function f = {.weights = scene.zero, .exact = scene.s},
+                                  g = {.weights = scene.g};
+    const struct ml_claim claim = {.rows = &scene.rows,
+                                   .loss = ML_SQUARED_HINGE,
+                                   .cost = 1.5,
+                                   .f = &f,
+                                   .g = &g,
+                                   .size = scene.size,
+                                   .scratch = scene.scratch};
+    struct certificate found;
+    CHECK(ml_certify(scene.line.certify, &claim, &found, &err) == 0, "%s", err.text);
+    CHECK(value == 0 && lost > 0 && line_near(found.paid, lost, 1e-9) &&
+              line_near(found.primal, lost, 1e-9),
+          "pairs that are met: primal %g, paid %g, not %g", found.primal, found.paid, lost);
+    close_scene(&scene);
+}
+
 int main(void) {
     struct random random;
     random_start(&random, 8, 0);
     for (int round = 0; round < 32; round++) {
         float x[N];
         struct scene scene;
-        open_scene(&scene, x, round & 1 ? MOST_Q : 5, round & 2, &random);
+        open_scene(&scene, x, round & 1 ? MOST_Q : 5, round & 2, round & 16 ? .01 : 1, &random);
         check_certificate(&scene, round & 4 ? ML_SQUARED_HINGE : ML_HINGE, round & 8);
         close_scene(&scene);
     }
+    check_met(&random);
     printf("ok: certificates of label sets are those of the definition, and what they pay\n");
     return 0;
 }
