@@ -4,6 +4,7 @@
 
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
+#include "solvers/methods/definite.h"
 #include "tests/unit/compute.h"
 
 #include <float.h>
@@ -394,6 +395,57 @@ static void check_flat(void) {
     printf("ok: rows of equal scores are told, and what overflows\n");
 }
 
+/* ---- pairs of rows of a kernel whose matrix has to be looked at ---- */
+
+/* What is added to the diagonal raises |f|^2 of pairs, of which nothing else is paid for here. */
+static void check_lift(void) {
+    enum { ROWS = 3, PAIRS = 4 };
+    static const struct certify_pair pairs[PAIRS] = {{0, 1}, {2, 1}, {2, 0}, {1, 0}};
+    static const double b[PAIRS] = {1, -2, .5, 3}, none[PAIRS] = {0};
+    float value[] = {1, 0, 0, 0, 2, 0, 0, 0, 3};
+    uint32_t rows[] = {0, 1, 2};
+    struct data data = {.n_rows = ROWS, .n_features = ROWS, .value = value};
+    const struct kernel kernel = {
+        .type = KERNEL_POLYNOMIAL, .degree = 2, .gamma = 1, .coef0 = -.01};
+    const struct score_map map = {.n = PAIRS, .dimension = PAIRS};
+    struct gram *gram;
+    struct certify *certify;
+    struct certificate found;
+    struct error err;
+    CHECK(gram_create(&gram, &kernel, &data, 1 << 20, true, NULL, &err) == 0, "%s", err.text);
+    const struct problem problem = {.data = &data, .gram = gram, .n = ROWS};
+    CHECK(certify_create(&certify, &problem, &map, 0, &err) == 0, "%s", err.text);
+    double reach[ROWS], shift[ROWS], lift = 0, zero = 0;
+    bool definite;
+    memcpy(reach, certify_reach(certify), sizeof reach);
+    CHECK_TRUE(!kernel_definite(&kernel));
+    CHECK_TRUE(definite_check(gram_rows(gram), rows, reach, ROWS, &definite, shift, &err) == 0 &&
+               definite);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        double size = 0; /* of the function's part at the row */
+        for (size_t p = 0; p < PAIRS; p++) {
+            size += pairs[p].one == i ? fabs(b[p]) * reach[pairs[p].other] : 0;
+            size += pairs[p].other == i ? fabs(b[p]) * reach[pairs[p].one] : 0;
+            lift += pairs[p].one == i ? 2 * b[p] * b[p] * shift[i] * shift[pairs[p].other] : 0;
+        }
+        lift += 2 * shift[i] * size * size;
+    }
+    double *pair_reach = memory_zeros(PAIRS, sizeof *pair_reach, "reach", &err);
+    struct certify_pair *pair = memory_array(PAIRS, sizeof *pair, "pairs", &err);
+    CHECK_TRUE(pair_reach && pair);
+    memcpy(pair, pairs, sizeof pairs);
+    certify_pairs(certify, pair_reach, 0, pair);
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    const struct certify_function f = {.weights = b, .exact = none};
+    CHECK(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0, "%s", err.text);
+    CHECK(found.certified && lift > 0 && near(found.paid, lift, 1e-12) &&
+              near(found.primal, .5 * lift, 1e-12),
+          "paid %.12g, not %.12g", found.paid, lift);
+    certify_free(certify);
+    gram_free(gram);
+    printf("ok: what is added to a kernel's diagonal is paid for, pair by pair\n");
+}
+
 /* ---- sums that are not too small, and what a solution says ---- */
 
 static void check_total(void) {
@@ -476,6 +528,7 @@ static void check_words(void) {
 int main(void) {
     check_bounds();
     check_flat();
+    check_lift();
     check_total();
     check_words();
     return 0;
