@@ -1,6 +1,7 @@
 /* Ways to inflate gzip against one another and against what was packed: members with every field that a
  * header can have, whole, cut anywhere, with changed bits, input and room given in pieces of any size;
  * and files of members that say how long they are, by one thread and by several. */
+#define _GNU_SOURCE
 #define ZLIB_CONST
 #include "common/data/gzip.h"
 
@@ -167,13 +168,16 @@ static size_t make_file(unsigned char *file, size_t n_members) {
     return n + zeros;
 }
 
-/* Both read the same, and fail at the same read with the same words. */
-static bool read_both(const unsigned char *file, size_t n, struct threads *threads) {
+/* Both read the same, and fail at the same read with the same words. path: where several threads read
+ * it; NULL: in memory, as one does. */
+static bool read_both(const unsigned char *file, size_t n, const char *path,
+                      struct threads *threads) {
     static char text[2][1 << 17];
     struct source *alone, *shared;
     struct error err[2];
     CHECK_TRUE(source_open_bytes(&alone, "file", file, n, &err[0]) == 0);
-    CHECK_TRUE(source_open_bytes(&shared, "file", file, n, &err[1]) == 0);
+    CHECK_TRUE((path ? source_open(&shared, path, &err[1])
+                     : source_open_bytes(&shared, "file", file, n, &err[1])) == 0);
     bool shareable = source_shareable(shared);
     CHECK(!shareable || source_share(shared, threads, &err[1]) == 0, "%s", err[1].text);
     int status = 0;
@@ -198,18 +202,61 @@ static void test_members(void) {
     CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
     for (unsigned round = 0; round < 60; round++) {
         size_t n = make_file(file, round % 4 ? draw(30) + 1 : MEMBERS);
-        sound += read_both(file, n, threads);
-        read_both(file, draw(n), threads);
+        sound += read_both(file, n, NULL, threads);
+        read_both(file, draw(n), NULL, threads);
         file[draw(n)] ^= (unsigned char)(1U << draw(8));
-        read_both(file, n, threads);
+        read_both(file, n, NULL, threads);
     }
     CHECK(sound > 30, "%u files were read by several threads", sound);
     threads_free(threads);
     printf("ok: several threads read what one does\n");
 }
 
+/* A file that is larger than the buffers of those who read it. */
+static void test_large(void) {
+    enum { COPIES = 2, BYTES = COPIES * FILE_BYTES, LEAST = 3 << 19 };
+    static unsigned char file[BYTES];
+    struct threads *threads;
+    struct error err;
+    char path[40];
+    FILE *place = tmpfile();
+    size_t n = 0;
+    while (n < LEAST) {
+        CHECK_TRUE(n + FILE_BYTES <= BYTES);
+        n += make_file(file + n, MEMBERS);
+    }
+    CHECK_TRUE(place && fwrite(file, 1, n, place) == n && fflush(place) == 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(place));
+    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
+    CHECK_TRUE(read_both(file, n, path, threads));
+    threads_free(threads);
+    fclose(place);
+    printf("ok: a file of many members\n");
+}
+
+/* Zeros behind a member, which some tools pad with, are its end. */
+static void test_zeros(void) {
+    static unsigned char packed[PACKED];
+    unsigned char extra[6] = {0};
+    char text[8];
+    struct source *source;
+    struct error err;
+    size_t got;
+    for (size_t zeros = 1; zeros < 4; zeros++) {
+        size_t n = pack((const unsigned char *)"text", 4, 0, extra, packed);
+        memset(packed + n, 0, zeros);
+        CHECK_TRUE(source_open_bytes(&source, "file", packed, n + zeros, &err) == 0);
+        CHECK(source_read(source, text, sizeof text, &got, &err) == 0, "%s", err.text);
+        CHECK_TRUE(got == 4 && memcmp(text, "text", 4) == 0);
+        source_close(source);
+    }
+    printf("ok: zeros behind the end\n");
+}
+
 int main(void) {
     test_engines();
     test_members();
+    test_large();
+    test_zeros();
     return 0;
 }
