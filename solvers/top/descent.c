@@ -15,6 +15,8 @@
 enum {
     RANDOM_STREAM = 11,  /* tells this use of the seed from others */
     UNWATCHED = 1 << 24, /* products between two looks at the clock */
+    ROWS_AHEAD = 2,      /* whose values are fetched, VALUES_AHEAD of each at the most */
+    VALUES_AHEAD = 256,
 };
 
 /* Violations of the optimum, in gradients of about 1, under which rows that were left out are looked at
@@ -89,6 +91,18 @@ DISPATCH static void add_row(const struct row *row, double factor, double *w) {
     }
 }
 
+/* Brings a row near that is to come: rows are in no order that the processor could guess. */
+static void fetch_row(const struct row *row) {
+    enum { LINE = 64 / sizeof(float) };
+    size_t n = row->n < VALUES_AHEAD ? row->n : VALUES_AHEAD;
+    for (size_t t = 0; t < n; t += LINE) {
+        __builtin_prefetch(row->value + t);
+        if (row->column) {
+            __builtin_prefetch(row->column + t);
+        }
+    }
+}
+
 /* ---- sweeps ---- */
 
 /* The best alpha of each of the rows order[first..end), one after the other. */
@@ -98,6 +112,10 @@ static void visit(struct top_descent *descent, size_t first, size_t end, double 
     for (size_t t = first; t < end; t++) {
         size_t i = descent->order[t];
         struct row row = get_row(data, i);
+        if (t + ROWS_AHEAD < end) {
+            const struct row ahead = get_row(data, descent->order[t + ROWS_AHEAD]);
+            fetch_row(&ahead);
+        }
         double sign = descent->sign[i], alpha = descent->alpha[i], cap = descent->cap[i];
         double f = dot_row(&row, w) + (constant > 0 ? constant * w[data->n_features] : 0);
         double slope = 1 - sign * f - descent->h[i] * alpha;
