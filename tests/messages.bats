@@ -54,6 +54,7 @@ rank|-t precomputed --query-features mean|--query-features wants a kernel of fea
 rank|-t rbf --scale l2 --query-features mean|--query-features is not for --scale l2
 rank|-t rbf --libsvm l --query-features mean|no other program knows features of queries
 rank|-b 1 --pair-features exterior|no probabilities with --pair-features exterior
+rank|-t rbf --query-features mean --targets 1|no --targets with --query-features: folds and standards have parts of a query
 rank|--step diminishing|--step and --stop are for --solver fw
 rank|-v 3 -c 1:9e3:+1,1:9e3:+1|more than
 rank|-v 3 -c 1:999:+1 -g 1:100:+1 -t rbf|a sweep of more than 10000 points

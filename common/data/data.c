@@ -194,6 +194,23 @@ int data_make_dense(struct data *data, uint32_t width, bool force, struct error 
     return 0;
 }
 
+void data_narrow(struct data *data, uint32_t width) {
+    if (!data->row_start || data->n_features <= width) {
+        return;
+    }
+    uint64_t kept = 0, t = 0;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        for (; t < data->row_start[i + 1]; t++) {
+            if (data->column[t] < width) {
+                data->column[kept] = data->column[t];
+                data->value[kept++] = data->value[t];
+            }
+        }
+        data->row_start[i + 1] = kept;
+    }
+    data->n_features = width;
+}
+
 void data_cut(struct data *data, size_t n_rows, uint32_t n_features) {
     size_t width = data->n_features;
     for (size_t i = 1; !data->row_start && n_features < width && i < n_rows; i++) {

@@ -93,6 +93,10 @@ bool data_fills(size_t n_rows, uint32_t n_features, size_t n_values);
  * `force` makes it dense whatever it takes. Compact rows are not given a width. */
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err);
 
+/* Leaves out the values of sparse rows in columns from `width` on, in place. Of rows whose features are its
+ * own (data_own). Dense rows stay as they are. */
+void data_narrow(struct data *data, uint32_t width);
+
 /* Rewrites dense rows as CSR, without their zeros. */
 int data_make_sparse(struct data *data, struct error *err);
 

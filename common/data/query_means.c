@@ -51,8 +51,11 @@ static void fill(const struct data *data, const struct keyed *rows, size_t n, ui
 
 int query_means_append(struct data *data, uint32_t width, struct error *err) {
     size_t n = data->n_rows;
-    if (query_means_check(data, err) < 0 || data_own(data, false, err) < 0 ||
-        data_make_dense(data, width, true, err) < 0) {
+    if (query_means_check(data, err) < 0 || data_own(data, false, err) < 0) {
+        return -1;
+    }
+    data_narrow(data, width);
+    if (data_make_dense(data, width, true, err) < 0) {
         return -1;
     }
     struct keyed *rows = memory_array(n, sizeof *rows, "rows by query", err);

@@ -229,9 +229,11 @@ static int scale_rows(const struct scale *scale, struct data *data, struct error
     if (data_own(data, false, err) < 0) {
         return -1;
     }
-    if (scale->kind != SCALE_L2 && (!data->row_start || moves_zeros(scale)) &&
-        data_make_dense(data, scale->n, true, err) < 0) {
-        return -1;
+    if (scale->kind != SCALE_L2 && (!data->row_start || moves_zeros(scale))) {
+        data_narrow(data, scale->n);
+        if (data_make_dense(data, scale->n, true, err) < 0) {
+            return -1;
+        }
     }
     for (size_t i = 0; i < data->n_rows; i++) {
         size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;

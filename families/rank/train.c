@@ -139,6 +139,11 @@ static int check(const struct options *options, struct error *err) {
         if (options_given(options, "libsvm") || options_given(options, "liblinear")) {
             return error_set(err, ERROR_USAGE, "no other program knows features of queries");
         }
+        if (wants_targets(options)) {
+            return error_set(err, ERROR_USAGE,
+                             "no --targets with --query-features: folds and standards have parts of a "
+                             "query, and other means than all of it");
+        }
     }
     if (method == RANK_FW && squared) {
         return error_set(err, ERROR_USAGE, "--solver fw is for the hinge loss");
