@@ -140,9 +140,10 @@ static int check(const struct options *options, struct error *err) {
             return error_set(err, ERROR_USAGE, "no other program knows features of queries");
         }
         if (wants_targets(options)) {
-            return error_set(err, ERROR_USAGE,
-                             "no --targets with --query-features: folds and standards have parts of a "
-                             "query, and other means than all of it");
+            return error_set(
+                err, ERROR_USAGE,
+                "no --targets with --query-features: folds and standards have parts of a "
+                "query, and other means than all of it");
         }
     }
     if (method == RANK_FW && squared) {
