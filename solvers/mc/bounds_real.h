@@ -33,6 +33,7 @@ static inline __attribute__((always_inline)) REAL NAME(loss)(const struct NAME(b
                                                : sum;
 }
 
+/* The loss of a row of class y with scores s (width) of whatever formulation; score (k) is work. */
 static inline __attribute__((always_inline)) double
 NAME(row_loss)(const struct NAME(evaluation) * evaluation, size_t y, const REAL *s, double *score) {
     const struct mc_shape *shape = &evaluation->linear->shape;

@@ -76,6 +76,8 @@ static inline __attribute__((always_inline)) void NAME(row_scores)(const struct 
     }
 }
 
+/* W (features, width) += x u' of one row x, over `vectors` vectors of classes, at most 4, from where W and u
+ * (width) point. */
 static inline __attribute__((always_inline)) void
 NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
     NAME(vector) change[4];
@@ -113,6 +115,7 @@ static inline __attribute__((always_inline)) void NAME(update_inline)(const stru
     }
 }
 
+/* The same over all classes, the constant feature of value `bias` with it. */
 DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REAL *W,
                                       size_t n_features, size_t width, const REAL *u) {
     NAME(update_inline)(row, bias, W, n_features, width, u);
@@ -149,6 +152,7 @@ static void NAME(row_update_part)(const struct mc_row *row, double bias, REAL *W
     }
 }
 
+/* step (step_real.h), compiled for each processor. */
 DISPATCH static REAL NAME(row_step)(const struct NAME(blocks) * blocks, size_t y, REAL cap, REAL q,
                                     const REAL *s, REAL *alpha, REAL *u) {
     return NAME(step)(blocks, y, cap, q, s, alpha, u);

@@ -16,6 +16,8 @@ struct mc_smooth {
     double *u, *near; /* (k) work */
 };
 
+/* R_mu of a task's rows, with mu = 1 until the caller sets another. Borrows task; fails for lack of memory. The
+ * caller calls mc_smooth_free in the end, whether this failed or not. */
 int mc_smooth_create(struct mc_smooth *smooth, const struct mc_task *task, struct error *err);
 void mc_smooth_free(struct mc_smooth *smooth);
 

@@ -107,6 +107,7 @@ NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32
     return 0;
 }
 
+/* int name(engine, linear, order, n, monitor, err): visit, compiled for so many vectors. */
 #define SWEEP(name, vectors, maximum)                                                              \
     DISPATCH static int NAME(name)(struct NAME(engine) * engine, struct mc_linear * linear,        \
                                    const uint32_t *order, size_t n, const struct monitor *monitor, \
