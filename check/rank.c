@@ -380,8 +380,10 @@ static int check_unit(struct task *task, const char *unit, struct error *err) {
     }
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
         const char *claimed = model_value(&task->model, keys[k]), *own = task_text(task, keys[k]);
-        if (claimed && (!own || strcmp(claimed, own) != 0)) {
-            task_wrong(task, "the model is of %s %.100s, and the proof is not", keys[k], claimed);
+        if (strcmp(claimed ? claimed : "", own ? own : "") != 0) {
+            task_wrong(task, "the %s is of %s %.100s, and the %s is not",
+                       claimed ? "model" : "proof", keys[k], claimed ? claimed : own,
+                       claimed ? "proof" : "model");
         }
     }
     return 0;

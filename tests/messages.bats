@@ -318,6 +318,9 @@ END
 s/^pairs .*/&\ncost-per ndcg/||the model is of cost-per ndcg, and the proof is not
 s/^formulation .*/formulation top/||not a model of rank with a proof
 END
+    unproven rank --cost-per query <<'END'
+/^cost-per/d||the proof is of cost-per query, and the model is not
+END
     printf '1 qid:1 0:1 1:1 2:0\n2 qid:1 0:2 1:0 2:1\n' >rank
     unproven rank -t precomputed <<'END'
 $s/0:[12]/0:7/||is no training row
