@@ -290,7 +290,8 @@ END
     [[ "$(commands mc many)" == *'-t linear -c '* ]]
     [[ "$(commands mc --kernel linear --cost 1,2 wide)" == *' -t linear --scale std -c 1,2 wide '* ]]
     said=$(commands mc wide -- -t tanimoto -c 3 --scale none)
-    [[ "$said" == *' -v 2 -t tanimoto -c 3 --scale none wide '* ]] || fail "$said"
+    [[ "$said" == *' -v 2 -t tanimoto -c 3 --scale none -c 3,3 wide '* ]] || fail "$said"
+    assert_equal "$(header kernel wide.model) $(wc -l <wide.sweep)" 'tanimoto 2'
     # grades: several sweeps, the best of which is trained
     awk 'BEGIN { srand(2); for (i = 0; i < 60; i++) { x = rand(); printf "%d qid:%d 1:%g 2:%g\n", \
         x * 2.5 + rand(), i % 6, x * x * 900, rand() } }' >grades
@@ -306,6 +307,8 @@ END
     easy rank --folds 2 --cost 0.1,1 grades -- -q --query-features mean >said 2>told || fail "$(cat told)"
     assert_equal "$(grep -c -- '-t linear' said) $(grep -c '^\$ .*--query-features mean' said)" '0 5'
     cut -f 2-5 grades.sweep | cmp - <(cut -f 2-5 "grades.$best.sweep")
+    easy rank --folds 2 --cost 0.1 --scale std grades -- -q >said 2>told || fail "$(cat told)"
+    assert_equal "$(header cost grades.model) $(wc -l <grades.linear-std.sweep)" '0.1 2'
     refused easy mc missing
     run -1 easy smm wide
     assert_output --partial 'no shape of the matrices'
