@@ -221,6 +221,14 @@ refuses() {
     assert_output "file.svm:1:$(($(wc -c <file.svm) - 1)): junk after the value: 'x'"
 }
 
+# plain_rows N: plain, of so many rows, and sum, of what is read of it
+plain_rows() {
+    awk -v n="$1" 'BEGIN { srand(3); for (i = 0; i < n; i++) { printf "%d qid:%d", i % 7, i % 50
+         for (j = 1; j < 30; j += 1 + int(3 * rand())) printf " %d:%.7g", j, rand() - 0.5
+         print "" } }' >plain
+    "$bin/tests/unit/common/data/dump" plain number | sha256sum >sum
+}
+
 # the same, whichever way it comes
 same() {
     run -0 "$bin/tests/unit/common/data/dump" "$@"
@@ -228,10 +236,7 @@ same() {
 }
 
 @test "input: file = standard input = pipe = gzip = gzip of many members, whole and streamed" {
-    awk 'BEGIN { srand(3); for (i = 0; i < 8000; i++) { printf "%d qid:%d", i % 7, i % 50
-         for (j = 1; j < 30; j += 1 + int(3 * rand())) printf " %d:%.7g", j, rand() - 0.5
-         print "" } }' >plain
-    "$bin/tests/unit/common/data/dump" plain number | sha256sum >sum
+    plain_rows 8000
     gzip <plain >whole.gz
     { head -2000 plain | gzip; printf '' | gzip; tail -n +2001 plain | gzip; } >many.gz
     { cat whole.gz; head -c 1000 /dev/zero; } >padded.gz
@@ -261,10 +266,7 @@ bgzip() {
 }
 
 @test "input: members that say how long they are, as bgzip makes them, are the file too" {
-    awk 'BEGIN { srand(3); for (i = 0; i < 9000; i++) { printf "%d qid:%d", i % 7, i % 50
-         for (j = 1; j < 30; j += 1 + int(3 * rand())) printf " %d:%.7g", j, rand() - 0.5
-         print "" } }' >plain
-    "$bin/tests/unit/common/data/dump" plain number | sha256sum >sum
+    plain_rows 9000
     bgzip <plain >blocks.gz
     gzip -t blocks.gz
     { head -c 100000 plain | bgzip 700; tail -c +100001 plain | gzip; } >mixed.gz
