@@ -1,250 +1,25 @@
-/* The kernel matrix: building it, products with it, its entries. One file, though a long one: all of it
- * knows how entries lie, and gram_rows.h makes the part that depends on their type here, twice. */
+/* The kernel matrix as the methods see it: that of panels.h, or where equal rows are taken together that
+ * of the distinct ones with products gathered before and spread behind it. */
 #include "common/kernel/gram.h"
 
 #include "common/base/memory.h"
-#include "common/base/sizes.h"
-#include "common/base/vector.h"
-#include "common/kernel/private.h"
+#include "common/kernel/panels.h"
 
-#include <cblas.h>
-#include <float.h>
-#include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Rows are stored in groups of GROUP, of equal length: 1 + the last row's number, up to GROUP. */
-enum {
-    GROUP = 16,
-    TILE_ROWS = 1024, /* most rows of a tile computed at once: it stays in the second-level cache */
-    TILE_COLUMNS = 256,
-    PRODUCT_COLUMNS = 512,    /* of a piece of a many-column product, summed in the entries' type */
-    RUN = 512,                /* b is searched for zeros in pieces of this length */
-    TASK_ENTRIES = 1 << 16,   /* a product is cut into tasks of at least so many entries, */
-    TASKS = 32,               /* at most this many; both are fixed so that sums are */
-    SERIAL_ENTRIES = 1 << 19, /* below, waking other threads takes longer than it saves */
-    PRODUCT_CELLS = 1 << 23   /* of the partial sums of a many-column product */
-};
-
-/* Columns first..end, in which b is or is not zero. */
-struct run {
-    size_t first, end;
-    bool zero;
-};
-
-/* Of a worker: what it needs to recompute entries. Made at first use. */
-struct helper {
-    struct kernel_scratch *scratch;
-    void *tile; /* (TILE_ROWS, TILE_COLUMNS) */
-    struct error error;
-};
-
-/* What one product needs. Kept from product to product in a list. */
-struct workspace {
-    struct workspace *next;
-    struct run *runs;
-    double *partial; /* (n_partials, n) */
-    size_t n_partials;
-    struct helper *helper; /* (n_helpers) */
-    size_t n_helpers;
-};
 
 struct gram {
-    struct kernel_rows rows;
-    struct merged *merged; /* what is kept instead of all below; NULL: nothing */
-    bool wide;
-    size_t first, kept; /* rows first..kept are in entries; first is start[own] */
-    void *entries;      /* float, double if wide */
-    size_t n_tasks;
-    size_t own, own_end;     /* tasks of this rank */
-    size_t start[TASKS + 1]; /* rows of the tasks of a product, multiples of GROUP but the last */
-    pthread_mutex_t mutex;
-    struct workspace *spare;
+    struct panels *panels; /* of all rows, or of the distinct ones */
+    struct merged *merged; /* NULL: of all */
 };
 
-/* The matrix of the distinct rows. */
+/* What is known besides of a matrix of distinct rows. */
 struct merged {
+    struct kernel_rows rows; /* all */
     struct distinct distinct;
-    struct data data;
-    struct gram *gram;
+    struct data data; /* the distinct ones */
 };
 
-/* A product at work. */
-struct product {
-    const struct gram *gram;
-    const double *b;
-    const struct run *runs;
-    size_t n_runs;
-    struct workspace *workspace;
-    atomic_bool failed;
-};
-
-/* A many-column product at work. */
-struct products {
-    const struct gram *gram;
-    size_t k;
-    void *b;    /* (n, k) in the entries' type */
-    bool *used; /* (groups of rows) whether b is not zero there */
-    size_t n_tasks;
-    size_t start[TASKS + 1];
-    bool serial;           /* one task after the other, in one place */
-    double *partial;       /* (n_tasks, n, k) */
-    double *total;         /* (n, k) */
-    struct helper *helper; /* (workers) */
-    atomic_bool failed;
-};
-
-/* Computing the rows that are kept. */
-struct build {
-    const struct gram *gram;
-    struct {
-        size_t r, c;
-    } * tile;
-    size_t n_tiles, tile_rows;
-    struct kernel_scratch **scratch;
-    struct error *error;
-    atomic_bool failed;
-};
-
-/* Entries before row r: those of whole groups, GROUP rows of GROUP, 2 GROUP, ..., then of rows. */
-static size_t row_offset(size_t r) {
-    size_t group = r / GROUP;
-    return GROUP * GROUP * (group * (group + 1) / 2) + r % GROUP * GROUP * (group + 1);
-}
-
-static bool any_nonzero(const double *b, size_t first, size_t end) {
-    for (size_t i = first; i < end; i++) {
-        if (b[i] != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-#define REAL float
-#define TILE kernel_tile_float
-#define VECTOR vector_float
-#define GEMM cblas_sgemm
-#define NAME(x) float_##x
-#include "common/kernel/gram_rows.h"
-
-#define REAL double
-#define TILE kernel_tile_double
-#define VECTOR vector_double
-#define GEMM cblas_dgemm
-#define NAME(x) double_##x
-#include "common/kernel/gram_rows.h"
-
-/* ---- building ---- */
-
-static int check_serials(const struct data *data, struct error *err) {
-    for (size_t i = 0; i < data->n_rows; i++) {
-        if (data->serial[i] == 0 || data->serial[i] > data->n_features) {
-            return error_set(err, ERROR_RUNTIME,
-                             "precomputed kernel: row %zu: serial number %llu: must be 1..%lu",
-                             i + 1, (unsigned long long)data->serial[i],
-                             (unsigned long)data->n_features);
-        }
-    }
-    return 0;
-}
-
-/* Only the lower half is used: the file must have the same in the upper one, up to the rounding of
- * its decimals. */
-static int check_symmetric(const struct kernel_rows *rows, struct error *err) {
-    size_t n = rows->data->n_rows;
-    for (size_t i = 0; i < n; i++) {
-        double diagonal = kernel_value(rows, i, rows, i);
-        for (size_t j = 0; j < i; j++) {
-            double lower = kernel_value(rows, i, rows, j), upper = kernel_value(rows, j, rows, i);
-            if (lower == upper) {
-                continue;
-            }
-            double size = fabs(diagonal) + fabs(kernel_value(rows, j, rows, j)) + fabs(lower);
-            if (!(fabs(lower - upper) <= 1e-4 * size)) {
-                return error_set(err, ERROR_RUNTIME,
-                                 "precomputed kernel: not symmetric: %g for rows %zu and %zu, "
-                                 "%g for rows %zu and %zu",
-                                 lower, i + 1, j + 1, upper, j + 1, i + 1);
-            }
-        }
-    }
-    return 0;
-}
-
-/* The end of as many rows from `first` on as fit, in whole groups, at most of rows up to `end`. */
-static size_t rows_that_fit(size_t first, size_t end, size_t cache_bytes, size_t entry) {
-    size_t kept = first, before = row_offset(first);
-    while (kept < end && row_offset(kept + GROUP) - before <= cache_bytes / entry) {
-        kept += GROUP;
-    }
-    return smaller(kept, end);
-}
-
-/* Tasks of equal numbers of entries. */
-static void plan_tasks(struct gram *gram) {
-    double n = (double)gram->rows.data->n_rows;
-    double tasks = floor(n * n / 2 / TASK_ENTRIES);
-    gram->n_tasks = tasks < 1 ? 1 : tasks > TASKS ? TASKS : (size_t)tasks;
-    for (size_t t = 0; t < gram->n_tasks; t++) {
-        double row = n * sqrt((double)t / (double)gram->n_tasks);
-        gram->start[t] = (size_t)row / GROUP * GROUP;
-    }
-    gram->start[gram->n_tasks] = gram->rows.data->n_rows;
-    size_t ranks = cluster_size(gram->rows.cluster), rank = cluster_rank(gram->rows.cluster);
-    gram->own = gram->n_tasks * rank / ranks;
-    gram->own_end = gram->n_tasks * (rank + 1) / ranks;
-    gram->first = gram->start[gram->own];
-}
-
-/* Lists the tiles: columns by columns, so that each meets as many rows as possible. */
-static int plan_tiles(struct build *build, struct error *err) {
-    size_t first = build->gram->first, kept = build->gram->kept;
-    build->tile_rows = kept - first > 8 * TILE_ROWS ? TILE_ROWS : TILE_ROWS / 2;
-    for (int pass = 0; pass < 2; pass++) {
-        build->n_tiles = 0;
-        for (size_t c = 0; c < kept; c += TILE_COLUMNS) {
-            for (size_t r = larger(c, first); r < kept; r += build->tile_rows) {
-                if (build->tile) {
-                    build->tile[build->n_tiles].r = r;
-                    build->tile[build->n_tiles].c = c;
-                }
-                build->n_tiles++;
-            }
-        }
-        if (!build->tile) {
-            build->tile = memory_array(build->n_tiles, sizeof *build->tile, "tiles", err);
-            if (!build->tile) {
-                return -1;
-            }
-        }
-    }
-    return 0;
-}
-
-static int build_kept(struct gram *gram, struct threads *threads, struct error *err) {
-    size_t workers = threads_count(threads);
-    struct build build = {.gram = gram,
-                          .scratch = kernel_scratch_array(workers, err),
-                          .error = memory_zeros(workers, sizeof *build.error, "errors", err)};
-    int status = build.scratch && build.error ? plan_tiles(&build, err) : -1;
-    if (status == 0) {
-        threads_run(threads, build.n_tiles, gram->wide ? double_build_task : float_build_task,
-                    &build);
-        for (size_t w = 0; w < workers; w++) {
-            if (build.error[w].kind != ERROR_NONE) {
-                *err = build.error[w];
-                status = -1;
-            }
-        }
-    }
-    free(build.tile);
-    free(build.error);
-    kernel_scratch_array_free(build.scratch, workers);
-    return status;
-}
+/* ---- creation ---- */
 
 int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
                 size_t cache_bytes, bool wide, struct threads *threads, struct error *err) {
@@ -255,38 +30,13 @@ int gram_create_spread(struct gram **gram, const struct kernel *kernel, const st
                        size_t cache_bytes, bool wide, struct cluster *cluster,
                        struct threads *threads, struct error *err) {
     struct gram *g = memory_zeros(1, sizeof *g, "kernel matrix", err);
-    if (!g) {
-        return -1;
-    }
-    size_t entry = wide ? sizeof(double) : sizeof(float);
-    pthread_mutex_init(&g->mutex, NULL);
-    g->wide = wide;
-    if (kernel_rows_create(&g->rows, kernel, data, err) < 0 ||
-        (kernel->type == KERNEL_PRECOMPUTED &&
-         (check_serials(data, err) < 0 || check_symmetric(&g->rows, err) < 0))) {
-        gram_free(g);
-        return -1;
-    }
-    g->rows.cluster = cluster;
-    plan_tasks(g);
-    g->kept = rows_that_fit(g->first, g->start[g->own_end], cache_bytes, entry);
-    size_t end = larger(row_offset((g->kept + GROUP - 1) / GROUP * GROUP), row_offset(g->first));
-    g->entries = memory_array(end - row_offset(g->first), entry, "kernel matrix", err);
-    if (!g->entries || build_kept(g, threads, err) < 0) {
-        gram_free(g);
+    if (!g ||
+        panels_create(&g->panels, kernel, data, cache_bytes, wide, cluster, threads, err) < 0) {
+        free(g);
         return -1;
     }
     *gram = g;
     return 0;
-}
-
-static void merged_free(struct merged *merged) {
-    if (merged) {
-        gram_free(merged->gram);
-        data_free(&merged->data);
-        distinct_free(&merged->distinct);
-        free(merged);
-    }
 }
 
 int gram_create_distinct(struct gram **gram, const struct kernel *kernel, const struct data *data,
@@ -301,262 +51,115 @@ int gram_create_distinct(struct gram **gram, const struct kernel *kernel, const 
     }
     merged->distinct = *distinct;
     *distinct = (struct distinct){0};
-    pthread_mutex_init(&g->mutex, NULL);
     g->merged = merged;
-    if (kernel_rows_create(&g->rows, kernel, data, err) < 0 ||
+    if (kernel_rows_create(&merged->rows, kernel, data, err) < 0 ||
         data_subset(data, merged->distinct.row, merged->distinct.m, &merged->data, err) < 0 ||
-        gram_create_spread(&merged->gram, kernel, &merged->data, cache_bytes, wide, cluster,
-                           threads, err) < 0) {
+        panels_create(&g->panels, kernel, &merged->data, cache_bytes, wide, cluster, threads, err) <
+            0) {
         gram_free(g);
         return -1;
     }
-    g->rows.cluster = cluster;
+    merged->rows.cluster = cluster;
     *gram = g;
     return 0;
-}
-
-static void workspace_free(struct workspace *workspace) {
-    for (size_t i = 0; i < workspace->n_helpers; i++) {
-        kernel_scratch_free(workspace->helper[i].scratch);
-        free(workspace->helper[i].tile);
-    }
-    free(workspace->helper);
-    free(workspace->runs);
-    free(workspace->partial);
-    free(workspace);
 }
 
 void gram_free(struct gram *gram) {
     if (!gram) {
         return;
     }
-    while (gram->spare) {
-        struct workspace *next = gram->spare->next;
-        workspace_free(gram->spare);
-        gram->spare = next;
+    panels_free(gram->panels);
+    if (gram->merged) {
+        kernel_rows_free(&gram->merged->rows);
+        data_free(&gram->merged->data);
+        distinct_free(&gram->merged->distinct);
+        free(gram->merged);
     }
-    pthread_mutex_destroy(&gram->mutex);
-    merged_free(gram->merged);
-    kernel_rows_free(&gram->rows);
-    free(gram->entries);
     free(gram);
 }
 
 size_t gram_size(const struct gram *gram) {
-    return gram->rows.data->n_rows;
-}
-
-/* The matrix whose entries are kept or computed, and a row's number there. */
-static const struct gram *entries_of(const struct gram *gram) {
-    return gram->merged ? gram->merged->gram : gram;
-}
-
-static uint32_t row_of(const struct gram *gram, uint32_t row) {
-    return gram->merged ? gram->merged->distinct.place[row] : row;
-}
-
-bool gram_is_wide(const struct gram *gram) {
-    return entries_of(gram)->wide;
+    return gram_rows(gram)->data->n_rows;
 }
 
 const struct kernel_rows *gram_rows(const struct gram *gram) {
-    return &gram->rows;
+    return gram->merged ? &gram->merged->rows : panels_rows(gram->panels);
+}
+
+bool gram_is_wide(const struct gram *gram) {
+    return panels_is_wide(gram->panels);
+}
+
+size_t gram_kept_bytes(const struct gram *gram) {
+    return panels_kept_bytes(gram->panels);
+}
+
+bool gram_is_whole(const struct gram *gram) {
+    return panels_is_whole(gram->panels);
 }
 
 /* ---- products ---- */
 
-/* A spare workspace or a new one, grown to what this product needs. Workspaces are the caller's
- * part of a gram that is otherwise constant: hence the cast in gram_product. */
-static struct workspace *workspace_get(struct gram *gram, size_t n_partials, size_t n_helpers,
-                                       struct error *err) {
-    size_t n = gram_size(gram);
-    pthread_mutex_lock(&gram->mutex);
-    struct workspace *w = gram->spare;
-    gram->spare = w ? w->next : NULL;
-    pthread_mutex_unlock(&gram->mutex);
-    if (!w) {
-        w = memory_zeros(1, sizeof *w, "workspace", err);
-        if (!w) {
-            return NULL;
-        }
-        w->runs = memory_array(n / RUN + 1, sizeof *w->runs, "workspace", err);
-    }
-    if (w->n_partials < n_partials) {
-        free(w->partial);
-        w->partial = memory_array(n_partials * n, sizeof *w->partial, "partial products", err);
-        w->n_partials = w->partial ? n_partials : 0;
-    }
-    if (w->n_helpers < n_helpers) {
-        struct helper *more = memory_zeros(n_helpers, sizeof *more, "workspace", err);
-        if (more) {
-            if (w->n_helpers) {
-                memcpy(more, w->helper, w->n_helpers * sizeof *more);
-            }
-            free(w->helper);
-            w->helper = more;
-            w->n_helpers = n_helpers;
-        }
-    }
-    if (!w->runs || w->n_partials < n_partials || w->n_helpers < n_helpers) {
-        workspace_free(w);
-        return NULL;
-    }
-    return w;
-}
-
-static void workspace_put(struct gram *gram, struct workspace *workspace) {
-    pthread_mutex_lock(&gram->mutex);
-    workspace->next = gram->spare;
-    gram->spare = workspace;
-    pthread_mutex_unlock(&gram->mutex);
-}
-
-/* Cuts 0..n into runs of pieces in which b is all zero, or is not. */
-static size_t find_runs(const double *b, size_t n, struct run *runs) {
-    size_t n_runs = 0;
-    for (size_t first = 0; first < n; first += RUN) {
-        size_t end = smaller(n, first + RUN);
-        bool zero = !any_nonzero(b, first, end);
-        if (n_runs > 0 && runs[n_runs - 1].zero == zero) {
-            runs[n_runs - 1].end = end;
-        } else {
-            runs[n_runs++] = (struct run){first, end, zero};
-        }
-    }
-    return n_runs;
-}
-
-/* Whether a row is kept that is asked for here: of a spread matrix each rank has others, and all are to
- * see the same entries. */
-static bool is_kept(const struct gram *gram, size_t row) {
-    return !gram->rows.cluster && row < gram->kept;
-}
-
-/* partial[0..start[task + 1]) = what the rows of a task give. */
-static void multiply(struct product *product, size_t task, size_t worker, double *partial) {
-    const struct gram *gram = product->gram;
-    size_t first = gram->start[task], end = gram->start[task + 1];
-    size_t middle = larger(first, smaller(end, gram->kept));
-    memset(partial, 0, end * sizeof *partial);
-    if (gram->wide) {
-        double_multiply_kept(gram, product, first, middle, partial);
-    } else {
-        float_multiply_kept(gram, product, first, middle, partial);
-    }
-    if (middle < end && !atomic_load(&product->failed)) {
-        struct helper *helper = &product->workspace->helper[worker];
-        int status = gram->wide ? double_multiply_computed(gram, product, middle, end, partial,
-                                                           helper, &helper->error)
-                                : float_multiply_computed(gram, product, middle, end, partial,
-                                                          helper, &helper->error);
-        if (status < 0) {
-            atomic_store(&product->failed, true);
-        }
-    }
-}
-
-static void multiply_task(void *argument, size_t number, size_t worker) {
-    struct product *product = argument;
-    size_t task = product->gram->own + number;
-    multiply(product, task, worker,
-             product->workspace->partial + number * gram_size(product->gram));
-}
-
-static void add(double *out, const double *partial, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        out[i] += partial[i];
-    }
-}
-
-static int product(const struct gram *gram, const double *b, double *out, struct threads *threads,
-                   struct error *err) {
-    struct gram *g = (struct gram *)gram;
-    size_t n = gram_size(gram), workers = threads_count(threads);
-    size_t tasks = gram->own_end - gram->own;
-    bool whole = gram->kept == gram->start[gram->own_end];
-    bool serial = workers == 1 || (n * n / 2 < SERIAL_ENTRIES && whole);
-    struct workspace *workspace = workspace_get(g, serial ? 1 : tasks, whole ? 0 : workers, err);
-    if (!workspace) {
-        return -1;
-    }
-    struct product product = {.gram = gram,
-                              .b = b,
-                              .runs = workspace->runs,
-                              .n_runs = find_runs(b, n, workspace->runs),
-                              .workspace = workspace};
-    if (!serial) {
-        threads_run(threads, tasks, multiply_task, &product);
-    }
-    /* The sums of the tasks are added in order, with or without threads. */
-    memset(out, 0, n * sizeof *out);
-    for (size_t task = gram->own; task < gram->own_end; task++) {
-        if (serial) {
-            multiply(&product, task, 0, workspace->partial);
-            add(out, workspace->partial, gram->start[task + 1]);
-        } else {
-            add(out, workspace->partial + (task - gram->own) * n, gram->start[task + 1]);
-        }
-    }
-    int status = 0;
-    for (size_t w = 0; w < workspace->n_helpers; w++) {
-        if (workspace->helper[w].error.kind != ERROR_NONE) {
-            *err = workspace->helper[w].error;
-            workspace->helper[w].error = (struct error){.kind = ERROR_NONE};
-            status = -1;
-        }
-    }
-    workspace_put(g, workspace);
-    if (status == 0) {
-        cluster_sum(gram->rows.cluster, out, n);
-    }
-    return status;
-}
-
-/* What a product takes of a matrix of distinct rows. */
-typedef int multiply_function(const struct gram *gram, const double *b, size_t k, double *out,
+/* K B, B and out (n, k) of all rows of the panels. */
+typedef int multiply_function(const struct panels *panels, const double *b, size_t k, double *out,
                               struct threads *threads, struct error *err);
 
 /* out (n, k) = K B at rows[0..n), NULL: all, by way of the distinct ones. */
-static int multiply_merged(const struct merged *merged, const uint32_t *rows, size_t n,
-                           const double *b, size_t k, double *out, multiply_function *multiply_all,
+static int multiply_merged(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
+                           size_t k, double *out, multiply_function *multiply,
                            struct threads *threads, struct error *err) {
-    size_t m = merged->distinct.m;
-    double *sums = memory_array(m, 2 * k * sizeof *sums, "products", err);
+    const struct distinct *distinct = &gram->merged->distinct;
+    double *sums = memory_array(distinct->m, 2 * k * sizeof *sums, "products", err);
     int status = -1;
     if (sums) {
-        distinct_gather(&merged->distinct, rows, n, b, k, sums);
-        status = multiply_all(merged->gram, sums, k, sums + m * k, threads, err);
+        distinct_gather(distinct, rows, n, b, k, sums);
+        status = multiply(gram->panels, sums, k, sums + distinct->m * k, threads, err);
     }
     if (status == 0) {
-        distinct_spread(&merged->distinct, rows, n, sums + m * k, k, out);
+        distinct_spread(distinct, rows, n, sums + distinct->m * k, k, out);
     }
     free(sums);
     return status;
 }
 
-static int multiply_kept(const struct gram *gram, const double *b, size_t k, double *out,
-                         struct threads *threads, struct error *err) {
+static int multiply_one(const struct panels *panels, const double *b, size_t k, double *out,
+                        struct threads *threads, struct error *err) {
     (void)k;
-    return product(gram, b, out, threads, err);
+    return panels_product(panels, b, out, threads, err);
+}
+
+static int multiply_exactly(const struct panels *panels, const double *b, size_t k, double *out,
+                            struct threads *threads, struct error *err) {
+    return kernel_scores(panels_rows(panels), panels_rows(panels), b, k, out, threads, err);
+}
+
+static int multiply_columns(const struct panels *panels, const double *b, size_t k, double *out,
+                            struct threads *threads, struct error *err) {
+    return panels_products(panels, NULL, panels_size(panels), b, k, out, threads, err);
 }
 
 int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
                  struct error *err) {
-    return gram->merged ? multiply_merged(gram->merged, NULL, gram_size(gram), b, 1, out,
-                                          multiply_kept, threads, err)
-                        : product(gram, b, out, threads, err);
-}
-
-static int multiply_exactly(const struct gram *gram, const double *b, size_t k, double *out,
-                            struct threads *threads, struct error *err) {
-    return kernel_scores(&gram->rows, &gram->rows, b, k, out, threads, err);
+    return gram->merged
+               ? multiply_merged(gram, NULL, gram_size(gram), b, 1, out, multiply_one, threads, err)
+               : panels_product(gram->panels, b, out, threads, err);
 }
 
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err) {
-    return gram->merged ? multiply_merged(gram->merged, NULL, gram_size(gram), b, k, s,
-                                          multiply_exactly, threads, err)
-                        : multiply_exactly(gram, b, k, s, threads, err);
+    return gram->merged ? multiply_merged(gram, NULL, gram_size(gram), b, k, s, multiply_exactly,
+                                          threads, err)
+                        : multiply_exactly(gram->panels, b, k, s, threads, err);
+}
+
+int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
+                  size_t k, double *out, struct threads *threads, struct error *err) {
+    return gram->merged ? multiply_merged(gram, rows, n, b, k, out, multiply_columns, threads, err)
+                        : panels_products(gram->panels, rows, n, b, k, out, threads, err);
+}
+
+double gram_products_rounding(void) {
+    return panels_products_rounding();
 }
 
 int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
@@ -579,206 +182,27 @@ int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *
     return 0;
 }
 
-/* ---- many columns at once ---- */
-
-static void products_task(void *argument, size_t task, size_t worker) {
-    struct products *products = argument;
-    size_t cells = products->start[task + 1] * products->k;
-    double *partial = products->partial;
-    if (!products->serial) {
-        partial += task * gram_size(products->gram) * products->k;
-    }
-    memset(partial, 0, cells * sizeof *partial);
-    if (atomic_load(&products->failed)) {
-        return;
-    }
-    int status = products->gram->wide ? double_multiply_task(products, task, worker, partial)
-                                      : float_multiply_task(products, task, worker, partial);
-    if (status < 0) {
-        atomic_store(&products->failed, true);
-    }
-}
-
-/* Tasks of a gram_product, as many together as make the partial sums fit; at least groups of rows
- * stay whole. Depends on the sizes only. */
-static void plan_products(struct products *products) {
-    const struct gram *gram = products->gram;
-    size_t fit = PRODUCT_CELLS / (gram_size(gram) * products->k + 1);
-    size_t n = smaller(larger(fit, 1), gram->n_tasks);
-    products->n_tasks = n;
-    for (size_t t = 0; t <= n; t++) {
-        products->start[t] = gram->start[t * gram->n_tasks / n];
-    }
-}
-
-/* Fills b and used from the rows' B. */
-static void take_columns(struct products *products, const uint32_t *rows, size_t n,
-                         const double *b) {
-    size_t k = products->k;
-    for (size_t i = 0; i < n; i++) {
-        size_t row = rows ? rows[i] : i;
-        for (size_t o = 0; o < k; o++) {
-            if (products->gram->wide) {
-                ((double *)products->b)[row * k + o] = b[i * k + o];
-            } else {
-                ((float *)products->b)[row * k + o] = (float)b[i * k + o];
-            }
-            products->used[row / GROUP] = products->used[row / GROUP] || b[i * k + o] != 0;
-        }
-    }
-}
-
-/* Runs the tasks and adds their sums in order, with or without threads. */
-static void run_products(struct products *products, struct threads *threads) {
-    size_t cells = gram_size(products->gram) * products->k;
-    if (!products->serial) {
-        threads_run(threads, products->n_tasks, products_task, products);
-    }
-    for (size_t t = 0; t < products->n_tasks; t++) {
-        if (products->serial) {
-            products_task(products, t, 0);
-        }
-        add(products->total, products->partial + (products->serial ? 0 : t * cells),
-            products->start[t + 1] * products->k);
-    }
-}
-
-static int multiply_columns(const struct gram *gram, const double *b, size_t k, double *out,
-                            struct threads *threads, struct error *err) {
-    return gram_products(gram, NULL, gram_size(gram), b, k, out, threads, err);
-}
-
-int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
-                  size_t k, double *out, struct threads *threads, struct error *err) {
-    if (gram->merged) {
-        return multiply_merged(gram->merged, rows, n, b, k, out, multiply_columns, threads, err);
-    }
-    size_t size = gram_size(gram), workers = threads_count(threads);
-    size_t groups = (size + GROUP - 1) / GROUP;
-    struct products products = {.gram = gram, .k = k};
-    plan_products(&products);
-    products.b = memory_zeros(groups * GROUP * k, gram->wide ? sizeof(double) : sizeof(float),
-                              "products", err);
-    products.used = memory_zeros(groups, sizeof(bool), "products", err);
-    products.serial = workers == 1 || products.n_tasks == 1;
-    products.partial = memory_array((products.serial ? 1 : products.n_tasks) * size,
-                                    k * sizeof(double), "partial products", err);
-    products.total = memory_zeros(size, k * sizeof(double), "products", err);
-    products.helper = memory_zeros(workers, sizeof *products.helper, "workspace", err);
-    int status = -1;
-    if (products.b && products.used && products.partial && products.total && products.helper) {
-        take_columns(&products, rows, n, b);
-        run_products(&products, threads);
-        status = 0;
-        for (size_t w = 0; w < workers; w++) {
-            if (products.helper[w].error.kind != ERROR_NONE) {
-                *err = products.helper[w].error;
-                status = -1;
-            }
-        }
-    }
-    for (size_t i = 0; status == 0 && i < n; i++) {
-        memcpy(out + i * k, products.total + (rows ? rows[i] : i) * k, k * sizeof *out);
-    }
-    for (size_t w = 0; products.helper && w < workers; w++) {
-        kernel_scratch_free(products.helper[w].scratch);
-        free(products.helper[w].tile);
-    }
-    free(products.b);
-    free(products.used);
-    free(products.partial);
-    free(products.total);
-    free(products.helper);
-    return status;
-}
-
 /* ---- entries ---- */
-
-/* Entries of rows that are not kept, computed in double. */
-static int compute_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
-                         size_t n_j, double *block, struct error *err) {
-    struct kernel_scratch *scratch;
-    if (kernel_scratch_create(&scratch, err) < 0) {
-        return -1;
-    }
-    double **out = memory_array(n_i, sizeof *out, "rows of a block", err);
-    for (size_t r = 0; out && r < n_i; r++) {
-        out[r] = block + r * n_j;
-    }
-    struct kernel_tile tile = {.x = {&gram->rows, i, 0, n_i}, .z = {&gram->rows, j, 0, n_j}};
-    int status = out ? kernel_tile_double(&tile, out, scratch, err) : -1;
-    free(out);
-    kernel_scratch_free(scratch);
-    return status;
-}
-
-/* gram_block among the distinct rows. */
-static int merged_block(const struct merged *merged, const uint32_t *i, size_t n_i,
-                        const uint32_t *j, size_t n_j, double *block, struct error *err) {
-    uint32_t *rows = memory_array(n_i + n_j, sizeof *rows, "rows of a block", err);
-    for (size_t r = 0; rows && r < n_i + n_j; r++) {
-        rows[r] = merged->distinct.place[r < n_i ? i[r] : j[r - n_i]];
-    }
-    int status = rows ? gram_block(merged->gram, rows, n_i, rows + n_i, n_j, block, err) : -1;
-    free(rows);
-    return status;
-}
 
 int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
                size_t n_j, double *block, struct error *err) {
-    if (gram->merged) {
-        return merged_block(gram->merged, i, n_i, j, n_j, block, err);
+    if (!gram->merged) {
+        return panels_block(gram->panels, i, n_i, j, n_j, block, err);
     }
-    bool kept = true;
-    for (size_t r = 0; r < n_i; r++) {
-        kept = kept && is_kept(gram, i[r]);
+    uint32_t *rows = memory_array(n_i + n_j, sizeof *rows, "rows of a block", err);
+    for (size_t r = 0; rows && r < n_i + n_j; r++) {
+        rows[r] = gram->merged->distinct.place[r < n_i ? i[r] : j[r - n_i]];
     }
-    for (size_t c = 0; c < n_j; c++) {
-        kept = kept && is_kept(gram, j[c]);
-    }
-    if (!kept && compute_block(gram, i, n_i, j, n_j, block, err) < 0) {
-        return -1;
-    }
-    for (size_t r = 0; r < n_i; r++) {
-        for (size_t c = 0; c < n_j; c++) {
-            size_t row = larger(i[r], j[c]), column = smaller(i[r], j[c]);
-            if (is_kept(gram, row)) {
-                size_t at = row_offset(row) + column;
-                block[r * n_j + c] = gram->wide ? ((const double *)gram->entries)[at]
-                                                : (double)((const float *)gram->entries)[at];
-            }
-        }
-    }
-    return 0;
-}
-
-size_t gram_kept_bytes(const struct gram *gram) {
-    const struct gram *kept = entries_of(gram);
-    return (row_offset(kept->kept) - row_offset(kept->first)) *
-           (kept->wide ? sizeof(double) : sizeof(float));
-}
-
-bool gram_is_whole(const struct gram *gram) {
-    const struct gram *kept = entries_of(gram);
-    return !kept->rows.cluster && kept->kept == gram_size(kept);
+    int status = rows ? panels_block(gram->panels, rows, n_i, rows + n_i, n_j, block, err) : -1;
+    free(rows);
+    return status;
 }
 
 bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {
     if (!gram_is_whole(gram)) {
         return false;
     }
-    const struct gram *kept = entries_of(gram);
-    const float *entries = kept->entries;
-    const double *wide = kept->entries;
-    uint32_t own = row_of(gram, i);
-    for (size_t c = 0; c < n; c++) {
-        uint32_t other = row_of(gram, j[c]);
-        size_t at = row_offset(larger(own, other)) + smaller(own, other);
-        row[c] = kept->wide ? (float)wide[at] : entries[at];
-    }
+    const uint32_t *place = gram->merged ? gram->merged->distinct.place : NULL;
+    panels_row(gram->panels, place ? place[i] : i, j, n, place, row);
     return true;
-}
-
-double gram_products_rounding(void) {
-    return (PRODUCT_COLUMNS + 4) * (double)FLT_EPSILON / 2;
 }

@@ -1,8 +1,5 @@
-/* The kernel matrix of the training rows: its lower half, in panels of rows, as float or double.
- *
- * Panels that fit into the given memory are computed once and kept, the others are recomputed
- * block by block at each product: a product reads every row once, for which any cache that
- * forgets the least recently used row would forget each row just before it is needed. */
+/* The kernel matrix of the training rows, as float or double, kept as far as memory is given
+ * (common/kernel/panels.h); equal rows may be taken together. */
 #ifndef COMMON_KERNEL_GRAM_H
 #define COMMON_KERNEL_GRAM_H
 

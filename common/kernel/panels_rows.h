@@ -1,17 +1,17 @@
-/* The parts of gram.c that depend on the type of the entries: included there once for float and
+/* The parts of panels.c that depend on the type of the entries: included there once for float and
  * once for double, with REAL, TILE, VECTOR and NAME(x) defined. Not a header for anybody else. */
 
 /* The first entry of row r, which is kept, or next to the last that is. */
-static REAL *NAME(row)(const struct gram *gram, size_t r) {
-    return (REAL *)gram->entries + (row_offset(r) - row_offset(gram->first));
+static REAL *NAME(row)(const struct panels *panels, size_t r) {
+    return (REAL *)panels->entries + (row_offset(r) - row_offset(panels->first));
 }
 
 /* Computes columns first..first + n of rows r_first..r_first + n_r into out. */
-static int NAME(compute)(const struct gram *gram, size_t r_first, size_t n_r, size_t first,
+static int NAME(compute)(const struct panels *panels, size_t r_first, size_t n_r, size_t first,
                          size_t n, REAL *const *out, struct kernel_scratch *scratch,
                          struct error *err) {
-    struct kernel_tile tile = {.x = {&gram->rows, NULL, r_first, n_r},
-                               .z = {&gram->rows, NULL, first, n},
+    struct kernel_tile tile = {.x = {&panels->rows, NULL, r_first, n_r},
+                               .z = {&panels->rows, NULL, first, n},
                                .lower = true,
                                .x_at = r_first,
                                .z_at = first};
@@ -20,9 +20,10 @@ static int NAME(compute)(const struct gram *gram, size_t r_first, size_t n_r, si
 
 /* What columns first..end of up to VECTOR_ROWS rows from r on give to the product; row[k] points
  * at the entry of column `first`. r and first are multiples of VECTOR_ROWS. */
-static void NAME(multiply_rows)(const struct gram *gram, const struct product *product, size_t r,
-                                size_t first, size_t end, const REAL *const *row, double *partial) {
-    size_t n = smaller(gram->rows.data->n_rows - r, VECTOR_ROWS);
+static void NAME(multiply_rows)(const struct panels *panels, const struct product *product,
+                                size_t r, size_t first, size_t end, const REAL *const *row,
+                                double *partial) {
+    size_t n = smaller(panels->rows.data->n_rows - r, VECTOR_ROWS);
     const REAL *at[VECTOR_ROWS];
     double weight[VECTOR_ROWS] = {0}, dot[VECTOR_ROWS] = {0};
     bool axpy = false;
@@ -62,19 +63,19 @@ static void NAME(multiply_rows)(const struct gram *gram, const struct product *p
     }
 }
 
-static void NAME(multiply_kept)(const struct gram *gram, const struct product *product,
+static void NAME(multiply_kept)(const struct panels *panels, const struct product *product,
                                 size_t first, size_t end, double *partial) {
     for (size_t r = first; r < end; r += VECTOR_ROWS) {
         const REAL *row[VECTOR_ROWS];
         for (size_t k = 0; k < VECTOR_ROWS; k++) {
-            row[k] = NAME(row)(gram, r + k); /* room is there for whole groups of rows */
+            row[k] = NAME(row)(panels, r + k); /* room is there for whole groups of rows */
         }
-        NAME(multiply_rows)(gram, product, r, 0, end, row, partial);
+        NAME(multiply_rows)(panels, product, r, 0, end, row, partial);
     }
 }
 
 /* The same for rows that are not kept, tile by tile. */
-static int NAME(multiply_computed)(const struct gram *gram, const struct product *product,
+static int NAME(multiply_computed)(const struct panels *panels, const struct product *product,
                                    size_t first, size_t end, double *partial, struct helper *helper,
                                    struct error *err) {
     if (!helper->tile) {
@@ -97,14 +98,14 @@ static int NAME(multiply_computed)(const struct gram *gram, const struct product
             if (!axpy && !any_nonzero(product->b, c, c + n)) {
                 continue;
             }
-            if (NAME(compute)(gram, r_first, r_end - r_first, c, n, out, helper->scratch, err) !=
+            if (NAME(compute)(panels, r_first, r_end - r_first, c, n, out, helper->scratch, err) !=
                 0) {
                 return -1;
             }
             for (size_t r = r_first; r < r_end; r += VECTOR_ROWS) {
                 if (c < r + VECTOR_ROWS) {
                     NAME(multiply_rows)
-                    (gram, product, r, c, c + n, (const REAL *const *)(out + (r - r_first)),
+                    (panels, product, r, c, c + n, (const REAL *const *)(out + (r - r_first)),
                      partial);
                 }
             }
@@ -157,11 +158,11 @@ static void NAME(multiply_tile)(const struct products *products, size_t r, size_
 
 static int NAME(multiply_task)(struct products *products, size_t task, size_t worker,
                                double *partial) {
-    const struct gram *gram = products->gram;
+    const struct panels *panels = products->panels;
     struct helper *helper = &products->helper[worker];
-    size_t n_rows = gram->rows.data->n_rows;
+    size_t n_rows = panels->rows.data->n_rows;
     size_t start = products->start[task], stop = products->start[task + 1];
-    size_t middle = larger(start, smaller(stop, gram->kept));
+    size_t middle = larger(start, smaller(stop, panels->kept));
     if (!helper->tile) {
         size_t work = (GROUP + PRODUCT_COLUMNS) * products->k;
         helper->tile = memory_array((size_t)TILE_ROWS * TILE_COLUMNS + work, sizeof(REAL),
@@ -173,8 +174,8 @@ static int NAME(multiply_task)(struct products *products, size_t task, size_t wo
     REAL *tile = helper->tile, *work = tile + (size_t)TILE_ROWS * TILE_COLUMNS;
     for (size_t r = start; r < middle; r += GROUP) {
         NAME(multiply_tile)
-        (products, r, smaller(n_rows - r, GROUP), NAME(row)(gram, r), r / GROUP * GROUP + GROUP, 0,
-         r + GROUP, partial, work);
+        (products, r, smaller(n_rows - r, GROUP), NAME(row)(panels, r), r / GROUP * GROUP + GROUP,
+         0, r + GROUP, partial, work);
     }
     REAL *out[TILE_ROWS];
     for (size_t i = 0; i < TILE_ROWS; i++) {
@@ -184,7 +185,7 @@ static int NAME(multiply_task)(struct products *products, size_t task, size_t wo
         size_t end = smaller(stop, first + TILE_ROWS);
         for (size_t c = 0; c < end; c += TILE_COLUMNS) {
             size_t m = smaller(end - c, TILE_COLUMNS);
-            if (NAME(compute)(gram, first, end - first, c, m, out, helper->scratch,
+            if (NAME(compute)(panels, first, end - first, c, m, out, helper->scratch,
                               &helper->error) != 0) {
                 return -1;
             }
@@ -201,19 +202,19 @@ static int NAME(multiply_task)(struct products *products, size_t task, size_t wo
 /* Computes one tile of the rows that are kept. */
 static void NAME(build_task)(void *argument, size_t task, size_t worker) {
     struct build *build = argument;
-    const struct gram *gram = build->gram;
+    const struct panels *panels = build->panels;
     size_t first = build->tile[task].r, c = build->tile[task].c;
-    size_t n_r = smaller(gram->kept - first, build->tile_rows);
+    size_t n_r = smaller(panels->kept - first, build->tile_rows);
     size_t n = smaller(first + n_r - c, TILE_COLUMNS);
     REAL *out[TILE_ROWS];
     for (size_t k = 0; k < n_r; k++) {
-        out[k] = NAME(row)(gram, first + k) + c;
+        out[k] = NAME(row)(panels, first + k) + c;
     }
     if (atomic_load(&build->failed)) {
         return;
     }
-    if (NAME(compute)(gram, first, n_r, c, n, out, build->scratch[worker], &build->error[worker]) !=
-        0) {
+    if (NAME(compute)(panels, first, n_r, c, n, out, build->scratch[worker],
+                      &build->error[worker]) != 0) {
         atomic_store(&build->failed, true);
     }
 }
