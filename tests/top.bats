@@ -34,6 +34,7 @@ ends_at() {
 
 @test "top: fits agree with one another over weights, caches, threads, folds and costs" {
     unit solvers/top/ways
+    unit solvers/top/wide
 }
 
 @test "top: measures agree with their definitions" {
@@ -71,6 +72,22 @@ ends_at() {
                     within "$(header gap m)" 0 1e-5 # what is paid for rounding is in it
                 done
             done
+        done
+    done
+}
+
+@test "top: ionosphere times 1000 is solved at every C, to the optimum of C times a million" {
+    real top/ionosphere.svm.gz
+    gzip -dc "$real" >once
+    awk '{ for (i = 2; i <= NF; i++) { split($i, p, ":"); $i = p[1] ":" p[2] * 1000 } print }' once >large
+    for formulation in toppush 'tau-fpl --tau .1'; do
+        for cost in 1e-4 1 1e3 1e6; do
+            train -e 1e-6 -c $cost -s $formulation large m
+            within "$(header gap m)" 0 1e-6
+            [ $cost = 1e-4 ] || continue
+            optimum=$(header primal m)
+            train -e 1e-6 -c 100 -s $formulation once m
+            near "$(header primal m)" "$(awk -v p="$optimum" 'BEGIN { print p * 1e6 }')" 3e-6
         done
     done
 }

@@ -90,6 +90,7 @@ static int start(struct top_interior_run *run, struct error *err) {
         return -1;
     }
     at->level = first_level(in);
+    at->lambda = 0;
     at->rho = in->balanced ? -top_risk_threshold(in->risk, in->s, in->risk->p) : 0;
     for (size_t k = 0; k < in->n; k++) {
         double sign = top_interior_sign(in, k), x = at->x[k];
@@ -358,6 +359,13 @@ int top_interior_solve(const struct problem *problem, const struct score_map *ma
     }
     if (status == 0) {
         status = improve(&run, monitor, fit, err);
+    }
+    if (status == 0 && fit->reason == STOP_ROUNDING) {
+        bool widened;
+        status = top_system_widen(run.in.system, &widened, err);
+        if (status == 0 && widened) {
+            status = start(&run, err) ? -1 : improve(&run, monitor, fit, err);
+        }
     }
     if (status == 0) {
         status = copy_fit(&run, fit, err);

@@ -5,14 +5,14 @@
  *
  * Compiled without contraction: a product and a sum that are fused would not be what these are made
  * of. Magnitudes whose errors underflow are the callers' (ball.h). */
-#ifndef CHECK_DD_H
-#define CHECK_DD_H
+#ifndef COMMON_BASE_DD_H
+#define COMMON_BASE_DD_H
 
 #include <float.h>
 #include <math.h>
 
 #if FLT_EVAL_METHOD != 0
-#error "svm-check wants doubles that are evaluated as doubles"
+#error "double-double arithmetic wants doubles that are evaluated as doubles"
 #endif
 
 struct dd {
@@ -59,6 +59,13 @@ static inline struct dd dd_divide(struct dd a, struct dd b) {
     double r = rest.hi / b.hi;
     rest = dd_add(rest, dd_negative(dd_multiply(b, (struct dd){r, 0})));
     return dd_add(dd_quick_sum(q, r), (struct dd){rest.hi / b.hi, 0});
+}
+
+/* The root of a > 0, by a step of Newton's from that of a.hi. */
+static inline struct dd dd_root(struct dd a) {
+    double root = sqrt(a.hi);
+    struct dd rest = dd_add(a, dd_negative(dd_two_product(root, root)));
+    return dd_quick_sum(root, rest.hi / (2 * root));
 }
 
 #endif
