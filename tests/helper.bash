@@ -38,6 +38,11 @@ sanitized() {
     grep -q -a __asan_init "$bin/svm-rank-train"
 }
 
+# counted: true if the build under test counts lines (make coverage), by a library that calls what it will.
+counted() {
+    grep -q -a __gcov_init "$bin/svm-rank-train"
+}
+
 # kernels_of_blas: what the programs let BLAS take where the user does not say (driver/blas_start).
 kernels_of_blas() {
     if [ "$(uname -m)" = x86_64 ] && grep -qw avx512vl /proc/cpuinfo; then
