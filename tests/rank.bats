@@ -167,6 +167,15 @@ every() {
     done
 }
 
+@test "rank: kernels at large C end by interior points where planes and conjugate gradients crawl" {
+    "$bin/datasets/generate" rank --systems 3 --molecules 60 --output counts.svm
+    for loss in hinge squared-hinge; do
+        limited svm-rank-train -q -t minmax -c 1e6 -l $loss --strict counts.svm model
+        # 200 planes or 16 steps at most, and interior points
+        [ "$(header iterations model)" -le 280 ] || fail "$loss: $(header iterations model) iterations"
+    done
+}
+
 @test "rank: pair features of counts, whose products are large, reach gaps that double does not" {
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { s = 7; for (i = 1; i <= 24; i++) { printf "%d", draw(20)

@@ -271,10 +271,10 @@ static void solve(void *context, double *x) {
 
 /* ---- creation ---- */
 
-static bool is_small(const struct rank_finish *finish) {
-    size_t n = finish->n, d = finish->map->primal ? finish->map->dimension : n;
+bool rank_finish_fits(const struct score_map *map, const struct rank_pairs *pairs) {
+    size_t n = map->n, d = map->primal ? map->dimension : n;
     return n <= MOST_SCORES && d <= MOST_VALUES / n &&
-           finish->pairs->n_pairs <= (double)MOST_SCORES * MOST_SCORES;
+           pairs->n_pairs <= (double)MOST_SCORES * MOST_SCORES;
 }
 
 static int allocate(struct rank_finish *finish, struct error *err) {
@@ -323,7 +323,7 @@ int rank_finish_create(struct rank_finish **finish, const struct problem *proble
     made->map = map;
     made->pairs = pairs;
     made->n = map->n;
-    bool possible = is_small(made);
+    bool possible = rank_finish_fits(map, pairs);
     int status = possible ? set_features(made, reach, &possible, err) : 0;
     if (status == 0 && possible) {
         status = list_hinges(made, weight, err) < 0 || allocate(made, err) < 0 ? -1 : 0;

@@ -579,19 +579,39 @@ static int refine(struct rank *rank, double epsilon, const struct certificate *f
     return 0;
 }
 
+/* Iterations in which an engine takes about as long as the interior points that would end the fit: planes
+ * take longer the more there are, and Newton's steps by conjugate gradients are many products each. 0:
+ * as many as it wants. */
+static uint64_t patience(const struct rank *rank, const struct rank_parameters *parameters) {
+    const double planes = 0.045;
+    const uint64_t least_planes = 200, steps = 16;
+    if (parameters->method != RANK_AUTO || rank->map.cluster || rank->endless || rank->map.primal ||
+        !rank_finish_fits(&rank->map, &rank->pairs)) {
+        return 0;
+    }
+    uint64_t most = (uint64_t)(planes * pow((double)rank->map.n, 1.5));
+    return choose(rank, parameters) == RANK_NEWTON ? steps
+           : most > least_planes                   ? most
+                                                   : least_planes;
+}
+
 /* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached. */
 static int run_rounds(struct rank *rank, const struct rank_parameters *parameters,
                       const struct monitor *monitor, struct best *best, struct error *err) {
+    uint64_t most = patience(rank, parameters);
     double epsilon = parameters->epsilon;
     for (int round = 0;; round++) {
         struct fit fit;
         struct certificate found;
         struct monitor_run run;
-        struct monitor onward = monitor_after(&run, monitor, best->iterations, 0);
+        struct monitor onward = monitor_after(&run, monitor, best->iterations, most);
         if (run_engine(rank, parameters, epsilon, &onward, &fit, err) < 0) {
             return -1;
         }
         best->iterations += fit.iterations;
+        if (most > 0 && fit.reason == STOP_ITERATIONS && !run.said) {
+            fit.reason = STOP_STALLED; /* out of patience: no limit of the user's */
+        }
         bool converged = fit.converged;
         if (take_fit(rank, parameters, best, &fit, false, &found, err) < 0) {
             return -1;
@@ -638,7 +658,11 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     bool here = !rank->map.cluster; /* interior points want all rows */
     if (status == 0 && parameters->method == RANK_AUTO && here && !is_reached(&best, parameters) &&
         !stop_limited(best.reason)) {
+        bool impatient = patience(rank, parameters) > 0;
         status = finish(rank, parameters, monitor, &best, err);
+        if (status == 0 && impatient && rank->endless) {
+            status = run_rounds(rank, parameters, monitor, &best, err);
+        }
     }
     status = status < 0 ? -1 : fill_solution(rank, parameters, &best, solution, err);
     free(best.weights);
