@@ -1,4 +1,4 @@
-/* Rows of one feature, and what the door of certificates (solvers/methods/certify.h) pays there for a
+/* Rows of one feature, or of one that is not 0, and what the door of certificates (solvers/methods/certify.h) pays there for a
  * function g: so that what is left of a certificate's `paid` is a family's own. */
 #ifndef TESTS_UNIT_SOLVERS_LINE_H
 #define TESTS_UNIT_SOLVERS_LINE_H
@@ -22,13 +22,16 @@ struct line {
     struct certify *certify;
 };
 
-/* Borrows x (n), and makes the certificates' side of it. data: labels, or empty. */
+/* Borrows x (n), and makes the certificates' side of it. data: labels, or empty; with n_features and values
+ * of its own, x are those of the one that is not 0. */
 static inline void line_open(struct line *line, float *x, size_t n, bool kernel, struct data data) {
     struct error err;
     *line = (struct line){.n = n, .x = x, .data = data, .kernel = {.type = KERNEL_LINEAR}};
     line->data.n_rows = n;
-    line->data.n_features = 1;
-    line->data.value = x;
+    if (line->data.n_features == 0) {
+        line->data.n_features = 1;
+        line->data.value = x;
+    }
     if (kernel) {
         CHECK(gram_create(&line->gram, &line->kernel, &line->data, 1 << 20, true, NULL, &err) == 0,
               "%s", err.text);

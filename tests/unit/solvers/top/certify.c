@@ -1,7 +1,9 @@
 /* Certificates at the top, on rows of one feature: the loss with what rounding may add to it, and what is
- * taken off the dual, by their definitions. */
+ * taken off the dual, by their definitions. By one process, and over ranks. */
+#define _GNU_SOURCE
 #include "solvers/top/certify.h"
 
+#include "tests/unit/ranks.h"
 #include "tests/unit/solvers/line.h"
 
 enum { N = 12 };
@@ -10,21 +12,47 @@ struct scene {
     struct line line;
     struct top_certifier certifier;
     struct top_risk risk;
+    size_t ranks;
     double weights[N], alpha[N], beta[N];
+    /* of certificates over ranks: */
+    double cost;
+    struct certificate found;
+    double threshold, nothing;
 };
+
+/* Scores near to one another, and as large as makes of what is paid for rounding numbers of many digits;
+ * row 0 is far below them, and has the largest error. The kink of the quantile's loss is at some rows, or
+ * not. */
+static void take_high(struct scene *scene, float *x, bool kernel, bool kink,
+                      struct random *random) {
+    struct top_risk *risk = &scene->risk;
+    risk->cost[0] = 0;
+    risk->mass[0] = .5;
+    x[0] = -1.25F;
+    for (size_t i = 1; i < N; i++) {
+        x[i] = 1 + (float)random_below(random, 8) * 0x1p-20F;
+    }
+    x[N - 1] = 1;
+    x[7] = x[5];
+    scene->weights[0] = 0;
+    scene->weights[kernel ? N - 1 : 0] = 0x1p20;
+    risk->theta = kink ? 1 : risk->theta;
+    double t = 0x1p20 + (double)random_below(random, 8) + 1;
+    for (size_t i = 1; i < N && kink; i++) { /* the budget that makes t the threshold */
+        double v = fmax(0, 1 + (double)x[i] * 0x1p20 - t);
+        risk->budget += risk->mass[i] * (risk->square ? v * v : v) - (i == 1 ? risk->budget : 0);
+    }
+    risk->budget = fmax(risk->budget, .5);
+}
 
 /* n_all: of how many rows sums are, N of which are here. */
 static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool square, bool kernel,
-                       size_t n_all, struct random *random) {
+                       size_t n_all, bool high, bool kink, struct random *random) {
     struct error err;
-    *scene = (struct scene){.weights = {0}};
+    *scene = (struct scene){.ranks = 1};
     for (size_t i = 0; i < N; i++) {
         x[i] = i == 7 ? x[5] : (float)(2 * random_unit(random) - 1);
     }
-    line_open(&scene->line, x, N, kernel, (struct data){0});
-    CHECK(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, 0,
-                               &err) == 0,
-          "%s", err.text);
     CHECK(top_risk_create(&scene->risk, N, &err) == 0, "%s", err.text);
     scene->risk.kind = kind;
     scene->risk.square = square;
@@ -34,9 +62,16 @@ static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool s
     scene->risk.mass[1] = .5; /* in both */
     scene->risk.theta = .5 + random_unit(random);
     scene->risk.budget = 2 * random_unit(random) + .3;
+    scene->weights[0] = 3 * random_unit(random);
+    if (high) {
+        take_high(scene, x, kernel, kink, random);
+    }
     CHECK(top_risk_ready(&scene->risk, 2.5, &err) == 0, "%s", err.text);
     scene->risk.n_all = n_all;
-    scene->weights[0] = 3 * random_unit(random);
+    line_open(&scene->line, x, N, kernel, (struct data){0});
+    CHECK(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, 0,
+                               &err) == 0,
+          "%s", err.text);
 }
 
 static void close_scene(struct scene *scene) {
@@ -78,7 +113,7 @@ static double error_of(const struct scene *scene, size_t i) {
 }
 
 /* The loss at the weights, and what rounding may add where the threshold, which is given, is off by
- * `off`; *threshold gets it plainly. */
+ * `off`; *threshold gets it plainly. Each rank pays for its rows, and the sum for that of ranks. */
 static double plain_loss(struct scene *scene, double cost, double t, double off, double *threshold,
                          double *rounding) {
     struct top_risk *risk = &scene->risk;
@@ -94,18 +129,27 @@ static double plain_loss(struct scene *scene, double cost, double t, double off,
     }
     *threshold = top_risk_threshold(risk, s, p);
     *rounding = 0;
-    for (size_t i = 0; i < N; i++) {
+    double own = 0, lost = 0;
+    for (size_t i = 0, rank = 0; i < N; i++) {
         double slack = 2 * most + error_of(scene, i) + 4 * DBL_EPSILON * (1 + fabs(t) + fabs(s[i]));
         double weight[2] = {cost * risk->cost[i],
                             risk->kind == TOP_NONE ? cost * risk->mass[i] : 0};
         double u[2] = {t - s[i], s[i]};
         for (int side = 0; side < 2; side++) {
             double loss = weight[side] * top_loss(risk->square, u[side]);
-            value += loss;
-            *rounding += fmax(0, weight[side] * top_loss(risk->square, u[side] + slack) - loss);
+            own += loss;
+            lost += fmax(0, weight[side] * top_loss(risk->square, u[side] + slack) - loss);
+        }
+        size_t first = ranks_first(rank, scene->ranks, N);
+        if (i + 1 == ranks_first(rank + 1, scene->ranks, N)) {
+            lost += (double)(i + 1 - first + 8) * DBL_EPSILON * (own + lost) + line_unit * own;
+            value += own;
+            *rounding += lost;
+            own = lost = 0;
+            rank++;
         }
     }
-    *rounding += (N + 8) * DBL_EPSILON * (value + *rounding) + line_unit * value;
+    *rounding += scene->ranks > 1 ? (double)scene->ranks * line_unit * (value + *rounding) : 0;
     return value;
 }
 
@@ -131,7 +175,93 @@ static double off_of_mean(const struct scene *scene) {
         left -= scene->risk.share[best];
         largest = fmax(largest, fabs((double)scene->line.x[best] * w));
     }
-    return ((double)scene->risk.n_all * (double)LDBL_EPSILON + 4 * DBL_EPSILON) * largest;
+    double ranks = 2 * (double)(scene->ranks - 1) * DBL_EPSILON;
+    return ((double)scene->risk.n_all * (double)LDBL_EPSILON + 4 * DBL_EPSILON + ranks) * largest;
+}
+
+/* The quantile's: of its sums in long double, of rows that may be on the wrong side, and as a double. */
+static double off_of_quantile(struct scene *scene, double t) {
+    const struct top_risk *risk = &scene->risk;
+    double s[N], p[N], w = 0, mass = 0, mean = 0, spread = 0, near = 0, largest = 0;
+    double theta = risk->theta;
+    for (size_t j = 0; j < line_weights(&scene->line); j++) {
+        w += scene->weights[j] * (scene->line.gram ? (double)scene->line.x[j] : 1);
+    }
+    for (size_t i = 0; i < N; i++) {
+        volatile double rounded = (double)scene->line.x[i] * w;
+        s[i] = rounded;
+    }
+    top_risk_threshold(&scene->risk, s, p);
+    for (size_t i = 0; i < N; i++) {
+        double v = 1 + theta * (s[i] - t);
+        double off = 8 * DBL_EPSILON * (1 + theta * (fabs(s[i]) + fabs(t)));
+        mass += p[i] > 0 ? risk->mass[i] : 0;
+        mean += p[i] > 0 ? risk->mass[i] * s[i] : 0;
+        largest = p[i] > 0 ? fmax(largest, fabs(s[i])) : largest;
+        near += fabs(v) <= off ? risk->mass[i] * (risk->square ? off * off : off) : 0;
+    }
+    mean /= mass;
+    for (size_t i = 0; i < N && risk->square; i++) {
+        spread += p[i] > 0 ? risk->mass[i] * (s[i] - mean) * (s[i] - mean) : 0;
+    }
+    double unit =
+        ((double)risk->n_all + 8) * (double)LDBL_EPSILON + (double)(scene->ranks - 1) * DBL_EPSILON;
+    double lost = unit * (largest + (mass + risk->budget) / (theta * mass) + theta * spread / mass);
+    if (risk->square) {
+        double root = sqrt(fmax(0, (risk->budget - theta * theta * spread) / mass));
+        double missing = (mass - risk->budget) / (theta * mass) + theta * spread / mass;
+        lost += fabs(missing) * unit * risk->budget / (mass * root * root);
+        near /= 2 * root;
+    }
+    return lost + near / (theta * mass) + 4 * DBL_EPSILON * (largest + fabs(t));
+}
+
+static void work_rank(struct cluster *cluster, void *context) {
+    struct scene *scene = context;
+    struct error err;
+    size_t rank = cluster_rank(cluster), first = ranks_first(rank, scene->ranks, N);
+    size_t n = ranks_first(rank + 1, scene->ranks, N) - first;
+    struct data data = scene->line.data;
+    data.n_rows = n;
+    data.value += first;
+    const struct problem problem = {.data = &data, .n = n, .cluster = cluster};
+    struct score_map map;
+    struct top_certifier certifier;
+    struct top_risk risk;
+    CHECK(score_map_create(&map, &problem, &err) == 0, "%s", err.text);
+    CHECK(top_certifier_create(&certifier, &problem, &map, 0, &err) == 0, "%s", err.text);
+    CHECK(top_risk_create(&risk, n, &err) == 0, "%s", err.text);
+    risk.kind = scene->risk.kind;
+    risk.square = scene->risk.square;
+    risk.theta = scene->risk.theta;
+    risk.budget = scene->risk.budget;
+    risk.cluster = cluster;
+    for (size_t i = 0; i < n; i++) {
+        risk.cost[i] = scene->risk.cost[first + i];
+        risk.mass[i] = scene->risk.mass[first + i];
+    }
+    CHECK(top_risk_ready(&risk, 2.5, &err) == 0, "%s", err.text);
+    double weights[1] = {scene->weights[0]}, alpha[N], beta[N], threshold, nothing;
+    memcpy(alpha, scene->alpha + first, n * sizeof *alpha);
+    memcpy(beta, scene->beta + first, n * sizeof *beta);
+    struct fit fit = {.weights = weights, .alpha = alpha, .beta = beta};
+    struct certificate found;
+    CHECK(top_certify(&certifier, &risk, scene->cost, INFINITY, &fit, &found, &threshold, &err) ==
+              0,
+          "%s", err.text);
+    CHECK(top_loss_of_nothing(&risk, scene->cost, &nothing, &err) == 0, "%s", err.text);
+    CHECK(cluster_largest(cluster, found.paid) == -cluster_largest(cluster, -found.paid) &&
+              cluster_largest(cluster, found.dual) == -cluster_largest(cluster, -found.dual) &&
+              cluster_largest(cluster, threshold) == -cluster_largest(cluster, -threshold),
+          "rank %zu has another certificate", rank);
+    if (rank == 0) {
+        scene->found = found;
+        scene->threshold = threshold;
+        scene->nothing = nothing;
+    }
+    top_risk_free(&risk);
+    top_certifier_free(&certifier);
+    score_map_free(&map);
 }
 
 /* What is paid for the dual point as it now is. */
@@ -141,8 +271,9 @@ static double plain_dual(const struct scene *scene, double cost, double *linear,
     bool kernel = scene->line.gram, mean = risk->kind == TOP_MEAN,
          quantile = risk->kind == TOP_QUANTILE;
     const double *reach = certify_reach(scene->certifier.certify);
-    double alphas = 0, betas = 0, squares = 0, used = 0, b[N], error[N],
-           units = ((double)risk->n_all + 8) * DBL_EPSILON;
+    double ranks = (double)(scene->ranks - 1), alphas = 0, betas = 0, squares = 0, b[N], error[N];
+    double units = ((double)risk->n_all + 8 + ranks) * DBL_EPSILON,
+           used = ranks > 0 ? ranks + 1 : 0;
     size_t far = 0;
     for (size_t i = 0; i < N; i++) {
         double alpha = scene->alpha[i], beta = scene->beta[i];
@@ -156,8 +287,8 @@ static double plain_dual(const struct scene *scene, double cost, double *linear,
                        ? beta * beta / (4 * cost * risk->mass[i])
                        : 0;
     }
-    double part =
-        risk->kind == TOP_NONE ? 0 : fabs(alphas - betas) / betas + (mean ? 4 : 2) * units;
+    bool none = risk->kind == TOP_NONE || betas == 0;
+    double part = (none ? 0 : fabs(alphas - betas) / betas + 2 * units) + (mean ? 2 * units : 0);
     for (size_t i = 0; i < N; i++) {
         error[i] = (kernel ? units : DBL_EPSILON + (used + 2) * line_unit) * fabs(b[i]) +
                    part * scene->beta[i] + (mean && i == far ? part * betas : 0);
@@ -179,22 +310,60 @@ static double plain_dual(const struct scene *scene, double cost, double *linear,
     return line_rounding(&scene->line, 1, &g, error, norm);
 }
 
-static void check_certificate(struct scene *scene, double cost) {
+/* The primal at a multiple of the weights, plainly. */
+static double primal_at(struct scene *scene, double cost, double length) {
+    struct scene other = *scene;
+    double t, lost, norm, none[N] = {0};
+    for (size_t j = 0; j < line_weights(&scene->line); j++) {
+        other.weights[j] *= length;
+    }
+    line_rounding(&scene->line, 1, other.weights, none, &norm);
+    plain_loss(&other, cost, 0, 0, &t, &lost);
+    return .5 * norm + plain_loss(&other, cost, t, 0, &t, &lost);
+}
+
+static void check_nothing(struct scene *scene, double cost, double nothing) {
+    struct scene zero = *scene;
+    double t, lost;
+    memset(zero.weights, 0, sizeof zero.weights);
+    plain_loss(&zero, cost, 0, 0, &t, &lost);
+    double off = zero.risk.kind == TOP_QUANTILE ? off_of_quantile(&zero, t) : 0;
+    double value = plain_loss(&zero, cost, t, off, &t, &lost), ranks = (double)(scene->ranks - 1);
+    lost -= line_unit * value; /* the door's */
+    lost -= ranks > 0 ? (ranks + 1) * line_unit * value : 0;
+    lost += ranks * DBL_EPSILON * value;
+    double unit = (zero.risk.kind == TOP_NONE ? 1 : 8) * DBL_EPSILON * value;
+    CHECK(fabs(nothing - value - lost) <= unit, "nothing %.17g, not %.17g", nothing, value + lost);
+}
+
+/* high: what is paid is a sum of digits that differences leave. */
+static void check_certificate(struct scene *scene, double cost, bool high) {
     struct error err;
     enum top_kind kind = scene->risk.kind;
     struct fit fit = {.weights = scene->weights, .alpha = scene->alpha, .beta = scene->beta};
     struct certificate found, longer;
-    double threshold, again, t, none[N] = {0}, lost, least, most, linear, norm, of_f, rounding,
-                                f_norm, nothing;
-    CHECK(top_certify(&scene->certifier, &scene->risk, cost, INFINITY, &fit, &found, &threshold,
-                      &err) == 0,
-          "%s", err.text);
+    double threshold, again, t, none[N] = {0}, lost, least, linear, norm, of_f, rounding, f_norm,
+                                nothing;
+    scene->cost = cost;
+    if (scene->ranks > 1) {
+        ranks_run(scene->ranks, work_rank, scene);
+        found = scene->found;
+        threshold = scene->threshold;
+        nothing = scene->nothing;
+    } else {
+        CHECK(top_certify(&scene->certifier, &scene->risk, cost, INFINITY, &fit, &found, &threshold,
+                          &err) == 0,
+              "%s", err.text);
+        CHECK(top_loss_of_nothing(&scene->risk, cost, &nothing, &err) == 0, "%s", err.text);
+    }
     double of_g = plain_dual(scene, cost, &linear, &norm, &rounding);
     of_f = line_rounding(&scene->line, 1, scene->weights, none, &f_norm);
-    double off = kind == TOP_MEAN ? off_of_mean(scene) : 0;
+    double off = kind == TOP_MEAN       ? off_of_mean(scene)
+                 : kind == TOP_QUANTILE ? off_of_quantile(scene, threshold)
+                                        : 0;
     double value = plain_loss(scene, cost, threshold, off, &t, &lost);
-    CHECK(top_loss_of_nothing(&scene->risk, cost, &nothing, &err) == 0, "%s", err.text);
     CHECK(found.nothing == nothing, "nothing %g", nothing);
+    check_nothing(scene, cost, nothing);
     CHECK(line_near(found.primal, fmin(.5 * f_norm + value, nothing), 1e-12), "primal %g, not %g",
           found.primal, .5 * f_norm + value);
     CHECK(fabs(threshold - t) <= 1e-14 * (1 + fabs(t)), "threshold %g, not %g", threshold, t);
@@ -202,17 +371,13 @@ static void check_certificate(struct scene *scene, double cost) {
     CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <=
               1e-12 * (fabs(linear) + norm) + found.paid,
           "dual %g, not %g", found.dual, linear - .5 * norm);
-    if (kind == TOP_QUANTILE) { /* of the threshold at least a unit, and not many */
-        double size = 1 + fabs(t) + 1 / scene->risk.theta + 3;
-        plain_loss(scene, cost, threshold, DBL_EPSILON * fabs(t), &t, &least);
-        double sums = 4 * (double)scene->risk.n_all * (double)LDBL_EPSILON;
-        plain_loss(scene, cost, threshold, (16 * DBL_EPSILON + sums) * size, &t, &most);
-        CHECK(found.paid >= rest + least - 4 * DBL_EPSILON * (1 + value) &&
-                  found.paid <= rest + most,
-              "paid %g, not from %g to %g", found.paid, rest + least, rest + most);
-    } else {
-        CHECK(fabs(found.paid - rest - lost) <= 1e-9 * found.paid + 4 * DBL_EPSILON * (1 + value),
-              "kind %d: paid %.12g, not %.12g", (int)kind, found.paid, rest + lost);
+    double least_paid =
+        high ? 1e-6 * found.paid : 1e-9 * found.paid + 4 * DBL_EPSILON * (1 + value);
+    CHECK(fabs(found.paid - rest - lost) <= least_paid,
+          "kind %d, high %d, kernel %d, ranks %zu: paid %.12g, not %.12g; value %g", (int)kind,
+          high, scene->line.gram != NULL, scene->ranks, found.paid, rest + lost, value);
+    if (scene->ranks > 1) {
+        return;
     }
     /* another length is tried where the gap is not reached, and taken where it is better */
     double before = scene->weights[0];
@@ -221,6 +386,11 @@ static void check_certificate(struct scene *scene, double cost) {
     CHECK(longer.primal <= found.primal &&
               (longer.primal < found.primal || scene->weights[0] == before),
           "a longer w is worse: %g after %g", longer.primal, found.primal);
+    for (int k = -40; k <= 40 && !high; k++) { /* none is better, of the length that is taken */
+        double other = primal_at(scene, cost, exp2(k / 8.));
+        CHECK(longer.primal <= other * (1 + 1e-10) || longer.primal == nothing,
+              "primal %.12g, and %.12g at 2^(%d/8)", longer.primal, other, k);
+    }
     plain_loss(scene, cost, 0, 0, &t, &least);
     CHECK(fabs(again - t) <= 1e-13 * (1 + fabs(t)), "threshold %g, not %g of the weights there are",
           again, t);
@@ -261,7 +431,7 @@ static struct certificate certify_rows(float *x, uint32_t width, double constant
 static void check_constant(double constant, bool kernel, struct random *random) {
     float x[N], both[2 * N];
     struct scene scene;
-    open_scene(&scene, x, TOP_NONE, false, kernel, N, random);
+    open_scene(&scene, x, TOP_NONE, false, kernel, N, false, false, random);
     take_dual(&scene, 1.25, random);
     for (size_t i = 0; i < N; i++) { /* a fit that is better than none */
         x[i] = (float)((i < 5 ? 1 : -1) * (.2 + random_unit(random)));
@@ -277,22 +447,47 @@ static void check_constant(double constant, bool kernel, struct random *random) 
           "constant %g: primal %g, not %g", constant, apart.primal, among.primal);
     CHECK(fabs(apart.dual - among.dual) <= 1e-12 * among.primal && apart.dual > 0,
           "constant %g: dual %g, not %g", constant, apart.dual, among.dual);
-    CHECK(line_near(apart.norm, among.norm, 1e-12), "constant %g: norm %g, not %g", constant,
+    /* a length is best to half the digits of its primal */
+    CHECK(line_near(apart.norm, among.norm, 1e-7), "constant %g: norm %g, not %g", constant,
           apart.norm, among.norm);
     close_scene(&scene);
+}
+
+/* The bias that a constant feature makes, of weights and of coefficients. */
+static void check_bias(struct scene *scene) {
+    double w[N] = {1, 2, 4, .5}, sum = 7.5;
+    struct top_certifier own = scene->certifier;
+    CHECK_TRUE(top_certifier_bias(&own, w) == 0);
+    own.constant = 3;
+    double expected = scene->line.gram ? 9 * sum : 3 * w[0];
+    CHECK(top_certifier_bias(&own, w) == expected, "bias %g", top_certifier_bias(&own, w));
+    own.constant = 1;
+    expected = scene->line.gram ? sum : w[0];
+    CHECK(top_certifier_bias(&own, w) == expected, "bias %g", top_certifier_bias(&own, w));
 }
 
 int main(void) {
     struct random random;
     random_start(&random, 10, 0);
-    for (int round = 0; round < 96; round++) {
+    for (int round = 0; round < 384; round++) {
         float x[N];
         struct scene scene;
         double cost = round & 4 ? .1 : 1.25;
+        bool high = (round & 64) && round % 3 != TOP_NONE;
         open_scene(&scene, x, (enum top_kind)(round % 3), round & 1, round & 8,
-                   round & 16 ? 100000 : N, &random);
+                   round & 16 ? 100000 : N, high, round & 32, &random);
+        if (!(round & 8) && !(round & 16) && (round & 128) && !(high && (round & 32))) {
+            scene.ranks = 3;
+        }
         take_dual(&scene, cost, &random);
-        check_certificate(&scene, cost);
+        double weights[N];
+        memcpy(weights, scene.weights, sizeof weights);
+        check_certificate(&scene, cost, high);
+        check_bias(&scene);
+        memcpy(scene.weights, weights, sizeof weights); /* as they were */
+        memset(scene.alpha, 0, sizeof scene.alpha);
+        memset(scene.beta, 0, sizeof scene.beta);
+        check_certificate(&scene, cost, high);
         close_scene(&scene);
     }
     printf("ok: certificates at the top are those of the definition, and what they pay\n");
