@@ -147,8 +147,8 @@ int certify_largest_score(const struct certify *certify, size_t k, const struct 
 double certify_sum_rounding(size_t m);
 
 /* Both bounds, of the primal point f and the dual point g (NULL: the same function as f), k outputs
- * each. Of a problem whose rows are spread over ranks, `loss`, `error` and the certificate's slack and
- * scores are of this rank's rows, all else of all of them. All ranks. Fails for lack of memory, and where scores overflow. */
+ * each. Of a problem whose rows are spread over ranks, `loss`, `error` and scores are of this rank's
+ * rows, all else of all of them. All ranks. Fails for lack of memory, and where scores overflow. */
 int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err);

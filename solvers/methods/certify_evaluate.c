@@ -66,8 +66,6 @@ static int evaluate_weights(const struct certify *certify, size_t k,
         double last = certify->constant > 0 && f->bias ? f->bias[c] / certify->constant : 0;
         out->column[c] += last * last;
         out->norm += out->column[c];
-        out->column[c] = sqrt(out->column[c]) * (1 + 4 * CERTIFY_UNIT) + f->norm_error;
-        out->largest = fmax(out->largest, out->column[c]);
     }
     double terms = (double)d + (double)k + 4, exact = sqrt(out->norm);
     out->rounding = terms * CERTIFY_UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;

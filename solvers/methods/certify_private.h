@@ -24,9 +24,9 @@ struct certify {
 /* What is known of a function over the rows. */
 struct certify_evaluation {
     double *s;             /* (n, k) without a free bias; NULL where it is not kept */
-    double *column;        /* (k) |f_c| of linear weights, or sum_i |b_ic| reach_i */
+    double *column;        /* (k) |f_c|^2 of linear weights, or sum_i |b_ic| reach_i */
     double norm, rounding; /* |f|^2 and the bound of its error */
-    double largest;        /* the largest of column */
+    double largest;        /* kernels: the largest of column */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
     double *reach;         /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
     double *first;         /* (k) scores of the first row, */

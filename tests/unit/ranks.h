@@ -52,9 +52,12 @@ static inline void ranks_run(size_t n, void (*work)(struct cluster *cluster, voi
     pthread_barrier_destroy(&ranks.barrier);
 }
 
-/* Rank r of n has rows ranks_first(r, n, rows) .. ranks_first(r + 1, n, rows): the last has none. */
+/* Rank r of n has rows ranks_first(r, n, rows) .. ranks_first(r + 1, n, rows): the first of several has one,
+ * and the last of more than two none. */
 static inline size_t ranks_first(size_t r, size_t n, size_t rows) {
-    return n < 2 ? r * rows : r + 1 < n ? r * rows / (n - 1) : rows;
+    return r == 0       ? 0
+           : r + 1 >= n ? (r == n || n > 2 ? rows : 1)
+                        : 1 + (r - 1) * (rows - 1) / (n - 2);
 }
 
 /* ---- common/base/cluster.h ---- */
