@@ -58,7 +58,7 @@ int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
         shares += risk->share[i];
     }
     shares = cluster_total(cluster, shares);
-    for (size_t i = 0; shares < 1 && i < risk->n; i++) {
+    for (size_t i = 0; shares > 0 && shares < 1 && i < risk->n; i++) {
         risk->share[i] /= shares;
     }
     return 0;

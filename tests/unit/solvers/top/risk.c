@@ -187,10 +187,185 @@ static void check_projections(void) {
     printf("ok: no feasible point is nearer than the projections\n");
 }
 
+/* ---- by hand ---- */
+
+enum { FEW = 4 };
+
+/* Row 3 costs, the others have a mass. */
+static void open_few(struct top_risk *risk, enum top_kind kind, bool square, double mass,
+                     double budget) {
+    struct error err;
+    CHECK(top_risk_create(risk, FEW, &err) == 0, "%s", err.text);
+    risk->kind = kind;
+    risk->square = square;
+    risk->theta = 1;
+    risk->budget = budget;
+    risk->cost[FEW - 1] = 1;
+    for (size_t i = 0; i < FEW - 1; i++) {
+        risk->mass[i] = mass;
+    }
+    CHECK(top_risk_ready(risk, 2, &err) == 0, "%s", err.text);
+}
+
+static void check_ready(void) {
+    struct error err;
+    struct top_risk risk;
+    open_few(&risk, TOP_MEAN, false, 1.5, 1);
+    CHECK(risk.n_positive == 1 && risk.n_top == 3 && risk.n_all == FEW && risk.total_cost == 1 &&
+              risk.total_mass == 4.5,
+          "%zu positive, %zu at the top", risk.n_positive, risk.n_top);
+    for (size_t i = 0; i < FEW; i++) {
+        CHECK(risk.share[i] == (i < 3 ? .75 : 0), "share %zu: %g", i, risk.share[i]);
+    }
+    top_risk_free(&risk);
+    open_few(&risk, TOP_MEAN, false, 3, 1);
+    CHECK(risk.share[0] == 1, "a share of %g, of more than all", risk.share[0]);
+    top_risk_free(&risk);
+    open_few(&risk, TOP_QUANTILE, false, 1, 1);
+    CHECK(risk.share[0] == 0, "a share of %g without a mean", risk.share[0]);
+    for (int positive = 0; positive < 2; positive++) {
+        *(positive ? &risk.mass[0] : &risk.cost[FEW - 1]) = 0;
+        risk.mass[1] = risk.mass[2] = 0;
+        struct top_risk none = risk;
+        none.n_positive = none.n_top = 0;
+        none.cost[FEW - 1] = positive;
+        none.mass[0] = !positive;
+        const char *words = positive ? "no negative row" : "no positive row";
+        CHECK(top_risk_ready(&none, 2, &err) < 0 && strstr(err.text, words), "%s", err.text);
+    }
+    top_risk_free(&risk);
+    printf("ok: rows are counted, and missing ones are told\n");
+}
+
+/* Whether the threshold's equation holds, and its gradient sums to 1. */
+static void check_quantile(struct top_risk *risk, const double *s, const char *what) {
+    double p[FEW], t = top_risk_threshold(risk, s, p), sum = 0, all = 0;
+    for (size_t i = 0; i < FEW; i++) {
+        sum += risk->mass[i] * top_loss(risk->square, risk->theta * (s[i] - t));
+        all += p[i];
+    }
+    CHECK(fabs(sum - risk->budget) <= 1e-12 * (risk->budget + 1e-3) && fabs(all - 1) <= 1e-15,
+          "%s: equation %.15g for %g, gradient %.17g", what, sum, risk->budget, all);
+}
+
+static void check_thresholds(void) {
+    static const double lowest[FEW] = {-.7, 0, 0, 9}, levels[FEW] = {1, .5, -2, 9};
+    for (int square = 0; square < 2; square++) {
+        struct top_risk risk;
+        double p[FEW] = {1, 1, 1, 1}, zeros[FEW] = {0}, high[FEW];
+        open_few(&risk, TOP_QUANTILE, square, 1, 1.8);
+        check_quantile(&risk, lowest, "the first row is below the others");
+        check_quantile(&risk, levels, "three levels");
+        double t = top_risk_threshold(&risk, levels, p);
+        for (size_t i = 0; i < FEW; i++) {
+            high[i] = levels[i] + 0x1p30;
+        }
+        double higher = top_risk_threshold(&risk, high, p) - 0x1p30;
+        CHECK(fabs(higher - t) <= 0x1p-21, "threshold %.12g, far from 0 %.12g", t, higher);
+        risk.theta = 3;
+        double none = top_risk_of_nothing(&risk), of_zeros = top_risk_threshold(&risk, zeros, p);
+        CHECK(fabs(none - of_zeros) <= 1e-15 && none != 0, "of nothing %g, not %g", none, of_zeros);
+        risk.theta = 1;
+        risk.budget = 1e-40; /* less than what rounding leaves of 1 */
+        t = top_risk_threshold(&risk, levels, p);
+        CHECK(fabs(t - 2) <= 1e-15 && p[0] == 1 && p[1] == 0 && p[2] == 0 && p[3] == 0,
+              "tiny budget: threshold %g, gradient %g %g", t, p[0], p[1]);
+        risk.kind = TOP_NONE;
+        p[3] = 5;
+        CHECK(top_risk_threshold(&risk, levels, p) == 0 && p[0] == 0 && p[3] == 0,
+              "without a threshold its gradient is %g", p[3]);
+        CHECK_TRUE(top_risk_of_nothing(&risk) == 0);
+        risk.kind = TOP_MEAN;
+        CHECK_TRUE(top_risk_of_nothing(&risk) == 0);
+        top_risk_free(&risk);
+    }
+    printf("ok: thresholds of few rows, by hand\n");
+}
+
+/* The dual's linear part and squares by their definition. */
+static void check_dual(void) {
+    struct random random;
+    random_start(&random, 13, 0);
+    for (int round = 0; round < 96; round++) {
+        struct top_risk risk;
+        enum top_kind kind = (enum top_kind)(round % 3);
+        bool square = round & 1, sole = round & 8;
+        double alpha[FEW] = {0}, beta[FEW] = {0}, C = .25 + random_unit(&random);
+        open_few(&risk, kind, square, .75, 1.25);
+        risk.theta = .5 + random_unit(&random);
+        risk.cost[1] = 2.5;
+        alpha[1] = random_unit(&random);
+        alpha[3] = random_unit(&random);
+        for (size_t i = 0; i < (sole ? 1 : 3) && !(round & 16); i++) {
+            risk.mass[i] = .5 + random_unit(&random);
+            beta[i] = random_unit(&random) * (round & 4 ? 1e-200 : 3);
+        }
+        double value = 0, betas = 0, largest = 0, squares = 0;
+        for (size_t i = 0; i < FEW; i++) {
+            value += alpha[i];
+            value -= square && risk.cost[i] > 0 ? alpha[i] * alpha[i] / (4 * C * risk.cost[i]) : 0;
+            betas += beta[i];
+            largest = risk.mass[i] > 0 ? fmax(largest, beta[i] / risk.mass[i]) : largest;
+            double root = risk.mass[i] > 0 ? 1e200 * beta[i] / sqrt(risk.mass[i]) : 0;
+            squares = hypot(squares, root);
+        }
+        squares *= 1e-200; /* the root of sum beta^2 / mass */
+        double part = kind == TOP_MEAN   ? 0
+                      : kind == TOP_NONE ? betas - (square ? squares * squares / (4 * C) : 0)
+                      : square           ? (betas - sqrt(risk.budget) * squares) / risk.theta
+                                         : (betas - risk.budget * largest) / risk.theta;
+        double found = top_risk_dual(&risk, C, alpha, beta);
+        CHECK(fabs(found - value - part) <= 1e-14 * (1 + betas), "kind %d: %.15g, not %.15g",
+              (int)kind, found, value + part);
+        memset(alpha, 0, sizeof alpha); /* beta's part alone, however small */
+        found = top_risk_dual(&risk, C, alpha, beta);
+        CHECK(fabs(found - part) <= 1e-13 * betas, "kind %d: beta's part is %g, not %g", (int)kind,
+              found, part);
+        top_risk_free(&risk);
+    }
+    printf("ok: the dual is that of its definition\n");
+}
+
+/* The exact multiple is where the slope of the objective changes its sign. */
+static void check_multiple(void) {
+    struct random random;
+    random_start(&random, 14, 0);
+    for (int round = 0; round < 60; round++) {
+        struct top_risk risk;
+        enum { N = 30 };
+        double s[N], g[N], scaled[N], work[2 * N], primal, offset, norm = 2;
+        fill_risk(&risk, (enum top_kind)(round % 3), true, &random, N, false, 3);
+        for (size_t i = 0; i < N; i++) {
+            s[i] = 2 * random_unit(&random) - (i < N / 3 ? .5 : 1.5);
+        }
+        double start = round & 1 ? 1 : 1e-3;
+        double x = top_risk_multiple(&risk, 2, norm, s, start, TOP_MULTIPLE_EXACT, work, &primal);
+        double low = 0, high = 1e4;
+        for (int k = 0; k < 200; k++) {
+            double y = .5 * (low + high), slope = y * norm;
+            for (size_t i = 0; i < N; i++) {
+                scaled[i] = y * s[i];
+            }
+            top_risk_cut(&risk, scaled, g, &offset);
+            for (size_t i = 0; i < N; i++) {
+                slope += 2 * g[i] * s[i];
+            }
+            *(slope > 0 ? &high : &low) = y;
+        }
+        CHECK(high < 1e-5 || fabs(x - high) <= 1e-7 * high, "multiple %.12g, not %.12g", x, high);
+        top_risk_free(&risk);
+    }
+    printf("ok: the best multiple is where the slope is 0\n");
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     check_risk();
     check_shares();
+    check_ready();
+    check_thresholds();
+    check_dual();
+    check_multiple();
     check_projections();
     return 0;
 }
