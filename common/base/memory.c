@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 enum { CACHE_LINE = 64 };
 static const size_t HUGE_PAGE = (size_t)2 << 20;
@@ -37,6 +40,10 @@ void *memory_array(size_t count, size_t size, const char *what, struct error *er
     if (!block) {
         return fail(count, size, what, err);
     }
+#ifdef __SANITIZE_ADDRESS__
+    /* what rounding has added is nobody's */
+    ASAN_POISON_MEMORY_REGION((char *)block + bytes, (rounded ? rounded : alignment) - bytes);
+#endif
 #ifdef MADV_HUGEPAGE
     if (alignment == HUGE_PAGE) {
         (void)madvise(block, rounded, MADV_HUGEPAGE); /* advice: a refusal costs speed only */

@@ -5,12 +5,14 @@
 #define ZLIB_CONST
 #include "common/data/gzip.h"
 
+#include "common/data/members.h"
 #include "common/data/source.h"
 #include "tests/unit/check.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { TEXT = 20000, PACKED = 2 * TEXT };
@@ -253,10 +255,192 @@ static void test_zeros(void) {
     printf("ok: zeros behind the end\n");
 }
 
+/* ---- Members alone: which are taken, and how far both stretches move ---- */
+
+/* A member of `length` equal letters that says how long it is, and is `off` longer than that. */
+static size_t pack_told(unsigned char letter, size_t length, size_t off, unsigned char *packed) {
+    static unsigned char text[1 << 18];
+    unsigned char extra[] = {'B', 'C', 2, 0, 0, 0};
+    memset(text, letter, length);
+    size_t n = pack(text, length, 2, extra, packed), told = n - 1 - off;
+    packed[16] = (unsigned char)(told & 255);
+    packed[17] = (unsigned char)(told >> 8);
+    return n;
+}
+
+/* Has n bytes with room for n_out of text unpacked: of these n_in and so many bytes are to be taken. */
+static void check_taken(struct members *members, const unsigned char *in, size_t n, size_t n_out,
+                        size_t n_in, const unsigned char *text, size_t length) {
+    static unsigned char out[1 << 18];
+    struct gzip_stretch stretch = {.in = in, .out = out, .n_in = n, .n_out = n_out};
+    bool any = members_unpack(members, &stretch);
+    CHECK(any == (length > 0) && stretch.in == in + n_in && stretch.n_in == n - n_in &&
+              stretch.out == out + length && stretch.n_out == n_out - length,
+          "of %zu bytes %zu are taken, not %zu; text of %zu, not %zu", n, n - stretch.n_in, n_in,
+          n_out - stretch.n_out, length);
+    CHECK_TRUE(memcmp(out, text, length) == 0);
+}
+
+static void test_members_alone(void) {
+    enum { MOST = 256, ROOM = 1 << 18, LARGEST = 1 << 16 };
+    static unsigned char in[ROOM], text[ROOM], noise[30000];
+    struct members *members;
+    struct threads *threads;
+    struct error err;
+    size_t at[4] = {0}, ends[4] = {0};
+    CHECK(threads_create(&threads, 2, &err) == 0, "%s", err.text);
+    CHECK(members_open(&members, threads, &err) == 0, "%s", err.text);
+    for (size_t m = 0; m < 3; m++) {
+        size_t length = m == 0 ? 1 : m == 1 ? LARGEST : 700;
+        memset(text + ends[m], (int)('a' + m), length);
+        at[m + 1] = at[m] + pack_told((unsigned char)('a' + m), length, 0, in + at[m]);
+        ends[m + 1] = ends[m] + length;
+    }
+    check_taken(members, in, at[3], ROOM, at[3], text, ends[3]);
+    check_taken(members, in, at[3], ends[3], at[3], text, ends[3]);
+    check_taken(members, in, at[3], ends[3] - 1, at[2], text, ends[2]); /* no room for the last */
+    check_taken(members, in, at[3] - 1, ROOM, at[2], text, ends[2]);    /* nor is it whole */
+    check_taken(members, in, at[2] + 17, ROOM, at[2], text, ends[2]);
+    check_taken(members, in, at[2], ROOM, at[2], text, ends[2]);
+    for (size_t bytes = 0; bytes < at[1]; bytes++) {
+        check_taken(members, in, bytes, ROOM, 0, text, 0);
+    }
+    static const size_t marks[] = {0,  1,  2,  3,  10,
+                                   11, 12, 13, 14, 15}; /* what says that it is one */
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
+        in[at[2] + marks[k]] ^= 64;
+        CHECK_TRUE(!members_begin(in + at[2], at[3] - at[2]));
+        check_taken(members, in, at[3], ROOM, at[2], text, ends[2]);
+        in[at[2] + marks[k]] ^= 64;
+    }
+    CHECK_TRUE(members_begin(in, 18) && !members_begin(in, 17));
+    in[at[3] - 6] ^= 1; /* the last one's checksum, and the second one's */
+    check_taken(members, in, at[3], ROOM, at[2], text, ends[2]);
+    in[at[2] - 6] ^= 1;
+    check_taken(members, in, at[3], ROOM, at[1], text, ends[1]);
+    /* a text beyond 2^16, none at all, and lengths that cannot be */
+    size_t n = pack_told('x', LARGEST + 1, 0, in);
+    check_taken(members, in, n, ROOM, 0, text, 0);
+    n = pack_told('x', 0, 0, in);
+    check_taken(members, in, n, ROOM, 0, text, 0);
+    n = pack_told('x', 5, 0, in);
+    in[16] = in[17] = 0;
+    check_taken(members, in, n, ROOM, 0, text, 0);
+    /* a member of more than 2^8 bytes, and than 2^14, whose length has two bytes */
+    for (size_t length = 600; length <= sizeof noise; length += sizeof noise - 600) {
+        unsigned char extra[] = {'B', 'C', 2, 0, 0, 0};
+        for (size_t i = 0; i < length; i++) {
+            noise[i] = (unsigned char)draw(256);
+        }
+        n = pack(noise, length, 2, extra, in);
+        in[16] = (unsigned char)((n - 1) & 255);
+        in[17] = (unsigned char)((n - 1) >> 8);
+        check_taken(members, in, n, ROOM, n, noise, length);
+    }
+    /* no more than so many at once */
+    size_t own = pack_told('a', 1, 0, in);
+    for (size_t m = 1; m <= MOST; m++) {
+        memcpy(in + m * own, in, own);
+    }
+    memset(text, 'a', MOST);
+    check_taken(members, in, (MOST + 1) * own, ROOM, MOST * own, text, MOST);
+    members_close(members);
+    members_close(NULL);
+    threads_free(threads);
+    printf("ok: members are taken where they are whole, sound and have room\n");
+}
+
+/* ---- Sources: files read twice, and places of cuts ---- */
+
+static void read_rest(struct source *source, const char *text, size_t length, const char *what) {
+    static char found[1 << 17];
+    struct error err;
+    size_t got = 1, total = 0;
+    while (got > 0) {
+        CHECK(source_read(source, found + total, draw(9000) + 1, &got, &err) == 0, "%s", err.text);
+        total += got;
+        CHECK_TRUE(total <= sizeof found - 9001);
+    }
+    CHECK(total == length && memcmp(found, text, length) == 0, "%s: %zu bytes, not %zu", what,
+          total, length);
+}
+
+static void test_sources(void) {
+    enum { LENGTH = 100000 };
+    static char text[LENGTH];
+    static unsigned char packed[PACKED], letters[TEXT];
+    struct source *source;
+    struct error err;
+    char path[40];
+    FILE *place = tmpfile();
+    for (size_t i = 0; i < LENGTH; i++) {
+        text[i] = (char)('a' + draw(26));
+    }
+    CHECK_TRUE(place && fwrite(text, 1, LENGTH, place) == LENGTH && fflush(place) == 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(place));
+    CHECK(source_open(&source, path, &err) == 0, "%s", err.text);
+    CHECK_TRUE(source_plain(source) && source_size(source) == LENGTH &&
+               source_bytes(source) == LENGTH && !source_shareable(source) &&
+               strcmp(source_name(source), path) == 0);
+    read_rest(source, text, LENGTH, "a file");
+    static const size_t places[] = {0, 5, LENGTH - 1, LENGTH, 70000};
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+        CHECK(source_seek(source, places[k], &err) == 0, "%s", err.text);
+        read_rest(source, text + places[k], LENGTH - places[k], "from a place on");
+    }
+    CHECK(source_seek(source, UINT64_MAX, &err) < 0, "a place beyond all files");
+    source_cancel(source);
+    size_t got;
+    CHECK_TRUE(source_seek(source, 0, &err) == 0 && source_read(source, text, 10, &got, &err) < 0 &&
+               strstr(err.text, "cancelled"));
+    source_close(source);
+    CHECK(source_open_bytes(&source, "bytes", text, 3, &err) == 0, "%s", err.text);
+    CHECK_TRUE(!source_plain(source) && strcmp(source_name(source), "bytes") == 0);
+    read_rest(source, text, 3, "bytes");
+    source_close(source);
+    /* a cut is where the text is that the bytes before it tell */
+    for (size_t k = 0; k < sizeof letters; k++) {
+        letters[k] = (unsigned char)('a' + draw(26));
+    }
+    size_t n = 0, ends[3] = {0}, texts[3] = {0};
+    unsigned char extra[6] = {0};
+    for (size_t m = 0; m < 2; m++) {
+        n += pack(letters + texts[m], 6000, 0, extra, packed + n);
+        ends[m + 1] = n;
+        texts[m + 1] = texts[m] + 6000;
+    }
+    rewind(place);
+    CHECK_TRUE(fwrite(packed, 1, n, place) == n && fflush(place) == 0 &&
+               ftruncate(fileno(place), (off_t)n) == 0);
+    for (size_t k = 0; k < 3; k++) {
+        const uint64_t cuts[2] = {k == 2 ? 700 : 0, k == 0   ? ends[1]
+                                                    : k == 1 ? ends[1] + 900
+                                                             : n - 4};
+        CHECK(source_open(&source, path, &err) == 0, "%s", err.text);
+        CHECK_TRUE(!source_plain(source) && source_size(source) == 0 && source_bytes(source) == n);
+        CHECK_TRUE(source_cut(source, 0) == 0 && source_cut(source, 1) == 0);
+        CHECK(source_cut_at(source, cuts, &err) == 0, "%s", err.text);
+        CHECK_TRUE(source_cut(source, 0) == UINT64_MAX && source_cut(source, 1) == UINT64_MAX);
+        read_rest(source, (const char *)letters, 12000, "two members");
+        uint64_t first = source_cut(source, 0), last = source_cut(source, 1);
+        CHECK(k == 2 ? first > 0 && first < 6000 : first == 0, "the first cut is at %zu",
+              (size_t)first);
+        CHECK(k == 0   ? last == 6000
+              : k == 1 ? last > 6000 && last < 12000
+                       : last == 12000,
+              "the last cut is at %zu", (size_t)last);
+        source_close(source);
+    }
+    fclose(place);
+    printf("ok: sources from a place on, and cuts\n");
+}
+
 int main(void) {
     test_engines();
     test_members();
     test_large();
     test_zeros();
+    test_members_alone();
+    test_sources();
     return 0;
 }

@@ -225,18 +225,41 @@ static void test_last_whole(void) {
     }
 }
 
+/* Values next to one another are told apart, and -0 is 0. */
+static void test_neighbours(void) {
+    enum { N = 64 };
+    float value[N], signs[] = {0, -0.0F, 1, 0, -0.0F};
+    for (size_t i = 0; i < N; i++) {
+        value[i] = 1 + (float)(i * 37 % N) * FLT_EPSILON;
+    }
+    struct data train = {.n_rows = N, .n_features = 1, .value = value};
+    struct ranks ranks;
+    struct error err;
+    CHECK(ranks_fit(&ranks, &train, &err) == 0 && ranks.start[1] == N, "neighbours");
+    for (size_t i = 0; i < N; i++) {
+        float rank = (float)(i * 37 % N) / (N - 1);
+        CHECK(ranks_of(&ranks, 0, (double)value[i]) == (double)rank, "rank of value %zu", i);
+    }
+    ranks_free(&ranks);
+    train.n_rows = 5;
+    train.value = signs;
+    CHECK(ranks_fit(&ranks, &train, &err) == 0 && ranks.start[1] == 2, "-0 and 0 are different");
+    ranks_free(&ranks);
+}
+
 /* Of sparse rows one has no value of the second feature, which lies between the others' two. */
 static void test_one_zero(void) {
     uint64_t start[] = {0, 2, 4, 5};
     uint32_t column[] = {0, 1, 0, 1, 0};
-    float value[] = {5, -1, 6, 1, 7};
+    float value[] = {5, -1, 6, 3, 7};
     struct data train = {
         .n_rows = 3, .n_features = 2, .row_start = start, .column = column, .value = value};
     struct ranks ranks;
     struct error err;
     CHECK(ranks_fit(&ranks, &train, &err) == 0, "%s", err.text);
-    for (int v = -1; v <= 1; v++) {
-        CHECK(ranks_of(&ranks, 1, v) == (v + 1) / 2., "the only zero: %d has rank %g", v,
+    for (int k = 0; k < 3; k++) {
+        double v = k == 2 ? 3 : k - 1;
+        CHECK(ranks_of(&ranks, 1, v) == k / 2., "the only zero: %g has rank %g", v,
               ranks_of(&ranks, 1, v));
     }
     ranks_free(&ranks);
@@ -295,6 +318,7 @@ int main(void) {
     test_many_values();
     test_last_whole();
     test_one_zero();
+    test_neighbours();
     printf("ok: quantile gives ranks, by all values or by knots\n");
     test_rows();
     printf("ok: l2, none, and values that do not fit\n");

@@ -556,7 +556,8 @@ static void check_spread(void) {
 struct levels {
     double apart;
     size_t which, odd;
-    bool flat, alone; /* what came out; the first row of rank `odd` alone is another */
+    bool flat;            /* what came out */
+    bool alone, negative; /* the first row of rank `odd` alone is another; scores are about -1 */
 };
 
 static void work_level(struct cluster *cluster, void *context) {
@@ -564,7 +565,8 @@ static void work_level(struct cluster *cluster, void *context) {
     struct error err;
     size_t rank = cluster_rank(cluster), n = rank + 1 < cluster_size(cluster) ? 2 : 0;
     float value[2] = {1, 1};
-    double w[2] = {1, 1}, s[4] = {1, 1, 1, 1}, zero = 0;
+    double sign = levels->negative ? -1 : 1, s[4] = {sign, sign, sign, sign};
+    double w[2] = {1, 1}, zero = 0;
     struct data data = {.n_rows = n, .n_features = 1, .value = value};
     const struct problem problem = {.data = &data, .n = n, .cluster = cluster};
     struct score_map map;
@@ -588,11 +590,12 @@ static void work_level(struct cluster *cluster, void *context) {
 }
 
 static void check_levels(void) {
-    for (size_t at = 0; at < 32; at++) {
+    for (size_t at = 0; at < 64; at++) {
         struct levels levels = {
             .apart = at & 1 ? 3.5 : 4.5, .which = at >> 1 & 1, .odd = at >> 2 & 1};
         levels.apart *= at & 8 ? -1 : 1;
         levels.alone = at & 16;
+        levels.negative = at & 32;
         ranks_run(3, work_level, &levels);
         CHECK(levels.flat == (at & 1), "rank %zu, output %zu: %g slacks apart", levels.odd,
               levels.which, levels.apart);
