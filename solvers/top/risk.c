@@ -297,7 +297,7 @@ struct record {
 
 static int table_record(void *context, void **record, struct error *err) {
     const struct top_risk *risk = context;
-    size_t n = 0;
+    size_t n = 0; /* entries */
     for (size_t i = 0; i < risk->n; i++) {
         n += (risk->slope[i] > 0) + (size_t)(risk->slopes * risk->p[i] > 0);
     }

@@ -398,6 +398,16 @@ static void test_sources(void) {
     CHECK_TRUE(!source_plain(source) && strcmp(source_name(source), "bytes") == 0);
     read_rest(source, text, 3, "bytes");
     source_close(source);
+    int input =
+        dup(STDIN_FILENO); /* which is a file from its beginning now, and then what it was */
+    rewind(place);
+    CHECK_TRUE(dup2(fileno(place), STDIN_FILENO) == STDIN_FILENO);
+    CHECK(source_open(&source, "-", &err) == 0, "%s", err.text);
+    CHECK_TRUE(strcmp(source_name(source), "<stdin>") == 0);
+    read_rest(source, text, LENGTH, "standard input");
+    source_close(source);
+    CHECK_TRUE(input < 0 ? close(STDIN_FILENO) == 0 : dup2(input, STDIN_FILENO) >= 0);
+    close(input);
     /* a cut is where the text is that the bytes before it tell */
     for (size_t k = 0; k < sizeof letters; k++) {
         letters[k] = (unsigned char)('a' + draw(26));
