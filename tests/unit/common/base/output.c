@@ -46,6 +46,18 @@ static int put(const char *path, const char *text) {
     return output_commit(output, NULL, &err);
 }
 
+/* A file in /dev/shm, where that is a folder, is one like others: nothing of what it was is left. */
+static void check_memory(void) {
+    char path[64];
+    snprintf(path, sizeof path, "/dev/shm/dualsvm-output-%ld", (long)getpid());
+    if (access("/dev/shm", W_OK | X_OK) == 0) {
+        bool replaced =
+            put(path, "a long text\n") == 0 && put(path, "short\n") == 0 && holds(path, "short\n");
+        unlink(path);
+        CHECK(replaced, "a file of /dev/shm was written in place");
+    }
+}
+
 static void check_files(void) {
     struct output *output;
     struct error err;
@@ -175,6 +187,7 @@ int main(void) {
     CHECK(mkdtemp(folder) && chdir(folder) == 0, "no temporary folder");
     umask(027);
     check_files();
+    check_memory();
     check_links();
     check_refusals();
     check_devices();
