@@ -8,6 +8,7 @@
 #include "solvers/methods/pace.h"
 #include "solvers/methods/rounds.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +18,33 @@ enum {
     UNWATCHED = 1 << 24, /* products between two looks at the clock */
     ROWS_AHEAD = 2,      /* whose values are fetched, VALUES_AHEAD of each at the most */
     VALUES_AHEAD = 256,
+    DUALS_AHEAD = 8, /* rows whose variable, and the place of whose values, is fetched */
 };
 
 /* Violations of the optimum, in gradients of about 1, under which rows that were left out are looked at
  * again: at first, and each time a part of the last. */
 static const double FIRST_VIOLATION = 0.1, NEXT_VIOLATION = 0.1;
 
+/* What a visit of a row wants beside its values, in one place: rows come in a random order. */
+struct variable {
+    double alpha;
+    double q;     /* |x|^2 */
+    double limit; /* the cap of alpha or, if squared, 1 / (2 C_i); 0: the row is in neither sum */
+    float sign;   /* 1: a positive, -1: in J, 0: neither */
+    bool resting; /* is to be left out */
+};
+
 struct top_descent {
     const struct problem *problem;
     const struct score_map *map;
     struct top_risk *risk;
     size_t n, dimension;
-    double cost;      /* that alpha is for; 0: there is none yet */
-    double *sign;     /* (n) 1: a positive, -1: in J, 0: neither */
-    double *alpha;    /* (n) */
-    double *cap, *h;  /* (n) bound of alpha, INFINITY if squared; 1 / (2 C_i) if squared, else 0 */
-    double *q;        /* (n) |x|^2 */
-    double *w;        /* (dimension) the constant feature's last */
-    double *s, *work; /* (n), (2 n) */
-    uint32_t *order;  /* (n) the rows in use first */
+    double cost;               /* that alpha is for; 0: there is none yet */
+    struct variable *variable; /* (n) */
+    double *w;                 /* (dimension) the constant feature's last */
+    double *s, *work;          /* (n), (2 n) */
+    uint32_t *order;           /* (n) the rows in use first */
     size_t active;
-    unsigned char *resting;    /* (n) is to be left out */
     double high, low;          /* slopes beyond which a row at 0, or at its cap, is left out */
     double most, least, moved; /* of this sweep: slopes that are no rest, and the largest way */
     struct random random;
@@ -91,14 +98,34 @@ DISPATCH static void add_row(const struct row *row, double factor, double *w) {
     }
 }
 
-/* Brings a row near that is to come: rows are in no order that the processor could guess. */
-static void fetch_row(const struct row *row) {
+static double cap_of(const struct variable *variable, bool square) {
+    return square ? INFINITY : variable->limit;
+}
+
+/* The second derivative of what alpha costs in the dual. */
+static double curvature_of(const struct variable *variable, bool square) {
+    return square ? variable->limit : 0;
+}
+
+/* Brings rows near that are to come: rows are in no order that the processor could guess. */
+static inline void fetch_ahead(const struct top_descent *descent, size_t t, size_t end) {
     enum { LINE = 64 / sizeof(float) };
-    size_t n = row->n < VALUES_AHEAD ? row->n : VALUES_AHEAD;
-    for (size_t t = 0; t < n; t += LINE) {
-        __builtin_prefetch(row->value + t);
-        if (row->column) {
-            __builtin_prefetch(row->column + t);
+    const struct data *data = descent->problem->data;
+    if (t + DUALS_AHEAD < end) {
+        size_t i = descent->order[t + DUALS_AHEAD];
+        __builtin_prefetch(descent->variable + i, 1);
+        if (data->row_start) {
+            __builtin_prefetch(data->row_start + i);
+        }
+    }
+    if (t + ROWS_AHEAD < end) {
+        const struct row row = get_row(data, descent->order[t + ROWS_AHEAD]);
+        size_t n = row.n < VALUES_AHEAD ? row.n : VALUES_AHEAD;
+        for (size_t k = 0; k < n; k += LINE) {
+            __builtin_prefetch(row.value + k);
+            if (row.column) {
+                __builtin_prefetch(row.column + k);
+            }
         }
     }
 }
@@ -108,38 +135,43 @@ static void fetch_row(const struct row *row) {
 /* The best alpha of each of the rows order[first..end), one after the other. */
 static void visit(struct top_descent *descent, size_t first, size_t end, double factor) {
     const struct data *data = descent->problem->data;
+    const bool square = descent->risk->square;
     double constant = descent->problem->constant, *w = descent->w;
+    double most = descent->most, least = descent->least, moved = descent->moved;
     for (size_t t = first; t < end; t++) {
         size_t i = descent->order[t];
         struct row row = get_row(data, i);
-        if (t + ROWS_AHEAD < end) {
-            const struct row ahead = get_row(data, descent->order[t + ROWS_AHEAD]);
-            fetch_row(&ahead);
-        }
-        double sign = descent->sign[i], alpha = descent->alpha[i], cap = descent->cap[i];
+        struct variable *variable = descent->variable + i;
+        fetch_ahead(descent, t, end);
+        double sign = (double)variable->sign, alpha = variable->alpha;
+        double cap = cap_of(variable, square), h = curvature_of(variable, square);
         double f = dot_row(&row, w) + (constant > 0 ? constant * w[data->n_features] : 0);
-        double slope = 1 - sign * f - descent->h[i] * alpha;
-        double curvature = factor * descent->q[i] + descent->h[i];
+        double slope = 1 - sign * f - h * alpha;
+        double curvature = factor * variable->q + h;
         bool rests = alpha <= 0 ? slope <= 0 : alpha >= cap && slope >= 0;
         if (rests) {
-            descent->resting[i] = alpha <= 0 ? slope < descent->low : slope > descent->high;
+            variable->resting = alpha <= 0 ? slope < descent->low : slope > descent->high;
             continue;
         }
-        descent->most = fmax(descent->most, slope);
-        descent->least = fmin(descent->least, slope);
+        most = slope > most ? slope : most;
+        least = slope < least ? slope : least;
         double to = curvature > 0 ? alpha + slope / curvature : slope > 0 ? cap : 0;
-        to = fmin(fmax(to, 0), cap);
+        to = to > 0 ? to : 0;
+        to = to < cap ? to : cap;
         double change = to - alpha;
         if (change == 0) {
             continue;
         }
-        descent->moved = fmax(descent->moved, fabs(change));
-        descent->alpha[i] = to;
+        moved = fabs(change) > moved ? fabs(change) : moved;
+        variable->alpha = to;
         add_row(&row, factor * sign * change, w);
         if (constant > 0) {
             w[data->n_features] += factor * sign * change * constant;
         }
     }
+    descent->most = most;
+    descent->least = least;
+    descent->moved = moved;
 }
 
 /* Joins what the visits of this round did on all ranks, as far as is best. */
@@ -151,9 +183,10 @@ static void join(struct top_descent *descent, size_t first, size_t end) {
     }
     for (size_t t = first; t < end; t++) {
         size_t i = descent->order[t];
-        double change = descent->alpha[i] - descent->before[i];
-        gained += change * (1 - descent->h[i] * descent->before[i]);
-        curvature += descent->h[i] * change * change;
+        double change = descent->variable[i].alpha - descent->before[i];
+        double h = curvature_of(descent->variable + i, descent->risk->square);
+        gained += change * (1 - h * descent->before[i]);
+        curvature += h * change * change;
     }
     step[d] = gained;
     step[d + 1] = curvature;
@@ -166,9 +199,9 @@ static void join(struct top_descent *descent, size_t first, size_t end) {
     memcpy(descent->w, descent->start, d * sizeof *descent->w);
     for (size_t t = first; t < end; t++) {
         size_t i = descent->order[t];
-        double alpha = descent->before[i] + theta * (descent->alpha[i] - descent->before[i]);
-        descent->alpha[i] = theta < 1 ? alpha : descent->alpha[i];
-        descent->before[i] = descent->alpha[i];
+        double *alpha = &descent->variable[i].alpha, before = descent->before[i];
+        *alpha = theta < 1 ? before + theta * (*alpha - before) : *alpha;
+        descent->before[i] = *alpha;
     }
 }
 
@@ -176,11 +209,11 @@ static void join(struct top_descent *descent, size_t first, size_t end) {
 static void take_all(struct top_descent *descent) {
     descent->active = 0;
     for (size_t i = 0; i < descent->n; i++) {
-        if (descent->cap[i] > 0) {
+        descent->variable[i].resting = false;
+        if (descent->variable[i].limit > 0) {
             descent->order[descent->active++] = (uint32_t)i;
         }
     }
-    memset(descent->resting, 0, descent->n);
     descent->high = INFINITY;
     descent->low = -INFINITY;
 }
@@ -190,7 +223,7 @@ static void leave_out(struct top_descent *descent) {
     for (size_t t = 0; t < descent->active; t++) {
         uint32_t i = descent->order[t];
         descent->order[kept] = i;
-        kept += !descent->resting[i];
+        kept += !descent->variable[i].resting;
     }
     descent->active = kept;
     descent->high = descent->most > 0 ? descent->most : INFINITY;
@@ -237,16 +270,22 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
     const struct top_risk *risk = descent->risk;
     double factor = descent->cost > 0 ? cost / descent->cost : 0;
     for (size_t i = 0; i < descent->n; i++) {
-        double C = cost * (descent->sign[i] > 0 ? risk->cost[i] : risk->mass[i]);
-        descent->cap[i] = C <= 0 ? 0 : risk->square ? INFINITY : C;
-        descent->h[i] = risk->square && C > 0 ? 1 / (2 * C) : 0;
-        descent->alpha[i] = fmin(factor * descent->alpha[i], descent->cap[i]);
-        descent->s[i] = descent->sign[i] * descent->alpha[i];
+        struct variable *variable = descent->variable + i;
+        double C = cost * (variable->sign > 0 ? risk->cost[i] : risk->mass[i]);
+        variable->limit = C <= 0 ? 0 : risk->square ? fmax(1 / (2 * C), DBL_TRUE_MIN) : C;
+        double cap = C > 0 ? cap_of(variable, risk->square) : 0;
+        variable->alpha = fmin(factor * variable->alpha, cap);
+        descent->before[i] = variable->alpha;
+        descent->s[i] = (double)variable->sign * variable->alpha;
     }
     descent->cost = cost;
     take_all(descent);
-    memcpy(descent->before, descent->alpha, descent->n * sizeof *descent->alpha);
-    int status = descent->map->adjoint(descent->map, descent->s, descent->w, err);
+    int status = 0;
+    if (factor > 0) {
+        status = descent->map->adjoint(descent->map, descent->s, descent->w, err);
+    } else {
+        memset(descent->w, 0, descent->dimension * sizeof *descent->w);
+    }
     memcpy(descent->start, descent->w, descent->dimension * sizeof *descent->w);
     return status;
 }
@@ -255,13 +294,16 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
 static int find_bounds(struct top_descent *descent, struct fit *fit, double *multiple,
                        struct error *err) {
     const struct score_map *map = descent->map;
+    const bool square = descent->risk->square;
     double norm = array_dot(descent->w, descent->w, descent->dimension), linear = 0;
     for (size_t i = 0; i < descent->n; i++) {
-        double alpha = descent->alpha[i];
-        linear += alpha - 0.5 * descent->h[i] * alpha * alpha;
+        double alpha = descent->variable[i].alpha;
+        linear += alpha - 0.5 * curvature_of(descent->variable + i, square) * alpha * alpha;
     }
     fit->dual = cluster_total(map->cluster, linear) - 0.5 * norm;
-    if (map->scores(map, descent->w, descent->s, err) < 0) {
+    if (norm == 0) { /* as at the start, or as good as */
+        memset(descent->s, 0, descent->n * sizeof *descent->s);
+    } else if (map->scores(map, descent->w, descent->s, err) < 0) {
         return -1;
     }
     *multiple = top_risk_multiple(descent->risk, descent->cost, norm, descent->s, 1,
@@ -327,8 +369,9 @@ static int copy_fit(const struct top_descent *descent, double multiple, struct f
         fit->weights[k] = multiple * descent->w[k];
     }
     for (size_t i = 0; i < n; i++) {
-        fit->alpha[i] = descent->sign[i] > 0 ? descent->alpha[i] : 0;
-        fit->beta[i] = descent->sign[i] < 0 ? descent->alpha[i] : 0;
+        const struct variable *variable = descent->variable + i;
+        fit->alpha[i] = variable->sign > 0 ? variable->alpha : 0;
+        fit->beta[i] = variable->sign < 0 ? variable->alpha : 0;
     }
     return 0;
 }
@@ -355,22 +398,16 @@ int top_descent_solve(struct top_descent *descent, double cost, double epsilon,
 
 static int allocate(struct top_descent *descent, struct error *err) {
     size_t n = descent->n, d = descent->dimension;
-    double **array[] = {&descent->sign, &descent->alpha, &descent->cap,   &descent->h,
-                        &descent->q,    &descent->s,     &descent->before};
-    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-        *array[i] = memory_zeros(n, sizeof(double), "the dual point", err);
-        if (!*array[i]) {
-            return -1;
-        }
-    }
+    descent->variable = memory_zeros(n, sizeof *descent->variable, "the dual point", err);
+    descent->before = memory_zeros(n, sizeof *descent->before, "the dual point", err);
+    descent->s = memory_array(n, sizeof *descent->s, "scores", err);
     descent->work = memory_array(n, 2 * sizeof(double), "scores", err);
     descent->order = memory_array(n, sizeof *descent->order, "an order", err);
-    descent->resting = memory_zeros(n, 1, "an order", err);
     descent->w = memory_zeros(d, sizeof(double), "weights", err);
     descent->start = memory_zeros(d, sizeof(double), "weights", err);
     descent->step = memory_zeros(d + 2, sizeof(double), "weights", err);
-    return descent->work && descent->order && descent->resting && descent->w && descent->start &&
-                   descent->step
+    return descent->variable && descent->before && descent->s && descent->work && descent->order &&
+                   descent->w && descent->start && descent->step
                ? 0
                : -1;
 }
@@ -393,11 +430,12 @@ int top_descent_create(struct top_descent **descent, const struct problem *probl
     }
     for (size_t i = 0; i < made->n; i++) {
         struct row row = get_row(problem->data, i);
-        made->sign[i] = risk->cost[i] > 0 ? 1 : risk->mass[i] > 0 ? -1 : 0;
-        made->q[i] = problem->constant * problem->constant;
+        double q = problem->constant * problem->constant;
         for (size_t t = 0; t < row.n; t++) {
-            made->q[i] += (double)row.value[t] * (double)row.value[t];
+            q += (double)row.value[t] * (double)row.value[t];
         }
+        made->variable[i].q = q;
+        made->variable[i].sign = risk->cost[i] > 0 ? 1 : risk->mass[i] > 0 ? -1 : 0;
     }
     random_start(&made->random, seed, RANDOM_STREAM);
     rounds_plan(&made->rounds, map->cluster, 2 * (double)data_values(problem->data),
@@ -410,10 +448,8 @@ void top_descent_free(struct top_descent *descent) {
     if (!descent) {
         return;
     }
-    void *const array[] = {descent->sign,  descent->alpha,   descent->cap,  descent->h,
-                           descent->q,     descent->s,       descent->work, descent->before,
-                           descent->order, descent->resting, descent->w,    descent->start,
-                           descent->step};
+    void *const array[] = {descent->variable, descent->s, descent->work,  descent->before,
+                           descent->order,    descent->w, descent->start, descent->step};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }

@@ -65,7 +65,7 @@ int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
 }
 
 double top_loss(bool square, double u) {
-    double v = fmax(0, 1 + u);
+    double v = 1 + u > 0 ? 1 + u : 0;
     return square ? v * v : v;
 }
 
@@ -258,9 +258,26 @@ double top_risk_of_nothing(const struct top_risk *risk) {
 
 /* ---- the risk ---- */
 
-double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset) {
+/* TOP_NONE, where a row is in one of the sums at the most: the risk of this rank's rows, g (n) a
+ * subgradient. Without branches by class, which no processor could guess. */
+static double plain_value(const struct top_risk *risk, const double *s, double *g) {
+    double value = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        bool positive = risk->cost[i] > 0;
+        double weight = positive ? risk->cost[i] : risk->mass[i], u = positive ? -s[i] : s[i];
+        double slope = weight > 0 ? weight * top_slope(risk->square, u) : 0;
+        value += weight > 0 ? weight * top_loss(risk->square, u) : 0;
+        g[i] = positive ? -slope : slope;
+    }
+    return value;
+}
+
+/* The risk, and g (n) a subgradient. */
+static double find_value(struct top_risk *risk, const double *s, double *g) {
+    if (risk->kind == TOP_NONE) {
+        return cluster_total(risk->cluster, plain_value(risk, s, g));
+    }
     double t = top_risk_threshold(risk, s, risk->p), value = 0, slopes = 0;
-    bool none = risk->kind == TOP_NONE;
     for (size_t i = 0; i < risk->n; i++) {
         double slope = 0;
         if (risk->cost[i] > 0) {
@@ -270,18 +287,27 @@ double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *o
         }
         risk->slope[i] = slope;
         g[i] = -slope;
-        if (none && risk->mass[i] > 0) {
-            value += risk->mass[i] * top_loss(risk->square, s[i]);
-            risk->p[i] = risk->mass[i] * top_slope(risk->square, s[i]);
-        }
     }
     double sums[] = {value, slopes};
     cluster_sum(risk->cluster, sums, 2);
-    risk->slopes = none ? 1 : sums[1];
+    risk->slopes = sums[1];
     array_add(g, risk->slopes, risk->p, risk->n);
-    *offset = sums[0] - cluster_total(risk->cluster, array_dot(g, s, risk->n));
     risk->threshold = t;
     return sums[0];
+}
+
+double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset) {
+    double value = find_value(risk, s, g);
+    if (risk->kind == TOP_NONE) {
+        for (size_t i = 0; i < risk->n; i++) {
+            risk->slope[i] = g[i] < 0 ? -g[i] : 0;
+            risk->p[i] = g[i] > 0 ? g[i] : 0;
+        }
+        risk->slopes = 1;
+        risk->threshold = 0;
+    }
+    *offset = value - cluster_total(risk->cluster, array_dot(g, s, risk->n));
+    return value;
 }
 
 /* The dual point of a plane: entries that are not 0, those of alpha first. */
@@ -351,7 +377,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
         for (size_t i = 0; i < risk->n; i++) {
             scaled[i] = x * s[i];
         }
-        double offset, value = 0.5 * x * x * norm + C * top_risk_cut(risk, scaled, g, &offset);
+        double value = 0.5 * x * x * norm + C * find_value(risk, scaled, g);
         double slope = x * norm + C * cluster_total(risk->cluster, array_dot(g, s, risk->n));
         if (!(value >= *primal)) {
             *primal = value;
