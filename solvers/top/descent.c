@@ -34,6 +34,15 @@ struct variable {
     bool resting; /* is to be left out */
 };
 
+/* How far a step goes of the way to the best alpha of its row alone: below 2 the dual still rises. To 1e-3
+ * and 1e-5, hinge and squared, C = .1 to 10, on 20 newsgroups in two classes and on 60,000 x 50,000 generated
+ * rows, 1.2 takes up to a quarter less sweeps than 1 where these are more than 12 (once a tenth more, 1484 for
+ * 1346), and as many or one or two more where they are few; 1.4 saves up to a third, and takes up to 4 more. */
+static const double FARTHER = 1.2;
+
+/* Gaps above that times the one that is wanted are not for a multiple of w to close. */
+static const double NEAR = 10;
+
 struct top_descent {
     const struct problem *problem;
     const struct score_map *map;
@@ -155,7 +164,7 @@ static void visit(struct top_descent *descent, size_t first, size_t end, double 
         }
         most = slope > most ? slope : most;
         least = slope < least ? slope : least;
-        double to = curvature > 0 ? alpha + slope / curvature : slope > 0 ? cap : 0;
+        double to = curvature > 0 ? alpha + FARTHER * slope / curvature : slope > 0 ? cap : 0;
         to = to > 0 ? to : 0;
         to = to < cap ? to : cap;
         double change = to - alpha;
@@ -290,12 +299,20 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
     return status;
 }
 
-/* Both bounds of the point; *multiple: that of w which has the primal. */
-static int find_bounds(struct top_descent *descent, struct fit *fit, double *multiple,
-                       struct error *err) {
+/* *multiple of w has the least primal, whose scores are s. */
+static void seek_multiple(struct top_descent *descent, struct fit *fit, double *multiple) {
+    double norm = array_dot(descent->w, descent->w, descent->dimension);
+    *multiple = top_risk_multiple(descent->risk, descent->cost, norm, descent->s, 1,
+                                  TOP_MULTIPLE_ABOUT, descent->work, &fit->primal);
+}
+
+/* Both bounds of the point; *multiple: that of w which has the primal, 1 unless another may be what is
+ * missing to the gap epsilon. */
+static int find_bounds(struct top_descent *descent, double epsilon, struct fit *fit,
+                       double *multiple, struct error *err) {
     const struct score_map *map = descent->map;
     const bool square = descent->risk->square;
-    double norm = array_dot(descent->w, descent->w, descent->dimension), linear = 0;
+    double norm = array_dot(descent->w, descent->w, descent->dimension), linear = 0, offset;
     for (size_t i = 0; i < descent->n; i++) {
         double alpha = descent->variable[i].alpha;
         linear += alpha - 0.5 * curvature_of(descent->variable + i, square) * alpha * alpha;
@@ -306,8 +323,13 @@ static int find_bounds(struct top_descent *descent, struct fit *fit, double *mul
     } else if (map->scores(map, descent->w, descent->s, err) < 0) {
         return -1;
     }
-    *multiple = top_risk_multiple(descent->risk, descent->cost, norm, descent->s, 1,
-                                  TOP_MULTIPLE_ABOUT, descent->work, &fit->primal);
+    *multiple = 1;
+    fit->primal = 0.5 * norm +
+                  descent->cost * top_risk_cut(descent->risk, descent->s, descent->work, &offset);
+    double gap = gap_relative(fit->primal, fit->dual);
+    if (gap > epsilon && gap <= NEAR * epsilon) {
+        seek_multiple(descent, fit, multiple);
+    }
     return 0;
 }
 
@@ -318,7 +340,7 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
     bool ended = false;
     for (;;) {
         if (fit->iterations >= next || ended) {
-            if (find_bounds(descent, fit, multiple, err) < 0) {
+            if (find_bounds(descent, epsilon, fit, multiple, err) < 0) {
                 return -1;
             }
             if (!isfinite(fit->primal) || !isfinite(fit->dual)) {
@@ -329,11 +351,15 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
             fit->reason = fit->converged
                               ? STOP_REACHED
                               : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
-            if (fit->converged || fit->reason) {
+            if (fit->converged) {
                 return 0;
             }
-            if (ended) {
-                fit->reason = STOP_STUCK;
+            if (fit->reason || ended) {
+                seek_multiple(descent, fit, multiple);
+                fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
+                fit->reason = fit->converged ? STOP_REACHED
+                              : fit->reason  ? fit->reason
+                                             : STOP_STUCK;
                 return 0;
             }
             double gap = gap_relative(fit->primal, fit->dual);
