@@ -9,21 +9,31 @@
 #include <stdint.h>
 #include <string.h>
 
-/* text must have eight readable bytes. */
-static inline uint64_t digits_load(const char *text) {
+/* The characters as they are, the first lowest. text must have eight readable bytes. */
+static inline uint64_t digits_text(const char *text) {
     uint64_t word;
     memcpy(&word, text, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     word = __builtin_bswap64(word);
 #endif
-    return word ^ UINT64_C(0x3030303030303030);
+    return word;
 }
 
-/* 0 to 8. A byte is no digit when it is over 9: adding 0x76 then sets its top bit, or the top bit
- * is set already. */
-static inline unsigned digits_count(uint64_t word) {
+/* text must have eight readable bytes. */
+static inline uint64_t digits_load(const char *text) {
+    return digits_text(text) ^ UINT64_C(0x3030303030303030);
+}
+
+/* The top bits of the bytes that are no digits. A byte is none when it is over 9: adding 0x76 then sets its
+ * top bit, or the top bit is set already. */
+static inline uint64_t digits_others(uint64_t word) {
     uint64_t low = word & UINT64_C(0x7f7f7f7f7f7f7f7f);
-    uint64_t other = ((low + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
+    return ((low + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
+}
+
+/* 0 to 8. */
+static inline unsigned digits_count(uint64_t word) {
+    uint64_t other = digits_others(word);
     return other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
 }
 
@@ -35,6 +45,17 @@ static inline uint64_t digits_value(uint64_t word, unsigned n) {
     word = (word * 10 + (word >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
     word = (word * 100 + (word >> 16)) & UINT64_C(0x0000ffff0000ffff);
     return (word * 10000 + (word >> 32)) & UINT64_C(0x00000000ffffffff);
+}
+
+/* The same, for n of 1 to 8 only. */
+static inline uint64_t digits_some(uint64_t word, unsigned n) {
+    const uint64_t pairs = UINT64_C(0x000000ff000000ff);
+    word <<= 64 - 8 * n;
+    word = word * 10 +
+           (word >> 8); /* of the 1st and 3rd, and of the 2nd and 4th two, what they are worth: */
+    return ((word & pairs) * (100 + (UINT64_C(1000000) << 32)) +
+            (word >> 16 & pairs) * (1 + (UINT64_C(10000) << 32))) >>
+           32;
 }
 
 /* 10^n for n of 0 to 19. */

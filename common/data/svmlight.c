@@ -402,76 +402,87 @@ static inline const char *parse_usual_value(const char *p, float *value) {
 
 /* A value of at most seven digits, of any length in front of the point and behind it, then a blank or the
  * line's end: the same as above without a branch on how many there are. NULL for anything else. */
-static inline const char *parse_short_value(const char *p, float *value) {
+static inline const char *parse_short_value(const char *p, float *value, bool *zero) {
     static const float power[] = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F};
-    static const uint64_t top_bits = UINT64_C(0x8080808080808080);
     bool negative = *p == '-';
     p += negative;
-    uint64_t word = digits_load(p), low = word & ~top_bits;
-    uint64_t other = ((low + UINT64_C(0x7676767676767676)) | word) & top_bits; /* no digits */
+    uint64_t word = digits_load(p), other = digits_others(word);
     if (FLT_EVAL_METHOD != 0 || other == 0) {
         return NULL;
     }
-    unsigned before = (unsigned)__builtin_ctzll(other) / 8;
-    bool point = (char)((word >> 8 * before & 0xff) ^ '0') == '.';
-    other &= other - 1;
-    unsigned behind = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+    unsigned end =
+        (unsigned)__builtin_ctzll(other); /* 7 bits behind the first byte that is no digit */
+    bool point = (char)((word >> (end - 7) & 0xff) ^ '0') == '.';
+    uint64_t whole = (other ^ (other - 1)) >> 8, rest = other & (other - 1);
+    unsigned before = end / 8, behind = rest ? (unsigned)__builtin_ctzll(rest) / 8 : 8;
     unsigned length = point ? behind : before, n = length - point;
-    uint64_t whole = (UINT64_C(1) << 8 * before) - 1;
+    p += length;
+    if (n == 0 || (__builtin_expect(*p != ' ', 0) && !is_blank(*p) && *p != '\n')) {
+        return NULL;
+    }
     word = (word & whole) | (word >> 8 & ~whole);
+    int32_t digits = (int32_t)digits_some(word, n);
     /* Both numbers are exact, and double has more than twice the digits of float: to round the quotient
      * to double first would change nothing (Figueroa, When is double rounding innocuous?, 1995). */
-    float magnitude = (float)(int32_t)digits_value(word, n) / power[length - point - before];
+    float magnitude = (float)digits / power[n - before];
     *value = negative ? -magnitude : magnitude;
-    p += length;
-    return n > 0 && (is_blank(*p) || *p == '\n') ? p : NULL;
+    *zero = digits == 0;
+    return p;
 }
 
-/* What stands in front of a value: a blank, the index and the colon, as digits_load has it. */
+/* What stands in front of a value: a blank, the index and the colon, as digits_text has it. */
 struct token {
     uint64_t word, mask;
     uint64_t unit; /* of the last digit */
     unsigned length;
 };
 
-static const uint32_t TOKEN_MOST = 999999; /* six digits: eight bytes in all */
+enum {
+    TOKEN_MOST = 999999, /* six digits: eight bytes in all */
+    TOKEN_STEP = 10,     /* indices up to the next that ends in 0 differ in the last digit alone */
+};
 
 static inline struct token token_of(uint32_t index) {
-    uint64_t word = ':' ^ '0';
+    uint64_t word = ':';
     unsigned length = 2;
     for (; index > 0; index /= 10, length++) {
-        word = word << 8 | index % 10;
+        word = word << 8 | ('0' + index % 10);
     }
-    return (struct token){.word = word << 8 | (' ' ^ '0'),
+    return (struct token){.word = word << 8 | ' ',
                           .mask = UINT64_MAX >> (64 - 8 * length),
                           .unit = UINT64_C(1) << 8 * (length - 2),
                           .length = length};
 }
 
 /* The features of a row from *text on, as long as their indices run 1, 2, 3 ... and their values are
- * short: where the next value stands is then known without looking at the index. */
-static void parse_run(struct parser *parser, const char **text) {
+ * short: where the next value stands is then known without looking at the index. A function of its own,
+ * lest its loop share the registers with all that it would be part of. */
+static __attribute__((noinline)) void parse_run(struct parser *parser, const char **text) {
     const char *p = *text;
-    size_t n_values = parser->n_values, n_zeros = 0;
-    uint32_t *column = parser->rows->column, last = 0;
-    float *value = parser->rows->value;
+    size_t n_zeros = 0;
+    uint32_t *column = parser->rows->column + parser->n_values, last = 0, change = TOKEN_STEP - 1;
+    float *value = parser->rows->value + parser->n_values;
     struct token token = token_of(1);
-    while (((digits_load(p) ^ token.word) & token.mask) == 0) {
-        const char *after = parse_short_value(p + token.length, &value[n_values]);
-        if (!after || last == TOKEN_MOST - 1) {
+    while (((digits_text(p) ^ token.word) & token.mask) == 0) {
+        bool zero;
+        const char *after = parse_short_value(p + token.length, value, &zero);
+        if (!after) {
             break;
         }
-        column[n_values] = last;
-        n_zeros += value[n_values] == 0;
-        n_values++;
-        last++;
+        value++;
+        *column++ = last++;
+        n_zeros += zero;
         p = after;
         token.word += token.unit;
-        if ((last + 1) % 10 == 0) {
+        if (last == change) {
+            if (last == TOKEN_MOST) {
+                break;
+            }
             token = token_of(last + 1);
+            change += TOKEN_STEP;
         }
     }
-    parser->n_values = n_values;
+    parser->n_values += last;
     parser->last = last;
     parser->rows->n_zeros += n_zeros;
     *text = p;
