@@ -91,9 +91,13 @@ static int read_points(struct rank *rank, struct error *err) {
     return 0;
 }
 
-/* a of a pair, taken for exact. */
+/* a of a pair, taken for exact. The step is that of the margin as a double, which is how the point was
+ * found: either of its sides is feasible. */
 static inline struct dd slope(bool squared, double mu, double better, double worse) {
     const struct dd one = {1, 0}, zero = {0, 0};
+    if (!squared && !(mu > 0)) {
+        return better - worse < 1 ? one : zero;
+    }
     struct dd u = dd_add(one, dd_two_sum(worse, -better));
     if (!(u.hi > 0)) {
         return zero;
@@ -101,7 +105,7 @@ static inline struct dd slope(bool squared, double mu, double better, double wor
     if (squared) {
         return (struct dd){2 * u.hi, 2 * u.lo};
     }
-    struct dd a = mu > 0 ? dd_divide(u, (struct dd){mu, 0}) : one;
+    struct dd a = dd_divide(u, (struct dd){mu, 0});
     return a.hi >= 1 ? one : a;
 }
 

@@ -50,6 +50,17 @@ formulations='ww cs llw adm atm ats mmr ova'
     unit solvers/mc/certify
 }
 
+@test "mc: kernel values that are next to 0 cost no rounding" {
+    awk '{ for (f = 2; f <= NF; f++) { split($f, at, ":"); $f = at[1] ":" at[2] * 1000 } print }' \
+        three.svm | sort -u >far.svm
+    for kernel in rbf laplacian; do # of rows so far apart the matrix is that of the identity
+        train -t $kernel -c 1e8 far.svm far.model
+        within "$(header gap far.model)" 0 1e-4
+        optimum=$(header dual far.model)
+        within "$(awk -v p="$optimum" -v n="$(wc -l <far.svm)" 'BEGIN { print p / n }')" .33 .34
+    done
+}
+
 # ---- the optimum ----
 
 @test "mc: the anchors: the optimum of Weston and Watkins on real data, to 1e-6" {

@@ -119,6 +119,41 @@ double kernel_rounding(const struct kernel_rows *rows, double *reach) {
     return rounding[rows->kernel->type](rows, longest_row(rows->data), reach);
 }
 
+/* ---- entries ---- */
+
+bool kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_rows *rows,
+                          double units) {
+    const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
+    double terms = longest_row(rows->data);
+    /* two norms, what is shared twice, and their sums; the differences of up to twice as many features,
+     * and of their squares; three of the exponent */
+    *rounding = (struct kernel_rounding){
+        .rows = rows, .shared = 2 * terms + 10, .direct = 2 * terms + 8, .units = units + 8};
+    return entry->function_double == kernel_decay_double ||
+           entry->function_double == kernel_inverse_double;
+}
+
+/* gamma d of an entry is t, off by `shared` units of that of the norms; and by a part of itself: `direct`
+ * units where it is less than 2^-33 of them, and else, as d is no less, 2^33 times as many units as it is
+ * off by of the norms. Which of the two it was is not known within 2 of the border; the larger part holds
+ * there. exp(-t) is then off by exp(part) - 1 of itself, and 1 / (1 + t) by less. What came out as 0 is below
+ * exp(-708), but for the error of that exponent. */
+void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
+                             const uint32_t *column, size_t n, double *value) {
+    const struct kernel_rows *rows = rounding->rows;
+    const double near = 0x1p-33, zero = 708, up = 1 + 0x1p-20; /* sums of bounds are rounded, too */
+    bool decays = kernel_table[rows->kernel->type].function_double == kernel_decay_double;
+    for (size_t c = 0; c < n; c++) {
+        double norms = rows->kernel->gamma * (rows->norm[row] + rows->norm[column[c]]);
+        double k = value[c], t = k >= 1 ? 0 : decays ? -log(k) : 1 / k - 1;
+        double size = k > 0 ? t : zero;
+        double part = t < near / 2 * norms ? rounding->direct * UNIT * size
+                                           : rounding->shared * UNIT * fmin(norms, 2 / near * size);
+        value[c] =
+            up * (k > 0 ? k * (expm1(part) + rounding->units * UNIT) : fmin(exp(part - zero), 1));
+    }
+}
+
 /* ---- values in float ---- */
 
 /* What the bounds need of a row's values that are not 0. */

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* reach (rows->data->n_rows) gets numbers with |k(x_i, x_j)| <= reach_i reach_j; returns the factor
  * f for which kernel_block_double and kernel_scores are within f reach_i reach_j of k(x_i, x_j).
@@ -14,6 +15,29 @@
  * "Accuracy and stability of numerical algorithms", 2002, sections 2 and 3), with
  * |x'z| <= |x| |z|, x'z <= (|x|^2 + |z|^2) / 2 and exp(-v) v <= 1/e. */
 double kernel_rounding(const struct kernel_rows *rows, double *reach);
+
+/* The same entry by entry, of kernels that fall with the distance: what f grows by there, with the norms,
+ * is nothing where the value is next to 0, nor where the rows are equal. */
+struct kernel_rounding {
+    const struct kernel_rows *rows;
+    double shared, direct; /* units that a distance is off by: of the norms' sum; of itself, where it is a
+                              small part of them and summed up as it stands */
+    double units;          /* of each value, besides */
+};
+
+/* Makes it ready; false for other kernels. `units`: those that whoever uses a value adds to it. */
+bool kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_rows *rows,
+                          double units);
+
+/* value (n): k(x_row, x_column[c]) as evaluated in double become bounds of how far each is off. */
+void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
+                             const uint32_t *column, size_t n, double *value);
+
+/* error (rows, n_outputs) = the sums over j of size (rows, n_outputs) at j, 0 or more, times what value
+ * (i, j) may be off by. As kernel_scores does it: what that says of threads and clusters holds here. */
+int kernel_rounding_scores(const struct kernel_rounding *rounding, const double *size,
+                           size_t n_outputs, double *error, struct threads *threads,
+                           struct error *err);
 
 /* Values in float: relative (rows->data->n_rows) gets numbers r with |~k(x_i, x_j) - k(x_i, x_j)| <=
  * r_i k(x_i, x_j) + FLT_MIN for all j and what kernel_block_float makes of them, INFINITY for a row that

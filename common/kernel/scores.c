@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/base/vector.h"
 #include "common/kernel/private.h"
+#include "common/kernel/rounding.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -40,13 +41,14 @@ struct scores {
     size_t m, n;     /* of list: with coefficients, all */
     bool twice;      /* x is z: use both halves */
     size_t tasks, rows_per_task;
-    struct cluster *cluster;         /* that shares the tasks; NULL: none */
-    size_t own, own_end;             /* tasks of this rank */
-    size_t *start;                   /* (tasks + 1) positions in list, if `twice` */
-    double *partial;                 /* (tasks, n, n_outputs), if `twice` */
-    struct kernel_scratch **scratch; /* of the workers */
-    double **tile;                   /* of the workers: rows of STRIDE */
-    struct error *error;             /* of the workers */
+    const struct kernel_rounding *rounding; /* bounds take the values' place; NULL: the values */
+    struct cluster *cluster;                /* that shares the tasks; NULL: none */
+    size_t own, own_end;                    /* tasks of this rank */
+    size_t *start;                          /* (tasks + 1) positions in list, if `twice` */
+    double *partial;                        /* (tasks, n, n_outputs), if `twice` */
+    struct kernel_scratch **scratch;        /* of the workers */
+    double **tile;                          /* of the workers: rows of STRIDE */
+    struct error *error;                    /* of the workers */
     atomic_bool failed;
 };
 
@@ -137,6 +139,19 @@ static void fail(struct scores *s) {
     atomic_store(&s->failed, true);
 }
 
+/* The tile's values, or the bounds of what they are off by. */
+static int compute(const struct scores *s, const struct kernel_tile *tile, double *const *out,
+                   size_t worker) {
+    if (kernel_tile_double(tile, out, s->scratch[worker], &s->error[worker]) < 0) {
+        return -1;
+    }
+    for (size_t r = 0; s->rounding && r < tile->x.n; r++) {
+        kernel_rounding_entries(s->rounding, kernel_side_row(&tile->x, r), tile->z.index,
+                                kernel_tile_columns(tile, r), out[r]);
+    }
+    return 0;
+}
+
 /* Where the scores of the rows asked for go, in their order. */
 static double *in_order(const struct scores *s) {
     return s->at ? s->listed : s->scores;
@@ -155,7 +170,7 @@ static void score_rows(void *argument, size_t number, size_t worker) {
         size_t columns = s->m - c < COLUMNS ? s->m - c : COLUMNS;
         struct kernel_tile tile = {.x = {s->x, s->at ? s->at + first : NULL, first, n},
                                    .z = {s->z, s->list + c, 0, columns}};
-        if (kernel_tile_double(&tile, out, s->scratch[worker], &s->error[worker]) < 0) {
+        if (compute(s, &tile, out, worker) < 0) {
             fail(s);
             return;
         }
@@ -202,7 +217,7 @@ static void score_twice(void *argument, size_t number, size_t worker) {
             if (atomic_load(&s->failed)) {
                 return;
             }
-            if (kernel_tile_double(&tile, out, s->scratch[worker], &s->error[worker]) < 0) {
+            if (compute(s, &tile, out, worker) < 0) {
                 fail(s);
                 return;
             }
@@ -378,6 +393,15 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     return status;
 }
 
+/* Of all rows of x. */
+static int run_all(struct scores *s, struct threads *threads, struct error *err) {
+    if (run(s, threads, err) < 0) {
+        return -1;
+    }
+    cluster_sum(s->cluster, s->scores, s->n_at * s->n_outputs);
+    return 0;
+}
+
 int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err) {
@@ -388,11 +412,22 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                        .scores = scores,
                        .n_at = x->data->n_rows,
                        .cluster = x == z ? x->cluster : NULL};
-    int status = run(&s, threads, err);
-    if (status == 0) {
-        cluster_sum(s.cluster, scores, s.n_at * n_outputs);
-    }
-    return status;
+    return run_all(&s, threads, err);
+}
+
+int kernel_rounding_scores(const struct kernel_rounding *rounding, const double *size,
+                           size_t n_outputs, double *error, struct threads *threads,
+                           struct error *err) {
+    const struct kernel_rows *rows = rounding->rows;
+    struct scores s = {.x = rows,
+                       .z = rows,
+                       .coefficients = size,
+                       .n_outputs = n_outputs,
+                       .scores = error,
+                       .n_at = rows->data->n_rows,
+                       .rounding = rounding,
+                       .cluster = rows->cluster};
+    return run_all(&s, threads, err);
 }
 
 int kernel_scores_at(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,

@@ -8,6 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A payment for rounding of more than this part of the gap is looked at again, entry by entry. */
+static const double SHARPEN = 0.1;
+
 /* The row of the data, counted from 0, with the largest reach (n) of the problem's. */
 static size_t largest_row(const struct problem *problem, const double *reach) {
     size_t largest = 0;
@@ -205,41 +208,72 @@ static void set_gap(struct certificate *certificate) {
                                        certificate->paid);
 }
 
+/* What makes a certificate. */
+struct making {
+    size_t k;
+    const struct certify_function *f, *g;
+    const struct certify_family *family;
+    struct certify_evaluation of_f, of_g;
+    double lifted, dual_lifted;
+};
+
+/* Both bounds from what is known of both points. */
+static int put_together(struct certify *certify, struct making *making,
+                        struct certificate *certificate, struct error *err) {
+    const struct certify_family *family = making->family;
+    const struct certify_evaluation *f = &making->of_f, *g = making->g ? &making->of_g : f;
+    double loss[2] = {0};
+    *certificate = (struct certificate){.nothing = family->nothing};
+    if (certify_evaluate_loss(certify, making->k, making->f, &making->of_f, family, loss, err) <
+        0) {
+        return -1;
+    }
+    double norm = f->norm + f->rounding + making->lifted;
+    double dual_norm = g->norm + g->rounding + making->dual_lifted;
+    certificate->primal = (0.5 * fmax(0, norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
+    double bound = family->linear - family->linear_rounding - 0.5 * fmax(0, dual_norm);
+    bound -= 4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_norm));
+    certificate->dual = fmax(0, bound);
+    certificate->norm = sqrt(fmax(0, f->norm));
+    certificate->certified = certify->definite;
+    certificate->slack = f->slack;
+    certificate->flat = certify->pair ? f->norm == 0 : !f->varies;
+    certificate->worse = certificate->primal > family->nothing;
+    certificate->primal = fmin(certificate->primal, family->nothing);
+    certificate->paid = loss[1] + family->linear_rounding +
+                        0.5 * (f->rounding + g->rounding + making->lifted + making->dual_lifted);
+    set_gap(certificate);
+    return isfinite(certificate->primal) && isfinite(bound) ? 0 : certify_overflow(err);
+}
+
+/* Another product with the matrix, where what is paid for rounding is a good part of the gap. */
+static int sharpen(struct certify *certify, struct making *making, struct certificate *certificate,
+                   struct error *err) {
+    bool sharper;
+    if (!(certificate->paid > SHARPEN * (certificate->primal - certificate->dual))) {
+        return 0;
+    }
+    return certify_sharpen(certify, making->k, making->f, making->g, &making->of_f, &making->of_g,
+                           &sharper, err) < 0 ||
+                   (sharper && put_together(certify, making, certificate, err) < 0)
+               ? -1
+               : 0;
+}
+
 int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err) {
-    struct certify_evaluation of_f = {0}, of_g = {0};
-    double loss[2] = {0}, lifted = 0, dual_lifted = 0;
-    *certificate = (struct certificate){.nothing = family->nothing};
-    int status = certify_evaluate(certify, k, f, g, &of_f, &of_g, err);
-    status = status < 0 ? -1 : certify_evaluate_loss(certify, k, f, &of_f, family, loss, err);
-    if (status == 0 && (check_kernel(certify, err) < 0 || lift(certify, k, f, &lifted, err) < 0 ||
-                        lift(certify, k, g ? g : f, &dual_lifted, err) < 0)) {
-        status = -1;
-    }
-    if (status == 0) {
-        const struct certify_evaluation *dual = g ? &of_g : &of_f;
-        double norm = of_f.norm + of_f.rounding + lifted;
-        double dual_norm = dual->norm + dual->rounding + dual_lifted;
-        certificate->primal = (0.5 * fmax(0, norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
-        double bound = family->linear - family->linear_rounding - 0.5 * fmax(0, dual_norm);
-        bound -= 4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_norm));
-        certificate->dual = fmax(0, bound);
-        certificate->norm = sqrt(fmax(0, of_f.norm));
-        certificate->certified = certify->definite;
-        certificate->slack = of_f.slack;
-        certificate->flat = certify->pair ? of_f.norm == 0 : !of_f.varies;
-        certificate->worse = certificate->primal > family->nothing;
-        certificate->primal = fmin(certificate->primal, family->nothing);
-        certificate->paid = loss[1] + family->linear_rounding +
-                            0.5 * (of_f.rounding + dual->rounding + lifted + dual_lifted);
-        set_gap(certificate);
-        if (!isfinite(certificate->primal) || !isfinite(bound)) {
-            status = certify_overflow(err);
-        }
-    }
-    certify_evaluation_free(&of_f);
-    certify_evaluation_free(&of_g);
+    struct making making = {.k = k, .f = f, .g = g, .family = family};
+    int status = certify_evaluate(certify, k, f, g, &making.of_f, &making.of_g, err) < 0 ||
+                         check_kernel(certify, err) < 0 ||
+                         lift(certify, k, f, &making.lifted, err) < 0 ||
+                         lift(certify, k, g ? g : f, &making.dual_lifted, err) < 0 ||
+                         put_together(certify, &making, certificate, err) < 0 ||
+                         sharpen(certify, &making, certificate, err) < 0
+                     ? -1
+                     : 0;
+    certify_evaluation_free(&making.of_f);
+    certify_evaluation_free(&making.of_g);
     return status;
 }
 

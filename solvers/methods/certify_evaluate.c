@@ -3,6 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
+#include "common/kernel/rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,13 +74,34 @@ static int evaluate_weights(const struct certify *certify, size_t k,
     return f->error ? add_row_errors(certify, k, f, &out->rounding, err) : 0;
 }
 
+/* The bounds of what rounding does to |f|^2 of coefficients: `terms` of them, each score off by its
+ * error where that is known. */
+static void set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
+                         struct certify_evaluation *out) {
+    double terms = (double)certify->map->n * (double)k, entries = 0;
+    out->rounding = out->largest = 0;
+    for (size_t c = 0; c < k; c++) {
+        out->rounding += out->factor * out->column[c] * out->column[c];
+        out->largest = fmax(out->largest, out->column[c]);
+    }
+    for (size_t j = 0; out->error && j < certify->map->n * k; j++) {
+        entries += fabs(f->weights[j]) * out->error[j / k];
+    }
+    out->rounding = out->error ? fmin(out->rounding, entries) : out->rounding;
+    out->rounding += (terms + 2) * CERTIFY_UNIT * out->magnitude;
+    if (out->off > 0) {
+        double norm = sqrt(fmax(0, out->norm + out->rounding));
+        out->rounding += (double)k * out->off * (2 * norm + (double)k * out->off);
+        out->largest += out->off;
+    }
+}
+
 /* |f|^2 of coefficients b with scores s that have the constant feature's part. */
 static int evaluate_coefficients(const struct certify *certify, size_t k,
                                  const struct certify_function *f, const double *s,
                                  struct certify_evaluation *out, struct error *err) {
     size_t n = certify->map->n, used = 0;
     const double *reach = certify->reach;
-    double magnitude = 0, error = 0;
     out->column = memory_zeros(k, sizeof *out->column, "a certificate", err);
     if (!out->column) {
         return -1;
@@ -92,23 +114,14 @@ static int evaluate_coefficients(const struct certify *certify, size_t k,
             any = any || b != 0;
             out->column[c] += fabs(b) * reach[i];
             out->norm += term;
-            magnitude += fabs(term);
+            out->magnitude += fabs(term);
         }
-        error += off * reach[i];
+        out->off += off * reach[i];
         used += any;
     }
     /* the factor of pairs' margins has their sums already */
     out->factor = certify->factor + (certify->pair ? 0 : (double)used + 8) * CERTIFY_UNIT;
-    for (size_t c = 0; c < k; c++) {
-        out->rounding += out->factor * out->column[c] * out->column[c];
-        out->largest = fmax(out->largest, out->column[c]);
-    }
-    out->rounding += ((double)n * (double)k + 2) * CERTIFY_UNIT * magnitude;
-    if (error > 0) {
-        double norm = sqrt(fmax(0, out->norm + out->rounding));
-        out->rounding += (double)k * error * (2 * norm + (double)k * error);
-        out->largest += error;
-    }
+    set_rounding(certify, k, f, out);
     return 0;
 }
 
@@ -231,7 +244,7 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
                     size_t first, size_t n, double *s, double *error, double loss[2],
                     struct error *err) {
     double most_bias = 0, value = 0, rounding = 0;
-    bool add = f->bias && (!of_f->s || certify->constant == 0);
+    bool add = f->bias && (!of_f->s || (certify->constant == 0 && !of_f->biased));
     for (size_t c = 0; f->bias && c < k; c++) {
         most_bias = fmax(most_bias, fabs(f->bias[c]));
     }
@@ -246,7 +259,9 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
             double size = fabs(s[i * k + c]);
             largest = size > largest ? size : largest; /* fmax would be a call */
         }
-        error[i] = of_f->factor * reach + 6 * CERTIFY_UNIT * (largest + most_bias);
+        error[i] = of_f->factor * reach;
+        error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
+        error[i] += 6 * CERTIFY_UNIT * (largest + most_bias);
         error[i] += f->exact_error ? f->exact_error[first + i] : 0;
         if (!isfinite(error[i])) {
             return certify_overflow(err);
@@ -303,7 +318,10 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
     size_t block = family->block > 0 && family->block < n ? family->block : n;
     double *error = memory_array(block, sizeof *error, "a certificate", err);
     double *s = of_f->s ? NULL : memory_array(block, k * sizeof *s, "a certificate", err);
+    free(of_f->first);
     of_f->first = memory_array(k, sizeof *of_f->first, "a certificate", err);
+    of_f->slack = 0;
+    of_f->varies = false;
     int status = error && of_f->first && (s || of_f->s) ? 0 : -1;
     if (status == 0 && certify->map->primal) {
         of_f->reach = memory_array(n, sizeof *of_f->reach, "a certificate", err);
@@ -329,6 +347,7 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
     if (status == 0) {
         status = join_ranks(certify->map->cluster, k, n, of_f, loss, err);
     }
+    of_f->biased = true;
     if (status == 0 && f->scores && of_f->s) {
         memcpy(f->scores, of_f->s, n * k * sizeof *f->scores);
     }
@@ -354,9 +373,81 @@ int certify_evaluate(const struct certify *certify, size_t k, const struct certi
                : 0;
 }
 
+/* ---- entry by entry ---- */
+
+/* size (rows of the data) = the largest coefficient of each row, every `stride`; returns their sum, and adds
+ * to *used those that are not 0. */
+static double spread_sizes(const struct certify *certify, size_t k,
+                           const struct certify_function *f, size_t stride, double *size,
+                           size_t *used) {
+    const uint32_t *rows = certify->problem->rows;
+    double sum = 0;
+    for (size_t i = 0; i < certify->map->n; i++) {
+        double largest = 0;
+        for (size_t c = 0; c < k; c++) {
+            largest = fmax(largest, fabs(f->weights[i * k + c]));
+        }
+        size[(rows ? rows[i] : i) * stride] = largest;
+        sum += largest;
+        *used += largest > 0;
+    }
+    return sum;
+}
+
+/* Takes the errors of all rows of the data, every `stride`, with the constant feature's. */
+static int take_errors(const struct certify *certify, size_t stride, const double *error,
+                       double constant, struct certify_evaluation *out, struct error *err) {
+    const uint32_t *rows = certify->problem->rows;
+    size_t n = certify->map->n;
+    out->error = memory_array(n, sizeof *out->error, "a certificate", err);
+    for (size_t i = 0; out->error && i < n; i++) {
+        out->error[i] = error[(rows ? rows[i] : i) * stride] + constant;
+    }
+    return out->error ? 0 : -1;
+}
+
+int certify_sharpen(const struct certify *certify, size_t k, const struct certify_function *f,
+                    const struct certify_function *g, struct certify_evaluation *of_f,
+                    struct certify_evaluation *of_g, bool *sharper, struct error *err) {
+    const struct problem *problem = certify->problem;
+    struct kernel_rounding rounding;
+    *sharper = problem->gram && !certify->pair &&
+               kernel_rounding_open(&rounding, gram_rows(problem->gram), 0);
+    if (!*sharper) {
+        return 0;
+    }
+    bool other = g && g->weights != f->weights;
+    size_t all = problem->data->n_rows, stride = other ? 2 : 1, used = 0, used_g = 0;
+    double square = certify->constant * certify->constant, sum, sum_g = 0;
+    double *size = memory_zeros(all, stride * sizeof *size, "a certificate", err);
+    double *error = memory_array(all, stride * sizeof *error, "a certificate", err);
+    int status = size && error ? 0 : -1;
+    if (status == 0) {
+        sum = spread_sizes(certify, k, f, stride, size, &used);
+        sum_g = other ? spread_sizes(certify, k, g, stride, size + 1, &used_g) : sum;
+        double units = (double)(used > used_g ? used : used_g) + 10; /* of their sum */
+        kernel_rounding_open(&rounding, gram_rows(problem->gram), units);
+        status = kernel_rounding_scores(&rounding, size, stride, error, problem->threads, err);
+        double part = square * units * CERTIFY_UNIT;
+        if (status == 0 && (take_errors(certify, stride, error, part * sum, of_f, err) < 0 ||
+                            (g && take_errors(certify, stride, error + (other ? 1 : 0),
+                                              part * sum_g, of_g, err) < 0))) {
+            status = -1;
+        }
+    }
+    if (status == 0) {
+        set_rounding(certify, k, f, of_f);
+        set_rounding(certify, k, g ? g : f, g ? of_g : of_f);
+    }
+    free(size);
+    free(error);
+    return status;
+}
+
 void certify_evaluation_free(struct certify_evaluation *evaluation) {
     free(evaluation->s);
     free(evaluation->column);
     free(evaluation->first);
+    free(evaluation->error);
     free(evaluation->reach);
 }

@@ -26,11 +26,14 @@ struct certify_evaluation {
     double *s;             /* (n, k) without a free bias; NULL where it is not kept */
     double *column;        /* (k) |f_c|^2 of linear weights, or sum_i |b_ic| reach_i */
     double norm, rounding; /* |f|^2 and the bound of its error */
+    double magnitude, off; /* sums of the sizes of |f|^2's terms, and of what errors of coefficients do */
     double largest;        /* kernels: the largest of column */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
+    double *error;         /* (n) the bound of each score's error entry by entry; NULL: not looked for */
     double *reach;         /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
     double *first;         /* (k) scores of the first row, */
     double first_error;    /* and how far they may be off */
+    bool biased;           /* s has the bias added */
     bool varies;           /* those of another row differ */
     double slack;          /* the largest error of a score */
 };
@@ -41,6 +44,13 @@ struct certify_evaluation {
 int certify_evaluate(const struct certify *certify, size_t k, const struct certify_function *f,
                      const struct certify_function *g, struct certify_evaluation *of_f,
                      struct certify_evaluation *of_g, struct error *err);
+
+/* Bounds the error of kernels that fall with the distance entry by entry, at the cost of another product with
+ * the matrix; *sharper is false where there is nothing to be had. What was known of the loss is to be
+ * found anew. */
+int certify_sharpen(const struct certify *certify, size_t k, const struct certify_function *f,
+                    const struct certify_function *g, struct certify_evaluation *of_f,
+                    struct certify_evaluation *of_g, bool *sharper, struct error *err);
 
 /* loss[0] += the family's loss at f, block by block; loss[1] += what its rounding may hide. */
 int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,

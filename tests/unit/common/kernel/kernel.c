@@ -85,6 +85,8 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     bool known = a == b && kernel_rounding_float(&x, relative);
     double *x_reach = sample_array(a->n_rows, sizeof *x_reach);
     double *z_reach = sample_array(b->n_rows, sizeof *z_reach);
+    struct kernel_rounding rounding;
+    bool by_entry = a == b && kernel_rounding_open(&rounding, &x, 0);
     double bound = 2 * fmax(kernel_rounding(&x, x_reach), kernel_rounding(other, z_reach));
     size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;
     /* of many entries some, in every row and column */
@@ -114,6 +116,15 @@ static void compare(const struct data *a, const struct data *b, const struct ker
                   kernel->type, i, j, value, reach);
             CHECK(fabs(d - value) <= bound * reach, "%s: kernel %d (%zu,%zu): off by %g, bound %g",
                   what, kernel->type, i, j, fabs(d - value), bound * reach);
+            uint32_t at = (uint32_t)j;
+            double entry = d;
+            if (by_entry) {
+                kernel_rounding_entries(&rounding, i, &at, 1, &entry);
+                CHECK(fabs(d - value) <= 2 * entry, "%s: kernel %d (%zu,%zu): off by %g, not %g",
+                      what, kernel->type, i, j, fabs(d - value), entry);
+                CHECK(!same || entry < 0x1p-49, "%s: kernel %d of identical rows: bound %g", what,
+                      kernel->type, entry);
+            }
             double part = known && isfinite(relative[i]) ? relative[i] * value : INFINITY;
             CHECK(fabs(f - value) <= part + (double)FLT_MIN + bound * reach,
                   "%s: kernel %d float (%zu,%zu): off by %g, bound %g", what, kernel->type, i, j,
@@ -553,6 +564,43 @@ static void check_some(const struct kernel_rows *x, const double *c, size_t n_ou
     free(t);
 }
 
+/* Bounds of the errors of scores are the sums of those of the entries. */
+static void check_errors(const struct kernel_rows *x, const double *c, size_t n_outputs,
+                         struct threads *threads) {
+    size_t n = x->data->n_rows;
+    struct kernel_rounding rounding;
+    if (!kernel_rounding_open(&rounding, x, 5)) {
+        return;
+    }
+    struct error err;
+    struct kernel_scratch *scratch;
+    double *size = sample_array(n * n_outputs, sizeof *size);
+    double *error = sample_array(n * n_outputs, sizeof *error);
+    for (size_t j = 0; j < n * n_outputs; j++) {
+        size[j] = fabs(c[j]);
+    }
+    CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
+    CHECK(kernel_rounding_scores(&rounding, size, n_outputs, error, threads, &err) == 0, "%s",
+          err.text);
+    for (size_t i = 0; i < n; i += 29) {
+        for (size_t o = 0; o < n_outputs; o++) {
+            double sum = 0, value;
+            for (uint32_t j = 0; j < n; j++) {
+                CHECK(kernel_block_double(x, i, 1, x, j, 1, &value, 1, scratch, &err) == 0, "%s",
+                      err.text);
+                kernel_rounding_entries(&rounding, i, &j, 1, &value);
+                sum += value * size[j * n_outputs + o];
+            }
+            CHECK(fabs(error[i * n_outputs + o] - sum) <= 1e-9 * sum,
+                  "errors of scores (%zu,%zu): %g, should be %g", i, o, error[i * n_outputs + o],
+                  sum);
+        }
+    }
+    kernel_scratch_free(scratch);
+    free(size);
+    free(error);
+}
+
 /* scores = K C against the plain sums; zero coefficients; threads; rows one by one. */
 static void test_scores(void) {
     struct error err;
@@ -592,6 +640,9 @@ static void test_scores(void) {
                           "kernel %d scores (%zu,%zu): %.17g, should be %.17g", k, i, o,
                           s[i * n_outputs + o], sum);
                 }
+            }
+            if (same) {
+                check_errors(&x, c, n_outputs, pool[k % 3]);
             }
             double *t = sample_array(n * n_outputs, sizeof *t);
             for (int p = 0; p < 3; p++) {
