@@ -121,36 +121,103 @@ double kernel_rounding(const struct kernel_rows *rows, double *reach) {
 
 /* ---- entries ---- */
 
-bool kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_rows *rows,
+void kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_rows *rows,
                           double units) {
-    const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
-    double terms = longest_row(rows->data);
-    /* two norms, what is shared twice, and their sums; the differences of up to twice as many features,
-     * and of their squares; three of the exponent */
+    size_t n = data_values(rows->data);
     *rounding = (struct kernel_rounding){
-        .rows = rows, .shared = 2 * terms + 10, .direct = 2 * terms + 8, .units = units + 8};
-    return entry->function_double == kernel_decay_double ||
-           entry->function_double == kernel_inverse_double;
+        .rows = rows, .terms = longest_row(rows->data), .units = units, .positive = true};
+    for (size_t v = 0; v < n; v++) {
+        rounding->positive = rounding->positive && rows->data->value[v] >= 0;
+    }
+}
+
+/* Bounds of what a value k of two rows with these norms, of their sum and of the geometric mean of their
+ * squares, is off by: one for each way to make values of sums. */
+struct pair_norms {
+    double sum, product;
+};
+
+/* Of x'z, or a number as it is stored. */
+static double plain_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
+                          double k) {
+    bool stored = rounding->rows->kernel->type == KERNEL_PRECOMPUTED;
+    (void)k;
+    return stored ? 0 : rounding->terms * UNIT * norms.product;
+}
+
+/* What gamma x'z + coef0 is off by. */
+static double base_error(const struct kernel_rounding *rounding, struct pair_norms norms) {
+    const struct kernel *kernel = rounding->rows->kernel;
+    double product = fabs(kernel->gamma) * norms.product;
+    return ((rounding->terms + 4) * product + 3 * fabs(kernel->coef0)) * UNIT;
+}
+
+/* b^d, b = k^(1/d), with b off by `off`: (|b| + off)^d - |b|^d <= d off (|b| + off)^(d - 1). */
+static double power_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
+                          double k) {
+    double degree = rounding->rows->kernel->degree, off = base_error(rounding, norms);
+    double base = degree > 0 ? pow(fabs(k), 1 / degree) * (1 + 1e-12) + off : 1;
+    return degree * off * pow(base + off, fmax(degree - 1, 0)) + 2 * degree * UNIT * fabs(k);
+}
+
+/* The slope of tanh is at most 1. */
+static double tanh_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
+                         double k) {
+    return base_error(rounding, norms) + 8 * UNIT * fabs(k);
+}
+
+/* a / (s - a), |a| <= s / 2: a sum of n terms of one sign is n - 1 units off, and so is s; s - a is at least
+ * s / 2, and so 3 n units off. */
+static double ratio_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
+                          double k) {
+    double terms = rounding->rows->whole ? 1 : rounding->terms, units = 3 * terms + 8;
+    double shared = rounding->positive || norms.sum == 0
+                        ? fabs(k)
+                        : norms.product / (norms.sum / 2) * (1 + 1e-12);
+    return (units * fabs(k) + terms * shared) * UNIT;
 }
 
 /* gamma d of an entry is t, off by `shared` units of that of the norms; and by a part of itself: `direct`
- * units where it is less than 2^-33 of them, and else, as d is no less, 2^33 times as many units as it is
- * off by of the norms. Which of the two it was is not known within 2 of the border; the larger part holds
- * there. exp(-t) is then off by exp(part) - 1 of itself, and 1 / (1 + t) by less. What came out as 0 is below
- * exp(-708), but for the error of that exponent. */
+ * units where it is less than 2^-33 of them and summed up as it stands, and else, as d is no less, 2^33 times
+ * as many units as it is off by of the norms. Which of the two it was is not known within 2 of the border;
+ * the larger part holds there. exp(-t) is then off by exp(part) - 1 of itself, and 1 / (1 + t) by less. What
+ * came out as 0 is below exp(-708), but for the error of that exponent. */
+static double decay_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
+                          double k) {
+    const struct kernel *kernel = rounding->rows->kernel;
+    const double near = 0x1p-33, zero = 708;
+    /* two norms, what is shared twice, and their sums; the differences of up to twice as many features, and
+     * of their squares; three of the exponent */
+    double shared = 2 * rounding->terms + 10, direct = 2 * rounding->terms + 8;
+    bool decays = kernel_table[kernel->type].function_double == kernel_decay_double;
+    double sum = kernel->gamma * norms.sum;
+    double t = k >= 1 ? 0 : decays ? -log(k) : 1 / k - 1, size = k > 0 ? t : zero;
+    double part =
+        t < near / 2 * sum ? direct * UNIT * size : shared * UNIT * fmin(sum, 2 / near * size);
+    return k > 0 ? k * (expm1(part) + 8 * UNIT) : fmin(exp(part - zero), 1);
+}
+
 void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
                              const uint32_t *column, size_t n, double *value) {
+    static double (*const entry[])(const struct kernel_rounding *rounding, struct pair_norms norms,
+                                   double k) = {
+#define inverse_entry decay_entry
+#define KERNEL(number, name, d, g, r, sums, norms, positive, function, ...)                        \
+    [KERNEL_##number] = function##_entry,
+#include "common/kernel/table.inc"
+#undef inverse_entry
+    };
     const struct kernel_rows *rows = rounding->rows;
-    const double near = 0x1p-33, zero = 708, up = 1 + 0x1p-20; /* sums of bounds are rounded, too */
-    bool decays = kernel_table[rows->kernel->type].function_double == kernel_decay_double;
+    const double up = 1 + 0x1p-20; /* sums of bounds are rounded, too */
+    struct pair_norms norms = {0, 0};
     for (size_t c = 0; c < n; c++) {
-        double norms = rows->kernel->gamma * (rows->norm[row] + rows->norm[column[c]]);
-        double k = value[c], t = k >= 1 ? 0 : decays ? -log(k) : 1 / k - 1;
-        double size = k > 0 ? t : zero;
-        double part = t < near / 2 * norms ? rounding->direct * UNIT * size
-                                           : rounding->shared * UNIT * fmin(norms, 2 / near * size);
-        value[c] =
-            up * (k > 0 ? k * (expm1(part) + rounding->units * UNIT) : fmin(exp(part - zero), 1));
+        double k = value[c];
+        if (rows->norm) {
+            double x = rows->norm[row], z = rows->norm[column[c]];
+            norms = (struct pair_norms){x + z, sqrt(x) * sqrt(z) * (1 + 1e-12)};
+        }
+        double off = entry[rows->kernel->type](rounding, norms, k);
+        value[c] = up * (off + rounding->units * UNIT * fabs(k));
     }
 }
 

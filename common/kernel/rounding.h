@@ -16,17 +16,16 @@
  * |x'z| <= |x| |z|, x'z <= (|x|^2 + |z|^2) / 2 and exp(-v) v <= 1/e. */
 double kernel_rounding(const struct kernel_rows *rows, double *reach);
 
-/* The same entry by entry, of kernels that fall with the distance: what f grows by there, with the norms,
- * is nothing where the value is next to 0, nor where the rows are equal. */
+/* The same entry by entry, which may be far less: where a value is next to 0, or of rows that are equal. */
 struct kernel_rounding {
     const struct kernel_rows *rows;
-    double shared, direct; /* units that a distance is off by: of the norms' sum; of itself, where it is a
-                              small part of them and summed up as it stands */
-    double units;          /* of each value, besides */
+    double terms;  /* the longest row */
+    double units;  /* of each value, besides */
+    bool positive; /* no value of a feature is below 0 */
 };
 
-/* Makes it ready; false for other kernels. `units`: those that whoever uses a value adds to it. */
-bool kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_rows *rows,
+/* Makes it ready. `units`: roundings that whoever uses a value adds to it. */
+void kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_rows *rows,
                           double units);
 
 /* value (n): k(x_row, x_column[c]) as evaluated in double become bounds of how far each is off. */

@@ -411,8 +411,7 @@ int certify_sharpen(const struct certify *certify, size_t k, const struct certif
                     struct certify_evaluation *of_g, bool *sharper, struct error *err) {
     const struct problem *problem = certify->problem;
     struct kernel_rounding rounding;
-    *sharper = problem->gram && !certify->pair &&
-               kernel_rounding_open(&rounding, gram_rows(problem->gram), 0);
+    *sharper = problem->gram && !certify->pair;
     if (!*sharper) {
         return 0;
     }

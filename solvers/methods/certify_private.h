@@ -45,8 +45,8 @@ int certify_evaluate(const struct certify *certify, size_t k, const struct certi
                      const struct certify_function *g, struct certify_evaluation *of_f,
                      struct certify_evaluation *of_g, struct error *err);
 
-/* Bounds the error of kernels that fall with the distance entry by entry, at the cost of another product with
- * the matrix; *sharper is false where there is nothing to be had. What was known of the loss is to be
+/* Bounds the error of kernels entry by entry, at the cost of another product with the matrix; *sharper is
+ * false where there is nothing to be had: for weights, and pairs. What was known of the loss is to be
  * found anew. */
 int certify_sharpen(const struct certify *certify, size_t k, const struct certify_function *f,
                     const struct certify_function *g, struct certify_evaluation *of_f,
