@@ -182,6 +182,11 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
         if (course.set && course.n_set == 0) {
             break;
         }
+        if (course.end == MC_SET_SPLIT) {
+            kernel->slow = true;
+            fit->reason = STOP_CROWDED;
+            return look(kernel, &course, aim, err);
+        }
     }
     fit->reason = course.n_gaining > kernel->most_set ? STOP_CROWDED
                   : kernel->exact                     ? STOP_ROUNDING
@@ -246,11 +251,18 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     *fit = (struct mc_fit){0};
     set_cost(kernel, goal->cost);
+    kernel->work = 0;
+    kernel->slow = false;
+    kernel->split_work = goal->patient ? INFINITY : mc_kernel_split_work(kernel);
     size_t m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
     int status = divide_memory(kernel, m, err) < 0 ? -1 : run(kernel, goal, monitor, fit, err);
     free(kernel->K);
     kernel->K = NULL;
     return status;
+}
+
+bool mc_kernel_is_slow(const struct mc_kernel *kernel) {
+    return kernel->slow;
 }
 
 /* ---- creation ---- */

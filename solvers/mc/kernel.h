@@ -18,7 +18,15 @@ struct mc_kernel;
 int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, struct error *err);
 void mc_kernel_free(struct mc_kernel *kernel);
 
-/* Solves from the last solution. The caller calls mc_fit_free. */
+/* Whether the last solution was left where operator splitting would be faster. */
+bool mc_kernel_is_slow(const struct mc_kernel *kernel);
+
+/* Operator splitting, from the last solution at its cost. The caller calls mc_fit_free. */
+int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *err);
+
+/* Solves from the last solution. Where many free variables make that slow it ends early, and says so, unless
+ * goal->patient. The caller calls mc_fit_free. */
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 

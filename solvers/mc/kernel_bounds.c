@@ -14,6 +14,9 @@
 /* Less of the gap that is wanted is not worth a better multiple of W. */
 static const double LEAST_GAIN = 0.1;
 
+/* W is made longer by no more than so many times what a score may be off by. */
+static const double STRETCH_MOST = 1024;
+
 /* b (k) = the coefficients of row i's alpha, which is made feasible, with the mean taken off. */
 static void take_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
     const struct mc_task *task = kernel->task;
@@ -55,8 +58,7 @@ static double losses(void *context, double theta, double *slope) {
     return loss;
 }
 
-/* The primal at a good multiple of W, from F and norm. */
-static void set_primal(struct mc_kernel *kernel, double epsilon) {
+void mc_kernel_primal(struct mc_kernel *kernel, double epsilon) {
     struct mc_line line = {.norm = kernel->norm, .losses = losses, .context = kernel};
     double wanted = kernel->dual / (1 - epsilon);
     kernel->scale = mc_scale(&line, wanted, LEAST_GAIN * (wanted - kernel->dual), &kernel->primal);
@@ -72,7 +74,7 @@ static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
                                 : kernel->cap[task->y[i]] * mc_most(&task->shape);
     }
     kernel->dual = sum - kernel->norm / 2;
-    set_primal(kernel, epsilon);
+    mc_kernel_primal(kernel, epsilon);
     return isfinite(kernel->primal)
                ? 0
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
@@ -228,7 +230,7 @@ static int set_weights(const struct mc_kernel *kernel, const double *bias, struc
     return 0;
 }
 
-/* With scores (2, n, k): those of alpha, the second, serve for both points. error: what those of the first
+/* With scores (2, n, k): those of alpha, the second, serve for both points; NULL: they are computed. error: what those of the first
  * may be off by besides; NULL: nothing. */
 static int certify_scores(const struct mc_kernel *kernel, const double *bias, const double *scores,
                           const double *error, struct mc_fit *fit, struct error *err) {
@@ -236,7 +238,7 @@ static int certify_scores(const struct mc_kernel *kernel, const double *bias, co
     struct mc_dual dual = {.alpha = &kernel->alpha,
                            .weights = kernel->B,
                            .bias = bias,
-                           .exact = {scores, scores + kernel->n * kernel->k},
+                           .exact = {scores, scores ? scores + kernel->n * kernel->k : NULL},
                            .q = kernel->q,
                            .error = error};
     for (size_t i = 0; i < kernel->n; i++) {
@@ -345,6 +347,40 @@ static int certify_all(struct mc_kernel *kernel, const double *bias, double *sco
     return certify_scores(kernel, bias, scores, NULL, fit, err);
 }
 
+/* The certificate at `scale` times W, of exact scores (2, n, k). */
+static int certify_scaled(struct mc_kernel *kernel, double scale, const double *bias,
+                          double *scores, struct mc_fit *fit, struct error *err) {
+    size_t size = kernel->n * kernel->k;
+    kernel->scale = scale;
+    free(fit->weights);
+    free(fit->bias);
+    fit->weights = fit->bias = NULL;
+    for (size_t j = 0; j < size; j++) {
+        scores[j] = scale * scores[size + j];
+    }
+    return set_weights(kernel, bias, fit, err) < 0
+               ? -1
+               : certify_scores(kernel, bias, scores, NULL, fit, err);
+}
+
+/* Margins that rounding could make short cost C times what it may do to them, and next to nothing if W is
+ * longer by a few times as much. Where that payment is the gap, the best of some such lengths. */
+static int stretch(struct mc_kernel *kernel, const double *bias, double epsilon, double *scores,
+                   struct mc_fit *fit, struct error *err) {
+    double scale = kernel->scale, best = scale, least = fit->primal;
+    double off = 2 * fit->certificate.slack + ((double)kernel->k + 8) * 4 * DBL_EPSILON;
+    int status = 0;
+    for (double part = 4; part <= STRETCH_MOST && status == 0 &&
+                          mc_is_rounding(&fit->certificate) && fit->certificate.gap > epsilon;
+         part *= 4) {
+        status = certify_scaled(kernel, scale * (1 + part * off), bias, scores, fit, err);
+        best = fit->primal < least ? kernel->scale : best;
+        least = fmin(least, fit->primal);
+    }
+    return status == 0 && fit->primal > least ? certify_scaled(kernel, best, bias, scores, fit, err)
+                                              : status;
+}
+
 int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *fit,
                       struct error *err) {
     size_t size = kernel->n * kernel->k;
@@ -367,9 +403,32 @@ int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *f
         status = some ? certify_some(kernel, bias, epsilon, scores, error, fit, err)
                       : certify_all(kernel, bias, scores, fit, err);
     }
-    status = status < 0 ? -1 : bounds(kernel, epsilon, err);
+    status = status < 0 || stretch(kernel, bias, epsilon, scores, fit, err) < 0
+                 ? -1
+                 : bounds(kernel, epsilon, err);
     free(error);
     free(scores);
+    free(bias);
+    return status;
+}
+
+int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, const double *scores,
+                            struct mc_fit *fit, struct error *err) {
+    size_t k = kernel->k, size = kernel->n * k;
+    double *bias = bias_of(kernel, err), square = kernel->task->bias * kernel->task->bias;
+    kernel->scale = 1;
+    if ((!bias && kernel->task->bias > 0) || set_weights(kernel, bias, fit, err) < 0) {
+        free(bias);
+        return -1;
+    }
+    memcpy(fit->weights, primal, size * sizeof *primal);
+    for (size_t c = 0; bias && c < k; c++) {
+        fit->bias[c] = 0;
+    }
+    for (size_t j = 0; bias && j < size; j++) {
+        fit->bias[j % k] += square * primal[j];
+    }
+    int status = certify_scores(kernel, bias, scores, NULL, fit, err);
     free(bias);
     return status;
 }

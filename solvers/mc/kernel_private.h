@@ -36,7 +36,9 @@ struct mc_kernel {
     double *s, *row, *u;           /* (width) */
     struct gain *gain;             /* (n) */
     uint32_t *set;                 /* (n) the working set, or the rows that it changed; ascending */
-    size_t most_set;               /* rows of the largest working set */
+    double work, split_work; /* of all sweeps so far; of operator splitting, INFINITY: not now */
+    bool slow;               /* a working set was left for operator splitting */
+    size_t most_set;         /* rows of the largest working set */
     float *K; /* room for the matrix of the largest one: the system gives what is used */
 };
 
@@ -55,8 +57,17 @@ size_t mc_kernel_list(struct mc_kernel *kernel);
  * too far. */
 size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most);
 
+/* The exact step of a row of class y with q = margin^2 K_ii: kernel->row (k), its alpha, at the scores
+ * kernel->s. Returns 0 where it stays as it is. */
+double mc_kernel_step(struct mc_kernel *kernel, size_t y, double q);
+
 /* How a working set was left. */
-enum mc_kernel_end { MC_SET_SOLVED, MC_SET_LEFT, /* before it was done; */ MC_SET_SLOW };
+enum mc_kernel_end {
+    MC_SET_SOLVED,
+    MC_SET_LEFT, /* before it was done; */
+    MC_SET_SLOW, /* a round of the active-set method would cost less; */
+    MC_SET_SPLIT /* operator splitting would */
+};
 
 /* Sweeps over the m rows of the set. `wanted` is the distance of the bounds that is wanted in the
  * end. It is left when rounds of the active-set method would cost less than the sweeps that it
@@ -64,7 +75,22 @@ enum mc_kernel_end { MC_SET_SOLVED, MC_SET_LEFT, /* before it was done; */ MC_SE
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
+/* ---- operator splitting (kernel_split.c) ---- */
+
+/* What it costs, in multiplications of a sweep; INFINITY where it cannot be: for its memory, or a kernel
+ * that is not positive semidefinite. */
+double mc_kernel_split_work(const struct mc_kernel *kernel);
+
 /* ---- bounds (kernel_bounds.c) ---- */
+
+/* The primal at a good multiple of W, from F, norm and the dual: not looked for while its gap is below
+ * epsilon. Sets primal and scale. */
+void mc_kernel_primal(struct mc_kernel *kernel, double epsilon);
+
+/* Certifies primal (n, k), coefficients as they will stand in the model, and alpha. scores (2, n, k): exact
+ * ones of both, without the constant feature's; NULL: they are computed. */
+int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, const double *scores,
+                            struct mc_fit *fit, struct error *err);
 
 /* B = the coefficients of alpha. */
 void mc_kernel_coefficients(struct mc_kernel *kernel);

@@ -14,6 +14,7 @@ enum {
     MOST_SWEEPS = 200,    /* of a working set, */
     MOST_STEPS = 1 << 20, /* or more, of so many steps in all; */
     EVALUATIONS = 8,      /* the next look at its gap is this part of the sweeps so far away */
+    CROWD = 4,            /* see is_crowd */
     DELAY = 32,           /* steps whose changes of the scores are put off, to be added together: */
     LINE = 64,            /* bytes of the processor's cache */
     TILE = 128            /* to scores of so many rows, of all classes, while they are in cache */
@@ -77,6 +78,10 @@ void mc_kernel_steps_free(struct mc_kernel *kernel) {
 DISPATCH static double trial(struct mc_kernel *kernel, size_t y, double q, const double *s,
                              double *alpha, double *u) {
     return double_step(kernel->blocks, y, kernel->cap[y], q, s, alpha, u);
+}
+
+double mc_kernel_step(struct mc_kernel *kernel, size_t y, double q) {
+    return trial(kernel, y, q, kernel->s, kernel->row, kernel->u);
 }
 
 /* ---- the choice ---- */
@@ -388,6 +393,21 @@ static double count_all_free(struct inner *inner) {
     return (double)n_free;
 }
 
+/* Of all rows, those inside their bounds: what CROWD times as many as a round can take will hardly come
+ * down to as many as it can. */
+static bool is_crowd(struct inner *inner) {
+    struct mc_kernel *kernel = inner->kernel;
+    size_t n_inside = 0;
+    for (size_t i = 0; i < kernel->n; i++) {
+        double cap = kernel->cap[kernel->task->y[i]];
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        for (size_t c = 0; c < kernel->k; c++) {
+            n_inside += kernel->row[c] > 0 && kernel->row[c] < cap;
+        }
+    }
+    return n_inside > (size_t)CROWD * MC_ACTIVE_MOST;
+}
+
 /* How the gap of a set has come down. */
 struct descent {
     double work;          /* so far */
@@ -395,10 +415,12 @@ struct descent {
     size_t sweeps, mark;  /* half of the sweeps ago, about */
 };
 
-/* Takes in the gap. True if what is missing until the target, at the rate of the later half, would
- * cost more than a round of the active-set method. Such a round is worth no more than has been
- * tried without. */
-static bool is_slow(struct inner *inner, struct descent *descent, double gap, double target) {
+/* Takes in the gap, and tells how the set is left: for a round of the active-set method, or where there are
+ * more free variables than that can take for operator splitting, if what is missing until the target, at
+ * the rate of the later half, would cost more. A round is worth no more than has been tried without,
+ * splitting twice as much as in all sets: it ends the fit. */
+static enum mc_kernel_end look(struct inner *inner, struct descent *descent, double gap,
+                               double target) {
     descent->best = fmin(descent->best, gap);
     double fall = log(descent->earlier / descent->best);
     double sweeps = (double)(descent->sweeps - descent->mark);
@@ -408,10 +430,15 @@ static bool is_slow(struct inner *inner, struct descent *descent, double gap, do
         descent->earlier = descent->best;
     }
     if (descent->sweeps < 2) {
-        return false;
+        return MC_SET_LEFT;
     }
     double size = count_all_free(inner), round = ROUND_WORK * size * size * size;
-    return size <= MC_ACTIVE_MOST && round < descent->work && round < need * inner->work;
+    double split = inner->kernel->split_work, all = inner->kernel->work + descent->work;
+    if (size <= MC_ACTIVE_MOST) {
+        return round < descent->work && round < need * inner->work ? MC_SET_SLOW : MC_SET_LEFT;
+    }
+    return split < 2 * all && split < 2 * need * inner->work && is_crowd(inner) ? MC_SET_SPLIT
+                                                                                : MC_SET_LEFT;
 }
 
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
@@ -432,10 +459,9 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
         }
         next = descent.sweeps + 1 + descent.sweeps / EVALUATIONS;
         double gap = inner_gap(&inner, target);
-        *end = gap <= target                            ? MC_SET_SOLVED
-               : is_slow(&inner, &descent, gap, target) ? MC_SET_SLOW
-                                                        : MC_SET_LEFT;
+        *end = gap <= target ? MC_SET_SOLVED : look(&inner, &descent, gap, target);
     }
+    kernel->work += descent.work;
     inner_free(&inner);
     return status;
 }

@@ -151,6 +151,18 @@ static int run_interior(struct mc *mc, const struct mc_goal *goal, struct mc_fit
     return mc_interior_solve(&mc->task, goal, monitor, fit, err);
 }
 
+static int run_kernel(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
+                      const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    (void)start;
+    return mc_kernel_solve(mc->kernel, goal, monitor, fit, err);
+}
+
+static int run_split(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
+                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    (void)start;
+    return mc_kernel_split(mc->kernel, goal, monitor, fit, err);
+}
+
 /* A method that goes on from a fit. */
 typedef int (*method)(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
                       const struct monitor *monitor, struct mc_fit *fit, struct error *err);
@@ -296,7 +308,16 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
         return -1;
     }
     struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
-    return mc_kernel_solve(mc->kernel, &goal, monitor, fit, err);
+    if (mc_kernel_solve(mc->kernel, &goal, monitor, fit, err) < 0) {
+        return -1;
+    }
+    goal.patient = true;
+    return mc_kernel_is_slow(mc->kernel) && is_unfinished(fit, goal.epsilon) &&
+                   (go_on(mc, run_split, &goal, monitor, fit, err) < 0 ||
+                    (is_unfinished(fit, goal.epsilon) &&
+                     go_on(mc, run_kernel, &goal, monitor, fit, err) < 0))
+               ? -1
+               : 0;
 }
 
 /* W = 0, which has the primal that is certified. */

@@ -27,7 +27,8 @@ struct mc_task {
 
 struct mc_goal {
     double cost, epsilon;
-    uint64_t most; /* sweeps of coordinate descent, after which it gives up; 0: no limit */
+    uint64_t most; /* linear: sweeps of coordinate descent, after which it gives up; 0: no limit */
+    bool patient;  /* kernels: does not give up where operator splitting would be faster */
 };
 
 /* A point with both bounds, in double and from the data. */
