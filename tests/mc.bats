@@ -46,6 +46,10 @@ formulations='ww cs llw adm atm ats mmr ova'
     unit solvers/mc/mc
 }
 
+@test "mc: operator splitting comes to the optimum of every formulation" {
+    unit solvers/mc/split
+}
+
 @test "mc: certificates pay for rounding what they have to, and no more" {
     unit solvers/mc/certify
 }

@@ -70,8 +70,8 @@ enum mc_kernel_end {
 };
 
 /* Sweeps over the m rows of the set. `wanted` is the distance of the bounds that is wanted in the
- * end. It is left when rounds of the active-set method would cost less than the sweeps that it
- * still needs: MC_SET_SLOW. */
+ * end. It is left when rounds of the active-set method, or operator splitting, would cost less than the
+ * sweeps that it still needs. */
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
