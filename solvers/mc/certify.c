@@ -153,7 +153,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                           .linear = dual->linear,
                                           .linear_rounding =
                                               unit * dual->linear + dual->linear_rounding,
-                                          .nothing = mc_loss_of_nothing(task, cost)};
+                                          .nothing = mc_loss_of_nothing(task, cost),
+                                          .enough = dual->enough};
     int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
     free(error);
     fit->primal = fit->certificate.primal;

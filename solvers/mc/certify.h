@@ -22,6 +22,7 @@ struct mc_dual {
     const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
                                     within 4 units, without the constant feature's; NULL: computed */
     const double *error;    /* (n) what exact[0] may be off by besides; NULL: nothing */
+    double enough;          /* the gap that is wanted, see certify_family */
     double linear;          /* sum of alpha, of the rows of all ranks */
     double linear_rounding; /* of its error, but for a few units in the last place */
     double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few

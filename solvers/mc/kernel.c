@@ -251,6 +251,7 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     *fit = (struct mc_fit){0};
     set_cost(kernel, goal->cost);
+    kernel->epsilon = goal->epsilon;
     kernel->work = 0;
     kernel->slow = false;
     kernel->split_work = goal->patient ? INFINITY : mc_kernel_split_work(kernel);

@@ -240,7 +240,8 @@ static int certify_scores(const struct mc_kernel *kernel, const double *bias, co
                            .bias = bias,
                            .exact = {scores, scores ? scores + kernel->n * kernel->k : NULL},
                            .q = kernel->q,
-                           .error = error};
+                           .error = error,
+                           .enough = kernel->epsilon};
     for (size_t i = 0; i < kernel->n; i++) {
         dual.linear += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
                                         : kernel->cap[task->y[i]] * mc_most(&task->shape);

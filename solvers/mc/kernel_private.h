@@ -26,6 +26,7 @@ struct mc_kernel {
     double *cap;              /* (k) */
     double *F, *B;            /* (n, k) scores and coefficients */
     double *relative, *moved; /* (n) F is within relative_i moved_i of K B; NULL: not known */
+    double epsilon;           /* the gap that is wanted */
     double cost;              /* alpha is for; 0 before the first solve */
     double norm;              /* |W(alpha)|^2 */
     double scale;             /* the multiple of W(alpha) that primal is for */

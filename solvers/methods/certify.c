@@ -250,7 +250,8 @@ static int put_together(struct certify *certify, struct making *making,
 static int sharpen(struct certify *certify, struct making *making, struct certificate *certificate,
                    struct error *err) {
     bool sharper;
-    if (!(certificate->paid > SHARPEN * (certificate->primal - certificate->dual))) {
+    if (certificate->gap <= making->family->enough ||
+        !(certificate->paid > SHARPEN * (certificate->primal - certificate->dual))) {
         return 0;
     }
     return certify_sharpen(certify, making->k, making->f, making->g, &making->of_f, &making->of_g,

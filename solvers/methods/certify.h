@@ -50,6 +50,7 @@ struct certify_family {
     double linear;          /* the linear part of D, of a feasible dual point ... */
     double linear_rounding; /* ... which is at most that much less */
     double nothing;         /* the primal of f = 0, with the best bias if it is free */
+    double enough;          /* a gap that no sharper bound of rounding is looked for */
 };
 
 struct certificate {

@@ -107,6 +107,7 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, stru
     const struct ml_claim claim = {.rows = &ml->rows,
                                    .loss = parameters->loss,
                                    .cost = parameters->cost,
+                                   .epsilon = parameters->epsilon,
                                    .f = &f,
                                    .g = &g,
                                    .size = point->size,

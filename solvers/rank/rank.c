@@ -397,7 +397,8 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
                                               .loss = evaluate_loss,
                                               .linear = dual.linear,
                                               .linear_rounding = dual.rounding,
-                                              .nothing = loss_of_nothing(rank, parameters->cost)};
+                                              .nothing = loss_of_nothing(rank, parameters->cost),
+                                              .enough = parameters->epsilon};
         status = certify_bounds(rank->certify, 1, &f, &dual.function, &family, certificate, err);
     }
     free(loss.g);
