@@ -26,16 +26,17 @@ struct certify_evaluation {
     double *s;             /* (n, k) without a free bias; NULL where it is not kept */
     double *column;        /* (k) |f_c|^2 of linear weights, or sum_i |b_ic| reach_i */
     double norm, rounding; /* |f|^2 and the bound of its error */
-    double magnitude, off; /* sums of the sizes of |f|^2's terms, and of what errors of coefficients do */
+    double magnitude;      /* the sum of the sizes of |f|^2's terms */
+    double off;            /* the sum of what errors of coefficients do to it */
     double largest;        /* kernels: the largest of column */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
-    double *error;         /* (n) the bound of each score's error entry by entry; NULL: not looked for */
-    double *reach;         /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
-    double *first;         /* (k) scores of the first row, */
-    double first_error;    /* and how far they may be off */
-    bool biased;           /* s has the bias added */
-    bool varies;           /* those of another row differ */
-    double slack;          /* the largest error of a score */
+    double *error; /* (n) the bound of each score's error entry by entry; NULL: not looked for */
+    double *reach; /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
+    double *first; /* (k) scores of the first row, */
+    double first_error; /* and how far they may be off */
+    bool biased;        /* s has the bias added */
+    bool varies;        /* those of another row differ */
+    double slack;       /* the largest error of a score */
 };
 
 /* |f|^2 and what bounds the scores' error, with the scores of kernels; the same of g, whose scores are
