@@ -219,6 +219,25 @@ ends_at() {
     assert_output --partial 'not converged: the limit of iterations is reached'
 }
 
+# ---- fits that crawl ----
+
+@test "top: with more rows than interior points take, or cache, they end a fit over those that matter" {
+    svm-generate top --rows 1100 --output many.svm
+    at="-t rbf -g .002 -c 1e7 -m 1"
+    train -s toppush $at --max-iter 90000 many.svm m
+    within "$(header gap m)" 0 1e-3
+    train -s svm $at --max-iter 90000 many.svm m
+    within "$(header gap m)" 0 1e-3
+}
+
+@test "top: at a large cost patmat starts where positives hold themselves up" {
+    svm-generate top --rows 1000 --output some.svm
+    for cost in 100 1e5 1e9; do
+        train -s patmat -t rbf -g .05 -c $cost --max-iter 3000 some.svm m
+        within "$(header gap m)" 0 1e-3
+    done
+}
+
 # ---- the bias of svm ----
 
 @test "top: --bias is a constant feature, in a column of its own and as a kernel of its own" {

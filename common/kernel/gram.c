@@ -184,18 +184,32 @@ int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *
 
 /* ---- entries ---- */
 
-int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
-               size_t n_j, double *block, struct error *err) {
+typedef int block_function(const struct panels *panels, const uint32_t *i, size_t n_i,
+                           const uint32_t *j, size_t n_j, double *block, struct error *err);
+
+/* The block, by the rows' places among the distinct ones where these are what is kept. */
+static int take_block(const struct gram *gram, block_function *take, const uint32_t *i, size_t n_i,
+                      const uint32_t *j, size_t n_j, double *block, struct error *err) {
     if (!gram->merged) {
-        return panels_block(gram->panels, i, n_i, j, n_j, block, err);
+        return take(gram->panels, i, n_i, j, n_j, block, err);
     }
     uint32_t *rows = memory_array(n_i + n_j, sizeof *rows, "rows of a block", err);
     for (size_t r = 0; rows && r < n_i + n_j; r++) {
         rows[r] = gram->merged->distinct.place[r < n_i ? i[r] : j[r - n_i]];
     }
-    int status = rows ? panels_block(gram->panels, rows, n_i, rows + n_i, n_j, block, err) : -1;
+    int status = rows ? take(gram->panels, rows, n_i, rows + n_i, n_j, block, err) : -1;
     free(rows);
     return status;
+}
+
+int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
+               size_t n_j, double *block, struct error *err) {
+    return take_block(gram, panels_block, i, n_i, j, n_j, block, err);
+}
+
+int gram_block_exact(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
+                     size_t n_j, double *block, struct error *err) {
+    return take_block(gram, panels_block_exact, i, n_i, j, n_j, block, err);
 }
 
 bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {

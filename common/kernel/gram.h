@@ -83,4 +83,8 @@ double gram_products_rounding(void);
 int gram_block(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
                size_t n_j, double *block, struct error *err);
 
+/* The same in double throughout: entries that are kept in float are computed again. */
+int gram_block_exact(const struct gram *gram, const uint32_t *i, size_t n_i, const uint32_t *j,
+                     size_t n_j, double *block, struct error *err);
+
 #endif

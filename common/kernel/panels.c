@@ -604,6 +604,13 @@ int panels_block(const struct panels *panels, const uint32_t *i, size_t n_i, con
     return 0;
 }
 
+int panels_block_exact(const struct panels *panels, const uint32_t *i, size_t n_i,
+                       const uint32_t *j, size_t n_j, double *block, struct error *err) {
+    bool given = panels->rows.kernel->type == KERNEL_PRECOMPUTED; /* in float */
+    return panels->wide || given ? panels_block(panels, i, n_i, j, n_j, block, err)
+                                 : compute_block(panels, i, n_i, j, n_j, block, err);
+}
+
 size_t panels_kept_bytes(const struct panels *panels) {
     return (row_offset(panels->kept) - row_offset(panels->first)) *
            (panels->wide ? sizeof(double) : sizeof(float));

@@ -40,13 +40,16 @@ bool panels_is_whole(const struct panels *panels);
 void panels_row(const struct panels *panels, uint32_t i, const uint32_t *j, size_t n,
                 const uint32_t *place, float *row);
 
-/* As gram_product, gram_products and gram_block. */
+/* As gram_product, gram_products, gram_block and gram_block_exact. */
 int panels_product(const struct panels *panels, const double *b, double *out,
                    struct threads *threads, struct error *err);
 int panels_products(const struct panels *panels, const uint32_t *rows, size_t n, const double *b,
                     size_t k, double *out, struct threads *threads, struct error *err);
 int panels_block(const struct panels *panels, const uint32_t *i, size_t n_i, const uint32_t *j,
                  size_t n_j, double *block, struct error *err);
+
+int panels_block_exact(const struct panels *panels, const uint32_t *i, size_t n_i,
+                       const uint32_t *j, size_t n_j, double *block, struct error *err);
 
 /* As gram_products_rounding. */
 double panels_products_rounding(void);

@@ -38,7 +38,7 @@ static const char *const solver_meanings[] = {
     "coordinate ascent as published: it may stall away from the optimum, and says so; of svm, with "
     "the linear kernel, a row at a time, which does not",
     "interior points: few steps at the cube of the matrix; they also take over where smo or bundle "
-    "crawl, up to some thousand rows, or features of the linear kernel",
+    "crawl, over some thousand rows at a time, or features of the linear kernel",
     NULL};
 
 static const struct option_spec own_options[] = {

@@ -10,3 +10,22 @@ void fit_free(struct fit *fit) {
     free(fit->beta);
     *fit = (struct fit){0};
 }
+
+static void swap(double **a, double **b) {
+    double *spare = *a;
+    *a = *b;
+    *b = spare;
+}
+
+void fit_join(struct fit *fit, struct fit *other) {
+    if (other->primal < fit->primal) {
+        swap(&fit->weights, &other->weights);
+        fit->primal = other->primal;
+    }
+    if (other->dual > fit->dual) {
+        swap(&fit->alpha, &other->alpha);
+        swap(&fit->beta, &other->beta);
+        fit->dual = other->dual;
+    }
+    fit_free(other);
+}

@@ -3,6 +3,7 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/top/cd.h"
+#include "solvers/top/finish.h"
 #include "solvers/top/interior.h"
 
 #include <math.h>
@@ -82,10 +83,16 @@ static int run_cd(struct top_engines *engines, const struct top_parameters *para
     return top_descent_solve(engines->descent, parameters->cost, epsilon, monitor, fit, err);
 }
 
+/* Interior points over all rows, or, where these are too many and smo has begun, over the rows that
+ * matter. */
 static int run_interior(struct top_engines *engines, const struct top_parameters *parameters,
                         double epsilon, const struct monitor *monitor, struct fit *fit,
                         struct error *err) {
-    if (top_interior_solve(engines->problem, engines->map, &engines->risk, parameters->cost,
+    if (engines->smo && isinf(top_interior_work(engines->problem, &engines->risk))) {
+        const struct top_smo_settings settings = {.cost = parameters->cost, .epsilon = epsilon};
+        return top_finish_solve(engines->smo, &settings, monitor, fit, err);
+    }
+    if (top_interior_solve(engines->problem, engines->map, &engines->risk, NULL, parameters->cost,
                            epsilon, monitor, fit, err)) {
         return -1;
     }
@@ -111,26 +118,6 @@ static int run_one(struct top_engines *engines, enum top_method method,
 }
 
 /* ---- engines in turn ---- */
-
-static void swap(double **a, double **b) {
-    double *spare = *a;
-    *a = *b;
-    *b = spare;
-}
-
-/* Takes the better primal and the better dual of two fits into the first, frees the second. */
-static void join_fits(struct fit *fit, struct fit *other) {
-    if (other->primal < fit->primal) {
-        swap(&fit->weights, &other->weights);
-        fit->primal = other->primal;
-    }
-    if (other->dual > fit->dual) {
-        swap(&fit->alpha, &other->alpha);
-        swap(&fit->beta, &other->beta);
-        fit->dual = other->dual;
-    }
-    fit_free(other);
-}
 
 /* What one iteration costs, about, in operations of a plain loop: a plane two products with the
  * data or K, and its part of the master; a step of smo some passes over the rows. */
@@ -193,7 +180,7 @@ static int take_turn(struct relay *relay, enum top_method method, uint64_t most,
     relay->given_up = turn_fit.converged || limited ? 0 : relay->given_up + 1;
     relay->spent += (double)iterations * iteration_work(relay->engines, method);
     if (relay->started) {
-        join_fits(fit, &turn_fit);
+        fit_join(fit, &turn_fit);
     } else {
         *fit = turn_fit;
         fit->reason = STOP_REACHED;
@@ -246,13 +233,36 @@ static int run_turns(struct relay *relay, double budget, bool *stuck, struct err
     return 0;
 }
 
+/* Where rows are too many for interior points: smo and planes, and in turn with them interior points
+ * over the rows that matter. */
+static int run_parts(struct relay *relay, struct error *err) {
+    double budget = top_finish_work(relay->engines->problem);
+    bool stuck = false;
+    while (!relay->ended && !stuck) {
+        if (run_turns(relay, budget, &stuck, err)) {
+            return -1;
+        }
+        int given_up = relay->given_up; /* of those in turn alone */
+        if (!relay->ended && take_turn(relay, TOP_INTERIOR, 0, err)) {
+            return -1;
+        }
+        relay->given_up = given_up;
+        budget = 2 * relay->spent;
+    }
+    return 0;
+}
+
 /* First those engines whose steps are cheap, until they have spent what interior points need; then
  * these; and where rounding ended them, though the others still gained, the others again. */
 static int run_relay(struct relay *relay, struct error *err) {
     enum { MORE = 4 };
     struct top_engines *engines = relay->engines;
+    enum top_method asked = relay->parameters->method;
     double finish = top_interior_work(engines->problem, &engines->risk);
     bool stuck;
+    if (isinf(finish) && !engines->map->primal && (asked == TOP_AUTO || asked == TOP_SMO)) {
+        return run_parts(relay, err);
+    }
     if (run_turns(relay, finish, &stuck, err)) {
         return -1;
     }

@@ -347,9 +347,9 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
 }
 
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, double cost, double epsilon,
+                       struct top_risk *risk, const bool *within, double cost, double epsilon,
                        const struct monitor *monitor, struct fit *fit, struct error *err) {
-    struct top_interior_run run = {.map = map, .whole = risk, .epsilon = epsilon};
+    struct top_interior_run run = {.map = map, .whole = risk, .within = within, .epsilon = epsilon};
     *fit = (struct fit){0};
     int status = top_interior_make(&run, problem, cost, err);
     if (status == 0) {

@@ -15,14 +15,18 @@
 #include "solvers/methods/score_map.h"
 #include "solvers/top/risk.h"
 
+#include <stdbool.h>
+
 /* Operations, about, of a solve, counted in those of a plain loop; INFINITY where the problem is
  * too large. */
 double top_interior_work(const struct problem *problem, const struct top_risk *risk);
 
 /* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until rounding stops the
- * progress. The caller calls fit_free. */
+ * progress; with within (n) over the rows that it marks, as if there were no others: the dual point
+ * and its bound are those of all rows too, the primal is not. Shares of those rows must sum to more
+ * than 1. The caller calls fit_free. */
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, double cost, double epsilon,
+                       struct top_risk *risk, const bool *within, double cost, double epsilon,
                        const struct monitor *monitor, struct fit *fit, struct error *err);
 
 #endif

@@ -8,8 +8,8 @@
 /* Shares that sum to no more than this leave no inside: then beta is the shares' part of alpha. */
 static const double TIGHT = 1 + 1e-8;
 
-static bool in_use(const struct top_risk *risk, bool tight, size_t i) {
-    return risk->cost[i] > 0 || (!tight && risk->mass[i] > 0);
+static bool in_use(const struct top_risk *risk, const bool *within, bool tight, size_t i) {
+    return (!within || within[i]) && (risk->cost[i] > 0 || (!tight && risk->mass[i] > 0));
 }
 
 /* The sum over all ranks. */
@@ -26,17 +26,17 @@ static bool is_tight(const struct top_risk *risk) {
     return risk->kind == TOP_MEAN && shares <= TIGHT;
 }
 
-static size_t count_rows(const struct top_risk *risk, bool tight) {
+static size_t count_rows(const struct top_risk *risk, const bool *within, bool tight) {
     size_t m = 0;
     for (size_t i = 0; i < risk->n; i++) {
-        m += in_use(risk, tight, i);
+        m += in_use(risk, within, tight, i);
     }
     return m;
 }
 
 double top_interior_work(const struct problem *problem, const struct top_risk *risk) {
     enum { USUAL_STEPS = 20, ARRAYS = 100 }; /* ARRAYS: loops over the rows in a step */
-    size_t m = count_rows(risk, is_tight(risk));
+    size_t m = count_rows(risk, NULL, is_tight(risk));
     m = cluster_count(risk->cluster, m);
     return USUAL_STEPS * (top_system_work(problem, m) + ARRAYS * (double)m);
 }
@@ -55,15 +55,17 @@ static int make_risk(struct top_interior_run *run, size_t m, struct error *err) 
     risk->square = whole->square;
     risk->theta = whole->theta;
     risk->budget = whole->budget;
-    risk->total_cost = whole->total_cost;
-    risk->total_mass = run->tight ? 0 : whole->total_mass;
+    risk->total_cost = run->within ? 0 : whole->total_cost;
+    risk->total_mass = run->within || run->tight ? 0 : whole->total_mass;
     m = 0;
     for (size_t i = 0; i < whole->n; i++) {
-        if (in_use(whole, run->tight, i)) {
+        if (in_use(whole, run->within, run->tight, i)) {
             run->rows[m] = (uint32_t)i;
             risk->cost[m] = whole->cost[i];
             risk->mass[m] = run->tight ? 0 : whole->mass[i];
             risk->share[m] = run->tight ? 0 : whole->share[i];
+            risk->total_cost += run->within ? risk->cost[m] : 0;
+            risk->total_mass += run->within ? risk->mass[m] : 0;
             m++;
         }
     }
@@ -189,7 +191,7 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
     struct top_interior *in = &run->in;
     struct top_risk *risk = &run->risk;
     run->tight = is_tight(run->whole);
-    size_t m = count_rows(run->whole, run->tight), k = 0;
+    size_t m = count_rows(run->whole, run->within, run->tight), k = 0;
     if (make_risk(run, m, err) || make_system(run, problem, err)) {
         return -1;
     }

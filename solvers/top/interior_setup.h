@@ -17,6 +17,7 @@
 struct top_interior_run {
     const struct score_map *map;
     struct top_risk *whole; /* of all n rows */
+    const bool *within;     /* (n) the rows that there are; NULL: all */
     struct top_risk risk;   /* of the m rows */
     struct top_interior in;
     uint32_t *rows; /* (m) */
@@ -31,7 +32,7 @@ struct top_interior_run {
     double primal, dual, epsilon;
 };
 
-/* Makes the rest of a run of which map, whole and epsilon are filled in, all else 0. The caller
+/* Makes the rest of a run of which map, whole, within and epsilon are filled in, all else 0. The caller
  * releases it, whatever comes back. */
 int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
                       struct error *err);

@@ -198,7 +198,7 @@ static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     return 0;
 }
 
-static int copy_fit(struct top_smo *smo, struct fit *fit, struct error *err) {
+int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
     const struct top_state *state = &smo->state;
     const struct score_map *map = smo->map;
     size_t d = map->dimension;
@@ -245,7 +245,7 @@ static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit
     return 0;
 }
 
-static void find_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
+void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
     double norm;
     fit->dual = top_state_dual(&smo->state, &norm);
     fit->primal = primal(smo, norm, fit->dual, epsilon);
@@ -299,7 +299,7 @@ static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
         if (top_smo_refresh(smo, err) < 0) {
             return -1;
         }
-        find_bounds(smo, epsilon, fit);
+        top_smo_bounds(smo, epsilon, fit);
     }
     if (!lost(progress, fit)) {
         return 0;
@@ -308,7 +308,7 @@ static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
     if (top_smo_refresh(smo, err) < 0) {
         return -1;
     }
-    find_bounds(smo, epsilon, fit);
+    top_smo_bounds(smo, epsilon, fit);
     return 0;
 }
 
@@ -326,7 +326,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
     int checks = 0;
     smo->until = UINT64_MAX;
     for (;;) {
-        find_bounds(smo, epsilon, fit);
+        top_smo_bounds(smo, epsilon, fit);
         bool reached = gap_reached(fit->primal, fit->dual, epsilon);
         if (smo->exact && !(progress.least_gap < INFINITY) && !finite(fit)) {
             return error_set(err, ERROR_RUNTIME,
@@ -387,19 +387,23 @@ void top_smo_adopt(struct top_smo *smo, double cost, const double *alpha, const 
     smo->cost = cost;
 }
 
+int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
+    double last = smo->cost;
+    set_cost(smo, cost);
+    int status = last > 0 ? top_smo_restart(smo, cost, err) : top_smo_start(smo, cost, err);
+    smo->cost = cost;
+    return status;
+}
+
 int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                   const struct monitor *monitor, struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
-    double last = smo->cost;
-    set_cost(smo, settings->cost);
-    int status = last > 0 ? top_smo_restart(smo, settings->cost, err)
-                          : top_smo_start(smo, settings->cost, err);
-    smo->cost = settings->cost;
+    int status = top_smo_begin(smo, settings->cost, err);
     if (status == 0) {
         status = run(smo, settings, monitor, fit, err);
     }
     if (status == 0) {
-        status = copy_fit(smo, fit, err);
+        status = top_smo_copy(smo, fit, err);
     }
     if (status < 0) {
         fit_free(fit);

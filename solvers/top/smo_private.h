@@ -4,6 +4,7 @@
 
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/fit.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/top/risk.h"
 #include "solvers/top/state.h"
@@ -28,6 +29,17 @@ struct top_smo {
     uint32_t *from;                 /* (n) work */
     unsigned char *keep;            /* (n) work */
 };
+
+/* Sets bounds of this cost, and the first point or the last solution scaled to it, with s and U from
+ * the data. If it fails there is no last solution. */
+int top_smo_begin(struct top_smo *smo, double cost, struct error *err);
+
+/* Both bounds of the point, from s; the primal at the best multiple where the point's own is further
+ * than epsilon from the dual. */
+void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit);
+
+/* The point, and its function at that multiple, into fit. */
+int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err);
 
 /* Recomputes s, U and the sums from the data, with all places in use. */
 int top_smo_refresh(struct top_smo *smo, struct error *err);

@@ -180,6 +180,30 @@ static void add_mean(const struct top_smo *smo, const double *weight, double sig
     }
 }
 
+/* Of the quantile's hinge where positives make the threshold too: alpha and beta of each positive at
+ * the cost, whose function is 0. At a large cost the dual is nearly that, and entry by entry, each
+ * step no longer than losses are, it is far. */
+static void point_of_pairs(struct top_smo *smo, double cost) {
+    const struct top_risk *risk = smo->risk;
+    struct top_state *state = &smo->state;
+    for (size_t p = 0; p < state->n; p++) {
+        uint32_t row = state->at[p];
+        state->alpha[p] = state->beta[p] = risk->mass[row] > 0 ? cost * risk->cost[row] : 0;
+    }
+}
+
+/* Its dual. */
+static double dual_of_pairs(const struct top_risk *risk, double cost) {
+    double sum = 0, most = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->mass[i] > 0) {
+            sum += risk->cost[i];
+            most = fmax(most, risk->cost[i] / risk->mass[i]);
+        }
+    }
+    return cost * (sum + (sum - risk->budget * most) / risk->theta);
+}
+
 int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
     enum { HALVINGS = 60 };
     struct top_risk *risk = smo->risk;
@@ -201,7 +225,15 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
         x *= 0.5;
         point_at(smo, cost, x, &offset);
     }
-    return settle(smo, cost, err);
+    if (settle(smo, cost, err)) {
+        return -1;
+    }
+    if (risk->kind == TOP_QUANTILE && !risk->square &&
+        top_state_dual(&smo->state, &norm) < dual_of_pairs(risk, cost)) {
+        point_of_pairs(smo, cost);
+        return settle(smo, cost, err);
+    }
+    return 0;
 }
 
 int top_smo_restart(struct top_smo *smo, double cost, struct error *err) {

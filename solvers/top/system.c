@@ -65,6 +65,11 @@ double top_system_work(const struct problem *problem, size_t m) {
     return forming + side * side * side / (3 * BLAS) + side * side;
 }
 
+size_t top_system_most(const struct problem *problem) {
+    double room = sqrt((double)problem->cache_bytes / (2 * sizeof(double)));
+    return room >= MOST ? MOST : room <= ALWAYS ? ALWAYS : (size_t)room;
+}
+
 /* ---- making ---- */
 
 /* The lower half of K, without the gram. */
@@ -103,7 +108,7 @@ static int fill_gram(struct top_system *system, struct error *err) {
     for (size_t i = 0; i < m; i++) {
         rows[i] = problem->rows ? problem->rows[system->rows[i]] : system->rows[i];
     }
-    int status = gram_block(problem->gram, rows, m, rows, m, system->K, err);
+    int status = gram_block_exact(problem->gram, rows, m, rows, m, system->K, err);
     free(rows);
     return status;
 }

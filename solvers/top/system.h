@@ -21,6 +21,9 @@ struct top_system;
  * more than some thousand rows, or does not fit into the problem's cache. */
 double top_system_work(const struct problem *problem, size_t m);
 
+/* How many rows a kernel matrix may have for that to be finite. */
+size_t top_system_most(const struct problem *problem);
+
 /* Where rows are spread over ranks the system is that of all, rows and vectors of m are of one's
  * own, and the functions below are for all ranks. */
 

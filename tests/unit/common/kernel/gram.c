@@ -124,6 +124,12 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
         CHECK(fabs(block[e] - value) <= entry_error(wide) * fabs(value),
               "entry (%u,%u): %.17g, should be %.17g", i[e / 7], j[e % 7], block[e], value);
     }
+    CHECK(gram_block_exact(gram, i, 9, j, 7, block, &err) == 0, "%s", err.text);
+    for (size_t e = 0; e < 63; e++) {
+        double value = k[i[e / 7] * n + j[e % 7]];
+        CHECK(fabs(block[e] - value) <= entry_error(true) * fabs(value),
+              "exact entry (%u,%u): %.17g, should be %.17g", i[e / 7], j[e % 7], block[e], value);
+    }
     float row[7];
     if (gram_is_whole(gram)) {
         CHECK(gram_kept_row(gram, i[3], j, 7, row), "row");

@@ -1,0 +1,143 @@
+#include "solvers/top/finish.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "solvers/top/choose.h"
+#include "solvers/top/interior.h"
+#include "solvers/top/smo_private.h"
+#include "solvers/top/system.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    USUAL = 2048,     /* rows of a part */
+    USUAL_STEPS = 20, /* of interior points */
+    ROOM = 512,       /* alphas and betas at 0 that are taken along, at least */
+    STALLED = 3       /* parts without progress, after which there is no further one */
+};
+
+/* Progress: a gap below this part of the least so far. */
+static const double BETTER = 0.9;
+
+/* A part is solved to this part of the gap of all rows. */
+static const double PART_GAP = 1.0 / 16;
+
+/* Shares of the rows of a part sum to this at least, lest all of beta be at its caps. */
+static const double SHARES = 1.25;
+
+double top_finish_work(const struct problem *problem) {
+    size_t rows = smaller(USUAL, top_system_most(problem));
+    return USUAL_STEPS * top_system_work(problem, smaller(problem->n, rows));
+}
+
+/* Marks the rows of the next part, by row: those above 0, and of the others those of the steepest
+ * slopes, as many as fit. Returns false if that is too many, or too few. */
+static bool choose_part(struct top_smo *smo, bool *within) {
+    const struct top_state *state = &smo->state;
+    size_t n = state->n, most = top_system_most(smo->problem), above = 0;
+    for (size_t p = 0; p < n; p++) {
+        above += state->alpha[p] > 0 || state->beta[p] > 0;
+    }
+    if (above >= most) {
+        return false;
+    }
+    size_t room = smaller(above / 2 > ROOM ? above / 2 : ROOM, (most - above) / 2);
+    memset(smo->keep, 1, n);
+    top_choose_few(state, room, smo->keep, smo->row_s, smo->row_g, smo->from);
+    double shares = 0;
+    for (size_t p = 0; p < n; p++) {
+        uint32_t row = state->at[p];
+        within[row] = smo->keep[p];
+        shares += within[row] ? smo->risk->share[row] : 0;
+    }
+    return smo->risk->kind != TOP_MEAN || shares >= SHARES;
+}
+
+/* The primal of a part's function is that of all rows, at its best multiple. */
+static int complete(struct top_smo *smo, struct fit *part, struct error *err) {
+    size_t n = smo->state.n;
+    if (smo->map->exact(smo->map, part->weights, 1, smo->scores, err)) {
+        return -1;
+    }
+    memcpy(smo->row_s, smo->scores, n * sizeof *smo->row_s);
+    double norm = array_dot(part->weights, smo->row_s, n);
+    double multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, 1,
+                                        TOP_MULTIPLE_EXACT, smo->scores, &part->primal);
+    for (size_t i = 0; i < n; i++) {
+        part->weights[i] *= multiple;
+    }
+    return 0;
+}
+
+/* Solves over the part, which is smo's point then, and takes what is better of it. */
+static int solve_part(struct top_smo *smo, const bool *within, double epsilon,
+                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+    const struct monitor watch = monitor_inner(monitor);
+    struct fit part;
+    if (top_interior_solve(smo->problem, smo->map, smo->risk, within, smo->cost, epsilon, &watch,
+                           &part, err)) {
+        return -1;
+    }
+    top_smo_adopt(smo, smo->cost, part.alpha, part.beta);
+    if (complete(smo, &part, err) || top_smo_refresh(smo, err)) {
+        fit_free(&part);
+        return -1;
+    }
+    fit->iterations += part.iterations;
+    fit_join(fit, &part);
+    return 0;
+}
+
+/* Part after part. */
+static int run(struct top_smo *smo, double epsilon, bool *within, const struct monitor *monitor,
+               struct fit *fit, struct error *err) {
+    double least = INFINITY;
+    for (int stalled = 0; stalled < STALLED;) {
+        double gap = gap_relative(fit->primal, fit->dual);
+        fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
+        enum stop_reason said = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->converged || said) {
+            fit->reason = fit->converged ? STOP_REACHED : said;
+            return 0;
+        }
+        stalled = gap < BETTER * least ? 0 : stalled + 1;
+        least = fmin(least, gap);
+        if (!choose_part(smo, within)) {
+            fit->reason = STOP_STALLED;
+            return 0;
+        }
+        double wanted = stalled ? 0.5 * epsilon : fmax(0.5 * epsilon, PART_GAP * gap);
+        if (solve_part(smo, within, wanted, monitor, fit, err)) {
+            return -1;
+        }
+    }
+    fit->reason = STOP_PRECISION;
+    return 0;
+}
+
+int top_finish_solve(struct top_smo *smo, const struct top_smo_settings *settings,
+                     const struct monitor *monitor, struct fit *fit, struct error *err) {
+    *fit = (struct fit){0};
+    bool *within = memory_array(smo->state.n, sizeof *within, "rows", err);
+    int status = within ? top_smo_begin(smo, settings->cost, err) : -1;
+    if (status == 0) {
+        top_smo_bounds(smo, settings->epsilon, fit);
+        status = top_smo_copy(smo, fit, err);
+    }
+    if (status == 0) {
+        status = run(smo, settings->epsilon, within, monitor, fit, err);
+    }
+    if (status == 0) {
+        top_smo_adopt(smo, smo->cost, fit->alpha, fit->beta);
+    }
+    free(within);
+    if (status < 0) {
+        fit_free(fit);
+        smo->cost = 0;
+    }
+    return status;
+}

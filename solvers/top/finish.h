@@ -1,0 +1,19 @@
+/* The end of a fit by smo that crawls, with more rows than interior points take (doc/mathematics,
+ * "top: interior points"): these over the rows that have entries above 0 and those that would rise
+ * most, all others at 0; then again with the rows that rise. Few rows have entries even where C is so
+ * large that smo, whose steps are as long as losses are, never gets there. */
+#ifndef SOLVERS_TOP_FINISH_H
+#define SOLVERS_TOP_FINISH_H
+
+#include "solvers/top/smo.h"
+
+/* Operations, about, of one solve over part of the rows, counted in those of a plain loop. */
+double top_finish_work(const struct problem *problem);
+
+/* Takes the last solution of smo, of the same cost, to a relative gap of epsilon, or until that comes
+ * no closer, or more rows have entries than interior points take. smo goes on from there. The caller
+ * calls fit_free. */
+int top_finish_solve(struct top_smo *smo, const struct top_smo_settings *settings,
+                     const struct monitor *monitor, struct fit *fit, struct error *err);
+
+#endif
