@@ -14,6 +14,9 @@
 static const double SLOW = 1e-6;
 enum { SLOW_SWEEPS = 3 };
 
+/* Squares of betas below this are taken as this, whose powers of 3/2 are above 0. */
+static const double SQUARES = 1e-200;
+
 /* Three largest ratios beta / cap_rate, so that up to two entries can be left out. */
 enum { TOPS = 3 };
 
@@ -134,7 +137,7 @@ static double kinked_best(const struct kinked *k, double low, double high) {
 static double rooted_promise(const struct cd *cd, double num, double den, double first,
                              double second, double low, double high) {
     double pull = sqrt(cd->risk->budget) / cd->risk->theta;
-    double norm = sqrt(fmax(1e-300, cd->squares));
+    double norm = sqrt(fmax(SQUARES, cd->squares));
     double slope = num - pull * first / norm;
     double bend = den + pull * fmax(0, second / norm - first * first / (norm * norm * norm));
     double d = clip(slope / bend, low, high);
@@ -148,7 +151,7 @@ static double rooted_best(const struct cd *cd, double num, double den, double fi
     high = fmin(high, fmax(0, num) / den + fabs(low) + sqrt(cd->squares) + 1);
     for (int i = 0; i < 60; i++) {
         double d = 0.5 * (low + high);
-        double norm = sqrt(fmax(1e-300, cd->squares + 2 * first * d + second * d * d));
+        double norm = sqrt(fmax(SQUARES, cd->squares + 2 * first * d + second * d * d));
         if (num - den * d - pull * (first + second * d) / norm > 0) {
             low = d;
         } else {
@@ -253,14 +256,20 @@ static void move(struct cd *cd, struct entry entry, double d, const float *row) 
     double *value = value_of(cd, entry), old = *value;
     double most = entry.beta ? INFINITY : cd->bound[entry.row];
     *value = clip(old + d, 0, most);
-    if (entry.beta && cd->risk->mass[entry.row] > 0) {
-        cd->squares += (*value * *value - old * old) / cd->risk->mass[entry.row];
-    } else {
+    if (!entry.beta) {
         cd->level += *value - old;
     }
     double factor = entry.beta ? -d : d;
     for (size_t i = 0; i < cd->n; i++) {
         cd->s[i] += factor * (double)row[i];
+    }
+}
+
+/* Anew for each step, as a sum of what steps add is nothing but rounding once betas are small. */
+static void find_squares(struct cd *cd) {
+    cd->squares = 0;
+    for (size_t i = 0; i < cd->n; i++) {
+        cd->squares += cd->risk->mass[i] > 0 ? cd->beta[i] * (cd->beta[i] / cd->risk->mass[i]) : 0;
     }
 }
 
@@ -273,6 +282,9 @@ static int improve(struct cd *cd, struct entry first, struct error *err) {
     }
     if (cd->risk->kind == TOP_MEAN || levelled_quantile(cd)) {
         find_tops(cd);
+    }
+    if (squared_quantile(cd)) {
+        find_squares(cd);
     }
     struct pair best = {.gain = 0};
     for (size_t i = 0; i < cd->n; i++) {
@@ -346,10 +358,9 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
     } else {
         top_projection_free(cd->alpha, cd->bound, cd->beta, cd->cap_rate, cd->n);
     }
-    cd->level = cd->squares = 0;
+    cd->level = 0;
     for (size_t i = 0; i < cd->n; i++) {
         cd->level += cd->alpha[i];
-        cd->squares += risk->mass[i] > 0 ? cd->beta[i] * cd->beta[i] / risk->mass[i] : 0;
     }
     return compute_scores(cd, err);
 }

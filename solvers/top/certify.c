@@ -196,6 +196,31 @@ static void add_loss(bool square, double weight, double u, double slack, double 
     *rounding += fmax(0, weight * top_loss(square, u + slack) - loss);
 }
 
+/* The most that errors of scores move the threshold t by, which rounding has moved by `off`: the
+ * largest error of those rows whose scores may be among what makes it. With e >= 0 the errors, t of
+ * s + e is no more than t + max e over the rows where s_j + e_j is above the level below which a row
+ * adds nothing: others still add nothing. And t of s - e no less than t - max e over those that make
+ * it. The level is t - 1 / theta of the quantile, of the mean the least score that makes it. */
+static double threshold_error(const struct loss *loss, const double *s, const double *error,
+                              double off) {
+    const struct top_risk *risk = loss->risk;
+    if (risk->kind == TOP_NONE) {
+        return 0;
+    }
+    double least = INFINITY, t = loss->threshold, largest = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        least = risk->p[i] > 0 ? fmin(least, s[i]) : least;
+    }
+    least = -cluster_largest(risk->cluster, -least);
+    double level = risk->kind == TOP_MEAN ? least : t - 1 / risk->theta;
+    level -= off + 8 * DBL_EPSILON * (fabs(t) + fabs(level));
+    for (size_t i = 0; i < risk->n; i++) {
+        bool near = risk->mass[i] > 0 && (risk->p[i] > 0 || s[i] + error[i] >= level);
+        largest = near ? fmax(largest, error[i]) : largest;
+    }
+    return cluster_largest(risk->cluster, largest);
+}
+
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
                          const double *error, double *value, double *rounding, struct error *err) {
     (void)first;
@@ -204,11 +229,8 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     const struct top_risk *risk = loss->risk;
     double t, off;
     t = loss->threshold = find_threshold(loss, s, &off);
-    for (size_t i = 0; i < n; i++) {
-        off = risk->kind != TOP_NONE && risk->mass[i] > 0 ? fmax(off, error[i]) : off;
-    }
-    off = 2 * cluster_largest(risk->cluster,
-                              off); /* the largest error of a score, and that of the sum */
+    /* the largest error of a score that counts, and that of the sum */
+    off = 2 * fmax(cluster_largest(risk->cluster, off), threshold_error(loss, s, error, off));
     *value = *rounding = loss->slack = 0;
     for (size_t i = 0; i < n; i++) {
         double slack = off + error[i] + 4 * DBL_EPSILON * (1 + fabs(t) + fabs(s[i]));
