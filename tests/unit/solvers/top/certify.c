@@ -126,10 +126,19 @@ static double plain_loss(struct scene *scene, double cost, double t, double off,
         volatile double rounded =
             (double)scene->line.x[i] * w; /* and not fused with what follows */
         s[i] = rounded;
-        most = risk->kind != TOP_NONE && risk->mass[i] > 0 ? fmax(most, error_of(scene, i)) : most;
     }
     *threshold = top_risk_threshold(risk, s, p);
     *rounding = 0;
+    /* errors of rows that make the threshold, or are within rounding of it */
+    double least = INFINITY;
+    for (size_t i = 0; i < N; i++) {
+        least = p[i] > 0 ? fmin(least, s[i]) : least;
+    }
+    least -= 1e-13 * (1 + fabs(least));
+    for (size_t i = 0; i < N; i++) {
+        bool makes = risk->mass[i] > 0 && s[i] >= least;
+        most = risk->kind != TOP_NONE && makes ? fmax(most, error_of(scene, i)) : most;
+    }
     double own = 0, lost = 0;
     for (size_t i = 0, rank = 0; i < N; i++) {
         double slack = 2 * most + error_of(scene, i) + 4 * DBL_EPSILON * (1 + fabs(t) + fabs(s[i]));
