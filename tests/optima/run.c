@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 enum { LIMIT = 30, NAME = 500, WORDS = 100 }; /* seconds: no trial needs a tenth of one */
+#define OBEYED "15"                           /* seconds, of a solver that is named */
 
 static void read_file(const char *path, char *text, size_t size) {
     FILE *file = fopen(path, "r");
@@ -207,7 +208,8 @@ static void check_proof(const char *bin, const char *folder, char *rows, char *m
 void run_program(const struct trial *trial, const char *bin, const char *folder,
                  struct answer *answer) {
     char rows[NAME], weights[NAME], model[NAME], proof[NAME], path[NAME], command[4096];
-    char *words[WORDS + 2] = {NULL};
+    char *text[WORDS] = {NULL}, *words[WORDS + 5] = {NULL};
+    size_t n = 0;
     snprintf(rows, sizeof rows, "%s/rows", folder);
     snprintf(weights, sizeof weights, "%s/weights", folder);
     snprintf(model, sizeof model, "%s/model", folder);
@@ -221,14 +223,20 @@ void run_program(const struct trial *trial, const char *bin, const char *folder,
     trial_command(trial, rows, weights, file);
     fprintf(file, " %s", model);
     fclose(file);
-    split(command, words + 2);
-    words[0] = words[2];
-    words[1] = "--proof";
-    words[2] = proof;
-    if (!has_proof(trial)) {
-        words[2] = words[0];
+    split(command, text);
+    words[n++] = text[0];
+    if (has_proof(trial)) {
+        words[n++] = "--proof";
+        words[n++] = proof;
     }
-    answer->exit = run(bin, words + (has_proof(trial) ? 0 : 2), folder);
+    /* A solver that is named goes on as long as its dual rises, which may be for hours: it is to obey a
+     * limit. With none named another takes over, and there is an end. */
+    if (trial->given[SOLVER]) {
+        words[n++] = "--max-time";
+        words[n++] = OBEYED;
+    }
+    memcpy(words + n, text + 1, (WORDS - 1) * sizeof *text);
+    answer->exit = run(bin, words, folder);
     snprintf(path, sizeof path, "%s/out", folder);
     read_file(path, answer->report, sizeof answer->report);
     snprintf(path, sizeof path, "%s/err", folder);
