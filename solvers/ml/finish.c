@@ -90,7 +90,7 @@ static void scale_point(const struct ml *ml, const struct ml_parameters *paramet
 }
 
 /* The same for what rounding may have left short when the scores were computed: the certificate
- * counts it as loss. */
+ * counts it as loss. One that does not help is taken back, the next may be long enough. */
 static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                    struct error *err) {
     static const double more[] = {1e-14, 1e-12, 1e-10, 1e-8};
@@ -105,7 +105,9 @@ static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct
         }
         if (!(point->certificate.primal < before.primal)) {
             multiply(ml, 1 / (1 + more[k]), 1 / (1 + more[k]), point);
-            return ml_point_certify(ml, parameters, point, err);
+            if (ml_point_certify(ml, parameters, point, err) < 0) {
+                return -1;
+            }
         }
     }
     return 0;
