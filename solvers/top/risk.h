@@ -28,7 +28,7 @@ struct top_risk {
     enum top_kind kind;
     bool square;
     double *cost;         /* (n) of positives; 0: not a positive; owned */
-    double *mass;         /* (n) in J; 0: not in J; owned */
+    double *mass;         /* (n) in J; 0: not in J, as is what costs where TOP_NONE; owned */
     double *share;        /* (n) TOP_MEAN: mass / K, at most 1; owned */
     double theta, budget; /* TOP_QUANTILE */
     double total_cost, total_mass;

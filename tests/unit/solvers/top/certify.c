@@ -60,7 +60,7 @@ static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool s
     for (size_t i = 0; i < N; i++) {
         *(i < 5 ? &scene->risk.cost[i] : &scene->risk.mass[i]) = i % 4 == 2 ? 1.5 : 1;
     }
-    scene->risk.mass[1] = .5; /* in both */
+    scene->risk.mass[1] = kind == TOP_NONE ? 0 : .5; /* in both */
     scene->risk.theta = .5 + random_unit(random);
     scene->risk.budget = 2 * random_unit(random) + .3;
     scene->weights[0] = 3 * random_unit(random);
