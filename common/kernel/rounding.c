@@ -62,9 +62,11 @@ static double decay_rounding(const struct kernel_rows *rows, double off) {
     return (8 + off * fmax(cancelled, 1)) * UNIT;
 }
 
+/* Norms of n terms are n - 1 units off, twice what two rows share n - 1 of no more than the norms' sum,
+ * and the three are put together with three roundings. */
 static double rbf_rounding(const struct kernel_rows *rows, double terms, double *reach) {
     (void)reach;
-    return decay_rounding(rows, terms + 4);
+    return decay_rounding(rows, 2 * terms + 4);
 }
 
 static double sigmoid_rounding(const struct kernel_rows *rows, double terms, double *reach) {
@@ -94,11 +96,9 @@ static double minmax_rounding(const struct kernel_rows *rows, double terms, doub
     return tanimoto_rounding(rows, terms, reach);
 }
 
-/* Norms of n terms are n - 1 units off, twice a sum of minima n - 1 of no more than the norms' sum,
- * and the three are put together with three roundings. */
+/* The same of sums of sizes, with twice a sum of minima. */
 static double laplacian_rounding(const struct kernel_rows *rows, double terms, double *reach) {
-    (void)reach;
-    return decay_rounding(rows, 2 * terms + 4);
+    return rbf_rounding(rows, terms, reach);
 }
 
 /* Its slope in gamma d, 1 / (1 + gamma d)^2, is at most the laplacian's where that is largest, and at most
