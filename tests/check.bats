@@ -250,6 +250,16 @@ attacked() {
             verified top rows -s $formulation -l $loss --row-weights weights
         done
     done
+    # weights whose products, and whose sum, double rounds: theta divides what that moves the threshold by
+    for theta in 1e-3 1e-5 1e-7; do
+        for cost in .01 10; do
+            awk '{ print 3 / (NR % 7 + 1) }' rows >weights
+            verified top rows -s patmat --tau 1 --theta $theta -c $cost -e 1e-9 --row-weights weights -w +1:.3
+            verified top rows -s patmat-np --tau 1 --theta $theta -c $cost -l squared-hinge -e 1e-9 \
+                --row-weights weights -w -1:1.7
+            verified top rows -s patmat-np --tau .7 --theta $theta -c $cost -e 1e-9 --row-weights weights
+        done
+    done
     made words 30 3 'yes no' 4
     verified top words --positive yes --lambda .01
 }

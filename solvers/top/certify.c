@@ -130,6 +130,7 @@ static double sum_mean(const struct top_risk *risk, const double *s, double *rou
  * on the wrong side of it move it by what they would add. */
 static double sum_quantile(const struct top_risk *risk, const double *s, double *rounding) {
     long double mass = 0, mean = 0, spread = 0, theta = (long double)risk->theta, near = 0;
+    long double budget = (long double)risk->budget + (long double)risk->budget_rest;
     double largest = 0, t = risk->threshold;
     for (size_t i = 0; i < risk->n; i++) {
         double v = 1 + risk->theta * (s[i] - t);
@@ -152,7 +153,7 @@ static double sum_quantile(const struct top_risk *risk, const double *s, double 
         largest = cluster_largest(risk->cluster, largest);
     }
     mean /= mass;
-    long double missing = (mass - (long double)risk->budget) / (theta * mass), part = 1, root = 1;
+    long double missing = (mass - budget) / (theta * mass), part = 1, root = 1;
     for (size_t i = 0; i < risk->n && risk->square; i++) {
         long double d = (long double)s[i] - mean;
         spread += risk->p[i] > 0 ? (long double)risk->mass[i] * d * d : 0;
@@ -161,17 +162,16 @@ static double sum_quantile(const struct top_risk *risk, const double *s, double 
         sum_long(risk->cluster, &spread, 1);
     }
     if (risk->square) { /* 1 - theta (t - mean), the mean of what l squares */
-        root = sqrtl(fmaxl(0, ((long double)risk->budget - theta * theta * spread) / mass));
+        root = sqrtl(fmaxl(0, (budget - theta * theta * spread) / mass));
         missing += theta * spread / mass;
         part = 1 + root;
     }
     long double unit = (long double)(risk->n_all + 8) * (long double)LDBL_EPSILON;
-    unit += (long double)ranks_rounding(risk);
+    unit += (long double)ranks_rounding(risk) + (long double)risk->mass_error;
     long double lost =
-        unit * ((long double)largest + (mass + (long double)risk->budget) / (theta * mass) +
-                theta * spread / mass);
+        unit * ((long double)largest + (mass + budget) / (theta * mass) + theta * spread / mass);
     if (risk->square) { /* of the root */
-        lost += fabsl(missing) * unit * (long double)risk->budget / (mass * root * root + 1e-300L);
+        lost += fabsl(missing) * unit * budget / (mass * root * root + 1e-300L);
         near /= 2 * root;
     }
     *rounding = (double)(lost + near / (theta * mass)) +

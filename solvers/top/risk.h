@@ -31,6 +31,9 @@ struct top_risk {
     double *mass;         /* (n) in J; 0: not in J, as is what costs where TOP_NONE; owned */
     double *share;        /* (n) TOP_MEAN: mass / K, at most 1; owned */
     double theta, budget; /* TOP_QUANTILE */
+    double
+        budget_rest; /* what budget lacks of tau times the sum of masses, which theta may magnify */
+    double mass_error; /* masses are within this part of themselves */
     double total_cost, total_mass;
     size_t n_positive, n_top; /* rows with cost, rows with mass */
     size_t n_all;             /* rows */

@@ -10,6 +10,7 @@
 #include "solvers/top/nothing.h"
 #include "solvers/top/risk.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,24 +65,31 @@ static enum top_kind kind_of(enum top_formulation formulation) {
 
 /* Those of all ranks. */
 static void join_counts(struct top_counts *counts, struct cluster *cluster) {
-    double weights[] = {counts->positive_weight, counts->top_weight};
+    double weights[] = {counts->positive_weight, counts->top_weight, counts->top_rest};
     counts->n_positive = cluster_count(cluster, counts->n_positive);
     counts->n_negative = cluster_count(cluster, counts->n_negative);
-    cluster_sum(cluster, weights, 2);
+    cluster_sum(cluster, weights, 3);
     counts->positive_weight = weights[0];
     counts->top_weight = weights[1];
+    counts->top_rest = weights[2];
+    counts->weight_error = cluster_largest(cluster, counts->weight_error);
 }
 
 /* Weights of the rows, by class. */
 static void read_weights(struct top *top) {
     const struct data *data = top->problem->data;
     const struct top_setting *setting = &top->setting;
+    struct top_counts *counts = &top->counts;
     bool all = counts_all(setting->formulation);
+    long double sum = 0;
     for (size_t i = 0; i < top->problem->n; i++) {
         uint32_t row = top->problem->rows ? top->problem->rows[i] : (uint32_t)i;
         uint32_t label = data->label[row];
-        double weight =
-            (setting->weight ? setting->weight[label] : 1) * (data->weight ? data->weight[row] : 1);
+        double of_label = setting->weight ? setting->weight[label] : 1;
+        double own = data->weight ? data->weight[row] : 1, weight = of_label * own;
+        if (fma(of_label, own, -weight) != 0) {
+            counts->weight_error = DBL_EPSILON / 2;
+        }
         bool positive = setting->positive[label];
         top->cost[i] = positive ? weight : 0;
         top->negative[i] = positive ? 0 : weight;
@@ -90,12 +98,13 @@ static void read_weights(struct top *top) {
         if (setting->formulation == TOP_PUSH && top->mass[i] > 0) {
             top->mass[i] = 1;
         }
-        struct top_counts *counts = &top->counts;
         counts->n_positive += positive && weight > 0;
         counts->n_negative += !positive && weight > 0;
         counts->positive_weight += top->cost[i];
-        counts->top_weight += top->mass[i];
+        sum += (long double)top->mass[i];
     }
+    counts->top_weight = (double)sum;
+    counts->top_rest = (double)(sum - (long double)counts->top_weight);
     join_counts(&top->counts, top->problem->cluster);
 }
 
@@ -211,7 +220,11 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
     risk->kind = kind_of(top->setting.formulation);
     risk->square = loss == TOP_SQUARED_HINGE;
     risk->theta = top->setting.theta;
-    risk->budget = top->setting.tau * top->counts.top_weight;
+    long double budget = (long double)top->setting.tau *
+                         ((long double)top->counts.top_weight + (long double)top->counts.top_rest);
+    risk->budget = (double)budget;
+    risk->budget_rest = (double)(budget - (long double)risk->budget);
+    risk->mass_error = top->counts.weight_error;
     memcpy(risk->cost, top->cost, n * sizeof(double));
     memcpy(risk->mass, top->setting.formulation == TOP_SVM ? top->negative : top->mass,
            n * sizeof(double));
