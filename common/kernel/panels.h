@@ -47,7 +47,6 @@ int panels_products(const struct panels *panels, const uint32_t *rows, size_t n,
                     size_t k, double *out, struct threads *threads, struct error *err);
 int panels_block(const struct panels *panels, const uint32_t *i, size_t n_i, const uint32_t *j,
                  size_t n_j, double *block, struct error *err);
-
 int panels_block_exact(const struct panels *panels, const uint32_t *i, size_t n_i,
                        const uint32_t *j, size_t n_j, double *block, struct error *err);
 
