@@ -270,6 +270,15 @@ static void check_thresholds(void) {
         t = top_risk_threshold(&risk, levels, p);
         CHECK(fabs(t - 2) <= 1e-15 && p[0] == 1 && p[1] == 0 && p[2] == 0 && p[3] == 0,
               "tiny budget: threshold %g, gradient %g %g", t, p[0], p[1]);
+        risk.budget = .999 * risk.total_mass;
+        t = top_risk_threshold(&risk, levels, p);
+        for (size_t i = 0; i < FEW; i++) {
+            risk.mass[i] *= 0x1p-40;
+        }
+        risk.total_mass *= 0x1p-40;
+        risk.budget *= 0x1p-40;
+        double tiny = top_risk_threshold(&risk, levels, p);
+        CHECK(fabs(tiny - t) <= 1e-15, "threshold %.17g, of tiny masses %.17g", t, tiny);
         risk.kind = TOP_NONE;
         p[3] = 5;
         CHECK(top_risk_threshold(&risk, levels, p) == 0 && p[0] == 0 && p[3] == 0,
