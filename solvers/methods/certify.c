@@ -246,12 +246,15 @@ static int put_together(struct certify *certify, struct making *making,
     return isfinite(certificate->primal) && isfinite(bound) ? 0 : certify_overflow(err);
 }
 
-/* Another product with the matrix, where what is paid for rounding is a good part of the gap. */
+/* Another product with the matrix, where what is paid for the rounding of kernel values is a good part of
+ * the gap. */
 static int sharpen(struct certify *certify, struct making *making, struct certificate *certificate,
                    struct error *err) {
     bool sharper;
-    if (certificate->gap <= making->family->enough ||
-        !(certificate->paid > SHARPEN * (certificate->primal - certificate->dual))) {
+    double paid = certificate->paid - making->family->linear_rounding -
+                  0.5 * (making->lifted + making->dual_lifted);
+    if (!certify->definite || certificate->gap <= making->family->enough ||
+        !(paid > SHARPEN * (certificate->primal - certificate->dual))) {
         return 0;
     }
     return certify_sharpen(certify, making->k, making->f, making->g, &making->of_f, &making->of_g,

@@ -50,7 +50,8 @@ struct certify_family {
     double linear;          /* the linear part of D, of a feasible dual point ... */
     double linear_rounding; /* ... which is at most that much less */
     double nothing;         /* the primal of f = 0, with the best bias if it is free */
-    double enough;          /* a gap that no sharper bound of rounding is looked for */
+    double enough;          /* a gap at which rounding is not looked at again, entry by entry; 0: it
+                               always is, where what is paid for it is a good part of the gap */
 };
 
 struct certificate {

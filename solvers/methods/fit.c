@@ -1,5 +1,7 @@
 #include "solvers/methods/fit.h"
 
+#include "common/base/array.h"
+
 #include <stdlib.h>
 
 void fit_free(struct fit *fit) {
@@ -11,20 +13,19 @@ void fit_free(struct fit *fit) {
     *fit = (struct fit){0};
 }
 
-static void swap(double **a, double **b) {
-    double *spare = *a;
-    *a = *b;
-    *b = spare;
-}
-
 void fit_join(struct fit *fit, struct fit *other) {
     if (other->primal < fit->primal) {
-        swap(&fit->weights, &other->weights);
+        array_swap(&fit->weights, &other->weights);
         fit->primal = other->primal;
     }
     if (other->dual > fit->dual) {
-        swap(&fit->alpha, &other->alpha);
-        swap(&fit->beta, &other->beta);
+        array_swap(&fit->dual_weights, &other->dual_weights);
+        array_swap(&fit->dual_scores, &other->dual_scores);
+        array_swap(&fit->alpha, &other->alpha);
+        array_swap(&fit->beta, &other->beta);
+        fit->dual_offset = other->dual_offset;
+        fit->smoothing = other->smoothing;
+        fit->rounding = other->rounding;
         fit->dual = other->dual;
     }
     fit_free(other);

@@ -89,28 +89,50 @@ static void scale_point(const struct ml *ml, const struct ml_parameters *paramet
     multiply(ml, t, bias_t, point);
 }
 
+/* t times the weights, bias and scores that `from` has, one behind the other. */
+static void take_multiple(const struct ml *ml, const double *from, double t,
+                          struct ml_point *point) {
+    size_t n = ml_n_weights(ml), q = ml->rows.q, scores = ml->rows.n_all * q;
+    memcpy(point->weights, from, n * sizeof *from);
+    memcpy(point->bias, from + n, q * sizeof *from);
+    memcpy(point->scores, from + n + q, scores * sizeof *from);
+    multiply(ml, t, t, point);
+}
+
 /* The same for what rounding may have left short when the scores were computed: the certificate
- * counts it as loss. One that does not help is taken back, the next may be long enough. */
+ * counts it as loss. Each length is a multiple of the first, lest scores be rounded time and again. */
 static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                    struct error *err) {
     static const double more[] = {1e-14, 1e-12, 1e-10, 1e-8};
-    for (size_t k = 0; k < sizeof more / sizeof more[0]; k++) {
-        struct certificate before = point->certificate;
-        if (before.gap <= parameters->epsilon) {
-            break;
-        }
-        multiply(ml, 1 + more[k], 1 + more[k], point);
-        if (ml_point_certify(ml, parameters, point, err) < 0) {
-            return -1;
-        }
-        if (!(point->certificate.primal < before.primal)) {
-            multiply(ml, 1 / (1 + more[k]), 1 / (1 + more[k]), point);
-            if (ml_point_certify(ml, parameters, point, err) < 0) {
-                return -1;
-            }
+    size_t n = ml_n_weights(ml), q = ml->rows.q, scores = ml->rows.n_all * q;
+    if (point->certificate.gap <= parameters->epsilon) {
+        return 0;
+    }
+    double *from = memory_array(n + q + scores, sizeof *from, "weights", err), length = 1;
+    if (!from) {
+        return -1;
+    }
+    memcpy(from, point->weights, n * sizeof *from);
+    memcpy(from + n, point->bias, q * sizeof *from);
+    memcpy(from + n + q, point->scores, scores * sizeof *from);
+    int status = 0;
+    for (size_t k = 0; k < sizeof more / sizeof more[0] && status == 0 &&
+                       point->certificate.gap > parameters->epsilon;
+         k++) {
+        const struct certificate before = point->certificate;
+        const struct ml_bounds bounds = point->bounds;
+        take_multiple(ml, from, length * (1 + more[k]), point);
+        status = ml_point_certify(ml, parameters, point, err);
+        if (point->certificate.primal < before.primal) {
+            length *= 1 + more[k];
+        } else { /* the next may be long enough */
+            take_multiple(ml, from, length, point);
+            point->certificate = before;
+            point->bounds = bounds;
         }
     }
-    return 0;
+    free(from);
+    return status;
 }
 
 /* ---- the points of a fit ---- */

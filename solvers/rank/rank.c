@@ -413,6 +413,7 @@ struct best {
     struct certificate certificate;
     enum stop_reason reason;
     bool converged; /* by the last engine's own rule */
+    bool impatient; /* that was ended for what comes after it */
     uint64_t iterations;
 };
 
@@ -596,10 +597,10 @@ static uint64_t patience(const struct rank *rank, const struct rank_parameters *
                                                    : least_planes;
 }
 
-/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached. */
-static int run_rounds(struct rank *rank, const struct rank_parameters *parameters,
+/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached, and of
+ * at most so many iterations (0: no limit). */
+static int run_rounds(struct rank *rank, const struct rank_parameters *parameters, uint64_t most,
                       const struct monitor *monitor, struct best *best, struct error *err) {
-    uint64_t most = patience(rank, parameters);
     double epsilon = parameters->epsilon;
     for (int round = 0;; round++) {
         struct fit fit;
@@ -611,7 +612,8 @@ static int run_rounds(struct rank *rank, const struct rank_parameters *parameter
         }
         best->iterations += fit.iterations;
         if (most > 0 && fit.reason == STOP_ITERATIONS && !run.said) {
-            fit.reason = STOP_STALLED; /* out of patience: no limit of the user's */
+            fit.reason = STOP_STALLED; /* no limit of the user's */
+            best->impatient = true;
         }
         bool converged = fit.converged;
         if (take_fit(rank, parameters, best, &fit, false, &found, err) < 0) {
@@ -655,14 +657,14 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     if (monitor_late(monitor)) {
         return give_nothing(rank, parameters->cost, solution, err);
     }
-    int status = run_rounds(rank, parameters, monitor, &best, err);
+    int status = run_rounds(rank, parameters, patience(rank, parameters), monitor, &best, err);
     bool here = !rank->map.cluster; /* interior points want all rows */
     if (status == 0 && parameters->method == RANK_AUTO && here && !is_reached(&best, parameters) &&
         !stop_limited(best.reason)) {
-        bool impatient = patience(rank, parameters) > 0;
+        bool impatient = best.impatient;
         status = finish(rank, parameters, monitor, &best, err);
         if (status == 0 && impatient && rank->endless) {
-            status = run_rounds(rank, parameters, monitor, &best, err);
+            status = run_rounds(rank, parameters, 0, monitor, &best, err);
         }
     }
     status = status < 0 ? -1 : fill_solution(rank, parameters, &best, solution, err);

@@ -73,6 +73,7 @@ enum { LONGS = 3 }; /* numbers in long double that are summed at once */
 struct loss {
     struct top_risk *risk;
     double cost;
+    double epsilon;   /* the gap that is wanted */
     double threshold; /* of the last evaluation */
     double slack;     /* how far a margin may be off, at most */
     double *s;        /* (n) gets the scores; NULL: unwanted */
@@ -362,7 +363,8 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
                                           .loss = evaluate_loss,
                                           .linear = dual->linear,
                                           .linear_rounding = dual->rounding,
-                                          .nothing = nothing};
+                                          .nothing = nothing,
+                                          .enough = loss->epsilon};
     return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
 }
 
@@ -410,7 +412,7 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
                 double epsilon, struct fit *fit, struct certificate *certificate, double *threshold,
                 struct error *err) {
     double *s = memory_array(risk->n, sizeof *s, "a certificate", err);
-    struct loss loss = {.risk = risk, .cost = cost, .s = s};
+    struct loss loss = {.risk = risk, .cost = cost, .epsilon = epsilon, .s = s};
     struct dual dual = {.b = NULL};
     int status = s ? 0 : -1;
     if (status == 0) {

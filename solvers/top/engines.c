@@ -223,11 +223,12 @@ static int run_turns(struct relay *relay, double budget, bool *stuck, struct err
         enum top_method method = !both ? asked : planes ? TOP_BUNDLE : other;
         uint64_t most = both ? first_turn(engines, method) << relay->number / (goes ? 1 : 2) : 0;
         double left = (budget - relay->spent) / iteration_work(engines, method);
-        most = most == 0 || left < (double)most ? (uint64_t)fmin(left + 1, 1e18) : most;
+        bool cut = most == 0 || left < (double)most; /* the same engine then goes on */
+        most = cut ? (uint64_t)fmin(left + 1, 1e18) : most;
         if (take_turn(relay, method, most, err)) {
             return -1;
         }
-        relay->number++;
+        relay->number += !cut || relay->given_up > 0;
         *stuck = relay->given_up == (both ? 2 : 1);
     }
     return 0;
@@ -243,7 +244,8 @@ static int run_parts(struct relay *relay, struct error *err) {
             return -1;
         }
         int given_up = relay->given_up; /* of those in turn alone */
-        if (!relay->ended && take_turn(relay, TOP_INTERIOR, 0, err)) {
+        if (!relay->ended && top_finish_fits(relay->engines->problem, relay->fit) &&
+            take_turn(relay, TOP_INTERIOR, 0, err)) {
             return -1;
         }
         relay->given_up = given_up;

@@ -34,6 +34,14 @@ double top_finish_work(const struct problem *problem) {
     return USUAL_STEPS * top_system_work(problem, smaller(problem->n, rows));
 }
 
+bool top_finish_fits(const struct problem *problem, const struct fit *fit) {
+    size_t above = 0;
+    for (size_t i = 0; i < problem->n; i++) {
+        above += fit->alpha[i] > 0 || fit->beta[i] > 0;
+    }
+    return above < top_system_most(problem);
+}
+
 /* Marks the rows of the next part, by row: those above 0, and of the others those of the steepest
  * slopes, as many as fit. Returns false if that is too many, or too few. */
 static bool choose_part(struct top_smo *smo, bool *within) {

@@ -1,7 +1,8 @@
 /* The end of a fit by smo that crawls, with more rows than interior points take (doc/mathematics,
  * "top: interior points"): these over the rows that have entries above 0 and those that would rise
- * most, all others at 0; then again with the rows that rise. Few rows have entries even where C is so
- * large that smo, whose steps are as long as losses are, never gets there. */
+ * most, all others at 0; then again with the rows that rise: where no more rows have entries than
+ * interior points take, though C is so large that smo, whose steps are as long as losses are, never
+ * gets there. */
 #ifndef SOLVERS_TOP_FINISH_H
 #define SOLVERS_TOP_FINISH_H
 
@@ -9,6 +10,9 @@
 
 /* Operations, about, of one solve over part of the rows, counted in those of a plain loop. */
 double top_finish_work(const struct problem *problem);
+
+/* True if the fit's dual point (n) has entries in fewer rows than interior points take. */
+bool top_finish_fits(const struct problem *problem, const struct fit *fit);
 
 /* Takes the last solution of smo, of the same cost, to a relative gap of epsilon, or until that comes
  * no closer, or more rows have entries than interior points take. smo goes on from there. The caller

@@ -254,8 +254,9 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
     struct top_interior *in = &run->in;
     double gap = INFINITY, dual = 0, products = INFINITY; /* when there was progress last */
     int stalled = 0, more = TRIM_STEPS;
+    uint64_t until = fit->iterations + STEPS;
     bool moved = true;
-    while (moved && stalled < STALL_STEPS && fit->iterations < STEPS && more > 0) {
+    while (moved && stalled < STALL_STEPS && fit->iterations < until && more > 0) {
         if (take_bounds(run, err)) {
             return -1;
         }

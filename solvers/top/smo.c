@@ -385,10 +385,14 @@ void top_smo_adopt(struct top_smo *smo, double cost, const double *alpha, const 
         state->beta[p] = beta[state->at[p]];
     }
     smo->cost = cost;
+    smo->exact = false;
 }
 
 int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
     double last = smo->cost;
+    if (last == cost && smo->exact && smo->state.active == smo->state.n) {
+        return 0; /* it stands where it ended */
+    }
     set_cost(smo, cost);
     int status = last > 0 ? top_smo_restart(smo, cost, err) : top_smo_start(smo, cost, err);
     smo->cost = cost;

@@ -1,5 +1,6 @@
 #include "solvers/top/top.h"
 
+#include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/methods/certify.h"
@@ -269,19 +270,13 @@ struct best {
     const char *zero; /* why w = 0 is optimal, or NULL */
 };
 
-static void swap(double **a, double **b) {
-    double *spare = *a;
-    *a = *b;
-    *b = spare;
-}
-
 /* Takes the sides of a fit that are better. threshold is that of its weights. */
 static void take_better(struct top *top, struct best *best, struct fit *fit,
                         const struct certificate *certificate, double threshold) {
     struct certificate *own = &best->certificate;
     uint64_t iterations = best->fit.iterations + fit->iterations;
     if (!best->found || certificate->primal < own->primal) {
-        swap(&best->fit.weights, &fit->weights);
+        array_swap(&best->fit.weights, &fit->weights);
         own->primal = certificate->primal;
         own->norm = certificate->norm;
         own->flat = certificate->flat;
@@ -289,8 +284,8 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
         top->threshold = threshold;
     }
     if (!best->found || certificate->dual > own->dual) {
-        swap(&best->fit.alpha, &fit->alpha);
-        swap(&best->fit.beta, &fit->beta);
+        array_swap(&best->fit.alpha, &fit->alpha);
+        array_swap(&best->fit.beta, &fit->beta);
         own->dual = certificate->dual;
     }
     own->certified = certificate->certified;
@@ -465,8 +460,8 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
         status = set_bias(top, solution, err);
     }
     if (status == 0) {
-        swap(&top->alpha, &best.fit.alpha);
-        swap(&top->beta, &best.fit.beta);
+        array_swap(&top->alpha, &best.fit.alpha);
+        array_swap(&top->beta, &best.fit.beta);
         certify_conclude(&best.certificate, parameters->epsilon,
                          best.fit.reason ? best.fit.reason : STOP_ROUNDING, solution);
     }
