@@ -131,24 +131,28 @@ void kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_
     }
 }
 
-/* Bounds of what a value k of two rows with these norms, of their sum and of the geometric mean of their
- * squares, is off by: one for each way to make values of sums. */
+/* Bounds of what a value k of two rows with these norms is off by: one for each way to make values of sums. */
 struct pair_norms {
-    double sum, product;
+    double x, z;
 };
+
+/* |x| |z|, at least. */
+static double largest_product(struct pair_norms norms) {
+    return sqrt(norms.x) * sqrt(norms.z) * (1 + 1e-12);
+}
 
 /* Of x'z, or a number as it is stored. */
 static double plain_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     bool stored = rounding->rows->kernel->type == KERNEL_PRECOMPUTED;
     (void)k;
-    return stored ? 0 : rounding->terms * UNIT * norms.product;
+    return stored ? 0 : rounding->terms * UNIT * largest_product(norms);
 }
 
 /* What gamma x'z + coef0 is off by. */
 static double base_error(const struct kernel_rounding *rounding, struct pair_norms norms) {
     const struct kernel *kernel = rounding->rows->kernel;
-    double product = fabs(kernel->gamma) * norms.product;
+    double product = fabs(kernel->gamma) * largest_product(norms);
     return ((rounding->terms + 4) * product + 3 * fabs(kernel->coef0)) * UNIT;
 }
 
@@ -171,17 +175,16 @@ static double tanh_entry(const struct kernel_rounding *rounding, struct pair_nor
 static double ratio_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     double terms = rounding->rows->whole ? 1 : rounding->terms, units = 3 * terms + 8;
-    double shared = rounding->positive || norms.sum == 0
+    double shared = rounding->positive || norms.x + norms.z == 0
                         ? fabs(k)
-                        : norms.product / (norms.sum / 2) * (1 + 1e-12);
+                        : largest_product(norms) / ((norms.x + norms.z) / 2) * (1 + 1e-12);
     return (units * fabs(k) + terms * shared) * UNIT;
 }
 
-/* gamma d of an entry is t, off by `shared` units of that of the norms; and by a part of itself: `direct`
- * units where it is less than 2^-33 of them and summed up as it stands, and else, as d is no less, 2^33 times
- * as many units as it is off by of the norms. Which of the two it was is not known within 2 of the border;
- * the larger part holds there. exp(-t) is then off by exp(part) - 1 of itself, and 1 / (1 + t) by less. What
- * came out as 0 is below exp(-708), but for the error of that exponent. */
+/* gamma d of an entry is t, off by `shared` units of that of the norms; where it is less than 2^-33 of them
+ * and summed up as it stands by `direct` units of itself. Which of the two it was is not known within 2 of
+ * that border, where the first is the more. exp(-t) is then off by exp(part) - 1 of itself, and 1 / (1 + t) by
+ * less. What came out as 0 is below exp(-708), but for the error of that exponent. */
 static double decay_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     const struct kernel *kernel = rounding->rows->kernel;
@@ -189,12 +192,18 @@ static double decay_entry(const struct kernel_rounding *rounding, struct pair_no
     /* two norms, what is shared twice, and their sums; the differences of up to twice as many features, and
      * of their squares; three of the exponent */
     double shared = 2 * rounding->terms + 10, direct = 2 * rounding->terms + 8;
-    bool decays = kernel_table[kernel->type].function_double == kernel_decay_double;
-    double sum = kernel->gamma * norms.sum;
-    double t = k >= 1 ? 0 : decays ? -log(k) : 1 / k - 1, size = k > 0 ? t : zero;
-    double part =
-        t < near / 2 * sum ? direct * UNIT * size : shared * UNIT * fmin(sum, 2 / near * size);
-    return k > 0 ? k * (expm1(part) + 8 * UNIT) : fmin(exp(part - zero), 1);
+    double sum = kernel->gamma * (norms.x + norms.z), part = shared * UNIT * sum;
+    if (!(k > 0)) {
+        part = zero < near / 2 * sum ? direct * UNIT * zero
+                                     : fmin(part, shared * UNIT * 2 / near * zero);
+        return fmin(exp(part - zero), 1);
+    }
+    if (k > 1 - near * sum) { /* it may be */
+        bool decays = kernel_table[kernel->type].function_double == kernel_decay_double;
+        double t = k >= 1 ? 0 : decays ? -log(k) : 1 / k - 1;
+        part = t < near / 2 * sum ? direct * UNIT * t : part;
+    }
+    return k * (expm1(part) + 8 * UNIT);
 }
 
 void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
@@ -208,15 +217,14 @@ void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
 #undef inverse_entry
     };
     const struct kernel_rows *rows = rounding->rows;
+    double (*const bound)(const struct kernel_rounding *rounding, struct pair_norms norms,
+                          double k) = entry[rows->kernel->type];
     const double up = 1 + 0x1p-20; /* sums of bounds are rounded, too */
-    struct pair_norms norms = {0, 0};
     for (size_t c = 0; c < n; c++) {
         double k = value[c];
-        if (rows->norm) {
-            double x = rows->norm[row], z = rows->norm[column[c]];
-            norms = (struct pair_norms){x + z, sqrt(x) * sqrt(z) * (1 + 1e-12)};
-        }
-        double off = entry[rows->kernel->type](rounding, norms, k);
+        struct pair_norms norms = {rows->norm ? rows->norm[row] : 0,
+                                   rows->norm ? rows->norm[column[c]] : 0};
+        double off = bound(rounding, norms, k);
         value[c] = up * (off + rounding->units * UNIT * fabs(k));
     }
 }
