@@ -6,6 +6,10 @@ load helper
     unit common/kernel/kernel
 }
 
+@test "kernels: scores are plain sums, and their errors within the bounds of entries" {
+    unit common/kernel/scores
+}
+
 @test "gram: products agree with plain sums whatever is kept, to the bit for any threads" {
     unit common/kernel/gram
 }

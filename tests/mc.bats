@@ -46,6 +46,14 @@ formulations='ww cs llw adm atm ats mmr ova'
     unit solvers/mc/mc
 }
 
+@test "mc: where more variables are free than an active set holds a kernel's fit ends by splitting" {
+    "$bin/datasets/generate" mc --rows 680 --classes 26 --features 16 --output wide
+    for formulation in llw atm; do # 17,680 variables
+        limited svm-mc-train -q -s $formulation -t rbf -g .05 -c 1e4 --max-iter 40 --strict --proof proof wide model
+        within "$(header gap model)" 0 1e-3
+    done
+}
+
 @test "mc: operator splitting comes to the optimum of every formulation" {
     unit solvers/mc/split
 }

@@ -25,3 +25,7 @@ load helper
 @test "certificates: both bounds, and what is paid for rounding, are those of plain sums" {
     unit solvers/methods/certify
 }
+
+@test "certificates: what counts as equal, what is added to a diagonal, and what a solution says" {
+    unit solvers/methods/conclude
+}

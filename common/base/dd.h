@@ -3,8 +3,9 @@
  * ACM TOMS 44, 2017: the sum's error is 3 u^2 of the result at most, the product's 5 u^2, the
  * quotient's 15 u^2, u = 2^-53).
  *
- * Compiled without contraction: a product and a sum that are fused would not be what these are made
- * of. Magnitudes whose errors underflow are the callers' (ball.h). */
+ * What includes this is compiled without contraction, by a line of the Makefile that names it: a product
+ * and a sum that are fused would not be what these are made of. Magnitudes whose errors underflow are the
+ * callers'. */
 #ifndef COMMON_BASE_DD_H
 #define COMMON_BASE_DD_H
 

@@ -93,8 +93,9 @@ bool data_fills(size_t n_rows, uint32_t n_features, size_t n_values);
  * `force` makes it dense whatever it takes. Compact rows are not given a width. */
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err);
 
-/* Leaves out the values of sparse rows in columns from `width` on, in place. Of rows whose features are its
- * own (data_own). Dense rows stay as they are. */
+/* Leaves out the values of sparse rows in columns from `width` on, in place, as data_make_dense does where it
+ * makes rows dense. Of rows whose features are its own (data_own), and which are not compact: columns are
+ * indices. Dense rows stay as they are. */
 void data_narrow(struct data *data, uint32_t width);
 
 /* Rewrites dense rows as CSR, without their zeros. */

@@ -4,6 +4,7 @@
 
 #include "common/base/memory.h"
 #include "common/kernel/panels.h"
+#include "common/kernel/rounding.h"
 
 #include <stdlib.h>
 
@@ -102,18 +103,18 @@ bool gram_is_whole(const struct gram *gram) {
 
 /* K B, B and out (n, k) of all rows of the panels. */
 typedef int multiply_function(const struct panels *panels, const double *b, size_t k, double *out,
-                              struct threads *threads, struct error *err);
+                              const void *context, struct threads *threads, struct error *err);
 
 /* out (n, k) = K B at rows[0..n), NULL: all, by way of the distinct ones. */
 static int multiply_merged(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
-                           size_t k, double *out, multiply_function *multiply,
+                           size_t k, double *out, multiply_function *multiply, const void *context,
                            struct threads *threads, struct error *err) {
     const struct distinct *distinct = &gram->merged->distinct;
     double *sums = memory_array(distinct->m, 2 * k * sizeof *sums, "products", err);
     int status = -1;
     if (sums) {
         distinct_gather(distinct, rows, n, b, k, sums);
-        status = multiply(gram->panels, sums, k, sums + distinct->m * k, threads, err);
+        status = multiply(gram->panels, sums, k, sums + distinct->m * k, context, threads, err);
     }
     if (status == 0) {
         distinct_spread(distinct, rows, n, sums + distinct->m * k, k, out);
@@ -123,39 +124,58 @@ static int multiply_merged(const struct gram *gram, const uint32_t *rows, size_t
 }
 
 static int multiply_one(const struct panels *panels, const double *b, size_t k, double *out,
-                        struct threads *threads, struct error *err) {
+                        const void *context, struct threads *threads, struct error *err) {
+    (void)context;
     (void)k;
     return panels_product(panels, b, out, threads, err);
 }
 
 static int multiply_exactly(const struct panels *panels, const double *b, size_t k, double *out,
-                            struct threads *threads, struct error *err) {
+                            const void *context, struct threads *threads, struct error *err) {
+    (void)context;
     return kernel_scores(panels_rows(panels), panels_rows(panels), b, k, out, threads, err);
 }
 
+/* The bounds of the scores' errors where the sum of each is off by *(double *)units units. */
+static int bound_errors(const struct panels *panels, const double *size, size_t k, double *error,
+                        const void *units, struct threads *threads, struct error *err) {
+    struct kernel_rounding rounding;
+    kernel_rounding_open(&rounding, panels_rows(panels), *(const double *)units);
+    return kernel_rounding_scores(&rounding, size, k, error, threads, err);
+}
+
 static int multiply_columns(const struct panels *panels, const double *b, size_t k, double *out,
-                            struct threads *threads, struct error *err) {
+                            const void *context, struct threads *threads, struct error *err) {
+    (void)context;
     return panels_products(panels, NULL, panels_size(panels), b, k, out, threads, err);
 }
 
 int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
                  struct error *err) {
-    return gram->merged
-               ? multiply_merged(gram, NULL, gram_size(gram), b, 1, out, multiply_one, threads, err)
-               : panels_product(gram->panels, b, out, threads, err);
+    return gram->merged ? multiply_merged(gram, NULL, gram_size(gram), b, 1, out, multiply_one,
+                                          NULL, threads, err)
+                        : panels_product(gram->panels, b, out, threads, err);
 }
 
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err) {
     return gram->merged ? multiply_merged(gram, NULL, gram_size(gram), b, k, s, multiply_exactly,
-                                          threads, err)
-                        : multiply_exactly(gram->panels, b, k, s, threads, err);
+                                          NULL, threads, err)
+                        : multiply_exactly(gram->panels, b, k, s, NULL, threads, err);
+}
+
+int gram_rounding_scores(const struct gram *gram, double units, const double *size, size_t k,
+                         double *error, struct threads *threads, struct error *err) {
+    return gram->merged ? multiply_merged(gram, NULL, gram_size(gram), size, k, error, bound_errors,
+                                          &units, threads, err)
+                        : bound_errors(gram->panels, size, k, error, &units, threads, err);
 }
 
 int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
                   size_t k, double *out, struct threads *threads, struct error *err) {
-    return gram->merged ? multiply_merged(gram, rows, n, b, k, out, multiply_columns, threads, err)
-                        : panels_products(gram->panels, rows, n, b, k, out, threads, err);
+    return gram->merged
+               ? multiply_merged(gram, rows, n, b, k, out, multiply_columns, NULL, threads, err)
+               : panels_products(gram->panels, rows, n, b, k, out, threads, err);
 }
 
 double gram_products_rounding(void) {

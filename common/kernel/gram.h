@@ -55,6 +55,12 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err);
 
+/* error (gram_size, k) = bounds of the errors of gram_exact_scores, entry by entry, for coefficients of sizes
+ * `size` (gram_size, k) whose sum is off by `units` units besides (kernel_rounding_scores). Of a spread
+ * matrix: all ranks. */
+int gram_rounding_scores(const struct gram *gram, double units, const double *size, size_t k,
+                         double *error, struct threads *threads, struct error *err);
+
 /* Moves the coefficients b (n) of rows[0..n), NULL: all, that are taken together to the first of these
  * among them: the function stays, but for the rounding of the sums. Changes nothing in other matrices. */
 int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *b,

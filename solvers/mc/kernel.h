@@ -4,7 +4,8 @@
  * would gain most, with those whose alpha is neither 0 nor at its bounds, make a working set S,
  * larger each time. On K_SS steps are cheap, for a step only changes the scores of S in the few
  * classes that it touches. Then F takes the columns of K whose coefficients changed. Where sweeps
- * over S gain little, rounds of the active-set method (active.h) take their place. */
+ * over S gain little, rounds of the active-set method (active.h) take their place, or where more variables are free
+ * than that holds operator splitting (kernel_split.c). */
 #ifndef SOLVERS_MC_KERNEL_H
 #define SOLVERS_MC_KERNEL_H
 

@@ -17,23 +17,29 @@ static const double LEAST_GAIN = 0.1;
 /* W is made longer by no more than so many times what a score may be off by. */
 static const double STRETCH_MOST = 1024;
 
-/* b (k) = the coefficients of row i's alpha, which is made feasible, with the mean taken off. */
+void mc_kernel_row_coefficients(const struct mc_kernel *kernel, size_t i, const double *alpha,
+                                double *b) {
+    const struct mc_task *task = kernel->task;
+    double mean = 0;
+    mc_coefficients(&task->shape, task->y[i], alpha, b);
+    for (size_t c = 0; task->shape.form->centred && c < kernel->k; c++) {
+        mean += b[c] / (double)kernel->k;
+    }
+    for (size_t c = 0; c < kernel->k; c++) {
+        b[c] -= mean;
+    }
+}
+
+/* b (k) = the coefficients of row i's alpha, which is made feasible. */
 static void take_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
     const struct mc_task *task = kernel->task;
-    size_t k = kernel->k;
-    double mean = 0, cap = kernel->cap[task->y[i]];
+    double cap = kernel->cap[task->y[i]];
     double sum = task->shape.form->maximum ? mc_alpha_sum(&kernel->alpha, i) : 0;
     if (sum > cap) { /* by rounding: at a small cost it is more than the gap allows */
         mc_alpha_scale(&kernel->alpha, i, cap / sum);
     }
     mc_alpha_load(&kernel->alpha, i, kernel->row);
-    mc_coefficients(&task->shape, task->y[i], kernel->row, b);
-    for (size_t c = 0; task->shape.form->centred && c < k; c++) {
-        mean += b[c] / (double)k;
-    }
-    for (size_t c = 0; c < k; c++) {
-        b[c] -= mean;
-    }
+    mc_kernel_row_coefficients(kernel, i, kernel->row, b);
 }
 
 void mc_kernel_coefficients(struct mc_kernel *kernel) {

@@ -93,6 +93,10 @@ void mc_kernel_primal(struct mc_kernel *kernel, double epsilon);
 int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, const double *scores,
                             struct mc_fit *fit, struct error *err);
 
+/* b (k) = the coefficients of alpha (k) of row i, with the mean taken off where the form is centred. */
+void mc_kernel_row_coefficients(const struct mc_kernel *kernel, size_t i, const double *alpha,
+                                double *b);
+
 /* B = the coefficients of alpha. */
 void mc_kernel_coefficients(struct mc_kernel *kernel);
 

@@ -57,10 +57,11 @@ struct split {
     size_t n, k;
     double rho;
     double *K;             /* (n, n) K in the upper half, without its diagonal; below the factor */
-    double *U, *Z, *W, *S; /* (n, k); S = K U, or work */
+    double *U;             /* (n, k) of one allocation with those below, which it begins */
+    double *Z, *W, *S;     /* (n, k); S = K U, or work */
     double *best;          /* (n, k) the best U so far, times its multiple */
     double primal, dual;   /* the best bounds */
-    double scale;          /* of the dual's alpha, in kernel->before */
+    double scale;          /* of the dual's alpha */
     struct mc_alpha alpha; /* of the best dual */
     double *in, *out;      /* of a task */
 };
@@ -144,19 +145,6 @@ static void run_columns(struct split *split, threads_task task, double *in, doub
 
 /* ---- iterations ---- */
 
-/* z (k) = the coefficients of the alpha (k) of row i. */
-static void coefficients(const struct split *split, size_t i, const double *alpha, double *z) {
-    const struct mc_task *task = split->kernel->task;
-    double mean = 0;
-    mc_coefficients(&task->shape, task->y[i], alpha, z);
-    for (size_t c = 0; task->shape.form->centred && c < split->k; c++) {
-        mean += z[c] / (double)split->k;
-    }
-    for (size_t c = 0; c < split->k; c++) {
-        z[c] -= mean;
-    }
-}
-
 /* How far the sequences are from one another, squared, and how large. */
 struct residuals {
     double apart, moved; /* U - Z; the change of Z */
@@ -181,7 +169,7 @@ static int step_row(struct split *split, size_t i, struct residuals *residuals, 
         mc_alpha_store(&kernel->alpha, i, kernel->row, err) < 0) {
         return -1;
     }
-    coefficients(split, i, kernel->row, kernel->u);
+    mc_kernel_row_coefficients(kernel, i, kernel->row, kernel->u);
     for (size_t c = 0; c < k; c++) {
         double now = kernel->u[c], change = now - z[c], apart = u[c] - now;
         w[c] -= now;
@@ -300,7 +288,7 @@ static int start(struct split *split) {
     for (size_t i = 0; i < split->n; i++) {
         mc_alpha_load(&kernel->alpha, i, kernel->row);
         if (kernel->q[i] > 0) {
-            coefficients(split, i, kernel->row, split->Z + i * k);
+            mc_kernel_row_coefficients(kernel, i, kernel->row, split->Z + i * k);
         }
     }
     double z = array_dot(split->Z, split->Z, size), s = array_dot(kernel->F, kernel->F, size);
@@ -382,12 +370,13 @@ static int certify(struct split *split, struct mc_fit *fit, struct error *err) {
     bool found = split->primal < INFINITY;
     bool exact = kernel->task->bias == 0 && (gram_is_wide(gram) || gram_kept_bytes(gram) == 0);
     double *scores = split->U; /* (2, n, k), with Z */
-    if (exact && found) {
-        run_columns(split, multiply_columns, split->best, scores);
-    } else {
+    if (exact) {
+        memcpy(scores + size, kernel->F, size * sizeof *scores);
         memcpy(scores, kernel->F, size * sizeof *scores);
     }
-    memcpy(scores + size, kernel->F, size * sizeof *scores);
+    if (exact && found) {
+        run_columns(split, multiply_columns, split->best, scores);
+    }
     return mc_kernel_certify_point(kernel, found ? split->best : kernel->B, exact ? scores : NULL,
                                    fit, err);
 }

@@ -3,7 +3,6 @@
 
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
-#include "common/kernel/rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,28 +53,28 @@ static int evaluate_weights(const struct certify *certify, size_t k,
                             const struct certify_function *f, struct certify_evaluation *out,
                             struct error *err) {
     size_t d = certify->map->dimension;
-    out->column = memory_zeros(k, sizeof *out->column, "a certificate", err);
-    if (!out->column) {
+    double *square = memory_zeros(k, sizeof *square, "a certificate", err);
+    if (!square) {
         return -1;
     }
     for (size_t j = 0; j < d; j++) {
         for (size_t c = 0; c < k; c++) {
-            out->column[c] += f->weights[j * k + c] * f->weights[j * k + c];
+            square[c] += f->weights[j * k + c] * f->weights[j * k + c];
         }
     }
     for (size_t c = 0; c < k; c++) {
         double last = certify->constant > 0 && f->bias ? f->bias[c] / certify->constant : 0;
-        out->column[c] += last * last;
-        out->norm += out->column[c];
+        out->norm += square[c] + last * last;
     }
+    free(square);
     double terms = (double)d + (double)k + 4, exact = sqrt(out->norm);
     out->rounding = terms * CERTIFY_UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;
     out->factor = certify->factor + 2 * CERTIFY_UNIT;
     return f->error ? add_row_errors(certify, k, f, &out->rounding, err) : 0;
 }
 
-/* The bounds of what rounding does to |f|^2 of coefficients: `terms` of them, each score off by its
- * error where that is known. */
+/* The bounds of what rounding does to |f|^2 of coefficients, each score off by its error where that is
+ * known. */
 static void set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
                          struct certify_evaluation *out) {
     double terms = (double)certify->map->n * (double)k, entries = 0;
@@ -410,7 +409,6 @@ int certify_sharpen(const struct certify *certify, size_t k, const struct certif
                     const struct certify_function *g, struct certify_evaluation *of_f,
                     struct certify_evaluation *of_g, bool *sharper, struct error *err) {
     const struct problem *problem = certify->problem;
-    struct kernel_rounding rounding;
     *sharper = problem->gram && !certify->pair;
     if (!*sharper) {
         return 0;
@@ -425,8 +423,8 @@ int certify_sharpen(const struct certify *certify, size_t k, const struct certif
         sum = spread_sizes(certify, k, f, stride, size, &used);
         sum_g = other ? spread_sizes(certify, k, g, stride, size + 1, &used_g) : sum;
         double units = (double)(used > used_g ? used : used_g) + 10; /* of their sum */
-        kernel_rounding_open(&rounding, gram_rows(problem->gram), units);
-        status = kernel_rounding_scores(&rounding, size, stride, error, problem->threads, err);
+        status =
+            gram_rounding_scores(problem->gram, units, size, stride, error, problem->threads, err);
         double part = square * units * CERTIFY_UNIT;
         if (status == 0 && (take_errors(certify, stride, error, part * sum, of_f, err) < 0 ||
                             (g && take_errors(certify, stride, error + (other ? 1 : 0),
@@ -436,7 +434,9 @@ int certify_sharpen(const struct certify *certify, size_t k, const struct certif
     }
     if (status == 0) {
         set_rounding(certify, k, f, of_f);
-        set_rounding(certify, k, g ? g : f, g ? of_g : of_f);
+    }
+    if (status == 0 && g) {
+        set_rounding(certify, k, g, of_g);
     }
     free(size);
     free(error);

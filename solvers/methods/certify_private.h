@@ -24,7 +24,7 @@ struct certify {
 /* What is known of a function over the rows. */
 struct certify_evaluation {
     double *s;             /* (n, k) without a free bias; NULL where it is not kept */
-    double *column;        /* (k) |f_c|^2 of linear weights, or sum_i |b_ic| reach_i */
+    double *column;        /* kernels: (k) sum_i |b_ic| reach_i */
     double norm, rounding; /* |f|^2 and the bound of its error */
     double magnitude;      /* the sum of the sizes of |f|^2's terms */
     double off;            /* the sum of what errors of coefficients do to it */

@@ -307,7 +307,7 @@ static void seek_multiple(struct top_descent *descent, struct fit *fit, double *
 }
 
 /* Both bounds of the point; *multiple: that of w which has the primal, 1 unless another may be what is
- * missing to the gap epsilon. */
+ * missing to the gap epsilon, and was sought. */
 static int find_bounds(struct top_descent *descent, double epsilon, struct fit *fit,
                        double *multiple, struct error *err) {
     const struct score_map *map = descent->map;
@@ -355,7 +355,10 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
                 return 0;
             }
             if (fit->reason || ended) {
-                seek_multiple(descent, fit, multiple);
+                if (gap_relative(fit->primal, fit->dual) >
+                    NEAR * epsilon) { /* else it was sought */
+                    seek_multiple(descent, fit, multiple);
+                }
                 fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
                 fit->reason = fit->converged ? STOP_REACHED
                               : fit->reason  ? fit->reason

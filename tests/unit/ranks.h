@@ -60,6 +60,15 @@ static inline size_t ranks_first(size_t r, size_t n, size_t rows) {
                         : 1 + (r - 1) * (rows - 1) / (n - 2);
 }
 
+/* *data, dense rows, becomes those of this rank of `ranks`; returns the first of them. */
+static inline size_t ranks_cut(const struct cluster *cluster, size_t ranks, struct data *data) {
+    size_t rank = cluster_rank(cluster), rows = data->n_rows;
+    size_t first = ranks_first(rank, ranks, rows);
+    data->n_rows = ranks_first(rank + 1, ranks, rows) - first;
+    data->value += first * data->n_features;
+    return first;
+}
+
 /* ---- common/base/cluster.h ---- */
 
 size_t cluster_size(const struct cluster *cluster) {

@@ -1,5 +1,6 @@
 /* The kernel matrix and its products against the plain sums, whatever is kept of it. */
 #include "common/kernel/gram.h"
+#include "common/kernel/rounding.h"
 #include "tests/unit/compute.h"
 
 #include <cblas.h>
@@ -219,6 +220,31 @@ static void check_merging(const struct gram *gram, size_t m, struct threads **po
     free(odd);
 }
 
+/* Bounds of errors are those of all rows, however equal rows are taken. */
+static void check_errors(const struct gram *gram, struct threads **pool) {
+    size_t n = gram_size(gram);
+    struct error err;
+    struct random random;
+    struct kernel_rounding rounding;
+    double *size = sample_array(n, 2 * sizeof *size), *plain = sample_array(n, 2 * sizeof *plain);
+    double *error = sample_array(n, 2 * sizeof *error), units = (double)n + 3;
+    random_start(&random, n, 0);
+    for (size_t i = 0; i < 2 * n; i++) {
+        size[i] = i % 5 ? random_unit(&random) : 0;
+    }
+    kernel_rounding_open(&rounding, gram_rows(gram), units);
+    CHECK(kernel_rounding_scores(&rounding, size, 2, plain, pool[0], &err) == 0 &&
+              gram_rounding_scores(gram, units, size, 2, error, pool[1], &err) == 0,
+          "%s", err.text);
+    for (size_t i = 0; i < 2 * n; i++) {
+        CHECK(plain[i] > 0 && fabs(error[i] - plain[i]) <= 1e-12 * plain[i], "error %g, not %g",
+              error[i], plain[i]);
+    }
+    free(size);
+    free(plain);
+    free(error);
+}
+
 static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double part,
                           const struct kernel *kernel, struct threads **pool) {
     struct error err;
@@ -239,6 +265,7 @@ static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double par
               gram_is_whole(gram) == (part > 1),
           "size, type, what is kept");
     check_matrix(gram, wide, pool);
+    check_errors(gram, pool);
     if (wide) {
         check_merging(gram, m, pool);
     }

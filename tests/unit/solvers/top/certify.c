@@ -229,11 +229,9 @@ static double off_of_quantile(struct scene *scene, double t) {
 static void work_rank(struct cluster *cluster, void *context) {
     struct scene *scene = context;
     struct error err;
-    size_t rank = cluster_rank(cluster), first = ranks_first(rank, scene->ranks, N);
-    size_t n = ranks_first(rank + 1, scene->ranks, N) - first;
     struct data data = scene->line.data;
-    data.n_rows = n;
-    data.value += first;
+    size_t rank = cluster_rank(cluster), first = ranks_cut(cluster, scene->ranks, &data);
+    size_t n = data.n_rows;
     const struct problem problem = {.data = &data, .n = n, .cluster = cluster};
     struct score_map map;
     struct top_certifier certifier;
