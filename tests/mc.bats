@@ -54,6 +54,16 @@ formulations='ww cs llw adm atm ats mmr ova'
     done
 }
 
+@test "mc: near a hard margin a kernel's fit ends, loose and tight" {
+    "$bin/datasets/generate" mc --rows 680 --classes 26 --features 16 --output wide
+    for formulation in ww cs; do
+        limited svm-mc-train -q -s $formulation -t rbf -g .05 -c 1e6 --max-time 120 --strict --proof proof wide model
+        within "$(header gap model)" 0 1e-3
+    done
+    limited svm-mc-train -q -s cs -t rbf -g .05 -c 1e4 -e 1e-6 --max-time 120 --strict --proof proof wide model
+    within "$(header gap model)" 0 1e-6
+}
+
 @test "mc: operator splitting comes to the optimum of every formulation" {
     unit solvers/mc/split
 }

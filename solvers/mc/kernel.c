@@ -86,6 +86,7 @@ static int run_round(struct mc_kernel *kernel, const struct monitor *monitor, st
         mc_active_run(kernel->active, &round, err) < 0) {
         return -1;
     }
+    kernel->rounds_work += mc_kernel_round_work((double)round.size);
     course->set = false;
     course->round = !round.crowded && round.gain > ROUND_GAIN * fabs(kernel->dual);
     return 0;
@@ -182,12 +183,14 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
         if (course.set && course.n_set == 0) {
             break;
         }
-        if (course.end == MC_SET_SPLIT) {
-            kernel->slow = true;
+        kernel->slow = course.set ? course.end == MC_SET_SPLIT
+                                  : kernel->rounds_work > MC_ROUNDS_WORTH * kernel->split_work;
+        if (kernel->slow) {
             fit->reason = STOP_CROWDED;
             return look(kernel, &course, aim, err);
         }
     }
+    kernel->slow = course.n_gaining > kernel->most_set && isfinite(kernel->split_work);
     fit->reason = course.n_gaining > kernel->most_set ? STOP_CROWDED
                   : kernel->exact                     ? STOP_ROUNDING
                                                       : STOP_PRECISION;
@@ -252,7 +255,7 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     *fit = (struct mc_fit){0};
     set_cost(kernel, goal->cost);
     kernel->epsilon = goal->epsilon;
-    kernel->work = 0;
+    kernel->work = kernel->rounds_work = 0;
     kernel->slow = false;
     kernel->split_work = goal->patient ? INFINITY : mc_kernel_split_work(kernel);
     size_t m = kernel->n < MOST_SET ? kernel->n : MOST_SET;

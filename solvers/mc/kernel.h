@@ -4,8 +4,8 @@
  * would gain most, with those whose alpha is neither 0 nor at its bounds, make a working set S,
  * larger each time. On K_SS steps are cheap, for a step only changes the scores of S in the few
  * classes that it touches. Then F takes the columns of K whose coefficients changed. Where sweeps
- * over S gain little, rounds of the active-set method (active.h) take their place, or where more variables are free
- * than that holds operator splitting (kernel_split.c). */
+ * over S gain little, rounds of the active-set method (active.h) take their place, or where more
+ * variables are free than that holds operator splitting (kernel_split.c). */
 #ifndef SOLVERS_MC_KERNEL_H
 #define SOLVERS_MC_KERNEL_H
 
@@ -26,8 +26,8 @@ bool mc_kernel_is_slow(const struct mc_kernel *kernel);
 int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
-/* Solves from the last solution. Where many free variables make that slow it ends early, and says so, unless
- * goal->patient. The caller calls mc_fit_free. */
+/* Solves from the last solution. Where many free variables make that slow it ends early, and says
+ * so, unless goal->patient. The caller calls mc_fit_free. */
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 

@@ -37,9 +37,10 @@ struct mc_kernel {
     double *s, *row, *u;           /* (width) */
     struct gain *gain;             /* (n) */
     uint32_t *set;                 /* (n) the working set, or the rows that it changed; ascending */
-    double work, split_work; /* of all sweeps so far; of operator splitting, INFINITY: not now */
-    bool slow;               /* a working set was left for operator splitting */
-    size_t most_set;         /* rows of the largest working set */
+    double work, rounds_work; /* so far: of all sweeps; of all rounds of the active-set method */
+    double split_work;        /* of operator splitting; INFINITY: not now */
+    bool slow;                /* it is better left to that */
+    size_t most_set;          /* rows of the largest working set */
     float *K; /* room for the matrix of the largest one: the system gives what is used */
 };
 
@@ -58,8 +59,8 @@ size_t mc_kernel_list(struct mc_kernel *kernel);
  * too far. */
 size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most);
 
-/* The exact step of a row of class y with q = margin^2 K_ii: kernel->row (k), its alpha, at the scores
- * kernel->s. Returns 0 where it stays as it is. */
+/* The exact step of a row of class y with q = margin^2 K_ii: kernel->row (k), its alpha, at the
+ * scores kernel->s. Returns 0 where it stays as it is. */
 double mc_kernel_step(struct mc_kernel *kernel, size_t y, double q);
 
 /* How a working set was left. */
@@ -71,29 +72,38 @@ enum mc_kernel_end {
 };
 
 /* Sweeps over the m rows of the set. `wanted` is the distance of the bounds that is wanted in the
- * end. It is left when rounds of the active-set method, or operator splitting, would cost less than the
- * sweeps that it still needs. */
+ * end. It is left when rounds of the active-set method, or operator splitting, would cost less than
+ * the sweeps that it still needs. */
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
+/* Rounds of the active-set method may cost so many times what operator splitting does: one may be
+ * the last. */
+enum { MC_ROUNDS_WORTH = 4 };
+
+/* What a round of the active-set method costs with `size` free variables, in multiplications of a
+ * sweep; INFINITY where that is more than it can take. */
+double mc_kernel_round_work(double size);
+
 /* ---- operator splitting (kernel_split.c) ---- */
 
-/* What it costs, in multiplications of a sweep; INFINITY where it cannot be: for its memory, or a kernel
- * that is not positive semidefinite. */
+/* What it costs, in multiplications of a sweep; INFINITY where it cannot be: for its memory, or a
+ * kernel that is not positive semidefinite. */
 double mc_kernel_split_work(const struct mc_kernel *kernel);
 
 /* ---- bounds (kernel_bounds.c) ---- */
 
-/* The primal at a good multiple of W, from F, norm and the dual: not looked for while its gap is below
- * epsilon. Sets primal and scale. */
+/* The primal at a good multiple of W, from F, norm and the dual: not looked for while its gap is
+ * below epsilon. Sets primal and scale. */
 void mc_kernel_primal(struct mc_kernel *kernel, double epsilon);
 
-/* Certifies primal (n, k), coefficients as they will stand in the model, and alpha. scores (2, n, k): exact
- * ones of both, without the constant feature's; NULL: they are computed. */
+/* Certifies primal (n, k), coefficients as they will stand in the model, and alpha. scores (2, n,
+ * k): exact ones of both, without the constant feature's; NULL: they are computed. */
 int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, const double *scores,
                             struct mc_fit *fit, struct error *err);
 
-/* b (k) = the coefficients of alpha (k) of row i, with the mean taken off where the form is centred. */
+/* b (k) = the coefficients of alpha (k) of row i, with the mean taken off where the form is
+ * centred. */
 void mc_kernel_row_coefficients(const struct mc_kernel *kernel, size_t i, const double *alpha,
                                 double *b);
 
@@ -110,8 +120,8 @@ int mc_kernel_watch(struct mc_kernel *kernel, struct error *err);
 /* F and B have been multiplied by a number, and B made anew from alpha. */
 void mc_kernel_rescaled(struct mc_kernel *kernel, double ratio);
 
-/* Certifies B times the scale, as it will stand in the model, and alpha. F becomes exact, but where the
- * gap is reached only in rows that have coefficients or may have a loss. */
+/* Certifies B times the scale, as it will stand in the model, and alpha. F becomes exact, but where
+ * the gap is reached only in rows that have coefficients or may have a loss. */
 int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *fit,
                       struct error *err);
 

@@ -14,7 +14,6 @@ enum {
     MOST_SWEEPS = 200,    /* of a working set, */
     MOST_STEPS = 1 << 20, /* or more, of so many steps in all; */
     EVALUATIONS = 8,      /* the next look at its gap is this part of the sweeps so far away */
-    CROWD = 4,            /* see is_crowd */
     DELAY = 32,           /* steps whose changes of the scores are put off, to be added together: */
     LINE = 64,            /* bytes of the processor's cache */
     TILE = 128            /* to scores of so many rows, of all classes, while they are in cache */
@@ -393,19 +392,8 @@ static double count_all_free(struct inner *inner) {
     return (double)n_free;
 }
 
-/* Of all rows, those inside their bounds: what CROWD times as many as a round can take will hardly come
- * down to as many as it can. */
-static bool is_crowd(struct inner *inner) {
-    struct mc_kernel *kernel = inner->kernel;
-    size_t n_inside = 0;
-    for (size_t i = 0; i < kernel->n; i++) {
-        double cap = kernel->cap[kernel->task->y[i]];
-        mc_alpha_load(&kernel->alpha, i, kernel->row);
-        for (size_t c = 0; c < kernel->k; c++) {
-            n_inside += kernel->row[c] > 0 && kernel->row[c] < cap;
-        }
-    }
-    return n_inside > (size_t)CROWD * MC_ACTIVE_MOST;
+double mc_kernel_round_work(double size) {
+    return size <= MC_ACTIVE_MOST ? ROUND_WORK * size * size * size : INFINITY;
 }
 
 /* How the gap of a set has come down. */
@@ -415,10 +403,10 @@ struct descent {
     size_t sweeps, mark;  /* half of the sweeps ago, about */
 };
 
-/* Takes in the gap, and tells how the set is left: for a round of the active-set method, or where there are
- * more free variables than that can take for operator splitting, if what is missing until the target, at
- * the rate of the later half, would cost more. A round is worth no more than has been tried without,
- * splitting twice as much as in all sets: it ends the fit. */
+/* Takes in the gap, and tells how the set is left: for a round of the active-set method, or for
+ * operator splitting where that costs far less than a round, if what is missing until the target,
+ * at the rate of the later half, would cost more. A round is worth no more than has been tried
+ * without, splitting twice as much as in all sets: it ends the fit. */
 static enum mc_kernel_end look(struct inner *inner, struct descent *descent, double gap,
                                double target) {
     descent->best = fmin(descent->best, gap);
@@ -432,13 +420,12 @@ static enum mc_kernel_end look(struct inner *inner, struct descent *descent, dou
     if (descent->sweeps < 2) {
         return MC_SET_LEFT;
     }
-    double size = count_all_free(inner), round = ROUND_WORK * size * size * size;
+    double round = mc_kernel_round_work(count_all_free(inner)), left = need * inner->work;
     double split = inner->kernel->split_work, all = inner->kernel->work + descent->work;
-    if (size <= MC_ACTIVE_MOST) {
-        return round < descent->work && round < need * inner->work ? MC_SET_SLOW : MC_SET_LEFT;
+    if (round <= MC_ROUNDS_WORTH * split) {
+        return round < descent->work && round < left ? MC_SET_SLOW : MC_SET_LEFT;
     }
-    return split < 2 * all && split < 2 * need * inner->work && is_crowd(inner) ? MC_SET_SPLIT
-                                                                                : MC_SET_LEFT;
+    return split < 2 * all && split < 2 * left ? MC_SET_SPLIT : MC_SET_LEFT;
 }
 
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,

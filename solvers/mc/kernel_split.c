@@ -1,23 +1,23 @@
-/* Operator splitting for kernels: what finishes fits whose free variables are more than the active-set
- * method can take.
+/* Operator splitting for kernels: what finishes fits whose free variables are more than the
+ * active-set method can take.
  *
- * The dual in the coefficients U (n, k) is to minimise 1/2 <U, K U> + sum_i g_i(u_i), g_i(u) the smallest
- * -sum alpha of the alpha of row i that have these coefficients. The alternating direction method of
- * multipliers (Boyd et al. 2011, section 3; Z and W its other two sequences) goes
+ * The dual in the coefficients U (n, k) is to minimise 1/2 <U, K U> + sum_i g_i(u_i), g_i(u) the
+ * smallest -sum alpha of the alpha of row i that have these coefficients. The alternating direction
+ * method of multipliers (Boyd et al. 2011, section 3; Z and W its other two sequences) goes
  *
  *   U = rho (K + rho I)^-1 (Z - W),   V = r U + (1 - r) Z,
  *   z_i = argmin g_i(z) + rho/2 |z - (v_i + w_i)|^2,   W = V + W - Z,
  *
- * the first with one Cholesky factor for all classes, the third with the exact step of a row, for every
- * formulation. The number of iterations depends on the condition of K a little, and on n and k hardly.
- * Z has a dual point; U, whose scores K U = rho (Z - W - U) are there for nothing, is near the optimum
- * of the primal long before Z's own function is. */
+ * the first with one Cholesky factor for all classes, the third with the exact step of a row, for
+ * every formulation. The number of iterations depends on the condition of K a little, and on n and
+ * k hardly. Z has a dual point; U, whose scores K U = rho (Z - W - U) are there for nothing, is
+ * near the optimum of the primal long before Z's own function is (kernel_split_bounds.c). */
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "solvers/mc/certify.h"
-#include "solvers/mc/kernel_private.h"
+#include "solvers/mc/kernel_split_private.h"
 #include "solvers/methods/cholesky.h"
 
 #include <cblas.h>
@@ -28,18 +28,24 @@
 enum {
     LOOK = 10,    /* iterations from one look at the bounds to the next */
     BALANCE = 20, /* ... and at rho */
-    TRIAL = 6,    /* looks after which it is seen whether they will be more than */
-    MOST_LOOKS = 100,
-    USUAL = 150, /* iterations of a fit, for what it will cost */
-    CLASSES = 16 /* of the columns that one task solves for */
+    TRIAL = 60,   /* looks after which it is seen whether they will be more than */
+    MOST_LOOKS = 1000,
+    USUAL = 150,    /* iterations of a fit, for what it will cost */
+    CLASSES = 16,   /* of the columns that one task solves for */
+    MOST_ROUNDS = 6 /* of what looked reached and was not when certified */
 };
 
 static const double RELAX = 1.6; /* r */
-/* rho at first, over the ratio of scores and coefficients (3,000 rows of letter, llw and ats at C = 1000:
- * 9 looks to 1e-3; 1 takes 17 to 19, .1 takes 12). */
+/* rho at first, over the ratio of scores and coefficients (3,000 rows of letter, llw and ats at C =
+ * 1000: 6 looks to 1e-3; 1 takes 7, .1 takes 8). */
 static const double START = 0.3;
-/* rho is changed where it is out by more than this factor: a factor costs as much as n / 6 k iterations. */
-static const double UNBALANCED = 4;
+/* rho is changed where it is out by more than the first of these factors, or by more than the
+ * second if the iterations with it have cost as much as its Cholesky factor did, n / 6 k of them.
+ * It is right where U and Z are half as far apart as Z moves, both relative: 680 rows of 26 classes
+ * at random, ww and cs at C = 1e6, and 1,000 rows of letter, llw, atm, ww, cs, take the fewest
+ * iterations from .3 to 1. */
+static const double UNBALANCED = 4, LATER_UNBALANCED = 1.3, APART = 0.5;
+static const double CLOSER = 0.3; /* of the gap that was asked for, where it was not enough */
 /* Multiplications of BLAS in the time of one of a sweep. */
 static const double SPEED = 5;
 /* The part of the kernel matrix's memory that its factor may take. */
@@ -52,24 +58,12 @@ double mc_kernel_split_work(const struct mc_kernel *kernel) {
     return possible ? n * n * (n / 6 + USUAL * k) / SPEED : INFINITY;
 }
 
-struct split {
-    struct mc_kernel *kernel;
-    size_t n, k;
-    double rho;
-    double *K;             /* (n, n) K in the upper half, without its diagonal; below the factor */
-    double *U;             /* (n, k) of one allocation with those below, which it begins */
-    double *Z, *W, *S;     /* (n, k); S = K U, or work */
-    double *best;          /* (n, k) the best U so far, times its multiple */
-    double primal, dual;   /* the best bounds */
-    double scale;          /* of the dual's alpha */
-    struct mc_alpha alpha; /* of the best dual */
-    double *in, *out;      /* of a task */
-};
-
 static void split_free(struct split *split) {
     free(split->K);
     free(split->U);
     mc_alpha_free(&split->alpha);
+    mc_alpha_free(&split->swept);
+    free(split->change);
 }
 
 /* ---- the matrix ---- */
@@ -102,6 +96,7 @@ static int factor(struct split *split) {
             split->K[i * n + i] = q[i] + split->rho;
         }
         if (cholesky_factor(split->K, n) == 0) {
+            split->factored = 0;
             return 0;
         }
     }
@@ -141,6 +136,10 @@ static void run_columns(struct split *split, threads_task task, double *in, doub
     split->out = out;
     threads_run(split->kernel->task->problem->threads, (split->k + CLASSES - 1) / CLASSES, task,
                 split);
+}
+
+void mc_split_multiply(struct split *split, double *in, double *out) {
+    run_columns(split, multiply_columns, in, out);
 }
 
 /* ---- iterations ---- */
@@ -186,6 +185,7 @@ static int step_row(struct split *split, size_t i, struct residuals *residuals, 
 static int iterate(struct split *split, struct residuals *residuals, struct error *err) {
     size_t size = split->n * split->k;
     *residuals = (struct residuals){0};
+    split->factored++;
     for (size_t j = 0; j < size; j++) {
         split->S[j] = split->rho * (split->Z[j] - split->W[j]);
     }
@@ -205,8 +205,10 @@ static int iterate(struct split *split, struct residuals *residuals, struct erro
 /* Another rho, where Z moves too fast for what is between it and U, or too slowly. */
 static int balance(struct split *split, const struct residuals *residuals) {
     double apart = sqrt(residuals->apart / fmax(residuals->u, residuals->z));
-    double moved = sqrt(residuals->moved / residuals->w), factor_by = sqrt(apart / moved);
-    if (!(factor_by > UNBALANCED || factor_by < 1 / UNBALANCED) || !isfinite(factor_by)) {
+    double moved = sqrt(residuals->moved / residuals->w), factor_by = sqrt(apart / moved * APART);
+    bool soon = split->factored * 6 * split->k < split->n;
+    double most = soon ? UNBALANCED : LATER_UNBALANCED;
+    if (!(factor_by > most || factor_by < 1 / most) || !isfinite(factor_by)) {
         return 0;
     }
     double before = split->rho;
@@ -218,50 +220,6 @@ static int balance(struct split *split, const struct residuals *residuals) {
     return status;
 }
 
-/* ---- bounds ---- */
-
-/* Takes U, or Z, with the scores S, if it is the better primal point. */
-static void take_primal(struct split *split, const double *U, double epsilon) {
-    struct mc_kernel *kernel = split->kernel;
-    double *F = kernel->F;
-    kernel->F = split->S;
-    kernel->norm = array_dot(U, split->S, split->n * split->k);
-    kernel->dual = split->dual;
-    mc_kernel_primal(kernel, epsilon);
-    kernel->F = F;
-    if (kernel->primal < split->primal) {
-        split->primal = kernel->primal;
-        for (size_t j = 0; j < split->n * split->k; j++) {
-            split->best[j] = kernel->scale * U[j];
-        }
-    }
-}
-
-/* Both bounds; S is that of U before. */
-static int look(struct split *split, double epsilon, struct error *err) {
-    struct mc_kernel *kernel = split->kernel;
-    double sum = 0, rest = 0;
-    for (size_t i = 0; i < split->n; i++) {
-        sum += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i) : 0;
-        rest +=
-            kernel->q[i] > 0 ? 0 : kernel->cap[kernel->task->y[i]] * mc_most(&kernel->task->shape);
-    }
-    take_primal(split, split->U, epsilon);
-    run_columns(split, multiply_columns, split->Z, split->S);
-    double norm = array_dot(split->Z, split->S, split->n * split->k);
-    double scale = norm > sum ? sum / norm : 1;
-    double dual = rest + scale * sum - scale * scale * norm / 2;
-    if (dual > split->dual) {
-        split->dual = dual;
-        split->scale = scale;
-        if (mc_alpha_copy(&split->alpha, &kernel->alpha, err) < 0) {
-            return -1;
-        }
-    }
-    take_primal(split, split->Z, epsilon);
-    return 0;
-}
-
 /* ---- from the kernel's point to a fit ---- */
 
 static int split_create(struct split *split, struct mc_kernel *kernel, struct error *err) {
@@ -270,7 +228,9 @@ static int split_create(struct split *split, struct mc_kernel *kernel, struct er
         .kernel = kernel, .n = n, .k = k, .primal = INFINITY, .dual = kernel->dual, .scale = 1};
     split->K = memory_array(n, n * sizeof *split->K, "a factor", err);
     split->U = memory_zeros(5 * n, k * sizeof *split->U, "coefficients", err);
-    if (!split->K || !split->U || mc_alpha_create(&split->alpha, n, k, err) < 0 ||
+    split->change = memory_array(MC_SPLIT_BLOCK, k * sizeof *split->change, "a block", err);
+    if (!split->K || !split->U || !split->change || mc_alpha_create(&split->alpha, n, k, err) < 0 ||
+        mc_alpha_create(&split->swept, n, k, err) < 0 ||
         mc_alpha_copy(&split->alpha, &kernel->alpha, err) < 0) {
         return -1;
     }
@@ -281,16 +241,22 @@ static int split_create(struct split *split, struct mc_kernel *kernel, struct er
     return fill_kernel(split, err);
 }
 
-/* Z is where the kernel is, W what its scores ask for, and rho their ratio. */
-static int start(struct split *split) {
+/* Z = the coefficients of the kernel's alpha. */
+static void take_alpha(struct split *split) {
     struct mc_kernel *kernel = split->kernel;
-    size_t k = split->k, size = split->n * k;
     for (size_t i = 0; i < split->n; i++) {
         mc_alpha_load(&kernel->alpha, i, kernel->row);
         if (kernel->q[i] > 0) {
-            mc_kernel_row_coefficients(kernel, i, kernel->row, split->Z + i * k);
+            mc_kernel_row_coefficients(kernel, i, kernel->row, split->Z + i * split->k);
         }
     }
+}
+
+/* Z is where the kernel is, W what its scores ask for, and rho their ratio. */
+static int start(struct split *split) {
+    struct mc_kernel *kernel = split->kernel;
+    size_t size = split->n * split->k;
+    take_alpha(split);
     double z = array_dot(split->Z, split->Z, size), s = array_dot(kernel->F, kernel->F, size);
     split->rho = z > 0 && s > 0 && isfinite(s) ? START * sqrt(s / z) : 1;
     return factor(split);
@@ -315,6 +281,7 @@ static bool is_slow(struct course *course, const struct split *split, double eps
     return slow;
 }
 
+/* Until the bounds are within epsilon of one another. */
 static int run(struct split *split, double epsilon, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
     struct residuals residuals;
@@ -328,7 +295,7 @@ static int run(struct split *split, double epsilon, const struct monitor *monito
             return -1;
         }
         if (t % LOOK == 0) {
-            if (look(split, epsilon, err) < 0) {
+            if (mc_split_look(split, epsilon, err) < 0) {
                 return -1;
             }
             fit->iterations++;
@@ -347,19 +314,25 @@ static int run(struct split *split, double epsilon, const struct monitor *monito
     return 0;
 }
 
-/* The kernel goes on from the best dual point; its scores, in double. */
-static int give_back(struct split *split, struct error *err) {
+/* Alpha of the best dual point becomes the kernel's, for which the split gets that of Z; and
+ * back. */
+static void change_alpha(struct split *split) {
+    struct mc_alpha alpha = split->kernel->alpha;
+    split->kernel->alpha = split->alpha;
+    split->alpha = alpha;
+}
+
+/* The kernel has the best dual point; its scores, in double. */
+static void give_back(struct split *split) {
     struct mc_kernel *kernel = split->kernel;
-    if (mc_alpha_copy(&kernel->alpha, &split->alpha, err) < 0) {
-        return -1;
-    }
+    change_alpha(split);
     for (size_t i = 0; i < split->n; i++) {
         mc_alpha_scale(&kernel->alpha, i, split->scale);
     }
+    split->scale = 1;
     mc_kernel_coefficients(kernel);
-    run_columns(split, multiply_columns, kernel->B, kernel->F);
+    mc_split_multiply(split, kernel->B, kernel->F);
     mc_kernel_rescaled(kernel, 0);
-    return 0;
 }
 
 /* The matrix at hand serves for the certificate where it is what that would compute anew. */
@@ -375,10 +348,37 @@ static int certify(struct split *split, struct mc_fit *fit, struct error *err) {
         memcpy(scores, kernel->F, size * sizeof *scores);
     }
     if (exact && found) {
-        run_columns(split, multiply_columns, split->best, scores);
+        mc_split_multiply(split, split->best, scores);
     }
     return mc_kernel_certify_point(kernel, found ? split->best : kernel->B, exact ? scores : NULL,
                                    fit, err);
+}
+
+/* To the gap that is asked for, or if the certificate does not find it, somewhat closer. */
+static int solve(struct split *split, double wanted, const struct monitor *monitor,
+                 struct mc_fit *fit, struct error *err) {
+    double epsilon = wanted;
+    for (int round = 1;; round++) {
+        if (run(split, epsilon, monitor, fit, err) < 0) {
+            return -1;
+        }
+        give_back(split);
+        if (certify(split, fit, err) < 0) {
+            return -1;
+        }
+        if (!fit->reason && fit->certificate.gap > wanted && mc_is_rounding(&fit->certificate)) {
+            fit->reason = STOP_ROUNDING;
+        }
+        if (fit->reason || fit->certificate.gap <= wanted || round == MOST_ROUNDS) {
+            return 0;
+        }
+        uint64_t iterations = fit->iterations;
+        mc_fit_free(fit);
+        fit->iterations = iterations;
+        change_alpha(split);
+        take_alpha(split);
+        epsilon *= CLOSER;
+    }
 }
 
 int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
@@ -386,15 +386,11 @@ int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
     struct split split;
     *fit = (struct mc_fit){0};
     int status = split_create(&split, kernel, err);
-    if (status == 0) {
-        bool started = start(&split) == 0;
-        fit->reason = started ? STOP_REACHED : STOP_STALLED;
-        status = (started && run(&split, goal->epsilon, monitor, fit, err) < 0) ||
-                         give_back(&split, err) < 0
-                     ? -1
-                     : 0;
-    }
-    if (status == 0) {
+    if (status == 0 && start(&split) == 0) {
+        status = solve(&split, goal->epsilon, monitor, fit, err);
+    } else if (status == 0) {
+        fit->reason = STOP_STALLED;
+        give_back(&split);
         status = certify(&split, fit, err);
     }
     if (status < 0) {

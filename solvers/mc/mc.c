@@ -311,12 +311,15 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
     if (mc_kernel_solve(mc->kernel, &goal, monitor, fit, err) < 0) {
         return -1;
     }
+    if (!mc_kernel_is_slow(mc->kernel) || !is_unfinished(fit, goal.epsilon)) {
+        return 0;
+    }
+    if (go_on(mc, run_split, &goal, monitor, fit, err) < 0) {
+        return -1;
+    }
     goal.patient = true;
-    return mc_kernel_is_slow(mc->kernel) && is_unfinished(fit, goal.epsilon) &&
-                   (go_on(mc, run_split, &goal, monitor, fit, err) < 0 ||
-                    (is_unfinished(fit, goal.epsilon) &&
-                     go_on(mc, run_kernel, &goal, monitor, fit, err) < 0))
-               ? -1
+    return is_unfinished(fit, goal.epsilon) && fit->reason != STOP_ROUNDING
+               ? go_on(mc, run_kernel, &goal, monitor, fit, err)
                : 0;
 }
 
