@@ -245,14 +245,12 @@ static int ascend(struct mc_active *active, struct mc_round *round, struct error
     return 0;
 }
 
-/* Without effects between classes each is a problem of its own. */
-static size_t count_parts(const struct mc_active *active) {
-    const struct mc_shape *shape = &active->task->shape;
+size_t mc_active_parts(const struct mc_shape *shape) {
     return shape->form->relative || shape->form->centred ? 1 : shape->k;
 }
 
 int mc_active_run(struct mc_active *active, struct mc_round *round, struct error *err) {
-    size_t parts = count_parts(active);
+    size_t parts = mc_active_parts(&active->task->shape);
     round->gain = 0;
     round->size = 0;
     round->crowded = false;

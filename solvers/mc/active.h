@@ -16,6 +16,9 @@
 
 #include <stdbool.h>
 
+/* How many problems there are: without effects between classes each is one of its own. */
+size_t mc_active_parts(const struct mc_shape *shape);
+
 /* Most free variables at a time. */
 enum { MC_ACTIVE_MOST = 4096 };
 

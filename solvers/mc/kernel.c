@@ -86,7 +86,7 @@ static int run_round(struct mc_kernel *kernel, const struct monitor *monitor, st
         mc_active_run(kernel->active, &round, err) < 0) {
         return -1;
     }
-    kernel->rounds_work += mc_kernel_round_work((double)round.size);
+    kernel->rounds_work += mc_kernel_round_work(kernel, (double)round.size);
     course->set = false;
     course->round = !round.crowded && round.gain > ROUND_GAIN * fabs(kernel->dual);
     return 0;

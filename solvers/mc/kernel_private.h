@@ -83,7 +83,7 @@ enum { MC_ROUNDS_WORTH = 4 };
 
 /* What a round of the active-set method costs with `size` free variables, in multiplications of a
  * sweep; INFINITY where that is more than it can take. */
-double mc_kernel_round_work(double size);
+double mc_kernel_round_work(const struct mc_kernel *kernel, double size);
 
 /* ---- operator splitting (kernel_split.c) ---- */
 

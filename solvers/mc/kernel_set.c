@@ -378,11 +378,11 @@ static size_t count_free(const struct mc_shape *shape, size_t y, double cap, con
     return n_free;
 }
 
-/* Beyond MC_ACTIVE_MOST the count is not complete. */
+/* Beyond what rounds can take the count is not complete. */
 static double count_all_free(struct inner *inner) {
     struct mc_kernel *kernel = inner->kernel;
-    size_t n_free = 0;
-    for (size_t a = 0; a < inner->m && n_free <= MC_ACTIVE_MOST; a++) {
+    size_t n_free = 0, most = mc_active_parts(&kernel->task->shape) * MC_ACTIVE_MOST;
+    for (size_t a = 0; a < inner->m && n_free <= most; a++) {
         size_t i = kernel->set[a], y = kernel->task->y[i];
         inner_scores(inner, a);
         mc_alpha_load(&kernel->alpha, i, kernel->row);
@@ -392,8 +392,9 @@ static double count_all_free(struct inner *inner) {
     return (double)n_free;
 }
 
-double mc_kernel_round_work(double size) {
-    return size <= MC_ACTIVE_MOST ? ROUND_WORK * size * size * size : INFINITY;
+double mc_kernel_round_work(const struct mc_kernel *kernel, double size) {
+    double parts = (double)mc_active_parts(&kernel->task->shape), each = size / parts;
+    return each <= MC_ACTIVE_MOST ? parts * ROUND_WORK * each * each * each : INFINITY;
 }
 
 /* How the gap of a set has come down. */
@@ -420,7 +421,8 @@ static enum mc_kernel_end look(struct inner *inner, struct descent *descent, dou
     if (descent->sweeps < 2) {
         return MC_SET_LEFT;
     }
-    double round = mc_kernel_round_work(count_all_free(inner)), left = need * inner->work;
+    double round = mc_kernel_round_work(inner->kernel, count_all_free(inner));
+    double left = need * inner->work;
     double split = inner->kernel->split_work, all = inner->kernel->work + descent->work;
     if (round <= MC_ROUNDS_WORTH * split) {
         return round < descent->work && round < left ? MC_SET_SLOW : MC_SET_LEFT;
