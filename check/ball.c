@@ -175,9 +175,15 @@ bool ball_at_most(struct ball a, struct ball b) {
     return equal || ball_compare(a, b) < 0;
 }
 
+/* From end to end: where neither holds the other the middle moves towards b by what the radius grows. */
 struct ball ball_join(struct ball a, struct ball b) {
-    double apart = fabs(dd_add(a.m, dd_negative(b.m)).hi) * BALL_UP;
-    return ball_make(a.m, fmax(a.r, apart + b.r));
+    struct dd way = dd_add(b.m, dd_negative(a.m));
+    double apart = fabs(way.hi) * BALL_UP;
+    if (!(apart + b.r > a.r) || !(apart + a.r > b.r)) {
+        return ball_make(a.r < b.r ? b.m : a.m, fmax(a.r, b.r));
+    }
+    double r = (apart + a.r + b.r) / 2 * BALL_UP, move = way.hi < 0 ? a.r - r : r - a.r;
+    return ball_make(dd_add(a.m, (struct dd){move, 0}), r);
 }
 
 struct ball ball_positive(struct ball a) {
@@ -186,7 +192,8 @@ struct ball ball_positive(struct ball a) {
     if (side != 0 || ball_is_zero(a)) {
         return side > 0 ? a : zero;
     }
-    return (struct ball){{ball_most(a) / 2, 0}, ball_most(a) / 2 * BALL_UP};
+    double half = fmax(0, ball_high(a)) / 2;
+    return (struct ball){{half, 0}, half * BALL_UP};
 }
 
 struct ball ball_absolute(struct ball a) {

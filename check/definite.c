@@ -22,10 +22,39 @@ bool definite_always(const struct kernel *kernel) {
     }
 }
 
-struct result {
-    double shift;
-    bool found, symmetric;
+enum { BLOCK = 64, LANES = 4 };
+
+/* A matrix that is to be factored, with a shift of its diagonal: unit * shape (m). */
+struct matrix {
+    struct definite *definite;
+    const struct points *points;
+    struct threads *threads;
+    bool (*factor)(struct matrix *matrix);
+    double *shape;            /* (m) */
+    double unit, least, most; /* the least is what the arithmetic needs */
+    double near;              /* the ratio at which two units are one */
+    double largest;           /* diagonal entry of all training rows */
+    double lost;              /* the most that a factorisation may have hidden */
+    struct dd *K, *L;         /* (m, m), the lower halves */
+    long double *rough;       /* (m, m) L */
+    double *x;                /* (workers, width) */
+    double *error; /* (m) bound of what the entries of a row are off by, squared and summed */
+    size_t first;  /* column of the block at hand */
 };
+
+/* ---- entries ---- */
+
+static bool is_symmetric(const struct definite *definite, const struct points *points) {
+    bool symmetric = true;
+    for (size_t i = 0; symmetric && i < definite->m; i++) {
+        for (size_t j = 0; symmetric && j < i; j++) {
+            struct ball lower = points_kernel(points, definite->point[i], NULL, definite->point[j]);
+            struct ball upper = points_kernel(points, definite->point[j], NULL, definite->point[i]);
+            symmetric = lower.m.hi == upper.m.hi;
+        }
+    }
+    return symmetric;
+}
 
 /* The largest diagonal entry of all training rows. */
 static double largest_own(const struct points *points) {
@@ -36,148 +65,113 @@ static double largest_own(const struct points *points) {
     return largest;
 }
 
-/* The largest shift that rounding excuses, over that entry and the number of points: values in a file were
- * rounded when they were written, and again to float. */
-static double largest_unit(const struct points *points, size_t m) {
-    double rows = (double)points->n / (double)m;
+/* The largest shift that rounding excuses, over that entry: values in a file were rounded when they were
+ * written, and again to float. */
+static double largest_unit(const struct points *points) {
+    double rows = (double)points->n;
     return rows * (points->kernel.type == KERNEL_PRECOMPUTED ? FLT_EPSILON : 2 * DBL_EPSILON);
+}
+
+/* Where it costs nothing the shift is all that rounding excuses. */
+static double shift_of(const struct matrix *matrix, size_t i) {
+    const double *cost = matrix->definite->cost;
+    return cost && cost[i] == 0 ? matrix->most * matrix->largest : matrix->unit * matrix->shape[i];
 }
 
 /* ---- in double-double ---- */
 
-/* The lower half of the matrix. Returns whether the upper one is the same; *error: the sum of the squares of
- * the radii, twice. */
-static bool fill(const struct points *points, const uint32_t *used, size_t m, double *x,
-                 struct dd *K, double *error) {
-    bool symmetric = true, stored = points->kernel.type == KERNEL_PRECOMPUTED;
-    for (size_t i = 0; i < m; i++) {
-        points_load(points, used[i], x);
-        for (size_t j = 0; j <= i; j++) {
-            struct ball value = points_kernel(points, used[i], x, used[j]);
-            K[i * m + j] = value.m;
-            *error += 2 * value.r * value.r;
-            if (stored) { /* x does not count */
-                symmetric =
-                    symmetric && value.m.hi == points_kernel(points, used[j], x, used[i]).m.hi;
-            }
+/* L_ij less the products of rows i and j before column j, for LANES rows from i on, at once: each of them
+ * waits for itself. */
+static void subtract_products(const struct dd *L, size_t m, size_t i, size_t j,
+                              struct dd left[LANES]) {
+    const struct dd *row[LANES], *other = L + j * m;
+    for (size_t lane = 0; lane < LANES; lane++) {
+        row[lane] = L + (i + lane < m ? i + lane : m - 1) * m;
+        left[lane] = row[lane][j];
+    }
+    for (size_t k = 0; k < j; k++) {
+        for (size_t lane = 0; lane < LANES; lane++) {
+            struct dd product = dd_multiply(row[lane][k], other[k]);
+            left[lane] = dd_add(left[lane], dd_negative(product));
         }
     }
-    return symmetric;
 }
 
 /* Factors the lower half of L in place; false where a pivot is not above 0. */
-static bool factor(struct dd *L, size_t m) {
+static bool factor_plain(struct dd *L, size_t m) {
     for (size_t j = 0; j < m; j++) {
-        for (size_t i = j; i < m; i++) {
-            struct dd sum = L[i * m + j];
-            for (size_t k = 0; k < j; k++) {
-                sum = dd_add(sum, dd_negative(dd_multiply(L[i * m + k], L[j * m + k])));
-            }
-            if (i == j && !(sum.hi > 0)) {
+        for (size_t i = j; i < m; i += LANES) {
+            struct dd left[LANES];
+            subtract_products(L, m, i, j, left);
+            if (i == j && !(left[0].hi > 0)) {
                 return false;
             }
-            if (i == j) {
-                double root = sqrt(sum.hi);
-                struct dd rest = dd_add(sum, dd_negative(dd_two_product(root, root)));
-                L[j * m + j] = dd_quick_sum(root, rest.hi / (2 * root));
-            } else {
-                L[i * m + j] = dd_divide(sum, L[j * m + j]);
+            L[j * m + j] = i == j ? dd_root(left[0]) : L[j * m + j];
+            for (size_t lane = i == j; lane < LANES && i + lane < m; lane++) {
+                L[(i + lane) * m + j] = dd_divide(left[lane], L[j * m + j]);
             }
         }
     }
     return true;
 }
 
-static bool try_shift(const struct dd *K, struct dd *L, size_t m, double shift) {
-    memcpy(L, K, m * m * sizeof *L);
-    for (size_t i = 0; i < m; i++) {
-        L[i * m + i] = dd_add(L[i * m + i], (struct dd){shift, 0});
-    }
-    return factor(L, m);
-}
-
-/* A matrix of floats may want a shift that the bounds show: it is brought within 2^(1/4) of the least. */
-enum { HALVINGS = 3 };
-
 /* What comes out is the factorisation of a matrix that differs from the one that went in by no more than
  * (m + 1) units of 2^-100 times its trace, in norm (Higham 2002, theorem 10.3), and that from the true
- * one by the radii: the shift is lifted by both. */
-static int shift_exactly(const struct points *points, const uint32_t *used, size_t m,
-                         struct result *result, struct error *err) {
-    struct dd *K = memory_array(2 * m + 1, m * sizeof *K, "a check of the kernel matrix", err);
-    double *x = memory_array(points->width, sizeof *x, "a row", err), error = 0;
-    if (!K || !x) {
-        free(K);
-        free(x);
-        return -1;
+ * one by the radii. */
+static bool factor_exactly(struct matrix *matrix) {
+    size_t m = matrix->definite->m;
+    double trace = 0;
+    memcpy(matrix->L, matrix->K, m * m * sizeof *matrix->L);
+    for (size_t i = 0; i < m; i++) {
+        struct dd *own = &matrix->L[i * m + i];
+        *own = dd_add(*own, (struct dd){shift_of(matrix, i), 0});
+        trace += fabs(own->hi);
     }
-    result->symmetric = fill(points, used, m, x, K, &error);
-    double unit = 0x1p-90, low = unit, largest = largest_own(points), M = (double)m;
-    double most = largest_unit(points, m);
-    struct dd *L = K + m * m;
-    for (; result->symmetric && !result->found && unit <= most;
-         unit *= unit < 0x1p-60 ? 0x1p15 : 4) {
-        result->shift = M * unit * largest;
-        result->found = try_shift(K, L, m, result->shift);
-        low = result->found ? low : unit;
-    }
-    double high = result->shift / (M * largest);
-    for (int halving = 0; result->found && high > 0x1p-60 && halving < HALVINGS; halving++) {
-        double middle = sqrt(low * high);
-        if (try_shift(K, L, m, M * middle * largest)) {
-            high = middle;
-            result->shift = M * middle * largest;
-        } else {
-            low = middle;
+    matrix->lost = fmax(matrix->lost, ((double)m + 1) * 0x1p-98 * trace);
+    return factor_plain(matrix->L, m);
+}
+
+/* The lower half of K. */
+static void fill_exactly(struct matrix *matrix) {
+    const struct definite *definite = matrix->definite;
+    for (size_t i = 0; i < definite->m; i++) {
+        points_load(matrix->points, definite->point[i], matrix->x);
+        matrix->error[i] = 0;
+        for (size_t j = 0; j <= i; j++) {
+            struct ball value =
+                points_kernel(matrix->points, definite->point[i], matrix->x, definite->point[j]);
+            matrix->K[i * definite->m + j] = value.m;
+            matrix->error[i] += 2 * value.r * value.r;
         }
     }
-    result->shift += (M + 1) * 0x1p-98 * M * (largest + result->shift) + 2 * sqrt(error);
-    free(K);
-    free(x);
-    return 0;
 }
 
 /* ---- in long double, where points are many ---- */
 
-enum { BLOCK = 64, LANES = 4 };
-
-struct work {
-    const struct points *points;
-    const uint32_t *used;
-    size_t m;
-    long double *L; /* (m, m), the lower half */
-    double *x;      /* (workers, width) */
-    double *error;  /* (m) bound of what the entries of a row are off by, squared and summed */
-    bool *uneven;   /* (m) the upper half has other entries */
-    size_t first;   /* column of the block at hand */
-};
-
 /* Row i of the lower half, rounded. */
 static void fill_row(void *argument, size_t i, size_t worker) {
-    const struct work *work = argument;
-    const struct points *points = work->points;
-    double *x = work->x + worker * points->width;
-    long double *row = work->L + i * work->m;
-    bool stored = points->kernel.type == KERNEL_PRECOMPUTED;
-    points_load(points, work->used[i], x);
-    work->error[i] = 0;
-    work->uneven[i] = false;
+    const struct matrix *matrix = argument;
+    const struct points *points = matrix->points;
+    const uint32_t *point = matrix->definite->point;
+    double *x = matrix->x + worker * points->width;
+    long double *row = matrix->rough + i * matrix->definite->m;
+    points_load(points, point[i], x);
+    matrix->error[i] = 0;
     for (size_t j = 0; j <= i; j++) {
-        struct ball value = points_kernel(points, work->used[i], x, work->used[j]);
+        struct ball value = points_kernel(points, point[i], x, point[j]);
         row[j] = (long double)value.m.hi + value.m.lo;
         double off = value.r + (double)LDBL_EPSILON * fabs(value.m.hi);
-        work->error[i] += 2 * off * off;
-        if (stored && value.m.hi != points_kernel(points, work->used[j], x, work->used[i]).m.hi) {
-            work->uneven[i] = true;
-        }
+        matrix->error[i] += 2 * off * off;
     }
+    row[i] += shift_of(matrix, i);
 }
 
 /* Entries first .. end of row i, those before them known; false where a pivot is not above 0. */
-static bool factor_row(const struct work *work, size_t i, size_t first, size_t end) {
-    long double *row = work->L + i * work->m;
+static bool factor_row(const struct matrix *matrix, size_t i, size_t first, size_t end) {
+    size_t m = matrix->definite->m;
+    long double *row = matrix->rough + i * m;
     for (size_t j = first; j < end && j <= i; j++) {
-        const long double *other = work->L + j * work->m;
+        const long double *other = matrix->rough + j * m;
         long double sum[LANES] = {0}, rest = 0;
         size_t k = 0;
         for (; k + LANES <= j; k += LANES) {
@@ -202,78 +196,161 @@ static bool factor_row(const struct work *work, size_t i, size_t first, size_t e
 
 static void factor_below(void *argument, size_t task, size_t worker) {
     (void)worker;
-    const struct work *work = argument;
-    factor_row(work, work->first + BLOCK + task, work->first, work->first + BLOCK);
+    const struct matrix *matrix = argument;
+    factor_row(matrix, matrix->first + BLOCK + task, matrix->first, matrix->first + BLOCK);
 }
 
-static bool factor_blocks(struct work *work, struct threads *threads) {
-    for (work->first = 0; work->first < work->m; work->first += BLOCK) {
-        size_t end = work->first + BLOCK;
-        for (size_t i = work->first; i < end && i < work->m; i++) {
-            if (!factor_row(work, i, work->first, end)) {
+/* The same theorem, with the units of long double and sums in LANES: up to some thousands of points no more
+ * is lost than what trainers, whose matrices are of doubles, have paid for. */
+static bool factor_roughly(struct matrix *matrix) {
+    size_t m = matrix->definite->m;
+    double trace = 0, M = (double)m;
+    threads_run(matrix->threads, m, fill_row, matrix);
+    for (size_t i = 0; i < m; i++) {
+        trace += (double)fabsl(matrix->rough[i * m + i]);
+    }
+    double lost = (M / LANES + 12) * ((double)LDBL_EPSILON / 2) * trace * (1 + M * 0x1p-52);
+    matrix->lost = fmax(matrix->lost, lost);
+    for (matrix->first = 0; matrix->first < m; matrix->first += BLOCK) {
+        size_t end = matrix->first + BLOCK;
+        for (size_t i = matrix->first; i < end && i < m; i++) {
+            if (!factor_row(matrix, i, matrix->first, end)) {
                 return false;
             }
         }
-        if (end < work->m) {
-            threads_run(threads, work->m - end, factor_below, work);
+        if (end < m) {
+            threads_run(matrix->threads, m - end, factor_below, matrix);
         }
     }
     return true;
 }
 
-static void try_shifts(struct work *work, struct threads *threads, struct result *result) {
-    size_t m = work->m;
-    const double rounding = (double)LDBL_EPSILON;
-    double unit = 4 * rounding, most = largest_unit(work->points, m), M = (double)m;
-    double largest = largest_own(work->points), error = 0;
-    for (; result->symmetric && !result->found && unit <= most; unit *= 0x1p5) {
-        double trace = 0;
-        threads_run(threads, m, fill_row, work);
-        error = 0;
-        for (size_t i = 0; i < m; i++) {
-            trace += (double)fabsl(work->L[i * m + i]);
-            error += work->error[i];
-            result->symmetric = result->symmetric && !work->uneven[i];
-        }
-        result->shift = M * unit * largest;
-        for (size_t i = 0; i < m; i++) {
-            work->L[i * m + i] += result->shift;
-        }
-        result->found = result->symmetric && factor_blocks(work, threads);
-        result->shift += (M + 8) * (rounding / 2) * (trace + M * result->shift) * (1 + M * 0x1p-52);
-    }
-    result->shift += 2 * sqrt(error);
+/* ---- the least shift ---- */
+
+/* A matrix of floats may want a shift that the bounds show: it is brought near the least. What is below
+ * NOTHING no bound shows. */
+static const double NEAR = 1.01, NOT_FAR = 1.25, NOTHING = 0x1p-60;
+
+static bool works(struct matrix *matrix, double unit) {
+    matrix->unit = unit;
+    return matrix->factor(matrix);
 }
 
-/* The same theorem, with the units of long double: up to some thousands of points no more is lost than
- * what trainers, whose matrices are of doubles, have paid for. */
-static int shift_roughly(const struct points *points, const uint32_t *used, size_t m,
-                         struct threads *threads, struct result *result, struct error *err) {
-    size_t workers = threads_count(threads);
-    struct work work = {.points = points, .used = used, .m = m};
-    work.L = memory_array(m, m * sizeof *work.L, "a check of the kernel matrix", err);
-    work.x = memory_array(workers, points->width * sizeof *work.x, "rows", err);
-    work.error = memory_array(m, sizeof *work.error, "rows", err);
-    work.uneven = memory_array(m, sizeof *work.uneven, "rows", err);
-    bool ready = work.L && work.x && work.error && work.uneven;
-    if (ready) {
-        try_shifts(&work, threads, result);
+/* Units of a shape: `high` works, and `low` does not, or is as low as it goes. */
+struct bracket {
+    double low, high;
+};
+
+/* By bisection of the logarithm, to a ratio of `near`. */
+static void narrow(struct matrix *matrix, struct bracket *bracket, double near) {
+    while (bracket->high > NOTHING && bracket->high > near * bracket->low) {
+        double middle = sqrt(bracket->low) * sqrt(bracket->high);
+        *(works(matrix, middle) ? &bracket->high : &bracket->low) = middle;
     }
-    free(work.L);
-    free(work.x);
-    free(work.error);
-    free(work.uneven);
-    return ready ? 0 : -1;
 }
 
-int definite_shift(const struct points *points, const uint32_t *used, size_t m,
-                   struct threads *threads, double *shift, bool *found, bool *symmetric,
+/* False where no unit that is excused works. */
+static bool find_bracket(struct matrix *matrix, struct bracket *bracket) {
+    *bracket = (struct bracket){fmin(matrix->least, matrix->most), matrix->most};
+    if (works(matrix, bracket->low)) {
+        bracket->high = bracket->low;
+    }
+    bool found = bracket->low == bracket->high || works(matrix, bracket->high);
+    if (found) {
+        narrow(matrix, bracket, NOT_FAR);
+    }
+    return found;
+}
+
+/* Shifts of one size, or of a part of each point's own value, but not of next to nothing: that may be 0. */
+static void set_shape(struct matrix *matrix, bool own) {
+    const double small = 0x1p-20;
+    const struct definite *definite = matrix->definite;
+    for (size_t i = 0; i < definite->m; i++) {
+        double value = ball_most(points_own(matrix->points, definite->point[i]));
+        double size = own ? fmax(value, small * matrix->largest) : matrix->largest;
+        matrix->shape[i] = size / definite->copies[i];
+    }
+}
+
+static double cost_of(const struct matrix *matrix, double unit) {
+    const struct definite *definite = matrix->definite;
+    double cost = 0;
+    for (size_t i = 0; definite->cost && i < definite->m; i++) {
+        cost += unit * matrix->shape[i] * definite->cost[i];
+    }
+    return cost;
+}
+
+/* Finds the shape that costs less, and its unit. */
+static void find_shift(struct matrix *matrix) {
+    struct definite *definite = matrix->definite;
+    double costs[2] = {INFINITY, INFINITY}, error = 0;
+    struct bracket found[2];
+    for (int own = 0; own < (definite->cost ? 2 : 1); own++) {
+        set_shape(matrix, own == 1);
+        if (find_bracket(matrix, &found[own])) {
+            definite->found = true;
+            costs[own] = fmin(cost_of(matrix, found[own].high), DBL_MAX);
+            if (found[own].high <= fmax(NOTHING, matrix->least)) {
+                break; /* nothing is to be gained */
+            }
+        }
+    }
+    if (!definite->found) {
+        return;
+    }
+    int best = costs[1] < costs[0];
+    set_shape(matrix, best == 1);
+    narrow(matrix, &found[best], matrix->near);
+    for (size_t i = 0; i < definite->m; i++) {
+        error += matrix->error[i];
+    }
+    /* what was factored is not quite the matrix */
+    double off = (matrix->lost + 2 * sqrt(error)) * (1 + (double)definite->m * 0x1p-50);
+    for (size_t i = 0; i < definite->m; i++) {
+        definite->shift[i] = found[best].high * matrix->shape[i] + off;
+    }
+}
+
+int definite_shift(struct definite *definite, const struct points *points, struct threads *threads,
                    struct error *err) {
-    struct result result = {.symmetric = true};
-    int status = m <= DEFINITE_EXACT ? shift_exactly(points, used, m, &result, err)
-                                     : shift_roughly(points, used, m, threads, &result, err);
-    *shift = result.shift;
-    *found = result.found;
-    *symmetric = result.symmetric;
-    return status;
+    size_t m = definite->m, workers = threads_count(threads);
+    bool exactly = m <= DEFINITE_EXACT;
+    double M = (double)m;
+    struct matrix matrix = {.definite = definite, .points = points, .threads = threads};
+    definite->found = false;
+    definite->symmetric =
+        points->kernel.type != KERNEL_PRECOMPUTED || is_symmetric(definite, points);
+    if (m == 0 || !definite->symmetric) {
+        definite->found = m == 0;
+        return 0;
+    }
+    matrix.factor = exactly ? factor_exactly : factor_roughly;
+    matrix.near = exactly ? NEAR : NOT_FAR;
+    matrix.least = M * (exactly ? 0x1p-90 : 4 * (double)LDBL_EPSILON);
+    matrix.x = memory_array(workers, points->width * sizeof *matrix.x, "rows", err);
+    matrix.shape = memory_array(m, 2 * sizeof *matrix.shape, "rows", err);
+    if (exactly) {
+        matrix.K = memory_array(2 * m, m * sizeof *matrix.K, "a check of the kernel matrix", err);
+    } else {
+        matrix.rough =
+            memory_array(m, m * sizeof *matrix.rough, "a check of the kernel matrix", err);
+    }
+    bool ready = matrix.x && matrix.shape && (matrix.K || matrix.rough);
+    if (ready) {
+        matrix.error = matrix.shape + m;
+        matrix.L = exactly ? matrix.K + m * m : NULL;
+        if (exactly) {
+            fill_exactly(&matrix);
+        }
+        matrix.largest = largest_own(points);
+        matrix.most = largest_unit(points);
+        find_shift(&matrix);
+    }
+    free(matrix.x);
+    free(matrix.shape);
+    free(matrix.K);
+    free(matrix.rough);
+    return ready ? 0 : -1;
 }

@@ -18,11 +18,23 @@ enum {
     DEFINITE_MOST = 6000   /* and in long double; no trainer certifies more of such a kernel */
 };
 
-/* Finds by Cholesky's factorisation a *shift, among those that rounding excuses, such that the matrix of
- * m points, m at most DEFINITE_MOST, with `shift` added to its diagonal is positive semidefinite;
- * *found: there is one. *symmetric: the matrix is. */
-int definite_shift(const struct points *points, const uint32_t *used, size_t m,
-                   struct threads *threads, double *shift, bool *found, bool *symmetric,
+/* Points whose kernel matrix is looked at, m of them, at most DEFINITE_MOST. */
+struct definite {
+    size_t m;
+    const uint32_t *point; /* (m) */
+    const double
+        *copies;        /* (m) how many each stands for, 1 or more: its shift is divided by them */
+    const double *cost; /* (m) what a shift of 1 takes from the bounds, at each; NULL: ... */
+    double *
+        shift; /* (m) ... it is the same for all. Found: makes the matrix positive semidefinite on its diagonal */
+    bool found;     /* there is such a shift, among those that rounding excuses */
+    bool symmetric; /* the matrix is */
+};
+
+/* Finds by Cholesky's factorisation a shift, nearly the least: of one size for all points or, if that costs
+ * less, of one part of each point's own value. The caller has filled in all but what is found, and has the
+ * room for it. */
+int definite_shift(struct definite *definite, const struct points *points, struct threads *threads,
                    struct error *err);
 
 #endif

@@ -15,7 +15,7 @@ static struct ball *make_balls(size_t n, size_t k, struct error *err) {
 int function_of_model(struct function *f, const struct model *model, const struct points *points,
                       double constant, struct error *err) {
     size_t k = model->n_outputs, d = model->n_columns;
-    *f = (struct function){.k = k, .norm = ball_of(0), .squares = ball_of(0)};
+    *f = (struct function){.k = k, .norm = ball_of(0)};
     f->scores = make_balls(points->n, k, err);
     f->bias = model->bias ? make_balls(1, k, err) : NULL;
     if (model->weights) {
@@ -45,7 +45,7 @@ int function_of_model(struct function *f, const struct model *model, const struc
 }
 
 int function_create(struct function *g, const struct points *points, size_t k, struct error *err) {
-    *g = (struct function){.k = k, .norm = ball_of(0), .squares = ball_of(0)};
+    *g = (struct function){.k = k, .norm = ball_of(0)};
     g->coefficients = make_balls(points->n, k, err);
     return g->coefficients ? 0 : -1;
 }
@@ -196,12 +196,10 @@ static void evaluate_block(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* Adds the squares of a row's coefficients; returns whether any is not 0. */
-static bool add_squares(struct function *function, const struct ball *row) {
+static bool any_of(const struct function *function, const struct ball *row) {
     bool any = false;
     for (size_t c = 0; row && c < function->k; c++) {
         any = any || !ball_is_zero(row[c]);
-        function->squares = ball_add(function->squares, ball_multiply(row[c], row[c]));
     }
     return any;
 }
@@ -217,8 +215,7 @@ static int evaluate_kernel(struct function *f, struct function *g, const struct 
     work.sums = memory_array(workers, 2 * f->k * sizeof *work.sums, "scores", err);
     int status = work.used && work.f_norm && work.g_norm && work.x && work.sums ? 0 : -1;
     for (size_t p = 0; status == 0 && p < n; p++) {
-        bool of_f = add_squares(f, f->coefficients + p * f->k);
-        if (add_squares(g, row_of_g(&work, p)) || of_f) {
+        if (any_of(f, f->coefficients + p * f->k) || any_of(g, row_of_g(&work, p))) {
             work.used[work.n_used++] = (uint32_t)p;
         }
     }

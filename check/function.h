@@ -18,7 +18,6 @@ struct function {
     struct ball *coefficients; /* of f, kernels: (n_all, k); of g: (n, k) */
     struct ball *bias;         /* (k) added to the scores; NULL: nothing is */
     struct ball norm;          /* |f|^2, or |g|^2, with the part of a constant feature */
-    struct ball squares;       /* sum of the squares of the coefficients, kernels only */
     struct ball *scores;       /* (n, k), with bias; of g only where they are wanted */
 };
 

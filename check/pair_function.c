@@ -51,11 +51,11 @@ static int compare_pairs(const void *a, const void *b) {
     return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : (x->q > y->q) - (x->q < y->q);
 }
 
-/* Each pair once, with p < q. Returns how many are left. */
-static size_t merge(struct point_pair *pair, size_t n) {
+/* Each pair once, with p < q, and points of equal rows as one. Returns how many are left. */
+static size_t merge(const struct points *points, struct point_pair *pair, size_t n) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        struct point_pair own = pair[i];
+        struct point_pair own = {points->first[pair[i].p], points->first[pair[i].q], pair[i].b};
         if (own.p > own.q) {
             own = (struct point_pair){own.q, own.p, ball_negative(own.b)};
         }
@@ -162,7 +162,7 @@ int pair_function_evaluate(const struct pair_kernel *kernel, struct point_pair *
                            struct ball *norm, struct error *err) {
     size_t n = kernel->points->n_all, workers = threads_count(kernel->threads);
     struct margins_work work = {.kernel = kernel, .pair = pair, .visitor = visitor};
-    work.n_pairs = merge(pair, n_pairs);
+    work.n_pairs = merge(kernel->points, pair, n_pairs);
     work.sum = memory_array(workers, n * sizeof *work.sum, "margins", err);
     work.row = memory_array(workers, 2 * n * sizeof *work.row, "margins", err);
     work.norm = memory_zeros(n, 2 * sizeof *work.norm, "margins", err);

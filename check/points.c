@@ -84,41 +84,12 @@ void points_load(const struct points *points, size_t p, double *x) {
     data_row_dense(data, row, points->width, x);
 }
 
-/* ---- which vector is which row ---- */
+/* ---- matrices in files ---- */
 
-static int match_vectors(struct points *points, struct error *err) {
-    size_t room = memory_room(0, 2 * points->n + 2);
-    uint32_t *table = memory_zeros(room, sizeof *table, "rows", err); /* 1 + row */
-    if (!table) {
-        return -1;
-    }
-    for (size_t i = 0; i < points->n; i++) {
-        size_t at = (size_t)hash_row(points->rows, i) & (room - 1);
-        while (table[at] && !rows_equal(points->rows, i, points->rows, table[at] - 1)) {
-            at = (at + 1) & (room - 1);
-        }
-        table[at] = table[at] ? table[at] : (uint32_t)(i + 1);
-    }
-    for (size_t v = 0; v < points->vectors->n_rows; v++) {
-        size_t at = (size_t)hash_row(points->vectors, v) & (room - 1);
-        while (table[at] && !rows_equal(points->vectors, v, points->rows, table[at] - 1)) {
-            at = (at + 1) & (room - 1);
-        }
-        if (table[at]) {
-            points->point[v] = table[at] - 1;
-        } else {
-            points->vector[points->n_all - points->n] = (uint32_t)v;
-            points->point[v] = (uint32_t)points->n_all++;
-        }
-    }
-    free(table);
-    return 0;
-}
-
-/* Precomputed: rows are known by their serials. */
-static int match_serials(struct points *points, struct error *err) {
+/* The rows by their serials. */
+static int index_serials(struct points *points, struct error *err) {
     size_t n = points->n;
-    const struct data *rows = points->rows, *vectors = points->vectors;
+    const struct data *rows = points->rows;
     points->row_of = memory_array(n + 1, sizeof *points->row_of, "rows", err);
     if (!points->row_of) {
         return -1;
@@ -131,6 +102,70 @@ static int match_serials(struct points *points, struct error *err) {
         }
         points->row_of[serial] = (uint32_t)i;
     }
+    return 0;
+}
+
+static struct ball stored_value(const struct points *points, size_t p, size_t q) {
+    const struct data *rows = points->rows;
+    uint64_t column = rows->serial[q] - 1; /* from 0 on, as columns are */
+    if (!rows->row_start) {
+        return ball_of(
+            column < rows->n_features ? (double)rows->value[p * rows->n_features + column] : 0);
+    }
+    uint64_t low = rows->row_start[p], end = rows->row_start[p + 1], high = end;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        *(rows->column[middle] < column ? &low : &high) = middle + (rows->column[middle] < column);
+    }
+    return ball_of(low < end && rows->column[low] == column ? (double)rows->value[low] : 0);
+}
+
+/* ---- which rows are one, and which vector is which row ---- */
+
+/* Whether training rows i and j are one point. */
+static bool points_equal(const struct points *points, size_t i, size_t j) {
+    bool equal = rows_equal(points->rows, i, points->rows, j);
+    for (size_t p = 0; equal && points->row_of && p < points->n; p++) {
+        equal = stored_value(points, p, i).m.hi == stored_value(points, p, j).m.hi;
+    }
+    return equal;
+}
+
+/* A table of the training rows by their hash: 1 + the first of those that are equal. */
+static uint32_t *index_rows(struct points *points, size_t room, struct error *err) {
+    uint32_t *table = memory_zeros(room, sizeof *table, "rows", err);
+    for (size_t i = 0; table && i < points->n; i++) {
+        size_t at = (size_t)hash_row(points->rows, i) & (room - 1);
+        while (table[at] && !points_equal(points, i, table[at] - 1)) {
+            at = (at + 1) & (room - 1);
+        }
+        table[at] = table[at] ? table[at] : (uint32_t)(i + 1);
+        points->first[i] = table[at] - 1;
+    }
+    return table;
+}
+
+static int match_vectors(struct points *points, const uint32_t *table, size_t room) {
+    for (size_t v = 0; v < points->vectors->n_rows; v++) {
+        size_t at = (size_t)hash_row(points->vectors, v) & (room - 1);
+        while (table[at] && !rows_equal(points->vectors, v, points->rows, table[at] - 1)) {
+            at = (at + 1) & (room - 1);
+        }
+        if (table[at]) {
+            points->point[v] = table[at] - 1;
+        } else {
+            points->vector[points->n_all - points->n] = (uint32_t)v;
+            points->first[points->n_all] = (uint32_t)points->n_all;
+            points->point[v] = (uint32_t)points->n_all++;
+        }
+    }
+    return 0;
+}
+
+/* Precomputed: rows are known by their serials. */
+static int match_serials(struct points *points, struct error *err) {
+    size_t n = points->n;
+    const struct data *vectors = points->vectors;
     for (size_t v = 0; v < vectors->n_rows; v++) {
         uint64_t serial = vectors->serial ? vectors->serial[v] : 0;
         if (serial < 1 || serial > n || points->row_of[serial] == UINT32_MAX) {
@@ -217,19 +252,6 @@ static bool has_overlaps(enum kernel_type type) {
     return type == KERNEL_MINMAX || type == KERNEL_LAPLACIAN || type == KERNEL_RATIONAL;
 }
 
-static struct ball stored_value(const struct points *points, size_t p, size_t q) {
-    uint64_t serial = points->rows->serial[q];
-    struct cursor cursor = cursor_of(points->rows, p);
-    uint32_t column;
-    float value;
-    while (cursor_next(&cursor, &column, &value)) {
-        if (column + (uint64_t)1 == serial) {
-            return ball_of((double)value);
-        }
-    }
-    return ball_of(0);
-}
-
 /* The polynomial and the sigmoid of x'z. */
 static struct ball of_product(const struct kernel *kernel, struct ball product) {
     product = ball_add(ball_multiply(ball_of(kernel->gamma), product), ball_of(kernel->coef0));
@@ -312,24 +334,28 @@ static void find_norms(struct points *points, double *x) {
 int points_create(struct points *points, const struct data *rows, const struct model *model,
                   struct error *err) {
     const struct data *vectors = &model->vectors;
-    size_t n = rows->n_rows, n_vectors = vectors->n_rows;
+    size_t n = rows->n_rows, n_vectors = vectors->n_rows, room = memory_room(0, 2 * n + 2);
     *points = (struct points){
         .rows = rows, .vectors = vectors, .kernel = model->kernel, .n = n, .n_all = n};
     points->width = larger(larger(rows->n_features, vectors->n_features), model->n_columns);
     points->vector = memory_array(n_vectors, sizeof *points->vector, "rows", err);
     points->point = memory_array(n_vectors, sizeof *points->point, "rows", err);
+    points->first = memory_array(n + n_vectors, sizeof *points->first, "rows", err);
     points->norm = memory_array(n + n_vectors, sizeof *points->norm, "rows", err);
     points->most = memory_array(n + n_vectors, sizeof *points->most, "rows", err);
     double *x = memory_array(points->width, sizeof *x, "a row", err);
-    int status = points->vector && points->point && points->norm && points->most && x ? 0 : -1;
+    int status =
+        points->vector && points->point && points->first && points->norm && points->most && x ? 0
+                                                                                              : -1;
     bool stored = points->kernel.type == KERNEL_PRECOMPUTED;
-    if (status == 0) {
-        status = stored ? match_serials(points, err) : match_vectors(points, err);
-    }
+    status = status == 0 && stored ? index_serials(points, err) : status;
+    uint32_t *table = status == 0 ? index_rows(points, room, err) : NULL;
+    status = !table ? -1 : stored ? match_serials(points, err) : match_vectors(points, table, room);
     if (status == 0 && !stored) {
         find_norms(points, x);
     }
     free(x);
+    free(table);
     if (status < 0) {
         points_free(points);
     }
@@ -339,6 +365,7 @@ int points_create(struct points *points, const struct data *rows, const struct m
 void points_free(struct points *points) {
     free(points->vector);
     free(points->point);
+    free(points->first);
     free(points->row_of);
     free(points->norm);
     free(points->most);

@@ -15,9 +15,11 @@
 struct points {
     const struct data *rows, *vectors; /* the model's; empty for a linear model */
     struct kernel kernel;
-    size_t n, n_all;   /* training rows, and all points */
-    uint32_t *vector;  /* (n_all - n) which support vector a point behind the rows is */
-    uint32_t *point;   /* (vectors) the point that each is: the first of equal rows */
+    size_t n, n_all;  /* training rows, and all points */
+    uint32_t *vector; /* (n_all - n) which support vector a point behind the rows is */
+    uint32_t *point;  /* (vectors) the point that each is: the first of equal rows */
+    uint32_t
+        *first; /* (n_all) the first point that is equal; stored: with equal rows and columns */
     uint32_t *row_of;  /* precomputed: (n + 1) row of each serial, UINT32_MAX: none; else NULL */
     struct ball *norm; /* (n_all) |x|^2, or |x|_1 for kernels that want that */
     double *most;      /* (n_all) |x| or |x|_1, rounded up */

@@ -300,20 +300,27 @@ static void add_margins(void *context, size_t i, const struct ball *F) {
     rank->loss[i] = ball_multiply(rank->cost[i], sum);
 }
 
-/* The points of pairs (n), each once. */
-static size_t list_points(const struct rank *rank, const struct point_pair *pair, size_t n,
-                          uint32_t *used) {
-    size_t all = rank->task->points.n_all, m = 0;
-    memset(used, 0, all * sizeof *used);
-    for (size_t i = 0; i < n; i++) {
-        used[pair[i].p] = used[pair[i].q] = 1;
+/* One shift for all points. */
+static int find_shift(struct task *task, double *shift, struct error *err) {
+    const struct points *points = &task->points;
+    size_t n = points->n_all;
+    uint32_t *point = memory_array(n, sizeof *point, "points", err);
+    double *ones = memory_array(n, 2 * sizeof *ones, "points", err);
+    int status = -1;
+    *shift = 0;
+    if (point && ones) {
+        struct definite definite = {.point = point, .copies = ones, .shift = ones + n};
+        for (size_t p = 0; p < n; p++) {
+            ones[p] = 1;
+            point[definite.m] = (uint32_t)p;
+            definite.m += points->first[p] == p;
+        }
+        status = task_shift(task, &definite, err);
+        *shift = definite.m > 0 ? definite.shift[0] : 0;
     }
-    for (size_t p = 0; p < all; p++) {
-        bool any = used[p] > 0;
-        used[m] = (uint32_t)p;
-        m += any;
-    }
-    return m;
+    free(point);
+    free(ones);
+    return status;
 }
 
 static int evaluate_pairs(struct rank *rank, struct point_pair *model, size_t n_model,
@@ -323,11 +330,9 @@ static int evaluate_pairs(struct rank *rank, struct point_pair *model, size_t n_
     struct pair_kernel kernel = {0};
     struct ball f, g;
     double shift = 0;
-    uint32_t *used = memory_array(task->points.n_all, sizeof *used, "points", err);
     /* the dual's pairs stand behind the model's */
     memcpy(model + n_model, rank->pair, rank->n_pairs * sizeof *model);
-    size_t m = used ? list_points(rank, model, n_model + rank->n_pairs, used) : 0;
-    int status = !used || task_shift(task, used, m, &shift, err) < 0 ||
+    int status = find_shift(task, &shift, err) < 0 ||
                          pair_kernel_create(&kernel, &task->points, task->threads, err) < 0
                      ? -1
                      : 0;
@@ -343,7 +348,6 @@ static int evaluate_pairs(struct rank *rank, struct point_pair *model, size_t n_
         }
     }
     pair_kernel_free(&kernel);
-    free(used);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "common/model/label_line.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,76 +311,133 @@ void task_close(struct task *task) {
 
 /* ---- bounds ---- */
 
-/* The points that f or g use. */
-static size_t list_used(const struct task *task, const struct function *f, const struct function *g,
-                        uint32_t *used) {
-    size_t m = 0, k = f->k;
-    for (size_t p = 0; p < task->points.n_all; p++) {
-        bool any = false;
-        for (size_t c = 0; c < k; c++) {
-            any = any || !ball_is_zero(f->coefficients[p * k + c]) ||
-                  (p < task->points.n && !ball_is_zero(g->coefficients[p * k + c]));
-        }
-        used[m] = (uint32_t)p;
-        m += any;
-    }
-    return m;
-}
-
-int task_shift(struct task *task, const uint32_t *used, size_t m, double *shift,
-               struct error *err) {
-    bool found = false, symmetric = true;
-    *shift = 0;
+int task_shift(struct task *task, struct definite *definite, struct error *err) {
+    memset(definite->shift, 0, definite->m * sizeof *definite->shift);
     if (definite_always(&task->points.kernel)) {
         return 0;
     }
-    if (m > DEFINITE_MOST) {
-        task_unknown(task, "the kernel may be indefinite, and %zu rows are too many to see", m);
+    if (definite->m > DEFINITE_MOST) {
+        task_unknown(task, "the kernel may be indefinite, and %zu rows are too many to see",
+                     definite->m);
         return 0;
     }
-    if (definite_shift(&task->points, used, m, task->threads, shift, &found, &symmetric, err) < 0) {
+    if (definite_shift(definite, &task->points, task->threads, err) < 0) {
         return -1;
     }
-    if (!found) {
+    if (!definite->found) {
         task_unknown(task, "the kernel matrix is not %s",
-                     symmetric ? "positive semidefinite" : "symmetric");
+                     definite->symmetric ? "positive semidefinite" : "symmetric");
     }
     return 0;
 }
 
-static int find_shift(struct task *task, const struct function *f, const struct function *g,
-                      double *shift, struct error *err) {
-    size_t room = f->coefficients ? task->points.n_all : 0;
-    uint32_t *used = memory_array(room, sizeof *used, "points", err);
-    if (!used) {
-        return -1;
+/* Both functions over points that are one if their rows are equal: their coefficients are summed. */
+struct joined {
+    size_t k;
+    struct ball *f, *g; /* (n_all, k) */
+    struct definite definite;
+    uint32_t *point;
+    double *copies, *cost;
+};
+
+static void join_points(struct joined *joined, const struct points *points,
+                        const struct function *f, const struct function *g) {
+    size_t k = f->k;
+    for (size_t p = 0; p < points->n_all; p++) {
+        size_t to = points->first[p];
+        bool any = false;
+        for (size_t c = 0; c < k; c++) {
+            struct ball own = f->coefficients[p * k + c];
+            struct ball other = p < points->n ? g->coefficients[p * k + c] : ball_of(0);
+            any = any || !ball_is_zero(own) || !ball_is_zero(other);
+            joined->f[to * k + c] = ball_add(joined->f[to * k + c], own);
+            joined->g[to * k + c] = ball_add(joined->g[to * k + c], other);
+        }
+        joined->copies[to] += any;
     }
-    size_t m = room > 0 ? list_used(task, f, g, used) : 0;
-    int status = task_shift(task, used, m, shift, err);
-    free(used);
+}
+
+static struct ball squares_of(const struct ball *row, size_t k) {
+    struct ball sum = ball_of(0);
+    for (size_t c = 0; c < k; c++) {
+        sum = ball_add(sum, ball_multiply(row[c], row[c]));
+    }
+    return sum;
+}
+
+/* All points, for a model may have coefficients at any. */
+static void list_points(struct joined *joined, const struct points *points) {
+    size_t m = 0, k = joined->k;
+    for (size_t p = 0; p < points->n_all; p++) {
+        joined->point[m] = (uint32_t)p;
+        joined->copies[m] = fmax(1, joined->copies[p]);
+        joined->cost[m] = ball_most(squares_of(joined->f + p * k, k)) +
+                          ball_most(squares_of(joined->g + p * k, k));
+        m += points->first[p] == p;
+    }
+    joined->definite.m = m;
+}
+
+/* What the shift adds to a norm. */
+static struct ball lift_of(const struct joined *joined, const struct ball *function) {
+    struct ball sum = ball_of(0);
+    for (size_t i = 0; i < joined->definite.m; i++) {
+        const struct ball *row = function + joined->point[i] * joined->k;
+        struct ball shift = ball_of(joined->definite.shift[i]);
+        sum = ball_add(sum, ball_multiply(shift, squares_of(row, joined->k)));
+    }
+    return sum;
+}
+
+/* What raising the kernel's diagonal adds to |f|^2 and to |g|^2. */
+static int find_lifts(struct task *task, const struct function *f, const struct function *g,
+                      struct ball lift[2], struct error *err) {
+    size_t n = task->points.n_all, k = f->k;
+    struct joined joined = {.k = k};
+    lift[0] = lift[1] = ball_of(0);
+    if (!f->coefficients || definite_always(&task->points.kernel)) {
+        return 0;
+    }
+    joined.f = memory_zeros(2 * n, k * sizeof *joined.f, "points", err);
+    joined.point = memory_array(n, sizeof *joined.point, "points", err);
+    joined.copies = memory_zeros(3 * n, sizeof *joined.copies, "points", err);
+    int status = joined.f && joined.point && joined.copies ? 0 : -1;
+    if (status == 0) {
+        joined.g = joined.f + n * k;
+        joined.cost = joined.copies + n;
+        join_points(&joined, &task->points, f, g);
+        list_points(&joined, &task->points);
+        joined.definite.point = joined.point;
+        joined.definite.copies = joined.copies;
+        joined.definite.cost = joined.cost;
+        joined.definite.shift = joined.copies + 2 * n;
+        status = task_shift(task, &joined.definite, err);
+        lift[0] = lift_of(&joined, joined.f);
+        lift[1] = lift_of(&joined, joined.g);
+    }
+    free(joined.f);
+    free(joined.point);
+    free(joined.copies);
     return status;
 }
 
 void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm) {
-    const struct ball half = ball_of(0.5), zero = ball_of(0);
+    const struct ball half = ball_of(0.5);
     task->findings->primal = ball_multiply(half, ball_positive(f_norm));
     struct ball bound = ball_subtract(linear, ball_multiply(half, ball_positive(g_norm)));
-    task->findings->dual = ball_compare(bound, zero) < 0 ? zero : ball_maximum(bound, zero);
+    task->findings->dual = ball_positive(bound);
 }
 
 int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,
                   bool with_g, struct error *err) {
-    double shift;
+    struct ball lift[2];
     if (function_evaluate(f, g, &task->points, task->constant, with_g, task->threads, err) < 0 ||
-        find_shift(task, f, g, &shift, err) < 0) {
+        find_lifts(task, f, g, lift, err) < 0) {
         return -1;
     }
-    struct ball of_f = f->norm, of_g = g->norm;
-    if (shift > 0) { /* anywhere between with and without */
-        of_f = ball_join(of_f, ball_add(of_f, ball_multiply(ball_of(shift), f->squares)));
-        of_g = ball_join(of_g, ball_add(of_g, ball_multiply(ball_of(shift), g->squares)));
-    }
-    task_bounds(task, of_f, linear, of_g);
+    /* anywhere between with and without */
+    task_bounds(task, ball_join(f->norm, ball_add(f->norm, lift[0])), linear,
+                ball_join(g->norm, ball_add(g->norm, lift[1])));
     return 0;
 }
 

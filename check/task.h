@@ -4,6 +4,7 @@
 #define CHECK_TASK_H
 
 #include "check/ball.h"
+#include "check/definite.h"
 #include "check/function.h"
 #include "check/points.h"
 #include "common/base/error.h"
@@ -75,9 +76,9 @@ int task_proof_number(const struct task *task, const char *key, double missing, 
 int task_model_number(const struct task *task, const char *key, double missing, double *number,
                       struct error *err);
 
-/* How much is added to the diagonal of the kernel matrix of these points (m) for it to be positive
- * semidefinite, where a kernel need not be: as much as its rounding may hide. */
-int task_shift(struct task *task, const uint32_t *used, size_t m, double *shift, struct error *err);
+/* How much is added to the diagonal of the kernel matrix of the points of `definite` for it to be positive
+ * semidefinite, where a kernel need not be: as much as its rounding may hide. Fills in definite->shift. */
+int task_shift(struct task *task, struct definite *definite, struct error *err);
 
 /* Sets primal = |f|^2/2 and dual = linear - |g|^2/2. */
 void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm);

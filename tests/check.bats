@@ -341,6 +341,17 @@ attacked() {
         verified rank constant -t polynomial -d 1 -g .5 -r -.01 -c 1e-6 -e 1e-6
         [ "$(sed '1,/^SV/d' model | wc -l)" -gt 1500 ] || fail 'few support vectors'
     fi
+    # a row without coefficients that makes the matrix indefinite: a model might use it
+    printf '+1 0:1 1:1\n-1 0:2 2:1\n-1 0:3 3:1\n' >identity
+    printf '1\n1\n0\n' >weights
+    verified top identity -t precomputed -s svm --row-weights weights
+    sed 's/3:1$/3:-1/' identity >indefinite
+    run -1 svm-check indefinite model proof
+    local own
+    own=$(sed -n 's/^REFUTED: .*: 3 rows \([0-9a-f]*\), not .*/\1/p' <<<"$output")
+    sed "\$d; s/^training .*/training $own/" proof | closed >other
+    run -3 svm-check indefinite model other
+    assert_line 'CANNOT TELL: the kernel matrix is not positive semidefinite'
     quietly svm-mc-train --proof none -t sigmoid -g 1 -r 1 rows model
     grep -q 'no proof is written' said
     [ ! -e none ]

@@ -17,6 +17,35 @@ static double uniform(struct random *random, double size) {
     return size * (2 * random_unit(random) - 1);
 }
 
+/* |found| is the ball from low to high, up to next to nothing. */
+static bool spans(struct ball found, double low, double high) {
+    double size = 1e-9 * (1 + high - low);
+    return ball_low(found) <= low && ball_low(found) > low - size && ball_high(found) >= high &&
+           ball_high(found) < high + size;
+}
+
+static struct ball ball_between(double low, double high) {
+    return (struct ball){{(low + high) / 2, 0}, (high - low) / 2};
+}
+
+/* Balls that hold two others reach from end to end, and no farther. */
+static void test_ends(void) {
+    const double end[] = {-3, -1, 0, 2, 7};
+    enum { ENDS = sizeof end / sizeof end[0] };
+    for (int i = 0; i < ENDS * ENDS * ENDS * ENDS; i++) {
+        double a = end[i % ENDS], b = end[i / ENDS % ENDS], c = end[i / ENDS / ENDS % ENDS],
+               d = end[i / ENDS / ENDS / ENDS];
+        if (a <= b && c <= d) {
+            struct ball joined = ball_join(ball_between(a, b), ball_between(c, d));
+            CHECK(spans(joined, fmin(a, c), fmax(b, d)), "%g .. %g and %g .. %g", a, b, c, d);
+            struct ball positive = ball_positive(ball_between(a, b));
+            CHECK(spans(positive, fmax(0, a), fmax(0, b)), "above 0 of %g .. %g", a, b);
+        }
+    }
+    CHECK(isinf(ball_join(ball_of(1), ball_of(INFINITY)).r), "joined with what is unknown");
+    CHECK(isinf(ball_positive(ball_of(INFINITY)).r), "above 0 of what is unknown");
+}
+
 int main(void) {
     const struct dd one = {1, 0}, e = {2.718281828459045091e+00, 1.445646891729250158e-16};
     const struct dd root_2 = {1.414213562373095145e+00, -9.667293313452913451e-17};
@@ -45,6 +74,7 @@ int main(void) {
           "what may be more is not at most");
     CHECK(isinf(ball_divide(ball_of(1), ball_of(0)).r), "1 / 0 is unknown");
     CHECK(isinf(ball_exponential(ball_of(1e5)).r), "exp(1e5) is unknown");
+    test_ends();
     printf("ok: balls\n");
     return 0;
 }
