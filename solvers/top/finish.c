@@ -65,13 +65,13 @@ static bool choose_part(struct top_smo *smo, bool *within) {
     return smo->risk->kind != TOP_MEAN || shares >= SHARES;
 }
 
-/* The primal of a part's function is that of all rows, at its best multiple. */
+/* The primal of a part's function is that of all rows, at its best multiple: one product with the matrix
+ * for its scores and those of smo's point. */
 static int complete(struct top_smo *smo, struct fit *part, struct error *err) {
     size_t n = smo->state.n;
-    if (smo->map->exact(smo->map, part->weights, 1, smo->scores, err)) {
+    if (top_smo_refresh_with(smo, part->weights, err) < 0) {
         return -1;
     }
-    memcpy(smo->row_s, smo->scores, n * sizeof *smo->row_s);
     double norm = array_dot(part->weights, smo->row_s, n);
     double multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, 1,
                                         TOP_MULTIPLE_EXACT, smo->scores, &part->primal);
@@ -91,7 +91,7 @@ static int solve_part(struct top_smo *smo, const bool *within, double epsilon,
         return -1;
     }
     top_smo_adopt(smo, smo->cost, part.alpha, part.beta);
-    if (complete(smo, &part, err) || top_smo_refresh(smo, err)) {
+    if (complete(smo, &part, err) < 0) {
         fit_free(&part);
         return -1;
     }

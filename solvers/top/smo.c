@@ -50,8 +50,8 @@ static int allocate(struct top_smo *smo, struct error *err) {
     state->capped = memory_zeros(n, 1, "the dual point", err);
     smo->from = memory_array(n, sizeof *smo->from, "the dual point", err);
     smo->keep = memory_array(n, 1, "the dual point", err);
-    smo->weights = memory_array(smo->map->dimension, 2 * sizeof *smo->weights, "weights", err);
-    smo->scores = memory_array(n, 2 * sizeof *smo->scores, "scores", err);
+    smo->weights = memory_array(smo->map->dimension, 3 * sizeof *smo->weights, "weights", err);
+    smo->scores = memory_array(n, 3 * sizeof *smo->scores, "scores", err);
     return state->at && state->capped && smo->from && smo->keep && smo->weights && smo->scores ? 0
                                                                                                : -1;
 }

@@ -22,8 +22,8 @@ struct top_smo {
     uint64_t until;  /* steps after which all places are looked at again */
     bool exact;      /* s and U of all places are from the data, nothing moved since */
     double *best_alpha, *best_beta; /* (n) of the run so far, by row */
-    double *weights;                /* (dimension, 2) work */
-    double *scores;                 /* (n, 2) work, by row */
+    double *weights;                /* (dimension, 3) work */
+    double *scores;                 /* (n, 3) work, by row */
     double *row_s, *row_g;          /* (n) work, by row */
     double *bound;                  /* (n) work */
     uint32_t *from;                 /* (n) work */
@@ -43,6 +43,10 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err);
 
 /* Recomputes s, U and the sums from the data, with all places in use. */
 int top_smo_refresh(struct top_smo *smo, struct error *err);
+
+/* The same, and by the same product with K, into row_s, the scores of another function: other (n) are its
+ * coefficients by row; NULL: there is none. Kernels only. */
+int top_smo_refresh_with(struct top_smo *smo, const double *other, struct error *err);
 
 /* A first point: the direction from the centroid of J to that of the positives, the dual point
  * that belongs to its scores at the best multiple, and the best multiple of that. Where the best

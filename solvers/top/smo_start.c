@@ -29,13 +29,13 @@ static int product(struct top_smo *smo, const double *coefficients, size_t n_out
     return status < 0 ? -1 : map->exact(map, smo->weights, n_outputs, smo->scores, err);
 }
 
-int top_smo_refresh(struct top_smo *smo, struct error *err) {
+int top_smo_refresh_with(struct top_smo *smo, const double *other, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
     state->active = n;
     top_state_classify(state);
     bool block = top_state_levelled(state) && state->n_capped > 0;
-    size_t outputs = block ? 2 : 1;
+    size_t last = block ? 2 : 1, outputs = last + (other != NULL);
     double *coefficients = memory_array(n, outputs * sizeof *coefficients, "coefficients", err);
     if (!coefficients) {
         return -1;
@@ -46,6 +46,9 @@ int top_smo_refresh(struct top_smo *smo, struct error *err) {
         if (block) {
             out[1] = state->capped[p] ? state->cap_rate[p] : 0;
         }
+        if (other) {
+            out[last] = other[state->at[p]];
+        }
     }
     int status = product(smo, coefficients, outputs, err);
     free(coefficients);
@@ -53,12 +56,20 @@ int top_smo_refresh(struct top_smo *smo, struct error *err) {
         return -1;
     }
     for (size_t p = 0; p < n; p++) {
-        state->s[p] = smo->scores[state->at[p] * outputs];
-        state->U[p] = block ? smo->scores[state->at[p] * outputs + 1] : 0;
+        const double *scores = smo->scores + state->at[p] * outputs;
+        state->s[p] = scores[0];
+        state->U[p] = block ? scores[1] : 0;
+        if (other) {
+            smo->row_s[state->at[p]] = scores[last];
+        }
     }
     top_state_sums(state);
     smo->exact = true;
     return 0;
+}
+
+int top_smo_refresh(struct top_smo *smo, struct error *err) {
+    return top_smo_refresh_with(smo, NULL, err);
 }
 
 /* The factor that is best for the whole point, as far as bounds allow, and the point with it. */
