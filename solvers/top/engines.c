@@ -83,12 +83,17 @@ static int run_cd(struct top_engines *engines, const struct top_parameters *para
     return top_descent_solve(engines->descent, parameters->cost, epsilon, monitor, fit, err);
 }
 
+/* Whether interior points are those over the rows that matter. */
+static bool is_parted(const struct top_engines *engines) {
+    return engines->smo && isinf(top_interior_work(engines->problem, &engines->risk));
+}
+
 /* Interior points over all rows, or, where these are too many and smo has begun, over the rows that
  * matter. */
 static int run_interior(struct top_engines *engines, const struct top_parameters *parameters,
                         double epsilon, const struct monitor *monitor, struct fit *fit,
                         struct error *err) {
-    if (engines->smo && isinf(top_interior_work(engines->problem, &engines->risk))) {
+    if (is_parted(engines)) {
         const struct top_smo_settings settings = {.cost = parameters->cost, .epsilon = epsilon};
         return top_finish_solve(engines->smo, &settings, monitor, fit, err);
     }
@@ -131,8 +136,8 @@ static double iteration_work(const struct top_engines *engines, enum top_method 
         return PASSES * n + 4 * engines->values;
     case TOP_SMO:
         return PASSES * n;
-    default:
-        return 0;
+    default: /* interior points; over all rows they are a relay's last but one, and not counted */
+        return is_parted(engines) ? top_finish_step_work(engines->problem) : 0;
     }
 }
 
@@ -243,12 +248,15 @@ static int run_parts(struct relay *relay, struct error *err) {
         if (run_turns(relay, budget, &stuck, err)) {
             return -1;
         }
-        int given_up = relay->given_up; /* of those in turn alone */
+        int given_up =
+            relay->given_up; /* of those in turn alone, as is the reason of a fit that they end */
+        enum stop_reason reason = relay->fit->reason;
         if (!relay->ended && top_finish_fits(relay->engines->problem, relay->fit) &&
             take_turn(relay, TOP_INTERIOR, 0, err)) {
             return -1;
         }
         relay->given_up = given_up;
+        relay->fit->reason = relay->ended ? relay->fit->reason : reason;
         budget = 2 * relay->spent;
     }
     return 0;

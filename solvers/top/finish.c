@@ -31,7 +31,12 @@ static const double SHARES = 1.25;
 
 double top_finish_work(const struct problem *problem) {
     size_t rows = smaller(USUAL, top_system_most(problem));
-    return USUAL_STEPS * top_system_work(problem, smaller(problem->n, rows));
+    double n = (double)problem->n, product = 2 * n * n;
+    return USUAL_STEPS * top_system_work(problem, smaller(problem->n, rows)) + product;
+}
+
+double top_finish_step_work(const struct problem *problem) {
+    return top_finish_work(problem) / USUAL_STEPS;
 }
 
 bool top_finish_fits(const struct problem *problem, const struct fit *fit) {

@@ -8,8 +8,10 @@
 
 #include "solvers/top/smo.h"
 
-/* Operations, about, of one solve over part of the rows, counted in those of a plain loop. */
+/* Operations, about, of one solve over part of the rows and the product with the matrix of all that ends
+ * it, counted in those of a plain loop; and of one of the steps that a fit counts. */
 double top_finish_work(const struct problem *problem);
+double top_finish_step_work(const struct problem *problem);
 
 /* True if the fit's dual point (n) has entries in fewer rows than interior points take. */
 bool top_finish_fits(const struct problem *problem, const struct fit *fit);
