@@ -53,6 +53,21 @@ static inline double cluster_largest(struct cluster *cluster, double x) {
     return x;
 }
 
+/* x (n, at most CLUSTER_LONGS) becomes the sum over ranks, with an error as of double, each rank's part as
+ * it is. All ranks, with the same n. */
+enum { CLUSTER_LONGS = 3 };
+static inline void cluster_sum_long(struct cluster *cluster, long double *x, size_t n) {
+    double part[2 * CLUSTER_LONGS];
+    for (size_t i = 0; i < n; i++) {
+        part[2 * i] = (double)x[i];
+        part[2 * i + 1] = (double)(x[i] - (long double)part[2 * i]);
+    }
+    cluster_sum(cluster, part, 2 * n);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (long double)part[2 * i] + (long double)part[2 * i + 1];
+    }
+}
+
 /* The sum of counts below 2^53 in all. All ranks. */
 static inline size_t cluster_count(struct cluster *cluster, size_t n) {
     return cluster ? (size_t)cluster_total(cluster, (double)n) : n;

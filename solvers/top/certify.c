@@ -68,8 +68,6 @@ static void join_twins(const struct top_certifier *certifier, double *b) {
 
 /* ---- the loss ---- */
 
-enum { LONGS = 3 }; /* numbers in long double that are summed at once */
-
 struct loss {
     struct top_risk *risk;
     double cost;
@@ -79,20 +77,7 @@ struct loss {
     double *s;        /* (n) gets the scores; NULL: unwanted */
 };
 
-/* x (n, at most LONGS) becomes the sum over ranks, with an error as of double. */
-static void sum_long(struct cluster *cluster, long double *x, size_t n) {
-    double part[2 * LONGS];
-    for (size_t i = 0; i < n; i++) {
-        part[2 * i] = (double)x[i];
-        part[2 * i + 1] = (double)(x[i] - (long double)part[2 * i]);
-    }
-    cluster_sum(cluster, part, 2 * n);
-    for (size_t i = 0; i < n; i++) {
-        x[i] = (long double)part[2 * i] + (long double)part[2 * i + 1];
-    }
-}
-
-/* What that may be off by, over the sum of sizes. */
+/* What a sum over ranks may be off by, over the sum of sizes. */
 static double ranks_rounding(const struct top_risk *risk) {
     return ((double)cluster_size(risk->cluster) - 1) * DBL_EPSILON;
 }
@@ -113,7 +98,7 @@ static double sum_mean(const struct top_risk *risk, const double *s, double *rou
     }
     if (risk->cluster) {
         long double sums[] = {shares, sum, (long double)last}; /* one rank has the last */
-        sum_long(risk->cluster, sums, 3);
+        cluster_sum_long(risk->cluster, sums, 3);
         shares = sums[0];
         sum = sums[1];
         last = (double)sums[2];
@@ -147,7 +132,7 @@ static double sum_quantile(const struct top_risk *risk, const double *s, double 
     }
     if (risk->cluster) {
         long double sums[] = {mass, mean, near};
-        sum_long(risk->cluster, sums, 3);
+        cluster_sum_long(risk->cluster, sums, 3);
         mass = sums[0];
         mean = sums[1];
         near = sums[2];
@@ -160,7 +145,7 @@ static double sum_quantile(const struct top_risk *risk, const double *s, double 
         spread += risk->p[i] > 0 ? (long double)risk->mass[i] * d * d : 0;
     }
     if (risk->cluster) {
-        sum_long(risk->cluster, &spread, 1);
+        cluster_sum_long(risk->cluster, &spread, 1);
     }
     if (risk->square) { /* 1 - theta (t - mean), the mean of what l squares */
         root = sqrtl(fmaxl(0, (budget - theta * theta * spread) / mass));

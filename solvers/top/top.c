@@ -64,15 +64,16 @@ static enum top_kind kind_of(enum top_formulation formulation) {
     }
 }
 
-/* Those of all ranks. */
-static void join_counts(struct top_counts *counts, struct cluster *cluster) {
-    double weights[] = {counts->positive_weight, counts->top_weight, counts->top_rest};
+/* Those of all ranks; top_weight of this one. */
+static void join_counts(struct top_counts *counts, struct cluster *cluster,
+                        long double top_weight) {
+    long double weights[] = {(long double)counts->positive_weight, top_weight};
     counts->n_positive = cluster_count(cluster, counts->n_positive);
     counts->n_negative = cluster_count(cluster, counts->n_negative);
-    cluster_sum(cluster, weights, 3);
-    counts->positive_weight = weights[0];
-    counts->top_weight = weights[1];
-    counts->top_rest = weights[2];
+    cluster_sum_long(cluster, weights, 2);
+    counts->positive_weight = (double)weights[0];
+    counts->top_weight = (double)weights[1];
+    counts->top_rest = (double)(weights[1] - (long double)counts->top_weight);
     counts->weight_error = cluster_largest(cluster, counts->weight_error);
 }
 
@@ -104,9 +105,7 @@ static void read_weights(struct top *top) {
         counts->positive_weight += top->cost[i];
         sum += (long double)top->mass[i];
     }
-    counts->top_weight = (double)sum;
-    counts->top_rest = (double)(sum - (long double)counts->top_weight);
-    join_counts(&top->counts, top->problem->cluster);
+    join_counts(&top->counts, top->problem->cluster, sum);
 }
 
 static int choose_k(struct top *top, struct error *err) {
