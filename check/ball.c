@@ -72,10 +72,10 @@ static double power_of_two(int n) {
     return power;
 }
 
-/* exp of the middle: a = n ln 2 + x, x halved 7 times, |x| < 3e-3; e = exp(x) - 1 by 9 terms of Taylor,
- * x^9 / 10! < 2^-98, and then doubled back by e -> 2 e + e^2. Terms from the sixth on are below 2^-51 of
- * the first: doubles do. Each of the some 30 operations adds 2^-104 of a number of the size of e, the
- * doublings hand on relative errors: 2^-92 in all is ample. */
+/* exp of the middle: a = n ln 2 + x, x halved 7 times, |x| < 3e-3; e = exp(x) - 1 by 9 terms of
+ * Taylor, x^9 / 10! < 2^-98, and then doubled back by e -> 2 e + e^2. Terms from the sixth on are
+ * below 2^-51 of the first: doubles do. Each of the some 30 operations adds 2^-104 of a number of
+ * the size of e, the doublings hand on relative errors: 2^-92 in all is ample. */
 static struct dd exponential(struct dd a) {
     const double part_of = 0x1p-7; /* 2^-HALVINGS */
     double n = nearbyint(a.hi / LN2.hi), tail = 0, power;
@@ -115,8 +115,8 @@ struct ball ball_exponential(struct ball a) {
     return ball_make(m, m.hi * (spread + 0x1p-92) * BALL_UP);
 }
 
-/* With y near log a, t = a exp(-y) - 1: y + log(1 + t) = y + t - t^2 / 2 + ..., what is left out at most
- * |t|^3 for |t| < 1/2. */
+/* With y near log a, t = a exp(-y) - 1: y + log(1 + t) = y + t - t^2 / 2 + ..., what is left out at
+ * most |t|^3 for |t| < 1/2. */
 struct ball ball_logarithm(struct ball a) {
     if (!(a.m.hi - a.r > 0) || !(a.m.hi < INFINITY)) {
         return unknown();
@@ -175,7 +175,8 @@ bool ball_at_most(struct ball a, struct ball b) {
     return equal || ball_compare(a, b) < 0;
 }
 
-/* From end to end: where neither holds the other the middle moves towards b by what the radius grows. */
+/* From end to end: where neither holds the other the middle moves towards b by what the radius
+ * grows. */
 struct ball ball_join(struct ball a, struct ball b) {
     struct dd way = dd_add(b.m, dd_negative(a.m));
     double apart = fabs(way.hi) * BALL_UP;

@@ -2,8 +2,8 @@
  * operation gives a ball that holds the result for all numbers of its operands' balls.
  *
  * Operations of dd.h are taken to be within 2^-100 of their result, 2^4 and more above their proven
- * bounds; a radius is rounded up by a factor. What is not finite, or not known at all, has the radius
- * infinity. */
+ * bounds; a radius is rounded up by a factor. What is not finite, or not known at all, has the
+ * radius infinity. */
 #ifndef CHECK_BALL_H
 #define CHECK_BALL_H
 

@@ -20,8 +20,8 @@ static struct ball gap_at(struct ball primal, struct ball dual, struct ball leas
     return ball_is_zero(open) ? open : ball_divide(open, ball_maximum(primal, least));
 }
 
-/* The gap as models have it: relative to the primal, or a tiny part of that of f = 0. It grows with the
- * primal: ends are made of ends, for the primal in it stands twice. */
+/* The gap as models have it: relative to the primal, or a tiny part of that of f = 0. It grows with
+ * the primal: ends are made of ends, for the primal in it stands twice. */
 static struct ball gap_of(const struct findings *findings) {
     const double tiny = 1e-12;
     struct ball least = ball_multiply(ball_of(tiny), findings->nothing);
@@ -34,11 +34,13 @@ static struct ball gap_of(const struct findings *findings) {
                      gap_at(end_of(primal, 1), ball_positive(end_of(dual, -1)), least));
 }
 
-/* What a claim may be off by, relatively: bounds that are exact, as C times a number of rows, are known here
- * up to far less than that, and no double shows it; of the gap what its own rounding does. */
+/* What a claim may be off by, relatively: bounds that are exact, as C times a number of rows, are
+ * known here up to far less than that, and no double shows it; of the gap what its own rounding
+ * does. */
 static const double EXACT = 0x1p-80, QUOTIENT = 4 * DBL_EPSILON;
 
-/* Claims that a ball's number is at most `claimed`, or at least with `lower`, but for `excused` of it. */
+/* Claims that a ball's number is at most `claimed`, or at least with `lower`, but for `excused` of
+ * it. */
 static void compare(struct task *task, const char *name, double claimed, struct ball found,
                     double excused, bool lower) {
     struct ball part = ball_multiply(ball_of(claimed), ball_of(excused));

@@ -65,8 +65,8 @@ static double largest_own(const struct points *points) {
     return largest;
 }
 
-/* The largest shift that rounding excuses, over that entry: values in a file were rounded when they were
- * written, and again to float. */
+/* The largest shift that rounding excuses, over that entry: values in a file were rounded when they
+ * were written, and again to float. */
 static double largest_unit(const struct points *points) {
     double rows = (double)points->n;
     return rows * (points->kernel.type == KERNEL_PRECOMPUTED ? FLT_EPSILON : 2 * DBL_EPSILON);
@@ -80,8 +80,8 @@ static double shift_of(const struct matrix *matrix, size_t i) {
 
 /* ---- in double-double ---- */
 
-/* L_ij less the products of rows i and j before column j, for LANES rows from i on, at once: each of them
- * waits for itself. */
+/* L_ij less the products of rows i and j before column j, for LANES rows from i on, at once: each
+ * of them waits for itself. */
 static void subtract_products(const struct dd *L, size_t m, size_t i, size_t j,
                               struct dd left[LANES]) {
     const struct dd *row[LANES], *other = L + j * m;
@@ -115,9 +115,9 @@ static bool factor_plain(struct dd *L, size_t m) {
     return true;
 }
 
-/* What comes out is the factorisation of a matrix that differs from the one that went in by no more than
- * (m + 1) units of 2^-100 times its trace, in norm (Higham 2002, theorem 10.3), and that from the true
- * one by the radii. */
+/* What comes out is the factorisation of a matrix that differs from the one that went in by no more
+ * than (m + 1) units of 2^-100 times its trace, in norm (Higham 2002, theorem 10.3), and that from
+ * the true one by the radii. */
 static bool factor_exactly(struct matrix *matrix) {
     size_t m = matrix->definite->m;
     double trace = 0;
@@ -200,8 +200,8 @@ static void factor_below(void *argument, size_t task, size_t worker) {
     factor_row(matrix, matrix->first + BLOCK + task, matrix->first, matrix->first + BLOCK);
 }
 
-/* The same theorem, with the units of long double and sums in LANES: up to some thousands of points no more
- * is lost than what trainers, whose matrices are of doubles, have paid for. */
+/* The same theorem, with the units of long double and sums in LANES: up to some thousands of points
+ * no more is lost than what trainers, whose matrices are of doubles, have paid for. */
 static bool factor_roughly(struct matrix *matrix) {
     size_t m = matrix->definite->m;
     double trace = 0, M = (double)m;
@@ -227,8 +227,8 @@ static bool factor_roughly(struct matrix *matrix) {
 
 /* ---- the least shift ---- */
 
-/* A matrix of floats may want a shift that the bounds show: it is brought near the least. What is below
- * NOTHING no bound shows. */
+/* A matrix of floats may want a shift that the bounds show: it is brought near the least. What is
+ * below NOTHING no bound shows. */
 static const double NEAR = 1.01, NOT_FAR = 1.25, NOTHING = 0x1p-60;
 
 static bool works(struct matrix *matrix, double unit) {
@@ -262,7 +262,8 @@ static bool find_bracket(struct matrix *matrix, struct bracket *bracket) {
     return found;
 }
 
-/* Shifts of one size, or of a part of each point's own value, but not of next to nothing: that may be 0. */
+/* Shifts of one size, or of a part of each point's own value, but not of next to nothing: that may
+ * be 0. */
 static void set_shape(struct matrix *matrix, bool own) {
     const double small = 0x1p-20;
     const struct definite *definite = matrix->definite;

@@ -31,9 +31,9 @@ struct definite {
     bool symmetric; /* the matrix is */
 };
 
-/* Finds by Cholesky's factorisation a shift, nearly the least: of one size for all points or, if that costs
- * less, of one part of each point's own value. The caller has filled in all but what is found, and has the
- * room for it. */
+/* Finds by Cholesky's factorisation a shift, nearly the least: of one size for all points or, if
+ * that costs less, of one part of each point's own value. The caller has filled in all but what is
+ * found, and has the room for it. */
 int definite_shift(struct definite *definite, const struct points *points, struct threads *threads,
                    struct error *err);
 

@@ -1,5 +1,5 @@
-/* The functions of a check: f, which the model is, and g, which the dual point makes; k outputs each.
- * Their squared norms, and scores of the training rows. */
+/* The functions of a check: f, which the model is, and g, which the dual point makes; k outputs
+ * each. Their squared norms, and scores of the training rows. */
 #ifndef CHECK_FUNCTION_H
 #define CHECK_FUNCTION_H
 

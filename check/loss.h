@@ -26,7 +26,8 @@ static inline struct ball loss_linear(bool squared, struct ball weight, struct b
  * feasible. */
 static const double LOSS_TOLERANCE = 1e-9;
 
-/* Takes alpha to its upper bound if rounding alone has it above; false where it is above by more. */
+/* Takes alpha to its upper bound if rounding alone has it above; false where it is above by
+ * more. */
 static inline bool loss_clip(struct ball most, struct ball *alpha) {
     struct ball excused = ball_multiply(most, ball_of(1 + LOSS_TOLERANCE));
     if (!ball_at_most(*alpha, excused)) {

@@ -4,9 +4,9 @@
  *   D = sum_i sum_p beta_ip [- sum alpha^2 / 4 lambda] - 1/2 |g|^2,  beta_ip = sum_r alpha_ipr, beta_ir =
  *   -sum_p alpha_ipr, 0 <= alpha [<= lambda], and with a free bias sum_i beta_i = 0.
  *
- * Hinge: the proof has beta. A flow of some alpha makes it iff for each j the j largest beta_p sum to no
- * more than sum_r min(|beta_r|, j lambda), and both sides to the same (Gale 1957). Squared hinge: the
- * proof has alpha. */
+ * Hinge: the proof has beta. A flow of some alpha makes it iff for each j the j largest beta_p sum
+ * to no more than sum_r min(|beta_r|, j lambda), and both sides to the same (Gale 1957). Squared
+ * hinge: the proof has alpha. */
 #include "check/loss.h"
 #include "check/task.h"
 #include "common/base/memory.h"
@@ -81,7 +81,8 @@ static int descending(const void *a, const void *b) {
 }
 
 /* A factor of at most 1 by which beta, with sent[0..m) and received[0..l) of equal sums, becomes
- * feasible; false if that is not 1 but for rounding. Scaling keeps what was and loosens the rest. */
+ * feasible; false if that is not 1 but for rounding. Scaling keeps what was and loosens the
+ * rest. */
 static bool flow_factor(struct ball lambda, struct ball *sent, size_t m,
                         const struct ball *received, size_t l, struct ball *factor) {
     struct ball sum = ball_of(0);
@@ -104,8 +105,8 @@ static bool flow_factor(struct ball lambda, struct ball *sent, size_t m,
     return true;
 }
 
-/* Hinge: the row's beta, with both sides' sums made equal by scaling down the larger, and all if a flow
- * wants it. */
+/* Hinge: the row's beta, with both sides' sums made equal by scaling down the larger, and all if a
+ * flow wants it. */
 static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
     const bool *relevant = ml->relevant + i * ml->q;
     const struct ball zero = ball_of(0), lambda = lambda_of(ml, i);
@@ -192,10 +193,10 @@ static void read_dual(struct ml *ml, struct function *g) {
     }
 }
 
-/* With a free bias, what D is less at a point with sum_i beta_i = 0 near this one. Summed over rows alpha
- * is a flow between labels; what labels send too much, `off` in all, is taken back along paths of fewer
- * than q steps: `moved` is taken from alpha. D's slopes in alpha are at most 1 + 2 |score of g| and alpha
- * / (2 lambda), and g moves by no more than 2 moved |x|. */
+/* With a free bias, what D is less at a point with sum_i beta_i = 0 near this one. Summed over rows
+ * alpha is a flow between labels; what labels send too much, `off` in all, is taken back along
+ * paths of fewer than q steps: `moved` is taken from alpha. D's slopes in alpha are at most 1 + 2
+ * |score of g| and alpha / (2 lambda), and g moves by no more than 2 moved |x|. */
 static struct ball price_of_balance(struct ml *ml, const struct function *g) {
     struct ball off = ball_of(0), all = ball_of(0), largest = ball_of(0), reach = ball_of(0);
     for (size_t k = 0; k < ml->q; k++) {

@@ -1,6 +1,6 @@
-/* Functions of pairs of points, of features phi_p x phi_q - phi_q x phi_p: sum of b (p, q), skew in p and
- * q, with the kernel 2 (K_pu K_qv - K_pv K_qu). With S the skew matrix of the b's the margins of pairs are
- * F = 2 K S K, and |f|^2 = sum of b F. */
+/* Functions of pairs of points, of features phi_p x phi_q - phi_q x phi_p: sum of b (p, q), skew in
+ * p and q, with the kernel 2 (K_pu K_qv - K_pv K_qu). With S the skew matrix of the b's the margins
+ * of pairs are F = 2 K S K, and |f|^2 = sum of b F. */
 #ifndef CHECK_PAIR_FUNCTION_H
 #define CHECK_PAIR_FUNCTION_H
 
@@ -30,8 +30,8 @@ int pair_kernel_create(struct pair_kernel *kernel, const struct points *points,
                        struct threads *threads, struct error *err);
 void pair_kernel_free(struct pair_kernel *kernel);
 
-/* What pair_function_evaluate hands over: F (n_all) of training row i with those points that `wants`, the
- * others are 0. Rows come in any order, from many threads. */
+/* What pair_function_evaluate hands over: F (n_all) of training row i with those points that
+ * `wants`, the others are 0. Rows come in any order, from many threads. */
 struct margin_visitor {
     void *context;
     bool (*wants)(void *context, size_t i, size_t p);

@@ -1,6 +1,6 @@
-/* The points of a check and their kernel: the training rows, and behind them those support vectors of
- * the model that are no training rows. Kernels by their definitions (common/kernel/kernel.h), a pair of
- * rows at a time, from sums of exact products in double-double. */
+/* The points of a check and their kernel: the training rows, and behind them those support vectors
+ * of the model that are no training rows. Kernels by their definitions (common/kernel/kernel.h), a
+ * pair of rows at a time, from sums of exact products in double-double. */
 #ifndef CHECK_POINTS_H
 #define CHECK_POINTS_H
 
@@ -26,8 +26,8 @@ struct points {
     size_t width;      /* of a dense row */
 };
 
-/* Borrows rows, scaled as the model's, and model. Fails for lack of memory, and where a support vector
- * of a precomputed kernel is no training row. The caller calls points_free. */
+/* Borrows rows, scaled as the model's, and model. Fails for lack of memory, and where a support
+ * vector of a precomputed kernel is no training row. The caller calls points_free. */
 int points_create(struct points *points, const struct data *rows, const struct model *model,
                   struct error *err);
 void points_free(struct points *points);

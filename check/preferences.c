@@ -179,9 +179,9 @@ static int make_bits(struct preferences *preferences, struct error *err) {
     return preferences->kept ? 0 : -1;
 }
 
-/* Of `left` pairs in the order of their places (the one that is preferred first) `still` are drawn: each
- * is kept if a random number below the number of pairs left is below that of pairs still wanted (Knuth,
- * vol. 2, 3.4.2, algorithm S). */
+/* Of `left` pairs in the order of their places (the one that is preferred first) `still` are drawn:
+ * each is kept if a random number below the number of pairs left is below that of pairs still
+ * wanted (Knuth, vol. 2, 3.4.2, algorithm S). */
 static int draw(struct preferences *preferences, double share, uint64_t seed, struct error *err) {
     double left = 0;
     for (size_t first = 0, end; first < preferences->n; first = end) {

@@ -1,5 +1,6 @@
-/* Which pairs of rows RankSVM prefers, and what each costs: with r the dense ranks of the targets in
- * their query the pairs (i, j) of one query with low <= r_i - r_j <= high, or a sample of them. */
+/* Which pairs of rows RankSVM prefers, and what each costs: with r the dense ranks of the targets
+ * in their query the pairs (i, j) of one query with low <= r_i - r_j <= high, or a sample of
+ * them. */
 #ifndef CHECK_PREFERENCES_H
 #define CHECK_PREFERENCES_H
 
@@ -30,8 +31,8 @@ struct preferences {
     uint8_t *kept;
 };
 
-/* Reads what the proof says of pairs, and draws the sample if there is one. Borrows task. The caller
- * calls preferences_free. */
+/* Reads what the proof says of pairs, and draws the sample if there is one. Borrows task. The
+ * caller calls preferences_free. */
 int preferences_create(struct preferences *preferences, const struct task *task, struct error *err);
 void preferences_free(struct preferences *preferences);
 
@@ -41,12 +42,13 @@ size_t preferences_end(const struct preferences *preferences, size_t first);
 /* The number of pairs of a query. */
 double preferences_count(const struct preferences *preferences, size_t first, size_t end);
 
-/* What the pairs of a query are worth together: their number, or with a cost per ndcg or gain the sum of
- * preferences_worth. */
+/* What the pairs of a query are worth together: their number, or with a cost per ndcg or gain the
+ * sum of preferences_worth. */
 struct ball preferences_total(const struct preferences *preferences, size_t first, size_t end,
                               double pairs);
 
-/* *cost = C times the weight of a pair of worth 1, of the query at place `first` with so many pairs. */
+/* *cost = C times the weight of a pair of worth 1, of the query at place `first` with so many
+ * pairs. */
 int preferences_cost(const struct preferences *preferences, size_t first, double pairs,
                      struct ball *cost, struct error *err);
 

@@ -91,8 +91,8 @@ static int read_points(struct rank *rank, struct error *err) {
     return 0;
 }
 
-/* a of a pair, taken for exact. The step is that of the margin as a double, which is how the point was
- * found: either of its sides is feasible. */
+/* a of a pair, taken for exact. The step is that of the margin as a double, which is how the point
+ * was found: either of its sides is feasible. */
 static inline struct dd slope(bool squared, double mu, double better, double worse) {
     const struct dd one = {1, 0}, zero = {0, 0};
     if (!squared && !(mu > 0)) {

@@ -132,8 +132,8 @@ static double bound_rows(const struct work *work, const struct ball *B, const st
     return of_R < 0.25 && of_B < 0.25 ? 2 * (of_R + of_B) * BALL_UP : INFINITY;
 }
 
-/* The lengths of the rows of B, with their bounds: rows that rounding alone has made are left out, from
- * the size on that is best. */
+/* The lengths of the rows of B, with their bounds: rows that rounding alone has made are left out,
+ * from the size on that is best. */
 static void bound_values(const struct work *work, const struct ball *R, const struct ball *B,
                          bool *kept, struct ball *ones, struct ball *length, struct ball *value) {
     const double tiny[] = {1e-27, 1e-22, 1e-18, 1e-15, 1e-12};

@@ -123,8 +123,8 @@ static struct ball machine_loss(const struct smm *smm, size_t machine, const str
     return sum;
 }
 
-/* The sum over the machine's singular values of their size above T, of which the squares are wanted or
- * not. */
+/* The sum over the machine's singular values of their size above T, of which the squares are wanted
+ * or not. */
 static int add_singular(const struct smm *smm, const struct function *function, size_t machine,
                         double off, bool squares, struct ball *sum, struct error *err) {
     size_t cells = smm->height * smm->width;

@@ -77,7 +77,8 @@ static bool listed(const char *key, const char *const *list) {
     return false;
 }
 
-/* A key that nobody knows may change the problem; one that stands twice is none but weights and points. */
+/* A key that nobody knows may change the problem; one that stands twice is none but weights and
+ * points. */
 static int check_keys(const struct task *task, struct error *err) {
     static const char *const all[] = {"constant", "point", "weight", "row-weight", NULL};
     for (size_t i = 0; i < task->proof.n_entries; i++) {
@@ -217,8 +218,8 @@ static int share_columns(struct task *task, struct error *err) {
     return status;
 }
 
-/* Gives the rows and the model the same columns. Those of a matrix mean their numbers, as those of a
- * precomputed kernel do. */
+/* Gives the rows and the model the same columns. Those of a matrix mean their numbers, as those of
+ * a precomputed kernel do. */
 static int align_columns(struct task *task, struct error *err) {
     struct model *model = &task->model;
     struct data *rows = &task->data;
@@ -331,7 +332,8 @@ int task_shift(struct task *task, struct definite *definite, struct error *err) 
     return 0;
 }
 
-/* Both functions over points that are one if their rows are equal: their coefficients are summed. */
+/* Both functions over points that are one if their rows are equal: their coefficients are
+ * summed. */
 struct joined {
     size_t k;
     struct ball *f, *g; /* (n_all, k) */

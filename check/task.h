@@ -1,5 +1,5 @@
-/* A model with its training rows and its proof, read and found to belong together, and what families
- * tell of them. */
+/* A model with its training rows and its proof, read and found to belong together, and what
+ * families tell of them. */
 #ifndef CHECK_TASK_H
 #define CHECK_TASK_H
 
@@ -54,8 +54,8 @@ struct check_family {
 
 extern const struct check_family check_rank, check_top, check_mc, check_ml, check_smm;
 
-/* Reads the three files. What does not fit together goes into findings->wrong; then, and on failure,
- * only task_close may follow. */
+/* Reads the three files. What does not fit together goes into findings->wrong; then, and on
+ * failure, only task_close may follow. */
 int task_open(struct task *task, const char *const paths[3], struct threads *threads,
               struct findings *findings, struct error *err);
 void task_close(struct task *task);
@@ -76,16 +76,17 @@ int task_proof_number(const struct task *task, const char *key, double missing, 
 int task_model_number(const struct task *task, const char *key, double missing, double *number,
                       struct error *err);
 
-/* How much is added to the diagonal of the kernel matrix of the points of `definite` for it to be positive
- * semidefinite, where a kernel need not be: as much as its rounding may hide. Fills in definite->shift. */
+/* How much is added to the diagonal of the kernel matrix of the points of `definite` for it to be
+ * positive semidefinite, where a kernel need not be: as much as its rounding may hide. Fills in
+ * definite->shift. */
 int task_shift(struct task *task, struct definite *definite, struct error *err);
 
 /* Sets primal = |f|^2/2 and dual = linear - |g|^2/2. */
 void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm);
 
-/* Both from the model's function and that of the dual point, whose coefficients are filled in, of the
- * matrix with task_shift. Then f's scores are known, for the family to add its loss to the primal, and
- * g's if `with_g`. */
+/* Both from the model's function and that of the dual point, whose coefficients are filled in, of
+ * the matrix with task_shift. Then f's scores are known, for the family to add its loss to the
+ * primal, and g's if `with_g`. */
 int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,
                   bool with_g, struct error *err);
 

@@ -218,7 +218,8 @@ static double bisect(const struct top *top, const struct ball *s) {
     return low + (high - low) / 2;
 }
 
-/* Newton's steps from there, and a neighbourhood whose ends have the two signs: the sum falls with t. */
+/* Newton's steps from there, and a neighbourhood whose ends have the two signs: the sum falls with
+ * t. */
 static struct ball quantile_threshold(const struct top *top, const struct ball *s) {
     enum { STEPS = 4 };
     struct ball slope, t = ball_of(bisect(top, s));
@@ -297,8 +298,8 @@ static void read_dual(struct top *top) {
     }
 }
 
-/* What caps have taken off beta goes to one entry with room for it, or to all by their room; where all
- * are at their caps they are there in proportion. */
+/* What caps have taken off beta goes to one entry with room for it, or to all by their room; where
+ * all are at their caps they are there in proportion. */
 static void give_back(struct top *top, struct ball sum, struct ball missing) {
     struct ball room = ball_of(0), shares = ball_of(0), best_room = ball_of(0);
     size_t best = top->n;
@@ -328,7 +329,8 @@ static void give_back(struct top *top, struct ball sum, struct ball missing) {
     }
 }
 
-/* Sums are made equal exactly, and caps kept: both held but for rounding, or the point is refused. */
+/* Sums are made equal exactly, and caps kept: both held but for rounding, or the point is
+ * refused. */
 static void repair_dual(struct top *top) {
     struct ball sum = sum_of(top->alpha, top->n), other = sum_of(top->beta, top->n);
     struct ball off = ball_absolute(ball_subtract(sum, other));

@@ -169,8 +169,8 @@ static int make_paths(const struct batch *batch, const char *test, char *path[FI
     return 0;
 }
 
-/* The whole of a table that was kept, a text that the caller frees; NULL: it is not there, or has not
- * these columns and, if `single`, one row. */
+/* The whole of a table that was kept, a text that the caller frees; NULL: it is not there, or has
+ * not these columns and, if `single`, one row. */
 static char *read_kept(const char *path, const char *header, bool single) {
     struct source *source;
     struct error unheard;
@@ -196,7 +196,8 @@ static char *read_kept(const char *path, const char *header, bool single) {
     return text;
 }
 
-/* Writes the rows behind the header of a table that was kept, with the name that the file has now. */
+/* Writes the rows behind the header of a table that was kept, with the name that the file has
+ * now. */
 static int write_kept(const char *text, const char *test, struct output *output,
                       struct error *err) {
     const char *row = strchr(text, '\n') + 1;

@@ -12,8 +12,8 @@
 /* OpenBLAS has it, its headers not always. */
 void openblas_set_num_threads(int n);
 
-/* Before libraries are initialised there is neither memory nor a sanitizer: plain loops and system calls
- * only. */
+/* Before libraries are initialised there is neither memory nor a sanitizer: plain loops and system
+ * calls only. */
 #define BARE __attribute__((no_sanitize("address", "undefined")))
 
 BARE static size_t length_of(const char *text) {
@@ -53,8 +53,8 @@ BARE static void check_limits(int argc, char **argv, char **environment) {
 __attribute__((section(".preinit_array"),
                used)) static void (*const before_libraries)(int, char **, char **) = check_limits;
 
-/* The kernels of OpenBLAS for this processor's vectors; NULL: let it choose. By itself it goes by the
- * model's number, and takes SSE's for one that is newer than itself, a quarter as fast. */
+/* The kernels of OpenBLAS for this processor's vectors; NULL: let it choose. By itself it goes by
+ * the model's number, and takes SSE's for one that is newer than itself, a quarter as fast. */
 static char *choose_kernels(void) {
 #if defined(__x86_64__)
     static char wide[] = "SkylakeX", narrow[] = "Haswell";

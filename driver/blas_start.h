@@ -1,5 +1,6 @@
-/* What OpenBLAS does before main, when it is loaded: it starts threads, and waits for ever for memory that
- * a limit withholds. Linked into the programs, this keeps it from both. Part of main. */
+/* What OpenBLAS does before main, when it is loaded: it starts threads, and waits for ever for
+ * memory that a limit withholds. Linked into the programs, this keeps it from both. Part of
+ * main. */
 #ifndef DRIVER_BLAS_START_H
 #define DRIVER_BLAS_START_H
 

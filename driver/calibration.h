@@ -1,5 +1,5 @@
-/* Out-of-fold scores, from which a family fits what scores of rows that it was trained on cannot tell:
- * probabilities (-b 1), or a threshold. */
+/* Out-of-fold scores, from which a family fits what scores of rows that it was trained on cannot
+ * tell: probabilities (-b 1), or a threshold. */
 #ifndef DRIVER_CALIBRATION_H
 #define DRIVER_CALIBRATION_H
 
@@ -21,8 +21,8 @@ struct calibration {
 bool calibration_wanted(const struct family *family, const struct options *options);
 
 /* Scores the rows of crossval->data, each by a fit without its fold, at the point given; the folds,
- * points and context of crossval are not used. All ranks of crossval->cluster: rank 0 has the scores. The
- * caller ends with calibration_free. */
+ * points and context of crossval are not used. All ranks of crossval->cluster: rank 0 has the
+ * scores. The caller ends with calibration_free. */
 int calibration_score(struct calibration *calibration, const struct crossval *crossval,
                       struct point point, struct error *err);
 void calibration_free(struct calibration *calibration);

@@ -59,8 +59,8 @@ static struct piece *take_task(struct round *round) {
     return piece;
 }
 
-/* Counts a fold as open. On a cluster one that is done with here, for now, gives way if need be: it is not
- * known whether another of its pieces will come. */
+/* Counts a fold as open. On a cluster one that is done with here, for now, gives way if need be: it
+ * is not known whether another of its pieces will come. */
 static void open_fold(struct round *round, struct fold *fold) {
     for (size_t f = 0; round->n_open >= round->most_open && f < round->crossval->folds->n; f++) {
         struct fold *other = &round->fold[f];
@@ -74,8 +74,8 @@ static void open_fold(struct round *round, struct fold *fold) {
     round->n_open++;
 }
 
-/* The piece whose next fit comes first by point and fold, of this rank's that nobody has in hands, or
- * else a new one; NULL: there is none. Folds beyond those that may be open wait. */
+/* The piece whose next fit comes first by point and fold, of this rank's that nobody has in hands,
+ * or else a new one; NULL: there is none. Folds beyond those that may be open wait. */
 static struct piece *take_piece(struct round *round) {
     struct piece *taken = NULL;
     bool dealt = round->crossval->cluster != NULL;
@@ -177,8 +177,8 @@ size_t crossval_count(const struct crossval *crossval) {
     return n * crossval->folds->n;
 }
 
-/* Lists the pieces of the points first..end, and makes the folds ready. What they are depends on the
- * points only. */
+/* Lists the pieces of the points first..end, and makes the folds ready. What they are depends on
+ * the points only. */
 static int plan(struct round *round, size_t first, size_t end, struct error *err) {
     const struct crossval *crossval = round->crossval;
     size_t n_folds = crossval->folds->n, n_runs = 0;
@@ -250,8 +250,8 @@ static void round_free(struct round *round) {
     pthread_mutex_destroy(&round->mutex);
 }
 
-/* The points first..end (indices), of one kernel. A rank that comes too late for any of them makes no
- * matrix. */
+/* The points first..end (indices), of one kernel. A rank that comes too late for any of them makes
+ * no matrix. */
 static int run_round(const struct crossval *crossval, size_t first, size_t end, struct tally *tally,
                      struct error *err) {
     struct point point = {crossval->options, crossval->points[first]};

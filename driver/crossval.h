@@ -7,9 +7,10 @@
  * so that the first points are known long before the last, where there is memory for that. A fit is
  * the work of one thread, or where there are more than twice as many threads as runs the solver has
  * all threads; results are the same, so the memory for kernels is split among the folds and runs
- * however many go on at once. The ranks of a cluster have all rows each, and share out the fits: the
- * points that are solved one from the other, of a fold, go to a rank that is free. Nor do results depend on which points are wanted: where one in a run is
- * not, but a later one is, it is solved for that one to start from. */
+ * however many go on at once. The ranks of a cluster have all rows each, and share out the fits:
+ * the points that are solved one from the other, of a fold, go to a rank that is free. Nor do
+ * results depend on which points are wanted: where one in a run is not, but a later one is, it is
+ * solved for that one to start from. */
 #ifndef DRIVER_CROSSVAL_H
 #define DRIVER_CROSSVAL_H
 
@@ -56,24 +57,24 @@ struct crossval {
     struct cluster *cluster;   /* NULL: this process makes all fits */
 
     /* Takes what a fit gives. Called once for each fold and wanted point, from several threads at
-     * once, on the rank that made the fit: if that is not rank 0, it sends what is to be known there by
-     * crossval_tell, and told takes it, one at a time, beside what scored does there. */
+     * once, on the rank that made the fit: if that is not rank 0, it sends what is to be known
+     * there by crossval_tell, and told takes it, one at a time, beside what scored does there. */
     int (*scored)(void *context, const struct crossval_fit *fit, struct error *err);
     int (*told)(void *context, size_t index, size_t fold, const char *bytes, size_t n,
                 struct error *err);
     void *context;
 };
 
-/* The end of the run of points, solved one from the other, that begins with points[first] and is among
- * the n of the list. */
+/* The end of the run of points, solved one from the other, that begins with points[first] and is
+ * among the n of the list. */
 size_t crossval_run_end(const struct options *options, const size_t *points, size_t n,
                         size_t first);
 
 /* How many fits crossval_run makes: those that others start from are counted too. */
 size_t crossval_count(const struct crossval *crossval);
 
-/* Runs all fits. The error told is the first, by point and fold, of this rank. All ranks: rank 0 returns
- * when it has been told all. */
+/* Runs all fits. The error told is the first, by point and fold, of this rank. All ranks: rank 0
+ * returns when it has been told all. */
 int crossval_run(const struct crossval *crossval, struct error *err);
 
 /* Sends n bytes on a fit to rank 0. */

@@ -1,4 +1,5 @@
-/* A fit of cross-validation: the rows of its fold, the solver, and the scores of what is held out. */
+/* A fit of cross-validation: the rows of its fold, the solver, and the scores of what is held
+ * out. */
 #include "driver/crossval_private.h"
 #include "driver/training_data.h"
 

@@ -1,5 +1,6 @@
 /* Cross-validation in its parts: what rounds, folds and pieces are. crossval.c says who does what,
- * crossval_fit.c what a fit is, crossval_tally.c how far all are, and what ranks tell each other. */
+ * crossval_fit.c what a fit is, crossval_tally.c how far all are, and what ranks tell each
+ * other. */
 #ifndef DRIVER_CROSSVAL_PRIVATE_H
 #define DRIVER_CROSSVAL_PRIVATE_H
 
@@ -81,8 +82,8 @@ void crossval_tally_take(struct tally *tally, size_t own, size_t dealt);
 /* When a fit that begins now is to end, of those that n_workers of this rank make at once. */
 double crossval_tally_deadline(struct tally *tally, size_t n_workers);
 
-/* Counts a fit of this rank, and has rank 0 say how far all are. `log` is what was gathered of it, or
- * NULL. */
+/* Counts a fit of this rank, and has rank 0 say how far all are. `log` is what was gathered of it,
+ * or NULL. */
 int crossval_tally_count(struct tally *tally, size_t index, size_t fold, bool converged,
                          const struct fit_log *log, struct error *err);
 
@@ -106,7 +107,8 @@ struct fold {
 /* Solves the next point of a piece, and hands over the scores if that is wanted. */
 int crossval_fit_next(struct round *round, struct piece *piece, struct error *err);
 
-/* The end of what is to be solved of the run of points first..end: behind the last that is wanted. */
+/* The end of what is to be solved of the run of points first..end: behind the last that is
+ * wanted. */
 size_t crossval_wanted_end(const struct crossval *crossval, size_t first, size_t end);
 
 /* Releases what the pieces of a fold have in common; they can make it again. */

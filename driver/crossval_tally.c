@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What begins a message, before its bytes: how a fit has ended, and the log's rows; or what scored makes
- * of it. */
+/* What begins a message, before its bytes: how a fit has ended, and the log's rows; or what scored
+ * makes of it. */
 struct message {
     bool of_scores, converged;
     size_t index, fold;
@@ -17,8 +17,8 @@ struct message {
 
 /* ---- rank 0 ---- */
 
-/* The log has the rows of a fit behind those of all fits that come before it by point and fold, whoever
- * was first. */
+/* The log has the rows of a fit behind those of all fits that come before it by point and fold,
+ * whoever was first. */
 static void write_parts(struct tally *tally) {
     const struct crossval *crossval = tally->crossval;
     size_t n = crossval->n_points * crossval->folds->n;
@@ -51,8 +51,8 @@ static int open_parts(struct tally *tally, struct error *err) {
     return 0;
 }
 
-/* Counts a fit, and says how far all are. What remains is told by what it took so far: fits at large
- * C, which come later, take longer. */
+/* Counts a fit, and says how far all are. What remains is told by what it took so far: fits at
+ * large C, which come later, take longer. */
 static int count_fit(struct tally *tally, size_t index, size_t fold, bool converged,
                      const char *text, size_t n, struct error *err) {
     const struct crossval *crossval = tally->crossval;

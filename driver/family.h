@@ -104,20 +104,21 @@ struct family {
      * never. */
     bool (*linear_gram)(const struct options *options);
 
-    /* Refuses (ERROR_USAGE) options whose fit is not spread over the ranks of a cluster. May be NULL:
-     * all fits to features are, and those to kernels with FAMILY_SPREAD_GRAM. */
+    /* Refuses (ERROR_USAGE) options whose fit is not spread over the ranks of a cluster. May be
+     * NULL: all fits to features are, and those to kernels with FAMILY_SPREAD_GRAM. */
     int (*check_spread)(const struct options *options, struct error *err);
 
     /* How the fit at a point is shared. May be NULL: FAMILY_APART. */
     enum family_share (*share)(struct point point, const struct family_size *size);
 
-    /* Refuses rows of the training file that the options do not fit. Over a cluster the data has this
-     * rank's rows, and the names of all; all ranks, which must come to the same. May be NULL. */
+    /* Refuses rows of the training file that the options do not fit. Over a cluster the data has
+     * this rank's rows, and the names of all; all ranks, which must come to the same. May be
+     * NULL. */
     int (*check_data)(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err);
     /* Refuses data of the wrong shape, or sets *width to the number of features that rows have at
-     * least, also where the file has fewer; over a cluster by what is known of all rows. May be NULL:
-     * what the file has. */
+     * least, also where the file has fewer; over a cluster by what is known of all rows. May be
+     * NULL: what the file has. */
     int (*width)(const struct options *options, const struct data *data, uint32_t *width,
                  struct error *err);
 
@@ -128,8 +129,8 @@ struct family {
                  struct solution *solution, struct error *err);
     void (*close)(void *state);
 
-    /* Fits what turns the scores of the last solution into labels, for the header to tell: called once
-     * where a model or predictions are wanted. May be NULL: nothing does. */
+    /* Fits what turns the scores of the last solution into labels, for the header to tell: called
+     * once where a model or predictions are wanted. May be NULL: nothing does. */
     int (*fit_threshold)(void *state, struct point point, struct error *err);
     /* Adds the family's own lines to the model. May be NULL. */
     int (*header)(const void *state, struct point point, const struct solution *solution,
@@ -142,13 +143,13 @@ struct family {
     const char *extra_option;
     int (*write_extra)(const void *state, const struct solution *solution, struct output *output,
                        struct error *err);
-    /* Writes the proof of the last solution, which is certified (--proof, doc/formats): lines on what
-     * the model does not say of the problem, but for weights of rows and a constant feature, and the
-     * dual point, by row of the problem. */
+    /* Writes the proof of the last solution, which is certified (--proof, doc/formats): lines on
+     * what the model does not say of the problem, but for weights of rows and a constant feature,
+     * and the dual point, by row of the problem. */
     int (*prove)(const void *state, struct point point, struct proof_writer *proof,
                  struct error *err);
-    /* Adds to the model what -b 1, or options of the family for which `calibrates` is true, ask for,
-     * from the out-of-fold scores of n_folds folds. calibrates may be NULL: none do.
+    /* Adds to the model what -b 1, or options of the family for which `calibrates` is true, ask
+     * for, from the out-of-fold scores of n_folds folds. calibrates may be NULL: none do.
      * calibrate_by_row: the folds hold out rows of queries, equal rows together, where else whole
      * queries would be held out. May be NULL: never. */
     bool (*calibrates)(const struct options *options);
@@ -184,16 +185,19 @@ struct predictor {
                 struct error *err);
     int (*add)(void *state, const struct data *rows, const double *scores, struct output *output,
                struct error *err);
-    /* What a row is decided to be by its scores (model_n_scores): the number of its label in the model's
-     * line `labels`; or chosen (labels) true for those that it has. NULL: the family does not decide so. */
+    /* What a row is decided to be by its scores (model_n_scores): the number of its label in the
+     * model's line `labels`; or chosen (labels) true for those that it has. NULL: the family does
+     * not decide so. */
     size_t (*decide)(const void *state, const double *scores);
     void (*choose)(void *state, const double *scores, bool *chosen);
-    /* p (labels) of a row, where `check` with -b 1 has nothing against the model. NULL: there are none. */
+    /* p (labels) of a row, where `check` with -b 1 has nothing against the model. NULL: there are
+     * none. */
     void (*probabilities)(const void *state, const double *scores, double *p);
     /* The end of the file. May be NULL. */
     int (*finish)(void *state, struct output *output, struct error *err);
     /* Writes the file that an option of the predictor names, after all rows of the test file: the
-     * options, ended by NULL, and what writes, by the option's number there. NULL: there is none. */
+     * options, ended by NULL, and what writes, by the option's number there. NULL: there is
+     * none. */
     const char *const *extra_options;
     /* The option that names a file that is read beside the others. NULL: there is none. */
     const char *input_option;
@@ -208,7 +212,8 @@ struct family_tables {
     const struct predictor *predict;
 };
 
-/* The families that there are, ended by NULL: who stands above all of them has the list (library/families.c). */
+/* The families that there are, ended by NULL: who stands above all of them has the list
+ * (library/families.c). */
 extern const struct family_tables families[];
 
 /* Those of that name; NULL: there are none. */

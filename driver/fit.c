@@ -11,8 +11,8 @@
 /* Of more, those rows that a solver asks for are less work and memory than half of all values. */
 enum { MOST_WHOLE_ROWS = 16384 };
 
-/* Where no more than this share of many rows are distinct, the matrix is one of these. Each of its entries
- * serves several: they are in double as if for a tight gap. */
+/* Where no more than this share of many rows are distinct, the matrix is one of these. Each of its
+ * entries serves several: they are in double as if for a tight gap. */
 static const double MOST_DISTINCT = 0.9;
 
 struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features) {

@@ -23,23 +23,23 @@ bool fit_wants_gram(const struct family *family, const struct options *options,
 
 /* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it, and
  * keeps of it what the family's solvers want; the rest of cache_bytes is for them. Of more than
- * PRECISION_SMALL_ROWS rows that repeat others it is made of the distinct ones, where solvers take products
- * only (FAMILY_SPREAD_GRAM). `for_folds`: for several of them. Over the ranks of a cluster (of families that
- * have FAMILY_SPREAD_GRAM), or NULL, each keeps its own part. */
+ * PRECISION_SMALL_ROWS rows that repeat others it is made of the distinct ones, where solvers take
+ * products only (FAMILY_SPREAD_GRAM). `for_folds`: for several of them. Over the ranks of a cluster
+ * (of families that have FAMILY_SPREAD_GRAM), or NULL, each keeps its own part. */
 int fit_gram(struct gram **gram, const struct family *family, struct point point,
              const struct kernel *kernel, const struct data *data, bool for_folds,
              size_t cache_bytes, struct cluster *cluster, struct threads *threads,
              struct error *err);
 
-/* Fits the thresholds to the last solution of the state, and fills the header of its model: what all
- * families have, and the family's lines. The scale is the caller's. */
+/* Fits the thresholds to the last solution of the state, and fills the header of its model: what
+ * all families have, and the family's lines. The scale is the caller's. */
 int fit_header(const struct family *family, void *state, struct point point,
                const struct kernel *kernel, const struct problem *problem,
                const struct solution *solution, struct model *model, struct error *err);
 
 /* Sets the body and the figures of the model from the solution of `problem` (whose data the model
- * does not keep). Linear weights are lent: the solution must outlive the model. The body is not ready
- * for model_scores, see model_prepare. */
+ * does not keep). Linear weights are lent: the solution must outlive the model. The body is not
+ * ready for model_scores, see model_prepare. */
 int fit_body(struct model *model, const struct problem *problem, const struct solution *solution,
              struct error *err);
 

@@ -27,17 +27,18 @@ int folds_by_query(struct folds *folds, const struct data *data, size_t n, uint6
 int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
                  struct error *err);
 
-/* Deals out rows as folds_by_query does queries: those that are equal in all features go together. Fewer
- * different rows than folds are an error. */
+/* Deals out rows as folds_by_query does queries: those that are equal in all features go together.
+ * Fewer different rows than folds are an error. */
 int folds_by_twin(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
                   struct error *err);
 
 /* Number of distinct queries: 1 if the rows have none. 0 with err set when memory is short. */
 size_t folds_count_queries(const struct data *data, struct error *err);
 
-/* Reads the key of each row from a text file (source.h), a word a line: rows with the same word are held out
- * together. n = 0: each word is a fold, in ascending order where all are whole numbers, else in the
- * order of their first rows; else the words are dealt to n folds, at random by the seed. */
+/* Reads the key of each row from a text file (source.h), a word a line: rows with the same word are
+ * held out together. n = 0: each word is a fold, in ascending order where all are whole numbers,
+ * else in the order of their first rows; else the words are dealt to n folds, at random by the
+ * seed. */
 int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, uint64_t seed,
                struct error *err);
 

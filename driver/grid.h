@@ -1,8 +1,8 @@
 /* The points of a sweep, and what tells them apart: the columns of its table.
  *
  * Options span points (options.h). Where an option means nothing at a point, as tau does with a
- * formulation that has none, or gamma with the linear kernel, points that differ in it alone are one:
- * the first of them stands for all. */
+ * formulation that has none, or gamma with the linear kernel, points that differ in it alone are
+ * one: the first of them stands for all. */
 #ifndef DRIVER_GRID_H
 #define DRIVER_GRID_H
 
@@ -37,9 +37,9 @@ void grid_free(struct grid *grid);
 const char *grid_text(const struct grid *grid, size_t index, size_t column, uint32_t n_features,
                       char text[32]);
 
-/* The next option from *at on that was given and means nothing at some formulation of a list, or with
- * the kernel although it has a list: writes what it means nothing to, as "formulation svm" or "kernel
- * linear", into `what`. *at moves behind it. NULL: there is none left. */
+/* The next option from *at on that was given and means nothing at some formulation of a list, or
+ * with the kernel although it has a list: writes what it means nothing to, as "formulation svm" or
+ * "kernel linear", into `what`. *at moves behind it. NULL: there is none left. */
 const struct option *grid_unused(const struct grid *grid, size_t *at, char *what, size_t size);
 
 /* A CRC-32 of all that points have in common but the rows: options and their values. */

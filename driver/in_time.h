@@ -1,4 +1,5 @@
-/* Work that may not look at the clock: on a thread of its own, which is left to itself when it is late. */
+/* Work that may not look at the clock: on a thread of its own, which is left to itself when it is
+ * late. */
 #ifndef DRIVER_IN_TIME_H
 #define DRIVER_IN_TIME_H
 

@@ -69,19 +69,19 @@ struct measures {
     void (*free)(void *state);
 };
 
-/* The measures that the options want, in the order of the table: without those of the predictor only
- * if the options are a trainer's, and with one more at the end if --select names one of a row with
- * an option that its option does not list. The caller frees *list. */
+/* The measures that the options want, in the order of the table: without those of the predictor
+ * only if the options are a trainer's, and with one more at the end if --select names one of a row
+ * with an option that its option does not list. The caller frees *list. */
 int measures_list(const struct measures *measures, const struct options *options,
                   struct measure **list, size_t *n, struct error *err);
 
-/* value (n) of the measures in the list, by the rows that were added to the state, and the weight (n)
- * of each in an average with others. */
+/* value (n) of the measures in the list, by the rows that were added to the state, and the weight
+ * (n) of each in an average with others. */
 int measures_values(const struct measures *measures, void *state, const struct measure *list,
                     size_t n, double *value, double *weight, struct error *err);
 
-/* The same without weights, for a predictor: all are NaN if rows have labels of which the model knows
- * none. *rows gets the counts, zero where the model has no labels. */
+/* The same without weights, for a predictor: all are NaN if rows have labels of which the model
+ * knows none. *rows gets the counts, zero where the model has no labels. */
 int measures_of_test(const struct measures *measures, void *state, const struct measure *list,
                      size_t n, double *value, struct measured_rows *rows, struct error *err);
 

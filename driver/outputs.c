@@ -96,8 +96,8 @@ static int open_model(struct outputs *outputs, const struct family *family,
                : open_wanted(outputs, &outputs->liblinear, options, "liblinear", err);
 }
 
-/* The model or the table has standard output for itself, the model first. What then remains to say is
- * for standard error, but beside a table not if that is to be quiet. */
+/* The model or the table has standard output for itself, the model first. What then remains to say
+ * is for standard error, but beside a table not if that is to be quiet. */
 static int open_standard(struct outputs *outputs, bool table, bool quiet, struct error *err) {
     bool taken = outputs->model && output_is_stdout(outputs->model);
     if (table && open_file(outputs, &outputs->table, taken ? OUTPUT_STDERR : "-", err) < 0) {

@@ -1,5 +1,5 @@
-/* The files that a trainer writes: opened before anything is read, so that what cannot be written is
- * known before hours of work, and put in place all together when the model is there. */
+/* The files that a trainer writes: opened before anything is read, so that what cannot be written
+ * is known before hours of work, and put in place all together when the model is there. */
 #ifndef DRIVER_OUTPUTS_H
 #define DRIVER_OUTPUTS_H
 
@@ -26,9 +26,9 @@ struct outputs {
 };
 
 /* Opens results, with `table` the table of a sweep, --log, and if a model is wanted (`fitting`) the
- * files for that, which the options name; see run_files_check for what is an error. A model or a table
- * has standard output for itself: results then go to standard error, or beside a table with --quiet
- * nowhere. The options must outlive it; the caller ends with outputs_close. */
+ * files for that, which the options name; see run_files_check for what is an error. A model or a
+ * table has standard output for itself: results then go to standard error, or beside a table with
+ * --quiet nowhere. The options must outlive it; the caller ends with outputs_close. */
 int outputs_open(struct outputs *outputs, const struct family *family,
                  const struct options *options, bool fitting, bool table, struct error *err);
 

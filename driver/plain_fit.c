@@ -170,8 +170,8 @@ static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setu
     return job;
 }
 
-/* *fit becomes what it is when it ends, or f = 0, which is ready sooner. What the job still works on
- * is left to it, but the scale. */
+/* *fit becomes what it is when it ends, or f = 0, which is ready sooner. What the job still works
+ * on is left to it, but the scale. */
 static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *running,
                        struct error *err) {
     struct plain_fit *nothing = fit_nothing(setup, err);

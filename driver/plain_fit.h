@@ -2,9 +2,9 @@
  * model that comes of it. Reads and writes no file and says nothing but its progress.
  *
  * Under a limit of time the kernel matrix and the solver are the work of a thread of their own, and
- * beside it f = 0 stands ready, whose bounds are known without work. The solver ends by itself when it
- * looks at the clock. If it does not, somewhat after the deadline it is left to itself, and f = 0 is
- * the fit. */
+ * beside it f = 0 stands ready, whose bounds are known without work. The solver ends by itself when
+ * it looks at the clock. If it does not, somewhat after the deadline it is left to itself, and f =
+ * 0 is the fit. */
 #ifndef DRIVER_PLAIN_FIT_H
 #define DRIVER_PLAIN_FIT_H
 
@@ -59,9 +59,9 @@ struct plain_fit {
     size_t n_ranks;
 };
 
-/* Fits. The caller ends with plain_fit_free, before the setup's data go. *running, also of a fit that
- * failed: a solver was left to itself; all that the setup names, and the thread pool, are its own
- * until the program ends, which must not wait for it. */
+/* Fits. The caller ends with plain_fit_free, before the setup's data go. *running, also of a fit
+ * that failed: a solver was left to itself; all that the setup names, and the thread pool, are its
+ * own until the program ends, which must not wait for it. */
 int plain_fit_create(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *running,
                      struct error *err);
 void plain_fit_free(struct plain_fit *fit);

@@ -20,8 +20,8 @@ struct plan {
                       is to a kernel whose matrix can be spread */
 };
 
-/* Makes the plan, or refuses what cannot be asked for together (ERROR_USAGE). host: NULL, or whom the
- * options have no files of; cluster: NULL, or whose ranks make the same plan. */
+/* Makes the plan, or refuses what cannot be asked for together (ERROR_USAGE). host: NULL, or whom
+ * the options have no files of; cluster: NULL, or whose ranks make the same plan. */
 int plan_make(struct plan *plan, const struct family *family, const struct options *options,
               const struct train_host *host, const struct cluster *cluster, struct error *err);
 

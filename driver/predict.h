@@ -10,8 +10,8 @@
 /* Fills *options with the predictor's own options, those of its measures, and the common ones. */
 int predict_options(struct options *options, const struct predictor *predictor, struct error *err);
 
-/* Does what the options, read from a command line, say: predicts and measures one test file or, with
- * --batch, several. `program` is its name in what it says; hold may be NULL, see output.h. */
+/* Does what the options, read from a command line, say: predicts and measures one test file or,
+ * with --batch, several. `program` is its name in what it says; hold may be NULL, see output.h. */
 int predict_run(const struct predictor *predictor, const struct options *options,
                 const char *program, const struct voice *voice, const struct output_hold *hold,
                 struct error *err);

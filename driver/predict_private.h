@@ -36,8 +36,8 @@ struct prediction {
 int predict_file(const struct prediction *prediction, const char *path, struct output *output,
                  struct output *queries, struct test_rows *rows, struct error *err);
 
-/* Says the measures of a file, those that there are; an accuracy of rows as LIBSVM's svm-predict says
- * it, with its counts. */
+/* Says the measures of a file, those that there are; an accuracy of rows as LIBSVM's svm-predict
+ * says it, with its counts. */
 void predict_say_measures(const struct prediction *prediction, const struct test_rows *rows);
 
 /* Puts outputs in place, or after an error (status -1, which it returns) drops them; NULL in their
@@ -47,8 +47,8 @@ int predict_end_files(struct output **output, size_t n, int status, const struct
 
 /* ---- --batch, batch.c ---- */
 
-/* Which of the operands is the model: the first, or where the last looks like one and the first does
- * not, the last. The others are test files, see batch_tests. */
+/* Which of the operands is the model: the first, or where the last looks like one and the first
+ * does not, the last. The others are test files, see batch_tests. */
 size_t batch_model(const struct options *options);
 
 /* Refuses test files that would be predicted to one file. */
@@ -60,8 +60,8 @@ int batch_check_model(const struct options *options, struct error *err);
 /* Adds what is written for each test file. */
 int batch_list_files(const struct options *options, struct run_files *files, struct error *err);
 
-/* Predicts all test files. With --keep-going files that fail are told of, and the error comes at the
- * end: *whole is then true, the tables are complete but for them. */
+/* Predicts all test files. With --keep-going files that fail are told of, and the error comes at
+ * the end: *whole is then true, the tables are complete but for them. */
 int batch_run(struct prediction *prediction, bool *whole, struct error *err);
 
 #endif

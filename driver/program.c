@@ -47,8 +47,8 @@ static struct voice standard_error(void) {
     return (struct voice){.write = write_error, .terminal = isatty(STDERR_FILENO)};
 }
 
-/* The limit of time holds whatever the program does. What has a result by then writes it: this comes
- * after all that, and at most two seconds after the limit. */
+/* The limit of time holds whatever the program does. What has a result by then writes it: this
+ * comes after all that, and at most two seconds after the limit. */
 static void start_limit(const struct options *options) {
     double seconds = point_number((struct point){options, 0}, "max-time");
     if (seconds > 0 && seconds < LONGEST_SECONDS) {
@@ -63,7 +63,8 @@ static int failed(const char *program, const struct error *err) {
     return (int)err->kind;
 }
 
-/* What a rank that fails has rank 0 say. That the ranks are then ended by signals need not be said. */
+/* What a rank that fails has rank 0 say. That the ranks are then ended by signals need not be
+ * said. */
 static void tell_failure(void *program, const struct error *err) {
     failed(program, err);
     signals_silence();

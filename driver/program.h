@@ -1,5 +1,5 @@
-/* The programs: all that a main does. Nothing else in the tree knows standard error, ends the process
- * or touches signals that other code may own. */
+/* The programs: all that a main does. Nothing else in the tree knows standard error, ends the
+ * process or touches signals that other code may own. */
 #ifndef DRIVER_PROGRAM_H
 #define DRIVER_PROGRAM_H
 

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Somebody in the same process who hears of each check of a solver, one at a time, and may end the work. */
+/* Somebody in the same process who hears of each check of a solver, one at a time, and may end the
+ * work. */
 struct listener {
     /* Returns false to end it. */
     bool (*hear)(void *context, uint64_t iteration, double primal, double dual, double seconds);
@@ -34,8 +35,8 @@ struct progress {
 /* Seconds of a clock that only goes forward. */
 double progress_clock(void);
 
-/* Begins, with voice and program borrowed, and no listener; progress_close clears what stands there. The
- * functions between may be called from several threads. */
+/* Begins, with voice and program borrowed, and no listener; progress_close clears what stands
+ * there. The functions between may be called from several threads. */
 void progress_open(struct progress *progress, const struct voice *voice, const char *program,
                    bool quiet);
 void progress_close(struct progress *progress);

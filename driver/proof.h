@@ -14,8 +14,8 @@
 int proof_check(const struct family *family, const struct options *options, bool fitting,
                 struct error *err);
 
-/* Writes the proof of a certified fit: of training rows with that fingerprint, and of the model with
- * that checksum. Does not commit. */
+/* Writes the proof of a certified fit: of training rows with that fingerprint, and of the model
+ * with that checksum. Does not commit. */
 int proof_write(const struct plain_fit *fit, uint32_t fingerprint, uint32_t checksum,
                 struct output *output, struct error *err);
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A regular file is known by device and inode, what is not there by its folder's and its name in it,
- * all else by its path. */
+/* A regular file is known by device and inode, what is not there by its folder's and its name in
+ * it, all else by its path. */
 struct run_file {
     char *path; /* owned */
     bool written;

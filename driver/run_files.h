@@ -22,9 +22,9 @@ struct run_files {
 int run_files_read(struct run_files *files, const char *path, struct error *err);
 int run_files_write(struct run_files *files, const char *path, struct error *err);
 
-/* ERROR_USAGE if one of them is written and also read or written again, or if standard input is read
- * twice. Two paths are one file if they are equal, if both lead to one regular file, or if both name
- * what is not yet there in one folder. Devices and pipes may be read and written. */
+/* ERROR_USAGE if one of them is written and also read or written again, or if standard input is
+ * read twice. Two paths are one file if they are equal, if both lead to one regular file, or if
+ * both name what is not yet there in one folder. Devices and pipes may be read and written. */
 int run_files_check(struct run_files *files, struct error *err);
 
 /* Frees all names, and leaves an empty list. */

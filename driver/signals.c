@@ -72,8 +72,8 @@ static void end_by(int number) {
     raise(number);
 }
 
-/* Ends the program by the signal that came, if there is one, unless files are held or another thread
- * is about to. Who holds looks here when it has released, so that no signal is lost. */
+/* Ends the program by the signal that came, if there is one, unless files are held or another
+ * thread is about to. Who holds looks here when it has released, so that no signal is lost. */
 static void end_unless_held(void) {
     int expected = FREE, number = atomic_load(&came);
     if (number && atomic_compare_exchange_strong(&state, &expected, ENDING)) {

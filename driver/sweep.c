@@ -85,8 +85,8 @@ static char *make_header(const struct sweep *sweep, struct error *err) {
     return line;
 }
 
-/* Room for a row of the point, which begins with its number and its columns: *used bytes. The caller
- * frees. */
+/* Room for a row of the point, which begins with its number and its columns: *used bytes. The
+ * caller frees. */
 static char *begin_row(const struct results *results, size_t index, size_t *size, size_t *used,
                        struct error *err) {
     const struct sweep *sweep = results->sweep;
@@ -135,8 +135,8 @@ static const char *skip_cells(const char *cell, size_t n) {
     return cell;
 }
 
-/* Takes the measures and the gap of a row, whose cells behind those of begin_row begin at `cell`: as they stand
- * there. NULL, or what is wrong. */
+/* Takes the measures and the gap of a row, whose cells behind those of begin_row begin at `cell`:
+ * as they stand there. NULL, or what is wrong. */
 static const char *take_values(const struct results *results, size_t index, const char *cell) {
     const struct sweep *sweep = results->sweep;
     double *value = sweep->value + index * sweep->n_measures;
@@ -204,8 +204,8 @@ static const char *take_row(void *context, const char *line) {
     return wrong;
 }
 
-/* The mean and the standard deviation over the folds of measure k, by what each fold counts, in their
- * order: sums do not depend on who was first. One value has no deviation. */
+/* The mean and the standard deviation over the folds of measure k, by what each fold counts, in
+ * their order: sums do not depend on who was first. One value has no deviation. */
 static void average(const struct results *results, size_t index, size_t k, double *mean,
                     double *deviation) {
     size_t n_folds = results->crossval->folds->n, n = results->sweep->n_measures, step = n;
@@ -484,9 +484,9 @@ static void take_over(struct results *results) {
     }
 }
 
-/* What is left to the fits that follow: each counts as a point, or as a ninth of all fits where that is
- * more, which is a tenth of the time for one. It has more rows than the fit to a fold, and is what the
- * others are for. */
+/* What is left to the fits that follow: each counts as a point, or as a ninth of all fits where
+ * that is more, which is a tenth of the time for one. It has more rows than the fit to a fold, and
+ * is what the others are for. */
 static size_t fits_that_follow(size_t n_after, size_t n_folds, size_t n_fits) {
     size_t ninth = n_fits / 9;
     return n_after * (ninth > n_folds ? ninth : n_folds);

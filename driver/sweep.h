@@ -34,18 +34,19 @@ struct sweep_table {
     uint32_t data; /* a checksum of the rows and their folds */
 };
 
-/* The points, the family's measures, and which of them --select names; the part of --shard. Before any
- * work: for its errors. The caller ends with sweep_free. */
+/* The points, the family's measures, and which of them --select names; the part of --shard. Before
+ * any work: for its errors. The caller ends with sweep_free. */
 int sweep_create(struct sweep *sweep, const struct family *family, const struct options *options,
                  struct error *err);
 void sweep_free(struct sweep *sweep);
 
-/* Runs the cross-validation, whose points, scored and context are set here. With a table (NULL: none)
- * a header and a row for each point of the shard are written to its output in the order of the points,
- * each as soon as it and those before it are known; see doc/formats. *n_fits gets the number of
- * fits. The best is chosen by the values as the table has them, of the points that there was time for;
- * others are not added to the journal. crossval->n_after fits are to follow, each with the time of a
- * point at least. All ranks of crossval->cluster: rank 0 has the table and the values, all get the best. */
+/* Runs the cross-validation, whose points, scored and context are set here. With a table (NULL:
+ * none) a header and a row for each point of the shard are written to its output in the order of
+ * the points, each as soon as it and those before it are known; see doc/formats. *n_fits gets the
+ * number of fits. The best is chosen by the values as the table has them, of the points that there
+ * was time for; others are not added to the journal. crossval->n_after fits are to follow, each
+ * with the time of a point at least. All ranks of crossval->cluster: rank 0 has the table and the
+ * values, all get the best. */
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
               size_t *n_fits, struct error *err);
 

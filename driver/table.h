@@ -1,5 +1,5 @@
-/* Cells of the tables that programs write: text with tabs between and a line a row. An empty cell is
- * a value that there is not. */
+/* Cells of the tables that programs write: text with tabs between and a line a row. An empty cell
+ * is a value that there is not. */
 #ifndef DRIVER_TABLE_H
 #define DRIVER_TABLE_H
 
@@ -9,7 +9,8 @@
 
 #include <stddef.h>
 
-/* Writes a name, in which tabs, line ends and backslashes become \t, \n, \r and \\: a row stays one. */
+/* Writes a name, in which tabs, line ends and backslashes become \t, \n, \r and \\: a row stays
+ * one. */
 void table_name(struct output *output, const char *name);
 
 /* Writes a tab, and the shortest decimal of value that reads back; nothing if it is not finite. */

@@ -1,6 +1,6 @@
-/* A test file, or rows in memory, on their way through a model: block by block to scores, from these to the predictor's
- * lines and to measures. Memory grows with a block of rows, not with the file, except for what
- * measures and the family itself have to keep. */
+/* A test file, or rows in memory, on their way through a model: block by block to scores, from
+ * these to the predictor's lines and to measures. Memory grows with a block of rows, not with the
+ * file, except for what measures and the family itself have to keep. */
 #ifndef DRIVER_TEST_FILE_H
 #define DRIVER_TEST_FILE_H
 
@@ -30,8 +30,8 @@ struct test_file {
     const struct measure *measure; /* (n_measures) of predictor->measures; NULL: not wanted */
     size_t n_measures;
     struct by_query *queries; /* takes the rows too; NULL: not wanted */
-    /* Takes the n rows from number `first` on with their scores (n, model_n_scores) row-major; `lines` is the
-     * state of the predictor. NULL: not wanted. */
+    /* Takes the n rows from number `first` on with their scores (n, model_n_scores) row-major;
+     * `lines` is the state of the predictor. NULL: not wanted. */
     int (*take)(void *context, void *lines, size_t first, size_t n, const double *scores,
                 struct error *err);
     void *context;

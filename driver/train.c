@@ -1,5 +1,6 @@
-/* A run of the trainer: its plan, outputs, reading, then cross-validation or a sweep (-v, --fold-file,
- * --validate), then calibration (-b 1) and the fit of a model. Each is a module of its own. */
+/* A run of the trainer: its plan, outputs, reading, then cross-validation or a sweep (-v,
+ * --fold-file, --validate), then calibration (-b 1) and the fit of a model. Each is a module of its
+ * own. */
 #include "driver/train.h"
 
 #include "common/base/memory.h"

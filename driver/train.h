@@ -35,13 +35,14 @@ struct train_host {
     const struct listener *listener;
     /* Takes the fit of a model, with its calibration, which it may not keep. */
     int (*fitted)(void *context, const struct plain_fit *fit, struct error *err);
-    /* Says what the best point of a cross-validation is, by its number in the table from 0. May be NULL. */
+    /* Says what the best point of a cross-validation is, by its number in the table from 0. May be
+     * NULL. */
     void (*chosen)(void *context, size_t best);
     void *context;
 };
 
-/* Does for a host what the options, which have no operands, say. The voice is told warnings, each in a
- * call. A limit of time holds as far as solvers look at the clock. */
+/* Does for a host what the options, which have no operands, say. The voice is told warnings, each
+ * in a call. A limit of time holds as far as solvers look at the clock. */
 int train_for_host(const struct family *family, const struct options *options,
                    const struct voice *voice, const struct train_host *host, struct error *err);
 

@@ -21,7 +21,8 @@ static const char *const scale_meanings[] = {
     "to ranks among the training values, from 0 to 1",
     NULL};
 
-/* What the parameters of kernels are for: the names of the rows of the kernels' table that have them. */
+/* What the parameters of kernels are for: the names of the rows of the kernels' table that have
+ * them. */
 #define NAME_0(name)
 #define NAME_1(name) " " #name
 static const char degree_help[] = "degree of kernel"

@@ -56,8 +56,8 @@ static int make_folds(struct training_data *training, const struct family *famil
                                   : folds_by_row(folds, &training->data, n, seed, err);
 }
 
-/* Weights of the training rows, a number a line, of which a rank keeps its rows'; validation rows weigh
- * 1. */
+/* Weights of the training rows, a number a line, of which a rank keeps its rows'; validation rows
+ * weigh 1. */
 static int read_row_weights(struct training_data *training, const struct spread_rows *rows,
                             const char *path, struct error *err) {
     size_t n = training->data.n_rows;
@@ -75,9 +75,9 @@ static int read_row_weights(struct training_data *training, const struct spread_
     return 0;
 }
 
-/* What the rows are held as: compact where few of their indices occur, dense where most of what a row
- * could store is there. Precomputed kernels, and families with a width of their own, mean a column by
- * its number. */
+/* What the rows are held as: compact where few of their indices occur, dense where most of what a
+ * row could store is there. Precomputed kernels, and families with a width of their own, mean a
+ * column by its number. */
 static int hold(struct data *data, uint32_t width, bool compact, struct error *err) {
     return compact && data_compact(data, err) < 0 ? -1 : data_make_dense(data, width, false, err);
 }

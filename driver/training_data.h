@@ -1,5 +1,5 @@
-/* What a trainer reads: the training file, the rows to validate on or the folds, weights of rows; and
- * their scaling. */
+/* What a trainer reads: the training file, the rows to validate on or the folds, weights of rows;
+ * and their scaling. */
 #ifndef DRIVER_TRAINING_DATA_H
 #define DRIVER_TRAINING_DATA_H
 
@@ -27,22 +27,22 @@ struct training_data {
     double seconds;       /* that reading took */
 };
 
-/* Reads the training file (the options' first operand), each rank of `spread` its part (spread_read), and
- * with `crossing`, not spread then, what --folds, --fold-file or --validate say. The caller ends with
- * training_data_free. */
+/* Reads the training file (the options' first operand), each rank of `spread` its part
+ * (spread_read), and with `crossing`, not spread then, what --folds, --fold-file or --validate say.
+ * The caller ends with training_data_free. */
 int training_data_read(struct training_data *training, const struct family *family,
                        const struct options *options, bool crossing, struct cluster *spread,
                        struct threads *threads, struct error *err);
 
-/* The same of rows that are there already, with `crossing` and folds that are, too (NULL: as the options
- * say). Both are borrowed until training_data_free, and left as they are. */
+/* The same of rows that are there already, with `crossing` and folds that are, too (NULL: as the
+ * options say). Both are borrowed until training_data_free, and left as they are. */
 int training_data_take(struct training_data *training, const struct data *rows,
                        const struct folds *folds, const struct family *family,
                        const struct options *options, bool crossing, struct threads *threads,
                        struct error *err);
 
-/* A CRC-32 of what cross-validation sees: the rows as read (those to validate on, too), their weights
- * and their folds. Before any scaling. */
+/* A CRC-32 of what cross-validation sees: the rows as read (those to validate on, too), their
+ * weights and their folds. Before any scaling. */
 uint32_t training_data_checksum(const struct training_data *training);
 
 /* Scales the rows as --scale says, if that is row by row: once for all fits. */
@@ -55,18 +55,20 @@ int training_data_end_validation(struct training_data *training, struct error *e
 /* Releases what was read, folds and validation rows included, and what is known of it. */
 void training_data_free(struct training_data *training);
 
-/* Gives each rank the rows of all, where they are spread. All ranks of `spread`, which becomes NULL. */
+/* Gives each rank the rows of all, where they are spread. All ranks of `spread`, which becomes
+ * NULL. */
 int training_data_gather(struct training_data *training, struct error *err);
 
-/* Fits the scaling that --scale and --query-features say to data. The caller calls scale_free. All ranks. */
+/* Fits the scaling that --scale and --query-features say to data. The caller calls scale_free. All
+ * ranks. */
 int training_data_fit_scale(struct scale *scale, const struct options *options,
                             const struct data *data, struct cluster *cluster, struct error *err);
 
 /* Whether rows get features of their queries. */
 bool training_data_query_features(const struct options *options);
 
-/* True if the scaling of --scale or what --query-features adds looks at other rows: then it is fitted anew for
- * each fold. */
+/* True if the scaling of --scale or what --query-features adds looks at other rows: then it is
+ * fitted anew for each fold. */
 bool training_data_scale_looks(const struct options *options);
 
 #endif

@@ -1,5 +1,6 @@
 /* Words for the user that are no results: progress, warnings, measures. Who speaks does not know
- * where they go: a program lends its standard error, a library what its caller wants, or nothing. */
+ * where they go: a program lends its standard error, a library what its caller wants, or
+ * nothing. */
 #ifndef DRIVER_VOICE_H
 #define DRIVER_VOICE_H
 

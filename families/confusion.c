@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for n rows of `width` counts in *array, which has room for `old`: the new ones are 0. */
+/* Makes room for n rows of `width` counts in *array, which has room for `old`: the new ones are
+ * 0. */
 static int widen(double **array, size_t old, size_t n, size_t width, struct error *err) {
     if (memory_grow(array, old, n, width * sizeof **array, "counts", err) < 0) {
         return -1;

@@ -1,4 +1,5 @@
-/* Rows counted by their label and by the label predicted for them, for measures and for --confusion. */
+/* Rows counted by their label and by the label predicted for them, for measures and for
+ * --confusion. */
 #ifndef FAMILIES_CONFUSION_H
 #define FAMILIES_CONFUSION_H
 

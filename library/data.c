@@ -1,5 +1,5 @@
-/* Data: rows from a file or from arrays, as the reader of files would hold them, so that nothing behind
- * knows where they came from. */
+/* Data: rows from a file or from arrays, as the reader of files would hold them, so that nothing
+ * behind knows where they came from. */
 #include "library/private.h"
 
 #include "common/base/memory.h"
@@ -276,8 +276,8 @@ static int fill_sparse(struct data *data, const struct source *source, size_t n_
     return 0;
 }
 
-/* Dense where the drivers would make the rows dense (data_make_dense): where more than half of all is
- * not 0. */
+/* Dense where the drivers would make the rows dense (data_make_dense): where more than half of all
+ * is not 0. */
 static int take(struct dualsvm_data *data, const struct source *source, unsigned flags,
                 struct error *err) {
     struct extent extent;

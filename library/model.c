@@ -1,5 +1,6 @@
-/* Models: the text of the file that a program would write, and what is read from it. That a model came
- * from a fit a moment ago or from a file makes no difference: what predicts is always what was read. */
+/* Models: the text of the file that a program would write, and what is read from it. That a model
+ * came from a fit a moment ago or from a file makes no difference: what predicts is always what was
+ * read. */
 #include "library/private.h"
 
 #include "common/base/memory.h"
@@ -23,7 +24,8 @@ static char *next_line(char *text, size_t size, size_t *at) {
     return line;
 }
 
-/* Lines of the header have a blank; those that begin what follows it have none, or are of numbers. */
+/* Lines of the header have a blank; those that begin what follows it have none, or are of
+ * numbers. */
 static bool is_header_line(const char *line) {
     return strchr(line, ' ') && strcmp(line, "scaling sparse") != 0 &&
            strcmp(line, "w sparse") != 0 && strcmp(line, "SV pairs") != 0;
@@ -197,8 +199,8 @@ static bool begins(const struct library_bytes *text, const char *with) {
     return text->n >= length && memcmp(text->bytes, with, length) == 0;
 }
 
-/* The family that the first line names, `dualsvm FAMILY 1`, and for LIBLINEAR's models the one that reads
- * them; NULL: neither. */
+/* The family that the first line names, `dualsvm FAMILY 1`, and for LIBLINEAR's models the one that
+ * reads them; NULL: neither. */
 static const struct family_tables *told_family(const struct library_bytes *text) {
     for (const struct family_tables *tables = families; tables->train; tables++) {
         char line[64];

@@ -161,8 +161,8 @@ static char *make_word(const struct option_spec *spec, const char *value, struct
     return word;
 }
 
-/* Gives the options these words, if they can be read. Frees the old ones that are not among them, or
- * else what is new. */
+/* Gives the options these words, if they can be read. Frees the old ones that are not among them,
+ * or else what is new. */
 static int take_words(struct dualsvm_options *options, char **word, size_t n, char *fresh,
                       const struct option_spec *spec, bool keep, struct error *err) {
     struct options read;

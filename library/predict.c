@@ -27,8 +27,8 @@ static void end(struct prediction *prediction) {
     threads_free(prediction->threads);
 }
 
-/* Begins, or returns -1 with the error filled and nothing to end. probability: set whatever the caller's
- * options say. */
+/* Begins, or returns -1 with the error filled and nothing to end. probability: set whatever the
+ * caller's options say. */
 static int begin(struct prediction *prediction, const dualsvm_model *model,
                  const dualsvm_options *options, const dualsvm_data *data, bool probability,
                  dualsvm_error *error) {

@@ -1,8 +1,9 @@
-/* What the files of the library share: the objects behind the opaque types of dualsvm.h, and its errors.
+/* What the files of the library share: the objects behind the opaque types of dualsvm.h, and its
+ * errors.
  *
- * This room puts the public interface on what the programs stand on, too. Its functions take what a caller
- * gives to what the driver takes, and what that gives back to objects that stay; nothing is computed
- * here. */
+ * This room puts the public interface on what the programs stand on, too. Its functions take what a
+ * caller gives to what the driver takes, and what that gives back to objects that stay; nothing is
+ * computed here. */
 #ifndef LIBRARY_PRIVATE_H
 #define LIBRARY_PRIVATE_H
 
@@ -89,7 +90,8 @@ struct dualsvm_model {
     struct library_bytes lines; /* of the report, ended by a NUL */
 };
 
-/* A model from its text, which becomes the model's own also on failure. `name` is what errors call it. */
+/* A model from its text, which becomes the model's own also on failure. `name` is what errors call
+ * it. */
 int library_model_create(struct dualsvm_model **model, const struct family_tables *family,
                          const char *name, struct library_bytes *text, struct error *err);
 

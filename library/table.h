@@ -16,8 +16,8 @@ struct dualsvm_table {
     bool stopped; /* by who is told */
 };
 
-/* A table without rows, which the caller frees with dualsvm_table_free; NULL for lack of memory, with err
- * set. */
+/* A table without rows, which the caller frees with dualsvm_table_free; NULL for lack of memory,
+ * with err set. */
 struct dualsvm_table *library_table_create(struct error *err);
 
 /* An output_taker whose context is the table. */

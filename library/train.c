@@ -1,4 +1,5 @@
-/* Fits, cross-validation and sweeps: the trainer's run, with a caller in place of files and a terminal. */
+/* Fits, cross-validation and sweeps: the trainer's run, with a caller in place of files and a
+ * terminal. */
 #include "library/private.h"
 #include "library/table.h"
 
@@ -29,8 +30,8 @@ static bool hear(void *context, uint64_t iteration, double primal, double dual, 
     return told->watch.progress(told->watch.context, &progress) == 0;
 }
 
-/* Lines of warnings and notes, without the name in front that a program would say, and without their
- * ends. */
+/* Lines of warnings and notes, without the name in front that a program would say, and without
+ * their ends. */
 static void say(void *context, const char *text, size_t length) {
     const struct told *told = context;
     const char *behind = "dualsvm: ";

@@ -1,8 +1,8 @@
 /* The ranks of MPI (make MPI=1); takes the place of cluster.c, and over NULL does what that does.
  *
- * Besides the exchanges that all ranks make in step, rank 0 has a thread that listens: to ranks that
- * have failed, which the others may never hear of, for they wait for it; to ranks that are free and ask
- * for a task; and to what ranks post of tasks that they have done. */
+ * Besides the exchanges that all ranks make in step, rank 0 has a thread that listens: to ranks
+ * that have failed, which the others may never hear of, for they wait for it; to ranks that are
+ * free and ask for a task; and to what ranks post of tasks that they have done. */
 #define _GNU_SOURCE /* for nanosleep, sched_getaffinity */
 #include "common/base/cluster.h"
 
@@ -224,7 +224,8 @@ int cluster_open(struct cluster **cluster, void (*tell)(void *context, const str
     return 0;
 }
 
-/* Until all are here. Collective calls keep a processor busy while they wait, which may be for hours. */
+/* Until all are here. Collective calls keep a processor busy while they wait, which may be for
+ * hours. */
 static void wait_for_all(struct cluster *cluster) {
     MPI_Request request;
     MPI_Ibarrier(cluster->together, &request);

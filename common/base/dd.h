@@ -1,11 +1,11 @@
-/* Double-double numbers: hi + lo with |lo| <= ulp(hi) / 2, some 106 bits (Dekker 1971; Joldes, Muller,
- * Popescu, "Tight and rigorous error bounds for basic building blocks of double-word arithmetic",
- * ACM TOMS 44, 2017: the sum's error is 3 u^2 of the result at most, the product's 5 u^2, the
- * quotient's 15 u^2, u = 2^-53).
+/* Double-double numbers: hi + lo with |lo| <= ulp(hi) / 2, some 106 bits (Dekker 1971; Joldes,
+ * Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of double-word
+ * arithmetic", ACM TOMS 44, 2017: the sum's error is 3 u^2 of the result at most, the product's 5
+ * u^2, the quotient's 15 u^2, u = 2^-53).
  *
- * What includes this is compiled without contraction, by a line of the Makefile that names it: a product
- * and a sum that are fused would not be what these are made of. Magnitudes whose errors underflow are the
- * callers'. */
+ * What includes this is compiled without contraction, by a line of the Makefile that names it: a
+ * product and a sum that are fused would not be what these are made of. Magnitudes whose errors
+ * underflow are the callers'. */
 #ifndef COMMON_BASE_DD_H
 #define COMMON_BASE_DD_H
 

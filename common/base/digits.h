@@ -24,8 +24,8 @@ static inline uint64_t digits_load(const char *text) {
     return digits_text(text) ^ UINT64_C(0x3030303030303030);
 }
 
-/* The top bits of the bytes that are no digits. A byte is none when it is over 9: adding 0x76 then sets its
- * top bit, or the top bit is set already. */
+/* The top bits of the bytes that are no digits. A byte is none when it is over 9: adding 0x76 then
+ * sets its top bit, or the top bit is set already. */
 static inline uint64_t digits_others(uint64_t word) {
     uint64_t low = word & UINT64_C(0x7f7f7f7f7f7f7f7f);
     return ((low + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);

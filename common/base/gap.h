@@ -16,8 +16,8 @@ static inline bool gap_reached(double primal, double dual, double epsilon) {
 }
 
 /* (P - D) / max(P, 1e-12 nothing), with `nothing` the primal of f = 0: where the optimum is 0 no
- * relative gap is ever small. Where P is below 1e-9 nothing, what rounding alone keeps the bounds apart
- * by, `paid`, is no gap either; but not more than 1e-13 nothing, lest it be all of P. */
+ * relative gap is ever small. Where P is below 1e-9 nothing, what rounding alone keeps the bounds
+ * apart by, `paid`, is no gap either; but not more than 1e-13 nothing, lest it be all of P. */
 static inline double gap_relative_to(double primal, double dual, double nothing, double paid) {
     double least = 1e-12 * nothing, most = 1e-13 * nothing;
     double gap = primal - dual - (primal >= 1e-9 * nothing ? 0 : paid < most ? paid : most);

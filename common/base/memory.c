@@ -17,8 +17,8 @@
 enum { CACHE_LINE = 64 };
 static const size_t HUGE_PAGE = (size_t)2 << 20;
 
-/* Blocks of so many bytes are not asked for beyond what the machine has: the system would give them,
- * and end the program, or another, when they are written to. */
+/* Blocks of so many bytes are not asked for beyond what the machine has: the system would give
+ * them, and end the program, or another, when they are written to. */
 static const size_t LARGE_BLOCK = (size_t)64 << 20;
 
 static void *fail(size_t count, size_t size, const char *what, struct error *err) {

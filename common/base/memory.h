@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fails ("out of memory: N MB for WHAT, of M that are free") if the machine, the limit of this process's
- * address space or its control groups have not that many bytes now: before work whose blocks are taken
- * one by one. */
+/* Fails ("out of memory: N MB for WHAT, of M that are free") if the machine, the limit of this
+ * process's address space or its control groups have not that many bytes now: before work whose
+ * blocks are taken one by one. */
 int memory_expect(double bytes, const char *what, struct error *err);
 
 /* Allocates count items of `size` bytes, aligned to 64 bytes; blocks of 4 MiB and more are aligned
@@ -26,9 +26,9 @@ void *memory_zeros(size_t count, size_t size, const char *what, struct error *er
 void *memory_resize(void *block, size_t count, size_t size, const char *what, struct error *err);
 
 /* The one way in which arrays grow, so that n items put in one by one are moved O(n) times in all.
- * An array that has room for `room` items has it for memory_room(room, wanted) of them when `wanted`
- * are asked for: a power of two, or what it was. Arrays that were never larger need not store their
- * room: memory_room(0, n) is that of n items.
+ * An array that has room for `room` items has it for memory_room(room, wanted) of them when
+ * `wanted` are asked for: a power of two, or what it was. Arrays that were never larger need not
+ * store their room: memory_room(0, n) is that of n items.
  *
  * memory_grow makes that room in *array, the address of a pointer to items of `size` bytes from
  * malloc/realloc, or NULL. New items are undefined. -1 with err set on failure, nothing has then
@@ -41,8 +41,8 @@ static inline size_t memory_room(size_t room, size_t wanted) {
     return wanted == 1 ? 1 : (size_t)1 << (64 - __builtin_clzll(wanted - 1));
 }
 
-/* Of memory_grow alone: makes *array one of `room` items of `size` bytes. -1 with err set for lack of
- * memory; *array is then as it was. */
+/* Of memory_grow alone: makes *array one of `room` items of `size` bytes. -1 with err set for lack
+ * of memory; *array is then as it was. */
 int memory_enlarge(void *array, size_t room, size_t size, const char *what, struct error *err);
 static inline int memory_grow(void *array, size_t room, size_t wanted, size_t size,
                               const char *what, struct error *err) {
@@ -52,7 +52,8 @@ static inline int memory_grow(void *array, size_t room, size_t wanted, size_t si
 /* A copy of `length` bytes of text with a NUL behind them. */
 char *memory_text(const char *text, size_t length, const char *what, struct error *err);
 
-/* Bytes of physical memory of this machine, at least 1 GiB, or what limits let this process have of it. */
+/* Bytes of physical memory of this machine, at least 1 GiB, or what limits let this process have of
+ * it. */
 size_t memory_physical(void);
 
 #endif

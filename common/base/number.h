@@ -37,8 +37,8 @@ size_t number_format(double value, char text[NUMBER_LENGTH]);
 /* The same for a float: the shortest decimal whose double, rounded to float, is value again. */
 size_t number_format_float(float value, char text[NUMBER_LENGTH]);
 
-/* Makes the decimal point of a finite number that printf has written, %.3f or %.6g, a '.', whatever the
- * locale has there. Returns the length of the text. */
+/* Makes the decimal point of a finite number that printf has written, %.3f or %.6g, a '.', whatever
+ * the locale has there. Returns the length of the text. */
 size_t number_point(char *text);
 
 #endif

@@ -72,8 +72,8 @@ static int open_target(struct output *output, struct error *err) {
     if (!*output->path || (there && S_ISDIR(status.st_mode))) {
         return output_fail(output, *output->path ? EISDIR : ENOENT, err);
     }
-    /* such a name may be a link to a regular file, whose owner expects it to be written in place; but
-     * /dev/shm has files as other folders have */
+    /* such a name may be a link to a regular file, whose owner expects it to be written in place;
+     * but /dev/shm has files as other folders have */
     bool device =
         strncmp(output->path, "/dev/", 5) == 0 && strncmp(output->path, "/dev/shm/", 9) != 0;
     if (there && (!S_ISREG(status.st_mode) || device || strncmp(output->path, "/proc/", 6) == 0)) {

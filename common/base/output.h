@@ -26,8 +26,8 @@ int output_open(struct output **output, const char *path, struct error *err);
 /* Takes n bytes, n > 0; returns 0, or an errno for which the output fails. */
 typedef int (*output_taker)(void *context, const char *bytes, size_t n);
 
-/* An output that is no file: all bytes go to a function as they come, some thousand at a time. `name`
- * (borrowed) is what errors call it. */
+/* An output that is no file: all bytes go to a function as they come, some thousand at a time.
+ * `name` (borrowed) is what errors call it. */
 int output_open_taker(struct output **output, const char *name, output_taker take, void *context,
                       struct error *err);
 
@@ -57,9 +57,9 @@ struct output_hold {
 };
 
 /* Puts n outputs (NULL: left out) in place together, in their order, and frees them, also when it
- * fails. All are on the disk, standard output and pipes are flushed, and all files stand beside their
- * targets before the first takes its place; where that fails all old files are untouched. What can
- * fail then is a rename, which needs neither room nor memory. hold may be NULL. */
+ * fails. All are on the disk, standard output and pipes are flushed, and all files stand beside
+ * their targets before the first takes its place; where that fails all old files are untouched.
+ * What can fail then is a rename, which needs neither room nor memory. hold may be NULL. */
 int output_commit_all(struct output **output, size_t n, const struct output_hold *hold,
                       struct error *err);
 

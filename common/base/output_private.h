@@ -1,4 +1,5 @@
-/* What an output is, for the modules that write it (output.c) and put it in place (output_place.c). */
+/* What an output is, for the modules that write it (output.c) and put it in place
+ * (output_place.c). */
 #ifndef COMMON_BASE_OUTPUT_PRIVATE_H
 #define COMMON_BASE_OUTPUT_PRIVATE_H
 
@@ -30,8 +31,8 @@ int output_fail(const struct output *output, int number, struct error *err);
 /* Writes n bytes; returns 0 or errno. */
 int output_write_all(int fd, const char *bytes, size_t n);
 
-/* Whether a file can be made beside the target, where one without a name cannot: makes one and takes it
- * away. Returns 0 or errno. */
+/* Whether a file can be made beside the target, where one without a name cannot: makes one and
+ * takes it away. Returns 0 or errno. */
 int output_try_name(const struct output *output);
 
 #endif

@@ -92,8 +92,8 @@ int threads_start(pthread_t *thread, void *(*function)(void *), void *argument, 
                : error_set(err, ERROR_RUNTIME, "cannot start a thread");
 }
 
-/* How many threads a limited address space (ulimit -v) has room for: each takes a stack, an arena of
- * malloc, and in OpenBLAS a buffer of 128 MB, without which OpenBLAS waits for ever. */
+/* How many threads a limited address space (ulimit -v) has room for: each takes a stack, an arena
+ * of malloc, and in OpenBLAS a buffer of 128 MB, without which OpenBLAS waits for ever. */
 static size_t room_for_threads(void) {
     const rlim_t each = (rlim_t)320 << 20;
     struct rlimit limit;

@@ -14,8 +14,8 @@ struct threads;
 typedef void (*threads_task)(void *argument, size_t task, size_t worker);
 
 /* Starts n - 1 threads (the caller is the n-th worker); n = 0 means one per processor of this
- * process's affinity mask. A limited address space (ulimit -v) makes them fewer, one for each 320 MB
- * of it. The caller owns *threads; threads_free ends the pool. */
+ * process's affinity mask. A limited address space (ulimit -v) makes them fewer, one for each 320
+ * MB of it. The caller owns *threads; threads_free ends the pool. */
 int threads_create(struct threads **threads, size_t n, struct error *err);
 void threads_free(struct threads *threads);
 

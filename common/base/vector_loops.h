@@ -61,8 +61,8 @@ TARGET static void NAME(minimum)(const HIT *hits, size_t n, const REAL *panel, s
     }
 }
 
-/* vector.h's overlap. A value v and a lane z have in common what is left of z when it is cut off at v and at 0, whatever
- * the sign of v, which then makes it positive. */
+/* vector.h's overlap. A value v and a lane z have in common what is left of z when it is cut off at
+ * v and at 0, whatever the sign of v, which then makes it positive. */
 TARGET static void NAME(overlap)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,
                                  size_t size, REAL *sum) {
     const NAME(lanes) zero = {0};
@@ -87,8 +87,8 @@ TARGET static void NAME(overlap)(const HIT *hits, size_t n, const REAL *panel, s
     }
 }
 
-/* What is left of dot when the vectors of doubles are done: dot[k] += the sum of the lanes of sums[k]
- * (VECTOR_ROWS), and row[k][c] b[c] of columns first..n. */
+/* What is left of dot when the vectors of doubles are done: dot[k] += the sum of the lanes of
+ * sums[k] (VECTOR_ROWS), and row[k][c] b[c] of columns first..n. */
 TARGET static void NAME(finish_dot)(const NAME(doubles) * sums, const REAL *const *row,
                                     size_t first, size_t n, const double *b, double *dot) {
     for (int k = 0; k < VECTOR_ROWS; k++) {
@@ -113,8 +113,9 @@ TARGET static void NAME(finish_axpy)(const REAL *const *row, size_t first, size_
     }
 }
 
-/* vector.h's dot, (VECTOR_ROWS) += of n columns. Here and below pointers and weights are copied: a store
- * to `out` might else change them, for all the compiler knows, and they would be loaded at each step. */
+/* vector.h's dot, (VECTOR_ROWS) += of n columns. Here and below pointers and weights are copied: a
+ * store to `out` might else change them, for all the compiler knows, and they would be loaded at
+ * each step. */
 TARGET static void NAME(dot)(const REAL *const *row, size_t n, const double *b, double *dot) {
     const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
     NAME(doubles) s[VECTOR_ROWS] = {{0}};

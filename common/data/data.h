@@ -22,8 +22,8 @@ enum data_labels {
 
 enum { DATA_COMMENT = 64 };
 
-/* A qid is a number below 2^63, which stands for itself (1, +1 and 1.0 are one), or any other word: the
- * number that it has among `queries`, and this, stand for it. */
+/* A qid is a number below 2^63, which stands for itself (1, +1 and 1.0 are one), or any other word:
+ * the number that it has among `queries`, and this, stand for it. */
 #define DATA_QUERY_NAME (UINT64_C(1) << 63)
 enum { DATA_QUERY_TEXT = 24 };
 
@@ -53,8 +53,8 @@ struct data {
     /* The file's first line if it is a comment, cut if it is long; else empty. */
     char comment[DATA_COMMENT];
 
-    /* Whose the arrays are: the features are indices, row_start, column and value; all others belong to
-     * the rows. What is lent is never written to, see data_own. */
+    /* Whose the arrays are: the features are indices, row_start, column and value; all others
+     * belong to the rows. What is lent is never written to, see data_own. */
     bool lent_features, lent_rows;
 
     /* Comments of the rows, without # and blanks around, if they were asked for: that of row i is
@@ -66,8 +66,8 @@ struct data {
 /* Number of stored values (dense: n_rows * n_features). */
 size_t data_values(const struct data *data);
 
-/* The largest index seen, and the index of a column, both as if the rows were not compact; the latter
- * counts from 0. */
+/* The largest index seen, and the index of a column, both as if the rows were not compact; the
+ * latter counts from 0. */
 static inline uint32_t data_largest(const struct data *data) {
     return data->indices.at ? data->largest : data->n_features;
 }
@@ -75,14 +75,14 @@ static inline uint32_t data_index(const struct data *data, size_t column) {
     return data->indices.at ? data->indices.at[column] : (uint32_t)column;
 }
 
-/* Makes sparse rows compact if few of the indices up to the largest occur (indices_few): then what has
- * a number for each column takes no more than the columns that occur want. data_expand goes back, by
- * way of sparse rows. Neither changes the order of what is stored in a row. */
+/* Makes sparse rows compact if few of the indices up to the largest occur (indices_few): then what
+ * has a number for each column takes no more than the columns that occur want. data_expand goes
+ * back, by way of sparse rows. Neither changes the order of what is stored in a row. */
 int data_compact(struct data *data, struct error *err);
 int data_expand(struct data *data, struct error *err);
 
-/* Gives rows that are not compact the columns of a list, which is copied: what is stored in others is
- * dropped. Sparse rows stay sparse, dense ones dense. */
+/* Gives rows that are not compact the columns of a list, which is copied: what is stored in others
+ * is dropped. Sparse rows stay sparse, dense ones dense. */
 int data_select(struct data *data, const struct indices *indices, struct error *err);
 
 /* True if dense rows take less memory than CSR: more than half of all values are stored. */
@@ -93,28 +93,30 @@ bool data_fills(size_t n_rows, uint32_t n_features, size_t n_values);
  * `force` makes it dense whatever it takes. Compact rows are not given a width. */
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err);
 
-/* Leaves out the values of sparse rows in columns from `width` on, in place, as data_make_dense does where it
- * makes rows dense. Of rows whose features are its own (data_own), and which are not compact: columns are
- * indices. Dense rows stay as they are. */
+/* Leaves out the values of sparse rows in columns from `width` on, in place, as data_make_dense
+ * does where it makes rows dense. Of rows whose features are its own (data_own), and which are not
+ * compact: columns are indices. Dense rows stay as they are. */
 void data_narrow(struct data *data, uint32_t width);
 
 /* Rewrites dense rows as CSR, without their zeros. */
 int data_make_sparse(struct data *data, struct error *err);
 
-/* Keeps the first n_rows rows and n_features columns, beyond which these rows must have no value. */
+/* Keeps the first n_rows rows and n_features columns, beyond which these rows must have no
+ * value. */
 void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
 
-/* Copies rows[0..n) of `data` (any order, no repeats; NULL: its first n) into *subset, which the caller frees.
- * n_features, indices and names are those of `data`. */
+/* Copies rows[0..n) of `data` (any order, no repeats; NULL: its first n) into *subset, which the
+ * caller frees. n_features, indices and names are those of `data`. */
 int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
                 struct error *err);
 
-/* Rows first .. first + n of data, all of it lent: data must stay, and the part is freed only where it was
- * given features of its own. */
+/* Rows first .. first + n of data, all of it lent: data must stay, and the part is freed only where
+ * it was given features of its own. */
 struct data data_part(const struct data *data, size_t first, size_t n);
 
 /* Gives data whose features are lent a copy of these, and with `rows` a copy of what belongs to the
- * rows, too, if that is lent, but for remarks, which go. What changes data in place does that first. */
+ * rows, too, if that is lent, but for remarks, which go. What changes data in place does that
+ * first. */
 int data_own(struct data *data, bool rows, struct error *err);
 
 /* The text of a qid: a name of `queries`, or the number, which `text` is room for. */

@@ -2,7 +2,8 @@
  *
  *   number = [sign] digits [. digits] [e [sign] digits]     (number_parse's: . and e as in 1. or .5e3)
  *
- * nan, inf and 0x10 are no numbers, nor is one whose exponent has more than nine digits that count. */
+ * nan, inf and 0x10 are no numbers, nor is one whose exponent has more than nine digits that
+ * count. */
 #ifndef COMMON_DATA_DECIMAL_H
 #define COMMON_DATA_DECIMAL_H
 
@@ -26,8 +27,8 @@ int decimal_compare(const struct decimal *a, const struct decimal *b);
 /* True if a number is above 0. */
 bool decimal_is_positive(const struct decimal *decimal);
 
-/* The same for all spellings of a number: FNV-1a of the digits that count, then of sign and exponent.
- * For whom reads digits anyway, the steps one by one. */
+/* The same for all spellings of a number: FNV-1a of the digits that count, then of sign and
+ * exponent. For whom reads digits anyway, the steps one by one. */
 uint64_t decimal_hash(const struct decimal *decimal);
 
 #define DECIMAL_HASH_START UINT64_C(0xcbf29ce484222325)

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* The gathering of one array after the other. Whatever fails comes to an end of the whole job, so the
- * other ranks, which wait, need not know. */
+/* The gathering of one array after the other. Whatever fails comes to an end of the whole job, so
+ * the other ranks, which wait, need not know. */
 struct gathering {
     struct cluster *cluster;
     size_t *start; /* (ranks + 1) bytes of the last array, where each rank's begin */
@@ -13,7 +13,8 @@ struct gathering {
     int status;
 };
 
-/* own, n items of `size` bytes each, becomes that of all ranks; after a failure it stays as it is. */
+/* own, n items of `size` bytes each, becomes that of all ranks; after a failure it stays as it
+ * is. */
 static void *gather(struct gathering *gathering, void *own, size_t n, size_t size) {
     char *all;
     if (gathering->status < 0 || cluster_gather(gathering->cluster, own, n * size, &all,
@@ -41,7 +42,8 @@ static uint64_t count_before(struct gathering *gathering, uint64_t own) {
     return before;
 }
 
-/* The same as gather of the places own (n + 1), from 0 on, at which the items of rows begin and end. */
+/* The same as gather of the places own (n + 1), from 0 on, at which the items of rows begin and
+ * end. */
 static uint64_t *gather_places(struct gathering *gathering, uint64_t *own, size_t n) {
     uint64_t before = count_before(gathering, own[n]);
     for (size_t i = 0; i <= n; i++) {

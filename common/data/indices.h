@@ -1,6 +1,6 @@
-/* The indices that occur, where they are few of those up to the largest: hashed features have indices
- * up to 2^32 - 1, and what has a number for each column must not. Rows that are held by their place
- * in such a list are called compact (data.h). */
+/* The indices that occur, where they are few of those up to the largest: hashed features have
+ * indices up to 2^32 - 1, and what has a number for each column must not. Rows that are held by
+ * their place in such a list are called compact (data.h). */
 #ifndef COMMON_DATA_INDICES_H
 #define COMMON_DATA_INDICES_H
 
@@ -27,8 +27,8 @@ struct indices_part {
     size_t n;
 };
 
-/* Lists the columns that the parts have, each once. Memory in between: up to 4 bytes a column given,
- * or 2 MiB. The caller calls indices_free. */
+/* Lists the columns that the parts have, each once. Memory in between: up to 4 bytes a column
+ * given, or 2 MiB. The caller calls indices_free. */
 int indices_list(struct indices *indices, const struct indices_part *part, size_t n_parts,
                  struct error *err);
 

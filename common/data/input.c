@@ -1,5 +1,5 @@
-/* A file to rows, stretch by stretch, on several threads. One file, though a long one: its tasks, what
- * they hand on and the order of both are one protocol. */
+/* A file to rows, stretch by stretch, on several threads. One file, though a long one: its tasks,
+ * what they hand on and the order of both are one protocol. */
 #include "common/data/input.h"
 
 #include "common/base/memory.h"
@@ -446,7 +446,8 @@ static void keep_comment(struct input *input, const char *text) {
     input->data->comment[length] = '\0';
 }
 
-/* Says what cannot be parsed, in a file that has that many lines before those read here. Returns -1. */
+/* Says what cannot be parsed, in a file that has that many lines before those read here. Returns
+ * -1. */
 static int describe(const struct input *input, uint64_t lines_before, struct error *err) {
     return svmlight_describe(&input->fault->fault, lines_name(input->lines),
                              lines_before + input->n_lines, err);

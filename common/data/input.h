@@ -40,8 +40,8 @@ struct input_found {
     uint64_t n_lines; /* that it took */
 };
 
-/* input_read of a rank, which may come to have no row. If one fails all do, with the error of the lowest
- * that did: of one file, what is wrong first in it, by its line in the whole. All ranks. */
+/* input_read of a rank, which may come to have no row. If one fails all do, with the error of the
+ * lowest that did: of one file, what is wrong first in it, by its line in the whole. All ranks. */
 int input_read_part(struct data *data, const char *path, const struct input_format *format,
                     const struct input_share *share, struct threads *threads,
                     struct input_found *found, struct error *err);
@@ -52,8 +52,8 @@ int input_open(struct input **input, const char *path, const struct input_format
                struct threads *threads, struct error *err);
 
 /* Replaces *block (empty at first) by the next rows of the file, in order; block->n_rows = 0 at
- * the end. `names` and `queries` carry over from block to block, so that their numbers stay the same. The
- * caller frees the block after the last call. */
+ * the end. `names` and `queries` carry over from block to block, so that their numbers stay the
+ * same. The caller frees the block after the last call. */
 int input_next(struct input *input, struct data *block, struct error *err);
 void input_close(struct input *input);
 

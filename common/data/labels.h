@@ -20,8 +20,8 @@ struct labels {
 };
 
 /* Takes the labels of rows[0..n) of data (NULL: of its first n), with DATA_NAME or DATA_SET; a
- * DATA_NAME row may have none. There may be none at all. The caller calls labels_free. cluster: over
- * whose ranks the rows are spread, with the same names on each; or NULL. All ranks. */
+ * DATA_NAME row may have none. There may be none at all. The caller calls labels_free. cluster:
+ * over whose ranks the rows are spread, with the same names on each; or NULL. All ranks. */
 int labels_collect(struct labels *labels, const struct data *data, const uint32_t *rows, size_t n,
                    struct cluster *cluster, struct error *err);
 

@@ -9,8 +9,8 @@
 
 static const size_t FIRST_BUCKETS = 16;
 
-/* Hashes what most labels are, a sign and digits of which the first is not 0, as decimal_hash does but
- * in one pass: a label is hashed for every row. False for all else. */
+/* Hashes what most labels are, a sign and digits of which the first is not 0, as decimal_hash does
+ * but in one pass: a label is hashed for every row. False for all else. */
 static bool hash_integer(const char *text, size_t length, uint64_t *h) {
     bool negative = length > 0 && *text == '-';
     size_t sign = negative || (length > 0 && *text == '+'), i = sign;

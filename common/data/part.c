@@ -34,8 +34,8 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* The qid of the line from p to newline, as far as it is that of a row: with a label in front, if any.
- * Rows without one have the qid 0. False: the line is none. */
+/* The qid of the line from p to newline, as far as it is that of a row: with a label in front, if
+ * any. Rows without one have the qid 0. False: the line is none. */
 static bool find_query(const char *p, const char *newline, const char **word, size_t *length) {
     static const char key[] = "qid:";
     const size_t key_length = sizeof key - 1;
@@ -108,8 +108,8 @@ static int note_last(struct part *part, const char *first, const char *stop, boo
     return 0;
 }
 
-/* *border: the first line of [first, stop) that is a row of another query than the row before it, or
- * stop; the last row noted is that before it. */
+/* *border: the first line of [first, stop) that is a row of another query than the row before it,
+ * or stop; the last row noted is that before it. */
 static int find_border(struct part *part, const char *first, const char *stop, const char **border,
                        struct error *err) {
     const char *line = first;
@@ -254,7 +254,8 @@ bool part_ended(const struct part *part) {
 
 /* ---- What of a batch belongs to it ---------------------------------------------------------- */
 
-/* The first line of a batch that begins at byte `place` of the text, or behind it; at the latest stop. */
+/* The first line of a batch that begins at byte `place` of the text, or behind it; at the latest
+ * stop. */
 static const char *line_at(const struct part *part, const char *text, const char *stop,
                            uint64_t place) {
     if (place <= part->at) {

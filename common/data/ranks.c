@@ -93,8 +93,8 @@ static void columns_close(struct columns *columns) {
     free(columns->work);
 }
 
-/* The distinct values of feature c, *n of them in order, as columns->key, and in columns->work how many
- * rows have each. */
+/* The distinct values of feature c, *n of them in order, as columns->key, and in columns->work how
+ * many rows have each. */
 static void columns_take(struct columns *columns, size_t c, size_t *n) {
     const struct data *data = columns->data;
     size_t stored = data->n_rows, stride = data->n_features, distinct = 0;

@@ -1,13 +1,14 @@
-/* Ranks of values among those of training rows, a feature at a time: what --scale quantile is made of.
+/* Ranks of values among those of training rows, a feature at a time: what --scale quantile is made
+ * of.
  *
- * Of n training values the mid-rank of v is the number of those below v and half of those equal to v.
- * The rank of v is its mid-rank, moved and stretched so that the least value has 0 and the greatest 1.
- * Values between two training values are interpolated, values outside get 0 or 1. A feature that is
- * constant in training has rank 0 throughout.
+ * Of n training values the mid-rank of v is the number of those below v and half of those equal to
+ * v. The rank of v is its mid-rank, moved and stretched so that the least value has 0 and the
+ * greatest 1. Values between two training values are interpolated, values outside get 0 or 1. A
+ * feature that is constant in training has rank 0 throughout.
  *
- * Knots are training values with their ranks. Of more than 2 RANKS_STEPS rows only some of the values are
- * kept, at most 2 RANKS_STEPS + 2: between two that are kept the rank rises by 1 / RANKS_STEPS at the
- * most, if there is any training value between, so that none is further off. */
+ * Knots are training values with their ranks. Of more than 2 RANKS_STEPS rows only some of the
+ * values are kept, at most 2 RANKS_STEPS + 2: between two that are kept the rank rises by 1 /
+ * RANKS_STEPS at the most, if there is any training value between, so that none is further off. */
 #ifndef COMMON_DATA_RANKS_H
 #define COMMON_DATA_RANKS_H
 
@@ -31,8 +32,8 @@ struct ranks {
         *knot; /* values ascend, ranks do not descend; the first is 0, the last of several 1 */
 };
 
-/* The ranks of the features of `data`, which has a row at least. Values that are not stored are 0. The
- * caller calls ranks_free. Fails for lack of memory. */
+/* The ranks of the features of `data`, which has a row at least. Values that are not stored are 0.
+ * The caller calls ranks_free. Fails for lack of memory. */
 int ranks_fit(struct ranks *ranks, const struct data *data, struct error *err);
 
 /* The rank of a value of feature c < n. */

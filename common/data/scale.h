@@ -29,9 +29,9 @@ enum scale_kind { SCALE_NONE, SCALE_STD, SCALE_STD_CENTER, SCALE_MINMAX, SCALE_L
 /* The names of the kinds, in order, NULL at the end. */
 extern const char *const scale_names[];
 
-/* x'_c = (x_c - shift[c]) * factor[c], or with quantile that of ranks. none and l2 have no arrays (n = 0,
- * NULL). A reader of models fills the struct itself: arrays from malloc or memory_array, all numbers
- * finite. */
+/* x'_c = (x_c - shift[c]) * factor[c], or with quantile that of ranks. none and l2 have no arrays
+ * (n = 0, NULL). A reader of models fills the struct itself: arrays from malloc or memory_array,
+ * all numbers finite. */
 struct scale {
     enum scale_kind kind;
     uint32_t n;           /* columns of the training rows */
@@ -41,7 +41,8 @@ struct scale {
     uint32_t query_means; /* how many columns' means over the query stand behind them; 0: none do */
 };
 
-/* Whether it is a map of each column, which a model keeps, and whether that map is (x - shift) factor. */
+/* Whether it is a map of each column, which a model keeps, and whether that map is (x - shift)
+ * factor. */
 static inline bool scale_by_column(const struct scale *scale) {
     return scale->factor || scale->ranks.start;
 }
@@ -49,14 +50,15 @@ static inline bool scale_kind_affine(enum scale_kind kind) {
     return kind == SCALE_STD || kind == SCALE_STD_CENTER || kind == SCALE_MINMAX;
 }
 
-/* Learns the scaling from `data`, which stays as it is, and over a cluster, whose ranks each have rows
- * that are held alike, from those of all. The caller calls scale_free. Fails for lack of memory, and when
- * a factor would not be finite. quantile is not for a cluster. All ranks. */
+/* Learns the scaling from `data`, which stays as it is, and over a cluster, whose ranks each have
+ * rows that are held alike, from those of all. The caller calls scale_free. Fails for lack of
+ * memory, and when a factor would not be finite. quantile is not for a cluster. All ranks. */
 int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data,
               struct cluster *cluster, struct error *err);
 
-/* Makes scale_apply give rows the means of their queries too, as `data`, from which it was fitted, can have
- * them. Not for l2, whose rows may have been scaled before. Fails as query_means_check does. */
+/* Makes scale_apply give rows the means of their queries too, as `data`, from which it was fitted,
+ * can have them. Not for l2, whose rows may have been scaled before. Fails as query_means_check
+ * does. */
 int scale_add_query_means(struct scale *scale, const struct data *data, struct error *err);
 
 /* Scales data in place, training rows or others. With all but none and l2:

@@ -316,8 +316,8 @@ static int take_members(struct source *source, struct gzip_stretch *text, bool *
     return 0;
 }
 
-/* How many of the bytes that are there may be unpacked at once: none beyond the next cut, where what they
- * tell is counted first. */
+/* How many of the bytes that are there may be unpacked at once: none beyond the next cut, where
+ * what they tell is counted first. */
 static size_t bytes_to_cut(struct source *source) {
     size_t n = source->raw_last - source->raw_first;
     uint64_t at = source->raw_end - n;

@@ -16,7 +16,8 @@ struct source;
 int source_open(struct source **source, const char *path, struct error *err);
 void source_close(struct source *source);
 
-/* The same for `size` bytes in memory, plain or gzip; bytes and name are borrowed until source_close. */
+/* The same for `size` bytes in memory, plain or gzip; bytes and name are borrowed until
+ * source_close. */
 int source_open_bytes(struct source **source, const char *name, const void *bytes, size_t size,
                       struct error *err);
 
@@ -35,14 +36,16 @@ uint64_t source_bytes(const struct source *source);
 /* A plain regular file: the next byte read is that at `offset`. */
 int source_seek(struct source *source, uint64_t offset, struct error *err);
 
-/* True of gzip whose first member says how long it is (members.h). source_share, before the first read,
- * lets these threads unpack such members; who reads then is who may call threads_run on them. */
+/* True of gzip whose first member says how long it is (members.h). source_share, before the first
+ * read, lets these threads unpack such members; who reads then is who may call threads_run on
+ * them. */
 bool source_shareable(const struct source *source);
 int source_share(struct source *source, struct threads *threads, struct error *err);
 
-/* Notes two places of a gzip file, at first[0] <= first[1] bytes of it as it is stored: source_cut is then
- * how many bytes of text those in front of the place are enough for, all that they tell, or UINT64_MAX
- * as long as less has been read. Every reading of the file gives the same. Before the first read. */
+/* Notes two places of a gzip file, at first[0] <= first[1] bytes of it as it is stored: source_cut
+ * is then how many bytes of text those in front of the place are enough for, all that they tell, or
+ * UINT64_MAX as long as less has been read. Every reading of the file gives the same. Before the
+ * first read. */
 int source_cut_at(struct source *source, const uint64_t first[2], struct error *err);
 uint64_t source_cut(const struct source *source, size_t place);
 

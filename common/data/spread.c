@@ -152,8 +152,8 @@ static int write_names(const struct names *names, char **text, size_t *length, s
     return *text ? 0 : -1;
 }
 
-/* names becomes those of all ranks, in the order in which one process would meet them; *map, which the
- * caller frees: their new numbers. */
+/* names becomes those of all ranks, in the order in which one process would meet them; *map, which
+ * the caller frees: their new numbers. */
 static int merge_names(struct names *names, uint32_t **map, struct cluster *cluster,
                        struct error *err) {
     struct names merged = {0};
@@ -251,8 +251,8 @@ static int refuse(const struct data *data, const char *path, uint64_t query, str
                      path, data_query_text(&data->queries, query, text));
 }
 
-/* Compares own[0..n) with what the ranks before this one have, stretch by stretch. *twice becomes true
- * with a query that both have. */
+/* Compares own[0..n) with what the ranks before this one have, stretch by stretch. *twice becomes
+ * true with a query that both have. */
 static int compare_runs(const uint64_t *own, size_t n, struct cluster *cluster, bool *twice,
                         uint64_t *query, struct error *err) {
     enum { MOST = 1 << 17 };
@@ -376,7 +376,8 @@ static int add_columns(uint32_t **at, size_t *n, const uint32_t *other, size_t n
     return 0;
 }
 
-/* *at (*n), which the caller frees: the columns that occur on some rank, or more than `most` of them. */
+/* *at (*n), which the caller frees: the columns that occur on some rank, or more than `most` of
+ * them. */
 static int list_columns(const struct data *data, size_t most, struct cluster *cluster,
                         uint32_t **at, size_t *n, struct error *err) {
     const struct indices_part part = {data->column, data_values(data)};

@@ -1,5 +1,6 @@
-/* The rows of a file, or of a file for each rank, spread over the ranks of a cluster, as if one process
- * had read them all: names have the same numbers, rows the same width and are held alike. */
+/* The rows of a file, or of a file for each rank, spread over the ranks of a cluster, as if one
+ * process had read them all: names have the same numbers, rows the same width and are held
+ * alike. */
 #ifndef COMMON_DATA_SPREAD_H
 #define COMMON_DATA_SPREAD_H
 
@@ -25,10 +26,10 @@ bool spread_has_parts(const char *path);
 /* The path with `number` for its %d. The caller frees it; NULL for lack of memory. */
 char *spread_part_path(const char *path, size_t number, struct error *err);
 
-/* Reads the rank's rows of `path`, a regular file of which each rank takes a part (part.h), or files of
- * their own. `queries`: rows of a query are to be on one rank, and an error if they do not stand together.
- * A rank may have no row, all may not. n_features, names, queries and the comment of the first line are
- * those of all rows. The caller frees *data. All ranks. */
+/* Reads the rank's rows of `path`, a regular file of which each rank takes a part (part.h), or
+ * files of their own. `queries`: rows of a query are to be on one rank, and an error if they do not
+ * stand together. A rank may have no row, all may not. n_features, names, queries and the comment
+ * of the first line are those of all rows. The caller frees *data. All ranks. */
 int spread_read(struct data *data, struct spread_rows *rows, const char *path,
                 const struct input_format *format, bool queries, struct cluster *cluster,
                 struct threads *threads, struct error *err);

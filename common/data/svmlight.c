@@ -1,5 +1,5 @@
-/* Text to rows. One file, though a long one: a row is one pass over its bytes, and the parts of that
- * pass are inlined into one another, which is most of the speed of reading. */
+/* Text to rows. One file, though a long one: a row is one pass over its bytes, and the parts of
+ * that pass are inlined into one another, which is most of the speed of reading. */
 #include "common/data/svmlight.h"
 
 #include "common/base/digits.h"
@@ -400,8 +400,9 @@ static inline const char *parse_usual_value(const char *p, float *value) {
     return is_blank(*p) || *p == '\n' ? p : NULL;
 }
 
-/* A value of at most seven digits, of any length in front of the point and behind it, then a blank or the
- * line's end: the same as above without a branch on how many there are. NULL for anything else. */
+/* A value of at most seven digits, of any length in front of the point and behind it, then a blank
+ * or the line's end: the same as above without a branch on how many there are. NULL for anything
+ * else. */
 static inline const char *parse_short_value(const char *p, float *value, bool *zero) {
     static const float power[] = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F};
     bool negative = *p == '-';
@@ -422,8 +423,9 @@ static inline const char *parse_short_value(const char *p, float *value, bool *z
     }
     word = (word & whole) | (word >> 8 & ~whole);
     int32_t digits = (int32_t)digits_some(word, n);
-    /* Both numbers are exact, and double has more than twice the digits of float: to round the quotient
-     * to double first would change nothing (Figueroa, When is double rounding innocuous?, 1995). */
+    /* Both numbers are exact, and double has more than twice the digits of float: to round the
+     * quotient to double first would change nothing (Figueroa, When is double rounding innocuous?,
+     * 1995). */
     float magnitude = (float)digits / power[n - before];
     *value = negative ? -magnitude : magnitude;
     *zero = digits == 0;
@@ -454,9 +456,9 @@ static inline struct token token_of(uint32_t index) {
                           .length = length};
 }
 
-/* The features of a row from *text on, as long as their indices run 1, 2, 3 ... and their values are
- * short: where the next value stands is then known without looking at the index. A function of its own,
- * lest its loop share the registers with all that it would be part of. */
+/* The features of a row from *text on, as long as their indices run 1, 2, 3 ... and their values
+ * are short: where the next value stands is then known without looking at the index. A function of
+ * its own, lest its loop share the registers with all that it would be part of. */
 static __attribute__((noinline)) void parse_run(struct parser *parser, const char **text) {
     const char *p = *text;
     size_t n_zeros = 0;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* twin[i] (n) = the smallest k with rows[k] equal to rows[i] in all values; labels and what else
- * rows have do not count, nor does the sign of a 0. rows (n) are numbers of data's rows; NULL: all of
- * them. */
+ * rows have do not count, nor does the sign of a 0. rows (n) are numbers of data's rows; NULL: all
+ * of them. */
 int twins_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *twin,
                struct error *err);
 

@@ -464,8 +464,8 @@ static int compute_tile(const struct kernel_tile *tile, bool sums, REAL *const *
     return dense ? dense_tile(&work, err) : sparse_tile(&work, err);
 }
 
-/* kernel_block_float, kernel_block_double (kernel.h): block (n_x, n_z), rows `stride` apart, = k of rows
- * x_first.. and z_first.. . Fails for lack of memory. */
+/* kernel_block_float, kernel_block_double (kernel.h): block (n_x, n_z), rows `stride` apart, = k of
+ * rows x_first.. and z_first.. . Fails for lack of memory. */
 int BLOCK(const struct kernel_rows *x, size_t x_first, size_t n_x, const struct kernel_rows *z,
           size_t z_first, size_t n_z, REAL *block, size_t stride, struct kernel_scratch *scratch,
           struct error *err) {

@@ -1,6 +1,6 @@
-/* The distinct ones among rows of data. Values of a kernel with equal rows are equal: with P (n, m) the
- * matrix that has a 1 where row i is distinct row place[i], the kernel matrix is K = P K_m P', K_m that
- * of the m distinct rows. */
+/* The distinct ones among rows of data. Values of a kernel with equal rows are equal: with P (n, m)
+ * the matrix that has a 1 where row i is distinct row place[i], the kernel matrix is K = P K_m P',
+ * K_m that of the m distinct rows. */
 #ifndef COMMON_KERNEL_DISTINCT_H
 #define COMMON_KERNEL_DISTINCT_H
 
@@ -16,8 +16,8 @@ struct distinct {
     uint32_t *row;   /* (m) of which these are the first, in order */
 };
 
-/* Finds the distinct rows of data: equal ones have equal values in all columns (twins.h). The caller
- * calls distinct_free. */
+/* Finds the distinct rows of data: equal ones have equal values in all columns (twins.h). The
+ * caller calls distinct_free. */
 int distinct_find(struct distinct *distinct, const struct data *data, struct error *err);
 void distinct_free(struct distinct *distinct);
 

@@ -48,7 +48,8 @@ DISPATCH static void exp_row(REAL *v, size_t n, REAL factor) {
     }
 }
 
-/* tanh(|u|) = m / (m + 2), m = exp(2|u|) - 1 = (scale - 1) + scale rest. NaN where dot overflowed. */
+/* tanh(|u|) = m / (m + 2), m = exp(2|u|) - 1 = (scale - 1) + scale rest. NaN where dot
+ * overflowed. */
 DISPATCH static void tanh_row(const REAL *dot, size_t n, REAL gamma, REAL coef0,
                               REAL *restrict out) {
     for (size_t i = 0; i < n; i++) {
@@ -84,8 +85,8 @@ DISPATCH static void power_row(const REAL *dot, size_t n, REAL gamma, REAL coef0
     }
 }
 
-/* |x - z|^2 from products, or |x - z|_1 from overlaps, and norms; NaN where it is too small a part of
- * them to be trusted. */
+/* |x - z|^2 from products, or |x - z|_1 from overlaps, and norms; NaN where it is too small a part
+ * of them to be trusted. */
 DISPATCH static void distance_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
                                   REAL *restrict out) {
     for (size_t i = 0; i < n; i++) {

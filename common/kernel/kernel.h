@@ -46,11 +46,13 @@ unsigned kernel_parameters(enum kernel_type type);
 /* Whether LIBSVM's model files have the kernel, by the same name. */
 bool kernel_in_libsvm(enum kernel_type type);
 
-/* True if the kernel with these parameters is positive semidefinite on all rows that it takes; false
- * if that is not known, and has to be found out from the matrix (doc/mathematics.md, "Kernels"). */
+/* True if the kernel with these parameters is positive semidefinite on all rows that it takes;
+ * false if that is not known, and has to be found out from the matrix (doc/mathematics.md,
+ * "Kernels"). */
 bool kernel_definite(const struct kernel *kernel);
 
-/* One side of a kernel evaluation: rows with what the kernel needs of each (norms). Borrows data. */
+/* One side of a kernel evaluation: rows with what the kernel needs of each (norms). Borrows
+ * data. */
 struct kernel_rows {
     const struct kernel *kernel;
     const struct data *data;
@@ -61,8 +63,8 @@ struct kernel_rows {
                                 such rows are exact in float, in any order */
 };
 
-/* Prepares the rows of data. Refuses values that the kernel does not take, and for precomputed a row
- * without serial. The caller calls kernel_rows_free. */
+/* Prepares the rows of data. Refuses values that the kernel does not take, and for precomputed a
+ * row without serial. The caller calls kernel_rows_free. */
 int kernel_rows_create(struct kernel_rows *rows, const struct kernel *kernel,
                        const struct data *data, struct error *err);
 void kernel_rows_free(struct kernel_rows *rows);
@@ -73,10 +75,10 @@ double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_r
 
 /* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or in
  * double precision. The two sides may have different numbers of features. rbf, laplacian and
- * rational are exactly 1 for identical rows; rbf and laplacian are 0 where they are below the smallest
- * normal number; tanimoto and minmax are exactly 1 for a row and itself. Entries whose sums overflow float are done in double.
- * `scratch` belongs to the calling thread and is made by kernel_scratch_create; NULL is not
- * allowed. */
+ * rational are exactly 1 for identical rows; rbf and laplacian are 0 where they are below the
+ * smallest normal number; tanimoto and minmax are exactly 1 for a row and itself. Entries whose
+ * sums overflow float are done in double. `scratch` belongs to the calling thread and is made by
+ * kernel_scratch_create; NULL is not allowed. */
 struct kernel_scratch;
 int kernel_scratch_create(struct kernel_scratch **scratch, struct error *err);
 void kernel_scratch_free(struct kernel_scratch *scratch);
@@ -98,8 +100,8 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   struct threads *threads, struct error *err);
 
 /* The same of rows x against themselves, at rows at[0..n_at) alone, which ascend: scores (x's rows,
- * n_outputs) are written there. If these are all rows with coefficients, and perhaps others, each block
- * of those with coefficients is used for both of its halves. The last bits depend on `at`. */
+ * n_outputs) are written there. If these are all rows with coefficients, and perhaps others, each
+ * block of those with coefficients is used for both of its halves. The last bits depend on `at`. */
 int kernel_scores_at(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,
                      const uint32_t *at, size_t n_at, double *scores, struct threads *threads,
                      struct error *err);

@@ -15,8 +15,8 @@
 void linear_scores(const struct data *x, const double *w, size_t n_weights, size_t n_outputs,
                    double *scores, struct threads *threads);
 
-/* scores (n_at) = (X w)[at], rows at[0..n_at), for one output. A score may differ from the above in its
- * last digits. */
+/* scores (n_at) = (X w)[at], rows at[0..n_at), for one output. A score may differ from the above in
+ * its last digits. */
 void linear_scores_at(const struct data *x, const double *w, size_t n_weights, const uint32_t *at,
                       size_t n_at, double *scores, struct threads *threads);
 

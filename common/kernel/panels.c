@@ -1,5 +1,5 @@
-/* The kernel matrix in panels of rows: building it, products with it, its entries. panels_rows.h makes
- * here, twice, the part that depends on the entries' type. */
+/* The kernel matrix in panels of rows: building it, products with it, its entries. panels_rows.h
+ * makes here, twice, the part that depends on the entries' type. */
 #include "common/kernel/panels.h"
 
 #include "common/base/memory.h"
@@ -368,8 +368,8 @@ static size_t find_runs(const double *b, size_t n, struct run *runs) {
     return n_runs;
 }
 
-/* Whether a row is kept that is asked for here: of a spread matrix each rank has others, and all are to
- * see the same entries. */
+/* Whether a row is kept that is asked for here: of a spread matrix each rank has others, and all
+ * are to see the same entries. */
 static bool is_kept(const struct panels *panels, size_t row) {
     return !panels->rows.cluster && row < panels->kept;
 }

@@ -1,7 +1,8 @@
-/* The lower half of a kernel matrix in panels of rows, as float or double: the matrix of gram.h, row by
- * row of its data. Panels that fit into the given memory are computed once and kept, the others are
- * recomputed block by block at each product: a product reads every row once, for which any cache that
- * forgets the least recently used row would forget each row just before it is needed. */
+/* The lower half of a kernel matrix in panels of rows, as float or double: the matrix of gram.h,
+ * row by row of its data. Panels that fit into the given memory are computed once and kept, the
+ * others are recomputed block by block at each product: a product reads every row once, for which
+ * any cache that forgets the least recently used row would forget each row just before it is
+ * needed. */
 #ifndef COMMON_KERNEL_PANELS_H
 #define COMMON_KERNEL_PANELS_H
 
@@ -17,8 +18,8 @@
 
 struct panels;
 
-/* Builds the matrix of `data`'s rows (borrowed, with kernel, for the life of the panels), over the ranks
- * of a cluster (NULL: none), as gram_create_spread says. The caller calls panels_free. */
+/* Builds the matrix of `data`'s rows (borrowed, with kernel, for the life of the panels), over the
+ * ranks of a cluster (NULL: none), as gram_create_spread says. The caller calls panels_free. */
 int panels_create(struct panels **panels, const struct kernel *kernel, const struct data *data,
                   size_t cache_bytes, bool wide, struct cluster *cluster, struct threads *threads,
                   struct error *err);
@@ -35,8 +36,8 @@ bool panels_is_wide(const struct panels *panels);
 size_t panels_kept_bytes(const struct panels *panels);
 bool panels_is_whole(const struct panels *panels);
 
-/* row[c] = the entry at row i and column j[c], or place[j[c]] where that is not NULL, c < n, of a matrix
- * that is whole. */
+/* row[c] = the entry at row i and column j[c], or place[j[c]] where that is not NULL, c < n, of a
+ * matrix that is whole. */
 void panels_row(const struct panels *panels, uint32_t i, const uint32_t *j, size_t n,
                 const uint32_t *place, float *row);
 

@@ -62,8 +62,8 @@ static double decay_rounding(const struct kernel_rows *rows, double off) {
     return (8 + off * fmax(cancelled, 1)) * UNIT;
 }
 
-/* Norms of n terms are n - 1 units off, twice what two rows share n - 1 of no more than the norms' sum,
- * and the three are put together with three roundings. */
+/* Norms of n terms are n - 1 units off, twice what two rows share n - 1 of no more than the norms'
+ * sum, and the three are put together with three roundings. */
 static double rbf_rounding(const struct kernel_rows *rows, double terms, double *reach) {
     (void)reach;
     return decay_rounding(rows, 2 * terms + 4);
@@ -101,8 +101,9 @@ static double laplacian_rounding(const struct kernel_rows *rows, double terms, d
     return rbf_rounding(rows, terms, reach);
 }
 
-/* Its slope in gamma d, 1 / (1 + gamma d)^2, is at most the laplacian's where that is largest, and at most
- * 1 / (4 gamma d): what is said of exp(-gamma d) holds, and three roundings come behind it. */
+/* Its slope in gamma d, 1 / (1 + gamma d)^2, is at most the laplacian's where that is largest, and
+ * at most 1 / (4 gamma d): what is said of exp(-gamma d) holds, and three roundings come behind
+ * it. */
 static double rational_rounding(const struct kernel_rows *rows, double terms, double *reach) {
     return laplacian_rounding(rows, terms, reach);
 }
@@ -131,7 +132,8 @@ void kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_
     }
 }
 
-/* Bounds of what a value k of two rows with these norms is off by: one for each way to make values of sums. */
+/* Bounds of what a value k of two rows with these norms is off by: one for each way to make values
+ * of sums. */
 struct pair_norms {
     double x, z;
 };
@@ -170,8 +172,8 @@ static double tanh_entry(const struct kernel_rounding *rounding, struct pair_nor
     return base_error(rounding, norms) + 8 * UNIT * fabs(k);
 }
 
-/* a / (s - a), |a| <= s / 2: a sum of n terms of one sign is n - 1 units off, and so is s; s - a is at least
- * s / 2, and so 3 n units off. */
+/* a / (s - a), |a| <= s / 2: a sum of n terms of one sign is n - 1 units off, and so is s; s - a is
+ * at least s / 2, and so 3 n units off. */
 static double ratio_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     double terms = rounding->rows->whole ? 1 : rounding->terms, units = 3 * terms + 8;
@@ -181,16 +183,17 @@ static double ratio_entry(const struct kernel_rounding *rounding, struct pair_no
     return (units * fabs(k) + terms * shared) * UNIT;
 }
 
-/* gamma d of an entry is t, off by `shared` units of that of the norms; where it is less than 2^-33 of them
- * and summed up as it stands by `direct` units of itself. Which of the two it was is not known within 2 of
- * that border, where the first is the more. exp(-t) is then off by exp(part) - 1 of itself, and 1 / (1 + t) by
- * less. What came out as 0 is below exp(-708), but for the error of that exponent. */
+/* gamma d of an entry is t, off by `shared` units of that of the norms; where it is less than 2^-33
+ * of them and summed up as it stands by `direct` units of itself. Which of the two it was is not
+ * known within 2 of that border, where the first is the more. exp(-t) is then off by exp(part) - 1
+ * of itself, and 1 / (1 + t) by less. What came out as 0 is below exp(-708), but for the error of
+ * that exponent. */
 static double decay_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     const struct kernel *kernel = rounding->rows->kernel;
     const double near = 0x1p-33, zero = 708;
-    /* two norms, what is shared twice, and their sums; the differences of up to twice as many features, and
-     * of their squares; three of the exponent */
+    /* two norms, what is shared twice, and their sums; the differences of up to twice as many
+     * features, and of their squares; three of the exponent */
     double shared = 2 * rounding->terms + 10, direct = 2 * rounding->terms + 8;
     double sum = kernel->gamma * (norms.x + norms.z), part = shared * UNIT * sum;
     if (!(k > 0)) {
@@ -249,9 +252,10 @@ static void look_at_row(const struct data *data, size_t i, struct values *values
     }
 }
 
-/* exp(-gamma d): d is off by a unit for each term of what two rows share, and by 6 for their norms, times
- * the norms' sum; gamma d by 3 units of its own, with gamma d < 88 where the value is not 0; exp by 8, see
- * decay_rounding. 1 / (1 + gamma d) is off by less. Products and gamma may underflow. Cancelled distances are computed in double. */
+/* exp(-gamma d): d is off by a unit for each term of what two rows share, and by 6 for their norms,
+ * times the norms' sum; gamma d by 3 units of its own, with gamma d < 88 where the value is not 0;
+ * exp by 8, see decay_rounding. 1 / (1 + gamma d) is off by less. Products and gamma may underflow.
+ * Cancelled distances are computed in double. */
 static double decay_float(const struct kernel_rows *rows, double terms, double norms) {
     double gamma = rows->kernel->gamma, exponent = gamma * norms;
     double units = 8 + (terms + 6) * exponent + 3 * fmin(2 * exponent, 88);

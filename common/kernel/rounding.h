@@ -16,7 +16,8 @@
  * |x'z| <= |x| |z|, x'z <= (|x|^2 + |z|^2) / 2 and exp(-v) v <= 1/e. */
 double kernel_rounding(const struct kernel_rows *rows, double *reach);
 
-/* The same entry by entry, which may be far less: where a value is next to 0, or of rows that are equal. */
+/* The same entry by entry, which may be far less: where a value is next to 0, or of rows that are
+ * equal. */
 struct kernel_rounding {
     const struct kernel_rows *rows;
     double terms;  /* the longest row */
@@ -32,15 +33,17 @@ void kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_
 void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
                              const uint32_t *column, size_t n, double *value);
 
-/* error (rows, n_outputs) = the sums over j of size (rows, n_outputs) at j, 0 or more, times what value
- * (i, j) may be off by. As kernel_scores does it: what that says of threads and clusters holds here. */
+/* error (rows, n_outputs) = the sums over j of size (rows, n_outputs) at j, 0 or more, times what
+ * value (i, j) may be off by. As kernel_scores does it: what that says of threads and clusters
+ * holds here. */
 int kernel_rounding_scores(const struct kernel_rounding *rounding, const double *size,
                            size_t n_outputs, double *error, struct threads *threads,
                            struct error *err);
 
-/* Values in float: relative (rows->data->n_rows) gets numbers r with |~k(x_i, x_j) - k(x_i, x_j)| <=
- * r_i k(x_i, x_j) + FLT_MIN for all j and what kernel_block_float makes of them, INFINITY for a row that
- * has none below 1%. k is in [0, 1]. Returns false for kernels, or values, of which it knows none. */
+/* Values in float: relative (rows->data->n_rows) gets numbers r with |~k(x_i, x_j) - k(x_i, x_j)|
+ * <= r_i k(x_i, x_j) + FLT_MIN for all j and what kernel_block_float makes of them, INFINITY for a
+ * row that has none below 1%. k is in [0, 1]. Returns false for kernels, or values, of which it
+ * knows none. */
 bool kernel_rounding_float(const struct kernel_rows *rows, double *relative);
 
 #endif

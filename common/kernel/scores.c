@@ -3,9 +3,9 @@
  * Rows of z without a coefficient are left out. Against other rows, tasks are blocks of rows of x.
  * Against itself, the rows are put in a list, those with coefficients first, m of n: only the
  * entries below the diagonal of the first m columns of that list are computed, each used for the
- * scores of its row and of its column, the latter in sums that belong to the task. Where not all rows
- * are asked for, the others are not in the list; if some with coefficients are among these, tasks are
- * blocks of the rows asked for. */
+ * scores of its row and of its column, the latter in sums that belong to the task. Where not all
+ * rows are asked for, the others are not in the list; if some with coefficients are among these,
+ * tasks are blocks of the rows asked for. */
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/vector.h"
@@ -67,7 +67,8 @@ static void add_columns(const struct scores *s, const double *values, size_t fir
 typedef double lanes __attribute__((vector_size(64), may_alias));
 
 /* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * across + t * along, B (m, width)
- * with rows padded to whole vectors: STRIP rows by `vectors` vectors at a time stay in registers. */
+ * with rows padded to whole vectors: STRIP rows by `vectors` vectors at a time stay in
+ * registers. */
 static inline __attribute__((always_inline)) void
 multiply_strips(const double *a, size_t across, size_t along, const double *b, size_t n, size_t m,
                 size_t width, size_t n_outputs, size_t vectors, double *out) {

@@ -1,5 +1,5 @@
-/* The labels of a model: its line `labels`, with blanks between, as they were written in the training
- * file, in the order of the model's scores. */
+/* The labels of a model: its line `labels`, with blanks between, as they were written in the
+ * training file, in the order of the model's scores. */
 #ifndef COMMON_MODEL_LABEL_LINE_H
 #define COMMON_MODEL_LABEL_LINE_H
 

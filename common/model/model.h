@@ -45,8 +45,8 @@ struct model {
     struct model_entry *entry;
     size_t n_entries;
 
-    /* The columns of scale and weights; at NULL: all of 0 .. n_features-1. Support vectors have them
-     * too where there is a scale by column. */
+    /* The columns of scale and weights; at NULL: all of 0 .. n_features-1. Support vectors have
+     * them too where there is a scale by column. */
     struct indices columns;
     uint32_t n_columns;
     bool lent_columns; /* the list is somebody else's */
@@ -81,8 +81,8 @@ int model_number(const struct model *model, const char *key, double missing, dou
 /* Makes the body ready for model_scores. */
 int model_prepare(struct model *model, struct error *err);
 
-/* Writes the model to `output`, as gzip if its path ends in ".gz". Does not commit. *checksum (NULL:
- * unwanted) gets the CRC of its last line. */
+/* Writes the model to `output`, as gzip if its path ends in ".gz". Does not commit. *checksum
+ * (NULL: unwanted) gets the CRC of its last line. */
 int model_write(const struct model *model, const char *family, struct output *output,
                 uint32_t *checksum, struct error *err);
 
@@ -100,8 +100,8 @@ int model_read(struct model *model, const char *family, const char *const *own_k
 int model_read_classes(struct model *model, const char *family, const char *const *own_keys,
                        const char *path, struct error *err);
 
-/* The same as model_read, or with `classes` as model_read_classes, from `size` bytes in memory, which
- * errors call `name`. */
+/* The same as model_read, or with `classes` as model_read_classes, from `size` bytes in memory,
+ * which errors call `name`. */
 int model_read_bytes(struct model *model, const char *family, const char *const *own_keys,
                      bool classes, const char *name, const void *bytes, size_t size,
                      struct error *err);
@@ -116,16 +116,16 @@ size_t model_n_scores(const struct model *model);
  * not scaled by column, all columns are theirs. */
 int model_take_rows(const struct model *model, struct data *rows, struct error *err);
 
-/* Gives a model, which has a list of columns if it has weights, the columns of a list that has these too,
- * which is copied; support vectors stay as they are. Returns 1, with the model as it was, if a column
- * of the weights is not in the list. */
+/* Gives a model, which has a list of columns if it has weights, the columns of a list that has
+ * these too, which is copied; support vectors stay as they are. Returns 1, with the model as it
+ * was, if a column of the weights is not in the list. */
 int model_align(struct model *model, const struct indices *columns, struct error *err);
 
 /* Gives a linear model without scaling all columns, if it has a list; n_features is believed. */
 int model_expand(struct model *model, struct error *err);
 
-/* The weights of an index, counted from 0, NULL: they are 0. *place begins at 0 and moves on: indices
- * ascend from call to call. */
+/* The weights of an index, counted from 0, NULL: they are 0. *place begins at 0 and moves on:
+ * indices ascend from call to call. */
 const double *model_weights_of(const struct model *model, uint32_t index, size_t *place);
 
 /* scores (rows, model_n_scores) row-major of rows that have the model's columns and scaling. */
@@ -136,8 +136,8 @@ int model_scores(const struct model *model, const struct data *rows, double *sco
  * larger target. Its sign changes exactly when the two change places. */
 double model_margin(const double *scores_i, const double *scores_j, size_t n_scores);
 
-/* Exports, for kernels and scaling that the other format can express: checks before training, and of
- * LIBLINEAR's, which lists all weights, of the largest index ... */
+/* Exports, for kernels and scaling that the other format can express: checks before training, and
+ * of LIBLINEAR's, which lists all weights, of the largest index ... */
 int model_export_check(const struct kernel *kernel, enum scale_kind scale, bool libsvm,
                        struct error *err);
 int model_export_check_width(uint32_t n_features, struct error *err);

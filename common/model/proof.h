@@ -1,8 +1,9 @@
 /* Proofs: what a trainer leaves beside a model so that others can check its bounds (doc/formats,
  * "Proofs"), in memory and as text.
  *
- * A proof says which rows and which model it is of, has `key value` lines with what a model does not
- * say of its problem, and the numbers of a dual point, row by row. What these mean is the family's. */
+ * A proof says which rows and which model it is of, has `key value` lines with what a model does
+ * not say of its problem, and the numbers of a dual point, row by row. What these mean is the
+ * family's. */
 #ifndef COMMON_MODEL_PROOF_H
 #define COMMON_MODEL_PROOF_H
 

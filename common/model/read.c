@@ -46,8 +46,8 @@ static const char *blank(const char *at) {
     return at && *at == ' ' ? at + 1 : NULL;
 }
 
-/* Reads n numbers (0: one and all that follow) with blanks between from *rest on into the array; *rest
- * becomes what follows them. */
+/* Reads n numbers (0: one and all that follow) with blanks between from *rest on into the array;
+ * *rest becomes what follows them. */
 static int parse_numbers(const struct model_lines *in, size_t n, double **array, size_t *used,
                          const char **rest, struct error *err) {
     const char *at = *rest, *end = in->line + in->length;

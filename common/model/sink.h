@@ -17,8 +17,8 @@ int model_sink_open(struct model_sink **sink, struct output *output, struct erro
 /* Adds text. Failures are kept for model_sink_end. */
 void model_sink_put(struct model_sink *sink, const char *text, size_t length);
 
-/* Adds the last line, `lines` of the body before it; flushes, does not commit, and frees the sink, also
- * when it fails. *checksum (NULL: unwanted) gets that of all text before the last line. */
+/* Adds the last line, `lines` of the body before it; flushes, does not commit, and frees the sink,
+ * also when it fails. *checksum (NULL: unwanted) gets that of all text before the last line. */
 int model_sink_end(struct model_sink *sink, uint64_t lines, uint32_t *checksum, struct error *err);
 
 /* The same of text that has its last line already: nothing is added. */

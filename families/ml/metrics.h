@@ -54,8 +54,8 @@ struct ml_metrics {
     const double *inverse; /* (q + 1) see ml_propensity_read, borrowed; NULL: not known */
 };
 
-/* Ready for rows of q labels, none yet, and without cuts, which the caller may then set; fails for lack
- * of memory. The caller calls ml_metrics_free. */
+/* Ready for rows of q labels, none yet, and without cuts, which the caller may then set; fails for
+ * lack of memory. The caller calls ml_metrics_free. */
 int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err);
 void ml_metrics_free(struct ml_metrics *metrics);
 

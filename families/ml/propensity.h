@@ -20,8 +20,9 @@ void ml_label_rows_count(const struct ml_rows *rows, double *count);
 /* The line of a model. */
 int ml_label_rows_write(const double *count, uint32_t q, struct model *model, struct error *err);
 
-/* inverse (q + 1) = 1 / p_l of the model's q labels, and of one that no training row has; the caller
- * frees. NULL: the model, of an older version, does not tell. Fails where the line is not one. */
+/* inverse (q + 1) = 1 / p_l of the model's q labels, and of one that no training row has; the
+ * caller frees. NULL: the model, of an older version, does not tell. Fails where the line is not
+ * one. */
 int ml_propensity_read(const struct model *model, double a, double b, double **inverse,
                        struct error *err);
 

@@ -9,9 +9,9 @@
  *   top:k   the k largest scores
  *   zero    s_k > 0
  *
- * Where several segments are equally good the lowest one is taken, in its middle; the outermost ones,
- * that have no middle, 1 away from the scores. at_least_one adds the label of the largest score to an
- * empty set. Among equal scores the label that comes first in the model is first. */
+ * Where several segments are equally good the lowest one is taken, in its middle; the outermost
+ * ones, that have no middle, 1 away from the scores. at_least_one adds the label of the largest
+ * score to an empty set. Among equal scores the label that comes first in the model is first. */
 #ifndef FAMILIES_ML_THRESHOLD_H
 #define FAMILIES_ML_THRESHOLD_H
 
@@ -43,8 +43,8 @@ int ml_threshold_parse(struct ml_threshold *threshold, const char *text, struct 
 /* The number of values that its kind has for its q labels. */
 size_t ml_threshold_count(const struct ml_threshold *threshold);
 
-/* Fits the values to the rows' sets and scores (n_all, q), where rows are spread over ranks to those of
- * all of them, which all call it. The caller calls ml_threshold_free. */
+/* Fits the values to the rows' sets and scores (n_all, q), where rows are spread over ranks to
+ * those of all of them, which all call it. The caller calls ml_threshold_free. */
 int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
                      const double *scores, struct error *err);
 void ml_threshold_free(struct ml_threshold *threshold);

@@ -47,7 +47,8 @@ static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const bool *is_
     return best_at;
 }
 
-/* How many of the scores are level or more, and the largest of the others: -INFINITY without any. */
+/* How many of the scores are level or more, and the largest of the others: -INFINITY without
+ * any. */
 DISPATCH static uint32_t count_from(const double *restrict s, uint32_t q, double level,
                                     double *below) {
     enum { LANES = 8 };
@@ -76,8 +77,8 @@ DISPATCH static uint32_t count_from(const double *restrict s, uint32_t q, double
     return (uint32_t)n;
 }
 
-/* The best cut is above all scores, or right below a relevant label's: to count what is above each of
- * these is less work than to sort all labels. */
+/* The best cut is above all scores, or right below a relevant label's: to count what is above each
+ * of these is less work than to sort all labels. */
 double ml_threshold_target(const double *s, uint32_t q, const uint32_t *relevant,
                            uint32_t n_relevant, struct ml_sort *list, struct ml_sort *merge) {
     double least_wrong = n_relevant, below, highest = s[0];

@@ -1,5 +1,5 @@
-/* Rows of a test file that are kept until their queries are known to be complete, which is at the end of
- * the file: their queries, scores and names. */
+/* Rows of a test file that are kept until their queries are known to be complete, which is at the
+ * end of the file: their queries, scores and names. */
 #ifndef FAMILIES_RANK_KEPT_ROWS_H
 #define FAMILIES_RANK_KEPT_ROWS_H
 
@@ -28,20 +28,22 @@ struct kept_rows {
     struct names queries; /* names among the qids, as in the data */
 };
 
-/* Adds the rows of a block with their scores (n_rows; NULL: 0), and their comments if it has them. */
+/* Adds the rows of a block with their scores (n_rows; NULL: 0), and their comments if it has
+ * them. */
 int kept_rows_add(struct kept_rows *rows, const struct data *block, const double *scores,
                   struct error *err);
 void kept_rows_free(struct kept_rows *rows);
 
-/* Sorts by query, and visits each with its rows, in the order of the file, by the first row of each. */
+/* Sorts by query, and visits each with its rows, in the order of the file, by the first row of
+ * each. */
 int kept_rows_visit(struct kept_rows *rows,
                     int (*visit)(void *context, struct kept_row *row, size_t n, struct error *err),
                     void *context, struct error *err);
 
 /* ---- names of rows ---- */
 
-/* The name in a comment: X where it begins with `docid = X`, as in LETOR's files, else all of it; or the
- * first word of that. */
+/* The name in a comment: X where it begins with `docid = X`, as in LETOR's files, else all of it;
+ * or the first word of that. */
 struct row_name {
     const char *text;
     size_t length;

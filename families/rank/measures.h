@@ -5,8 +5,8 @@
 
 #include "driver/family.h"
 
-/* They have options of their own: --min-group, the places of --ndcg, --precision and --err, and what
- * these count: --gain, --empty, --threshold-grade, --max-grade. */
+/* They have options of their own: --min-group, the places of --ndcg, --precision and --err, and
+ * what these count: --gain, --empty, --threshold-grade, --max-grade. */
 extern const struct measures rank_measures;
 
 #endif

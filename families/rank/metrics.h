@@ -20,8 +20,8 @@
  * Targets are grades if all of the set are whole numbers of at most METRICS_MOST_GRADE in size;
  * ndcg and err are of grades only, map, mrr and precision of grades or where a threshold is given.
  * A group has no value (NaN) for pairwise, kendall and spearman when all its targets are equal; and
- * `empty` for the others when no row is relevant (ndcg and err: has a gain). Equal scores throughout
- * give 1/2, 0 and 0. */
+ * `empty` for the others when no row is relevant (ndcg and err: has a gain). Equal scores
+ * throughout give 1/2, 0 and 0. */
 #ifndef FAMILIES_RANK_METRICS_H
 #define FAMILIES_RANK_METRICS_H
 

@@ -111,8 +111,8 @@ static void precision(const struct metrics_row *rows, size_t n,
     *average = found > 0 ? sum / found : settings->empty;
 }
 
-/* Expected share of relevant rows among k places, of which those beyond the last row have none; rows
- * sorted by score. */
+/* Expected share of relevant rows among k places, of which those beyond the last row have none;
+ * rows sorted by score. */
 static double precision_at(const struct metrics_row *rows, size_t n, size_t k,
                            const struct metrics_settings *settings) {
     double found = 0;
@@ -132,10 +132,10 @@ static double passes(double target, double max_grade) {
     return 1 - gain(fmin(target, max_grade), false) / exp2(max_grade);
 }
 
-/* Expected reciprocal rank of the row that satisfies; rows sorted by score. In a tie the first j rows
- * are any j of its m: with mean_j the mean of prod q over these, q the probabilities to pass, the
- * user stops at place j with probability mean_{j-1} - mean_j. One row more of q turns mean_j of c rows
- * into ((c + 1 - j) mean_j + j q mean_{j-1}) / (c + 1). */
+/* Expected reciprocal rank of the row that satisfies; rows sorted by score. In a tie the first j
+ * rows are any j of its m: with mean_j the mean of prod q over these, q the probabilities to pass,
+ * the user stops at place j with probability mean_{j-1} - mean_j. One row more of q turns mean_j of
+ * c rows into ((c + 1 - j) mean_j + j q mean_{j-1}) / (c + 1). */
 static double err_at(const struct metrics_row *rows, size_t n, size_t k, double max_grade) {
     double mean[METRICS_MOST_ERR + 1], sum = 0, left = 1;
     for (size_t end = n; end > 0 && n - end < k;) {

@@ -1,5 +1,6 @@
-/* Measures of the places that relevant rows get in one group: what of metrics.h looks at the beginning
- * of an order. Where rows have equal scores, they are expected over all orders of these rows. */
+/* Measures of the places that relevant rows get in one group: what of metrics.h looks at the
+ * beginning of an order. Where rows have equal scores, they are expected over all orders of these
+ * rows. */
 #ifndef FAMILIES_RANK_PLACES_H
 #define FAMILIES_RANK_PLACES_H
 
@@ -20,8 +21,8 @@ struct metrics_row {
 bool places_relevant(const struct metrics_row *rows, size_t n,
                      const struct metrics_settings *settings, bool graded);
 
-/* Both fill value (METRICS_CUTS + n_cuts) of a group of n rows, NaN where there is no value: the first
- * from rows sorted by target, the second then from rows sorted by score, both ascending. */
+/* Both fill value (METRICS_CUTS + n_cuts) of a group of n rows, NaN where there is no value: the
+ * first from rows sorted by target, the second then from rows sorted by score, both ascending. */
 void places_begin(const struct metrics_row *rows, size_t n, const struct metrics_settings *settings,
                   bool graded, double *value);
 void places_end(const struct metrics_row *rows, size_t n, const struct metrics_settings *settings,

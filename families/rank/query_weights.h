@@ -16,8 +16,8 @@ struct query_weights {
     double *weight;  /* (n) */
 };
 
-/* Reads what the options say of queries of the data; a name that is not there stands for no query. The
- * caller calls query_weights_free. */
+/* Reads what the options say of queries of the data; a name that is not there stands for no query.
+ * The caller calls query_weights_free. */
 int query_weights_read(struct query_weights *weights, const struct options *options,
                        const struct data *data, struct error *err);
 void query_weights_free(struct query_weights *weights);

@@ -47,8 +47,8 @@ static void join_violators(struct knots *knots) {
     knots->n = n;
 }
 
-/* The knots of rows in order of their scores. Ends are carried on to the first and the last score as the
- * map goes there, as far as labels go. */
+/* The knots of rows in order of their scores. Ends are carried on to the first and the last score
+ * as the map goes there, as far as labels go. */
 static void fit_knots(struct knots *knots, const struct target_row *row, size_t n) {
     size_t bin = (size_t)ceil(sqrt((double)n)), least = (n + MOST_BINS - 1) / MOST_BINS;
     double low = INFINITY, high = -INFINITY;

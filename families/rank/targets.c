@@ -54,7 +54,8 @@ static void forget_few(struct targets *targets) {
 
 /* ---- from few rows ---- */
 
-/* Residuals, over the range of their labels, that maps of m rows of a query leave in others of it. */
+/* Residuals, over the range of their labels, that maps of m rows of a query leave in others of
+ * it. */
 struct few {
     double *residual; /* (n) */
     size_t n, room;
@@ -143,8 +144,8 @@ static void sort_maps(struct targets *targets) {
     }
 }
 
-/* Fits a map to each query of the members, which are sorted, in place of the one that it has. path (NULL:
- * nothing is wrong with it): of the file in which a query has none. */
+/* Fits a map to each query of the members, which are sorted, in place of the one that it has. path
+ * (NULL: nothing is wrong with it): of the file in which a query has none. */
 static int fit_maps(struct targets *targets, const struct member *member, size_t n,
                     const struct names *queries, const char *path, struct error *err) {
     struct targets known = *targets; /* in order; the others come behind */
@@ -249,9 +250,9 @@ static int write_maps(const struct targets *targets, struct model *model, struct
     return status;
 }
 
-/* From the scores of a fold to those of the model: the loss does not see a level, and fits of fewer rows
- * have another length, so that scores are brought to the mean and the deviation which the model has at
- * the same rows. */
+/* From the scores of a fold to those of the model: the loss does not see a level, and fits of fewer
+ * rows have another length, so that scores are brought to the mean and the deviation which the
+ * model has at the same rows. */
 struct alignment {
     double ratio, level;
 };

@@ -1,12 +1,12 @@
-/* From scores to labels, query by query: minutes of a chromatographic system, say. A map is monotone and
- * piecewise linear, fitted to scores of rows that their models have not seen, with intervals that hold
- * 90% of new rows (doc/mathematics.md, "Targets").
+/* From scores to labels, query by query: minutes of a chromatographic system, say. A map is
+ * monotone and piecewise linear, fitted to scores of rows that their models have not seen, with
+ * intervals that hold 90% of new rows (doc/mathematics.md, "Targets").
  *
  * The scores of a query are sorted and cut into bins of some sqrt(n) rows; the means of bins, made
- * monotone (pool adjacent violators), are the knots, between which the map is linear. The width of the
- * intervals is the conformal quantile of |label - map|, each row being left out of the map that it is
- * compared with. Of fewer than TARGETS_FEW rows it is a part of the range of their labels, which is the
- * same quantile of what as few rows of the well known queries give for the others. */
+ * monotone (pool adjacent violators), are the knots, between which the map is linear. The width of
+ * the intervals is the conformal quantile of |label - map|, each row being left out of the map that
+ * it is compared with. Of fewer than TARGETS_FEW rows it is a part of the range of their labels,
+ * which is the same quantile of what as few rows of the well known queries give for the others. */
 #ifndef FAMILIES_RANK_TARGETS_H
 #define FAMILIES_RANK_TARGETS_H
 
@@ -59,8 +59,8 @@ int targets_fit(const struct held_out *folds, size_t n_folds, uint64_t seed, str
 int targets_read(struct targets *targets, const struct model *model, struct error *err);
 void targets_free(struct targets *targets);
 
-/* Fits maps to the labelled rows of a file, which the model scores; they take the places of those that
- * there are of the same queries. Fails where a query has no two rows of different scores. */
+/* Fits maps to the labelled rows of a file, which the model scores; they take the places of those
+ * that there are of the same queries. Fails where a query has no two rows of different scores. */
 int targets_add_file(struct targets *targets, const char *path, const struct model *model,
                      struct error *err);
 

@@ -24,7 +24,8 @@ int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
 int matrix_shape_width(const struct options *options, const struct data *data, uint32_t *width,
                        struct error *err);
 
-/* Fails where the first line of the rows' file tells a shape, and it is not that of a model, RxC. */
+/* Fails where the first line of the rows' file tells a shape, and it is not that of a model,
+ * RxC. */
 int matrix_shape_agrees(const char *shape, const struct data *rows, struct error *err);
 
 #endif

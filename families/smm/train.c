@@ -116,8 +116,8 @@ static int check(const struct options *options, struct error *err) {
     return 0;
 }
 
-/* Paths of the hinge make some ten sums a step, and many steps: fewer values than this are sooner looked
- * through than they are told. */
+/* Paths of the hinge make some ten sums a step, and many steps: fewer values than this are sooner
+ * looked through than they are told. */
 static const double FEW_VALUES = 1 << 17;
 
 static enum family_share share(struct point point, const struct family_size *size) {

@@ -30,8 +30,8 @@ static double fraction(double a, double b, double x) {
     return value;
 }
 
-/* I_x(a, b), the probability that a variable of the beta distribution is below x; a, b > 0. It is also
- * that of a successes or more in a + b - 1 trials of probability x. */
+/* I_x(a, b), the probability that a variable of the beta distribution is below x; a, b > 0. It is
+ * also that of a successes or more in a + b - 1 trials of probability x. */
 static double beta(double a, double b, double x) {
     if (x <= 0 || x >= 1) {
         return x >= 1;

@@ -19,8 +19,8 @@ struct top_rows {
     size_t n_classes;
 };
 
-/* Adds rows (NULL: all n of data) of known class with their scores. The data are blocks of one file,
- * or one set of data: their names stay, and more may come. */
+/* Adds rows (NULL: all n of data) of known class with their scores. The data are blocks of one
+ * file, or one set of data: their names stay, and more may come. */
 int top_rows_add(struct top_rows *rows, const struct data *data, const uint32_t *row, size_t n,
                  const double *scores, struct error *err);
 void top_rows_free(struct top_rows *rows);

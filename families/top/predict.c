@@ -128,8 +128,9 @@ static void write_point(struct output *output, double x, double y, double score)
     output_write(output, "\n", 1);
 }
 
-/* The corners of the curve: a row for each score, with what lies at or above it. Of more than `most`
- * points (0: all) those stay that begin a new part of the curve's length, each 1 / (most - 2) of it. */
+/* The corners of the curve: a row for each score, with what lies at or above it. Of more than
+ * `most` points (0: all) those stay that begin a new part of the curve's length, each 1 / (most -
+ * 2) of it. */
 static void write_roc(struct output *output, const struct roc *roc, size_t most) {
     double parts = most > 0 ? (double)(most - 2) : 0, last = 0;
     output_format(output, "fpr\ttpr\tthreshold\n0\t0\tinf\n");

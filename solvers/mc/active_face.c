@@ -158,8 +158,8 @@ static int compare_gains(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Puts the row that is left with directions first .. end behind `rows` of them, if there are any; returns
- * how many rows there are then. */
+/* Puts the row that is left with directions first .. end behind `rows` of them, if there are any;
+ * returns how many rows there are then. */
 static size_t put_row(struct mc_active *active, size_t rows, struct face_row row, size_t first,
                       size_t end) {
     if (end > first) {

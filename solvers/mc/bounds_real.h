@@ -1,8 +1,9 @@
-/* Bounds at the weights as they stand, included by linear_real.h for float and for double. Not a header for
- * anybody else.
+/* Bounds at the weights as they stand, included by linear_real.h for float and for double. Not a
+ * header for anybody else.
  *
- * The dual is that of W = W(alpha). The primal is that of W, which steps leave noisy, or near the end,
- * where it is kept, of the mean of W over the last sweeps or of the point midway, if it is lower there. */
+ * The dual is that of W = W(alpha). The primal is that of W, which steps leave noisy, or near the
+ * end, where it is kept, of the mean of W over the last sweeps or of the point midway, if it is
+ * lower there. */
 
 struct NAME(evaluation) {
     const struct NAME(engine) * engine;
@@ -46,7 +47,8 @@ NAME(row_loss)(const struct NAME(evaluation) * evaluation, size_t y, const REAL 
     return mc_loss(shape, y, score);
 }
 
-/* loss[0..MC_POINTS) = that of the rows first .. end at each point; s (2, width) and score (k) are work. */
+/* loss[0..MC_POINTS) = that of the rows first .. end at each point; s (2, width) and score (k) are
+ * work. */
 DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluation, size_t first,
                                          size_t end, REAL *s, double *score, double *loss) {
     const struct mc_linear *linear = evaluation->linear;

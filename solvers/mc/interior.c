@@ -382,8 +382,8 @@ static int certify_stretched(struct mc_interior *mc, double cost, double factor,
 }
 
 /* Certifies the best points of the interior point: the dual's function is W(alpha), `bias` that of
- * it, (k), and W (n_features + 1, k) room for it. Where the rounding of scores at the margin is what
- * costs most, weights somewhat longer put those beyond its reach. */
+ * it, (k), and W (n_features + 1, k) room for it. Where the rounding of scores at the margin is
+ * what costs most, weights somewhat longer put those beyond its reach. */
 static int certify_points(struct mc_interior *mc, double cost, double epsilon, double *W,
                           double *bias, struct mc_fit *fit, struct error *err) {
     struct mc_alpha alpha;

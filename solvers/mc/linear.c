@@ -140,8 +140,8 @@ static double mc_linear_gained(struct mc_linear *linear, const uint32_t *order, 
     return sum;
 }
 
-/* Takes the alpha of a row `ahead` of its last way further, as far as that is feasible. Returns 1, and in
- * u (k) the coefficients of what is cut off, negative, if any is; else 0. */
+/* Takes the alpha of a row `ahead` of its last way further, as far as that is feasible. Returns 1,
+ * and in u (k) the coefficients of what is cut off, negative, if any is; else 0. */
 static int mc_linear_ahead(struct mc_linear *linear, size_t i, double ahead, struct error *err) {
     size_t k = linear->shape.k, y = linear->y[i];
     double cap = linear->cap[y], sum = 0, scale;
@@ -172,8 +172,8 @@ static int mc_linear_ahead(struct mc_linear *linear, size_t i, double ahead, str
     return cut;
 }
 
-/* Takes the alpha of these rows theta of their way on from where the round began, and begins the next
- * one there. */
+/* Takes the alpha of these rows theta of their way on from where the round began, and begins the
+ * next one there. */
 static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32_t *order, size_t n,
                             struct error *err) {
     size_t k = linear->shape.k;
@@ -366,8 +366,8 @@ static double *exact_weights(struct mc_linear *linear, struct error *err) {
     return W;
 }
 
-/* Whether time is up, and what a certificate costs is more than is left: scores of all rows, and a few
- * passes over alpha. */
+/* Whether time is up, and what a certificate costs is more than is left: scores of all rows, and a
+ * few passes over alpha. */
 static bool is_too_late(const struct mc_linear *linear) {
     double work = (double)data_values(linear->data) + 8 * (double)linear->n;
     work = cluster_largest(linear->cluster, work * (double)linear->shape.k);
@@ -385,8 +385,8 @@ static int find_bias(const struct mc_linear *linear, const double *W, double **b
     return linear->bias > 0 && !*bias ? -1 : 0;
 }
 
-/* Both bounds in double, from the weights as they will stand in the model: W(alpha), which is the dual
- * point, or the point that stands apart from it. */
+/* Both bounds in double, from the weights as they will stand in the model: W(alpha), which is the
+ * dual point, or the point that stands apart from it. */
 static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *err) {
     size_t entries = (linear->n_features + (size_t)1) * linear->shape.k;
     mc_fit_free(fit);

@@ -76,8 +76,8 @@ static inline __attribute__((always_inline)) void NAME(row_scores)(const struct 
     }
 }
 
-/* W (features, width) += x u' of one row x, over `vectors` vectors of classes, at most 4, from where W and u
- * (width) point. */
+/* W (features, width) += x u' of one row x, over `vectors` vectors of classes, at most 4, from
+ * where W and u (width) point. */
 static inline __attribute__((always_inline)) void
 NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
     NAME(vector) change[4];

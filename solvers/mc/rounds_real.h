@@ -1,13 +1,13 @@
-/* Rounds of ranks (solvers/methods/rounds.h), included by linear_real.h for float and for double. Not a
- * header for anybody else.
+/* Rounds of ranks (solvers/methods/rounds.h), included by linear_real.h for float and for double.
+ * Not a header for anybody else.
  *
- * Where a round is a sweep or more, ranks pull against one another: what one's rows could give up and
- * another's take costs each much as long as the other stands still. Such rounds start ahead of where
- * they began, on the way of the last one (Nesterov 1983), cut to what is feasible row by row. The search
- * is from where they began, so the dual never falls. */
+ * Where a round is a sweep or more, ranks pull against one another: what one's rows could give up
+ * and another's take costs each much as long as the other stands still. Such rounds start ahead of
+ * where they began, on the way of the last one (Nesterov 1983), cut to what is feasible row by row.
+ * The search is from where they began, so the dual never falls. */
 
-/* step (n_features + 1, k) = what W has changed by on all ranks together, and behind it `gained`, of
- * all; products = <W, step> and |step|^2 for the W that all had. */
+/* step (n_features + 1, k) = what W has changed by on all ranks together, and behind it `gained`,
+ * of all; products = <W, step> and |step|^2 for the W that all had. */
 static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linear *linear,
                              double gained, double products[2]) {
     size_t width = engine->blocks.width, k = linear->shape.k, d = linear->n_features;

@@ -22,8 +22,8 @@ struct mc_sampling {
     uint32_t *order; /* (2 n) */
 };
 
-/* All preferences 1, for n rows. Short runs on few rows want a quick rate, long ones a slow one that
- * one large gain does not lead astray. The caller ends with mc_sampling_free. */
+/* All preferences 1, for n rows. Short runs on few rows want a quick rate, long ones a slow one
+ * that one large gain does not lead astray. The caller ends with mc_sampling_free. */
 int mc_sampling_create(struct mc_sampling *sampling, size_t n, float least, float rate,
                        uint64_t seed, struct error *err);
 void mc_sampling_free(struct mc_sampling *sampling);

@@ -81,8 +81,8 @@ static void gradient_row(const struct mc_task *task, size_t y, double sum, doubl
     row[y] = task->weight[y] * (mean - own);
 }
 
-/* row (k) = a, for u and theta as prepare leaves them; returns the sum. That of a maximum is 1 at most,
- * which theta, taken from u / mu, only is to some digits where mu is small. */
+/* row (k) = a, for u and theta as prepare leaves them; returns the sum. That of a maximum is 1 at
+ * most, which theta, taken from u / mu, only is to some digits where mu is small. */
 static double fill_row(const struct mc_smooth *smooth, double theta, double *row) {
     size_t k = smooth->task->shape.k;
     double sum = 0;

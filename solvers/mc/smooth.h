@@ -16,8 +16,8 @@ struct mc_smooth {
     double *u, *near; /* (k) work */
 };
 
-/* R_mu of a task's rows, with mu = 1 until the caller sets another. Borrows task; fails for lack of memory. The
- * caller calls mc_smooth_free in the end, whether this failed or not. */
+/* R_mu of a task's rows, with mu = 1 until the caller sets another. Borrows task; fails for lack of
+ * memory. The caller calls mc_smooth_free in the end, whether this failed or not. */
 int mc_smooth_create(struct mc_smooth *smooth, const struct mc_task *task, struct error *err);
 void mc_smooth_free(struct mc_smooth *smooth);
 
@@ -25,7 +25,8 @@ void mc_smooth_free(struct mc_smooth *smooth);
  * Borrows smooth. Its sums are over all ranks' rows, which all cut. */
 struct risk mc_smooth_risk(struct mc_smooth *smooth);
 
-/* alpha of the last cut of that risk, times cost, by row: its dual point. s (n, k) are its scores. */
+/* alpha of the last cut of that risk, times cost, by row: its dual point. s (n, k) are its
+ * scores. */
 int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s,
                     struct mc_alpha *alpha, struct error *err);
 

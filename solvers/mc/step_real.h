@@ -180,9 +180,9 @@ struct NAME(held) {
 };
 
 /* theta with sum of the others = min(theta, cap), for kappa = 1 and without an own term, as the
- * distance from held->old, of which v is short too: the sum less that is convex and falls, so Newton
- * goes to the left of its root at once and on from there. It starts where alpha above 0 stay those,
- * which near the optimum is the root. */
+ * distance from held->old, of which v is short too: the sum less that is convex and falls, so
+ * Newton goes to the left of its root at once and on from there. It starts where alpha above 0 stay
+ * those, which near the optimum is the root. */
 static inline __attribute__((always_inline)) REAL
 NAME(joined_root)(const struct NAME(blocks) * blocks, REAL cap, const struct NAME(held) * held) {
     const REAL none = NAME(HUGE);
@@ -238,13 +238,14 @@ NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL 
 /* One exact step of a row of class y: q = M^2 |x|^2 > 0, s its scores, which may be off by a
  * constant where margins are relative or centred. alpha gets its new value, u the change of the
  * row's coefficients (the mean is not taken off). Returns the gain of the dual, which
- * rounding may take below 0, but is not 0; or 0, with alpha and u as they were, when nothing changes. */
+ * rounding may take below 0, but is not 0; or 0, with alpha and u as they were, when nothing
+ * changes. */
 static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(blocks) * blocks,
                                                              size_t y, REAL cap, REAL q,
                                                              const REAL *s, REAL *alpha, REAL *u) {
     size_t width = blocks->width;
-    /* a row that is short for its cost would go so far beyond it that nothing is left of alpha in v:
-     * it is stepped in as if it were longer, which gains too and leads to the same */
+    /* a row that is short for its cost would go so far beyond it that nothing is left of alpha in
+     * v: it is stepped in as if it were longer, which gains too and leads to the same */
     REAL least = blocks->maximum ? NAME(SHORT) / cap : 0, scale = 1 / (q > least ? q : least);
     REAL kappa = blocks->kappa, margin = blocks->margin, centre = 0;
     bool joined = blocks->relative && blocks->maximum;

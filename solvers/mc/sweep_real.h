@@ -1,10 +1,11 @@
-/* Sweeps of steps, one row after the other, included by linear_real.h for float and for double. Not a
- * header for anybody else.
+/* Sweeps of steps, one row after the other, included by linear_real.h for float and for double. Not
+ * a header for anybody else.
  *
- * The loop is compiled for the usual few vectors of classes and for relative margins alike, where all
- * that a step works on stays in registers, and once for all else. */
+ * The loop is compiled for the usual few vectors of classes and for relative margins alike, where
+ * all that a step works on stays in registers, and once for all else. */
 
-/* Brings what the rows to come are made of near: they are in no order that the processor could guess. */
+/* Brings what the rows to come are made of near: they are in no order that the processor could
+ * guess. */
 static inline __attribute__((always_inline)) void NAME(fetch)(const struct NAME(engine) * engine,
                                                               const struct mc_linear *linear,
                                                               const uint32_t *order, size_t left) {
@@ -31,15 +32,16 @@ static inline __attribute__((always_inline)) void NAME(fetch)(const struct NAME(
     }
 }
 
-/* What |x|^2 is taken times in a step: steps go beyond the maximum, for less than twice as far the dual
- * still rises. Rounds of ranks do so by themselves. */
+/* What |x|^2 is taken times in a step: steps go beyond the maximum, for less than twice as far the
+ * dual still rises. Rounds of ranks do so by themselves. */
 static REAL NAME(square)(const struct NAME(engine) * engine, const struct mc_linear *linear) {
     REAL margin = engine->blocks.margin;
     return engine->factor * margin * margin / (linear->cluster ? 1 : (REAL)FARTHER);
 }
 
-/* Visits the rows order[0..n) while there is time; their gains go to the sampling. vectors: those of a
- * row's classes, relative margins then with losses joined by their maximum or not; 0: as it comes. */
+/* Visits the rows order[0..n) while there is time; their gains go to the sampling. vectors: those
+ * of a row's classes, relative margins then with losses joined by their maximum or not; 0: as it
+ * comes. */
 static inline __attribute__((always_inline)) int
 NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32_t *order, size_t n,
             const struct monitor *monitor, size_t vectors, bool maximum, struct error *err) {

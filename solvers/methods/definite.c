@@ -27,8 +27,9 @@ static double fill(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
     return largest;
 }
 
-/* Rounding moves an entry by units of the reaches of its rows, and the factorisation by units of their
- * diagonal's root (Demmel, "On floating point errors in Cholesky", LAPACK working note 14, 1989). */
+/* Rounding moves an entry by units of the reaches of its rows, and the factorisation by units of
+ * their diagonal's root (Demmel, "On floating point errors in Cholesky", LAPACK working note 14,
+ * 1989). */
 int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, const double *reach,
                    size_t m, bool *definite, double *shift, struct error *err) {
     *definite = false;

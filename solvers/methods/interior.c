@@ -34,8 +34,9 @@ static void set_theta(struct interior *in) {
     }
 }
 
-/* out (n) = (theta - theta theta' / (rest + sum theta)) r of the hinges first .. end of a group. What
- * the largest theta has comes from the sum, rest times the mean of r: it would be lost in rounding. */
+/* out (n) = (theta - theta theta' / (rest + sum theta)) r of the hinges first .. end of a group.
+ * What the largest theta has comes from the sum, rest times the mean of r: it would be lost in
+ * rounding. */
 static void weigh_group(const struct interior *in, size_t first, size_t end, const double *r,
                         double *out) {
     const double *theta = in->theta;
@@ -83,9 +84,9 @@ static void set_residual(struct interior *in) {
     }
 }
 
-/* Solves (J + Q^-1 + A' theta A) step = apart + Q^-1 lack + A' theta rho, with a_step = theta (rho -
- * A step), and corrects both by what is left. Corrections are added to a_step: where theta is large
- * a_step cannot be had from rho - A step to more than the rounding of scores times theta. A
+/* Solves (J + Q^-1 + A' theta A) step = apart + Q^-1 lack + A' theta rho, with a_step = theta (rho
+ * - A step), and corrects both by what is left. Corrections are added to a_step: where theta is
+ * large a_step cannot be had from rho - A step to more than the rounding of scores times theta. A
  * correction's product with what was left measures both, whatever the scale. */
 static void solve_system(struct interior *in, double target) {
     const struct interior_problem *problem = &in->problem;
@@ -281,7 +282,8 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
 }
 
 void interior_round(struct interior *in, double allowed, struct interior_fit *fit) {
-    /* s is of the size of the margins where a goes to 0, and a of that of its mean where it stays */
+    /* s is of the size of the margins where a goes to 0, and a of that of its mean where it
+     * stays */
     const double factor = 1e-2, least = 1e-13;
     const struct interior_problem *problem = &in->problem;
     double mean = 0, *a = in->rho;

@@ -20,10 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A convex term r(w) more, where all weights that count have it, with conditions of optimality of its
- * own: J w + z = A'a for its slope z, which it holds, and products that are relaxed to mu like those
- * of the hinges. To first order the change of z is Q^-1 (change of w - lack), Q positive definite,
- * which `factor` of the problem adds to J: it factors J + Q^-1 + A' diag(theta) A. */
+/* A convex term r(w) more, where all weights that count have it, with conditions of optimality of
+ * its own: J w + z = A'a for its slope z, which it holds, and products that are relaxed to mu like
+ * those of the hinges. To first order the change of z is Q^-1 (change of w - lack), Q positive
+ * definite, which `factor` of the problem adds to J: it factors J + Q^-1 + A' diag(theta) A. */
 struct interior_term {
     void *context;
     double n_products;
@@ -64,7 +64,8 @@ struct interior_problem {
     void *context;
     void (*scores)(void *context, const double *w, double *v);  /* v (n) = A w */
     void (*adjoint)(void *context, const double *a, double *g); /* g (dimension) = A'a */
-    /* Factors J + A' diag(theta) A [+ Q^-1], as well as rounding admits; -1 if that is not at all. */
+    /* Factors J + A' diag(theta) A [+ Q^-1], as well as rounding admits; -1 if that is not at
+     * all. */
     int (*factor)(void *context, const double *theta);
     /* The same, with groups: for each of them theta theta' / (rest_g + sum theta) less, over its
      * hinges. */
@@ -92,7 +93,8 @@ void interior_close(struct interior *interior);
  * on; false, as at first: that of w. Forgets the best primal point. */
 void interior_tie(struct interior *interior, bool tied);
 
-/* Goes on until primal - dual <= epsilon max(primal, least). All ranks, as what opens, and rounds. */
+/* Goes on until primal - dual <= epsilon max(primal, least). All ranks, as what opens, and
+ * rounds. */
 void interior_run(struct interior *interior, double epsilon, double least,
                   const struct monitor *monitor, struct interior_fit *fit);
 

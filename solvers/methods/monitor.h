@@ -18,8 +18,8 @@ struct monitor {
     /* True when a limit of time has passed: for iterations that are long, to end early and be
      * checked. NULL: there is no such limit. */
     bool (*late)(void *context);
-    /* Seconds until a run that has not ended is thrown away, certificate and all; rows are not spread
-     * then. NULL: it is waited for. */
+    /* Seconds until a run that has not ended is thrown away, certificate and all; rows are not
+     * spread then. NULL: it is waited for. */
     double (*left)(void *context);
 };
 

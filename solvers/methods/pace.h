@@ -19,9 +19,9 @@ struct pace {
  * call only looks. */
 bool pace_slow(struct pace *pace, double work, double gap, double wanted);
 
-/* Sweeps to the next look at the gap, which costs about half a sweep: most of those that the gap will
- * take to come down to `wanted`, at the rate of the last `sweeps`, over which it fell from `last`
- * (INFINITY: not known); but few beside those so far. */
+/* Sweeps to the next look at the gap, which costs about half a sweep: most of those that the gap
+ * will take to come down to `wanted`, at the rate of the last `sweeps`, over which it fell from
+ * `last` (INFINITY: not known); but few beside those so far. */
 uint64_t pace_wait(double gap, double last, uint64_t sweeps, double wanted, uint64_t so_far);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* What rounding may have done to a cut: bounds of errors. A row's `weight` is a number of the risk's
- * own, for rank the weight of its pairs. */
+/* What rounding may have done to a cut: bounds of errors. A row's `weight` is a number of the
+ * risk's own, for rank the weight of its pairs. */
 struct risk_rounding {
     double offset;   /* of the offset */
     double gradient; /* of each g_i, over the row's weight */

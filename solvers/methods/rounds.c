@@ -7,8 +7,8 @@ enum { MOST_PARTS = 64, MOST_REPEATS = 4 };
 /* Products of a round for each weight, and at the least. */
 static const double FOR_WEIGHT = 32, LEAST = 1 << 17;
 
-/* Rounds for a sweep of one process, since steps of one rank do not see those of others: 1.2 to 4 on two
- * ranks, on the data of doc/scaling.md. */
+/* Rounds for a sweep of one process, since steps of one rank do not see those of others: 1.2 to 4
+ * on two ranks, on the data of doc/scaling.md. */
 static const double MORE_ROUNDS = 4;
 
 /* Most that the factor changes by from one round to the next. */

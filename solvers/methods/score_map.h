@@ -33,8 +33,8 @@ struct score_map {
      * the data: what a certificate is computed with. */
     int (*exact)(const struct score_map *map, const double *weights, size_t n_outputs, double *s,
                  struct error *err);
-    /* The same at rows at[0..n_at), which ascend, alone, of kernels whose matrix is in float; else NULL.
-     * Half of the work is saved where these are all rows with weights. */
+    /* The same at rows at[0..n_at), which ascend, alone, of kernels whose matrix is in float; else
+     * NULL. Half of the work is saved where these are all rows with weights. */
     int (*exact_at)(const struct score_map *map, const double *weights, size_t n_outputs,
                     const uint32_t *at, size_t n_at, double *s, struct error *err);
     /* column (n) of K, and its diagonal (n), as accurate as `scores`; NULL when weights are w. */

@@ -63,8 +63,8 @@ struct ml_bounds {
     double primal, dual;
 };
 
-/* Starts at beta = 0. stands: keep them. Borrows problem and rows. The caller calls ml_bcd_free. This,
- * and what gives bounds, is for all ranks. */
+/* Starts at beta = 0. stands: keep them. Borrows problem and rows. The caller calls ml_bcd_free.
+ * This, and what gives bounds, is for all ranks. */
 int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
                   enum ml_step step, double constant, bool stands, bool shrinking, uint64_t seed,
                   struct error *err);

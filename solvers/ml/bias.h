@@ -25,8 +25,9 @@ struct ml_alphas {
     void (*row)(const void *context, size_t i, const struct ml_block *block, double *alpha);
 };
 
-/* beta (n, width) of the alphas, and *gain, the linear part of D, of all ranks. balance: of a feasible point near
- * them whose sums over rows are 0 up to rounding. kept, if not NULL, gets that point. */
+/* beta (n, width) of the alphas, and *gain, the linear part of D, of all ranks. balance: of a
+ * feasible point near them whose sums over rows are 0 up to rounding. kept, if not NULL, gets that
+ * point. */
 int ml_bias_beta(const struct ml_alphas *alphas, bool balance, size_t width, double *beta,
                  double *gain, struct ml_kept *kept, struct error *err);
 

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /* Of the betas of a row. Those that some alpha within 0 .. lambda makes have signs, relevant labels
- * above 0, and add up to 0; and if most is no more than lambda, that is enough: alpha_pr may be beta_p
- * |beta_r| over the sum of the beta_p. */
+ * above 0, and add up to 0; and if most is no more than lambda, that is enough: alpha_pr may be
+ * beta_p |beta_r| over the sum of the beta_p. */
 struct ml_size {
     double sum;   /* of |beta_k| */
     double apart; /* how far they are from such signs and sums, at most */

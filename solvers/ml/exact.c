@@ -108,12 +108,12 @@ static void solve_hinge(const struct ml_block *block, double k, uint32_t n_p, ui
 
 /* ---- most of the others without sorting ----
  *
- * For p ends within [a_p, a_p + kappa n_r] and r within [b_r - kappa n_p, b_r], and what is known to end
- * above or below has alpha = lambda or 0. p's end is closer than that: it is the level u = a_p +
- * kappa |{r: v_r > u}|, which a count of the others by bins of their values bounds from both sides.
- * Others whose bins no relevant label may end in are done with; they push p up by a known amount, and
- * the block of those left, which are few, is solved as above. Every bound has a bin to spare, so that
- * rounding of bin numbers does not matter. */
+ * For p ends within [a_p, a_p + kappa n_r] and r within [b_r - kappa n_p, b_r], and what is known
+ * to end above or below has alpha = lambda or 0. p's end is closer than that: it is the level u =
+ * a_p + kappa |{r: v_r > u}|, which a count of the others by bins of their values bounds from both
+ * sides. Others whose bins no relevant label may end in are done with; they push p up by a known
+ * amount, and the block of those left, which are few, is solved as above. Every bound has a bin to
+ * spare, so that rounding of bin numbers does not matter. */
 
 /* Others in a histogram over (low, high]: w->bin, and `above`. */
 DISPATCH static void count_bins(struct ml_scratch *w, uint32_t n_others, double low, double scale) {
@@ -136,7 +136,8 @@ DISPATCH static void count_bins(struct ml_scratch *w, uint32_t n_others, double 
     }
 }
 
-/* The last bin at whose lower end, in bins from low on, all others there and above bring p from a. */
+/* The last bin at whose lower end, in bins from low on, all others there and above bring p from
+ * a. */
 static size_t last_reached(const struct ml_scratch *w, double a, double kappa) {
     size_t reached = 0, beyond = ML_BINS + 1;
     while (beyond - reached > 1) {
@@ -147,8 +148,8 @@ static size_t last_reached(const struct ml_scratch *w, double a, double kappa) {
     return reached;
 }
 
-/* Opens the bins that relevant labels may end in, and counts what is certain. low and scale: a value x is
- * in bin (x - low) scale; kappa in bins. w->p has those that take part. */
+/* Opens the bins that relevant labels may end in, and counts what is certain. low and scale: a
+ * value x is in bin (x - low) scale; kappa in bins. w->p has those that take part. */
 static void open_bins(struct ml_scratch *w, uint32_t n_p, double low, double scale, double kappa) {
     size_t spare = (size_t)ceil(fmin(kappa * (double)n_p, ML_BINS)) + 2;
     for (uint32_t p = 0; p < n_p; p++) {
@@ -188,8 +189,8 @@ static void take_certain(const struct ml_block *block, struct ml_scratch *w, uin
     }
 }
 
-/* w->u and w->v hold a and b; beta is 0, and stays so where this returns false: too few others would be
- * certain. */
+/* w->u and w->v hold a and b; beta is 0, and stays so where this returns false: too few others
+ * would be certain. */
 static bool sieve_hinge(const struct ml_block *block, double k, struct ml_scratch *w,
                         double *beta) {
     enum { FEWEST = 64, MOST_OPEN = ML_BINS / 4 };
@@ -407,8 +408,8 @@ static void start_squared(const struct ml_block *block, const double *s, uint32_
 
 /* ---- the exact step ---- */
 
-/* beta, which is 0, from a and b in w->u and w->v; s are the scores where the row stands. Returns the
- * conjugate. */
+/* beta, which is 0, from a and b in w->u and w->v; s are the scores where the row stands. Returns
+ * the conjugate. */
 static double solve(const struct ml_block *block, double k, const double *s, struct ml_scratch *w,
                     double *beta) {
     bool hinge = block->loss == ML_HINGE;

@@ -39,8 +39,8 @@ struct ml_interior {
     struct interior_fit fit;
 };
 
-/* True if F's first columns are the data's own features, not a factor of K, for which all rows must be
- * here. */
+/* True if F's first columns are the data's own features, not a factor of K, for which all rows must
+ * be here. */
 bool ml_interior_own_features(const struct problem *problem, const struct ml_rows *rows);
 
 /* F, pivot, rank and m. *definite: K is, so that there is an F. */

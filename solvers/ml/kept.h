@@ -1,5 +1,5 @@
-/* A dual point of the multi-label problem for who wants to check it: with the hinge beta, of which a
- * flow of alpha is told easily; with the squared hinge all alpha. */
+/* A dual point of the multi-label problem for who wants to check it: with the hinge beta, of which
+ * a flow of alpha is told easily; with the squared hinge all alpha. */
 #ifndef SOLVERS_ML_KEPT_H
 #define SOLVERS_ML_KEPT_H
 

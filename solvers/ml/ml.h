@@ -43,8 +43,9 @@ struct ml_parameters {
 };
 
 /* A problem made ready: solve it at as many parameters as wanted, each start is the last solution.
- * Borrows problem, which must outlive it. Fails when no row has a loss. Where its rows are spread over
- * ranks, creation and solving are for all ranks, and scores and kept points are of one's own rows. */
+ * Borrows problem, which must outlive it. Fails when no row has a loss. Where its rows are spread
+ * over ranks, creation and solving are for all ranks, and scores and kept points are of one's own
+ * rows. */
 struct ml;
 int ml_create(struct ml **ml, const struct problem *problem, const struct ml_setup *setup,
               struct error *err);

@@ -65,8 +65,9 @@ void ml_rounds_begin(struct ml_rounds *rounds, struct ml_bcd *bcd) {
 
 /* ---- the parabola ---- */
 
-/* Adds the part of row i in the slope at the beginning, and in the curvature. The conjugates of alphas
- * that are at hand are parabolas; those of other blocks are at most on the line between both ends. */
+/* Adds the part of row i in the slope at the beginning, and in the curvature. The conjugates of
+ * alphas that are at hand are parabolas; those of other blocks are at most on the line between both
+ * ends. */
 static void add_row(const struct ml_rounds *rounds, const struct ml_bcd *bcd, size_t i,
                     double *slope, double *curvature) {
     struct ml_block block = ml_bcd_block(bcd, i);

@@ -1,5 +1,5 @@
-/* Rounds of ranks (solvers/methods/rounds.h) of block coordinate ascent, for linear problems whose rows
- * are spread. Nobody but bcd.c includes this. */
+/* Rounds of ranks (solvers/methods/rounds.h) of block coordinate ascent, for linear problems whose
+ * rows are spread. Nobody but bcd.c includes this. */
 #ifndef SOLVERS_ML_ROUNDS_H
 #define SOLVERS_ML_ROUNDS_H
 
@@ -24,8 +24,8 @@ void ml_rounds_free(struct ml_rounds *rounds);
 void ml_rounds_start(struct ml_rounds *rounds, const struct ml_bcd *bcd);
 
 /* Begins a round, in which the store and bcd's total take changes times their factor; ends it, with
- * steps in the rows order[0..n) (NULL: 0..n): the point goes as far along the steps of all ranks as is
- * best. All ranks. */
+ * steps in the rows order[0..n) (NULL: 0..n): the point goes as far along the steps of all ranks as
+ * is best. All ranks. */
 void ml_rounds_begin(struct ml_rounds *rounds, struct ml_bcd *bcd);
 void ml_rounds_end(struct ml_rounds *rounds, struct ml_bcd *bcd, const uint32_t *order, size_t n);
 

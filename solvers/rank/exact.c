@@ -167,13 +167,14 @@ static void sums_above(struct group *group, long double delta) {
     }
 }
 
-/* The error of one u of the group at hand: of two scores less their middle, and of two differences. */
+/* The error of one u of the group at hand: of two scores less their middle, and of two
+ * differences. */
 static long double error_of_one(double size) {
     return 4 * LDBL_EPSILON * (1 + (long double)size);
 }
 
-/* Pairs that are few, or sampled, one by one: nothing cancels. Those that are active but for their error
- * count as such, with no part in the sums. */
+/* Pairs that are few, or sampled, one by one: nothing cancels. Those that are active but for their
+ * error count as such, with no part in the sums. */
 static struct totals sums_listed(struct group *group, long double delta, long double off) {
     const struct rank_pairs *pairs = group->pairs;
     struct totals totals = {0, 0, 0, 0};
@@ -292,8 +293,8 @@ int rank_exact_loss(const struct rank_pairs *pairs, const double *s, bool square
     return 0;
 }
 
-/* What errors of weights, and the last rounding, do to a coefficient that is a sum of 2 u: in proportion to
- * that, where weights differ by many powers of two. */
+/* What errors of weights, and the last rounding, do to a coefficient that is a sum of 2 u: in
+ * proportion to that, where weights differ by many powers of two. */
 static void take_slack(const struct group *group, double weight, double *slack) {
     const struct rank_pairs *pairs = group->pairs;
     double part = (pairs->weight_error + DBL_EPSILON) * 2 * weight;

@@ -16,16 +16,16 @@ int rank_exact_loss(const struct rank_pairs *pairs, const double *s, bool square
                     double *rounding, struct error *err);
 
 /* Rounds s (n) and *mu, of which a dual point is to be made, to multiples of a power of 2, which is
- * returned: so coarse that the sums over the pairs of a row are exact, as they must be where features are
- * so large that what the sums lose would be all of the dual bound. 0, and nothing is rounded, where it
- * would be coarse beside mu, or pairs have a worth of their own. All ranks. */
+ * returned: so coarse that the sums over the pairs of a row are exact, as they must be where
+ * features are so large that what the sums lose would be all of the dual bound. 0, and nothing is
+ * rounded, where it would be coarse beside mu, or pairs have a worth of their own. All ranks. */
 double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu);
 
-/* A dual point from scores s (n), over C: alpha = clip(u / mu, 0, 1) of each pair, or 2 max(0, u) for
- * the squared hinge (mu = 0), u = 1 - (s_i - s_j). grid: what rank_exact_grid has returned for them; 0:
- * scores are any. coefficient (n) = A'alpha, each within unit times the weight of the row's pairs, where
- * unit is returned in *unit, and slack (n) besides; *linear = sum alpha, or sum alpha - alpha^2 / 4,
- * within *rounding. */
+/* A dual point from scores s (n), over C: alpha = clip(u / mu, 0, 1) of each pair, or 2 max(0, u)
+ * for the squared hinge (mu = 0), u = 1 - (s_i - s_j). grid: what rank_exact_grid has returned for
+ * them; 0: scores are any. coefficient (n) = A'alpha, each within unit times the weight of the
+ * row's pairs, where unit is returned in *unit, and slack (n) besides; *linear = sum alpha, or sum
+ * alpha - alpha^2 / 4, within *rounding. */
 int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, double grid,
                     double *coefficient, double *slack, double *unit, double *linear,
                     double *rounding, struct error *err);

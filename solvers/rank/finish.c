@@ -141,8 +141,8 @@ static bool leaves_nothing(const struct rank_finish *finish, double *K) {
     return left <= INDEFINITE * most;
 }
 
-/* Divides rows and columns by *unit (n), powers of 2, so that what is small is no rounding of what is
- * large. A diagonal of few units of its rounding is left small. */
+/* Divides rows and columns by *unit (n), powers of 2, so that what is small is no rounding of what
+ * is large. A diagonal of few units of its rounding is left small. */
 static void equilibrate(const struct rank_finish *finish, const double *reach, double *K,
                         double *unit) {
     size_t n = finish->n;
@@ -234,7 +234,8 @@ static void adjoint(void *context, const double *a, double *g) {
                 (int)finish->m, finish->b, 1, 0, g, 1);
 }
 
-/* I + F'L F; where rounding leaves it indefinite a ridge, relative to its diagonal, makes up for it. */
+/* I + F'L F; where rounding leaves it indefinite a ridge, relative to its diagonal, makes up for
+ * it. */
 static int factor(void *context, const double *theta) {
     const struct rank_finish *finish = context;
     size_t n = finish->n, m = finish->m;

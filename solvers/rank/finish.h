@@ -27,7 +27,8 @@ bool rank_finish_fits(const struct score_map *map, const struct rank_pairs *pair
 
 /* Lists and factors. reach (map->n): of each score, see certify_reach. weight (map->n): of each
  * score where scores are margins of pairs (exterior products); NULL: scores are of rows. *finish is
- * NULL where it does not fit, or where the kernel shows to be not positive semidefinite. Borrows all. */
+ * NULL where it does not fit, or where the kernel shows to be not positive semidefinite. Borrows
+ * all. */
 int rank_finish_create(struct rank_finish **finish, const struct problem *problem,
                        const struct score_map *map, const struct rank_pairs *pairs,
                        const double *reach, const double *weight, struct error *err);

@@ -18,8 +18,8 @@ int rank_grades_of(double target, double *grade, struct error *err) {
     return 0;
 }
 
-/* *mean (n_levels) of the discounts of the places that each level of the group takes up, the best one the
- * first; *ideal: what the best order gains. */
+/* *mean (n_levels) of the discounts of the places that each level of the group takes up, the best
+ * one the first; *ideal: what the best order gains. */
 static void means(const struct rank_pairs *pairs, size_t group, bool linear,
                   const long double *discount, long double *mean, long double *ideal) {
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
@@ -35,8 +35,9 @@ static void means(const struct rank_pairs *pairs, size_t group, bool linear,
     }
 }
 
-/* Fills the levels' gains, less 1 or not: their differences are exact but for one rounding; and discounts,
- * less that of the lowest level. Returns how far off a difference of discounts may be, relatively. */
+/* Fills the levels' gains, less 1 or not: their differences are exact but for one rounding; and
+ * discounts, less that of the lowest level. Returns how far off a difference of discounts may be,
+ * relatively. */
 static double fill_levels(struct rank_pairs *pairs, size_t group, bool linear,
                           const long double *mean) {
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
@@ -112,7 +113,8 @@ int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err) 
         pairs->weight[g] = (double)(pairs->weight[g] / ideal);
         pairs->group_worth[g] = group_worth(pairs, g);
     }
-    /* two differences, two products and a quotient, in double, besides; and what is of second order */
+    /* two differences, two products and a quotient, in double, besides; and what is of second
+     * order */
     pairs->weight_error = error + 3 * DBL_EPSILON;
     free(discount);
     free(mean);

@@ -18,8 +18,9 @@
 /* The grade that a target stands for: below 0 counts as 0. Fails if it is none. */
 int rank_grades_of(double target, double *grade, struct error *err);
 
-/* From gain[], which has the grade of each level, fills gain and, if it is there, discount, and then divides
- * the groups' weights by their DCG*; sums up what pairs are worth; a sample is drawn already. */
+/* From gain[], which has the grade of each level, fills gain and, if it is there, discount, and
+ * then divides the groups' weights by their DCG*; sums up what pairs are worth; a sample is drawn
+ * already. */
 int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err);
 
 #endif

@@ -112,8 +112,8 @@ static double tree_prefix(const double *tree, uint32_t end) {
     return sum;
 }
 
-/* The sum over the partners of row q: of levels [from, to), by their worth where they have one of their
- * own; nodes are then levels. */
+/* The sum over the partners of row q: of levels [from, to), by their worth where they have one of
+ * their own; nodes are then levels. */
 static double partners(const struct group_view *view, size_t q, const double *tree, uint32_t from,
                        uint32_t to) {
     if (!view->pairs->gain) {

@@ -25,18 +25,18 @@ static const double MU_FIRST = 1;
 static const double STEP = 0.1;       /* accuracy of a step, relative to the gap that is wanted */
 static const double FORCING = 0.1;    /* residual of CG relative to the gradient */
 static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
-/* A Hessian is estimated from so many rows and groups for each feature at least, MORE times as many after a
- * step that leaves SLOW of the gap. */
+/* A Hessian is estimated from so many rows and groups for each feature at least, MORE times as many
+ * after a step that leaves SLOW of the gap. */
 static const size_t SAMPLE_ROWS = 500, SAMPLE_GROUPS = 8, MORE = 4;
 static const double SLOW = 0.25;
-/* Relative to the Hessian's diagonal, where rounding leaves it indefinite: of features that depend on one
- * another, and are so large that 1 is rounding of their squares. */
+/* Relative to the Hessian's diagonal, where rounding leaves it indefinite: of features that depend
+ * on one another, and are so large that 1 is rounding of their squares. */
 static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
-/* Pairs that come into the band on the way cut a step to less than this: it then is the shortest way to a
- * Hessian that knows them, however little it gains, and is searched for to the end. */
+/* Pairs that come into the band on the way cut a step to less than this: it then is the shortest
+ * way to a Hessian that knows them, however little it gains, and is searched for to the end. */
 static const double POOR = 0.05;
-/* A step that lowers the objective by a smaller part of it is taken whole: its values are rounding, and
- * it is the gradient that the dual bound wants small. */
+/* A step that lowers the objective by a smaller part of it is taken whole: its values are rounding,
+ * and it is the gradient that the dual bound wants small. */
 static const double FLAT = 1e-12;
 static const double LINE = 1e-3; /* accuracy of the line search, relative to that of the step */
 
@@ -75,8 +75,8 @@ static double band_factor(const struct newton *newton) {
     return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
 
-/* How few groups tell enough of the Hessian. Features of sparse rows may be in few of them: there all
- * count. */
+/* How few groups tell enough of the Hessian. Features of sparse rows may be in few of them: there
+ * all count. */
 static size_t sample_of(const struct problem *problem, const struct rank_pairs *pairs, size_t d) {
     if (problem->data->row_start || d == 0) {
         return 1;

@@ -9,8 +9,8 @@
  * "Training linear ranking SVMs in linearithmic time", 2011). A sample of the pairs is the one case
  * in which pairs are listed.
  *
- * A pair has the weight of its group, or (RANK_NDCG, RANK_GAIN) that times a worth of its own, which the two
- * targets fix: sums are then taken target by target, of which there are few. */
+ * A pair has the weight of its group, or (RANK_NDCG, RANK_GAIN) that times a worth of its own,
+ * which the two targets fix: sums are then taken target by target, of which there are few. */
 #ifndef SOLVERS_RANK_PAIRS_H
 #define SOLVERS_RANK_PAIRS_H
 
@@ -66,8 +66,8 @@ struct rank_pairs {
     double *group_sum; /* (n_groups): per-group results, summed in order */
 };
 
-/* Finds groups and pairs of the problem's rows. Fails when there is no pair, on any rank. The caller calls
- * rank_pairs_free. */
+/* Finds groups and pairs of the problem's rows. Fails when there is no pair, on any rank. The
+ * caller calls rank_pairs_free. */
 int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
                       const struct rank_preferences *preferences, struct error *err);
 void rank_pairs_free(struct rank_pairs *pairs);

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* With the hinge, alpha / (C weight_group) of a pair is the sum over points of weight clip(u / smoothing,
- * 0, 1), u = 1 - (s_i - s_j), where smoothing 0 is for the step at u = 0; with its square, of weight
- * 2 max(0, u). */
+/* With the hinge, alpha / (C weight_group) of a pair is the sum over points of weight clip(u /
+ * smoothing, 0, 1), u = 1 - (s_i - s_j), where smoothing 0 is for the step at u = 0; with its
+ * square, of weight 2 max(0, u). */
 struct rank_point {
     double weight, smoothing;
     double *scores; /* (n) */

@@ -1,5 +1,5 @@
-/* The handle of a RankSVM problem: its engines, its certificate and the rounds between them. Over 500
- * lines, for all of it is about one struct that nobody else sees. */
+/* The handle of a RankSVM problem: its engines, its certificate and the rounds between them. Over
+ * 500 lines, for all of it is about one struct that nobody else sees. */
 #include "solvers/rank/rank.h"
 
 #include "common/base/gap.h"
@@ -252,8 +252,8 @@ struct loss {
     double *g; /* (n) work */
 };
 
-/* The weight of the pairs whose margin may be below 1, each within slack of the one at scores s: the
- * others add nothing to the loss, not even rounding. work (n). */
+/* The weight of the pairs whose margin may be below 1, each within slack of the one at scores s:
+ * the others add nothing to the loss, not even rounding. work (n). */
 static double unmet_weight(struct rank *rank, const double *s, double slack, double *work) {
     size_t n = rank->map.n;
     double largest = 0;
@@ -301,8 +301,8 @@ struct dual {
     double linear, rounding;
 };
 
-/* A point that scores make: its coefficients are counted again, and their function taken in place of
- * the running one. */
+/* A point that scores make: its coefficients are counted again, and their function taken in place
+ * of the running one. */
 static int smooth_dual(const struct rank *rank, double cost, struct fit *fit, struct dual *dual,
                        double *unit, struct error *err) {
     size_t n = rank->map.n;
@@ -422,8 +422,8 @@ static bool is_definite(const struct rank *rank) {
     return !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
 }
 
-/* Takes the better primal and the better dual; where the kernel is known by the rows of both only, the
- * two together. Returns whether the dual is found's. */
+/* Takes the better primal and the better dual; where the kernel is known by the rows of both only,
+ * the two together. Returns whether the dual is found's. */
 static bool keep_best(const struct rank *rank, struct best *best, struct fit *fit,
                       const struct certificate *found) {
     struct certificate *known = &best->certificate;
@@ -484,8 +484,8 @@ static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit 
     return keeping.status;
 }
 
-/* Certifies what an engine has found, with coefficients of distinct rows alone where the matrix knows
- * these, and keeps the best. */
+/* Certifies what an engine has found, with coefficients of distinct rows alone where the matrix
+ * knows these, and keeps the best. */
 static int take_fit(struct rank *rank, const struct rank_parameters *parameters, struct best *best,
                     struct fit *fit, bool by_pairs, struct certificate *found, struct error *err) {
     const struct problem *problem = rank->problem;
@@ -565,8 +565,8 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
     return 0;
 }
 
-/* True if what was paid for the rounding of pair features is not small beside the gap: then they are
- * evaluated in long double from now on. */
+/* True if what was paid for the rounding of pair features is not small beside the gap: then they
+ * are evaluated in long double from now on. */
 static int refine(struct rank *rank, double epsilon, const struct certificate *found, bool *refined,
                   struct error *err) {
     *refined = rank->exterior && !rank->fine && found->paid > SMALL * epsilon * found->primal;
@@ -581,9 +581,9 @@ static int refine(struct rank *rank, double epsilon, const struct certificate *f
     return 0;
 }
 
-/* Iterations in which an engine takes about as long as the interior points that would end the fit: planes
- * take longer the more there are, and Newton's steps by conjugate gradients are many products each. 0:
- * as many as it wants. */
+/* Iterations in which an engine takes about as long as the interior points that would end the fit:
+ * planes take longer the more there are, and Newton's steps by conjugate gradients are many
+ * products each. 0: as many as it wants. */
 static uint64_t patience(const struct rank *rank, const struct rank_parameters *parameters) {
     const double planes = 0.045;
     const uint64_t least_planes = 200, steps = 16;
@@ -597,8 +597,8 @@ static uint64_t patience(const struct rank *rank, const struct rank_parameters *
                                                    : least_planes;
 }
 
-/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached, and of
- * at most so many iterations (0: no limit). */
+/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached,
+ * and of at most so many iterations (0: no limit). */
 static int run_rounds(struct rank *rank, const struct rank_parameters *parameters, uint64_t most,
                       const struct monitor *monitor, struct best *best, struct error *err) {
     double epsilon = parameters->epsilon;

@@ -77,7 +77,8 @@ int rank_create(struct rank **rank, const struct problem *problem,
                 const struct rank_preferences *preferences, struct error *err);
 void rank_free(struct rank *rank);
 
-/* Counts of groups and pairs, on all ranks, which all call it. rank_create fails when there is no pair at all. */
+/* Counts of groups and pairs, on all ranks, which all call it. rank_create fails when there is no
+ * pair at all. */
 struct rank_counts rank_counts(const struct rank *rank);
 
 /* The dual point of the last solution. */

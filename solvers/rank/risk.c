@@ -40,8 +40,8 @@ void rank_risk_free(struct rank_risk *risk) {
     *risk = (struct rank_risk){0};
 }
 
-/* Sums over pairs with margins m < delta: of their weights, and of what gives the sums of delta - m and
- * of its square. */
+/* Sums over pairs with margins m < delta: of their weights, and of what gives the sums of delta - m
+ * and of its square. */
 enum { ACTIVE, COUNT, MOMENT, PARTS };
 
 /* Those of this rank's rows; in `moment` goes half the gradient of the sum of squares, negated. */

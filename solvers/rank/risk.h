@@ -20,8 +20,9 @@ struct rank_risk {
     double mu;                      /* RANK_RISK_HUBER */
     double *count, *moment, *inner; /* (n) work */
     double total;                   /* weight of all pairs, those of all ranks */
-    /* bounds of the relative error of sums over pairs, weights' errors with them: a group's are added one
-     * by one, or place by place, and those of all rows in lanes; and of sums of whole numbers a group */
+    /* bounds of the relative error of sums over pairs, weights' errors with them: a group's are
+     * added one by one, or place by place, and those of all rows in lanes; and of sums of whole
+     * numbers a group */
     double sums_rounding, groups_rounding;
     const double *s; /* (n) of the last cut, borrowed */
     /* left by the last cut */
@@ -31,8 +32,8 @@ struct rank_risk {
     double active;      /* weight of the pairs with a loss */
 };
 
-/* Borrows pairs, of a problem whose rows are spread: creation and cuts are for all ranks. The caller calls
- * rank_risk_free. */
+/* Borrows pairs, of a problem whose rows are spread: creation and cuts are for all ranks. The
+ * caller calls rank_risk_free. */
 int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
                      struct error *err);
 void rank_risk_free(struct rank_risk *risk);
@@ -45,8 +46,8 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
  * above. */
 void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g);
 
-/* The same as a table, for the engines; its `rounding`, for all ranks too, while s is as it was: a row's
- * weight is that of its pairs. keep: the scores (n) of each cut are kept as its record. */
+/* The same as a table, for the engines; its `rounding`, for all ranks too, while s is as it was: a
+ * row's weight is that of its pairs. keep: the scores (n) of each cut are kept as its record. */
 struct risk rank_risk_table(struct rank_risk *risk, bool keep);
 
 #endif

@@ -1,6 +1,7 @@
-/* F = 2 K S K of a skew matrix S = sum_p b_p (e_i e_j' - e_j e_i'), p = (i, j), at the pairs themselves: in
- * long double, for the certificate. Rows whose features are counts have squares of 10^4 and more, of which
- * margins of 1 are left: what sums in double lose of them is soon more than the gap. */
+/* F = 2 K S K of a skew matrix S = sum_p b_p (e_i e_j' - e_j e_i'), p = (i, j), at the pairs
+ * themselves: in long double, for the certificate. Rows whose features are counts have squares of
+ * 10^4 and more, of which margins of 1 are left: what sums in double lose of them is soon more than
+ * the gap. */
 #ifndef SOLVERS_RANK_SKEW_H
 #define SOLVERS_RANK_SKEW_H
 
@@ -23,8 +24,9 @@ struct skew {
     struct threads *threads;
 };
 
-/* Of products of K, over their size: with |k(u, v)| <= reach_u reach_v each margin is within this times
- * 2 reach_i reach_j sum_p 2 |b_p| reach reach, but for the rounding to double and for what K is off by. */
+/* Of products of K, over their size: with |k(u, v)| <= reach_u reach_v each margin is within this
+ * times 2 reach_i reach_j sum_p 2 |b_p| reach reach, but for the rounding to double and for what K
+ * is off by. */
 double skew_rounding(size_t n);
 
 /* s (pairs) = F of b (pairs). */

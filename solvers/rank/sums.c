@@ -1,5 +1,6 @@
-/* The sums over active pairs (pairs.h): Fenwick trees over ranks for large groups, or a node a rank where
- * each two ranks have a worth of their own, vector registers for small ones, one by one for a sample. */
+/* The sums over active pairs (pairs.h): Fenwick trees over ranks for large groups, or a node a rank
+ * where each two ranks have a worth of their own, vector registers for small ones, one by one for a
+ * sample. */
 #include "solvers/rank/pairs.h"
 
 #include "common/base/dispatch.h"
@@ -79,7 +80,8 @@ static void node_prefix(const struct node *tree, uint32_t end, double sign, stru
     }
 }
 
-/* A large group's partners of a row, on one side: its tree, or (RANK_NDCG, RANK_GAIN) a node for each level. */
+/* A large group's partners of a row, on one side: its tree, or (RANK_NDCG, RANK_GAIN) a node for
+ * each level. */
 struct partners {
     const struct rank_pairs *pairs;
     size_t base;
@@ -227,7 +229,8 @@ DISPATCH static struct node row_below_graded(double score, double gain, double d
     return (struct node){count, moment};
 }
 
-/* The gains and discounts of a group's rows, (m) each; without discounts zeros, to which a row's own is 1. */
+/* The gains and discounts of a group's rows, (m) each; without discounts zeros, to which a row's
+ * own is 1. */
 static void spread_grades(const struct rank_pairs *pairs, size_t base, size_t m, double *gains,
                           double *discounts) {
     for (size_t k = 0; pairs->gain && k < m; k++) {

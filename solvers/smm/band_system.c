@@ -258,7 +258,8 @@ static void solve_balanced(const double *H, size_t m, double *b, double *x) {
     }
 }
 
-/* *solved = false if the matrix could not be factored, or it is late; what is kept is then of no use. */
+/* *solved = false if the matrix could not be factored, or it is late; what is kept is then of no
+ * use. */
 static int solve_formed(struct forming *forming, double *b, double *x, bool *solved,
                         struct error *err) {
     struct band_system *system = forming->system;

@@ -1,5 +1,5 @@
-/* The Newton systems of nuclear_newton.h, over the rows of a band: for d (m), X the band's rows and P
- * of spectral.h, the least over p and b of
+/* The Newton systems of nuclear_newton.h, over the rows of a band: for d (m), X the band's rows and
+ * P of spectral.h, the least over p and b of
  *
  *   g'p + 1/2 p'P p + 1/2 sum_i (<X_i, p> + b)^2 / d_i,     p = -P^-1 (g + X'x),
  *   (diag(d) + X P^-1 X') x = b 1 - X P^-1 g,   1'x = 0.
@@ -29,8 +29,8 @@ void band_system_free(struct band_system *system);
 /* Gives back the memory of kept rows and products. */
 void band_system_release(struct band_system *system);
 
-/* step (height, width) = p for the gradient g (height, width) and the rows band[0..m), which ascend.
- * Where it is late (monitor) what has been found of it. Fails for lack of memory. */
+/* step (height, width) = p for the gradient g (height, width) and the rows band[0..m), which
+ * ascend. Where it is late (monitor) what has been found of it. Fails for lack of memory. */
 int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
                       const uint32_t *band, size_t m, const double *d, const double *gradient,
                       double *step, const struct monitor *monitor, struct error *err);

@@ -30,7 +30,8 @@ static const struct huber_pace PACE = {.near = 0.3,
                                        .corrections = 8,
                                        .back = 5};
 
-/* mu: where the path is looked for, first downwards from an earlier solution, then upwards from 0. */
+/* mu: where the path is looked for, first downwards from an earlier solution, then upwards from
+ * 0. */
 static const double MU_FIRST = 1, MU_TRIED_LEAST = 1e-6, MU_TRIED_MOST = 1e12;
 static const double MU_DOWN = 0.1, MU_UP = 10;
 static const double EXACT_GAP = 4;    /* of the gap wanted: worth the sorting of its own bias */

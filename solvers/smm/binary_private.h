@@ -58,7 +58,8 @@ double binary_inner(const struct binary *binary, const double *x, const double *
 void binary_form_scores(const struct binary *binary, const double *x, double *s);
 
 /* step = the Newton step for the gradient x - Z' signed_alpha and the band, q its scores, with the
- * bias moving along. *found = false if rounding leaves no matrix that can be factored, or it is late. */
+ * bias moving along. *found = false if rounding leaves no matrix that can be factored, or it is
+ * late. */
 int binary_step(struct binary *binary, bool *found, struct error *err);
 
 /* Doubles of work that binary_step needs. */

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Singular values from LAPACK are those of a matrix within so many units times a side of the norm. */
+/* Singular values from LAPACK are those of a matrix within so many units times a side of the
+ * norm. */
 enum { SVD_UNITS = 16 };
 
 struct work {
@@ -73,10 +74,10 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
     return sums;
 }
 
-/* What D is less, at the most, at a point with y'alpha = 0 exactly: an entry that has the room moves by
- * the residual, where the slope of D is at most 1 + |score of g| [+ alpha / 2C], and its curvature the
- * square of the row's reach. Either way, for rounding hides the residual's sign; of the entries that
- * which costs least. INFINITY: none has the room. s (n): scores of g. */
+/* What D is less, at the most, at a point with y'alpha = 0 exactly: an entry that has the room
+ * moves by the residual, where the slope of D is at most 1 + |score of g| [+ alpha / 2C], and its
+ * curvature the square of the row's reach. Either way, for rounding hides the residual's sign; of
+ * the entries that which costs least. INFINITY: none has the room. s (n): scores of g. */
 static double price_of_balance(const struct binary_loss *loss, const double *alpha, size_t n,
                                const double *reach, const double *s, double norm,
                                const struct sums *sums) {
@@ -148,8 +149,8 @@ static int measure_nuclear(const struct smm_claim *claim, struct work *work, dou
     return 0;
 }
 
-/* The loss of W = 0 with its best bias: all rows of the side that weighs less have margin 2. Costs are
- * products that have been rounded. */
+/* The loss of W = 0 with its best bias: all rows of the side that weighs less have margin 2. Costs
+ * are products that have been rounded. */
 double smm_loss_of_nothing(const struct binary_loss *loss, size_t n) {
     double side[3] = {0, 0, (double)n};
     for (size_t i = 0; i < n; i++) {

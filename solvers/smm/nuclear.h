@@ -4,10 +4,11 @@
  *   max over alpha of sum_i alpha_i - 1/2 |SVT_T(M)|_F^2,   M = sum_i alpha_i y_i X_i,
  *
  * alpha as in the binary SVM, SVT_T the matrix with its singular values lowered by T and cut at 0;
- * W = SVT_T(M) at the optimum. Newton's method in an augmented Lagrangian (nuclear_newton.h), where all
- * rows are here. Where that ends by rounding, and over ranks, ADMM on W = S: the W step is a binary SVM
- * with margins moved by what the multiplier and S say, and its alphas are feasible for the dual above:
- * each iteration has a gap. Where its pace is slow, the interior point takes over. */
+ * W = SVT_T(M) at the optimum. Newton's method in an augmented Lagrangian (nuclear_newton.h), where
+ * all rows are here. Where that ends by rounding, and over ranks, ADMM on W = S: the W step is a
+ * binary SVM with margins moved by what the multiplier and S say, and its alphas are feasible for
+ * the dual above: each iteration has a gap. Where its pace is slow, the interior point takes
+ * over. */
 #ifndef SOLVERS_SMM_NUCLEAR_H
 #define SOLVERS_SMM_NUCLEAR_H
 
@@ -20,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The iterates of ADMM, which the next point of a path of T or C starts from. Borrows matrices and svm,
- * which solves on the rows themselves. */
+/* The iterates of ADMM, which the next point of a path of T or C starts from. Borrows matrices and
+ * svm, which solves on the rows themselves. */
 struct smm_nuclear;
 int smm_nuclear_create(struct smm_nuclear **nuclear, const struct smm_matrices *matrices,
                        struct binary *svm, struct error *err);
@@ -40,8 +41,8 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
                       double epsilon, const struct monitor *monitor, double *W,
                       struct smm_nuclear_fit *fit, struct error *err);
 
-/* The interior point alone, where there may be one: for what smm_nuclear_solve takes for solved, by bounds
- * that rounding has brought together or past one another, and the certificate does not. */
+/* The interior point alone, where there may be one: for what smm_nuclear_solve takes for solved, by
+ * bounds that rounding has brought together or past one another, and the certificate does not. */
 int smm_nuclear_finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
                        double epsilon, const struct monitor *monitor, double *W,
                        struct smm_nuclear_fit *fit, struct error *err);

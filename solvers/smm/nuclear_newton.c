@@ -142,8 +142,8 @@ static double find_alpha(struct smm_nuclear_newton *newton, const double *s, dou
     return binary_smooth_bias(&newton->loss, s, newton->n, newton->mu, newton->bias, alpha);
 }
 
-/* The gradient of the round's function at W, the dual bound of its alpha, and the primal of its S where
- * that ends the round. */
+/* The gradient of the round's function at W, the dual bound of its alpha, and the primal of its S
+ * where that ends the round. */
 static int look(struct smm_nuclear_newton *newton, struct error *err) {
     const struct binary_loss *loss = &newton->loss;
     size_t n = newton->n, cells = newton->cells;
@@ -285,8 +285,8 @@ static void set_margins(struct smm_nuclear_newton *newton) {
     }
 }
 
-/* The best dual bound over shares of the alphas at W = 0, for mu; and for rho the singular values of
- * a W along that M whose margins are 1 on average. */
+/* The best dual bound over shares of the alphas at W = 0, for mu; and for rho the singular values
+ * of a W along that M whose margins are 1 on average. */
 static int start(struct smm_nuclear_newton *newton, struct error *err) {
     const struct smm_matrices *matrices = newton->matrices;
     size_t n = newton->n, cells = newton->cells;

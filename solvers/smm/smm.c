@@ -1,5 +1,5 @@
-/* The handle of an SMM problem: its machines, their rounds and certificates. Over 500 lines, for all of it
- * is about one struct that nobody else sees. */
+/* The handle of an SMM problem: its machines, their rounds and certificates. Over 500 lines, for
+ * all of it is about one struct that nobody else sees. */
 #include "solvers/smm/smm.h"
 
 #include "common/base/array.h"
@@ -192,8 +192,8 @@ static int claim(struct smm *smm, const struct binary_loss *loss, double tau, co
     return smm_certify(smm->certify, &claimed, certificate, err);
 }
 
-/* Where C is large, margins of 1 that rounding may have left short cost more than a W that is longer
- * by a little: it is made so, as long as that lowers the primal. */
+/* Where C is large, margins of 1 that rounding may have left short cost more than a W that is
+ * longer by a little: it is made so, as long as that lowers the primal. */
 static int stretch(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
                    struct smm_machine *machine, struct error *err) {
     static const double more[] = {1e-14, 1e-12, 1e-10, 1e-8};
@@ -216,8 +216,8 @@ static int stretch(struct smm *smm, const struct binary_loss *loss, double tau, 
     return 0;
 }
 
-/* Seconds to keep for the certificate, and for what a solver still does when it is told to end: measured
- * by a certificate. 0 where the fit is waited for. */
+/* Seconds to keep for the certificate, and for what a solver still does when it is told to end:
+ * measured by a certificate. 0 where the fit is waited for. */
 static int measure_end(struct smm *smm, const struct binary_loss *loss, double tau,
                        const struct monitor *monitor, struct smm_machine *machine,
                        struct error *err) {
@@ -240,8 +240,8 @@ static int measure_end(struct smm *smm, const struct binary_loss *loss, double t
     return 0;
 }
 
-/* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0. The
- * dual point is put in balance: what is left of y'alpha is paid for. `reason` ended the fit. */
+/* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0.
+ * The dual point is put in balance: what is left of y'alpha is paid for. `reason` ended the fit. */
 static int certify(struct smm *smm, const struct binary_loss *loss, double tau, const double *point,
                    double epsilon, enum stop_reason reason, struct smm_machine *machine,
                    struct error *err) {
@@ -281,7 +281,8 @@ struct kept {
     struct certificate certificate;
 };
 
-/* Takes the better primal and the better dual point, of the machine's and those before, into both. */
+/* Takes the better primal and the better dual point, of the machine's and those before, into
+ * both. */
 static int keep_better(struct smm *smm, const struct binary_loss *loss, double tau,
                        struct kept *kept, struct smm_machine *machine, struct error *err) {
     size_t n = smm->problem->n;
@@ -356,9 +357,9 @@ static int run_nuclear(struct smm_nuclear *nuclear, const struct binary_loss *lo
     return 0;
 }
 
-/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached; nuclear:
- * NULL for an SVM. Where rounding has brought the engine's bounds together a smaller gap is reached as they
- * stand: the interior point, which has others, is then called in. */
+/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached;
+ * nuclear: NULL for an SVM. Where rounding has brought the engine's bounds together a smaller gap
+ * is reached as they stand: the interior point, which has others, is then called in. */
 static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct binary_loss *loss,
                       double tau, double epsilon, const struct monitor *monitor, struct kept *kept,
                       struct smm_machine *machine, struct smm_outcome *outcome, struct error *err) {

@@ -17,8 +17,8 @@ struct start {
     size_t rank; /* which has made it, and alone has the point's factors */
 };
 
-/* All starts: tasks of their own, each serial, on this rank or dealt to all; or one after the other, where
- * rows are spread over ranks. */
+/* All starts: tasks of their own, each serial, on this rank or dealt to all; or one after the
+ * other, where rows are spread over ranks. */
 struct run {
     const struct smm_starts *starts;
     struct smm_lowrank problem;
@@ -91,7 +91,8 @@ static void descend_dealt(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* Makes known on all ranks how the starts ended: each number comes from one rank, 0 from the others. */
+/* Makes known on all ranks how the starts ended: each number comes from one rank, 0 from the
+ * others. */
 static int tell_starts(struct run *run, struct error *err) {
     enum { OBJECTIVE, STATIONARITY, ITERATIONS, LIMIT, RESTS, RANK, NUMBERS };
     struct cluster *cluster = run->starts->dealt;

@@ -27,10 +27,10 @@ struct smm_starts {
     struct cluster *dealt; /* whose ranks have the same rows each, and to whom starts go; or NULL */
 };
 
-/* Goes from all starts, on several threads if there are several, or each from those that it takes, if they
- * are dealt to ranks, which all come to the same; on entry machine->Vt holds the
- * right singular vectors of the SVM's W, and dual a lower bound of the objective. The machine gets
- * the W of the lowest objective, the first of equals, and what there is to tell of the starts. */
+/* Goes from all starts, on several threads if there are several, or each from those that it takes,
+ * if they are dealt to ranks, which all come to the same; on entry machine->Vt holds the right
+ * singular vectors of the SVM's W, and dual a lower bound of the objective. The machine gets the W
+ * of the lowest objective, the first of equals, and what there is to tell of the starts. */
 int smm_starts_solve(const struct smm_starts *starts, struct smm_machine *machine,
                      struct smm_outcome *outcome, struct error *err);
 

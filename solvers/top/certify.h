@@ -20,8 +20,8 @@ struct top_certifier {
     uint32_t *twin; /* (n) the first row that is equal to each; NULL: linear, or unknown */
 };
 
-/* From the problem without a constant feature, and the engines' map, which has the one of that value.
- * Borrows both; the caller calls top_certifier_free. */
+/* From the problem without a constant feature, and the engines' map, which has the one of that
+ * value. Borrows both; the caller calls top_certifier_free. */
 int top_certifier_create(struct top_certifier *certifier, const struct problem *problem,
                          const struct score_map *map, double constant, struct error *err);
 void top_certifier_free(struct top_certifier *certifier);

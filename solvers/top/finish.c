@@ -70,8 +70,8 @@ static bool choose_part(struct top_smo *smo, bool *within) {
     return smo->risk->kind != TOP_MEAN || shares >= SHARES;
 }
 
-/* The primal of a part's function is that of all rows, at its best multiple: one product with the matrix
- * for its scores and those of smo's point. */
+/* The primal of a part's function is that of all rows, at its best multiple: one product with the
+ * matrix for its scores and those of smo's point. */
 static int complete(struct top_smo *smo, struct fit *part, struct error *err) {
     size_t n = smo->state.n;
     if (top_smo_refresh_with(smo, part->weights, err) < 0) {

@@ -8,17 +8,17 @@
 
 #include "solvers/top/smo.h"
 
-/* Operations, about, of one solve over part of the rows and the product with the matrix of all that ends
- * it, counted in those of a plain loop; and of one of the steps that a fit counts. */
+/* Operations, about, of one solve over part of the rows and the product with the matrix of all that
+ * ends it, counted in those of a plain loop; and of one of the steps that a fit counts. */
 double top_finish_work(const struct problem *problem);
 double top_finish_step_work(const struct problem *problem);
 
 /* True if the fit's dual point (n) has entries in fewer rows than interior points take. */
 bool top_finish_fits(const struct problem *problem, const struct fit *fit);
 
-/* Takes the last solution of smo, of the same cost, to a relative gap of epsilon, or until that comes
- * no closer, or more rows have entries than interior points take. smo goes on from there. The caller
- * calls fit_free. */
+/* Takes the last solution of smo, of the same cost, to a relative gap of epsilon, or until that
+ * comes no closer, or more rows have entries than interior points take. smo goes on from there. The
+ * caller calls fit_free. */
 int top_finish_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                      const struct monitor *monitor, struct fit *fit, struct error *err);
 

@@ -20,8 +20,8 @@ enum {
 static const double SHORT_OF = 0.995;
 /* Less of the corrector is taken where that goes further by so much; steps this short are none. */
 static const double FURTHER = 1.2, SHORTEST = 1e-13;
-/* Progress since it was made last: a gap below this part of that one, a dual that grew by so much, or
- * products that halved while they still make more than a part of the gap. */
+/* Progress since it was made last: a gap below this part of that one, a dual that grew by so much,
+ * or products that halved while they still make more than a part of the gap. */
 static const double BETTER_GAP = 0.9, BETTER_DUAL = 1.5, BETTER_PRODUCTS = 0.5;
 static const double PART_OF_GAP = 1e-3;
 /* The first products, in parts of alpha: margins are about 1. */
@@ -34,9 +34,9 @@ static const double ENOUGH = 0.8;
 
 /* ---- the start ---- */
 
-/* The level that caps of the iterate's beta leave room under. Hinge: what caps are where all of beta
- * stands at them, because a level that is too low rises by short steps only (multipliers of the caps
- * have to fall as it does), while one that is too high falls fast. */
+/* The level that caps of the iterate's beta leave room under. Hinge: what caps are where all of
+ * beta stands at them, because a level that is too low rises by short steps only (multipliers of
+ * the caps have to fall as it does), while one that is too high falls fast. */
 static double first_level(const struct top_interior *in) {
     const struct top_risk *risk = in->risk;
     double sum = 0, squares = 0, most = 0;

@@ -32,8 +32,8 @@ struct top_interior_run {
     double primal, dual, epsilon;
 };
 
-/* Makes the rest of a run of which map, whole, within and epsilon are filled in, all else 0. The caller
- * releases it, whatever comes back. */
+/* Makes the rest of a run of which map, whole, within and epsilon are filled in, all else 0. The
+ * caller releases it, whatever comes back. */
 int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
                       struct error *err);
 void top_interior_release(struct top_interior_run *run);

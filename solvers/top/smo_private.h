@@ -30,12 +30,12 @@ struct top_smo {
     unsigned char *keep;            /* (n) work */
 };
 
-/* Sets bounds of this cost, and the first point or the last solution scaled to it, with s and U from
- * the data. If it fails there is no last solution. */
+/* Sets bounds of this cost, and the first point or the last solution scaled to it, with s and U
+ * from the data. If it fails there is no last solution. */
 int top_smo_begin(struct top_smo *smo, double cost, struct error *err);
 
-/* Both bounds of the point, from s; the primal at the best multiple where the point's own is further
- * than epsilon from the dual. */
+/* Both bounds of the point, from s; the primal at the best multiple where the point's own is
+ * further than epsilon from the dual. */
 void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit);
 
 /* The point, and its function at that multiple, into fit. */
@@ -44,8 +44,8 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err);
 /* Recomputes s, U and the sums from the data, with all places in use. */
 int top_smo_refresh(struct top_smo *smo, struct error *err);
 
-/* The same, and by the same product with K, into row_s, the scores of another function: other (n) are its
- * coefficients by row; NULL: there is none. Kernels only. */
+/* The same, and by the same product with K, into row_s, the scores of another function: other (n)
+ * are its coefficients by row; NULL: there is none. Kernels only. */
 int top_smo_refresh_with(struct top_smo *smo, const double *other, struct error *err);
 
 /* A first point: the direction from the centroid of J to that of the positives, the dual point

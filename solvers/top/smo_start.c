@@ -191,9 +191,9 @@ static void add_mean(const struct top_smo *smo, const double *weight, double sig
     }
 }
 
-/* Of the quantile's hinge where positives make the threshold too: alpha and beta of each positive at
- * the cost, whose function is 0. At a large cost the dual is nearly that, and entry by entry, each
- * step no longer than losses are, it is far. */
+/* Of the quantile's hinge where positives make the threshold too: alpha and beta of each positive
+ * at the cost, whose function is 0. At a large cost the dual is nearly that, and entry by entry,
+ * each step no longer than losses are, it is far. */
 static void point_of_pairs(struct top_smo *smo, double cost) {
     const struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;

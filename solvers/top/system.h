@@ -42,8 +42,8 @@ const double *top_system_diagonal(const struct top_system *system);
  * its own, and its scores keep digits that those of sum b_i phi_i lose where terms cancel. */
 bool top_system_by_features(const struct top_system *system);
 
-/* From here on systems with features are solved in double-double. *widened is false, and nothing has
- * changed, where they are too large for that, spread over ranks, or solved so already. */
+/* From here on systems with features are solved in double-double. *widened is false, and nothing
+ * has changed, where they are too large for that, spread over ranks, or solved so already. */
 int top_system_widen(struct top_system *system, bool *widened, struct error *err);
 
 /* *square = |sum b_i phi_i|^2, b (m). s (m) is its scores, K b, without features; else

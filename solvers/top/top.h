@@ -87,7 +87,8 @@ int top_create(struct top **top, const struct problem *problem, const struct top
                struct error *err);
 void top_free(struct top *top);
 
-/* The numbers of rows and weights that the problem was made with; over a cluster those of all ranks. */
+/* The numbers of rows and weights that the problem was made with; over a cluster those of all
+ * ranks. */
 struct top_counts top_counts(const struct top *top);
 
 /* The threshold t at the scores of the last solution, 0 for svm. */

@@ -1,8 +1,8 @@
 /* A shim that makes the k-th call of one kind fail, for tests of what programs do then.
  *
- * Preloaded (LD_PRELOAD) it stands before the calls of the program and of its libraries, from main on.
- * Compiled with FAULT_WRAP and linked with --wrap it stands before the program's own: so it goes with
- * the address sanitizer, whose allocator must be the first.
+ * Preloaded (LD_PRELOAD) it stands before the calls of the program and of its libraries, from main
+ * on. Compiled with FAULT_WRAP and linked with --wrap it stands before the program's own: so it
+ * goes with the address sanitizer, whose allocator must be the first.
  *
  *   FAULT_CALL   memory, thread, map, read, write, open, close, sync, rename or link
  *   FAULT_AT     which of these calls fails, from 1

@@ -1,6 +1,6 @@
-/* Fuzz target: the files beside a training file, of folds and of weights of rows, of any bytes are read
- * or refused with a message; what is read is what a plain reader finds there. The first byte is the
- * number of training rows. */
+/* Fuzz target: the files beside a training file, of folds and of weights of rows, of any bytes are
+ * read or refused with a message; what is read is what a plain reader finds there. The first byte
+ * is the number of training rows. */
 #define _GNU_SOURCE /* memfd_create */
 #include "common/data/weights.h"
 #include "driver/folds.h"
@@ -14,8 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { MOST_ROWS = 64 };
 
-/* Number `row` of the lines of text, which ends with a zero, as strtod has it; false if there is none,
- * or if its bytes are not all of a number that is spelled without signs and letters but one exponent. */
+/* Number `row` of the lines of text, which ends with a zero, as strtod has it; false if there is
+ * none, or if its bytes are not all of a number that is spelled without signs and letters but one
+ * exponent. */
 static bool plain_number(const char *text, size_t row, double *number) {
     for (; row > 0; row--) {
         const char *newline = strchr(text, '\n');
@@ -48,8 +49,8 @@ static bool all_digits(const char *text, size_t n) {
     return true;
 }
 
-/* Two rows are in the same fold exactly if they have the same number, and folds ascend with it; where
- * not all are numbers, folds are those of words. */
+/* Two rows are in the same fold exactly if they have the same number, and folds ascend with it;
+ * where not all are numbers, folds are those of words. */
 static void check_folds(const struct folds *folds, const char *text) {
     fuzz_demand(folds->n >= 2 && folds->n <= folds->n_rows);
     if (!all_digits(text, folds->n_rows)) {

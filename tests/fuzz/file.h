@@ -25,7 +25,8 @@ static inline void fuzz_demand_told(int status, const struct error *err) {
     fuzz_demand(status == 0 || (status == -1 && err->kind != ERROR_NONE && err->text[0] != '\0'));
 }
 
-/* Puts the bytes into a file in memory (FUZZ_FILES a process, used again) and its path into path. */
+/* Puts the bytes into a file in memory (FUZZ_FILES a process, used again) and its path into
+ * path. */
 static inline void fuzz_file(size_t number, const uint8_t *bytes, size_t size,
                              char path[FUZZ_PATH]) {
     static int opened[FUZZ_FILES]; /* 1 more than the descriptor; 0: not yet */
@@ -40,8 +41,8 @@ static inline void fuzz_file(size_t number, const uint8_t *bytes, size_t size,
 }
 
 /* The same for a model or proof without its last line: gets one that is right, with the number of
- * lines of its body and the checksum, which is returned. `begins` tells the lines with which parts of
- * the body begin. */
+ * lines of its body and the checksum, which is returned. `begins` tells the lines with which parts
+ * of the body begin. */
 uint32_t fuzz_file_closed(size_t number, const uint8_t *bytes, size_t size,
                           bool (*begins)(const char *line, size_t length), char path[FUZZ_PATH]);
 

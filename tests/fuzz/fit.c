@@ -1,9 +1,10 @@
-/* Fuzz target: whole small fits, any bytes as options and rows. A fit ends with a model or one line;
- * of a certified model D <= P, its proof is not refuted (svm-check's room shares no arithmetic with the
- * solvers), and every solver of the family brackets the same optimum. Rows are predicted too.
+/* Fuzz target: whole small fits, any bytes as options and rows. A fit ends with a model or one
+ * line; of a certified model D <= P, its proof is not refuted (svm-check's room shares no
+ * arithmetic with the solvers), and every solver of the family brackets the same optimum. Rows are
+ * predicted too.
  *
- * The first byte chooses the family (and, divided by their number, the other solver), the first line
- * behind it has the options with blanks between, the rest are rows. */
+ * The first byte chooses the family (and, divided by their number, the other solver), the first
+ * line behind it has the options with blanks between, the rest are rows. */
 #define _GNU_SOURCE /* memfd_create */
 #include "check/check.h"
 #include "common/base/output.h"

@@ -1,6 +1,6 @@
-/* Fuzz target: a model file of any bytes is loaded or refused with a message, of any family: its own
- * and those of LIBLINEAR. Since its checksum refuses nearly all that a fuzzer makes, the right last
- * line is added. The first byte chooses the family. */
+/* Fuzz target: a model file of any bytes is loaded or refused with a message, of any family: its
+ * own and those of LIBLINEAR. Since its checksum refuses nearly all that a fuzzer makes, the right
+ * last line is added. The first byte chooses the family. */
 #define _GNU_SOURCE /* memfd_create */
 #include "common/model/model.h"
 #include "tests/fuzz/families.h"

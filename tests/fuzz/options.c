@@ -1,6 +1,6 @@
 /* Fuzz target: a command line of any words is taken or refused as misuse, by the options of any
- * trainer or predictor; what is taken is within its bounds at every point of the sweep. The first byte
- * chooses the program, each zero byte ends a word. */
+ * trainer or predictor; what is taken is within its bounds at every point of the sweep. The first
+ * byte chooses the program, each zero byte ends a word. */
 #define _GNU_SOURCE /* memfd_create */
 #include "driver/options.h"
 #include "driver/predict.h"

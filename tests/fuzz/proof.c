@@ -1,7 +1,7 @@
-/* Fuzz target: svm-check on any bytes as training file, model and proof says what it found or refuses
- * them with a message. The first byte chooses the family; then come the three, with a zero byte between.
- * Model and proof get the last line that is right, and the proof the first lines, which say that it is
- * of these rows and this model: else there would be nothing to check. */
+/* Fuzz target: svm-check on any bytes as training file, model and proof says what it found or
+ * refuses them with a message. The first byte chooses the family; then come the three, with a zero
+ * byte between. Model and proof get the last line that is right, and the proof the first lines,
+ * which say that it is of these rows and this model: else there would be nothing to check. */
 #define _GNU_SOURCE /* memfd_create */
 #include "check/check.h"
 #include "common/base/output.h"

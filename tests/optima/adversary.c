@@ -1,5 +1,5 @@
-/* Random and degenerate problems, solved by the programs and by a plain interior point, and compared; what
- * the programs prove, svm-check has to verify.
+/* Random and degenerate problems, solved by the programs and by a plain interior point, and
+ * compared; what the programs prove, svm-check has to verify.
  *
  *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  trials FIRST .. FIRST + COUNT - 1
  *   adversary BIN FOLDER hunt FIRST COUNT [FAMILY]  the same; those that fail are made small and left

@@ -39,8 +39,8 @@ static struct scores scores_of(const struct task *task, const real *b) {
     return v;
 }
 
-/* The same of weights of features (n_features, k). With a constant feature the bias is its part, and
- * counts. */
+/* The same of weights of features (n_features, k). With a constant feature the bias is its part,
+ * and counts. */
 static struct scores scores_of_weights(const struct task *task, const real *w, const real *bias) {
     size_t n = task->n, k = task->k, d = task->trial->n_features;
     struct scores v = {.s = zeros(n * k + n, sizeof(real))};
@@ -173,8 +173,8 @@ static real roughness(const struct trial *trial) {
     return distance || trial_is(trial, KERNEL, SIGMOID) ? 1 + 2 * gamma * most : 1;
 }
 
-/* In place of the errors here, those that double would have to pay for by bounds a priori: of an entry
- * of the matrix, its parts' magnitudes, and sqrt(K_ii K_jj) or more. off (n): of scores. */
+/* In place of the errors here, those that double would have to pay for by bounds a priori: of an
+ * entry of the matrix, its parts' magnitudes, and sqrt(K_ii K_jj) or more. off (n): of scores. */
 static void price(const struct task *task, const real *b, struct scores *v, real *off) {
     const real rough = task->trial->family == SMM ? 1 : roughness(task->trial);
     const real own = 4096 * DBL_EPSILON * rough, wider = 16 * DBL_EPSILON / LDBL_EPSILON;
@@ -349,8 +349,8 @@ static void solve(const struct task *task, struct bracket *bracket) {
     free(memory);
 }
 
-/* A matrix that is positive semidefinite but for the rounding here is made so. A row that is 0 has no part
- * in that, and stays: its coefficients may be as large as the cost. */
+/* A matrix that is positive semidefinite but for the rounding here is made so. A row that is 0 has
+ * no part in that, and stays: its coefficients may be as large as the cost. */
 static bool make_definite(struct task *task) {
     size_t n = task->n;
     real trace = 0;

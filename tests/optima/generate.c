@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Splitmix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014). */
+/* Splitmix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA
+ * 2014). */
 static uint64_t next(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -101,7 +102,8 @@ static void make_rows(uint64_t *state, struct trial *trial) {
     }
 }
 
-/* A matrix for the kernel that is in the file: of inner products, of an rbf, or anything symmetric. */
+/* A matrix for the kernel that is in the file: of inner products, of an rbf, or anything
+ * symmetric. */
 static void make_matrix(uint64_t *state, struct trial *trial) {
     double k[MAX_ROWS][MAX_ROWS];
     unsigned kind = below(state, 4);

@@ -8,8 +8,8 @@
 /* All n x n values and bounds of their errors. */
 void gram_fill(const struct trial *trial, real *k, real *off);
 
-/* Eigenvalues (n) and, as columns, vectors (n, n; NULL: unwanted) of a symmetric matrix, by Jacobi's
- * rotations; the matrix is lost. */
+/* Eigenvalues (n) and, as columns, vectors (n, n; NULL: unwanted) of a symmetric matrix, by
+ * Jacobi's rotations; the matrix is lost. */
 void eigen(real *a, size_t n, real *value, real *vector);
 
 real least_eigenvalue(const real *a, size_t n);

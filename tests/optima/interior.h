@@ -2,8 +2,8 @@
  *
  *     min over x of  1/2 x'Hx - c'x + more(x)   with   Gx <= h,  Ex = 0,
  *
- * in the widest floating point that C has (Mehrotra, On the implementation of a primal-dual interior
- * point method, SIAM J. Optimization 2, 1992). */
+ * in the widest floating point that C has (Mehrotra, On the implementation of a primal-dual
+ * interior point method, SIAM J. Optimization 2, 1992). */
 #ifndef TESTS_OPTIMA_INTERIOR_H
 #define TESTS_OPTIMA_INTERIOR_H
 

@@ -57,7 +57,8 @@ static bool overflows(const struct trial *trial, const struct bracket *bracket) 
     return most > 1e30L || !bracket->known;
 }
 
-/* Pair features keep two kernel matrices of the rows in the cache, and there is room for neither. */
+/* Pair features keep two kernel matrices of the rows in the cache, and there is room for
+ * neither. */
 static bool starved(const struct trial *trial) {
     double bytes = 2 * (double)(trial->n * trial->n) * sizeof(double);
     return trial_is(trial, PAIR_FEATURES, 1) && trial->given[CACHE] &&
@@ -101,8 +102,8 @@ static void judge_report(const struct answer *answer, struct judgement *judgemen
 
 /* ---- certificates ---- */
 
-/* Of a kernel that may be indefinite: the matrix over the rows with coefficients must be definite, up
- * to what rounding of its entries hides. */
+/* Of a kernel that may be indefinite: the matrix over the rows with coefficients must be definite,
+ * up to what rounding of its entries hides. */
 static bool used_definite(const struct trial *trial, const struct answer *answer) {
     real k[MAX_ROWS * MAX_ROWS], off[MAX_ROWS * MAX_ROWS], part[MAX_ROWS * MAX_ROWS], trace = 0;
     size_t used[MAX_ROWS], m = 0;

@@ -15,8 +15,9 @@ static real loss(const struct task *task, const real *s, const real *off, const 
     return sum;
 }
 
-/* Of a free bias, the alphas of a pair of labels are a flow from the one to the other, and what flows
- * must come back: pairs of labels without a way back have alpha = 0, and the bias sets them apart. */
+/* Of a free bias, the alphas of a pair of labels are a flow from the one to the other, and what
+ * flows must come back: pairs of labels without a way back have alpha = 0, and the bias sets them
+ * apart. */
 static void find_ways(const struct task *task, bool way[MAX_LABELS][MAX_LABELS]) {
     for (size_t p = 0; p < task->n_pairs; p++) {
         way[task->pair[p].better][task->pair[p].worse] = true;

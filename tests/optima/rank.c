@@ -10,7 +10,8 @@ static double target_of(const struct trial *trial, size_t row) {
     return trial_is(trial, COST_PER, 2) ? fmax(0, trial->target[row]) : trial->target[row];
 }
 
-/* The mean of 1 / log2(1 + place) over the places of the row's grade in the best order of its query. */
+/* The mean of 1 / log2(1 + place) over the places of the row's grade in the best order of its
+ * query. */
 static real discount_of(const struct trial *trial, size_t row) {
     size_t above = 0, equal = 0;
     real sum = 0;

@@ -75,7 +75,8 @@ static void read_header(struct answer *answer, const char *line) {
     }
 }
 
-/* The row of the trial that a support vector is: the first equal one, which gives the same function. */
+/* The row of the trial that a support vector is: the first equal one, which gives the same
+ * function. */
 static size_t find_row(const struct trial *trial, const char *text) {
     double x[MAX_FEATURES] = {0};
     char *end;
@@ -229,8 +230,8 @@ void run_program(const struct trial *trial, const char *bin, const char *folder,
         words[n++] = "--proof";
         words[n++] = proof;
     }
-    /* A solver that is named goes on as long as its dual rises, which may be for hours: it is to obey a
-     * limit. With none named another takes over, and there is an end. */
+    /* A solver that is named goes on as long as its dual rises, which may be for hours: it is to
+     * obey a limit. With none named another takes over, and there is an end. */
     if (trial->given[SOLVER]) {
         words[n++] = "--max-time";
         words[n++] = OBEYED;

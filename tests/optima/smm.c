@@ -31,8 +31,8 @@ static void find_bias(const struct task *task, const real *y, const real *s, con
 
 /* ---- the nuclear norm ---- */
 
-/* Singular values and vectors of W (r, c) from the eigenvalues of (0 W; W' 0): each value twice, with
- * both signs. value (r + c), vector (r + c, r + c) as columns. */
+/* Singular values and vectors of W (r, c) from the eigenvalues of (0 W; W' 0): each value twice,
+ * with both signs. value (r + c), vector (r + c, r + c) as columns. */
 static void decompose(const real *w, size_t r, size_t c, real *value, real *vector) {
     size_t n = r + c;
     real *a = zeros(n * n, sizeof *a);
@@ -94,8 +94,8 @@ static real divided(real a, real b, real tau) {
     return fabsl(a) > tau ? 1 : 0;
 }
 
-/* 1/2 |lowered matrix|^2: gradient <Z_i, lowered>, Hessian <Z_i, derivative along Z_j>, with Z_i = y_i
- * X_i; in the eigenvectors' coordinates the derivative is a product by entries. */
+/* 1/2 |lowered matrix|^2: gradient <Z_i, lowered>, Hessian <Z_i, derivative along Z_j>, with Z_i =
+ * y_i X_i; in the eigenvectors' coordinates the derivative is a product by entries. */
 static void add_lowered(const void *context, const real *a, real *gradient, real *hessian) {
     const struct task *task = *(const struct task *const *)context;
     size_t r = task->trial->matrix_rows, c = task->trial->n_features / r, n = r + c, m = task->m;

@@ -82,8 +82,8 @@ bool mc_task(struct task *task);
 bool ml_task(struct task *task);
 bool smm_task(struct task *task, size_t number);
 
-/* smm with the nuclear norm: 1/2 |W|^2 + T |W|_* of W (features); and W = the matrix of the dual point a
- * with its singular values lowered by T. */
+/* smm with the nuclear norm: 1/2 |W|^2 + T |W|_* of W (features); and W = the matrix of the dual
+ * point a with its singular values lowered by T. */
 real smm_norms(const struct task *task, const real *w);
 void smm_lowered(const struct task *task, const real *a, real *w);
 

@@ -30,8 +30,8 @@ static real highest_mean(const struct task *task, const real *z) {
     return sum;
 }
 
-/* The t with sum m_j l(theta (z_j - t)) = budget: Newton's steps from the left stay on the left, but
- * for rounding. */
+/* The t with sum m_j l(theta (z_j - t)) = budget: Newton's steps from the left stay on the left,
+ * but for rounding. */
 static real quantile(const struct task *task, const real *z) {
     bool squared = trial_is(task->trial, LOSS, 1);
     real t = INFINITY, size = 0;

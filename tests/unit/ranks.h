@@ -1,6 +1,6 @@
-/* Ranks that are threads of a unit program: what is over ranks is tested without MPI. Its functions stand in
- * place of those of common/base/cluster, so a program that includes this knows no others; it has all that
- * sums, maxima and gatherings need, and no tasks or messages. */
+/* Ranks that are threads of a unit program: what is over ranks is tested without MPI. Its functions
+ * stand in place of those of common/base/cluster, so a program that includes this knows no others;
+ * it has all that sums, maxima and gatherings need, and no tasks or messages. */
 #ifndef TESTS_UNIT_RANKS_H
 #define TESTS_UNIT_RANKS_H
 
@@ -52,8 +52,8 @@ static inline void ranks_run(size_t n, void (*work)(struct cluster *cluster, voi
     pthread_barrier_destroy(&ranks.barrier);
 }
 
-/* Rank r of n has rows ranks_first(r, n, rows) .. ranks_first(r + 1, n, rows): the first of several has one,
- * and the last of more than two none. */
+/* Rank r of n has rows ranks_first(r, n, rows) .. ranks_first(r + 1, n, rows): the first of several
+ * has one, and the last of more than two none. */
 static inline size_t ranks_first(size_t r, size_t n, size_t rows) {
     return r == 0       ? 0
            : r + 1 >= n ? (r == n || n > 2 ? rows : 1)

@@ -1,5 +1,5 @@
-/* A fuzz target run on files, without a fuzzer: `TARGET-replay FILE...`; what it demands and does not
- * get ends it. Prints how many there were. */
+/* A fuzz target run on files, without a fuzzer: `TARGET-replay FILE...`; what it demands and does
+ * not get ends it. Prints how many there were. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

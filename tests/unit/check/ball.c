@@ -8,7 +8,8 @@ static bool holds(struct ball a, struct dd value) {
     return fabs(off.hi) <= a.r + 0x1p-104 * fabs(value.hi);
 }
 
-/* |radius| is no more than a part of the value: a ball that holds everything would prove nothing. */
+/* |radius| is no more than a part of the value: a ball that holds everything would prove
+ * nothing. */
 static bool is_small(struct ball a) {
     return a.r <= 1e-24 * fabs(a.m.hi);
 }

@@ -1,5 +1,5 @@
-/* A solver that never looks at the clock is left to itself, and f = 0 is the fit; one that ends in time
- * is the fit. */
+/* A solver that never looks at the clock is left to itself, and f = 0 is the fit; one that ends in
+ * time is the fit. */
 #include "driver/plain_fit.h"
 #include "driver/train.h"
 #include "tests/unit/check.h"

@@ -1,5 +1,6 @@
-/* What no command line brings about is refused all the same, in a line: arguments that the programs have
- * ruled out, and sizes beyond 2^32 or beyond all memory, which only a struct can claim to have. */
+/* What no command line brings about is refused all the same, in a line: arguments that the programs
+ * have ruled out, and sizes beyond 2^32 or beyond all memory, which only a struct can claim to
+ * have. */
 #include "common/base/threads.h"
 #include "common/kernel/gram.h"
 #include "common/model/label_line.h"

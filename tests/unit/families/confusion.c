@@ -1,5 +1,5 @@
-/* The table of confusions against counts of the rows themselves, with labels that the model does not
- * know, each by itself or as one. */
+/* The table of confusions against counts of the rows themselves, with labels that the model does
+ * not know, each by itself or as one. */
 #include "families/confusion.h"
 
 #include "common/base/random.h"

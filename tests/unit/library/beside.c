@@ -1,5 +1,5 @@
-/* What stands beside features: values of a kernel are as good as the kernel, weights and folds of the caller as
- * those of files, and rows without names have numbers. */
+/* What stands beside features: values of a kernel are as good as the kernel, weights and folds of
+ * the caller as those of files, and rows without names have numbers. */
 #include "tests/unit/library/rows.h"
 
 #include <math.h>

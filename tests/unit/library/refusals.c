@@ -1,4 +1,5 @@
-/* What the library refuses, in which words, and that nothing is made then; descriptions of options. */
+/* What the library refuses, in which words, and that nothing is made then; descriptions of
+ * options. */
 #include "tests/unit/library/rows.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Rows of every family as arrays, by a seed, and the same rows as a file: what the tests of the library
- * train on. */
+/* Rows of every family as arrays, by a seed, and the same rows as a file: what the tests of the
+ * library train on. */
 #ifndef TESTS_UNIT_LIBRARY_ROWS_H
 #define TESTS_UNIT_LIBRARY_ROWS_H
 
@@ -115,7 +115,8 @@ static inline void rows_label(const struct rows *rows, dualsvm_data *data) {
 
 enum { WAYS = 7 };
 
-/* The data from arrays, way 0 .. WAYS - 1: dense floats, lent or not, dense doubles with a gap, CSR of all types. */
+/* The data from arrays, way 0 .. WAYS - 1: dense floats, lent or not, dense doubles with a gap, CSR
+ * of all types. */
 static inline dualsvm_data *rows_data(const struct rows *rows, int way) {
     dualsvm_data *data = NULL;
     dualsvm_error error;

@@ -1,6 +1,6 @@
-/* The same rows from a file and from arrays of all kinds give the same model, bit by bit, and the same
- * predictions; arrays that are lent stay as they were. Leaves FAMILY.svm, FAMILY.model, FAMILY.lines in the
- * current folder for a comparison with the programs.
+/* The same rows from a file and from arrays of all kinds give the same model, bit by bit, and the
+ * same predictions; arrays that are lent stay as they were. Leaves FAMILY.svm, FAMILY.model,
+ * FAMILY.lines in the current folder for a comparison with the programs.
  *
  *   same FAMILY SHARE [OPTION VALUE]...     SHARE of the values that are not 0 */
 #include "tests/unit/library/rows.h"

@@ -1,5 +1,6 @@
-/* Rows of one feature, or of one that is not 0, and what the door of certificates (solvers/methods/certify.h) pays there for a
- * function g: so that what is left of a certificate's `paid` is a family's own. */
+/* Rows of one feature, or of one that is not 0, and what the door of certificates
+ * (solvers/methods/certify.h) pays there for a function g: so that what is left of a certificate's
+ * `paid` is a family's own. */
 #ifndef TESTS_UNIT_SOLVERS_LINE_H
 #define TESTS_UNIT_SOLVERS_LINE_H
 
@@ -22,8 +23,8 @@ struct line {
     struct certify *certify;
 };
 
-/* Borrows x (n), and makes the certificates' side of it. data: labels, or empty; with n_features and values
- * of its own, x are those of the one that is not 0. */
+/* Borrows x (n), and makes the certificates' side of it. data: labels, or empty; with n_features
+ * and values of its own, x are those of the one that is not 0. */
 static inline void line_open(struct line *line, float *x, size_t n, bool kernel, struct data data) {
     struct error err;
     *line = (struct line){.n = n, .x = x, .data = data, .kernel = {.type = KERNEL_LINEAR}};

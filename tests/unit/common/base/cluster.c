@@ -1,5 +1,5 @@
-/* common/base/cluster by one process, or under mpirun by several ranks: tasks are taken once each, what
- * ranks post is heard once and whole, and sums are those of all. Rank 0 tells. */
+/* common/base/cluster by one process, or under mpirun by several ranks: tasks are taken once each,
+ * what ranks post is heard once and whole, and sums are those of all. Rank 0 tells. */
 #include "common/base/cluster.h"
 
 #include "tests/unit/check.h"

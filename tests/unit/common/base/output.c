@@ -46,7 +46,8 @@ static int put(const char *path, const char *text) {
     return output_commit(output, NULL, &err);
 }
 
-/* A file in /dev/shm, where that is a folder, is one like others: nothing of what it was is left. */
+/* A file in /dev/shm, where that is a folder, is one like others: nothing of what it was is
+ * left. */
 static void check_memory(void) {
     char path[64];
     snprintf(path, sizeof path, "/dev/shm/dualsvm-output-%ld", (long)getpid());

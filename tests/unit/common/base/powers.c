@@ -1,5 +1,5 @@
-/* The table of powers of ten, from integers of its own: `powers write` prints common/base/powers.inc;
- * without an argument the table in use is checked. */
+/* The table of powers of ten, from integers of its own: `powers write` prints
+ * common/base/powers.inc; without an argument the table in use is checked. */
 #include "common/base/digits.h"
 #include "tests/unit/check.h"
 

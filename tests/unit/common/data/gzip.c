@@ -1,6 +1,6 @@
-/* Ways to inflate gzip against one another and against what was packed: members with every field that a
- * header can have, whole, cut anywhere, with changed bits, input and room given in pieces of any size;
- * and files of members that say how long they are, by one thread and by several. */
+/* Ways to inflate gzip against one another and against what was packed: members with every field
+ * that a header can have, whole, cut anywhere, with changed bits, input and room given in pieces of
+ * any size; and files of members that say how long they are, by one thread and by several. */
 #define _GNU_SOURCE
 #define ZLIB_CONST
 #include "common/data/gzip.h"
@@ -32,7 +32,8 @@ static size_t draw_text(unsigned char *text) {
     return length;
 }
 
-/* A member of text[0..length) with some of the fields; extra is one of six bytes. Returns its length. */
+/* A member of text[0..length) with some of the fields; extra is one of six bytes. Returns its
+ * length. */
 static size_t pack(const unsigned char *text, size_t length, unsigned fields, unsigned char *extra,
                    unsigned char *packed) {
     unsigned char name[] = "name", comment[] = "comment";
@@ -93,8 +94,8 @@ static void inflate_all(const struct gzip_engine *engine, const unsigned char *i
 
 enum changed { NOTHING, HEADER, BODY };
 
-/* The fastest engine says what zlib does. Where a bit is changed, it may see the damage later, or, in
- * a body (a code of which nothing is used, say), find the text right. */
+/* The fastest engine says what zlib does. Where a bit is changed, it may see the damage later, or,
+ * in a body (a code of which nothing is used, say), find the text right. */
 static void check_same(const unsigned char *packed, size_t length, enum changed changed,
                        const unsigned char *text, size_t text_length) {
     static struct inflated zlib, fastest;
@@ -148,7 +149,8 @@ static void test_engines(void) {
 
 enum { MEMBERS = 400, FILE_BYTES = MEMBERS * 8192 };
 
-/* Members most of which say how long they are, one in 100 of these wrongly, and zeros at the end. */
+/* Members most of which say how long they are, one in 100 of these wrongly, and zeros at the
+ * end. */
 static size_t make_file(unsigned char *file, size_t n_members) {
     static unsigned char text[TEXT], packed[PACKED];
     size_t n = 0;
@@ -170,8 +172,8 @@ static size_t make_file(unsigned char *file, size_t n_members) {
     return n + zeros;
 }
 
-/* Both read the same, and fail at the same read with the same words. path: where several threads read
- * it; NULL: in memory, as one does. */
+/* Both read the same, and fail at the same read with the same words. path: where several threads
+ * read it; NULL: in memory, as one does. */
 static bool read_both(const unsigned char *file, size_t n, const char *path,
                       struct threads *threads) {
     static char text[2][1 << 17];
@@ -268,7 +270,8 @@ static size_t pack_told(unsigned char letter, size_t length, size_t off, unsigne
     return n;
 }
 
-/* Has n bytes with room for n_out of text unpacked: of these n_in and so many bytes are to be taken. */
+/* Has n bytes with room for n_out of text unpacked: of these n_in and so many bytes are to be
+ * taken. */
 static void check_taken(struct members *members, const unsigned char *in, size_t n, size_t n_out,
                         size_t n_in, const unsigned char *text, size_t length) {
     static unsigned char out[1 << 18];

@@ -43,8 +43,8 @@ static size_t sort_once(uint32_t *column, size_t n) {
     return kept;
 }
 
-/* Columns in two parts, of `bits` bits, in clusters where that is asked for, with the largest there is
- * among them. */
+/* Columns in two parts, of `bits` bits, in clusters where that is asked for, with the largest there
+ * is among them. */
 static void check_list(size_t n, unsigned bits, bool clusters) {
     static uint32_t column[MOST], sorted[MOST];
     struct error err;

@@ -153,7 +153,8 @@ enum style { SPARSE, DENSE, NEARLY_DENSE };
 static void generate_row(struct text *text, const struct input_format *format, enum style style,
                          bool queries) {
     static const char *const blanks[] = {" ", " ", " ", " ", "\t", "  ", " \t "};
-    /* no two that are one number, whatever is spoiled: the reference compares names by their bytes */
+    /* no two that are one number, whatever is spoiled: the reference compares names by their
+     * bytes */
     static const char *const names[] = {"a", "bc", "+x", "-1", "C#", "\xc3\xa4", "long-name"};
     enum { N_NAMES = sizeof names / sizeof *names, N_BLANKS = sizeof blanks / sizeof *blanks };
     bool none = format->label_optional && random_below(4) == 0;

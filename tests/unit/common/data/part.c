@@ -1,5 +1,5 @@
-/* Parts of random files, plain and gzip, for one to many ranks: put together they are the file, line for
- * line; rows of a query are together, and of plain files each line is its rank's. */
+/* Parts of random files, plain and gzip, for one to many ranks: put together they are the file,
+ * line for line; rows of a query are together, and of plain files each line is its rank's. */
 #include "common/data/lines.h"
 #include "tests/unit/check.h"
 
@@ -124,8 +124,9 @@ static void write_file(const struct file *file, const char *path, bool gzip) {
     }
 }
 
-/* The rank of each line of a plain file, by the rule: that in whose range of bytes it begins, or the first
- * row of its query's run, but lines before the first row of a rank are the rank's before it. */
+/* The rank of each line of a plain file, by the rule: that in whose range of bytes it begins, or
+ * the first row of its query's run, but lines before the first row of a rank are the rank's before
+ * it. */
 static void assign(const struct file *file, size_t n, bool queries, size_t *rank) {
     size_t r = 0, of_run = 0;
     int last = -1;

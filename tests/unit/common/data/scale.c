@@ -115,7 +115,8 @@ static void test_other_rows(enum scale_kind kind, bool train_sparse) {
     data_free(&train);
 }
 
-/* By counting: (values below v + half of those equal to v), so that the least has 0 and the greatest 1. */
+/* By counting: (values below v + half of those equal to v), so that the least has 0 and the
+ * greatest 1. */
 static double rank_by_counts(const double *value, size_t n, double v) {
     double below = 0, equal = 0, least = 0, greatest = 0, low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < n; i++) {
@@ -132,7 +133,8 @@ static double rank_by_counts(const double *value, size_t n, double v) {
     return low < high ? (below + equal / 2 - least / 2) / range : 0;
 }
 
-/* Few distinct values: ranks are exact; shift is taken off the values, so that zeros may not be least. */
+/* Few distinct values: ranks are exact; shift is taken off the values, so that zeros may not be
+ * least. */
 static void test_quantile(bool sparse, float shift) {
     struct data train = training(sparse), data;
     struct scale scale;

@@ -1,5 +1,5 @@
-/* Kernel blocks in both precisions against kernel_value, and kernel_value against formulas. One file,
- * though a long one: every kernel goes through the same cases. */
+/* Kernel blocks in both precisions against kernel_value, and kernel_value against formulas. One
+ * file, though a long one: every kernel goes through the same cases. */
 #include "common/kernel/kernel.h"
 #include "common/base/threads.h"
 #include "common/kernel/rounding.h"
@@ -307,7 +307,8 @@ static void test_formulas(void) {
     printf("ok: kernel_value by hand; minmax refuses negative values\n");
 }
 
-/* rational at gamma = 1 / features is (minmax + 1) / 2 of features in [0, 1] and their complements. */
+/* rational at gamma = 1 / features is (minmax + 1) / 2 of features in [0, 1] and their
+ * complements. */
 static void test_complements(void) {
     enum { N = 40, D = 9 };
     struct error err;

@@ -1,4 +1,5 @@
-/* Scores, of all rows and of some, and the bounds of their errors entry by entry, against plain sums. */
+/* Scores, of all rows and of some, and the bounds of their errors entry by entry, against plain
+ * sums. */
 #include "common/base/threads.h"
 #include "common/kernel/kernel.h"
 #include "common/kernel/rounding.h"
@@ -8,8 +9,8 @@
 #include <cblas.h>
 #include <float.h>
 
-/* Scores at some rows are those at all, but for the last bits: at those with coefficients, at these and
- * others, and at any. Others are left as they are. */
+/* Scores at some rows are those at all, but for the last bits: at those with coefficients, at these
+ * and others, and at any. Others are left as they are. */
 static void check_some(const struct kernel_rows *x, const double *c, size_t n_outputs,
                        const double *s, struct threads *threads) {
     size_t n = x->data->n_rows;
@@ -111,7 +112,8 @@ static void test_scores(void) {
                         sum += term;
                         size += fabs(term);
                     }
-                    /* hundreds of roundings, conditioned by the kernel as in tests/unit/common/kernel/kernel.c, tolerance */
+                    /* hundreds of roundings, conditioned by the kernel as in
+                     * tests/unit/common/kernel/kernel.c, tolerance */
                     CHECK(fabs(s[i * n_outputs + o] - sum) <= 1e-11 * size,
                           "kernel %d scores (%zu,%zu): %.17g, should be %.17g", k, i, o,
                           s[i * n_outputs + o], sum);

@@ -94,8 +94,8 @@ static double ordered_err(size_t n, const double *t, const size_t *order, size_t
     return sum;
 }
 
-/* Sums map, mrr and measures at k over all orders of the n rows that agree with the scores, by going
- * through every permutation (n up to 7). Also the best DCG, the maximum over permutations. */
+/* Sums map, mrr and measures at k over all orders of the n rows that agree with the scores, by
+ * going through every permutation (n up to 7). Also the best DCG, the maximum over permutations. */
 struct expectation {
     size_t k;
     double threshold, most;

@@ -1,5 +1,5 @@
-/* Certificates of classes: the loss with what rounding may add to it, and what is taken off the dual, by
- * their definitions; the loss as a risk, against slopes and sums. */
+/* Certificates of classes: the loss with what rounding may add to it, and what is taken off the
+ * dual, by their definitions; the loss as a risk, against slopes and sums. */
 #include "solvers/mc/certify.h"
 
 #include "solvers/mc/risk.h"

@@ -1,5 +1,5 @@
-/* Operator splitting (solvers/mc/kernel_split.c) comes to the optimum of the other methods, for every
- * formulation, with and without a constant feature, whatever the threads. */
+/* Operator splitting (solvers/mc/kernel_split.c) comes to the optimum of the other methods, for
+ * every formulation, with and without a constant feature, whatever the threads. */
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "solvers/mc/form.h"

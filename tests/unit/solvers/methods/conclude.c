@@ -1,6 +1,6 @@
-/* What certificates are put together of beside the bounds (solvers/methods/certify.h): which scores count
- * as equal, by one process and over ranks, what is added to a kernel's diagonal, sums, and what a solution
- * says by them. */
+/* What certificates are put together of beside the bounds (solvers/methods/certify.h): which scores
+ * count as equal, by one process and over ranks, what is added to a kernel's diagonal, sums, and
+ * what a solution says by them. */
 #define _GNU_SOURCE
 #include "solvers/methods/certify.h"
 
@@ -26,8 +26,9 @@ static int no_loss(void *context, size_t first, size_t n, const double *s, const
     return 0;
 }
 
-/* Whether scores s (n, k) count as equal, where row i's may be off by slack[i]: the scores of features
- * of their own, with two large ones beside them that cancel. *most gets the largest slack. */
+/* Whether scores s (n, k) count as equal, where row i's may be off by slack[i]: the scores of
+ * features of their own, with two large ones beside them that cancel. *most gets the largest
+ * slack. */
 static bool is_flat(size_t n, size_t k, const double *s, const double *size, double *most) {
     enum { MOST = 3 };
     float value[MOST * 3];
@@ -78,8 +79,8 @@ static void check_equal_scores(void) {
     printf("ok: scores that errors hide are taken for equal, others are not\n");
 }
 
-/* Rows of which those of a rank have equal scores, and of one rank another: by `apart` slacks, in output
- * `which`, on rank `odd`. */
+/* Rows of which those of a rank have equal scores, and of one rank another: by `apart` slacks, in
+ * output `which`, on rank `odd`. */
 struct levels {
     double apart;
     size_t which, odd;

@@ -1,5 +1,5 @@
-/* solvers/methods/factor.h: after rows are dropped, and rows taken off others, solutions are those of
- * the matrix changed by hand. */
+/* solvers/methods/factor.h: after rows are dropped, and rows taken off others, solutions are those
+ * of the matrix changed by hand. */
 #include "solvers/methods/factor.h"
 
 #include "common/base/random.h"

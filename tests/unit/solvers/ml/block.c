@@ -25,8 +25,8 @@ static double uniform(struct random *random, double low, double high) {
     return low + (high - low) * random_unit(random);
 }
 
-/* Scores of size `size`; with `ties`, whole multiples of 1/2 of it; up to `most` relevant labels. beta
- * belongs to a random alpha. */
+/* Scores of size `size`; with `ties`, whole multiples of 1/2 of it; up to `most` relevant labels.
+ * beta belongs to a random alpha. */
 static void make_row(struct row *row, struct random *random, enum ml_loss loss, uint32_t q,
                      uint32_t most, double size, bool ties) {
     uint32_t n = 0, n_relevant = 1 + (uint32_t)random_below(random, most);

@@ -1,5 +1,5 @@
-/* Certificates of label sets: the loss with what rounding may add to it, and what is taken off the dual, by
- * their definitions. */
+/* Certificates of label sets: the loss with what rounding may add to it, and what is taken off the
+ * dual, by their definitions. */
 #include "solvers/ml/certify.h"
 
 #include "tests/unit/solvers/line.h"
@@ -166,7 +166,8 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
           found.dual);
 }
 
-/* Pairs that are met exactly: nothing is lost but the square of what scores of that size may be off by. */
+/* Pairs that are met exactly: nothing is lost but the square of what scores of that size may be off
+ * by. */
 static void check_met(struct random *random) {
     enum { Q = 5 };
     struct error err;

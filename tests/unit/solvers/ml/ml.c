@@ -137,9 +137,9 @@ static void check_slack(void) {
     printf("ok: bounds hold at any gap, down to 1e-8\n");
 }
 
-/* Features in units from counts to populations, and costs over ten decades: each fit ends at its gap
- * as `auto` finds its way, with the primal that it claims; bounds of a slack and of a tight fit are
- * bounds of one optimum. */
+/* Features in units from counts to populations, and costs over ten decades: each fit ends at its
+ * gap as `auto` finds its way, with the primal that it claims; bounds of a slack and of a tight fit
+ * are bounds of one optimum. */
 static void check_units(void) {
     static const float units[] = {1, 5, 180, 2e3F, 1e6F, 1e-3F};
     enum { N = 60, D = 6, Q = 4 };

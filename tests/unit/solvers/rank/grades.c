@@ -1,5 +1,6 @@
-/* Pairs by what they are worth in NDCG, against pairs that are listed and weighed place by place: the sums
- * of small and of large groups, of samples and windows, curvatures, and the certificate's own sums. */
+/* Pairs by what they are worth in NDCG, against pairs that are listed and weighed place by place:
+ * the sums of small and of large groups, of samples and windows, curvatures, and the certificate's
+ * own sums. */
 #define _GNU_SOURCE
 #include "solvers/rank/exact.h"
 #include "solvers/rank/laplacian.h"

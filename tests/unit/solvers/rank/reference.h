@@ -133,7 +133,8 @@ enum reference_unit {
     REFERENCE_GAIN_LINEAR
 };
 
-/* The mean of 1 / log2(1 + place) over the places that rows with row i's grade take up in the best order. */
+/* The mean of 1 / log2(1 + place) over the places that rows with row i's grade take up in the best
+ * order. */
 static inline double reference_discount(const struct reference_data *data, size_t i) {
     size_t above = 0, equal = 0;
     for (size_t j = 0; j < data->n; j++) {
@@ -153,8 +154,8 @@ static inline double reference_gain(double grade, enum reference_unit unit) {
     return unit < REFERENCE_NDCG_LINEAR ? pow(2, grade) - 1 : grade;
 }
 
-/* cost (pairs) times what each is worth in NDCG, or the difference of its gains alone; no target is below
- * 0. */
+/* cost (pairs) times what each is worth in NDCG, or the difference of its gains alone; no target is
+ * below 0. */
 static inline void reference_weigh(struct reference_pairs *pairs,
                                    const struct reference_data *graded, enum reference_unit unit) {
     double *discount = (double *)reference_alloc(graded->n, sizeof(double));
@@ -179,8 +180,8 @@ static inline void reference_weigh(struct reference_pairs *pairs,
     free(ideal);
 }
 
-/* All pairs within the window; cost is `cost`, over the group's number of pairs or times the pair's weight
- * by NDCG or gain, where targets below 0 become 0. */
+/* All pairs within the window; cost is `cost`, over the group's number of pairs or times the pair's
+ * weight by NDCG or gain, where targets below 0 become 0. */
 static inline void reference_pairs_list(struct reference_pairs *pairs,
                                         const struct reference_data *rows, size_t low, size_t high,
                                         double cost, enum reference_unit unit) {

@@ -52,7 +52,8 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
           truth);
     CHECK(fabs(risk.dual_offset - linear) <= 1e-8 * (1 + truth), "linear part %g, not %g",
           risk.dual_offset, linear);
-    /* what is paid for rounding: by the number of terms of the sums, and the size of what is summed */
+    /* what is paid for rounding: by the number of terms of the sums, and the size of what is
+     * summed */
     double size = 1 + 2 * most;
     double terms = (double)(sums->most_rows + sums->n_groups) + (double)sums->n / 32 + 64;
     double unit = terms * DBL_EPSILON * size;
@@ -216,8 +217,8 @@ static void check_gradient(void) {
     puts("ok: the squared hinge's gradient vanishes at the fit, by finite differences");
 }
 
-/* On the grid a dual point's coefficients are whole numbers of units, to their last bit but for the division
- * by mu: of groups that are gone through pair by pair, and of one that is not. */
+/* On the grid a dual point's coefficients are whole numbers of units, to their last bit but for the
+ * division by mu: of groups that are gone through pair by pair, and of one that is not. */
 static void check_grid(void) {
     for (int large = 0; large < 2; large++) {
         struct error err = {0};

@@ -1,6 +1,6 @@
-/* Certificates of one machine, on matrices of which one cell is not 0, where the nuclear norm is |w| and
- * shrinking takes tau off: bounds, and what is paid for rounding and for a y'alpha that is not 0. By one
- * process, and over ranks. */
+/* Certificates of one machine, on matrices of which one cell is not 0, where the nuclear norm is
+ * |w| and shrinking takes tau off: bounds, and what is paid for rounding and for a y'alpha that is
+ * not 0. By one process, and over ranks. */
 #define _GNU_SOURCE
 #include "solvers/smm/certify.h"
 
@@ -20,7 +20,8 @@ struct scene {
     struct certificate found;
 };
 
-/* round: which losses, matrices and numbers of ranks. Costs are `size` times 6 and 2 in all, by sides. */
+/* round: which losses, matrices and numbers of ranks. Costs are `size` times 6 and 2 in all, by
+ * sides. */
 static void open_scene(struct scene *scene, unsigned round, double size, struct random *random) {
     bool wide = round & 4;
     *scene = (struct scene){.loss = {.squared = round & 1}, .height = 1, .width = 1, .ranks = 1};

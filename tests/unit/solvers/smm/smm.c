@@ -421,7 +421,8 @@ static double tick(void *context) {
     return *(double *)context -= 1;
 }
 
-/* A fit under a clock with so many seconds, after which it would be thrown away; *left of them at its end. */
+/* A fit under a clock with so many seconds, after which it would be thrown away; *left of them at
+ * its end. */
 static struct solution fit_within(struct sample *sample, enum smm_formulation formulation,
                                   double seconds, double *left, size_t *rank) {
     const struct problem problem = {.data = &sample->data, .n = sample->data.n_rows};

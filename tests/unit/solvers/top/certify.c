@@ -1,5 +1,5 @@
-/* Certificates at the top, on rows of one feature: the loss with what rounding may add to it, and what is
- * taken off the dual, by their definitions. By one process, and over ranks. */
+/* Certificates at the top, on rows of one feature: the loss with what rounding may add to it, and
+ * what is taken off the dual, by their definitions. By one process, and over ranks. */
 #define _GNU_SOURCE
 #include "solvers/top/certify.h"
 
@@ -20,9 +20,9 @@ struct scene {
     double threshold, nothing;
 };
 
-/* Scores near to one another, and as large as makes of what is paid for rounding numbers of many digits;
- * a row is far below them, and has the largest error. The kink of the quantile's loss is at some rows, or
- * not. */
+/* Scores near to one another, and as large as makes of what is paid for rounding numbers of many
+ * digits; a row is far below them, and has the largest error. The kink of the quantile's loss is at
+ * some rows, or not. */
 static void take_high(struct scene *scene, float *x, bool kernel, bool kink,
                       struct random *random) {
     struct top_risk *risk = &scene->risk;
@@ -189,7 +189,8 @@ static double off_of_mean(const struct scene *scene) {
     return ((double)scene->risk.n_all * (double)LDBL_EPSILON + 4 * DBL_EPSILON + ranks) * largest;
 }
 
-/* The quantile's: of its sums in long double, of rows that may be on the wrong side, and as a double. */
+/* The quantile's: of its sums in long double, of rows that may be on the wrong side, and as a
+ * double. */
 static double off_of_quantile(struct scene *scene, double t) {
     const struct top_risk *risk = &scene->risk;
     double s[N], p[N], w = 0, mass = 0, mean = 0, spread = 0, near = 0, largest = 0;
@@ -471,7 +472,8 @@ static void check_constant(double constant, bool kernel, struct random *random) 
     close_scene(&scene);
 }
 
-/* Margins that are exactly 1 cost what rounding may add, and a w that is a little longer does not. */
+/* Margins that are exactly 1 cost what rounding may add, and a w that is a little longer does
+ * not. */
 static void check_longer(struct random *random) {
     float x[N];
     struct scene scene;

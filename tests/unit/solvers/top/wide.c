@@ -4,9 +4,9 @@
 
 enum { M = 40, D = 6 };
 
-/* X of whole numbers, w of halves, and E = 2^-60 on the first rows, 2^20 on others: with s = X w, which is
- * exact, b of E b + s = x is (x - s) / E. x is s on the last rows, whose b is 0, and s + E b on the others,
- * rounded: their b is what it is. lack is w - X'b. */
+/* X of whole numbers, w of halves, and E = 2^-60 on the first rows, 2^20 on others: with s = X w,
+ * which is exact, b of E b + s = x is (x - s) / E. x is s on the last rows, whose b is 0, and s + E
+ * b on the others, rounded: their b is what it is. lack is w - X'b. */
 int main(void) {
     double X[M * D], E[M], x[M], b[M], w[D], lack[D], found[D];
     struct random random;
