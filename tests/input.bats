@@ -42,6 +42,10 @@ refuses() {
     TMPDIR=$tmp unit common/data/input
 }
 
+@test "input: ranks read each line once, and tell of a bad one by its number in the file" {
+    unit common/data/input_part "$tmp/file"
+}
+
 @test "input: parts of random files, plain and gzip, are the files, line for line, with queries whole" {
     unit common/data/part "$tmp/random"
 }
