@@ -203,7 +203,10 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(HOUSE)
 $(GENERATOR): private CONTRACT = off
 
 # Double-double arithmetic is made of sums and products that must stay what they are (common/base/dd.h).
-$(CHECK) $(BUILD)/tests/unit/check/ball.o $(BUILD)/solvers/top/wide.o: private CONTRACT = off
+$(CHECK) $(BUILD)/tests/unit/check/ball.o $(BUILD)/solvers/top/wide.o \
+$(BUILD)/common/kernel/precise.o $(BUILD)/common/kernel/gram.o \
+$(BUILD)/solvers/methods/certify_precise.o \
+$(BUILD)/tests/unit/common/kernel/precise.o $(BUILD)/tests/unit/common/kernel/gram.o: private CONTRACT = off
 
 $(BUILD)/datasets/generate: $(GENERATOR) $(HOUSE)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)

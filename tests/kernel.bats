@@ -10,6 +10,10 @@ load helper
     unit common/kernel/scores
 }
 
+@test "kernels: values and scores in double-double are within their bounds of the true ones" {
+    unit common/kernel/precise
+}
+
 @test "gram: products agree with plain sums whatever is kept, to the bit for any threads" {
     unit common/kernel/gram
 }

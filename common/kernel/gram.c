@@ -4,9 +4,11 @@
 
 #include "common/base/memory.h"
 #include "common/kernel/panels.h"
+#include "common/kernel/precise.h"
 #include "common/kernel/rounding.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct gram {
     struct panels *panels; /* of all rows, or of the distinct ones */
@@ -169,6 +171,56 @@ int gram_rounding_scores(const struct gram *gram, double units, const double *si
     return gram->merged ? multiply_merged(gram, NULL, gram_size(gram), size, k, error, bound_errors,
                                           &units, threads, err)
                         : bound_errors(gram->panels, size, k, error, &units, threads, err);
+}
+
+/* Numbers the distinct rows among rows[0..n): place (n) that of each, at those rows; returns how many. seen
+ * (distinct rows) */
+static size_t list_distinct(const struct distinct *distinct, const uint32_t *rows, size_t n,
+                            uint32_t *place, uint32_t *at, uint32_t *seen) {
+    size_t m = 0;
+    memset(seen, 0, distinct->m * sizeof *seen);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t own = distinct->place[rows ? rows[i] : i];
+        if (seen[own] == 0) {
+            at[m++] = own;
+            seen[own] = (uint32_t)m;
+        }
+        place[i] = seen[own] - 1;
+    }
+    return m;
+}
+
+int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
+                        size_t k, struct dd *s, struct threads *threads, struct error *err) {
+    const struct kernel_rows *own = panels_rows(gram->panels);
+    size_t m = n, seen = gram->merged ? gram->merged->distinct.m : 0;
+    uint32_t *at = memory_array(2 * n + seen, sizeof *at, "rows", err), *place = at ? at + n : NULL;
+    struct dd *sums = gram->merged ? memory_zeros(n, 2 * k * sizeof *sums, "products", err) : NULL;
+    int status = at && (sums || !gram->merged) ? 0 : -1;
+    if (status == 0 && !gram->merged) {
+        for (size_t i = 0; i < n; i++) {
+            at[i] = rows ? rows[i] : (uint32_t)i;
+        }
+        status = kernel_precise_scores(own, at, n, b, k, s, threads, err);
+    } else if (status == 0) {
+        m = list_distinct(&gram->merged->distinct, rows, n, place, at, place + n);
+        for (size_t j = 0; j < n * k; j++) {
+            struct dd *sum = &sums[place[j / k] * k + j % k];
+            *sum = dd_add(*sum, b[j]);
+        }
+        status = kernel_precise_scores(own, at, m, sums, k, sums + n * k, threads, err);
+    }
+    for (size_t i = 0; status == 0 && gram->merged && i < n; i++) {
+        memcpy(s + i * k, sums + (n + place[i]) * k, k * sizeof *s);
+    }
+    free(at);
+    free(sums);
+    return status;
+}
+
+double gram_precise_work(const struct gram *gram, size_t n, size_t m, size_t k) {
+    size_t most = gram->merged ? gram->merged->distinct.m : n;
+    return kernel_precise_work(gram_rows(gram), n < most ? n : most, m < most ? m : most, k);
 }
 
 int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,

@@ -3,6 +3,7 @@
 #ifndef COMMON_KERNEL_GRAM_H
 #define COMMON_KERNEL_GRAM_H
 
+#include "common/base/dd.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
@@ -60,6 +61,14 @@ int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double
  * matrix: all ranks. */
 int gram_rounding_scores(const struct gram *gram, double units, const double *size, size_t k,
                          double *error, struct threads *threads, struct error *err);
+
+/* s (n, k) = K B in double-double, of rows[0..n) alone (NULL: all), B (n, k); equal rows may be taken together
+ * (kernel_precise_scores). Of a spread matrix: all ranks. */
+int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
+                        size_t k, struct dd *s, struct threads *threads, struct error *err);
+
+/* About how many nanoseconds of one thread that takes, where m rows have coefficients. */
+double gram_precise_work(const struct gram *gram, size_t n, size_t m, size_t k);
 
 /* Moves the coefficients b (n) of rows[0..n), NULL: all, that are taken together to the first of these
  * among them: the function stays, but for the rounding of the sums. Changes nothing in other matrices. */

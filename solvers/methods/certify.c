@@ -246,10 +246,13 @@ static int put_together(struct certify *certify, struct making *making,
     return isfinite(certificate->primal) && isfinite(bound) ? 0 : certify_overflow(err);
 }
 
-/* Another product with the matrix, where what is paid for the rounding of kernel values is a good part of
- * the gap. */
-static int sharpen(struct certify *certify, struct making *making, struct certificate *certificate,
-                   struct error *err) {
+/* Looks at the rounding of kernel values once more, where what is paid for it is a good part of the gap. */
+static int sharpen(struct certify *certify, struct making *making,
+                   int (*look)(const struct certify *certify, size_t k,
+                               const struct certify_function *f, const struct certify_function *g,
+                               struct certify_evaluation *of_f, struct certify_evaluation *of_g,
+                               bool *sharper, struct error *err),
+                   struct certificate *certificate, struct error *err) {
     bool sharper;
     double paid = certificate->paid - making->family->linear_rounding -
                   0.5 * (making->lifted + making->dual_lifted);
@@ -257,8 +260,8 @@ static int sharpen(struct certify *certify, struct making *making, struct certif
         !(paid > SHARPEN * (certificate->primal - certificate->dual))) {
         return 0;
     }
-    return certify_sharpen(certify, making->k, making->f, making->g, &making->of_f, &making->of_g,
-                           &sharper, err) < 0 ||
+    return look(certify, making->k, making->f, making->g, &making->of_f, &making->of_g, &sharper,
+                err) < 0 ||
                    (sharper && put_together(certify, making, certificate, err) < 0)
                ? -1
                : 0;
@@ -273,7 +276,8 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
                          lift(certify, k, f, &making.lifted, err) < 0 ||
                          lift(certify, k, g ? g : f, &making.dual_lifted, err) < 0 ||
                          put_together(certify, &making, certificate, err) < 0 ||
-                         sharpen(certify, &making, certificate, err) < 0
+                         sharpen(certify, &making, certify_sharpen, certificate, err) < 0 ||
+                         sharpen(certify, &making, certify_precisely, certificate, err) < 0
                      ? -1
                      : 0;
     certify_evaluation_free(&making.of_f);

@@ -75,9 +75,9 @@ static int evaluate_weights(const struct certify *certify, size_t k,
 
 /* The bounds of what rounding does to |f|^2 of coefficients, each score off by its error where that is
  * known. */
-static void set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
-                         struct certify_evaluation *out) {
-    double terms = (double)certify->map->n * (double)k, entries = 0;
+void certify_set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
+                          struct certify_evaluation *out) {
+    double entries = 0;
     out->rounding = out->largest = 0;
     for (size_t c = 0; c < k; c++) {
         out->rounding += out->factor * out->column[c] * out->column[c];
@@ -87,7 +87,7 @@ static void set_rounding(const struct certify *certify, size_t k, const struct c
         entries += fabs(f->weights[j]) * out->error[j / k];
     }
     out->rounding = out->error ? fmin(out->rounding, entries) : out->rounding;
-    out->rounding += (terms + 2) * CERTIFY_UNIT * out->magnitude;
+    out->rounding += out->summing;
     if (out->off > 0) {
         double norm = sqrt(fmax(0, out->norm + out->rounding));
         out->rounding += (double)k * out->off * (2 * norm + (double)k * out->off);
@@ -113,14 +113,14 @@ static int evaluate_coefficients(const struct certify *certify, size_t k,
             any = any || b != 0;
             out->column[c] += fabs(b) * reach[i];
             out->norm += term;
-            out->magnitude += fabs(term);
+            out->summing += ((double)n * (double)k + 2) * CERTIFY_UNIT * fabs(term);
         }
         out->off += off * reach[i];
         used += any;
     }
     /* the factor of pairs' margins has their sums already */
     out->factor = certify->factor + (certify->pair ? 0 : (double)used + 8) * CERTIFY_UNIT;
-    set_rounding(certify, k, f, out);
+    certify_set_rounding(certify, k, f, out);
     return 0;
 }
 
@@ -261,7 +261,7 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
         error[i] = of_f->factor * reach;
         error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
         error[i] += 6 * CERTIFY_UNIT * (largest + most_bias);
-        error[i] += f->exact_error ? f->exact_error[first + i] : 0;
+        error[i] += f->exact_error && !of_f->precise ? f->exact_error[first + i] : 0;
         if (!isfinite(error[i])) {
             return certify_overflow(err);
         }
@@ -433,10 +433,10 @@ int certify_sharpen(const struct certify *certify, size_t k, const struct certif
         }
     }
     if (status == 0) {
-        set_rounding(certify, k, f, of_f);
+        certify_set_rounding(certify, k, f, of_f);
     }
     if (status == 0 && g) {
-        set_rounding(certify, k, g, of_g);
+        certify_set_rounding(certify, k, g, of_g);
     }
     free(size);
     free(error);

@@ -26,7 +26,7 @@ struct certify_evaluation {
     double *s;             /* (n, k) without a free bias; NULL where it is not kept */
     double *column;        /* kernels: (k) sum_i |b_ic| reach_i */
     double norm, rounding; /* |f|^2 and the bound of its error */
-    double magnitude;      /* the sum of the sizes of |f|^2's terms */
+    double summing;        /* kernels: the part of it that the sum of |f|^2 makes */
     double off;            /* the sum of what errors of coefficients do to it */
     double largest;        /* kernels: the largest of column */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
@@ -36,6 +36,7 @@ struct certify_evaluation {
     double first_error; /* and how far they may be off */
     bool biased;        /* s has the bias added */
     bool varies;        /* those of another row differ */
+    bool precise;       /* s is the function's own, whatever was given as exact */
     double slack;       /* the largest error of a score */
 };
 
@@ -52,6 +53,16 @@ int certify_evaluate(const struct certify *certify, size_t k, const struct certi
 int certify_sharpen(const struct certify *certify, size_t k, const struct certify_function *f,
                     const struct certify_function *g, struct certify_evaluation *of_f,
                     struct certify_evaluation *of_g, bool *sharper, struct error *err);
+
+/* Evaluates kernels anew in double-double, and bounds what is then left of the error; *sharper is false where
+ * that cannot be, or is too much work. What was known of the loss is to be found anew. */
+int certify_precisely(const struct certify *certify, size_t k, const struct certify_function *f,
+                      const struct certify_function *g, struct certify_evaluation *of_f,
+                      struct certify_evaluation *of_g, bool *sharper, struct error *err);
+
+/* out->rounding and out->largest from the rest of what is known of coefficients. */
+void certify_set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
+                          struct certify_evaluation *out);
 
 /* loss[0] += the family's loss at f, block by block; loss[1] += what its rounding may hide. */
 int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,

@@ -1,5 +1,6 @@
 /* The kernel matrix and its products against the plain sums, whatever is kept of it. */
 #include "common/kernel/gram.h"
+#include "common/kernel/precise.h"
 #include "common/kernel/rounding.h"
 #include "tests/unit/compute.h"
 
@@ -245,6 +246,49 @@ static void check_errors(const struct gram *gram, struct threads **pool) {
     free(error);
 }
 
+/* Scores in double-double are those of all rows, too, of all and of some of them. */
+static void check_precise(const struct gram *gram, struct threads **pool) {
+    size_t n = gram_size(gram), some = n / 2;
+    const struct dd none = {0, 0};
+    struct error err;
+    struct random random;
+    uint32_t *at = sample_array(n, sizeof *at);
+    struct dd *b = sample_array(n, 2 * sizeof *b), *plain = sample_array(n, 2 * sizeof *plain);
+    struct dd *s = sample_array(n, 2 * sizeof *s);
+    random_start(&random, n, 0);
+    for (size_t j = 0; j < 2 * n; j++) {
+        b[j] = j % 5 ? dd_two_sum(random_unit(&random), 0x1p-60 * random_unit(&random)) : none;
+    }
+    for (size_t i = 0; i < n; i++) {
+        at[i] = (uint32_t)(i < some ? 2 * i : i);
+    }
+    CHECK(kernel_precise_scores(gram_rows(gram), at, some, b, 2, plain, pool[0], &err) == 0 &&
+              gram_precise_scores(gram, at, some, b, 2, s, pool[1], &err) == 0,
+          "%s", err.text);
+    double most = (double)n * kernel_value(gram_rows(gram), 0, gram_rows(gram), 0);
+    for (size_t j = 0; j < 2 * some; j++) {
+        double off = dd_add(s[j], dd_negative(plain[j])).hi;
+        CHECK(plain[j].hi != 0 && fabs(off) <= 0x1p-80 * most, "score %zu off by %g", j, off);
+    }
+    CHECK(gram_precise_scores(gram, NULL, n, b, 2, s, pool[1], &err) == 0, "%s", err.text);
+    double *high = sample_array(n, sizeof *high), *exact = sample_array(n, sizeof *exact);
+    for (size_t i = 0; i < n; i++) {
+        high[i] = b[2 * i].hi;
+    }
+    CHECK(gram_exact_scores(gram, high, 1, exact, pool[0], &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < n; i++) {
+        CHECK(fabs(s[2 * i].hi - exact[i]) <= 1e-12 * most, "score of row %zu", i);
+    }
+    CHECK(gram_precise_work(gram, n, n, 1) <= kernel_precise_work(gram_rows(gram), n, n, 1),
+          "work");
+    free(at);
+    free(b);
+    free(plain);
+    free(s);
+    free(high);
+    free(exact);
+}
+
 static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double part,
                           const struct kernel *kernel, struct threads **pool) {
     struct error err;
@@ -266,6 +310,7 @@ static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double par
           "size, type, what is kept");
     check_matrix(gram, wide, pool);
     check_errors(gram, pool);
+    check_precise(gram, pool);
     if (wide) {
         check_merging(gram, m, pool);
     }

@@ -1,0 +1,147 @@
+/* Functions at the rows once more, in double-double: what remains of the bounds' distance is then what the
+ * coefficients make. Compiled without contraction, see common/base/dd.h. */
+#include "solvers/methods/certify_private.h"
+
+#include "common/base/dd.h"
+#include "common/base/memory.h"
+#include "common/kernel/precise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The most nanoseconds of one thread that an evaluation may take, by count. */
+static const double MOST_WORK = 4e9;
+
+/* Each operation of dd.h is within this of its result. */
+static const double UNIT = 0x1p-100;
+
+/* A function among those that are evaluated together: its coefficients' places in rows of `stride`. */
+struct part {
+    const struct certify_function *function;
+    size_t first, stride;
+};
+
+static void take_coefficients(const struct certify *certify, size_t k, const struct part *part,
+                              struct dd *b) {
+    for (size_t j = 0; j < certify->map->n * k; j++) {
+        b[j / k * part->stride + part->first + j % k] = (struct dd){part->function->weights[j], 0};
+    }
+}
+
+/* Adds the constant feature's part to all s (n, outputs). */
+static void add_constant(const struct certify *certify, size_t outputs, const struct dd *b,
+                         struct dd *s) {
+    struct dd square = dd_two_product(certify->constant, certify->constant);
+    size_t n = certify->map->n;
+    for (size_t c = 0; certify->constant > 0 && c < outputs; c++) {
+        struct dd sum = {0, 0};
+        for (size_t i = 0; i < n; i++) {
+            sum = dd_add(sum, b[i * outputs + c]);
+        }
+        sum = dd_multiply(sum, square);
+        for (size_t i = 0; i < n; i++) {
+            s[i * outputs + c] = dd_add(s[i * outputs + c], sum);
+        }
+    }
+}
+
+/* The scores and |f|^2 of a part, with what is left of their errors. `factor`: of a score, over the rows' reach
+ * and the sum of sizes. */
+static int take_scores(const struct certify *certify, size_t k, const struct part *part,
+                       double factor, const struct dd *s, bool keep, struct certify_evaluation *out,
+                       struct error *err) {
+    const double up = 1 + 0x1p-20;
+    const double *b = part->function->weights;
+    size_t n = certify->map->n;
+    struct dd norm = {0, 0};
+    double magnitude = 0, size = 0, largest = 0;
+    free(out->error);
+    out->error = memory_array(n, sizeof *out->error, "a certificate", err);
+    if (!out->error) {
+        return -1;
+    }
+    for (size_t c = 0; c < k; c++) {
+        largest = fmax(largest, out->column[c]);
+    }
+    for (size_t j = 0; j < n * k; j++) {
+        struct dd score = s[j / k * part->stride + part->first + j % k];
+        struct dd term = dd_multiply(score, (struct dd){b[j], 0});
+        norm = dd_add(norm, term);
+        magnitude += fabs(term.hi);
+        size += fabs(b[j]);
+        if (keep) {
+            out->s[j] = score.hi;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        out->error[i] = up * (factor * certify->reach[i] * largest + KERNEL_PRECISE_LEAST * size);
+    }
+    out->norm = norm.hi;
+    out->summing =
+        up * (CERTIFY_UNIT * fabs(norm.hi) + 4 * ((double)n * (double)k + 2) * UNIT * magnitude);
+    out->precise = true;
+    out->biased = false;
+    certify_set_rounding(certify, k, part->function, out);
+    return 0;
+}
+
+static bool all_finite(const struct dd *s, size_t n) {
+    bool finite = true;
+    for (size_t j = 0; j < n; j++) {
+        finite = finite && isfinite(s[j].hi + s[j].lo);
+    }
+    return finite;
+}
+
+static size_t count_used(const struct certify *certify, size_t outputs, const struct dd *b) {
+    size_t used = 0;
+    for (size_t i = 0; i < certify->map->n; i++) {
+        bool any = false;
+        for (size_t c = 0; c < outputs; c++) {
+            any = any || b[i * outputs + c].hi != 0;
+        }
+        used += any;
+    }
+    return used;
+}
+
+int certify_precisely(const struct certify *certify, size_t k, const struct certify_function *f,
+                      const struct certify_function *g, struct certify_evaluation *of_f,
+                      struct certify_evaluation *of_g, bool *sharper, struct error *err) {
+    const struct problem *problem = certify->problem;
+    *sharper = problem->gram && !certify->pair;
+    if (!*sharper) {
+        return 0;
+    }
+    bool other = g && g->weights != f->weights;
+    size_t n = certify->map->n, outputs = other ? 2 * k : k;
+    const struct part of[] = {{f, 0, outputs}, {g, other ? k : 0, outputs}};
+    struct dd *b = memory_array(n, 2 * outputs * sizeof *b, "a certificate", err);
+    if (!b) {
+        return -1;
+    }
+    struct dd *s = b + n * outputs;
+    for (size_t p = 0; p < (other ? 2 : 1); p++) {
+        take_coefficients(certify, k, &of[p], b);
+    }
+    size_t used = count_used(certify, outputs, b);
+    *sharper = gram_precise_work(problem->gram, n, used, outputs) <= MOST_WORK;
+    int status = *sharper ? gram_precise_scores(problem->gram, problem->rows, n, b, outputs, s,
+                                                problem->threads, err)
+                          : 0;
+    if (status == 0 && *sharper) {
+        add_constant(certify, outputs, b, s);
+        *sharper = all_finite(s, n * outputs);
+    }
+    if (status == 0 && *sharper) {
+        double factor = kernel_precise_rounding(gram_rows(problem->gram), used);
+        factor +=
+            4 * ((double)n + 4) * UNIT; /* of the constant feature's sum, and of equal rows' */
+        status = take_scores(certify, k, &of[0], factor, s, true, of_f, err) < 0 ||
+                         (g && take_scores(certify, k, &of[1], factor, s, other, of_g, err) < 0)
+                     ? -1
+                     : 0;
+    }
+    free(b);
+    return status;
+}
