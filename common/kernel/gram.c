@@ -2,6 +2,7 @@
  * of the distinct ones with products gathered before and spread behind it. */
 #include "common/kernel/gram.h"
 
+#include "common/base/dd.h"
 #include "common/base/memory.h"
 #include "common/kernel/panels.h"
 #include "common/kernel/precise.h"

@@ -3,7 +3,6 @@
 #ifndef COMMON_KERNEL_GRAM_H
 #define COMMON_KERNEL_GRAM_H
 
-#include "common/base/dd.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
@@ -13,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct dd; /* common/base/dd.h */
 
 struct gram;
 

@@ -10,6 +10,7 @@
  * Compiled without contraction, see dd.h. */
 #include "common/kernel/precise.h"
 
+#include "common/base/dd.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/kernel/table.h"

@@ -3,11 +3,12 @@
 #ifndef COMMON_KERNEL_PRECISE_H
 #define COMMON_KERNEL_PRECISE_H
 
-#include "common/base/dd.h"
 #include "common/kernel/kernel.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+struct dd; /* common/base/dd.h */
 
 /* A factor f: with reach as kernel_rounding finds it, a value is within f reach_i reach_j of k(x_i, x_j), and
  * a score of kernel_precise_scores of m coefficients b within f reach_i sum_j |b_j| reach_j of the true one;

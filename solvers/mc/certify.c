@@ -162,7 +162,16 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
     return status;
 }
 
+/* Whether the gap is no more than `paid`, or a little. */
+static bool is_paid(const struct certificate *certificate, double paid) {
+    double rest = certificate->primal - certificate->dual - paid;
+    return certificate->certified && rest <= NOTHING * paid;
+}
+
 bool mc_is_rounding(const struct certificate *certificate) {
-    double rest = certificate->primal - certificate->dual - certificate->paid;
-    return certificate->certified && rest <= NOTHING * certificate->paid;
+    return is_paid(certificate, certificate->paid);
+}
+
+bool mc_is_double(const struct certificate *certificate) {
+    return is_paid(certificate, certificate->coarse_paid);
 }

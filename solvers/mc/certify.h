@@ -46,4 +46,8 @@ bool mc_may_lose(const struct mc_shape *shape, size_t y, const double *s, double
 /* True if a gap has next to nothing but what is paid for rounding: it is as small as it can be. */
 bool mc_is_rounding(const struct certificate *certificate);
 
+/* True if it has next to nothing but what would have been paid for scores in double, and so, about, what
+ * coefficients in double may cost: longer weights may be better. */
+bool mc_is_double(const struct certificate *certificate);
+
 #endif

@@ -370,15 +370,16 @@ static int certify_scaled(struct mc_kernel *kernel, double scale, const double *
                : certify_scores(kernel, bias, scores, NULL, fit, err);
 }
 
-/* Margins that rounding could make short cost C times what it may do to them, and next to nothing if W is
- * longer by a few times as much. Where that payment is the gap, the best of some such lengths. */
+/* Margins that rounding could make short, that of scores or of the coefficients, cost C times what it may do to
+ * them, and next to nothing if W is longer by a few times as much. Where that payment may be the gap, the best
+ * of some such lengths. */
 static int stretch(struct mc_kernel *kernel, const double *bias, double epsilon, double *scores,
                    struct mc_fit *fit, struct error *err) {
     double scale = kernel->scale, best = scale, least = fit->primal;
-    double off = 2 * fit->certificate.slack + ((double)kernel->k + 8) * 4 * DBL_EPSILON;
+    double off = 2 * fit->certificate.coarse_slack + ((double)kernel->k + 8) * 4 * DBL_EPSILON;
     int status = 0;
-    for (double part = 4; part <= STRETCH_MOST && status == 0 &&
-                          mc_is_rounding(&fit->certificate) && fit->certificate.gap > epsilon;
+    for (double part = 4; part <= STRETCH_MOST && status == 0 && mc_is_double(&fit->certificate) &&
+                          fit->certificate.gap > epsilon;
          part *= 4) {
         status = certify_scaled(kernel, scale * (1 + part * off), bias, scores, fit, err);
         best = fit->primal < least ? kernel->scale : best;

@@ -271,15 +271,24 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err) {
     struct making making = {.k = k, .f = f, .g = g, .family = family};
+    double paid = 0, slack = 0;
     int status = certify_evaluate(certify, k, f, g, &making.of_f, &making.of_g, err) < 0 ||
                          check_kernel(certify, err) < 0 ||
                          lift(certify, k, f, &making.lifted, err) < 0 ||
                          lift(certify, k, g ? g : f, &making.dual_lifted, err) < 0 ||
-                         put_together(certify, &making, certificate, err) < 0 ||
-                         sharpen(certify, &making, certify_sharpen, certificate, err) < 0 ||
+                         put_together(certify, &making, certificate, err) < 0
+                     ? -1
+                     : 0;
+    if (status == 0) {
+        paid = certificate->paid;
+        slack = certificate->slack;
+        status = sharpen(certify, &making, certify_sharpen, certificate, err) < 0 ||
                          sharpen(certify, &making, certify_precisely, certificate, err) < 0
                      ? -1
                      : 0;
+    }
+    certificate->coarse_paid = paid;
+    certificate->coarse_slack = slack;
     certify_evaluation_free(&making.of_f);
     certify_evaluation_free(&making.of_g);
     return status;

@@ -60,6 +60,8 @@ struct certificate {
     double nothing;      /* the family's */
     double paid;         /* for rounding, in both */
     double slack;        /* bound of the error of the scores */
+    double coarse_paid;  /* both before they were looked at again: in double, and so about what */
+    double coarse_slack; /* the rounding of coefficients does, too */
     bool certified;      /* false: the kernel is not known to be positive semidefinite, and its
                             matrix over the problem's rows is not; dual then says nothing */
     double gap; /* (primal - dual) / primal, or of a tiny part of nothing if that is more */

@@ -1,6 +1,7 @@
 #include "solvers/rank/exterior.h"
 
 #include "common/base/memory.h"
+#include "common/kernel/precise.h"
 #include "solvers/rank/skew.h"
 
 #include <cblas.h>
@@ -16,7 +17,7 @@ struct exterior {
     size_t n_rows; /* rows in groups, in the order of pairs->row */
     double *K;     /* (n_rows, n_rows) */
     bool fine;     /* margins are evaluated in long double */
-    double *off; /* (n_rows, n_rows) fine, linear: what K's double lacks of the kernel; else NULL */
+    double *off;   /* (n_rows, n_rows) fine: what K's double lacks of the kernel; else NULL */
     struct skew_pair *pair; /* by places in the order of rows, ascending in `high` */
     size_t *first;          /* (n_rows + 1) the pairs of each as `high` */
     size_t n_pairs;
@@ -98,33 +99,19 @@ static int evaluate_kernel(struct exterior *exterior, struct error *err) {
     return status;
 }
 
-/* Sums of products of floats, which are exact in double, in long double. */
 static int evaluate_rest(struct exterior *exterior, struct error *err) {
-    const struct data *data = gram_rows(exterior->problem->gram)->data;
-    size_t n = exterior->n_rows, d = data->n_features;
-    double *dense = memory_array(d, sizeof *dense, "a row", err);
-    exterior->off = memory_array(n, n * sizeof *exterior->off, "kernel matrix", err);
-    if (!dense || !exterior->off) {
-        free(dense);
-        return -1;
+    size_t n = exterior->n_rows;
+    uint32_t *rows = memory_array(n, sizeof *rows, "kernel matrix", err);
+    exterior->off = rows ? memory_array(n, n * sizeof *exterior->off, "kernel matrix", err) : NULL;
+    for (size_t k = 0; exterior->off && k < n; k++) {
+        rows[k] = (uint32_t)row_at(exterior, k);
     }
-    for (size_t k = 0; k < n; k++) {
-        data_row_dense(data, row_at(exterior, k), d, dense);
-        for (size_t j = 0; j <= k; j++) {
-            size_t row = row_at(exterior, j);
-            size_t first = data->row_start ? (size_t)data->row_start[row] : row * d;
-            size_t end = data->row_start ? (size_t)data->row_start[row + 1] : first + d;
-            long double sum = 0;
-            for (size_t v = first; v < end; v++) {
-                size_t column = data->row_start ? data->column[v] : v - first;
-                sum += (long double)(dense[column] * (double)data->value[v]);
-            }
-            exterior->off[k * n + j] = (double)(sum - (long double)exterior->K[k * n + j]);
-            exterior->off[j * n + k] = (double)(sum - (long double)exterior->K[j * n + k]);
-        }
-    }
-    free(dense);
-    return 0;
+    int status = exterior->off
+                     ? kernel_precise_rest(gram_rows(exterior->problem->gram), rows, n, exterior->K,
+                                           exterior->off, exterior->problem->threads, err)
+                     : -1;
+    free(rows);
+    return status;
 }
 
 /* Of `matrices` over all rows, the squares of groups, and pairs. */
@@ -197,8 +184,7 @@ void exterior_free(struct exterior *exterior) {
 
 int exterior_refine(struct exterior *exterior, struct error *err) {
     bool room = bytes_of(exterior->pairs, 3) <= (double)exterior->problem->cache_bytes;
-    bool linear = gram_rows(exterior->problem->gram)->kernel->type == KERNEL_LINEAR;
-    if (!exterior->fine && linear && room && evaluate_rest(exterior, err) < 0) {
+    if (!exterior->fine && room && evaluate_rest(exterior, err) < 0) {
         return -1;
     }
     exterior->fine = true;
@@ -378,10 +364,12 @@ void exterior_reach(const struct exterior *exterior, const double *row_reach, do
 }
 
 double exterior_factor(const struct exterior *exterior, double row_factor) {
-    double finer = exterior->off ? (double)(LDBL_EPSILON / DBL_EPSILON) + DBL_EPSILON : 1;
+    const struct kernel_rows *rows = gram_rows(exterior->problem->gram);
+    double each =
+        exterior->off ? kernel_precise_rounding(rows, 0) + DBL_EPSILON * row_factor : row_factor;
     double sums = exterior->fine ? skew_rounding(exterior->n_rows)
                                  : 2 * ((double)exterior->n_rows + 4) * DBL_EPSILON;
-    return 2 * row_factor * finer + sums;
+    return 2 * each + sums;
 }
 
 /* ---- certificates ------------------------------------------------------------------------------

@@ -74,7 +74,8 @@ struct loss {
     double epsilon;   /* the gap that is wanted */
     double threshold; /* of the last evaluation */
     double slack;     /* how far a margin may be off, at most */
-    double *s;        /* (n) gets the scores; NULL: unwanted */
+    double coarse; /* the largest of all evaluations: in double, about what that does to weights */
+    double *s;     /* (n) gets the scores; NULL: unwanted */
 };
 
 /* What a sum over ranks may be off by, over the sum of sizes. */
@@ -231,6 +232,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     }
     *rounding += ((double)n + 8) * DBL_EPSILON * (*value + *rounding);
     loss->slack = cluster_largest(risk->cluster, loss->slack);
+    loss->coarse = fmax(loss->coarse, loss->slack);
     if (loss->s) {
         memcpy(loss->s, s, n * sizeof *s);
     }
@@ -353,7 +355,8 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
     return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
 }
 
-/* Tries the weights at the length that is best for their scores, and a little more than that. */
+/* Tries the weights at the length that is best for their scores, and a little more than that: by what scores
+ * may be off, and where that is known in double-double by what the rounding of longer weights may do. */
 static int stretch(const struct top_certifier *certifier, struct loss *loss,
                    const struct dual *dual, double nothing, double *weights,
                    struct certificate *certificate, double *threshold, struct error *err) {
@@ -369,10 +372,12 @@ static int stretch(const struct top_certifier *certifier, struct loss *loss,
     double norm = array_dot(weights, map->primal ? weights : loss->s, d), primal, factor = 1;
     double best = top_risk_multiple(loss->risk, loss->cost, norm, loss->s, 1, TOP_MULTIPLE_EXACT,
                                     work, &primal);
-    const double more[] = {0, 2 * loss->slack, 8 * loss->slack};
+    const double slack = loss->slack, coarse = loss->coarse;
+    const double more[] = {0, 2 * slack, 8 * slack, 2 * coarse, 8 * coarse};
+    size_t trials = coarse > 4 * slack ? 5 : 3;
     loss->s = NULL;
     int status = 0;
-    for (size_t k = 0; k < sizeof more / sizeof more[0] && status == 0; k++) {
+    for (size_t k = 0; k < trials && status == 0; k++) {
         struct certificate found;
         double length = best * (1 + more[k]);
         for (size_t j = 0; j < d; j++) {

@@ -1,5 +1,6 @@
 /* The kernel matrix and its products against the plain sums, whatever is kept of it. */
 #include "common/kernel/gram.h"
+#include "common/base/dd.h"
 #include "common/kernel/precise.h"
 #include "common/kernel/rounding.h"
 #include "tests/unit/compute.h"
