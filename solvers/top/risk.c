@@ -371,7 +371,8 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
     double tolerance = how == TOP_MULTIPLE_EXACT ? 1e-16 : 1e-4;
     double *scaled = work, *g = work + risk->n;
     double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = start, best = start;
-    double factor = 1.25; /* to bracket the minimum: squared each time */
+    double factor = 1.25;   /* to bracket the minimum: squared each time */
+    double last = INFINITY; /* how far apart low and high were */
     *primal = INFINITY;
     for (int round = 0; round < rounds; round++) {
         for (size_t i = 0; i < risk->n; i++) {
@@ -397,9 +398,10 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
         if (!bracketed) {
             x = low > 0 ? x * factor : x / factor;
             factor *= factor;
-        } else { /* the secant, kept off the ends */
-            double part = low_slope / (low_slope - high_slope);
-            x = low + fmin(fmax(part, 0.05), 0.95) * (high - low);
+        } else { /* the secant, kept off the ends; the middle where that was of little use */
+            double part = high - low > last / 2 ? 0.5 : low_slope / (low_slope - high_slope);
+            last = high - low;
+            x = low + fmin(fmax(part, 0.05), 0.95) * last;
         }
     }
     return best;
