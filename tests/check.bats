@@ -500,3 +500,41 @@ END
     misused svm-mc-train --proof model rows model
     holds . rows square out err
 }
+
+# 60 rows of three classes, unscaled: values to 1000.
+unscaled_rows() {
+    awk 'BEGIN {
+        for (i = 0; i < 60; i++) {
+            printf "%d qid:1", i % 3 + 1
+            for (j = 1; j <= 8; j++) {
+                seed = (seed * 16807 + i * j + 15838) % 2147483647
+                printf " %d:%.6g", j, (seed / 2147483.647 + (j == i % 3 + 1 ? 150 : 0)) * (j > 4 ? 0.1 : 1)
+            }
+            print ""
+        }
+    }'
+}
+
+# reaches FAMILY OPTIONS: the fit of `rows` reaches its gap, and is verified; with any number of threads.
+reaches() {
+    local family=$1
+    shift
+    "svm-$family-train" -q -e 1e-6 --strict -j 1 "$@" --proof proof rows model >report
+    "svm-$family-train" -q -e 1e-6 -j 3 "$@" rows model.3 >report.3
+    cmp model model.3
+    svm-check rows model proof | grep -qx VERIFIED
+}
+
+@test "check: with large coefficients scores in double-double keep the bounds together, as svm-check says" {
+    cd "$tmp"
+    unscaled_rows >rows
+    reaches rank -t rbf -g 1e-7 -c 1e6
+    reaches rank -t tanimoto -c 1e5 --pair-features exterior
+    sed -i 's/ qid:1//' rows
+    reaches mc -t polynomial -d 2 -r 1 -c 1e4
+    sed 's/^1/1,2/; s/^2/2,3/' rows >labels && mv labels rows
+    reaches ml -t polynomial -d 2 -r 1 -c 1e4
+    sed 's/^1,2/1/; s/^2,3/-1/; s/^3/-1/' rows >labels && mv labels rows
+    reaches top -t rbf -g 1e-8 -c 1e6
+    reaches top -t polynomial -d 2 -r 1 -c 1e4
+}

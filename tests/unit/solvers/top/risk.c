@@ -335,20 +335,25 @@ static void check_dual(void) {
     printf("ok: the dual is that of its definition\n");
 }
 
-/* The exact multiple is where the slope of the objective changes its sign. */
+/* The exact multiple is where the slope of the objective changes its sign: also where that is steep to one side
+ * alone, at costs of rows that can be told apart. */
 static void check_multiple(void) {
     struct random random;
     random_start(&random, 14, 0);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 120; round++) {
         struct top_risk risk;
         enum { N = 30 };
         double s[N], g[N], scaled[N], work[2 * N], primal, offset, norm = 2;
-        fill_risk(&risk, (enum top_kind)(round % 3), true, &random, N, false, 3);
+        bool steep = round >= 60;
+        double cost = steep ? 1e9 : 2;
+        fill_risk(&risk, (enum top_kind)(round % 3), !steep, &random, N, false, 3);
         for (size_t i = 0; i < N; i++) {
             s[i] = 2 * random_unit(&random) - (i < N / 3 ? .5 : 1.5);
+            s[i] += !steep ? 0 : i < N / 3 ? 1 : -1;
         }
         double start = round & 1 ? 1 : 1e-3;
-        double x = top_risk_multiple(&risk, 2, norm, s, start, TOP_MULTIPLE_EXACT, work, &primal);
+        double x =
+            top_risk_multiple(&risk, cost, norm, s, start, TOP_MULTIPLE_EXACT, work, &primal);
         double low = 0, high = 1e4;
         for (int k = 0; k < 200; k++) {
             double y = .5 * (low + high), slope = y * norm;
@@ -357,7 +362,7 @@ static void check_multiple(void) {
             }
             top_risk_cut(&risk, scaled, g, &offset);
             for (size_t i = 0; i < N; i++) {
-                slope += 2 * g[i] * s[i];
+                slope += cost * g[i] * s[i];
             }
             *(slope > 0 ? &high : &low) = y;
         }
