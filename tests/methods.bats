@@ -18,6 +18,10 @@ load helper
     unit solvers/methods/factor
 }
 
+@test "systems by their rows are solved where squares have lost the small ones" {
+    unit solvers/methods/stacked
+}
+
 @test "rows of the largest values are found by their bits" {
     unit solvers/methods/select
 }

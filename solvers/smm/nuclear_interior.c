@@ -5,6 +5,7 @@
 #include "common/base/sizes.h"
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/interior.h"
+#include "solvers/methods/stacked.h"
 #include "solvers/smm/binary_interior.h"
 #include "solvers/smm/svd.h"
 
@@ -17,6 +18,8 @@ enum { MOST_CELLS = 1536, MOST_VALUES = 1 << 25, TYPICAL_STEPS = 20 };
 
 static const double BLAS_SPEED = 16;   /* operations in the time of one of a plain loop */
 static const double FREE_STEP = 1e-13; /* keeps the bias's steps finite, relative */
+static const double INACCURATE =
+    0.1; /* a solution off by so much is not corrected in a few rounds */
 static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 
 struct nuclear_interior {
@@ -36,7 +39,10 @@ struct nuclear_interior {
     double *lack;       /* (cells) */
     double *XK;         /* (n, cells + 1): sqrt(theta) times the rows of X diag(K, 1) */
     double *B;          /* (cells + 1, cells + 1) I + K'K + (XK)'theta XK */
+    double *test;       /* (2 (cells + 1)) */
     double *U, *s, *Vt; /* of singular values */
+    struct stacked *stacked; /* in place of B's factor: that of the rows it is made of; or NULL */
+    bool is_stacked;
 };
 
 double smm_nuclear_interior_work(const struct smm_matrices *matrices) {
@@ -301,27 +307,80 @@ static void form_XK(struct nuclear_interior *in, const double *theta) {
     }
 }
 
+/* The rows of which B is the sum of squares: those of XK, of K, and of I. False for lack of memory. */
+static bool factor_stacked(struct nuclear_interior *in) {
+    struct error err;
+    size_t cells = in->cells, m = cells + 1, rows = in->n + 2 * cells;
+    if (!in->stacked && stacked_create(&in->stacked, rows, m, &err) < 0) {
+        return false;
+    }
+    stacked_clear(in->stacked);
+    for (size_t i = 0; i < in->n; i++) {
+        memcpy(stacked_row(in->stacked, i), in->XK + i * m, m * sizeof *in->XK);
+    }
+    for (size_t k = 0; k < cells; k++) {
+        memcpy(stacked_row(in->stacked, in->n + k), in->Q + k * cells, cells * sizeof *in->Q);
+        stacked_row(in->stacked, in->n + cells + k)[k] = 1;
+    }
+    return stacked_factor(in->stacked) == 0;
+}
+
+static void form_B(struct nuclear_interior *in, double ridge) {
+    size_t cells = in->cells, m = cells + 1;
+    memset(in->B, 0, m * m * sizeof *in->B);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)cells, (int)cells, 1, in->Q, (int)cells,
+                0, in->B, (int)m);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)in->n, 1, in->XK, (int)m, 1,
+                in->B, (int)m);
+    for (size_t k = 0; k < m; k++) {
+        in->B[k * m + k] += k < cells ? 1 : 0;
+        in->B[k * m + k] *= 1 + ridge + (k < cells ? 0 : FREE_STEP);
+    }
+}
+
+/* Whether B's factor gives back a vector of which B is taken by its rows. */
+static bool is_accurate(struct nuclear_interior *in) {
+    size_t cells = in->cells, m = cells + 1;
+    double *x = in->test, *product = x + m, *scores = in->signed_alpha, error = 0;
+    for (size_t k = 0; k < m; k++) {
+        x[k] = 1 + (double)(k % 7) / 7;
+    }
+    memcpy(product, x, m * sizeof *x);
+    cblas_dtrmv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)cells, in->Q,
+                (int)cells, product, 1);
+    cblas_dtrmv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)cells, in->Q, (int)cells,
+                product, 1);
+    array_add(product, 1, x, cells);
+    product[cells] = 0;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)in->n, (int)m, 1, in->XK, (int)m, x, 1, 0, scores,
+                1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, (int)in->n, (int)m, 1, in->XK, (int)m, scores, 1, 1,
+                product, 1);
+    cholesky_solve(in->B, m, product);
+    for (size_t k = 0; k < m; k++) {
+        error = fmax(error, fabs(product[k] - x[k]));
+    }
+    return error <= INACCURATE;
+}
+
 /* With Q = K K' the system is diag(K, 1)^-T B diag(K, 1)^-1: no inverse of Q, which is nearly
- * singular at the end. */
+ * singular at the end. Where theta of some rows is so large that B has lost the others and I in
+ * rounding, its factor is had from the rows that it is made of. */
 static int factor(void *context, const double *theta) {
     struct nuclear_interior *in = context;
-    size_t cells = in->cells, m = cells + 1;
+    in->is_stacked = false;
     if (invert_Y(in) < 0 || factor_Q(in) < 0) {
         return -1;
     }
     form_XK(in, theta);
     for (double ridge = 0; ridge <= RIDGE_MOST;
          ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
-        memset(in->B, 0, m * m * sizeof *in->B);
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)cells, (int)cells, 1, in->Q,
-                    (int)cells, 0, in->B, (int)m);
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)in->n, 1, in->XK, (int)m, 1,
-                    in->B, (int)m);
-        for (size_t k = 0; k < m; k++) {
-            in->B[k * m + k] += k < cells ? 1 : 0;
-            in->B[k * m + k] *= 1 + ridge + (k < cells ? 0 : FREE_STEP);
+        form_B(in, ridge);
+        if (cholesky_factor(in->B, in->cells + 1) == 0 && (ridge > 0 || is_accurate(in))) {
+            return 0;
         }
-        if (cholesky_factor(in->B, m) == 0) {
+        if (ridge == 0 && factor_stacked(in)) {
+            in->is_stacked = true;
             return 0;
         }
     }
@@ -332,7 +391,11 @@ static void solve(void *context, double *x) {
     const struct nuclear_interior *in = context;
     cblas_dtrmv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)in->cells, in->Q,
                 (int)in->cells, x, 1);
-    cholesky_solve(in->B, in->cells + 1, x);
+    if (in->is_stacked) {
+        stacked_solve(in->stacked, x);
+    } else {
+        cholesky_solve(in->B, in->cells + 1, x);
+    }
     cblas_dtrmv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)in->cells, in->Q,
                 (int)in->cells, x, 1);
 }
@@ -370,9 +433,10 @@ static int create(struct nuclear_interior *in, const struct smm_matrices *matric
     in->Z = memory_zeros(3 * cells, sizeof(double), "matrices", err);
     in->Q = memory_array(cells, cells * sizeof(double), "a system", err);
     in->B = memory_array(m, m * sizeof(double), "a system", err);
+    in->test = memory_array(m, 2 * sizeof(double), "a system", err);
     in->U = memory_array(k, (side + 1) * sizeof(double), "singular values", err);
     if (!in->X || !in->XK || !in->signed_alpha || !in->counted || !in->S || !in->Z || !in->Q ||
-        !in->B || !in->U) {
+        !in->B || !in->test || !in->U) {
         return -1;
     }
     double **squares[] = {&in->Y,    &in->inverse, &in->S_step, &in->Y_step,
@@ -403,7 +467,9 @@ static void release(struct nuclear_interior *in) {
     free(in->Z);
     free(in->Q);
     free(in->B);
+    free(in->test);
     free(in->U);
+    stacked_free(in->stacked);
 }
 
 int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binary_loss *loss,
