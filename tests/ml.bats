@@ -65,6 +65,23 @@ END
     unit solvers/ml/ways
 }
 
+@test "ml: splitting comes to the optimum of both losses, with every bias" {
+    unit solvers/ml/split
+}
+
+@test "ml: fits with kernels whose rows times labels are too many for the interior point do not crawl" {
+    generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set
+    for options in '' '--free-bias' '-l 1 -B 1'; do
+        # shellcheck disable=SC2086
+        svm-ml-train --max-iter 400 --strict -q -t rbf -c 1e4 -e 1e-4 $options --proof proof set model
+        run -0 svm-check set model proof
+        assert_line VERIFIED
+    done
+    # margins that rounding leaves short of 1 end no fit
+    svm-ml-train --max-iter 400 --strict -q -t tanimoto -c 1e6 -e 1e-6 set model
+    svm-ml-train --strict -q -t tanimoto -c 1e6 -e 1e-6 --solver bcd set model
+}
+
 @test "ml: measures are scikit-learn's, and thresholds the best there are" {
     unit families/ml/metrics
 }

@@ -17,7 +17,8 @@ static const char *const formulation_meanings[] = {
     NULL};
 static const char *const solvers[] = {"auto", "bcd", "fw", "interior", NULL};
 static const char *const solver_meanings[] = {
-    "bcd at first, interior where that is sooner done", "block coordinate ascent, a row at a time",
+    "bcd at first, then interior, or splitting where rows or labels are too many for it",
+    "block coordinate ascent, a row at a time",
     "conditional gradient, for the hinge, without free bias: slow, to compare with",
     "an interior point, for up to 4096 weights: features or rows, times labels", NULL};
 

@@ -66,6 +66,8 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
                        struct ml_point *point, struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
     size_t q = ml->rows.q;
+    free(point->dual);
+    point->dual = NULL;
     if (ml_point_weights(ml, bcd->beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0) {
         return -1;
     }
@@ -78,11 +80,22 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
     return keep_dual(ml, point, err) < 0 ? -1 : ml_point_certify(ml, parameters, point, err);
 }
 
+/* Stretches a point whose gap is rounding for the most part. */
+static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
+                   struct error *err) {
+    const struct certificate *certificate = &point->certificate;
+    bool rounded = 2 * certificate->paid > certificate->primal - certificate->dual;
+    return rounded && certificate->certified && !ml_is_certified(point, parameters->epsilon)
+               ? ml_point_stretch(ml, parameters, point, err)
+               : 0;
+}
+
 static int solve_bcd(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
                      struct ml_point *point, struct error *err) {
     run->epsilon = parameters->epsilon;
     for (int round = 0; round < ML_POLISH_ROUNDS; round++) {
-        if (ml_bcd_run(&ml->bcd, run, err) < 0 || certify_bcd(ml, parameters, point, err) < 0) {
+        if (ml_bcd_run(&ml->bcd, run, err) < 0 || certify_bcd(ml, parameters, point, err) < 0 ||
+            (!stop_limited(run->stop) && stretch(ml, parameters, point, err) < 0)) {
             return -1;
         }
         if (run->stop || run->yields || !point->certificate.certified ||

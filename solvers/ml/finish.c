@@ -1,139 +1,13 @@
-/* The interior point's way to a certified gap. */
+/* The way to a certified gap of what finishes: the interior point, or operator splitting. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/ml/bias.h"
 #include "solvers/ml/private.h"
+#include "solvers/ml/split.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the best multiple ---- */
-
-/* The loss at t times the point's scores and bias_t times its bias; *slope gets that of both
- * together. */
-static double scaled_loss(const struct ml *ml, const struct ml_parameters *parameters,
-                          const struct ml_point *point, double t, double bias_t, double *slope) {
-    size_t q = ml->rows.q;
-    const double *bias = point->bias;
-    double loss = 0, conjugate, *s = ml->bcd.s, *vertex = ml->bcd.old;
-    *slope = 0;
-    for (size_t i = 0; i < ml->rows.n; i++) {
-        struct ml_block block = ml_rows_block(&ml->rows, i, parameters->loss, parameters->cost);
-        const double *from = point->scores + ml->rows.row[i] * q;
-        for (size_t k = 0; k < q; k++) {
-            s[k] = t * from[k] + bias_t * bias[k];
-        }
-        loss += ml_block_vertex(&block, s, vertex, &conjugate, ml->bcd.scratch[0]);
-        *slope -= array_dot(vertex, from, q) + array_dot(vertex, bias, q);
-    }
-    *slope = cluster_total(ml->rows.cluster, *slope);
-    return cluster_total(ml->rows.cluster, loss);
-}
-
-/* The t near 1 where norm t^2 / 2 and the loss at t times the scores are least together. */
-static double best_scale(const struct ml *ml, const struct ml_parameters *parameters,
-                         const struct ml_point *point, double norm) {
-    enum { HALVINGS = 60 };
-    const double ulp = 4e-16, most = 0.5;
-    double low = 1, high = 1, slope;
-    scaled_loss(ml, parameters, point, 1, 1, &slope);
-    bool too_short = slope + norm < 0;
-    for (double step = too_short ? ulp : -ulp; fabs(step) < most; step *= 2) {
-        double t = 1 + step;
-        *(too_short ? &high : &low) = t;
-        scaled_loss(ml, parameters, point, t, t, &slope);
-        if ((slope + t * norm < 0) != too_short) {
-            break;
-        }
-        *(too_short ? &low : &high) = t;
-    }
-    for (int k = 0; k < HALVINGS && high - low > ulp; k++) {
-        double t = low + (high - low) / 2;
-        scaled_loss(ml, parameters, point, t, t, &slope);
-        *(slope + t * norm < 0 ? &low : &high) = t;
-    }
-    return high;
-}
-
-static void multiply(const struct ml *ml, double t, double bias_t, struct ml_point *point) {
-    for (size_t k = 0; k < ml_n_weights(ml); k++) {
-        point->weights[k] *= t;
-    }
-    for (size_t k = 0; k < ml->rows.n_all * ml->rows.q; k++) {
-        point->scores[k] *= t;
-    }
-    for (size_t k = 0; k < ml->rows.q; k++) {
-        point->bias[k] *= bias_t;
-    }
-}
-
-/* Multiplies the point by the best factor: where C is large, margins that rounding has left an ulp
- * short of 1 cost more than weights that are longer by that much. That is 0 where the free bias alone
- * is as good. */
-static void scale_point(const struct ml *ml, const struct ml_parameters *parameters,
-                        struct ml_point *point) {
-    size_t q = ml->rows.q;
-    bool free_bias = ml->setup.free_bias;
-    const double *other = ml->problem->gram ? point->scores : point->weights;
-    double norm = array_dot(point->weights, other, ml_n_weights(ml)), slope;
-    if (ml->setup.bias > 0) {
-        norm += array_dot(point->bias, point->bias, q) / (ml->setup.bias * ml->setup.bias);
-    }
-    double t = best_scale(ml, parameters, point, norm), bias_t = t;
-    double primal = t * t * norm / 2 + scaled_loss(ml, parameters, point, t, t, &slope);
-    if (scaled_loss(ml, parameters, point, 0, free_bias ? 1 : 0, &slope) <= primal) {
-        t = 0;
-        bias_t = free_bias ? 1 : 0;
-    }
-    multiply(ml, t, bias_t, point);
-}
-
-/* t times the weights, bias and scores that `from` has, one behind the other. */
-static void take_multiple(const struct ml *ml, const double *from, double t,
-                          struct ml_point *point) {
-    size_t n = ml_n_weights(ml), q = ml->rows.q, scores = ml->rows.n_all * q;
-    memcpy(point->weights, from, n * sizeof *from);
-    memcpy(point->bias, from + n, q * sizeof *from);
-    memcpy(point->scores, from + n + q, scores * sizeof *from);
-    multiply(ml, t, t, point);
-}
-
-/* The same for what rounding may have left short when the scores were computed: the certificate
- * counts it as loss. Each length is a multiple of the first, lest scores be rounded time and again. */
-static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
-                   struct error *err) {
-    static const double more[] = {1e-14, 1e-12, 1e-10, 1e-8};
-    size_t n = ml_n_weights(ml), q = ml->rows.q, scores = ml->rows.n_all * q;
-    if (point->certificate.gap <= parameters->epsilon) {
-        return 0;
-    }
-    double *from = memory_array(n + q + scores, sizeof *from, "weights", err), length = 1;
-    if (!from) {
-        return -1;
-    }
-    memcpy(from, point->weights, n * sizeof *from);
-    memcpy(from + n, point->bias, q * sizeof *from);
-    memcpy(from + n + q, point->scores, scores * sizeof *from);
-    int status = 0;
-    for (size_t k = 0; k < sizeof more / sizeof more[0] && status == 0 &&
-                       point->certificate.gap > parameters->epsilon;
-         k++) {
-        const struct certificate before = point->certificate;
-        const struct ml_bounds bounds = point->bounds;
-        take_multiple(ml, from, length * (1 + more[k]), point);
-        status = ml_point_certify(ml, parameters, point, err);
-        if (point->certificate.primal < before.primal) {
-            length *= 1 + more[k];
-        } else { /* the next may be long enough */
-            take_multiple(ml, from, length, point);
-            point->certificate = before;
-            point->bounds = bounds;
-        }
-    }
-    free(from);
-    return status;
-}
 
 /* ---- the points of a fit ---- */
 
@@ -152,15 +26,10 @@ static int set_coefficients(struct ml *ml, const double *coefficients, struct ml
 
 /* Both points of a fit. bcd's W is lost. */
 static int take_point(struct ml *ml, const struct ml_parameters *parameters,
-                      const struct ml_interior_fit *fit, struct ml_point *point,
-                      struct error *err) {
+                      const struct ml_fit *fit, struct ml_point *point, struct error *err) {
     size_t n = ml->rows.n, q = ml->rows.q, width = ml->bcd.store.width;
     double constant = ml->setup.bias * ml->setup.bias;
     bool free_bias = ml->setup.free_bias;
-    point->dual = memory_array(ml_n_weights(ml) + q, sizeof *point->dual, "weights", err);
-    if (!point->dual) {
-        return -1;
-    }
     double *beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
     struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
     if (!beta || ml_bias_beta(&fit->alphas, free_bias, width, beta, &point->gain, kept, err) < 0 ||
@@ -170,11 +39,11 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
     }
     ml_point_size(ml, beta, point);
     free(beta);
-    memcpy(point->dual, point->weights, ml_n_weights(ml) * sizeof *point->dual);
     for (size_t k = 0; k < q; k++) {
-        double own = constant * point->residual[k];
-        point->bias[k] = free_bias ? fit->bias[k] : own;
-        point->dual[ml_n_weights(ml) + k] = free_bias ? 0 : own;
+        point->bias[k] = free_bias ? fit->bias[k] : constant * point->residual[k];
+    }
+    if (ml_point_part(ml, point, err) < 0) {
+        return -1;
     }
     if (fit->weights || fit->coefficients) {
         memcpy(point->bias, fit->bias, q * sizeof *point->bias);
@@ -187,28 +56,39 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
             return -1;
         }
     }
-    scale_point(ml, parameters, point);
-    return ml_point_certify(ml, parameters, point, err) < 0 ? -1
-                                                            : stretch(ml, parameters, point, err);
+    return ml_point_stretch(ml, parameters, point, err);
 }
 
-static int solve_interior(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-                          struct ml_point *point, struct error *err) {
+/* The gap to which splitting goes before what rounding costs is looked at for the first time. */
+static const double COARSE = 1e-3;
+
+/* Whether rounding alone costs more than the gap that is wanted, and most of the gap that there is. */
+static bool is_paid(const struct certificate *certificate, double epsilon) {
+    double gap = certificate->primal - certificate->dual;
+    return certificate->paid > epsilon * certificate->primal && 2 * certificate->paid >= gap;
+}
+
+/* Runs what finishes, the interior point or, if there is one, the splitting, until the certificate is
+ * reached, or no more can be gained. */
+static int run_finisher(struct ml *ml, struct ml_split *split,
+                        const struct ml_parameters *parameters, struct ml_run *run,
+                        struct ml_point *point, struct error *err) {
     const double stricter = 0.1, part = 0.9, tiny = 1e-13;
     double least = tiny * parameters->cost * (double)ml->rows.n_everywhere; /* of the loss at 0 */
     struct monitor_run after;
     const struct monitor monitor = monitor_after(&after, run->monitor, run->iterations, 0);
     after.primal = point->bounds.primal;
     after.dual = point->bounds.dual;
-    double epsilon = part * parameters->epsilon;
+    double epsilon = part * (split ? fmax(parameters->epsilon, COARSE) : parameters->epsilon);
     bool tied = true;
-    if (ml_interior_start(ml->interior, parameters->loss, parameters->cost, err) < 0) {
-        return -1;
-    }
     for (int round = 0; round < ML_POLISH_ROUNDS; round++) {
-        struct ml_interior_fit fit;
+        struct ml_fit fit;
         struct ml_point found;
-        ml_interior_run(ml->interior, tied, epsilon, least, &monitor, &fit);
+        if (split) {
+            ml_split_run(split, epsilon, least, &monitor, &fit);
+        } else {
+            ml_interior_run(ml->interior, tied, epsilon, least, &monitor, &fit);
+        }
         if (ml_point_create(&found, ml, err) < 0) {
             return -1;
         }
@@ -218,14 +98,20 @@ static int solve_interior(struct ml *ml, const struct ml_parameters *parameters,
         }
         run->iterations = after.before + fit.iterations;
         run->stop = fit.stop;
+        double paid = found.certificate.paid / found.certificate.primal;
         ml_point_join(point, &found);
         ml_point_free(&found);
+        if (split && !fit.stop && is_paid(&point->certificate, parameters->epsilon)) {
+            run->stop = fit.stop = STOP_ROUNDING; /* a smaller gap would be paid as much for */
+        }
         if (stop_limited(fit.stop) || ml_is_certified(point, parameters->epsilon) ||
             (fit.stop && !fit.tied)) {
             break;
         }
         if (fit.stop) {
             tied = false;
+        } else if (epsilon > part * parameters->epsilon) { /* as near as makes a difference */
+            epsilon = part * fmax(parameters->epsilon, paid / 2);
         } else {
             epsilon *= stricter;
         }
@@ -247,19 +133,55 @@ static int want_interior(struct ml *ml, struct error *err) {
     return 0;
 }
 
+static int solve_interior(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+                          struct ml_point *point, struct error *err) {
+    return ml_interior_start(ml->interior, parameters->loss, parameters->cost, err) < 0
+               ? -1
+               : run_finisher(ml, NULL, parameters, run, point, err);
+}
+
+/* From where bcd is; *possible is false where K shows to be not positive semidefinite. */
+static int solve_split(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+                       struct ml_point *point, bool *possible, struct error *err) {
+    const struct ml_bcd *bcd = &ml->bcd;
+    size_t width = bcd->store.width;
+    double *scores = memory_array(ml->rows.n, width * sizeof *scores, "scores", err);
+    struct ml_split *split = NULL;
+    if (!scores) {
+        return -1;
+    }
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        ml_store_scores(&bcd->store, i, scores + i * width);
+    }
+    const struct ml_split_start start = {bcd->beta, scores, width};
+    double constant = ml->setup.bias * ml->setup.bias;
+    int status = ml_split_create(&split, ml->problem, &ml->rows, parameters->loss, parameters->cost,
+                                 constant, ml->setup.free_bias, &start, err);
+    free(scores);
+    *possible = split;
+    if (split) {
+        status = run_finisher(ml, split, parameters, run, point, err);
+    }
+    ml_split_free(split);
+    return status;
+}
+
 int ml_finish(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
               struct ml_point *point, bool *possible, struct error *err) {
     if (want_interior(ml, err) < 0) {
         return -1;
     }
     *possible = ml->interior;
-    if (!ml->interior) {
-        return 0;
+    int status = 0;
+    if (ml->interior) {
+        status = solve_interior(ml, parameters, run, point, err);
+    } else if (parameters->method == ML_AUTO && isfinite(ml->split_work)) {
+        status = solve_split(ml, parameters, run, point, possible, err);
     }
-    if (solve_interior(ml, parameters, run, point, err) < 0) {
+    if (status < 0) {
         return -1;
     }
-    return ml->problem->gram || ml->bcd.cost == 0
+    return ml->problem->gram || ml->bcd.cost == 0 || !*possible
                ? 0
                : ml_store_rebuild(&ml->bcd.store, ml->bcd.beta, err);
 }

@@ -293,7 +293,7 @@ static void set_coefficients(struct ml_interior *ml) {
 }
 
 void ml_interior_run(struct ml_interior *ml, bool tied, double epsilon, double least,
-                     const struct monitor *monitor, struct ml_interior_fit *fit) {
+                     const struct monitor *monitor, struct ml_fit *fit) {
     const double tight = 0.5; /* what rounding of alphas may take is left */
     tied = tied && !ml->own_features;
     if (tied != ml->tied) {
@@ -310,14 +310,13 @@ void ml_interior_run(struct ml_interior *ml, bool tied, double epsilon, double l
     for (size_t a = 0; ml->bias > 0 && a < ml->q; a++) {
         ml->bias_out[a] = ml->bias * ml->fit.w[(ml->m - 1) * ml->q + a];
     }
-    *fit =
-        (struct ml_interior_fit){.alphas = {ml->rows, ml->loss, ml->cost, ml, row_alpha},
-                                 .weights = ml->own_features ? ml->fit.w : NULL,
-                                 .coefficients = tied || ml->own_features ? NULL : ml->coefficients,
-                                 .tied = tied,
-                                 .bias = ml->bias_out,
-                                 .primal = ml->fit.primal,
-                                 .dual = ml->fit.dual,
-                                 .iterations = ml->fit.iterations,
-                                 .stop = ml->fit.stop};
+    *fit = (struct ml_fit){.alphas = {ml->rows, ml->loss, ml->cost, ml, row_alpha},
+                           .weights = ml->own_features ? ml->fit.w : NULL,
+                           .coefficients = tied || ml->own_features ? NULL : ml->coefficients,
+                           .tied = tied,
+                           .bias = ml->bias_out,
+                           .primal = ml->fit.primal,
+                           .dual = ml->fit.dual,
+                           .iterations = ml->fit.iterations,
+                           .stop = ml->fit.stop};
 }

@@ -13,7 +13,7 @@
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
 #include "solvers/methods/monitor.h"
-#include "solvers/ml/bias.h"
+#include "solvers/ml/fit.h"
 #include "solvers/ml/rows.h"
 
 #include <stdbool.h>
@@ -37,24 +37,11 @@ void ml_interior_free(struct ml_interior *interior);
 int ml_interior_start(struct ml_interior *interior, enum ml_loss loss, double cost,
                       struct error *err);
 
-/* Owned by the solver, there until it is run again. */
-struct ml_interior_fit {
-    struct ml_alphas alphas; /* the dual point; with free bias its sums are 0 up to rounding only */
-    /* the primal point: (n_features, q) of a linear problem with features not more than rows, or
-     * coefficients (n, q) of rows; tied: both NULL, the weights are those of the dual point */
-    const double *weights, *coefficients;
-    bool tied;
-    const double *bias;    /* (q) that goes with them; or the free bias */
-    double primal, dual;   /* as far as running sums can tell */
-    uint64_t iterations;   /* since the start */
-    enum stop_reason stop; /* of the monitor, or rounding */
-};
-
 /* Goes on until the relative gap is epsilon, or P - D is epsilon times `least`. tied: with the
  * weights of the dual point, as long as they are accurate enough: its coefficients are few, and no
  * larger than lambda. Else with coefficients of the rows that a factor of the matrix stands on,
  * which make the primal point's own weights. */
 void ml_interior_run(struct ml_interior *interior, bool tied, double epsilon, double least,
-                     const struct monitor *monitor, struct ml_interior_fit *fit);
+                     const struct monitor *monitor, struct ml_fit *fit);
 
 #endif

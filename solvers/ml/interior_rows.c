@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "solvers/methods/cholesky.h"
+#include "solvers/ml/products.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -56,51 +57,6 @@ double ml_interior_work(const struct problem *problem, const struct ml_rows *row
 
 /* ---- features ---- */
 
-/* A row of the lower half of the products of all rows. */
-struct products {
-    const struct ml_interior *ml;
-    double *K;     /* (n, n) */
-    double *dense; /* (workers, n_features) */
-};
-
-static size_t data_row(const struct ml_interior *ml, size_t i) {
-    uint32_t row = ml->rows->row[i];
-    return ml->problem->rows ? ml->problem->rows[row] : row;
-}
-
-static double product(const struct data *data, size_t row, const double *dense) {
-    double sum = 0;
-    if (data->row_start) {
-        for (uint64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++) {
-            sum += (double)data->value[k] * dense[data->column[k]];
-        }
-        return sum;
-    }
-    for (size_t c = 0; c < data->n_features; c++) {
-        sum += (double)data->value[row * data->n_features + c] * dense[c];
-    }
-    return sum;
-}
-
-static void product_task(void *argument, size_t task, size_t worker) {
-    const struct products *products = argument;
-    const struct ml_interior *ml = products->ml;
-    const struct problem *problem = ml->problem;
-    double *K = products->K + task * ml->n;
-    if (problem->gram) {
-        const struct kernel_rows *rows = gram_rows(problem->gram);
-        for (size_t j = 0; j <= task; j++) {
-            K[j] = kernel_value(rows, data_row(ml, task), rows, data_row(ml, j));
-        }
-        return;
-    }
-    double *dense = products->dense + worker * problem->data->n_features;
-    data_row_dense(problem->data, data_row(ml, task), problem->data->n_features, dense);
-    for (size_t j = 0; j <= task; j++) {
-        K[j] = product(problem->data, data_row(ml, j), dense);
-    }
-}
-
 /* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is rounding. */
 static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width) {
     double most = 0;
@@ -121,18 +77,13 @@ static bool is_definite(const double *K, const double *F, size_t n, size_t rank,
 
 /* F (n, rank + bias) with F F' = the matrix of products; *definite: whether there is one. */
 static int factor_products(struct ml_interior *ml, bool *definite, struct error *err) {
-    size_t n = ml->n, workers = threads_count(ml->problem->threads), rank = 0;
-    size_t wide = ml->problem->gram ? 0 : ml->problem->data->n_features;
-    struct products products = {
-        .ml = ml,
-        .K = memory_zeros(n, 2 * n * sizeof(double), "a kernel matrix", err),
-        .dense = memory_array(workers, wide * sizeof(double), "a row", err)};
+    size_t n = ml->n, rank = 0;
+    double *K = memory_zeros(n, 2 * n * sizeof(double), "a kernel matrix", err);
     uint32_t *pivot = ml->pivot = memory_array(n, sizeof *pivot, "a factor", err);
-    int status = products.K && products.dense && pivot ? 0 : -1;
+    int status = K && pivot ? ml_products(ml->problem, ml->rows, K, err) : -1;
     if (status == 0) {
-        double *L = products.K + n * n;
-        threads_run(ml->problem->threads, n, product_task, &products);
-        memcpy(L, products.K, n * n * sizeof *L);
+        double *L = K + n * n;
+        memcpy(L, K, n * n * sizeof *L);
         status = cholesky_pivoted(L, n, &rank, pivot, err);
         ml->m = rank + (ml->bias > 0);
         ml->F = status == 0 ? memory_zeros(n, ml->m * sizeof(double), "features", err) : NULL;
@@ -140,10 +91,9 @@ static int factor_products(struct ml_interior *ml, bool *definite, struct error 
         for (size_t i = 0; status == 0 && i < n; i++) {
             memcpy(ml->F + pivot[i] * ml->m, L + i * n, smaller(i + 1, rank) * sizeof *L);
         }
-        *definite = status == 0 && is_definite(products.K, ml->F, n, rank, ml->m);
+        *definite = status == 0 && is_definite(K, ml->F, n, rank, ml->m);
     }
-    free(products.K);
-    free(products.dense);
+    free(K);
     ml->rank = rank;
     return status;
 }
@@ -155,7 +105,8 @@ int ml_interior_features(struct ml_interior *ml, bool *definite, struct error *e
         ml->m = d + (ml->bias > 0);
         ml->F = memory_array(ml->n, ml->m * sizeof(double), "features", err);
         for (size_t i = 0; ml->F && i < ml->n; i++) {
-            data_row_dense(ml->problem->data, data_row(ml, i), d, ml->F + i * ml->m);
+            data_row_dense(ml->problem->data, ml_products_row(ml->problem, ml->rows, i), d,
+                           ml->F + i * ml->m);
         }
     } else if (factor_products(ml, definite, err) < 0) {
         return -1;

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "solvers/ml/fw.h"
 #include "solvers/ml/private.h"
+#include "solvers/ml/split.h"
 
 #include <float.h>
 #include <math.h>
@@ -32,6 +33,7 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
     }
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);
+        made->split_work = ml_split_work(problem, &made->rows);
     }
     if (status < 0) {
         ml_free(made);
@@ -135,7 +137,8 @@ static int solve(struct ml *ml, const struct ml_parameters *parameters, struct m
         point->certificate = (struct certificate){.primal = INFINITY, .gap = INFINITY};
         point->bounds = (struct ml_bounds){INFINITY, 0};
     } else {
-        run->pace.other = bcd ? INFINITY : ml->interior_work;
+        double finisher = isfinite(ml->interior_work) ? ml->interior_work : ml->split_work;
+        run->pace.other = bcd ? INFINITY : finisher;
         if (ml_ascend(ml, parameters, run, point, err) < 0) {
             return -1;
         }

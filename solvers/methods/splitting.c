@@ -1,0 +1,246 @@
+#include "solvers/methods/splitting.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "solvers/methods/cholesky.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COLUMNS = 16,   /* that one task solves for */
+    TASK_ROWS = 64, /* of a task of steps */
+    BALANCE = 20    /* iterations from one look at rho to the next, at first */
+};
+
+static const double RELAX = 1.6;    /* r */
+static const double START = 0.3;    /* rho at first, over the ratio of scores and coefficients */
+static const double UNBALANCED = 3; /* rho is changed where it is out by more than this factor, */
+static const double MOST = 100;     /* and by no more than this one */
+static const double GROWTH =
+    1.3; /* of the wait: a rho that changes for ever converges to nothing */
+
+/* How far the sequences are from one another, squared, and how large they are. */
+struct splitting_residuals {
+    double apart, moved; /* U - Z; the change of Z */
+    double u, z, w;
+};
+
+static size_t row_tasks(const struct splitting *splitting) {
+    return (splitting->problem.n + TASK_ROWS - 1) / TASK_ROWS;
+}
+
+int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
+                     struct error *err) {
+    size_t n = problem->n, k = problem->k;
+    *splitting = (struct splitting){.problem = *problem, .rho = 1, .wait = BALANCE};
+    splitting->K = memory_array(n, n * sizeof(double), "a factor", err);
+    splitting->U = memory_zeros(4 * n, k * sizeof(double), "coefficients", err);
+    splitting->diagonal = memory_zeros(2 * n, sizeof(double), "a factor", err);
+    splitting->bias = memory_zeros(k, sizeof(double), "coefficients", err);
+    splitting->before =
+        memory_array(threads_count(problem->threads), k * sizeof(double), "coefficients", err);
+    splitting->parts =
+        memory_zeros(row_tasks(splitting), sizeof *splitting->parts, "coefficients", err);
+    if (!splitting->K || !splitting->U || !splitting->diagonal || !splitting->bias ||
+        !splitting->before || !splitting->parts) {
+        splitting_free(splitting);
+        return -1;
+    }
+    splitting->Z = splitting->U + n * k;
+    splitting->W = splitting->Z + n * k;
+    splitting->S = splitting->W + n * k;
+    splitting->spread = splitting->diagonal + n;
+    return 0;
+}
+
+void splitting_free(struct splitting *splitting) {
+    free(splitting->K);
+    free(splitting->U);
+    free(splitting->diagonal);
+    free(splitting->bias);
+    free(splitting->before);
+    free(splitting->parts);
+    *splitting = (struct splitting){0};
+}
+
+/* ---- the matrix ---- */
+
+/* A task of columns. */
+struct columns {
+    const struct splitting *splitting;
+    const double *in;
+    double *out;
+};
+
+static void run_columns(const struct splitting *splitting, threads_task task, const double *in,
+                        double *out) {
+    struct columns columns = {splitting, in, out};
+    size_t tasks = (splitting->problem.k + COLUMNS - 1) / COLUMNS;
+    threads_run(splitting->problem.threads, tasks, task, &columns);
+}
+
+/* out = (K + rho I)^-1 out. */
+static void solve_columns(void *argument, size_t task, size_t worker) {
+    (void)worker;
+    const struct columns *columns = argument;
+    const struct splitting *splitting = columns->splitting;
+    size_t n = splitting->problem.n, k = splitting->problem.k, first = task * COLUMNS;
+    size_t m = smaller(COLUMNS, k - first);
+    const enum CBLAS_TRANSPOSE half[] = {CblasNoTrans, CblasTrans};
+    for (int h = 0; h < 2; h++) {
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, half[h], CblasNonUnit, (int)n, (int)m, 1,
+                    splitting->K, (int)n, columns->out + first, (int)k);
+    }
+}
+
+/* out = K in; the diagonal at hand is the factor's. */
+static void multiply_columns(void *argument, size_t task, size_t worker) {
+    (void)worker;
+    const struct columns *columns = argument;
+    const struct splitting *splitting = columns->splitting;
+    size_t n = splitting->problem.n, k = splitting->problem.k, first = task * COLUMNS;
+    size_t m = smaller(COLUMNS, k - first);
+    cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (int)n, (int)m, 1, splitting->K, (int)n,
+                columns->in + first, (int)k, 0, columns->out + first, (int)k);
+    for (size_t i = 0; i < n; i++) {
+        double other = splitting->diagonal[i] - splitting->K[i * n + i];
+        for (size_t c = first; c < first + m; c++) {
+            columns->out[i * k + c] += other * columns->in[i * k + c];
+        }
+    }
+}
+
+void splitting_product(const struct splitting *splitting, const double *in, double *out) {
+    run_columns(splitting, multiply_columns, in, out);
+}
+
+/* Factors K + rho I, with a larger rho where rounding asks for one. */
+static int factor(struct splitting *splitting) {
+    size_t n = splitting->problem.n;
+    for (int trial = 0; trial < 10; trial++, splitting->rho *= 10) {
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < i; j++) {
+                splitting->K[i * n + j] = splitting->K[j * n + i];
+            }
+            splitting->K[i * n + i] = splitting->diagonal[i] + splitting->rho;
+        }
+        if (cholesky_factor(splitting->K, n) < 0) {
+            continue;
+        }
+        if (splitting->problem.free_bias) {
+            splitting->spread_sum = 0;
+            for (size_t i = 0; i < n; i++) {
+                splitting->spread[i] = 1;
+            }
+            cholesky_solve(splitting->K, n, splitting->spread);
+            for (size_t i = 0; i < n; i++) {
+                splitting->spread_sum += splitting->spread[i];
+            }
+        }
+        return 0;
+    }
+    return -1;
+}
+
+/* ---- iterations ---- */
+
+int splitting_start(struct splitting *splitting, const double *scores) {
+    size_t size = splitting->problem.n * splitting->problem.k;
+    double z = array_dot(splitting->Z, splitting->Z, size), s = array_dot(scores, scores, size);
+    splitting->rho = z > 0 && s > 0 && isfinite(s) ? START * sqrt(s / z) : 1;
+    if (factor(splitting) < 0) {
+        return -1;
+    }
+    for (size_t j = 0; j < size; j++) {
+        splitting->W[j] = isfinite(scores[j]) ? -scores[j] / splitting->rho : 0;
+    }
+    return 0;
+}
+
+/* U, its scores, and b. */
+static void solve(struct splitting *splitting) {
+    size_t n = splitting->problem.n, k = splitting->problem.k, size = n * k;
+    double *U = splitting->U, *S = splitting->S;
+    for (size_t j = 0; j < size; j++) {
+        S[j] = splitting->rho * (splitting->Z[j] - splitting->W[j]);
+    }
+    memcpy(U, S, size * sizeof *U);
+    run_columns(splitting, solve_columns, NULL, U);
+    if (splitting->problem.free_bias) {
+        memset(splitting->bias, 0, k * sizeof *splitting->bias);
+        for (size_t i = 0; i < n; i++) {
+            array_add(splitting->bias, 1 / splitting->spread_sum, U + i * k, k);
+        }
+        for (size_t i = 0; i < n; i++) {
+            array_add(U + i * k, -splitting->spread[i], splitting->bias, k);
+        }
+    }
+    array_add(S, -splitting->rho, U, size);
+}
+
+/* Z and W of some rows. */
+static void step_rows(void *argument, size_t task, size_t worker) {
+    struct splitting *splitting = argument;
+    const struct splitting_problem *problem = &splitting->problem;
+    size_t k = problem->k, end = smaller((task + 1) * TASK_ROWS, problem->n);
+    double *before = splitting->before + worker * k;
+    struct splitting_residuals sum = {0};
+    for (size_t i = task * TASK_ROWS; i < end; i++) {
+        double *U = splitting->U + i * k, *Z = splitting->Z + i * k, *W = splitting->W + i * k;
+        memcpy(before, Z, k * sizeof *before);
+        for (size_t c = 0; c < k; c++) { /* W becomes V + W */
+            W[c] += RELAX * U[c] + (1 - RELAX) * Z[c];
+        }
+        problem->step(problem->context, i, worker, splitting->rho, W, Z);
+        for (size_t c = 0; c < k; c++) {
+            double apart = U[c] - Z[c], change = Z[c] - before[c];
+            W[c] -= Z[c];
+            sum.apart += apart * apart;
+            sum.moved += change * change;
+            sum.u += U[c] * U[c];
+            sum.z += Z[c] * Z[c];
+            sum.w += W[c] * W[c];
+        }
+    }
+    splitting->parts[task] = sum;
+}
+
+/* Another rho, where Z moves too fast for what is between it and U, or too slowly. */
+static int balance(struct splitting *splitting) {
+    size_t tasks = row_tasks(splitting), size = splitting->problem.n * splitting->problem.k;
+    struct splitting_residuals sum = {0};
+    for (size_t t = 0; t < tasks; t++) {
+        const struct splitting_residuals *part = &splitting->parts[t];
+        sum.apart += part->apart;
+        sum.moved += part->moved;
+        sum.u += part->u;
+        sum.z += part->z;
+        sum.w += part->w;
+    }
+    double apart = sqrt(sum.apart / fmax(sum.u, sum.z)), moved = sqrt(sum.moved / sum.w);
+    double change = sqrt(apart / moved), before = splitting->rho;
+    splitting->since = 0;
+    if (!(change > UNBALANCED || change < 1 / UNBALANCED) || !isfinite(change)) {
+        return 0;
+    }
+    splitting->wait = (unsigned)(GROWTH * splitting->wait);
+    splitting->rho *= fmin(fmax(change, 1 / MOST), MOST);
+    int status = factor(splitting);
+    for (size_t j = 0; j < size; j++) {
+        splitting->W[j] *= before / splitting->rho;
+    }
+    return status;
+}
+
+int splitting_iterate(struct splitting *splitting) {
+    if (++splitting->since > splitting->wait && balance(splitting) < 0) {
+        return -1;
+    }
+    solve(splitting);
+    threads_run(splitting->problem.threads, row_tasks(splitting), step_rows, splitting);
+    return 0;
+}
