@@ -18,8 +18,8 @@ enum { SWEEPS = 3 };
 static void take_primal(struct split *split, const double *U, double epsilon) {
     struct mc_kernel *kernel = split->kernel;
     double *F = kernel->F;
-    kernel->F = split->S;
-    kernel->norm = array_dot(U, split->S, split->n * split->k);
+    kernel->F = split->splitting.S;
+    kernel->norm = array_dot(U, split->splitting.S, split->n * split->k);
     kernel->dual = split->dual;
     mc_kernel_primal(kernel, epsilon);
     kernel->F = F;
@@ -41,7 +41,7 @@ static int take_dual(struct split *split, const struct mc_alpha *alpha, const do
         rest +=
             kernel->q[i] > 0 ? 0 : kernel->cap[kernel->task->y[i]] * mc_most(&kernel->task->shape);
     }
-    double norm = array_dot(B, split->S, split->n * split->k);
+    double norm = array_dot(B, split->splitting.S, split->n * split->k);
     double scale = norm > sum ? sum / norm : 1;
     double dual = rest + scale * sum - scale * scale * norm / 2;
     if (!(dual > split->dual)) {
@@ -60,14 +60,14 @@ static int sweep_row(struct split *split, struct mc_alpha *alpha, size_t first, 
                      double *change, struct error *err) {
     struct mc_kernel *kernel = split->kernel;
     size_t k = split->k, i = first + a, y = kernel->task->y[i];
-    double margin = kernel->task->shape.margin, *B = split->U + i * k;
+    double margin = kernel->task->shape.margin, *B = split->splitting.U + i * k;
     memset(change + a * k, 0, k * sizeof *change);
     if (!(kernel->q[i] > 0)) {
         return 0;
     }
-    memcpy(kernel->s, split->S + i * k, k * sizeof *kernel->s);
+    memcpy(kernel->s, split->splitting.S + i * k, k * sizeof *kernel->s);
     for (size_t b = 0; b < a; b++) {
-        array_add(kernel->s, split->K[(first + b) * split->n + i], change + b * k, k);
+        array_add(kernel->s, split->splitting.K[(first + b) * split->n + i], change + b * k, k);
     }
     mc_alpha_load(alpha, i, kernel->row);
     if (!(mc_kernel_step(kernel, y, margin * margin * kernel->q[i]) > 0)) {
@@ -90,8 +90,8 @@ static void add_within(struct split *split, size_t first, size_t m, const double
     for (size_t a = 0; a < m; a++) {
         for (size_t b = 0; b < m; b++) {
             size_t i = first + (a < b ? a : b), j = first + (a < b ? b : a);
-            double value = i == j ? split->kernel->q[i] : split->K[i * n + j];
-            array_add(split->S + (first + a) * k, value, change + b * k, k);
+            double value = i == j ? split->kernel->q[i] : split->splitting.K[i * n + j];
+            array_add(split->splitting.S + (first + a) * k, value, change + b * k, k);
         }
     }
 }
@@ -108,10 +108,11 @@ static int sweep(struct split *split, struct mc_alpha *alpha, struct error *err)
             }
         }
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)first, (int)k, (int)m, 1,
-                    split->K + first, (int)n, change, (int)k, 1, split->S, (int)k);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(n - end), (int)k, (int)m, 1,
-                    split->K + first * n + end, (int)n, change, (int)k, 1, split->S + end * k,
+                    split->splitting.K + first, (int)n, change, (int)k, 1, split->splitting.S,
                     (int)k);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(n - end), (int)k, (int)m, 1,
+                    split->splitting.K + first * n + end, (int)n, change, (int)k, 1,
+                    split->splitting.S + end * k, (int)k);
         add_within(split, first, m, change);
     }
     return 0;
@@ -121,22 +122,28 @@ static int sweep(struct split *split, struct mc_alpha *alpha, struct error *err)
 
 int mc_split_look(struct split *split, double epsilon, struct error *err) {
     struct mc_kernel *kernel = split->kernel;
-    take_primal(split, split->U, epsilon);
-    mc_split_multiply(split, split->Z, split->S);
-    if (take_dual(split, &kernel->alpha, split->Z, err) < 0 ||
-        mc_alpha_copy(&split->swept, &kernel->alpha, err) < 0) {
+    take_primal(split, split->splitting.U, epsilon);
+    splitting_product(&split->splitting, split->splitting.Z, split->splitting.S);
+    for (size_t i = 0; i < split->n; i++) {
+        memcpy(kernel->row, split->dense + i * split->k, split->k * sizeof *kernel->row);
+        if (mc_alpha_store(&split->swept, i, kernel->row, err) < 0) {
+            return -1;
+        }
+    }
+    if (take_dual(split, &split->swept, split->splitting.Z, err) < 0) {
         return -1;
     }
-    take_primal(split, split->Z, epsilon);
-    memcpy(split->U, split->Z, split->n * split->k * sizeof *split->U);
+    take_primal(split, split->splitting.Z, epsilon);
+    memcpy(split->splitting.U, split->splitting.Z,
+           split->n * split->k * sizeof *split->splitting.U);
     for (int t = 0; t < SWEEPS; t++) {
         if (sweep(split, &split->swept, err) < 0) {
             return -1;
         }
     }
-    if (take_dual(split, &split->swept, split->U, err) < 0) {
+    if (take_dual(split, &split->swept, split->splitting.U, err) < 0) {
         return -1;
     }
-    take_primal(split, split->U, epsilon);
+    take_primal(split, split->splitting.U, epsilon);
     return 0;
 }

@@ -1,15 +1,17 @@
-/* Operator splitting for duals of kernel machines with several outputs (the alternating direction method
- * of multipliers; Boyd et al., "Distributed optimization and statistical learning via the alternating
- * direction method of multipliers", Foundations and Trends in Machine Learning 3, 2011):
+/* Operator splitting for duals of kernel machines with several outputs (the alternating direction
+ * method of multipliers; Boyd et al., "Distributed optimization and statistical learning via the
+ * alternating direction method of multipliers", Foundations and Trends in Machine Learning 3,
+ * 2011):
  *
  *   min over U (n, k) of 1/2 <U, K U> + sum_i g_i(u_i)   [, the columns of U adding up to 0],
  *
  *   U = rho (K + rho I)^-1 (Z - W) [- (K + rho I)^-1 1 b'],    V = r U + (1 - r) Z,
  *   z_i = argmin g_i(z) + rho/2 |z - (v_i + w_i)|^2,           W = V + W - Z.
  *
- * One Cholesky factor serves all columns and iterations, however ill-conditioned K is and whatever scale
- * the g_i have: the number of iterations depends on them a little, and on n and k hardly. Z is feasible;
- * U, whose scores K U [+ 1 b'] = rho (Z - W - U) are there for nothing, is near the primal optimum. */
+ * One Cholesky factor serves all columns and iterations, however ill-conditioned K is and whatever
+ * scale the g_i have: the number of iterations depends on them a little, and on n and k hardly. Z
+ * is feasible; U, whose scores K U [+ 1 b'] = rho (Z - W - U) are there for nothing, is near the
+ * primal optimum. */
 #ifndef SOLVERS_METHODS_SPLITTING_H
 #define SOLVERS_METHODS_SPLITTING_H
 
@@ -25,7 +27,8 @@ struct splitting_problem {
     bool free_bias; /* columns of U add up to 0, for which b is the multiplier */
     struct threads *threads;
     void *context;
-    /* z (k), that of row i before, becomes argmin g_i(z) + rho/2 |z - c|^2; c (k). Any rows at once. */
+    /* z (k), that of row i before, becomes argmin g_i(z) + rho/2 |z - c|^2; c (k). Any rows at
+     * once. */
     void (*step)(void *context, size_t i, size_t worker, double rho, const double *c, double *z);
 };
 
@@ -34,23 +37,24 @@ struct splitting {
     double rho;
     double *K;             /* (n, n) K in the upper half, without its diagonal; below a factor */
     double *diagonal;      /* (n) of K */
-    double *U, *Z, *W, *S; /* (n, k); S: the scores of U, with b */
+    double *U, *Z, *W, *S; /* (n, k), one behind the other; S: the scores of U, with b */
     double *bias;          /* (k) b, or 0 */
     double *spread;        /* (n) (K + rho I)^-1 1, with a free bias; */
     double spread_sum;     /* the sum of it */
     double *before;        /* (workers, k) */
     struct splitting_residuals *parts; /* of tasks */
     unsigned since, wait; /* iterations since rho was looked at, and those to the next time */
+    size_t factored;      /* since rho was changed */
 };
 
-/* Room for a matrix K, for the caller to fill: K (n, n) in its upper half, and its diagonal. Z and W are 0.
- * The caller ends with splitting_free. */
+/* Room for a matrix K, for the caller to fill: K (n, n) in its upper half, and its diagonal. Z and
+ * W are 0. The caller ends with splitting_free. */
 int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
                      struct error *err);
 void splitting_free(struct splitting *splitting);
 
-/* From Z, the caller's, and scores S (n, k) of it: rho by their ratio, W what the scores ask for. -1
- * where K + rho I has no factor (no error is set): K is not positive semidefinite. */
+/* From Z, the caller's, and scores S (n, k) of it: rho by their ratio, W what the scores ask for.
+ * -1 where K + rho I has no factor (no error is set): K is not positive semidefinite. */
 int splitting_start(struct splitting *splitting, const double *scores);
 
 /* One iteration, and where U and Z tell that rho is out, another rho. -1 as above. */

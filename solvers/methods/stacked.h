@@ -1,7 +1,8 @@
-/* Least-squares systems A'A x = r, by the rows of A: where rows differ in size by many orders, A'A has
- * lost the small ones in rounding, and its Cholesky factor is not theirs. Householder's method with
- * columns by size and rows in descending order keeps each row to the precision of its own (Cox & Higham,
- * "Stability of Householder QR factorization for weighted least squares problems", 1998). */
+/* Least-squares systems A'A x = r, by the rows of A: where rows differ in size by many orders,
+ * A'A has lost the small ones in rounding, and its Cholesky factor is not theirs. Householder's
+ * method with columns by size and rows in descending order keeps each row to the precision of
+ * its own (Cox & Higham, "Stability of Householder QR factorization for weighted least squares
+ * problems", 1998). */
 #ifndef SOLVERS_METHODS_STACKED_H
 #define SOLVERS_METHODS_STACKED_H
 

@@ -1,4 +1,5 @@
-/* What a method that finishes fits hands over: a primal and a dual point, each the best it has found. */
+/* What a method that finishes fits hands over: a primal and a dual point, each the best it has
+ * found. */
 #ifndef SOLVERS_ML_FIT_H
 #define SOLVERS_ML_FIT_H
 

@@ -242,8 +242,9 @@ static double gain_of(const struct ml_split *split, double *conjugate) {
     return gain;
 }
 
-/* Takes Z's best multiple, of K Z, if it is the better dual point. Where its sums over rows are not 0, of
- * a free bias, that counts with the bias at hand: the true bound is told by the certificate. */
+/* Takes Z's best multiple, of K Z, if it is the better dual point. Where its sums over rows are
+ * not 0, of a free bias, that counts with the bias at hand: the true bound is told by the
+ * certificate. */
 static void offer_dual(struct ml_split *split, double norm, double unbalanced) {
     const struct splitting *splitting = &split->splitting;
     double conjugate, gain = gain_of(split, &conjugate) - unbalanced;

@@ -1,5 +1,5 @@
-/* Operator splitting (solvers/methods/splitting.h) on the multi-label dual, whose rows have an exact step:
- * what finishes fits whose rows times labels are too many for the interior point. */
+/* Operator splitting (solvers/methods/splitting.h) on the multi-label dual, whose rows have an
+ * exact step: what finishes fits whose rows times labels are too many for the interior point. */
 #ifndef SOLVERS_ML_SPLIT_H
 #define SOLVERS_ML_SPLIT_H
 
@@ -11,8 +11,9 @@
 
 #include <stdbool.h>
 
-/* What a fit takes, in operations of plain loops; INFINITY where it is not possible: a kernel that is not
- * positive semidefinite, rows that are spread, a matrix of more than half of the memory for the kernel's. */
+/* What a fit takes, in operations of plain loops; INFINITY where it is not possible: a kernel that
+ * is not positive semidefinite, rows that are spread, a matrix of more than half of the memory for
+ * the kernel's. */
 double ml_split_work(const struct problem *problem, const struct ml_rows *rows);
 
 /* Where it starts: betas and their scores (rows->n, width), without what a bias adds. */
@@ -21,9 +22,9 @@ struct ml_split_start {
     size_t width;
 };
 
-/* constant: added to K, the square of the constant feature's value; free_bias: one that the norm does not
- * count, and then constant is 0. *split is NULL where K shows to be not positive semidefinite. Borrows
- * problem and rows. The caller ends with ml_split_free. */
+/* constant: added to K, the square of the constant feature's value; free_bias: one that the norm
+ * does not count, and then constant is 0. *split is NULL where K shows to be not positive
+ * semidefinite. Borrows problem and rows. The caller ends with ml_split_free. */
 struct ml_split;
 int ml_split_create(struct ml_split **split, const struct problem *problem,
                     const struct ml_rows *rows, enum ml_loss loss, double cost, double constant,

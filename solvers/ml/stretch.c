@@ -1,5 +1,5 @@
-/* Primal points that are a little longer: where C is large, margins that rounding leaves short of 1 cost
- * more than weights do. */
+/* Primal points that are a little longer: where C is large, margins that rounding leaves short of 1
+ * cost more than weights do. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/ml/private.h"
@@ -67,8 +67,8 @@ static void multiply(const struct ml *ml, double t, double bias_t, struct ml_poi
 }
 
 /* Multiplies the point by the best factor: where C is large, margins that rounding has left an ulp
- * short of 1 cost more than weights that are longer by that much. That is 0 where the free bias alone
- * is as good. */
+ * short of 1 cost more than weights that are longer by that much. That is 0 where the free bias
+ * alone is as good. */
 static void scale_point(const struct ml *ml, const struct ml_parameters *parameters,
                         struct ml_point *point) {
     size_t q = ml->rows.q;
@@ -97,15 +97,15 @@ static void take_multiple(const struct ml *ml, const double *from, double t,
     multiply(ml, t, t, point);
 }
 
-/* Weights, bias and scores, one behind the other, to make multiples of: scores are not rounded time and
- * again. */
+/* Weights, bias and scores, one behind the other, to make multiples of: scores are not rounded time
+ * and again. */
 struct original {
     double *from;
     double length; /* of the point now */
 };
 
-/* Makes the point so long, if that lowers its primal; *helps is whether it does. What longer weights cost
- * is paid for rounding. */
+/* Makes the point so long, if that lowers its primal; *helps is whether it does. What longer
+ * weights cost is paid for rounding. */
 static int try_length(struct ml *ml, const struct ml_parameters *parameters,
                       struct original *original, double length, struct ml_point *point, bool *helps,
                       struct error *err) {
@@ -169,8 +169,8 @@ static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct
     return status;
 }
 
-/* How far each label's scores may rise where it is not relevant, or fall (falls) where it is, until a pair
- * comes to the margin: at most, INFINITY where none can. All ranks. */
+/* How far each label's scores may rise where it is not relevant, or fall (falls) where it is, until
+ * a pair comes to the margin: at most, INFINITY where none can. All ranks. */
 static void find_room(const struct ml *ml, const struct ml_point *point, bool falls, double *room) {
     size_t q = ml->rows.q;
     double *s = ml->bcd.s;
@@ -202,9 +202,9 @@ static void find_room(const struct ml *ml, const struct ml_point *point, bool fa
     }
 }
 
-/* Brings a free bias together where the loss leaves it free: an interior point may find it at millions,
- * which scores round to. Labels rise, or fall, to no less than another margin's width from where a pair
- * would have a loss. */
+/* Brings a free bias together where the loss leaves it free: an interior point may find it at
+ * millions, which scores round to. Labels rise, or fall, to no less than another margin's width
+ * from where a pair would have a loss. */
 static int settle_bias(const struct ml *ml, struct ml_point *point, struct error *err) {
     enum { PASSES = 3 };
     size_t q = ml->rows.q;
