@@ -6,6 +6,7 @@
 
 void fit_free(struct fit *fit) {
     free(fit->weights);
+    free(fit->scores);
     free(fit->dual_weights);
     free(fit->dual_scores);
     free(fit->alpha);
@@ -16,6 +17,7 @@ void fit_free(struct fit *fit) {
 void fit_join(struct fit *fit, struct fit *other) {
     if (other->primal < fit->primal) {
         array_swap(&fit->weights, &other->weights);
+        array_swap(&fit->scores, &other->scores);
         fit->primal = other->primal;
     }
     if (other->dual > fit->dual) {

@@ -11,6 +11,7 @@
 /* A primal and a dual point, and what the solver believes of them from running sums. */
 struct fit {
     double *weights;      /* (dimension) of the primal point */
+    double *scores;       /* (n) the map's exact scores of weights; NULL: not at hand */
     double *dual_weights; /* (dimension) of the dual point: -A' g, its part of D is -1/2 |.|^2 */
     double dual_offset;   /* the other part of D */
     double

@@ -337,13 +337,15 @@ static int make_dual(const struct top_certifier *certifier, const struct loss *l
 
 /* ---- both bounds ---- */
 
+/* scores (n) are those of the weights, by the plain map; NULL: not at hand. */
 static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
-                       const double *weights, const struct dual *dual, double nothing,
-                       struct certificate *certificate, struct error *err) {
+                       const double *weights, const double *scores, const struct dual *dual,
+                       double nothing, struct certificate *certificate, struct error *err) {
     const double bias = top_certifier_bias(certifier, weights);
     const double dual_bias = top_certifier_bias(certifier, dual->weights);
     const bool constant = certifier->constant > 0;
-    const struct certify_function f = {.weights = weights, .bias = constant ? &bias : NULL};
+    const struct certify_function f = {
+        .weights = weights, .bias = constant ? &bias : NULL, .exact = scores};
     const struct certify_function g = {
         .weights = dual->weights, .error = dual->error, .bias = constant ? &dual_bias : NULL};
     const struct certify_family family = {.context = loss,
@@ -383,7 +385,7 @@ static int stretch(const struct top_certifier *certifier, struct loss *loss,
         for (size_t j = 0; j < d; j++) {
             trial[j] = length * weights[j];
         }
-        status = find_bounds(certifier, loss, trial, dual, nothing, &found, err);
+        status = find_bounds(certifier, loss, trial, NULL, dual, nothing, &found, err);
         if (status == 0 && found.primal < certificate->primal) {
             *certificate = found;
             *threshold = loss->threshold;
@@ -412,7 +414,8 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
     }
     if (status == 0) {
         double nothing = primal_of_nothing(&loss, s);
-        status = find_bounds(certifier, &loss, fit->weights, &dual, nothing, certificate, err);
+        status = find_bounds(certifier, &loss, fit->weights, fit->scores, &dual, nothing,
+                             certificate, err);
         *threshold = loss.threshold;
         if (status == 0 && certificate->certified && certificate->gap > epsilon) {
             status = stretch(certifier, &loss, &dual, nothing, fit->weights, certificate, threshold,

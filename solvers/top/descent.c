@@ -5,7 +5,6 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "solvers/methods/pace.h"
 #include "solvers/methods/rounds.h"
 
 #include <float.h>
@@ -32,13 +31,21 @@ struct variable {
     double limit; /* the cap of alpha or, if squared, 1 / (2 C_i); 0: the row is in neither sum */
     float sign;   /* 1: a positive, -1: in J, 0: neither */
     bool resting; /* is to be left out */
+    uint8_t rests, wait; /* visits in a row at which it was at rest; sweeps that pass it over */
 };
 
-/* How far a step goes of the way to the best alpha of its row alone: below 2 the dual still rises. To 1e-3
- * and 1e-5, hinge and squared, C = .1 to 10, on 20 newsgroups in two classes and on 60,000 x 50,000 generated
- * rows, 1.2 takes up to a quarter less sweeps than 1 where these are more than 12 (once a tenth more, 1484 for
- * 1346), and as many or one or two more where they are few; 1.4 saves up to a third, and takes up to 4 more. */
+/* How far a step goes of the way to the best alpha of its row alone: below 2 the dual still rises. Not in the
+ * first sweep from w = 0, whose first rows go too far already. */
 static const double FARTHER = 1.2;
+
+/* Sweeps that pass over a row which was at rest at its bound once, and more than once in a row: most stay
+ * there, and to see that costs half a visit. */
+enum { WAIT_ONCE = 1, WAIT_LONG = 3 };
+
+/* What is expected of the gap (struct top_descent, open), and how often it is looked at whatever that is:
+ * after so many sweeps, or this part of those so far. */
+enum { SWEEPS_UNSEEN = 6, PART_UNSEEN = 16 };
+static const double FIRST_SHARE = 0.25;
 
 /* Gaps above that times the one that is wanted are not for a multiple of w to close. */
 static const double NEAR = 10;
@@ -52,14 +59,21 @@ struct top_descent {
     struct variable *variable; /* (n) */
     double *w;                 /* (dimension) the constant feature's last */
     double *s, *work;          /* (n), (2 n) */
-    uint32_t *order;           /* (n) the rows in use first */
-    size_t active;
+    uint32_t *order;           /* (n) the rows in use first, of these the ones that are due */
+    size_t active, due;
     double high, low;          /* slopes beyond which a row at 0, or at its cap, is left out */
     double most, least, moved; /* of this sweep: slopes that are no rest, and the largest way */
+    bool whole;                /* it came to all rows, on all ranks */
+    double farther;            /* FARTHER, or 1 */
+
+    /* What this sweep found open: the sum over rows, when they were visited, of C loss - alpha + alpha y f +
+     * h alpha^2 / 2, which over all rows for one w is primal - dual. Of w before the sweep and after it, in a
+     * way; so the gap after it is a share of that, the smaller the faster these fall. */
+    double open;
     struct random random;
 
     struct rounds rounds; /* of a problem whose rows are spread: */
-    double *start, *step; /* (dimension) w where the round began; (dimension + 2) */
+    double *start, *step; /* (dimension) w where the round began; (dimension + 3) */
     double *before;       /* (n) alpha there */
 };
 
@@ -141,12 +155,22 @@ static inline void fetch_ahead(const struct top_descent *descent, size_t t, size
 
 /* ---- sweeps ---- */
 
+/* primal - dual, as far as a row makes it. */
+static double open_at(double alpha, double slope, double cap, double h) {
+    if (h > 0) { /* C (1 - m)^2 = (slope + h alpha)^2 / 2h, where that is above 0 */
+        double u = slope + h * alpha;
+        return u > 0 ? slope * slope / (2 * h) : alpha * (0.5 * h * alpha - u);
+    }
+    return slope > 0 ? (cap - alpha) * slope : -alpha * slope;
+}
+
 /* The best alpha of each of the rows order[first..end), one after the other. */
 static void visit(struct top_descent *descent, size_t first, size_t end, double factor) {
     const struct data *data = descent->problem->data;
     const bool square = descent->risk->square;
     double constant = descent->problem->constant, *w = descent->w;
     double most = descent->most, least = descent->least, moved = descent->moved;
+    double open = descent->open, farther = descent->farther;
     for (size_t t = first; t < end; t++) {
         size_t i = descent->order[t];
         struct row row = get_row(data, i);
@@ -160,11 +184,15 @@ static void visit(struct top_descent *descent, size_t first, size_t end, double 
         bool rests = alpha <= 0 ? slope <= 0 : alpha >= cap && slope >= 0;
         if (rests) {
             variable->resting = alpha <= 0 ? slope < descent->low : slope > descent->high;
+            variable->wait = variable->rests ? WAIT_LONG : WAIT_ONCE;
+            variable->rests = 1;
             continue;
         }
+        variable->rests = 0;
+        open += open_at(alpha, slope, cap, h);
         most = slope > most ? slope : most;
         least = slope < least ? slope : least;
-        double to = curvature > 0 ? alpha + FARTHER * slope / curvature : slope > 0 ? cap : 0;
+        double to = curvature > 0 ? alpha + farther * slope / curvature : slope > 0 ? cap : 0;
         to = to > 0 ? to : 0;
         to = to < cap ? to : cap;
         double change = to - alpha;
@@ -181,6 +209,7 @@ static void visit(struct top_descent *descent, size_t first, size_t end, double 
     descent->most = most;
     descent->least = least;
     descent->moved = moved;
+    descent->open = open;
 }
 
 /* Joins what the visits of this round did on all ranks, as far as is best. */
@@ -199,7 +228,8 @@ static void join(struct top_descent *descent, size_t first, size_t end) {
     }
     step[d] = gained;
     step[d + 1] = curvature;
-    cluster_sum(descent->map->cluster, step, d + 2);
+    step[d + 2] = descent->open;
+    cluster_sum(descent->map->cluster, step, d + 3);
     double theta = rounds_go(&descent->rounds, step[d] - array_dot(step, descent->start, d),
                              step[d + 1] + array_dot(step, step, d));
     for (size_t k = 0; k < d; k++) {
@@ -219,6 +249,7 @@ static void take_all(struct top_descent *descent) {
     descent->active = 0;
     for (size_t i = 0; i < descent->n; i++) {
         descent->variable[i].resting = false;
+        descent->variable[i].wait = 0;
         if (descent->variable[i].limit > 0) {
             descent->order[descent->active++] = (uint32_t)i;
         }
@@ -239,23 +270,41 @@ static void leave_out(struct top_descent *descent) {
     descent->low = descent->least < 0 ? descent->least : -INFINITY;
 }
 
-/* A sweep over the rows in use, or `repeats` of them; ends early when time is up. */
+/* The rows that are due come first in the order. */
+static void find_due(struct top_descent *descent) {
+    descent->due = 0;
+    for (size_t t = 0; t < descent->active; t++) {
+        uint32_t i = descent->order[t];
+        if (descent->variable[i].wait > 0) {
+            descent->variable[i].wait--;
+        } else {
+            descent->order[t] = descent->order[descent->due];
+            descent->order[descent->due++] = i;
+        }
+    }
+}
+
+/* A sweep over the rows in use that are due, or `repeats` of them; ends early when time is up. */
 static void sweep(struct top_descent *descent, const struct monitor *monitor) {
     struct cluster *cluster = descent->map->cluster;
     const struct rounds *rounds = &descent->rounds;
-    double unwatched = 0;
-    random_shuffle(&descent->random, descent->order, descent->active);
+    double unwatched = 0, open = 0;
+    bool all = descent->high == INFINITY && descent->low == -INFINITY;
+    find_due(descent);
+    random_shuffle(&descent->random, descent->order, descent->due);
     for (size_t part = 0; part < rounds->parts; part++) {
-        size_t first, end = rounds_part(rounds, descent->active, part, &first);
+        size_t first, end = rounds_part(rounds, descent->due, part, &first);
         for (size_t repeat = 0; repeat < rounds->repeats; repeat++) {
             descent->most = part + repeat > 0 ? descent->most : -INFINITY;
             descent->least = part + repeat > 0 ? descent->least : INFINITY;
             descent->moved = part + repeat > 0 ? descent->moved : 0;
+            descent->open = 0;
             visit(descent, first, end, cluster ? rounds->factor : 1);
         }
         if (cluster) {
             join(descent, first, end);
         }
+        open += cluster ? descent->step[descent->dimension + 2] : descent->open;
         unwatched += rounds->work;
         if (unwatched > UNWATCHED) {
             unwatched = 0;
@@ -264,11 +313,14 @@ static void sweep(struct top_descent *descent, const struct monitor *monitor) {
             }
         }
     }
-    double ends[] = {descent->most, -descent->least, descent->moved};
-    cluster_max(cluster, ends, 3);
+    double ends[] = {descent->most, -descent->least, descent->moved,
+                     descent->due < descent->active};
+    cluster_max(cluster, ends, 4);
     descent->most = ends[0];
     descent->least = -ends[1];
     descent->moved = ends[2];
+    descent->whole = all && ends[3] == 0;
+    descent->open = open;
     leave_out(descent);
 }
 
@@ -288,6 +340,7 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
         descent->s[i] = (double)variable->sign * variable->alpha;
     }
     descent->cost = cost;
+    descent->farther = factor > 0 ? FARTHER : 1;
     take_all(descent);
     int status = 0;
     if (factor > 0) {
@@ -306,18 +359,24 @@ static void seek_multiple(struct top_descent *descent, struct fit *fit, double *
                                   TOP_MULTIPLE_ABOUT, descent->work, &fit->primal);
 }
 
+/* The dual of the point, whose |w|^2 is norm. */
+static double find_dual(const struct top_descent *descent, double norm) {
+    double linear = 0;
+    for (size_t i = 0; i < descent->n; i++) {
+        double alpha = descent->variable[i].alpha;
+        double h = curvature_of(descent->variable + i, descent->risk->square);
+        linear += alpha - 0.5 * h * alpha * alpha;
+    }
+    return cluster_total(descent->map->cluster, linear) - 0.5 * norm;
+}
+
 /* Both bounds of the point; *multiple: that of w which has the primal, 1 unless another may be what is
  * missing to the gap epsilon, and was sought. */
 static int find_bounds(struct top_descent *descent, double epsilon, struct fit *fit,
                        double *multiple, struct error *err) {
     const struct score_map *map = descent->map;
-    const bool square = descent->risk->square;
-    double norm = array_dot(descent->w, descent->w, descent->dimension), linear = 0, offset;
-    for (size_t i = 0; i < descent->n; i++) {
-        double alpha = descent->variable[i].alpha;
-        linear += alpha - 0.5 * curvature_of(descent->variable + i, square) * alpha * alpha;
-    }
-    fit->dual = cluster_total(map->cluster, linear) - 0.5 * norm;
+    double norm = array_dot(descent->w, descent->w, descent->dimension), offset;
+    fit->dual = find_dual(descent, norm);
     if (norm == 0) { /* as at the start, or as good as */
         memset(descent->s, 0, descent->n * sizeof *descent->s);
     } else if (map->scores(map, descent->w, descent->s, err) < 0) {
@@ -333,13 +392,42 @@ static int find_bounds(struct top_descent *descent, double epsilon, struct fit *
     return 0;
 }
 
+/* When the gap is worth a look, which costs half a sweep. */
+struct outlook {
+    double open[2];  /* of the last two sweeps, the last one first; 0: none yet */
+    double expected; /* the gap, after the last sweep */
+    bool seen; /* it has been looked at since the start, and from there it falls as `open` does */
+    uint64_t next; /* iterations at which it is looked at in any case */
+};
+
+/* After a sweep: what the gap will be. */
+static void expect(struct outlook *outlook, const struct top_descent *descent) {
+    double norm = array_dot(descent->w, descent->w, descent->dimension), open = descent->open;
+    double *last = outlook->open, dual = find_dual(descent, norm);
+    double share = last[1] > 0   ? sqrt(open / last[1])
+                   : last[0] > 0 ? sqrt(open / last[0])
+                                 : FIRST_SHARE;
+    last[1] = last[0];
+    last[0] = open;
+    outlook->expected =
+        fmin(share, 1) * (outlook->seen ? outlook->expected : gap_relative(dual + open, dual));
+}
+
+/* After a look, which did not find the gap that is wanted. */
+static void look_on(struct outlook *outlook, double gap, uint64_t iterations) {
+    uint64_t part = iterations / PART_UNSEEN;
+    outlook->expected = gap;
+    outlook->seen = iterations > 0;
+    outlook->next = iterations + (part > SWEEPS_UNSEEN ? part : SWEEPS_UNSEEN);
+}
+
 static int run(struct top_descent *descent, double epsilon, const struct monitor *monitor,
                struct fit *fit, double *multiple, struct error *err) {
-    double violation = FIRST_VIOLATION, last = INFINITY;
-    uint64_t last_at = 0, next = 0;
+    struct outlook outlook = {.expected = INFINITY};
+    double violation = FIRST_VIOLATION;
     bool ended = false;
     for (;;) {
-        if (fit->iterations >= next || ended) {
+        if (fit->iterations >= outlook.next || ended || outlook.expected <= epsilon) {
             if (find_bounds(descent, epsilon, fit, multiple, err) < 0) {
                 return -1;
             }
@@ -365,20 +453,17 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
                                              : STOP_STUCK;
                 return 0;
             }
-            double gap = gap_relative(fit->primal, fit->dual);
-            next = fit->iterations +
-                   pace_wait(gap, last, fit->iterations - last_at, epsilon, fit->iterations);
-            last = gap;
-            last_at = fit->iterations;
+            look_on(&outlook, gap_relative(fit->primal, fit->dual), fit->iterations);
         }
-        bool all = descent->high == INFINITY && descent->low == -INFINITY;
         sweep(descent, monitor);
+        descent->farther = FARTHER;
         fit->iterations += descent->rounds.repeats;
+        expect(&outlook, descent);
         if (monitor_late(monitor)) {
-            next = fit->iterations;
+            outlook.next = fit->iterations;
         }
         if (!(descent->most - descent->least > violation)) {
-            ended = all && descent->moved == 0;
+            ended = descent->whole && descent->moved == 0;
             violation *= NEXT_VIOLATION;
             take_all(descent);
         }
@@ -396,6 +481,13 @@ static int copy_fit(const struct top_descent *descent, double multiple, struct f
     }
     for (size_t k = 0; k < d; k++) {
         fit->weights[k] = multiple * descent->w[k];
+    }
+    if (multiple == 1 && descent->problem->constant == 0) {
+        fit->scores = memory_array(n, sizeof(double), "scores", err);
+        if (!fit->scores) {
+            return -1;
+        }
+        memcpy(fit->scores, descent->s, n * sizeof *descent->s);
     }
     for (size_t i = 0; i < n; i++) {
         const struct variable *variable = descent->variable + i;
@@ -434,7 +526,7 @@ static int allocate(struct top_descent *descent, struct error *err) {
     descent->order = memory_array(n, sizeof *descent->order, "an order", err);
     descent->w = memory_zeros(d, sizeof(double), "weights", err);
     descent->start = memory_zeros(d, sizeof(double), "weights", err);
-    descent->step = memory_zeros(d + 2, sizeof(double), "weights", err);
+    descent->step = memory_zeros(d + 3, sizeof(double), "weights", err);
     return descent->variable && descent->before && descent->s && descent->work && descent->order &&
                    descent->w && descent->start && descent->step
                ? 0
@@ -442,8 +534,8 @@ static int allocate(struct top_descent *descent, struct error *err) {
 }
 
 int top_descent_create(struct top_descent **descent, const struct problem *problem,
-                       const struct score_map *map, struct top_risk *risk, uint64_t seed,
-                       struct error *err) {
+                       const struct score_map *map, struct top_risk *risk, const double *length,
+                       uint64_t seed, struct error *err) {
     struct top_descent *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -458,12 +550,7 @@ int top_descent_create(struct top_descent **descent, const struct problem *probl
         return -1;
     }
     for (size_t i = 0; i < made->n; i++) {
-        struct row row = get_row(problem->data, i);
-        double q = problem->constant * problem->constant;
-        for (size_t t = 0; t < row.n; t++) {
-            q += (double)row.value[t] * (double)row.value[t];
-        }
-        made->variable[i].q = q;
+        made->variable[i].q = length[i] * length[i];
         made->variable[i].sign = risk->cost[i] > 0 ? 1 : risk->mass[i] > 0 ? -1 : 0;
     }
     random_start(&made->random, seed, RANDOM_STREAM);

@@ -20,11 +20,11 @@
 struct top_descent;
 
 /* Prepares a linear problem (map->primal) and a risk without threshold (TOP_NONE), in which a row is
- * a positive or in J, not both. Borrows all three. The order of rows is by the seed. All ranks; the
- * caller ends with top_descent_free. */
+ * a positive or in J, not both. Borrows all three; length (n) has |x| of the rows, the constant feature
+ * with them, about. The order of rows is by the seed. All ranks; the caller ends with top_descent_free. */
 int top_descent_create(struct top_descent **descent, const struct problem *problem,
-                       const struct score_map *map, struct top_risk *risk, uint64_t seed,
-                       struct error *err);
+                       const struct score_map *map, struct top_risk *risk, const double *length,
+                       uint64_t seed, struct error *err);
 void top_descent_free(struct top_descent *descent);
 
 /* Solves min 1/2 |w|^2 + cost risk to the relative gap epsilon, from the last solution if there is one;

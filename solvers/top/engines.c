@@ -76,8 +76,9 @@ static int run_cd(struct top_engines *engines, const struct top_parameters *para
         return top_cd_solve(engines->problem, engines->map, &engines->risk, parameters->cost,
                             epsilon, parameters->seed, monitor, fit, err);
     }
-    if (!engines->descent && top_descent_create(&engines->descent, engines->problem, engines->map,
-                                                &engines->risk, parameters->seed, err) < 0) {
+    if (!engines->descent &&
+        top_descent_create(&engines->descent, engines->problem, engines->map, &engines->risk,
+                           engines->length, parameters->seed, err) < 0) {
         return -1;
     }
     return top_descent_solve(engines->descent, parameters->cost, epsilon, monitor, fit, err);

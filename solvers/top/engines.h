@@ -25,7 +25,8 @@
 struct top_engines {
     const struct problem *problem;
     const struct score_map *map;
-    double values; /* of the linear kernel: those of all rows, of all ranks */
+    double values;        /* of the linear kernel: those of all rows, of all ranks */
+    const double *length; /* (n) sqrt(k(x, x)) of the rows, at least, and little more */
     struct top_risk risk;
     /* made at first use */
     struct risk table;

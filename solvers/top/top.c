@@ -236,6 +236,7 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
     engines->values = cluster_total(top->map.cluster, values);
     engines->problem = &top->own;
     engines->map = &top->map;
+    engines->length = certify_reach(top->certifier.certify);
     return 0;
 }
 
