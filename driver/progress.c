@@ -230,5 +230,9 @@ void watch_close(struct watch *watch) {
 }
 
 struct monitor watch_monitor(struct watch *watch) {
-    return (struct monitor){.context = watch, .check = check, .late = late, .left = left};
+    return (struct monitor){.context = watch,
+                            .check = check,
+                            .late = late,
+                            .left = left,
+                            .most = watch->most_iterations};
 }

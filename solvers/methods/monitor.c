@@ -23,7 +23,12 @@ struct monitor monitor_after(struct monitor_run *run, const struct monitor *behi
                              uint64_t most) {
     *run = (struct monitor_run){
         .behind = behind, .before = before, .most = most, .primal = INFINITY, .dual = -INFINITY};
-    return (struct monitor){.context = run, .check = run_check, .late = run_late, .left = run_left};
+    uint64_t left = behind && behind->most > before ? behind->most - before : 0;
+    return (struct monitor){.context = run,
+                            .check = run_check,
+                            .late = run_late,
+                            .left = run_left,
+                            .most = most == 0 || (left > 0 && left < most) ? left : most};
 }
 
 struct monitor monitor_inner(const struct monitor *behind) {
@@ -52,8 +57,11 @@ static double early_left(void *context) {
 struct monitor monitor_end_early(struct monitor_early *early, const struct monitor *behind,
                                  double seconds) {
     *early = (struct monitor_early){.behind = behind, .seconds = seconds};
-    return (struct monitor){
-        .context = early, .check = early_check, .late = early_late, .left = early_left};
+    return (struct monitor){.context = early,
+                            .check = early_check,
+                            .late = early_late,
+                            .left = early_left,
+                            .most = behind ? behind->most : 0};
 }
 
 static enum stop_reason shared_check(void *context, uint64_t iteration, double primal,

@@ -44,7 +44,7 @@ enum { WAIT_ONCE = 1, WAIT_LONG = 3 };
 
 /* What is expected of the gap (struct top_descent, open), and how often it is looked at whatever that is:
  * after so many sweeps, or this part of those so far. */
-enum { SWEEPS_UNSEEN = 6, PART_UNSEEN = 16 };
+enum { SWEEPS_UNSEEN = 10, PART_UNSEEN = 16 };
 static const double FIRST_SHARE = 0.25;
 
 /* Gaps above that times the one that is wanted are not for a multiple of w to close. */
@@ -336,7 +336,9 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
         variable->limit = C <= 0 ? 0 : risk->square ? fmax(1 / (2 * C), DBL_TRUE_MIN) : C;
         double cap = C > 0 ? cap_of(variable, risk->square) : 0;
         variable->alpha = fmin(factor * variable->alpha, cap);
-        descent->before[i] = variable->alpha;
+        if (descent->before) {
+            descent->before[i] = variable->alpha;
+        }
         descent->s[i] = (double)variable->sign * variable->alpha;
     }
     descent->cost = cost;
@@ -348,7 +350,9 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
     } else {
         memset(descent->w, 0, descent->dimension * sizeof *descent->w);
     }
-    memcpy(descent->start, descent->w, descent->dimension * sizeof *descent->w);
+    if (descent->start) {
+        memcpy(descent->start, descent->w, descent->dimension * sizeof *descent->w);
+    }
     return status;
 }
 
@@ -414,11 +418,13 @@ static void expect(struct outlook *outlook, const struct top_descent *descent) {
 }
 
 /* After a look, which did not find the gap that is wanted. */
-static void look_on(struct outlook *outlook, double gap, uint64_t iterations) {
-    uint64_t part = iterations / PART_UNSEEN;
+static void look_on(struct outlook *outlook, double gap, uint64_t iterations,
+                    const struct monitor *monitor) {
+    uint64_t part = iterations / PART_UNSEEN, most = monitor ? monitor->most : 0;
     outlook->expected = gap;
     outlook->seen = iterations > 0;
     outlook->next = iterations + (part > SWEEPS_UNSEEN ? part : SWEEPS_UNSEEN);
+    outlook->next = most > iterations && most < outlook->next ? most : outlook->next;
 }
 
 static int run(struct top_descent *descent, double epsilon, const struct monitor *monitor,
@@ -453,7 +459,7 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
                                              : STOP_STUCK;
                 return 0;
             }
-            look_on(&outlook, gap_relative(fit->primal, fit->dual), fit->iterations);
+            look_on(&outlook, gap_relative(fit->primal, fit->dual), fit->iterations, monitor);
         }
         sweep(descent, monitor);
         descent->farther = FARTHER;
@@ -520,17 +526,20 @@ int top_descent_solve(struct top_descent *descent, double cost, double epsilon,
 static int allocate(struct top_descent *descent, struct error *err) {
     size_t n = descent->n, d = descent->dimension;
     descent->variable = memory_zeros(n, sizeof *descent->variable, "the dual point", err);
-    descent->before = memory_zeros(n, sizeof *descent->before, "the dual point", err);
     descent->s = memory_array(n, sizeof *descent->s, "scores", err);
     descent->work = memory_array(n, 2 * sizeof(double), "scores", err);
     descent->order = memory_array(n, sizeof *descent->order, "an order", err);
     descent->w = memory_zeros(d, sizeof(double), "weights", err);
+    if (!descent->variable || !descent->s || !descent->work || !descent->order || !descent->w) {
+        return -1;
+    }
+    if (!descent->map->cluster) {
+        return 0;
+    }
+    descent->before = memory_zeros(n, sizeof *descent->before, "the dual point", err);
     descent->start = memory_zeros(d, sizeof(double), "weights", err);
     descent->step = memory_zeros(d + 3, sizeof(double), "weights", err);
-    return descent->variable && descent->before && descent->s && descent->work && descent->order &&
-                   descent->w && descent->start && descent->step
-               ? 0
-               : -1;
+    return descent->before && descent->start && descent->step ? 0 : -1;
 }
 
 int top_descent_create(struct top_descent **descent, const struct problem *problem,

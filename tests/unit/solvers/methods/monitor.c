@@ -77,6 +77,16 @@ int main(void) {
     witness.answer = STOP_TIME;
     CHECK(monitor_check(&after, 8, 3, 2) == STOP_TIME && run.said == STOP_TIME, "another reason");
 
+    /* which limit of iterations comes first, as the run counts them */
+    const uint64_t most[][4] = {{0, 0, 0, 0},  {0, 8, 5, 8},    {20, 0, 5, 15},
+                                {20, 8, 5, 8}, {20, 18, 5, 15}, {20, 8, 20, 8}};
+    for (size_t k = 0; k < sizeof most / sizeof most[0]; k++) {
+        const struct monitor limited = {.context = &witness, .most = most[k][0]};
+        after = monitor_after(&run, &limited, most[k][2], most[k][1]);
+        CHECK(after.most == most[k][3], "limit %zu: %d", k, (int)after.most);
+        CHECK(monitor_after(&run, NULL, most[k][2], most[k][1]).most == most[k][1], "limit %zu", k);
+    }
+
     /* a part of an iteration is told to stop by time alone, and shows nothing */
     struct monitor inner = monitor_inner(&behind);
     uint64_t checks = witness.checks;
