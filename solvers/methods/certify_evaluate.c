@@ -267,14 +267,10 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
     for (size_t i = 0; i < n; i++) {
         double reach =
             of_f->reach ? of_f->reach[first + i] : certify->reach[first + i] * of_f->largest;
-        double largest = 0;
         for (size_t c = 0; add && c < k; c++) {
             s[i * k + c] += f->bias[c];
         }
-        for (size_t c = 0; c < k; c++) {
-            double size = fabs(s[i * k + c]);
-            largest = size > largest ? size : largest; /* fmax would be a call */
-        }
+        double largest = largest_of(s + i * k, k);
         error[i] = of_f->factor * reach;
         error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
         error[i] += 6 * CERTIFY_UNIT * (largest + most_bias);
