@@ -54,6 +54,7 @@ struct measures {
     size_t n_options;
     const struct measure_row *table; /* the first row is the one that --select has as default */
     size_t n_table;
+    const char *left_out; /* said where there is nothing to measure; may be NULL */
 
     /* model has its header, its body may be missing. */
     int (*create)(void **state, const struct options *options, const struct model *model,

@@ -392,8 +392,11 @@ static int choose(const struct results *results, struct error *err) {
             sweep->best = i;
         }
     }
+    const char *left_out = results->crossval->family->measures->left_out;
     return isnan(best) ? error_set(err, ERROR_RUNTIME,
-                                   "the held-out rows have nothing to measure %s by", measure->name)
+                                   "the held-out rows have nothing to measure %s by%s%s%s",
+                                   measure->name, left_out ? " (" : "", left_out ? left_out : "",
+                                   left_out ? " are left out)" : "")
                        : 0;
 }
 

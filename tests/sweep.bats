@@ -82,7 +82,7 @@ END
     assert_not_equal "$(cell accuracy point 1 table)" ''
     run -1 --separate-stderr svm-rank-train -q -v 3 -c 1,2 --min-group 100 set.svm
     [[ "${lines[1]}" == $'1\trank\t1\thinge\tlinear\t1\tpair\t\t\t\t\t\t'* ]] || fail "${lines[1]}"
-    assert_equal "$stderr" 'svm-rank-train: the held-out rows have nothing to measure pairwise-accuracy by'
+    assert_equal "$stderr" 'svm-rank-train: the held-out rows have nothing to measure pairwise-accuracy by (queries of fewer rows than --min-group are left out)'
 }
 
 @test "sweep: rows come in the order of the grid, as soon as they are known" {
