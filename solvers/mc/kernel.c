@@ -214,8 +214,9 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
         if (!reached && !fit->reason && mc_is_rounding(&fit->certificate)) {
             fit->reason = STOP_ROUNDING;
         }
-        /* bounds of running sums that have crossed say that an aim is reached, whatever it is */
-        if (!reached && !fit->reason && kernel->primal <= kernel->dual) {
+        /* bounds of running sums that have crossed say that an aim is reached, whatever it is; those
+         * of exact ones may be of another multiple of W than was certified */
+        if (!reached && !fit->reason && kernel->primal <= kernel->dual && gap > best / 2) {
             fit->reason = kernel->exact ? STOP_ROUNDING : STOP_PRECISION;
         }
         if (reached || !fit->certificate.certified || (fit->reason && !helped)) {

@@ -216,7 +216,8 @@ static void add_negatives(struct task *task) {
 static void take_rows(struct task *task) {
     const struct trial *trial = task->trial;
     enum formulation f = formulation_of(task);
-    double weight[MAX_ROWS], positives = 0, total = 0, cost = trial_option(trial, COST);
+    double weight[MAX_ROWS], positives = 0, cost = trial_option(trial, COST);
+    real total = 0;
     for (size_t i = 0; i < trial->n; i++) {
         unsigned label = trial->label[i];
         weight[i] = trial->weighted[label] ? trial->label_weight[label] : 1;
@@ -241,9 +242,9 @@ static void take_rows(struct task *task) {
     }
     double tau = trial_option(trial, TAU), places = f == PUSH_K ? trial_option(trial, TOP_K) : 1;
     if (f == TAU_FPL || f == MEAN_K) {
-        places = fmax(1, rint(tau * total));
+        places = fmax(1, rint(tau * (double)total));
     }
-    places = fmin(places, f == PUSH ? 1 : total);
+    places = fmin(places, f == PUSH ? 1 : (double)total);
     task->budget = tau * total;
     task->theta = trial_option(trial, THETA);
     real caps = 0;
