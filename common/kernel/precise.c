@@ -37,10 +37,11 @@ static inline __attribute__((always_inline)) void add(struct running *r, lanes p
     r->sum = s;
 }
 
-static inline __attribute__((always_inline)) lanes load(const float *from) {
+/* A vector that is returned would have another ABI without AVX-512. */
+static inline __attribute__((always_inline)) void load(const float *from, lanes *to) {
     floats f;
     memcpy(&f, from, sizeof f);
-    return __builtin_convertvector(f, lanes);
+    *to = __builtin_convertvector(f, lanes);
 }
 
 /* What is summed up over the features of two rows. */
@@ -50,7 +51,9 @@ enum sum { PRODUCTS, MINIMA, SQUARES, ABSOLUTES };
 static inline __attribute__((always_inline)) void
 add_features(enum sum kind, const float *u_at, const float *v_at, struct running *r) {
     const lanes none = {0};
-    lanes u = load(u_at), v = load(v_at);
+    lanes u, v;
+    load(u_at, &u);
+    load(v_at, &v);
     if (kind == PRODUCTS) {
         add(r, u * v, none);
     } else if (kind == MINIMA) {
