@@ -5,6 +5,7 @@
 #include "solvers/methods/score_map.h"
 #include "solvers/methods/select.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,6 +374,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
     double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = start, best = start;
     double factor = 1.25;   /* to bracket the minimum: squared each time */
     double last = INFINITY; /* how far apart low and high were */
+    double root = start, root_value = INFINITY;
     *primal = INFINITY;
     for (int round = 0; round < rounds; round++) {
         for (size_t i = 0; i < risk->n; i++) {
@@ -380,6 +382,8 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
         }
         double value = 0.5 * x * x * norm + C * find_value(risk, scaled, g);
         double slope = x * norm + C * cluster_total(risk->cluster, array_dot(g, s, risk->n));
+        root = x;
+        root_value = value;
         if (!(value >= *primal)) {
             *primal = value;
             best = x;
@@ -403,6 +407,11 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
             last = high - low;
             x = low + fmin(fmax(part, 0.05), 0.95) * last;
         }
+    }
+    /* rounding of the values says little of where among equals they are lowest; slopes say it */
+    if (root_value <= *primal * (1 + 8 * DBL_EPSILON)) {
+        *primal = root_value;
+        return root;
     }
     return best;
 }
