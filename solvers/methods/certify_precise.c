@@ -28,28 +28,38 @@ static void take_coefficients(const struct certify *certify, size_t k, const str
     }
 }
 
-/* Adds the constant feature's part to all s (n, outputs). */
-static void add_constant(const struct certify *certify, size_t outputs, const struct dd *b,
-                         struct dd *s) {
+/* Adds the constant feature's part to the scores of a part: what is written as its bias, where there
+ * is one, for that is what the model adds. Returns a bound of what |f|^2 may then be off by. */
+static double add_constant(const struct certify *certify, size_t k, const struct part *part,
+                           const struct dd *b, struct dd *s) {
     struct dd square = dd_two_product(certify->constant, certify->constant);
     size_t n = certify->map->n;
-    for (size_t c = 0; certify->constant > 0 && c < outputs; c++) {
+    double off = 0;
+    for (size_t c = 0; certify->constant > 0 && c < k; c++) {
+        size_t at = part->first + c;
         struct dd sum = {0, 0};
         for (size_t i = 0; i < n; i++) {
-            sum = dd_add(sum, b[i * outputs + c]);
+            sum = dd_add(sum, b[i * part->stride + at]);
         }
-        sum = dd_multiply(sum, square);
+        struct dd added = dd_multiply(sum, square);
+        if (part->function->bias) {
+            struct dd written = {part->function->bias[c], 0};
+            struct dd apart = dd_add(written, dd_negative(added));
+            off += fabs(sum.hi) * fabs(apart.hi);
+            added = written;
+        }
         for (size_t i = 0; i < n; i++) {
-            s[i * outputs + c] = dd_add(s[i * outputs + c], sum);
+            s[i * part->stride + at] = dd_add(s[i * part->stride + at], added);
         }
     }
+    return off;
 }
 
-/* The scores and |f|^2 of a part, with what is left of their errors. `factor`: of a score, over the rows' reach
- * and the sum of sizes. */
+/* The scores and |f|^2 of a part, with what is left of their errors. `factor`: of a score, over the
+ * rows' reach and the sum of sizes; off: of |f|^2, besides. */
 static int take_scores(const struct certify *certify, size_t k, const struct part *part,
-                       double factor, const struct dd *s, bool keep, struct certify_evaluation *out,
-                       struct error *err) {
+                       double factor, double off, const struct dd *s, bool keep,
+                       struct certify_evaluation *out, struct error *err) {
     const double up = 1 + 0x1p-20;
     const double *b = part->function->weights;
     size_t n = certify->map->n;
@@ -77,8 +87,8 @@ static int take_scores(const struct certify *certify, size_t k, const struct par
         out->error[i] = up * (factor * certify->reach[i] * largest + KERNEL_PRECISE_LEAST * size);
     }
     out->norm = norm.hi;
-    out->summing =
-        up * (CERTIFY_UNIT * fabs(norm.hi) + 4 * ((double)n * (double)k + 2) * UNIT * magnitude);
+    out->summing = up * (CERTIFY_UNIT * fabs(norm.hi) +
+                         4 * ((double)n * (double)k + 2) * UNIT * magnitude + off);
     out->precise = true;
     out->biased = false;
     certify_set_rounding(certify, k, part->function, out);
@@ -129,18 +139,21 @@ int certify_precisely(const struct certify *certify, size_t k, const struct cert
     int status = *sharper ? gram_precise_scores(problem->gram, problem->rows, n, b, outputs, s,
                                                 problem->threads, err)
                           : 0;
+    double off[2] = {0};
     if (status == 0 && *sharper) {
-        add_constant(certify, outputs, b, s);
+        off[0] = off[1] = add_constant(certify, k, &of[0], b, s);
+        off[1] = other ? add_constant(certify, k, &of[1], b, s) : off[0];
         *sharper = all_finite(s, n * outputs);
     }
     if (status == 0 && *sharper) {
         double factor = kernel_precise_rounding(gram_rows(problem->gram), used);
         factor +=
             4 * ((double)n + 4) * UNIT; /* of the constant feature's sum, and of equal rows' */
-        status = take_scores(certify, k, &of[0], factor, s, true, of_f, err) < 0 ||
-                         (g && take_scores(certify, k, &of[1], factor, s, other, of_g, err) < 0)
-                     ? -1
-                     : 0;
+        status =
+            take_scores(certify, k, &of[0], factor, off[0], s, true, of_f, err) < 0 ||
+                    (g && take_scores(certify, k, &of[1], factor, off[1], s, other, of_g, err) < 0)
+                ? -1
+                : 0;
     }
     free(b);
     return status;

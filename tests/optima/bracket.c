@@ -39,6 +39,23 @@ static struct scores scores_of(const struct task *task, const real *b) {
     return v;
 }
 
+/* The same of a model: what it adds to the scores for the constant feature is what is written. */
+static struct scores scores_of_model(const struct task *task, const real *b, const real *bias) {
+    struct scores v = scores_of(task, b);
+    size_t n = task->n, k = task->k;
+    real constant = trial_option(task->trial, BIAS);
+    for (size_t c = 0; constant > 0 && c < k; c++) {
+        real part = 0;
+        for (size_t i = 0; i < n; i++) {
+            part += constant * constant * b[i * k + c];
+        }
+        for (size_t i = 0; i < n; i++) {
+            v.s[i * k + c] += bias[c] - part;
+        }
+    }
+    return v;
+}
+
 /* The same of weights of features (n_features, k). With a constant feature the bias is its part,
  * and counts. */
 static struct scores scores_of_weights(const struct task *task, const real *w, const real *bias) {
@@ -86,7 +103,7 @@ static real primal_of(const struct task *task, const struct scores *v, const rea
 
 real bracket_primal(const struct task *task, const real *b, const real *w, const real *bias,
                     int direction) {
-    struct scores v = w ? scores_of_weights(task, w, bias) : scores_of(task, b);
+    struct scores v = w ? scores_of_weights(task, w, bias) : scores_of_model(task, b, bias);
     real value = primal_of(task, &v, v.off, bias, direction);
     free(v.s);
     return value;

@@ -68,7 +68,7 @@ static void read_header(struct answer *answer, const char *line) {
         const char *at = line + 5;
         for (size_t c = 0; c < MAX_LABELS; c++) {
             char *end;
-            answer->bias[c] = strtold(at, &end);
+            answer->bias[c] = strtod(at, &end);
             answer->outputs += end != at;
             at = end;
         }
@@ -104,6 +104,7 @@ static size_t find_row(const struct trial *trial, const char *text) {
     return MAX_ROWS;
 }
 
+/* Numbers of a model are the shortest digits of a double, which is what they stand for. */
 static void read_body(const struct trial *trial, struct answer *answer, FILE *file) {
     char line[4096];
     size_t row = 0, k = 0;
@@ -111,7 +112,7 @@ static void read_body(const struct trial *trial, struct answer *answer, FILE *fi
         real value[MAX_LABELS];
         char *at = line, *end;
         for (k = 0; k < MAX_LABELS; k++) {
-            value[k] = strtold(at, &end);
+            value[k] = strtod(at, &end);
             if (end == at || *end == ':') {
                 break;
             }

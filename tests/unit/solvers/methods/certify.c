@@ -144,6 +144,19 @@ static void plain_entries(const struct scene *scene, int which, int other, doubl
     }
 }
 
+/* What |f|^2 may be off by where the bias that is written is not quite the constant feature's part. */
+static double written_off(const struct scene *scene, int which) {
+    long double off = 0, constant = scene->constant;
+    for (size_t c = 0; constant > 0 && c < scene->k; c++) {
+        long double sum = 0;
+        for (size_t i = 0; i < N; i++) {
+            sum += weight_of(scene, which, i, c);
+        }
+        off += fabsl(sum) * fabsl(scene->bias[which][c] - constant * constant * sum);
+    }
+    return (double)off;
+}
+
 /* entries (N): what scores are off by; NULL: by factor and reach. precise: |f|^2 is off by a last rounding. */
 static struct plain plain_kernel(const struct scene *scene, int which, bool errors,
                                  const double *entries, bool precise) {
@@ -172,7 +185,8 @@ static struct plain plain_kernel(const struct scene *scene, int which, bool erro
         plain.largest = fmax(plain.largest, column[c]);
     }
     plain.rounding = fmin(plain.rounding, by_entries);
-    plain.rounding += precise ? unit * plain.norm : (double)(N * scene->k + 2) * unit * size;
+    plain.rounding += precise ? unit * plain.norm + written_off(scene, which)
+                              : (double)(N * scene->k + 2) * unit * size;
     double k = (double)scene->k;
     plain.rounding += k * error * (2 * sqrt(plain.norm + plain.rounding) + k * error);
     plain.largest += error;
