@@ -115,7 +115,8 @@ struct work {
     const uint32_t *rows;
     size_t m;
     const uint32_t *data_rows; /* (m) square: rows of the gram */
-    float *block;              /* (m, m) square */
+    float *block;              /* (m, m of stride) square */
+    size_t stride;
     const float *b;            /* (m, k) product */
     size_t k;
     double *out;           /* (n, k) product */
@@ -313,7 +314,7 @@ static void square_task(void *argument, size_t task, size_t worker) {
     float *out[TILE_COLUMNS];
     size_t n_missing = 0;
     for (size_t a = first; a < end; a++) {
-        float *row = work->block + a * m;
+        float *row = work->block + a * work->stride;
         uint32_t slot = columns->slot_of[work->rows[a]];
         if (slot != NONE) {
             const float *values = slot_values(columns, slot);
@@ -330,7 +331,7 @@ static void square_task(void *argument, size_t task, size_t worker) {
 }
 
 int columns_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,
-                   struct error *err) {
+                   size_t stride, struct error *err) {
     uint32_t *data_rows = memory_array(m, sizeof *data_rows, "a kernel block", err);
     if (!data_rows || fetch(columns, rows, m, err) < 0) {
         free(data_rows);
@@ -339,8 +340,12 @@ int columns_square(struct columns *columns, const uint32_t *rows, size_t m, floa
     for (size_t a = 0; a < m; a++) {
         data_rows[a] = columns->data_row[rows[a]];
     }
-    struct work work = {
-        .columns = columns, .rows = rows, .m = m, .data_rows = data_rows, .block = block};
+    struct work work = {.columns = columns,
+                        .rows = rows,
+                        .m = m,
+                        .data_rows = data_rows,
+                        .block = block,
+                        .stride = stride};
     int status = run(&work, m, TILE_COLUMNS, square_task, err);
     free(data_rows);
     return status;

@@ -26,9 +26,9 @@ void columns_free(struct columns *columns);
 /* Gives back memory: keeps no more than cache_bytes from now on. */
 void columns_limit(struct columns *columns, size_t cache_bytes);
 
-/* block (m, m) = the matrix at rows[0..m), as float. */
+/* block (m, m of stride) = the matrix at rows[0..m), as float; what is between its rows stays. */
 int columns_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,
-                   struct error *err);
+                   size_t stride, struct error *err);
 
 /* out (n, k) row-major += the columns rows[0..m), all different, times b (m, k). b is rounded to
  * float, unless the gram has the whole matrix in double; sums are in float over some hundred

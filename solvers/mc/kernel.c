@@ -40,11 +40,12 @@ static const double SLOW = 0.5, LEAST_COLUMNS = 0.2;
 /* Room for the matrix of working sets of up to m rows; columns get the rest of the memory, or so
  * much of it at the least. */
 static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) {
-    size_t bytes = kernel->task->problem->cache_bytes, own = m * m * sizeof(float);
+    size_t stride = mc_kernel_set_stride(m);
+    size_t bytes = kernel->task->problem->cache_bytes, own = m * stride * sizeof(float);
     size_t least = (size_t)((double)bytes * LEAST_COLUMNS);
     columns_limit(kernel->columns, own < bytes - least ? bytes - own : least);
     free(kernel->K);
-    kernel->K = memory_array(m * m, sizeof(float), "a working set", err);
+    kernel->K = memory_array(m, stride * sizeof(float), "a working set", err);
     kernel->most_set = m;
     return kernel->K ? 0 : -1;
 }

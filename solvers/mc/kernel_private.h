@@ -41,7 +41,7 @@ struct mc_kernel {
     double split_work;        /* of operator splitting; INFINITY: not now */
     bool slow;                /* it is better left to that */
     size_t most_set;          /* rows of the largest working set */
-    float *K; /* room for the matrix of the largest one: the system gives what is used */
+    float *K; /* (most_set, its stride) room for its matrix: the system gives what is used */
 };
 
 /* ---- working sets (kernel_set.c) ---- */
@@ -62,6 +62,10 @@ size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most);
 /* The exact step of a row of class y with q = margin^2 K_ii: kernel->row (k), its alpha, at the
  * scores kernel->s. Returns 0 where it stays as it is. */
 double mc_kernel_step(struct mc_kernel *kernel, size_t y, double q);
+
+/* Numbers from one row to the next of the matrix of m rows, m of which count: an odd multiple of
+ * what is added at once, for rows that are a power of 2 apart would share places in the cache. */
+size_t mc_kernel_set_stride(size_t m);
 
 /* How a working set was left. */
 enum mc_kernel_end {

@@ -1,6 +1,7 @@
 /* Working sets of the kernel engine: which rows, and the exact steps on them. */
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "solvers/mc/kernel_private.h"
 #include "solvers/mc/sampling.h"
 #include "solvers/mc/scale.h"
@@ -16,8 +17,11 @@ enum {
     EVALUATIONS = 8,      /* the next look at its gap is this part of the sweeps so far away */
     DELAY = 32,           /* steps whose changes of the scores are put off, to be added together: */
     LINE = 64,            /* bytes of the processor's cache */
-    TILE = 128            /* to scores of so many rows, of all classes, while they are in cache */
+    TILE = 128            /* to scores of so many rows, of all classes, while they are in cache, */
 };
+
+typedef float vector __attribute__((vector_size(LINE), may_alias));
+enum { CHUNK = 4 * LINE / sizeof(float) /* and of so many of a class in registers */ };
 
 /* A working set is done when its part of the gap is this part of the gap that there was, or of the
  * one that is wanted. */
@@ -145,23 +149,28 @@ size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most) {
 
 /* ---- one working set ---- */
 
+size_t mc_kernel_set_stride(size_t m) {
+    return (((m + CHUNK - 1) / CHUNK) | 1) * CHUNK;
+}
+
 /* Steps whose changes of the scores are put off: of the coefficients of row[t], those from start[t]
  * to start[t + 1]. */
 struct delayed {
     size_t n, row[DELAY], start[DELAY + 1];
     struct delayed_change {
-        uint32_t c;
+        uint32_t at; /* the class; where they are by class, the step */
         float by;
-    } * change; /* (DELAY * k) */
+    } * change, *by_class; /* (DELAY * k) */
+    size_t *begin;         /* (k + 1) of each class in by_class */
 };
 
 struct inner {
     struct mc_kernel *kernel;
-    size_t m;
+    size_t m, stride;
     double sum;  /* of alpha at first */
     double gain; /* since then */
     double work; /* of the last sweep, in multiplications */
-    float *K;    /* (m, m) K_SS + bias^2; borrowed */
+    float *K;    /* (m, stride) K_SS + bias^2; borrowed */
     /* (m / TILE, k, TILE), of the scores since the set was chosen: small where rounding matters */
     float *change;
     struct delayed delayed;
@@ -171,6 +180,8 @@ struct inner {
 static void inner_free(struct inner *inner) {
     free(inner->change);
     free(inner->delayed.change);
+    free(inner->delayed.by_class);
+    free(inner->delayed.begin);
     mc_sampling_free(&inner->sampling);
 }
 
@@ -178,21 +189,28 @@ static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
                         struct error *err) {
     size_t k = kernel->k;
     float square = (float)(kernel->task->bias * kernel->task->bias);
-    *inner = (struct inner){.kernel = kernel, .m = m, .K = kernel->K};
+    struct delayed *delayed = &inner->delayed;
+    *inner = (struct inner){
+        .kernel = kernel, .m = m, .stride = mc_kernel_set_stride(m), .K = kernel->K};
     for (size_t a = 0; a < m; a++) {
         inner->sum += mc_alpha_sum(&kernel->alpha, kernel->set[a]);
     }
     size_t tiles = (m + TILE - 1) / TILE;
     inner->change = memory_zeros(tiles, TILE * k * sizeof *inner->change, "a working set", err);
-    inner->delayed.change =
-        memory_array(k, DELAY * sizeof *inner->delayed.change, "a working set", err);
-    if (!inner->change || !inner->delayed.change ||
+    delayed->change = memory_array(k, DELAY * sizeof *delayed->change, "a working set", err);
+    delayed->by_class = memory_array(k, DELAY * sizeof *delayed->by_class, "a working set", err);
+    delayed->begin = memory_array(k + 1, sizeof *delayed->begin, "a working set", err);
+    if (!inner->change || !delayed->change || !delayed->by_class || !delayed->begin ||
         mc_sampling_create(&inner->sampling, m, LEAST, RATE, kernel->task->seed, err) < 0 ||
-        columns_square(kernel->columns, kernel->set, m, inner->K, err) < 0) {
+        columns_square(kernel->columns, kernel->set, m, inner->K, inner->stride, err) < 0) {
         return -1;
     }
-    for (size_t j = 0; square > 0 && j < m * m; j++) {
-        inner->K[j] += square;
+    for (size_t a = 0; a < m; a++) {
+        float *row = inner->K + a * inner->stride;
+        for (size_t b = 0; square > 0 && b < m; b++) {
+            row[b] += square;
+        }
+        memset(row + m, 0, (inner->stride - m) * sizeof *row);
     }
     return 0;
 }
@@ -207,9 +225,9 @@ static void inner_scores(const struct inner *inner, size_t a) {
         kernel->s[c] = before[c] + (double)change[c * TILE];
     }
     for (size_t t = 0; t < delayed->n; t++) {
-        double value = (double)inner->K[a * inner->m + delayed->row[t]]; /* K is symmetric */
+        double value = (double)inner->K[a * inner->stride + delayed->row[t]]; /* K is symmetric */
         for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
-            kernel->s[delayed->change[e].c] += value * (double)delayed->change[e].by;
+            kernel->s[delayed->change[e].at] += value * (double)delayed->change[e].by;
         }
     }
 }
@@ -227,37 +245,80 @@ static void inner_expect(const struct inner *inner, size_t a) {
         __builtin_prefetch(before + c);
     }
     for (size_t t = 0; t < delayed->n; t++) {
-        __builtin_prefetch(inner->K + a * inner->m + delayed->row[t]);
+        __builtin_prefetch(inner->K + a * inner->stride + delayed->row[t]);
     }
 }
 
-/* out (n) += factor * row (n) */
-static inline __attribute__((always_inline)) void add_scaled(float *restrict out, float factor,
-                                                             const float *restrict row, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        out[i] += factor * row[i];
+/* Lists the changes by class, in the order of the steps. */
+static void sort_by_class(struct delayed *delayed, size_t k) {
+    size_t n = delayed->start[delayed->n], *begin = delayed->begin;
+    memset(begin, 0, (k + 1) * sizeof *begin);
+    for (size_t e = 0; e < n; e++) {
+        begin[delayed->change[e].at + 1]++;
+    }
+    for (size_t c = 0; c < k; c++) {
+        begin[c + 1] += begin[c];
+    }
+    for (size_t t = 0; t < delayed->n; t++) {
+        for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
+            struct delayed_change change = delayed->change[e];
+            delayed->by_class[begin[change.at]++] =
+                (struct delayed_change){(uint32_t)t, change.by};
+        }
+    }
+    memmove(begin + 1, begin, k * sizeof *begin);
+    begin[0] = 0;
+}
+
+/* scores (CHUNK) += sum over the n changes of their row times what it changes by; row[t] has
+ * the values of the row of step t at these scores. */
+static inline __attribute__((always_inline)) void
+add_changes(vector *scores, const struct delayed_change *change, size_t n, const float *const *row,
+            size_t first) {
+    vector sum0 = scores[0], sum1 = scores[1], sum2 = scores[2], sum3 = scores[3];
+    for (size_t e = 0; e < n; e++) {
+        const vector *values = (const vector *)(row[change[e].at] + first);
+        sum0 += change[e].by * values[0];
+        sum1 += change[e].by * values[1];
+        sum2 += change[e].by * values[2];
+        sum3 += change[e].by * values[3];
+    }
+    scores[0] = sum0;
+    scores[1] = sum1;
+    scores[2] = sum2;
+    scores[3] = sum3;
+}
+
+/* Asks for n numbers of a row. */
+static inline void expect(const float *row, size_t n) {
+    for (size_t i = 0; i < n; i += LINE / sizeof *row) {
+        __builtin_prefetch(row + i);
     }
 }
 
-/* Adds what was put off. */
+/* Adds what was put off. Between the classes it asks for a share of the next tile's rows, which are
+ * far apart: all at once would be more than the processor can wait for. */
 DISPATCH static void inner_catch_up(struct inner *inner) {
     struct delayed *delayed = &inner->delayed;
-    size_t m = inner->m;
+    size_t m = inner->m, k = inner->kernel->k;
+    const float *row[DELAY];
+    if (delayed->n == 0) {
+        return;
+    }
+    sort_by_class(delayed, k);
     for (size_t first = 0; first < m; first += TILE) {
-        size_t n = m - first < TILE ? m - first : TILE;
-        float *tile = inner->change + first * inner->kernel->k;
+        float *tile = inner->change + first * k;
+        size_t end = smaller(m - first, TILE), next = smaller(m - first - end, TILE), asked = 0;
         for (size_t t = 0; t < delayed->n; t++) {
-            const float *row = inner->K + delayed->row[t] * m + first;
-            for (size_t i = TILE; i < 2 * TILE && i < m - first; i += LINE / sizeof *row) {
-                __builtin_prefetch(row + i); /* the next tile's: rows are far apart */
+            row[t] = inner->K + delayed->row[t] * inner->stride + first;
+        }
+        for (size_t c = 0; c < k; c++) {
+            size_t begin = delayed->begin[c], n = delayed->begin[c + 1] - begin;
+            for (; asked < delayed->n * (c + 1) / k; asked++) {
+                expect(row[asked] + end, next);
             }
-            for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
-                const struct delayed_change *change = &delayed->change[e];
-                if (n == TILE) {
-                    add_scaled(tile + change->c * TILE, change->by, row, TILE);
-                } else {
-                    add_scaled(tile + change->c * TILE, change->by, row, n);
-                }
+            for (size_t i = 0; n > 0 && i < end; i += CHUNK) {
+                add_changes((vector *)(tile + c * TILE + i), delayed->by_class + begin, n, row, i);
             }
         }
     }

@@ -59,7 +59,7 @@ static void check_square(const struct fixture *f, struct columns *columns, const
                          size_t m) {
     struct error err;
     static float block[MOST * MOST];
-    CHECK(columns_square(columns, rows, m, block, &err) == 0, "%s", err.text);
+    CHECK(columns_square(columns, rows, m, block, m, &err) == 0, "%s", err.text);
     for (size_t a = 0; a < m; a++) {
         for (size_t b = 0; b < m; b++) {
             double exact = entry(f, rows[a], rows[b]);
