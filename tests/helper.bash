@@ -118,6 +118,24 @@ agree() {
 
 # Of which family `train` and `predict` are, each Bats file says: family=mc.
 
+# far_rows LABEL..: 90 rows of 12 features with these labels in turn, which overlap; one feature is
+# about -70, one about 200: of 10^10 in values of cubic kernels 1 is what tells rows apart.
+far_rows() {
+    awk '
+        function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        BEGIN {
+            seed = 7777
+            for (i = 0; i < 90; i++) {
+                line = ARGV[i % (ARGC - 1) + 1]
+                for (j = 1; j <= 12; j++) {
+                    v = uniform() + (j == i % 3 + 4 ? .3 : 0)
+                    line = line sprintf(" %d:%.6g", j, j == 2 ? -70 - 5 * v : j == 3 ? 150 + 90 * v : v)
+                }
+                print line
+            }
+        }' "$@"
+}
+
 # train ARGUMENTS: the trainer, quiet; its report is left in $tmp/train.out, and what it said is
 # shown when it fails. Where it can have a proof, of rows that are not too many, svm-check verifies it.
 train() {

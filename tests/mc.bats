@@ -170,6 +170,19 @@ formulations='ww cs llw adm atm ats mmr ova'
     done
 }
 
+@test "mc: margins that the rounding of scores leaves short of 1 cost little, however large C is" {
+    far_rows 0 1 2 >far.svm
+    for s in ww cs llw adm atm ats mmr ova; do
+        for c in 1e4 1e6; do
+            train -s $s -t polynomial -c $c -e 2e-4 far.svm m
+            within "$(header gap m)" 0 2e-4
+        done
+        # what is left is said to be rounding
+        run svm-mc-train -q -s $s -t polynomial -c 1e6 -e 1e-12 far.svm m
+        assert_output --partial 'rounding'
+    done
+}
+
 @test "mc: margins at half the scale are those at a quarter of the cost" {
     train -e 1e-8 -c 4 --margin-scale 0.5 three.svm half
     train -e 1e-8 -c 1 three.svm one

@@ -404,6 +404,14 @@ END_OF_PYTHON
     assert_equal "${stderr%%:*}" svm-ml-train
 }
 
+@test "ml: margins that the rounding of scores leaves short of 1 cost little, however large C is" {
+    far_rows 1,2 2 1,3 3 2,3 1 >far.svm
+    for c in 1e4 1e5 1e6; do
+        train -t polynomial -c $c -e 1e-4 far.svm m
+        within "$(header gap m)" 0 1e-4
+    done
+}
+
 @test "ml: threads change nothing" {
     generate ml --rows 700 --features 60 --labels 12 --output set
     for options in '' '-t rbf -g .1' '--free-bias' '--solver fw -e .1' '--solver interior'; do

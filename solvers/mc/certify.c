@@ -154,7 +154,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                           .linear_rounding =
                                               unit * dual->linear + dual->linear_rounding,
                                           .nothing = mc_loss_of_nothing(task, cost),
-                                          .enough = dual->enough};
+                                          .enough = dual->enough,
+                                          .lengthen = dual->lengthen};
     int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
     free(error);
     fit->primal = fit->certificate.primal;
@@ -162,16 +163,7 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
     return status;
 }
 
-/* Whether the gap is no more than `paid`, or a little. */
-static bool is_paid(const struct certificate *certificate, double paid) {
+bool mc_is_rounding(const struct certificate *certificate, double paid) {
     double rest = certificate->primal - certificate->dual - paid;
     return certificate->certified && rest <= NOTHING * paid;
-}
-
-bool mc_is_rounding(const struct certificate *certificate) {
-    return is_paid(certificate, certificate->paid);
-}
-
-bool mc_is_double(const struct certificate *certificate) {
-    return is_paid(certificate, certificate->coarse_paid);
 }

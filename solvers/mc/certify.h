@@ -23,6 +23,7 @@ struct mc_dual {
                                     within 4 units, without the constant feature's; NULL: computed */
     const double *error;    /* (n) what exact[0] may be off by besides; NULL: nothing */
     double enough;          /* the gap that is wanted, see certify_family */
+    bool lengthen;          /* the certificate's length is, too */
     double linear;          /* sum of alpha, of the rows of all ranks */
     double linear_rounding; /* of its error, but for a few units in the last place */
     double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few
@@ -43,11 +44,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
 bool mc_may_lose(const struct mc_shape *shape, size_t y, const double *s, double error,
                  double *slack);
 
-/* True if a gap has next to nothing but what is paid for rounding: it is as small as it can be. */
-bool mc_is_rounding(const struct certificate *certificate);
-
-/* True if it has next to nothing but what would have been paid for scores in double, and so, about, what
- * coefficients in double may cost: longer weights may be better. */
-bool mc_is_double(const struct certificate *certificate);
+/* True if a gap has next to nothing but `paid`, what is paid for rounding, or that and what is lost
+ * to it: it is as small as it can be. */
+bool mc_is_rounding(const struct certificate *certificate, double paid);
 
 #endif

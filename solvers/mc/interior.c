@@ -24,8 +24,8 @@ enum {
 static const double BLAS_SPEED = 8; /* operations in the time of one of a plain loop */
 static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 static const double CLOSER = 0.3; /* of the gap that was asked for, where it was not enough */
-/* Weights are stretched by these multiples of what rounding may do to a score. */
-static const double STRETCH_FIRST = 4, STRETCH_GROWTH = 16, STRETCH_MOST = 1e6;
+/* Most times that weights are made longer. */
+enum { STRETCHES = 3 };
 
 /* Weights are (k, d) here, class by class, the constant feature's last. */
 struct mc_interior {
@@ -382,12 +382,16 @@ static int certify_stretched(struct mc_interior *mc, double cost, double factor,
 }
 
 /* Certifies the best points of the interior point: the dual's function is W(alpha), `bias` that of
- * it, (k), and W (n_features + 1, k) room for it. Where the rounding of scores at the margin is
- * what costs most, weights somewhat longer put those beyond its reach. */
+ * it, (k), and W (n_features + 1, k) room for it. Where the rounding of scores at the margin costs
+ * much, weights somewhat longer put those beyond its reach. */
 static int certify_points(struct mc_interior *mc, double cost, double epsilon, double *W,
                           double *bias, struct mc_fit *fit, struct error *err) {
     struct mc_alpha alpha;
-    struct mc_dual dual = {.alpha = &alpha, .weights = W, .bias = fit->bias ? bias : NULL};
+    struct mc_dual dual = {.alpha = &alpha,
+                           .weights = W,
+                           .bias = fit->bias ? bias : NULL,
+                           .enough = epsilon,
+                           .lengthen = true};
     int status = mc_alpha_create(&alpha, mc->n, mc->k, err) < 0
                      ? -1
                      : take_alpha(mc, &alpha, &dual.linear, err);
@@ -395,14 +399,13 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
         adjoint(mc, mc->a, mc->w);
         take_weights(mc, mc->w, W, bias);
         status = certify_stretched(mc, cost, 1, &dual, fit, err);
-        double slack = fit->certificate.slack, best = 1, least = fit->primal;
-        for (double part = STRETCH_FIRST;
-             status == 0 && part <= STRETCH_MOST && mc_is_rounding(&fit->certificate) &&
-             fit->certificate.gap > epsilon;
-             part *= STRETCH_GROWTH) {
-            status = certify_stretched(mc, cost, 1 + part * slack, &dual, fit, err);
-            best = fit->primal < least ? 1 + part * slack : best;
+        double length = fit->certificate.length, factor = length, best = 1, least = fit->primal;
+        for (int t = 0; status == 0 && t < STRETCHES && length > 1; t++) {
+            status = certify_stretched(mc, cost, factor, &dual, fit, err);
+            best = fit->primal < least ? factor : best;
             least = fmin(least, fit->primal);
+            length = fit->certificate.length;
+            factor *= length;
         }
         if (status == 0 && fit->primal > least) {
             status = certify_stretched(mc, cost, best, &dual, fit, err);
@@ -441,7 +444,7 @@ static int run(struct mc_interior *mc, const struct mc_goal *goal, const struct 
         if (fit->reason || fit->certificate.gap <= goal->epsilon) {
             break;
         }
-        if (mc_is_rounding(&fit->certificate)) {
+        if (mc_is_rounding(&fit->certificate, fit->certificate.paid)) {
             fit->reason = STOP_ROUNDING;
             break;
         }

@@ -212,7 +212,11 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
         double gap = fit->certificate.gap;
         bool reached = gap <= goal->epsilon;
         bool helped = !kernel->exact && fit->reason == STOP_PRECISION && gap <= best / 2;
-        if (!reached && !fit->reason && mc_is_rounding(&fit->certificate)) {
+        /* scores are exact now: what was lost may be won from there */
+        const struct certificate *found = &fit->certificate;
+        if (!reached && !fit->reason &&
+            (mc_is_rounding(found, found->paid) ||
+             (gap > best / 2 && mc_is_rounding(found, found->paid + found->lost)))) {
             fit->reason = STOP_ROUNDING;
         }
         /* bounds of running sums that have crossed say that an aim is reached, whatever it is; those

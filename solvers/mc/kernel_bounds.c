@@ -14,8 +14,9 @@
 /* Less of the gap that is wanted is not worth a better multiple of W. */
 static const double LEAST_GAIN = 0.1;
 
-/* W is made longer by no more than so many times what a score may be off by. */
-static const double STRETCH_MOST = 1024;
+/* Most times that W is made longer, and how many times what rounding it anew has cost. */
+enum { STRETCHES = 3 };
+static const double FURTHER = 2;
 
 void mc_kernel_row_coefficients(const struct mc_kernel *kernel, size_t i, const double *alpha,
                                 double *b) {
@@ -207,28 +208,31 @@ int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *er
 
 /* ---- certificates ---- */
 
-/* The part of the constant feature in the scores of B, (k); NULL without one, or without memory. */
-static double *bias_of(const struct mc_kernel *kernel, struct error *err) {
+/* The part of the constant feature in the scores of U (n, k), (k); NULL without one, or without
+ * memory. */
+static double *bias_of(const struct mc_kernel *kernel, const double *U, struct error *err) {
     size_t k = kernel->k;
     double square = kernel->task->bias * kernel->task->bias;
     double *bias = kernel->task->bias > 0 ? memory_zeros(k, sizeof *bias, "bias", err) : NULL;
     for (size_t j = 0; bias && j < kernel->n * k; j++) {
-        bias[j % k] += square * kernel->B[j];
+        bias[j % k] += square * U[j];
     }
     return bias;
 }
 
-/* The fit's weights and bias: scale times B and `bias`. */
-static int set_weights(const struct mc_kernel *kernel, const double *bias, struct mc_fit *fit,
-                       struct error *err) {
+/* The fit's weights and bias: scale times those of U (n, k) and `bias`. */
+static int set_weights(const struct mc_kernel *kernel, const double *U, const double *bias,
+                       struct mc_fit *fit, struct error *err) {
     size_t size = kernel->n * kernel->k;
+    free(fit->weights);
+    free(fit->bias);
     fit->weights = memory_array(size, sizeof(double), "coefficients", err);
     fit->bias = bias ? memory_array(kernel->k, sizeof(double), "bias", err) : NULL;
     if (!fit->weights || (bias && !fit->bias)) {
         return -1;
     }
     for (size_t j = 0; j < size; j++) {
-        fit->weights[j] = kernel->scale * kernel->B[j];
+        fit->weights[j] = kernel->scale * U[j];
     }
     for (size_t c = 0; bias && c < kernel->k; c++) {
         fit->bias[c] = kernel->scale * bias[c];
@@ -247,7 +251,8 @@ static int certify_scores(const struct mc_kernel *kernel, const double *bias, co
                            .exact = {scores, scores ? scores + kernel->n * kernel->k : NULL},
                            .q = kernel->q,
                            .error = error,
-                           .enough = kernel->epsilon};
+                           .enough = kernel->epsilon,
+                           .lengthen = true};
     for (size_t i = 0; i < kernel->n; i++) {
         dual.linear += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
                                         : kernel->cap[task->y[i]] * mc_most(&task->shape);
@@ -354,45 +359,63 @@ static int certify_all(struct mc_kernel *kernel, const double *bias, double *sco
     return certify_scores(kernel, bias, scores, NULL, fit, err);
 }
 
-/* The certificate at `scale` times W, of exact scores (2, n, k). */
-static int certify_scaled(struct mc_kernel *kernel, double scale, const double *bias,
-                          double *scores, struct mc_fit *fit, struct error *err) {
+/* A primal point and the dual one, alpha. */
+struct points {
+    const double *U, *bias;   /* (n, k), and (k) of the constant feature or NULL */
+    const double *dual_bias;  /* (k) of B or NULL */
+    double *scores;           /* (2, n, k) exact ones of U's fit and of B, or NULL; for U = B */
+};
+
+static int certify_scaled(struct mc_kernel *kernel, const struct points *points, double scale,
+                          struct mc_fit *fit, struct error *err) {
     size_t size = kernel->n * kernel->k;
     kernel->scale = scale;
-    free(fit->weights);
-    free(fit->bias);
-    fit->weights = fit->bias = NULL;
-    for (size_t j = 0; j < size; j++) {
-        scores[j] = scale * scores[size + j];
+    for (size_t j = 0; points->scores && j < size; j++) {
+        points->scores[j] = scale * points->scores[size + j];
     }
-    return set_weights(kernel, bias, fit, err) < 0
+    return set_weights(kernel, points->U, points->bias, fit, err) < 0
                ? -1
-               : certify_scores(kernel, bias, scores, NULL, fit, err);
+               : certify_scores(kernel, points->dual_bias, points->scores, NULL, fit, err);
 }
 
-/* Margins that rounding could make short, that of scores or of the coefficients, cost C times what it may do to
- * them, and next to nothing if W is longer by a few times as much. Where that payment may be the gap, the best
- * of some such lengths. */
-static int stretch(struct mc_kernel *kernel, const double *bias, double epsilon, double *scores,
+/* Margins that rounding leaves short cost C times what they lack, and next to nothing if W is longer
+ * by as much. Longer coefficients are rounded anew, and leave others short: then somewhat longer
+ * still. */
+static int stretch(struct mc_kernel *kernel, const struct points *points, double epsilon,
                    struct mc_fit *fit, struct error *err) {
-    double scale = kernel->scale, best = scale, least = fit->primal;
-    double off = 2 * fit->certificate.coarse_slack + ((double)kernel->k + 8) * 4 * DBL_EPSILON;
+    struct certificate best = fit->certificate;
+    double scale = kernel->scale, next = scale * best.length;
     int status = 0;
-    for (double part = 4; part <= STRETCH_MOST && status == 0 && mc_is_double(&fit->certificate) &&
-                          fit->certificate.gap > epsilon;
-         part *= 4) {
-        status = certify_scaled(kernel, scale * (1 + part * off), bias, scores, fit, err);
-        best = fit->primal < least ? kernel->scale : best;
-        least = fmin(least, fit->primal);
+    for (int t = 0; t < STRETCHES && status == 0 && next > kernel->scale && best.gap > epsilon;
+         t++) {
+        status = certify_scaled(kernel, points, next, fit, err);
+        next = kernel->scale * (1 + FURTHER * (fit->certificate.length - 1));
+        bool better = fit->primal < best.primal;
+        scale = better ? kernel->scale : scale;
+        certify_join(better ? &fit->certificate : &best, better ? &best : &fit->certificate);
+        best = better ? fit->certificate : best;
     }
-    return status == 0 && fit->primal > least ? certify_scaled(kernel, best, bias, scores, fit, err)
-                                              : status;
+    if (status == 0 && kernel->scale != scale) {
+        kernel->scale = scale;
+        status = set_weights(kernel, points->U, points->bias, fit, err);
+    }
+    fit->certificate = best;
+    fit->primal = best.primal;
+    fit->dual = best.dual;
+    return status;
+}
+
+/* What the primal is above that of scores in double has been lost to their rounding, and to that of
+ * the coefficients. */
+static void blame(double primal, struct mc_fit *fit) {
+    fit->certificate.lost = fmax(0, fit->primal - primal);
 }
 
 int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *fit,
                       struct error *err) {
     size_t size = kernel->n * kernel->k;
     bool some = kernel->moved != NULL;
+    double own = kernel->primal;
     if (some) { /* B is what F is of */
         if (bring_up(kernel, err) < 0) {
             return -1;
@@ -400,20 +423,24 @@ int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *f
     } else {
         mc_kernel_coefficients(kernel);
     }
-    double *bias = bias_of(kernel, err);
+    double *bias = bias_of(kernel, kernel->B, err);
     double *scores = memory_array(size, 2 * sizeof *scores, "scores", err);
     double *error = memory_array(kernel->n, sizeof *error, "scores", err);
+    const struct points points = {kernel->B, bias, bias, scores};
     int status = scores && error && (bias || kernel->task->bias == 0) &&
-                         set_weights(kernel, bias, fit, err) == 0
+                         set_weights(kernel, kernel->B, bias, fit, err) == 0
                      ? 0
                      : -1;
     if (status == 0) {
         status = some ? certify_some(kernel, bias, epsilon, scores, error, fit, err)
                       : certify_all(kernel, bias, scores, fit, err);
     }
-    status = status < 0 || stretch(kernel, bias, epsilon, scores, fit, err) < 0
+    status = status < 0 || stretch(kernel, &points, epsilon, fit, err) < 0
                  ? -1
                  : bounds(kernel, epsilon, err);
+    if (status == 0 && kernel->exact) { /* else it is the solver's precision */
+        blame(own, fit);
+    }
     free(error);
     free(scores);
     free(bias);
@@ -421,22 +448,21 @@ int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *f
 }
 
 int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, const double *scores,
-                            struct mc_fit *fit, struct error *err) {
-    size_t k = kernel->k, size = kernel->n * k;
-    double *bias = bias_of(kernel, err), square = kernel->task->bias * kernel->task->bias;
+                            double own, struct mc_fit *fit, struct error *err) {
+    bool constant = kernel->task->bias > 0;
+    double *bias = bias_of(kernel, primal, err), *dual_bias = bias_of(kernel, kernel->B, err);
+    const struct points points = {primal, bias, dual_bias, NULL};
     kernel->scale = 1;
-    if ((!bias && kernel->task->bias > 0) || set_weights(kernel, bias, fit, err) < 0) {
-        free(bias);
-        return -1;
+    int status = (constant && (!bias || !dual_bias)) ||
+                         set_weights(kernel, primal, bias, fit, err) < 0 ||
+                         certify_scores(kernel, dual_bias, scores, NULL, fit, err) < 0 ||
+                         stretch(kernel, &points, kernel->epsilon, fit, err) < 0
+                     ? -1
+                     : 0;
+    if (status == 0) {
+        blame(own, fit);
     }
-    memcpy(fit->weights, primal, size * sizeof *primal);
-    for (size_t c = 0; bias && c < k; c++) {
-        fit->bias[c] = 0;
-    }
-    for (size_t j = 0; bias && j < size; j++) {
-        fit->bias[j % k] += square * primal[j];
-    }
-    int status = certify_scores(kernel, bias, scores, NULL, fit, err);
     free(bias);
+    free(dual_bias);
     return status;
 }

@@ -101,10 +101,11 @@ double mc_kernel_split_work(const struct mc_kernel *kernel);
  * below epsilon. Sets primal and scale. */
 void mc_kernel_primal(struct mc_kernel *kernel, double epsilon);
 
-/* Certifies primal (n, k), coefficients as they will stand in the model, and alpha. scores (2, n,
- * k): exact ones of both, without the constant feature's; NULL: they are computed. */
+/* Certifies primal (n, k), coefficients as they will stand in the model but for a multiple near 1,
+ * and alpha. scores (2, n, k): exact ones of both, without the constant feature's; NULL: they are
+ * computed. own: the objective of `primal` with scores in double. */
 int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, const double *scores,
-                            struct mc_fit *fit, struct error *err);
+                            double own, struct mc_fit *fit, struct error *err);
 
 /* b (k) = the coefficients of alpha (k) of row i, with the mean taken off where the form is
  * centred. */

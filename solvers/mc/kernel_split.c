@@ -212,7 +212,8 @@ static int certify(struct split *split, struct mc_fit *fit, struct error *err) {
     if (exact && found) {
         splitting_product(&split->splitting, split->best, scores);
     }
-    int status = mc_kernel_certify_point(kernel, found ? split->best : kernel->B, scores, fit, err);
+    int status = mc_kernel_certify_point(kernel, found ? split->best : kernel->B, scores,
+                                         split->primal, fit, err);
     free(scores);
     return status;
 }
@@ -226,7 +227,9 @@ static int solve(struct split *split, double wanted, const struct monitor *monit
             certify(split, fit, err) < 0) {
             return -1;
         }
-        if (!fit->reason && fit->certificate.gap > wanted && mc_is_rounding(&fit->certificate)) {
+        const struct certificate *found = &fit->certificate;
+        if (!fit->reason && found->gap > wanted &&
+            mc_is_rounding(found, found->paid + found->lost)) {
             fit->reason = STOP_ROUNDING;
         }
         if (fit->reason || fit->certificate.gap <= wanted || round == MOST_ROUNDS) {

@@ -10,6 +10,9 @@
 
 /* A payment for rounding of more than this part of the gap is looked at again, entry by entry. */
 static const double SHARPEN = 0.1;
+/* Lengths of f that are looked at: 1 and these, by factors, then between the best one's neighbours;
+ * one is told if it takes this part off the gap. */
+static const double FIRST_MORE = 1e-15, MOST_MORE = 0.1, MORE = 8, BETWEEN = 1.3, WORTH = 0.1;
 
 /* The row of the data, counted from 0, with the largest reach (n) of the problem's. */
 static size_t largest_row(const struct problem *problem, const double *reach) {
@@ -242,6 +245,7 @@ static int put_together(struct certify *certify, struct making *making,
     certificate->primal = fmin(certificate->primal, family->nothing);
     certificate->paid = loss[1] + family->linear_rounding +
                         0.5 * (f->rounding + g->rounding + making->lifted + making->dual_lifted);
+    certificate->length = 1;
     set_gap(certificate);
     return isfinite(certificate->primal) && isfinite(bound) ? 0 : certify_overflow(err);
 }
@@ -267,11 +271,82 @@ static int sharpen(struct certify *certify, struct making *making,
                : 0;
 }
 
+/* The primal of t times f with scores s (n, k): these and their errors t times what they are, `scaled`
+ * room for both. */
+static int primal_at(const struct certify *certify, const struct making *making, const double *s,
+                     double t, double *scaled, double *primal, struct error *err) {
+    const struct certify_family *family = making->family;
+    const struct certify_evaluation *f = &making->of_f;
+    size_t n = certify->map->n, k = making->k;
+    size_t block = family->block > 0 && family->block < n ? family->block : n, first = 0, m;
+    double *error = scaled + n * k, loss = 0;
+    for (size_t j = 0; j < n * k; j++) {
+        scaled[j] = t * s[j];
+    }
+    for (size_t i = 0; i < n; i++) {
+        error[i] = t * f->off_by[i];
+    }
+    do {
+        double value, rounding;
+        m = n - first < block ? n - first : block;
+        if (family->loss(family->context, first, m, scaled + first * k, error + first, &value,
+                         &rounding, err) < 0) {
+            return -1;
+        }
+        loss += value + rounding;
+        first += m;
+    } while (first < n);
+    *primal = t * t / 2 * (f->norm + f->rounding + making->lifted) +
+              cluster_total(certify->map->cluster, loss);
+    return 0;
+}
+
+/* Where C is large, margins that rounding leaves a little short of 1 cost more than f that is longer
+ * by as much: finds how much is best. */
+static int find_length(const struct certify *certify, const struct making *making,
+                       struct certificate *certificate, struct error *err) {
+    size_t n = certify->map->n, k = making->k;
+    const struct certify_evaluation *f = &making->of_f;
+    const double *bias = making->f->bias, *s = f->s;
+    if (!making->family->lengthen || !certify->definite ||
+        certificate->gap <= making->family->enough) {
+        return 0;
+    }
+    double *scaled = memory_array(n, (k + 1) * sizeof *scaled, "a certificate", err);
+    double *own = s ? NULL : memory_array(n, k * sizeof *own, "a certificate", err);
+    double norm = fmax(0, f->norm + f->rounding + making->lifted), primal, best = 0;
+    double least = certificate->primal - WORTH * (certificate->primal - certificate->dual);
+    int status = scaled && (s || own) ? 0 : -1;
+    if (status == 0 && !s) {
+        certify_linear_scores(certify, k, making->f, 0, n, own);
+        for (size_t j = 0; bias && j < n * k; j++) {
+            own[j] += bias[j % k];
+        }
+        s = own;
+    }
+    for (double more = FIRST_MORE;
+         status == 0 && more <= MOST_MORE && (1 + more) * (1 + more) * norm / 2 < least;
+         more *= MORE) {
+        status = primal_at(certify, making, s, 1 + more, scaled, &primal, err);
+        best = primal < least ? more : best;
+        least = fmin(least, primal);
+    }
+    double low = best / MORE, high = best * MORE;
+    for (double more = low * BETWEEN; status == 0 && more < high; more *= BETWEEN) {
+        status = primal_at(certify, making, s, 1 + more, scaled, &primal, err);
+        best = primal < least ? more : best;
+        least = fmin(least, primal);
+    }
+    certificate->length = 1 + best;
+    free(scaled);
+    free(own);
+    return status;
+}
+
 int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err) {
     struct making making = {.k = k, .f = f, .g = g, .family = family};
-    double paid = 0, slack = 0;
     int status = certify_evaluate(certify, k, f, g, &making.of_f, &making.of_g, err) < 0 ||
                          check_kernel(certify, err) < 0 ||
                          lift(certify, k, f, &making.lifted, err) < 0 ||
@@ -280,15 +355,12 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
                      ? -1
                      : 0;
     if (status == 0) {
-        paid = certificate->paid;
-        slack = certificate->slack;
         status = sharpen(certify, &making, certify_sharpen, certificate, err) < 0 ||
-                         sharpen(certify, &making, certify_precisely, certificate, err) < 0
+                         sharpen(certify, &making, certify_precisely, certificate, err) < 0 ||
+                         find_length(certify, &making, certificate, err) < 0
                      ? -1
                      : 0;
     }
-    certificate->coarse_paid = paid;
-    certificate->coarse_slack = slack;
     certify_evaluation_free(&making.of_f);
     certify_evaluation_free(&making.of_g);
     return status;
@@ -297,7 +369,7 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
 enum stop_reason certify_reason(const struct certificate *certificate, enum stop_reason reason) {
     bool blamed = reason == STOP_ROUNDING || reason == STOP_PRECISION;
     double gap = certificate->primal - certificate->dual;
-    return blamed && 2 * certificate->paid < gap ? STOP_STALLED : reason;
+    return blamed && 2 * (certificate->paid + certificate->lost) < gap ? STOP_STALLED : reason;
 }
 
 void certify_conclude(const struct certificate *certificate, double epsilon,

@@ -52,6 +52,7 @@ struct certify_family {
     double nothing;         /* the primal of f = 0, with the best bias if it is free */
     double enough;          /* a gap at which rounding is not looked at again, entry by entry; 0: it
                                always is, where what is paid for it is a good part of the gap */
+    bool lengthen;          /* certificate.length is wanted */
 };
 
 struct certificate {
@@ -59,14 +60,15 @@ struct certificate {
     double norm;         /* |f| */
     double nothing;      /* the family's */
     double paid;         /* for rounding, in both */
+    double lost;         /* to rounding besides, as far as the engine can tell: 0, or what it adds */
     double slack;        /* bound of the error of the scores */
-    double coarse_paid;  /* both before they were looked at again: in double, and so about what */
-    double coarse_slack; /* the rounding of coefficients does, too */
     bool certified;      /* false: the kernel is not known to be positive semidefinite, and its
                             matrix over the problem's rows is not; dual then says nothing */
     double gap; /* (primal - dual) / primal, or of a tiny part of nothing if that is more */
-    bool flat;  /* the scores of all rows are equal, up to rounding */
-    bool worse; /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
+    double length; /* f so many times as long, with what is added to it, would have a much smaller
+                      gap, as far as its scores here tell; 1: none, or not wanted */
+    bool flat;     /* the scores of all rows are equal, up to rounding */
+    bool worse;    /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
 };
 
 /* Gives the certificate the other's dual bound, of the same problem, if that is the higher. */

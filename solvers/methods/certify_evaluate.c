@@ -323,12 +323,24 @@ static int join_ranks(struct cluster *cluster, size_t k, size_t n, struct certif
     return 0;
 }
 
+void certify_linear_scores(const struct certify *certify, size_t k,
+                           const struct certify_function *f, size_t first, size_t n, double *s) {
+    const struct problem *problem = certify->problem;
+    if (f->exact) {
+        memcpy(s, f->exact + first * k, n * k * sizeof *s);
+    } else {
+        struct data part = data_part(problem->data, first, n);
+        linear_scores(&part, f->weights, certify->map->dimension, k, s, problem->threads);
+    }
+}
+
 int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,
                           struct certify_evaluation *of_f, const struct certify_family *family,
                           double loss[2], struct error *err) {
     size_t n = certify->map->n;
     size_t block = family->block > 0 && family->block < n ? family->block : n;
-    double *error = memory_array(block, sizeof *error, "a certificate", err);
+    bool keep = of_f->s || family->lengthen;
+    double *error = memory_array(keep ? n : block, sizeof *error, "a certificate", err);
     double *s = of_f->s ? NULL : memory_array(block, k * sizeof *s, "a certificate", err);
     free(of_f->first);
     of_f->first = memory_array(k, sizeof *of_f->first, "a certificate", err);
@@ -339,21 +351,16 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
         of_f->reach = memory_array(n, sizeof *of_f->reach, "a certificate", err);
         status = of_f->reach ? weigh_rows(certify, k, f, of_f->reach, err) : -1;
     }
-    const struct problem *problem = certify->problem;
     size_t first = 0, m;
     do { /* of no rows once, too: a loss may ask other ranks */
         m = n - first < block ? n - first : block;
         if (status == 0 && s) {
-            if (f->exact) {
-                memcpy(s, f->exact + first * k, m * k * sizeof *s);
-            } else {
-                struct data part = data_part(problem->data, first, m);
-                linear_scores(&part, f->weights, certify->map->dimension, k, s, problem->threads);
-            }
+            certify_linear_scores(certify, k, f, first, m, s);
         }
         status = status < 0 ? -1
                             : add_loss(certify, k, f, of_f, family, first, m,
-                                       s ? s : of_f->s + first * k, error, loss, err);
+                                       s ? s : of_f->s + first * k, error + (keep ? first : 0),
+                                       loss, err);
         first += m;
     } while (status == 0 && first < n);
     if (status == 0) {
@@ -363,7 +370,12 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
     if (status == 0 && f->scores && of_f->s) {
         memcpy(f->scores, of_f->s, n * k * sizeof *f->scores);
     }
-    free(error);
+    if (keep) {
+        free(of_f->off_by);
+        of_f->off_by = error;
+    } else {
+        free(error);
+    }
     free(s);
     return status;
 }
@@ -461,5 +473,6 @@ void certify_evaluation_free(struct certify_evaluation *evaluation) {
     free(evaluation->column);
     free(evaluation->first);
     free(evaluation->error);
+    free(evaluation->off_by);
     free(evaluation->reach);
 }

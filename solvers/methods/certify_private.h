@@ -31,6 +31,7 @@ struct certify_evaluation {
     double largest;        /* kernels: the largest of column */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
     double *error; /* (n) the bound of each score's error entry by entry; NULL: not looked for */
+    double *off_by; /* (n) what the loss was told that each score may be off by; NULL: unwanted */
     double *reach; /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
     double *first; /* (k) scores of the first row, */
     double first_error; /* and how far they may be off */
@@ -63,6 +64,10 @@ int certify_precisely(const struct certify *certify, size_t k, const struct cert
 /* out->rounding and out->largest from the rest of what is known of coefficients. */
 void certify_set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
                           struct certify_evaluation *out);
+
+/* s (n, k) = the scores of weights at rows first .. first + n, without what is added. */
+void certify_linear_scores(const struct certify *certify, size_t k,
+                           const struct certify_function *f, size_t first, size_t n, double *s);
 
 /* loss[0] += the family's loss at f, block by block; loss[1] += what its rounding may hide. */
 int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,

@@ -77,7 +77,7 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = bcd->constant * bcd->total[k];
     }
-    return keep_dual(ml, point, err) < 0 ? -1 : ml_point_certify(ml, parameters, point, err);
+    return keep_dual(ml, point, err) < 0 ? -1 : ml_point_certify(ml, parameters, false, point, err);
 }
 
 /* Stretches a point whose gap is rounding for the most part. */
@@ -144,7 +144,7 @@ static int certify_balanced(struct ml *ml, const struct ml_parameters *parameter
         return -1;
     }
     memcpy(point->bias, bcd->offset, q * sizeof(double));
-    if (ml_point_certify(ml, parameters, point, err) < 0) {
+    if (ml_point_certify(ml, parameters, false, point, err) < 0) {
         return -1;
     }
     return ml->problem->gram ? 0 : ml_store_rebuild(&bcd->store, bcd->beta, err);

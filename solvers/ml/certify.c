@@ -175,7 +175,8 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
         .linear = claim->linear,
         .linear_rounding = 2 * unit * rounding.all + price_of_balance(claim, &rounding, largest),
         .nothing = ml_loss_of_nothing(rows, claim->cost),
-        .enough = claim->epsilon};
+        .enough = claim->epsilon,
+        .lengthen = claim->lengthen};
     int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);
     free(rounding.error);
     return status;

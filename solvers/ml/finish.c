@@ -65,7 +65,8 @@ static const double COARSE = 1e-3;
 /* Whether rounding alone costs more than the gap that is wanted, and most of the gap that there is. */
 static bool is_paid(const struct certificate *certificate, double epsilon) {
     double gap = certificate->primal - certificate->dual;
-    return certificate->paid > epsilon * certificate->primal && 2 * certificate->paid >= gap;
+    double paid = certificate->paid + certificate->lost;
+    return paid > epsilon * certificate->primal && 2 * paid >= gap;
 }
 
 /* Runs what finishes, the interior point or, if there is one, the splitting, until the certificate is
@@ -98,7 +99,7 @@ static int run_finisher(struct ml *ml, struct ml_split *split,
         }
         run->iterations = after.before + fit.iterations;
         run->stop = fit.stop;
-        double paid = found.certificate.paid / found.certificate.primal;
+        double paid = (found.certificate.paid + found.certificate.lost) / found.certificate.primal;
         ml_point_join(point, &found);
         ml_point_free(&found);
         if (split && !fit.stop && is_paid(&point->certificate, parameters->epsilon)) {

@@ -94,8 +94,8 @@ int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err) {
     return ml->map.exact(&ml->map, point->weights, ml->rows.q, point->scores, err);
 }
 
-int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
-                     struct error *err) {
+int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, bool lengthen,
+                     struct ml_point *point, struct error *err) {
     bool biased = ml->setup.bias > 0 || ml->setup.free_bias;
     const struct certify_function f = {
         .weights = point->weights, .bias = biased ? point->bias : NULL, .exact = point->scores};
@@ -108,6 +108,7 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, stru
                                    .loss = parameters->loss,
                                    .cost = parameters->cost,
                                    .epsilon = parameters->epsilon,
+                                   .lengthen = lengthen,
                                    .f = &f,
                                    .g = &g,
                                    .size = point->size,

@@ -62,9 +62,9 @@ int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, 
 /* The point's scores from its weights. */
 int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err);
 
-/* Its certificate, from its scores. */
-int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
-                     struct error *err);
+/* Its certificate, from its scores; with the length that would be better, if that is wanted. */
+int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, bool lengthen,
+                     struct ml_point *point, struct error *err);
 
 /* The dual point stays what the weights and the bias are now; these are the primal point's alone. */
 int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err);

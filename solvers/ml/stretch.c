@@ -104,21 +104,21 @@ struct original {
     double length; /* of the point now */
 };
 
-/* Makes the point so long, if that lowers its primal; *helps is whether it does. What longer
- * weights cost is paid for rounding. */
+/* Makes the point so long, if that lowers its primal; *more is by what its certificate would have it
+ * longer still. What longer weights cost is lost to rounding. */
 static int try_length(struct ml *ml, const struct ml_parameters *parameters,
-                      struct original *original, double length, struct ml_point *point, bool *helps,
+                      struct original *original, double length, struct ml_point *point, double *more,
                       struct error *err) {
     const struct certificate before = point->certificate;
     const struct ml_bounds bounds = point->bounds;
     take_multiple(ml, original->from, length, point);
-    if (ml_point_certify(ml, parameters, point, err) < 0) {
+    if (ml_point_certify(ml, parameters, true, point, err) < 0) {
         return -1;
     }
-    *helps = point->certificate.primal < before.primal;
-    if (*helps) {
+    *more = point->certificate.length;
+    if (point->certificate.primal < before.primal) {
         double norm = point->certificate.norm * point->certificate.norm;
-        point->certificate.paid += norm * (length - 1);
+        point->certificate.lost = norm * (length - 1);
         original->length = length;
     } else {
         take_multiple(ml, original->from, original->length, point);
@@ -129,12 +129,15 @@ static int try_length(struct ml *ml, const struct ml_parameters *parameters,
 }
 
 /* The same for what rounding may have left short when the scores were computed: the certificate
- * counts it as loss. */
+ * counts it as loss. What is multiplied is rounded anew, and leaves others short: then somewhat
+ * longer still. */
 static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                    struct error *err) {
-    const double first = 1e-14, growth = 100, most = 1e-4, finer = 0.1;
+    enum { STRETCHES = 3 };
+    const double further = 2;
     size_t n = ml_n_weights(ml), q = ml->rows.q, scores = ml->rows.n_all * q;
-    if (ml_is_certified(point, parameters->epsilon)) {
+    double length = point->certificate.length;
+    if (ml_is_certified(point, parameters->epsilon) || length <= 1) {
         return 0;
     }
     struct original original = {memory_array(n + q + scores, sizeof(double), "weights", err), 1};
@@ -145,25 +148,14 @@ static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct
     memcpy(original.from + n, point->bias, q * sizeof(double));
     memcpy(original.from + n + q, point->scores, scores * sizeof(double));
     int status = 0;
-    bool helps = false;
-    double last = 0; /* that helped */
-    for (double more = first;
-         status == 0 && more < growth * most && !ml_is_certified(point, parameters->epsilon);
-         more *=
-         growth) { /* where one does not help the next may be long enough, but for the last */
-        status = try_length(ml, parameters, &original, 1 + more, point, &helps, err);
-        if (!helps && last > 0) {
+    for (int t = 0; status == 0 && t < STRETCHES && !ml_is_certified(point, parameters->epsilon);
+         t++) {
+        double more;
+        status = try_length(ml, parameters, &original, length, point, &more, err);
+        if (more <= 1) {
             break;
         }
-        last = helps ? more : last;
-    }
-    for (double more = finer * last;
-         status == 0 && more > last / growth && !ml_is_certified(point, parameters->epsilon);
-         more *= finer) {
-        status = try_length(ml, parameters, &original, 1 + more, point, &helps, err);
-        if (!helps) {
-            break;
-        }
+        length *= 1 + further * (more - 1);
     }
     free(original.from);
     return status;
@@ -251,11 +243,11 @@ int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, stru
         return -1;
     }
     scale_point(ml, parameters, point);
-    if (ml_point_certify(ml, parameters, point, err) < 0) {
+    if (ml_point_certify(ml, parameters, true, point, err) < 0) {
         return -1;
     }
     if (ml->setup.free_bias && !ml_is_certified(point, parameters->epsilon) &&
-        (settle_bias(ml, point, err) < 0 || ml_point_certify(ml, parameters, point, err) < 0)) {
+        (settle_bias(ml, point, err) < 0 || ml_point_certify(ml, parameters, true, point, err) < 0)) {
         return -1;
     }
     return stretch(ml, parameters, point, err);

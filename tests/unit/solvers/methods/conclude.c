@@ -56,6 +56,69 @@ static bool is_flat(size_t n, size_t k, const double *s, const double *size, dou
     return found.flat;
 }
 
+/* C times the lack of a margin of 1, of scores within 0. */
+static int lack(void *context, size_t first, size_t n, const double *s, const double *error,
+                double *value, double *rounding, struct error *err) {
+    (void)first, (void)err;
+    *value = *rounding = 0;
+    for (size_t i = 0; i < n; i++) {
+        *value += *(double *)context * fmax(0, 1 - s[i]);
+        *rounding += s[i] - 2 * error[i] < 1 ? *(double *)context * 2 * error[i] : 0;
+    }
+    return 0;
+}
+
+/* The certificate of weight w on rows 1 and 2, C of the losses, one number as `added`. */
+static struct certificate lengthened(double w, const double *added, double cost, bool wanted,
+                                     double enough, bool kernel) {
+    float value[] = {1, 2};
+    double b[] = {w, 0};
+    const struct kernel type = {.type = KERNEL_LINEAR};
+    struct data data = {.n_rows = 2, .n_features = 1, .value = value};
+    struct gram *gram = NULL;
+    struct score_map map;
+    struct certify *certify;
+    struct certificate found;
+    struct error err;
+    CHECK_TRUE(!kernel || gram_create(&gram, &type, &data, 1 << 20, true, NULL, &err) == 0);
+    const struct problem problem = {.data = &data, .n = 2, .gram = gram};
+    const struct certify_family family = {.context = &cost,
+                                          .loss = lack,
+                                          .linear = w * w,
+                                          .nothing = 2 * cost,
+                                          .enough = enough,
+                                          .lengthen = wanted};
+    const struct certify_function f = {.weights = b, .bias = added};
+    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
+    CHECK_TRUE(certify_create(&certify, &problem, &map, 0, &err) == 0);
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    certify_free(certify);
+    score_map_free(&map);
+    gram_free(gram);
+    return found;
+}
+
+/* A margin that is short by d is met by f longer by d, to within the factor between two lengths, if C
+ * is large; what is added to scores grows with f. */
+static void check_length(void) {
+    const double cost = 1e9;
+    for (int kernel = 0; kernel < 2; kernel++) {
+        for (double d = 1e-11; d < 1e-2; d *= 10) {
+            double more = lengthened(1 - d, NULL, cost, true, 0, kernel).length - 1;
+            CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g", kernel, more, d);
+            double half = 0.5;
+            more = lengthened(0.5 - d, &half, cost, true, 0, kernel).length - 1;
+            CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g, added", kernel, more,
+                  d);
+        }
+        CHECK_TRUE(lengthened(1.5, NULL, cost, true, 0, kernel).length == 1);
+        CHECK_TRUE(lengthened(1 - 1e-6, NULL, cost, false, 0, kernel).length == 1);
+        CHECK_TRUE(lengthened(1 - 1e-6, NULL, cost, true, 1, kernel).length == 1);
+        CHECK_TRUE(lengthened(0.99, NULL, 0.1, true, 0, kernel).length == 1);
+    }
+    printf("ok: how much longer a function had better be\n");
+}
+
 /* Scores differ where they do by more than twice what both may be off by: of the first row and any
  * other, in any output. */
 static void check_equal_scores(void) {
@@ -265,6 +328,7 @@ static void check_words(void) {
 
 int main(void) {
     check_equal_scores();
+    check_length();
     check_levels();
     check_lift();
     check_total();
