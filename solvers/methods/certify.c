@@ -250,7 +250,8 @@ static int put_together(struct certify *certify, struct making *making,
     return isfinite(certificate->primal) && isfinite(bound) ? 0 : certify_overflow(err);
 }
 
-/* Looks at the rounding of kernel values once more, where what is paid for it is a good part of the gap. */
+/* Looks at the rounding of kernel values once more, where what is paid for it is a good part of the
+ * gap. Nothing is to be had for weights, and for pairs. */
 static int sharpen(struct certify *certify, struct making *making,
                    int (*look)(const struct certify *certify, size_t k,
                                const struct certify_function *f, const struct certify_function *g,
@@ -260,7 +261,8 @@ static int sharpen(struct certify *certify, struct making *making,
     bool sharper;
     double paid = certificate->paid - making->family->linear_rounding -
                   0.5 * (making->lifted + making->dual_lifted);
-    if (!certify->definite || certificate->gap <= making->family->enough ||
+    bool possible = certify->definite && certify->problem->gram && !certify->pair;
+    if (!possible || certificate->gap <= making->family->enough ||
         !(paid > SHARPEN * (certificate->primal - certificate->dual))) {
         return 0;
     }

@@ -145,13 +145,17 @@ static void add_constant(const struct certify *certify, size_t k, const double *
     }
 }
 
+bool certify_other(const struct certify_function *f, const struct certify_function *g) {
+    return g && g->weights != f->weights;
+}
+
 /* Kernel scores of f and g by one product: those of g behind those of f in its rows. Where both have
  * the same weights, g's are f's, and of_g->s is NULL. */
 static int kernel_scores_of(const struct certify *certify, size_t k,
                             const struct certify_function *f, const struct certify_function *g,
                             struct certify_evaluation *of_f, struct certify_evaluation *of_g,
                             struct error *err) {
-    bool other = g && g->weights != f->weights, both = other && !f->exact;
+    bool other = certify_other(f, g), both = other && !f->exact;
     size_t n = certify->map->n, outputs = both ? 2 * k : k;
     double *b = both ? memory_array(n, outputs * sizeof *b, "a certificate", err) : NULL;
     double *s = both ? memory_array(n, outputs * sizeof *s, "a certificate", err) : NULL;
@@ -434,16 +438,13 @@ int certify_sharpen(const struct certify *certify, size_t k, const struct certif
                     const struct certify_function *g, struct certify_evaluation *of_f,
                     struct certify_evaluation *of_g, bool *sharper, struct error *err) {
     const struct problem *problem = certify->problem;
-    *sharper = problem->gram && !certify->pair;
-    if (!*sharper) {
-        return 0;
-    }
-    bool other = g && g->weights != f->weights;
+    bool other = certify_other(f, g);
     size_t all = problem->data->n_rows, stride = other ? 2 : 1, used = 0, used_g = 0;
     double square = certify->constant * certify->constant, sum, sum_g = 0;
     double *size = memory_zeros(all, stride * sizeof *size, "a certificate", err);
     double *error = memory_array(all, stride * sizeof *error, "a certificate", err);
     int status = size && error ? 0 : -1;
+    *sharper = true;
     if (status == 0) {
         sum = spread_sizes(certify, k, f, stride, size, &used);
         sum_g = other ? spread_sizes(certify, k, g, stride, size + 1, &used_g) : sum;

@@ -119,11 +119,7 @@ int certify_precisely(const struct certify *certify, size_t k, const struct cert
                       const struct certify_function *g, struct certify_evaluation *of_f,
                       struct certify_evaluation *of_g, bool *sharper, struct error *err) {
     const struct problem *problem = certify->problem;
-    *sharper = problem->gram && !certify->pair;
-    if (!*sharper) {
-        return 0;
-    }
-    bool other = g && g->weights != f->weights;
+    bool other = certify_other(f, g);
     size_t n = certify->map->n, outputs = other ? 2 * k : k;
     const struct part of[] = {{f, 0, outputs}, {g, other ? k : 0, outputs}};
     struct dd *b = memory_array(n, 2 * outputs * sizeof *b, "a certificate", err);

@@ -48,15 +48,18 @@ int certify_evaluate(const struct certify *certify, size_t k, const struct certi
                      const struct certify_function *g, struct certify_evaluation *of_f,
                      struct certify_evaluation *of_g, struct error *err);
 
-/* Bounds the error of kernels entry by entry, at the cost of another product with the matrix; *sharper is
- * false where there is nothing to be had: for weights, and pairs. What was known of the loss is to be
- * found anew. */
+/* Whether g is there and has weights of its own. */
+bool certify_other(const struct certify_function *f, const struct certify_function *g);
+
+/* Bounds the error of kernels entry by entry, at the cost of another product with the matrix; not of
+ * pairs. *sharper is true. What was known of the loss is to be found anew. */
 int certify_sharpen(const struct certify *certify, size_t k, const struct certify_function *f,
                     const struct certify_function *g, struct certify_evaluation *of_f,
                     struct certify_evaluation *of_g, bool *sharper, struct error *err);
 
-/* Evaluates kernels anew in double-double, and bounds what is then left of the error; *sharper is false where
- * that cannot be, or is too much work. What was known of the loss is to be found anew. */
+/* Evaluates kernels anew in double-double, and bounds what is then left of the error; not of pairs.
+ * *sharper is false where that is too much work, or not finite. What was known of the loss is to be
+ * found anew. */
 int certify_precisely(const struct certify *certify, size_t k, const struct certify_function *f,
                       const struct certify_function *g, struct certify_evaluation *of_f,
                       struct certify_evaluation *of_g, bool *sharper, struct error *err);
