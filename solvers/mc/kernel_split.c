@@ -3,7 +3,6 @@
  * every formulation; the bounds are in kernel_split_bounds.c. */
 #include "common/base/gap.h"
 #include "common/base/memory.h"
-#include "common/kernel/gram.h"
 #include "solvers/mc/certify.h"
 #include "solvers/mc/kernel_split_private.h"
 
@@ -22,14 +21,11 @@ enum {
 static const double CLOSER = 0.3; /* of the gap that was asked for, where it was not enough */
 /* Multiplications of BLAS in the time of one of a sweep. */
 static const double SPEED = 5;
-/* The part of the kernel matrix's memory that its factor may take. */
-static const double MEMORY = 0.5;
 
 double mc_kernel_split_work(const struct mc_kernel *kernel) {
     double n = (double)kernel->n, k = (double)kernel->k;
-    double bytes = (double)kernel->task->problem->cache_bytes;
-    bool possible = kernel->definite && n * n * sizeof(double) <= MEMORY * bytes;
-    return possible ? n * n * (n / 6 + USUAL * k) / SPEED : INFINITY;
+    bool fits = splitting_fits(kernel->n, kernel->k, kernel->task->problem->cache_bytes);
+    return kernel->definite && fits ? n * n * (n / 6 + USUAL * k) / SPEED : INFINITY;
 }
 
 static void split_free(struct split *split) {
@@ -45,23 +41,6 @@ static void split_free(struct split *split) {
 }
 
 /* ---- what it works with ---- */
-
-static int fill_kernel(struct split *split, struct error *err) {
-    const struct problem *problem = split->kernel->task->problem;
-    size_t n = split->n;
-    double square = split->kernel->task->bias * split->kernel->task->bias;
-    uint32_t *index = memory_array(n, sizeof *index, "rows", err);
-    for (size_t i = 0; index && i < n; i++) {
-        index[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
-    }
-    int status =
-        index ? gram_block(problem->gram, index, n, index, n, split->splitting.K, err) : -1;
-    for (size_t j = 0; status == 0 && square > 0 && j < n * n; j++) {
-        split->splitting.K[j] += square;
-    }
-    free(index);
-    return status;
-}
 
 /* z (k) of row i: its alpha with coefficients next to c. */
 static void step(void *context, size_t i, size_t worker, double rho, const double *c, double *z) {
@@ -115,7 +94,8 @@ static int split_create(struct split *split, struct mc_kernel *kernel, struct er
         return -1;
     }
     split->best = split->dense + n * k;
-    return fill_kernel(split, err);
+    return splitting_fill(&split->splitting, kernel->task->problem->gram,
+                          kernel->task->problem->rows, err);
 }
 
 /* Z is where the kernel is. */
@@ -130,8 +110,8 @@ static int start(struct split *split) {
             mc_kernel_row_coefficients(kernel, i, alpha, splitting->Z + i * split->k);
         }
     }
-    memcpy(splitting->diagonal, kernel->q, split->n * sizeof *splitting->diagonal);
-    return splitting_start(splitting, kernel->F);
+    return splitting_start(splitting, kernel->task->bias * kernel->task->bias, kernel->q,
+                           kernel->F);
 }
 
 /* How the distance of the bounds has come down. */
@@ -194,13 +174,13 @@ static int give_back(struct split *split, struct error *err) {
     return 0;
 }
 
-/* The matrix at hand serves for the certificate where it is what that would compute anew. */
+/* The matrix at hand serves for the certificate where it has no constant feature: it is what that
+ * would compute anew. */
 static int certify(struct split *split, struct mc_fit *fit, struct error *err) {
     struct mc_kernel *kernel = split->kernel;
-    const struct gram *gram = kernel->task->problem->gram;
     size_t size = split->n * split->k;
     bool found = split->primal < INFINITY;
-    bool exact = kernel->task->bias == 0 && (gram_is_wide(gram) || gram_kept_bytes(gram) == 0);
+    bool exact = kernel->task->bias == 0;
     double *scores = exact ? memory_array(2 * size, sizeof *scores, "scores", err) : NULL;
     if (exact && !scores) {
         return -1;

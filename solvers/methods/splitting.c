@@ -13,9 +13,12 @@
 enum {
     COLUMNS = 16,   /* that one task solves for */
     TASK_ROWS = 64, /* of a task of steps */
-    BALANCE = 20    /* iterations from one look at rho to the next, at first */
+    BALANCE = 20,   /* iterations from one look at rho to the next, at first */
+    SEQUENCES = 8   /* of the size of U, with those of the caller */
 };
 
+/* The part of the kernel matrix's memory that all this may take. */
+static const double MEMORY = 0.5;
 static const double RELAX = 1.6; /* r */
 /* rho at first, over the ratio of scores and coefficients (mc, 3,000 rows of letter, llw and ats at
  * C = 1000: 60 iterations to 1e-3; 1 takes 70, .1 takes 80). */
@@ -37,6 +40,11 @@ struct splitting_residuals {
 
 static size_t row_tasks(const struct splitting *splitting) {
     return (splitting->problem.n + TASK_ROWS - 1) / TASK_ROWS;
+}
+
+bool splitting_fits(size_t n, size_t k, size_t cache_bytes) {
+    double numbers = (double)n * (double)n + SEQUENCES * (double)n * (double)k;
+    return numbers * sizeof(double) <= MEMORY * (double)cache_bytes;
 }
 
 int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
@@ -74,6 +82,18 @@ void splitting_free(struct splitting *splitting) {
 }
 
 /* ---- the matrix ---- */
+
+int splitting_fill(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
+                   struct error *err) {
+    size_t n = splitting->problem.n;
+    uint32_t *index = memory_array(n, sizeof *index, "rows", err);
+    for (size_t i = 0; index && i < n; i++) {
+        index[i] = rows ? rows[i] : (uint32_t)i;
+    }
+    int status = index ? gram_block_exact(gram, index, n, index, n, splitting->K, err) : -1;
+    free(index);
+    return status;
+}
 
 /* A task of columns. */
 struct columns {
@@ -155,8 +175,15 @@ static int factor(struct splitting *splitting) {
 
 /* ---- iterations ---- */
 
-int splitting_start(struct splitting *splitting, const double *scores) {
-    size_t size = splitting->problem.n * splitting->problem.k;
+int splitting_start(struct splitting *splitting, double constant, const double *diagonal,
+                    const double *scores) {
+    size_t n = splitting->problem.n, size = n * splitting->problem.k;
+    for (size_t j = 0; constant > 0 && j < n * n; j++) {
+        splitting->K[j] += constant;
+    }
+    for (size_t i = 0; i < n; i++) {
+        splitting->diagonal[i] = diagonal ? diagonal[i] : splitting->K[i * n + i];
+    }
     double z = array_dot(splitting->Z, splitting->Z, size), s = array_dot(scores, scores, size);
     splitting->rho = z > 0 && s > 0 && isfinite(s) ? START * sqrt(s / z) : 1;
     if (factor(splitting) < 0) {

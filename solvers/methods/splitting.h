@@ -17,9 +17,11 @@
 
 #include "common/base/error.h"
 #include "common/base/threads.h"
+#include "common/kernel/gram.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Borrowed for the life of the splitting. */
 struct splitting_problem {
@@ -47,15 +49,26 @@ struct splitting {
     size_t factored;      /* since rho was changed */
 };
 
-/* Room for a matrix K, for the caller to fill: K (n, n) in its upper half, and its diagonal. Z and
- * W are 0. The caller ends with splitting_free. */
+/* Whether K's factor and the sequences of n rows and k columns may be held, where the kernel matrix
+ * has so many bytes. */
+bool splitting_fits(size_t n, size_t k, size_t cache_bytes);
+
+/* Room for a matrix K, for the caller to fill: K (n, n) in its upper half. Z and W are 0. The caller
+ * ends with splitting_free. */
 int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
                      struct error *err);
 void splitting_free(struct splitting *splitting);
 
-/* From Z, the caller's, and scores S (n, k) of it: rho by their ratio, W what the scores ask for.
- * -1 where K + rho I has no factor (no error is set): K is not positive semidefinite. */
-int splitting_start(struct splitting *splitting, const double *scores);
+/* K = that of the rows (n) of gram, NULL: its first n, in double whatever it keeps: scores are then
+ * the certificate's. */
+int splitting_fill(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
+                   struct error *err);
+
+/* K += constant, 0 or more. From Z, the caller's, and scores S (n, k) of it: rho by their ratio, W
+ * what the scores ask for. diagonal (n): that of K with the constant, where it is known better; NULL:
+ * as it is. -1 where K + rho I has no factor (no error is set): K is not positive semidefinite. */
+int splitting_start(struct splitting *splitting, double constant, const double *diagonal,
+                    const double *scores);
 
 /* One iteration, and where U and Z tell that rho is out, another rho. -1 as above. */
 int splitting_iterate(struct splitting *splitting);

@@ -14,14 +14,12 @@ enum {
     LOOK = 10,       /* iterations from one look at the bounds to the next */
     PATIENCE = 30,   /* looks that are made in any case */
     USUAL = 200,     /* iterations of a fit, for what it will cost */
-    SEQUENCES = 8,   /* of the size of the coefficients */
     TASK_ROWS = 64,  /* of a task of losses */
     LABEL_STEP = 100 /* operations of a row's step, for each label */
 };
 
 static const double BLAS_SPEED = 16; /* operations in the time of one of a plain loop */
-static const double MEMORY = 0.5; /* part of the kernel matrix's memory that the factor may take */
-static const double SLOW = 0.9;   /* of the gap, over the later half of the looks */
+static const double SLOW = 0.9;      /* of the gap, over the later half of the looks */
 
 struct ml_split {
     const struct problem *problem;
@@ -51,9 +49,8 @@ struct ml_split {
 double ml_split_work(const struct problem *problem, const struct ml_rows *rows) {
     double n = (double)rows->n, q = (double)rows->q;
     bool definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
-    double numbers = n * n + SEQUENCES * n * q; /* that are held */
     if (!definite || rows->cluster || problem->cluster ||
-        numbers * sizeof(double) > MEMORY * (double)problem->cache_bytes) {
+        !splitting_fits(rows->n, rows->q, problem->cache_bytes)) {
         return INFINITY;
     }
     double wide = problem->gram ? 50 : (double)problem->data->n_features;
@@ -82,7 +79,7 @@ static int fill_matrix(struct ml_split *split, struct error *err) {
     for (size_t i = 0; index && i < n; i++) {
         index[i] = (uint32_t)ml_products_row(problem, split->rows, i);
     }
-    int status = index ? gram_block_exact(problem->gram, index, n, index, n, K, err) : -1;
+    int status = index ? splitting_fill(&split->splitting, problem->gram, index, err) : -1;
     free(index);
     return status;
 }
@@ -141,15 +138,11 @@ static int begin(struct ml_split *split, const struct ml_split_start *start, boo
     if (fill_matrix(split, err) < 0) {
         return -1;
     }
-    for (size_t j = 0; split->constant > 0 && j < n * n; j++) {
-        splitting->K[j] += split->constant;
-    }
     for (size_t i = 0; i < n; i++) {
-        splitting->diagonal[i] = splitting->K[i * n + i];
         memcpy(splitting->Z + i * q, start->beta + i * start->width, q * sizeof(double));
         memcpy(split->product + i * q, start->scores + i * start->width, q * sizeof(double));
     }
-    *started = splitting_start(splitting, split->product) == 0;
+    *started = splitting_start(splitting, split->constant, NULL, split->product) == 0;
     return 0;
 }
 
