@@ -196,13 +196,12 @@ static void find_room(const struct ml *ml, const struct ml_point *point, bool fa
 
 /* Brings a free bias together where the loss leaves it free: an interior point may find it at
  * millions, which scores round to. Labels rise, or fall, to no less than another margin's width
- * from where a pair would have a loss. */
-static int settle_bias(const struct ml *ml, struct ml_point *point, struct error *err) {
+ * from where a pair would have a loss. room (q) is work. */
+static void settle_bias(const struct ml *ml, struct ml_point *point, double *room) {
     enum { PASSES = 3 };
     size_t q = ml->rows.q;
     double *bias = point->bias, mean = 0;
-    double *room = memory_array(q, sizeof *room, "weights", err);
-    for (int pass = 0; room && pass < 2 * PASSES; pass++) {
+    for (int pass = 0; pass < 2 * PASSES; pass++) {
         bool falls = pass & 1;
         double end = bias[0];
         for (size_t k = 0; k < q; k++) {
@@ -220,8 +219,29 @@ static int settle_bias(const struct ml *ml, struct ml_point *point, struct error
     for (size_t k = 0; k < q; k++) {
         bias[k] -= mean;
     }
-    free(room);
-    return room ? 0 : -1;
+}
+
+/* The same, unless the certificate is the worse for it: the loss is not, but what is paid for the
+ * rounding of scores with another bias may be. */
+static int try_bias(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
+                    struct error *err) {
+    const struct certificate before = point->certificate;
+    const struct ml_bounds bounds = point->bounds;
+    size_t q = ml->rows.q;
+    double *bias = memory_array(2 * q, sizeof *bias, "weights", err);
+    if (!bias) {
+        return -1;
+    }
+    memcpy(bias, point->bias, q * sizeof *bias);
+    settle_bias(ml, point, bias + q);
+    int status = ml_point_certify(ml, parameters, true, point, err);
+    if (status == 0 && point->certificate.primal > before.primal) {
+        memcpy(point->bias, bias, q * sizeof *bias);
+        point->certificate = before;
+        point->bounds = bounds;
+    }
+    free(bias);
+    return status;
 }
 
 int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err) {
@@ -247,7 +267,7 @@ int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, stru
         return -1;
     }
     if (ml->setup.free_bias && !ml_is_certified(point, parameters->epsilon) &&
-        (settle_bias(ml, point, err) < 0 || ml_point_certify(ml, parameters, true, point, err) < 0)) {
+        try_bias(ml, parameters, point, err) < 0) {
         return -1;
     }
     return stretch(ml, parameters, point, err);
