@@ -5,6 +5,7 @@
  * end, where it is kept, of the mean of W over the last sweeps or of the point midway, if it is
  * lower there. */
 
+/* The losses of all points, task by task. Borrows engine and linear. */
 struct NAME(evaluation) {
     const struct NAME(engine) * engine;
     const struct mc_linear *linear;
@@ -34,7 +35,8 @@ static inline __attribute__((always_inline)) REAL NAME(loss)(const struct NAME(b
                                                : sum;
 }
 
-/* The loss of a row of class y with scores s (width) of whatever formulation; score (k) is work. */
+/* Returns the loss of a row of class y with scores s (width), of whatever formulation; score (k) is
+ * work. */
 static inline __attribute__((always_inline)) double
 NAME(row_loss)(const struct NAME(evaluation) * evaluation, size_t y, const REAL *s, double *score) {
     const struct mc_shape *shape = &evaluation->linear->shape;
@@ -73,6 +75,7 @@ DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluat
     memcpy(loss, sum, sizeof sum);
 }
 
+/* The losses of a task's rows, in their place: a threads_task. */
 static void NAME(evaluate_task)(void *argument, size_t task, size_t worker) {
     const struct NAME(evaluation) *evaluation = argument;
     size_t width = evaluation->engine->blocks.width, n = evaluation->linear->n;

@@ -4,6 +4,7 @@
 #include "common/base/gap.h"
 #include "solvers/mc/step_real.h"
 
+/* What a descent works with; engine_free ends it, after an engine_create that failed too. */
 struct NAME(engine) {
     struct NAME(blocks) blocks;
     REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
@@ -93,7 +94,8 @@ NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, si
     }
 }
 
-/* W += x u'. */
+/* W (n_features + 1, width) += x u' of one row x and u (width), the constant feature of value
+ * `bias` with it. */
 static inline __attribute__((always_inline)) void NAME(update_inline)(const struct mc_row *row,
                                                                       double bias, REAL *W,
                                                                       size_t n_features,
@@ -115,13 +117,13 @@ static inline __attribute__((always_inline)) void NAME(update_inline)(const stru
     }
 }
 
-/* The same over all classes, the constant feature of value `bias` with it. */
+/* The same, compiled for each processor. */
 DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REAL *W,
                                       size_t n_features, size_t width, const REAL *u) {
     NAME(update_inline)(row, bias, W, n_features, width, u);
 }
 
-/* The same where only a few classes change. */
+/* The same where only the classes changed[0..n_changed) do. */
 static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
                                  size_t width, const REAL *u, const uint32_t *changed,
                                  size_t n_changed) {
@@ -164,6 +166,7 @@ static inline REAL NAME(at_most)(double value) {
     return (double)rounded <= value ? rounded : rounded * (1 - NAME(TINY));
 }
 
+/* W = 0, and room for the rest; the caller ends with engine_free in any case. -1: no memory. */
 static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_linear *linear,
                                struct error *err) {
     const struct mc_shape *shape = &linear->shape;
@@ -213,6 +216,7 @@ static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_lin
                : -1;
 }
 
+/* Leaves what engine_create made, and all else 0. */
 static void NAME(engine_free)(struct NAME(engine) * engine) {
     free(engine->blocks.v);
     free(engine->W);
@@ -229,7 +233,7 @@ static void NAME(engine_free)(struct NAME(engine) * engine) {
     *engine = (struct NAME(engine)){0};
 }
 
-/* engine->alpha (width) = that of row i; and back. */
+/* engine->alpha, the first k of it, = that of row i. */
 static inline void NAME(load)(struct NAME(engine) * engine, const struct mc_alpha *alpha,
                               size_t i) {
     size_t k = engine->blocks.k;
@@ -242,6 +246,7 @@ static inline void NAME(load)(struct NAME(engine) * engine, const struct mc_alph
     }
 }
 
+/* And back. -1: no memory for a list of classes. */
 static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alpha, size_t i,
                               struct error *err) {
     size_t k = engine->blocks.k;
@@ -252,7 +257,7 @@ static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alp
     return alpha->dense ? 0 : mc_alpha_store(alpha, i, engine->row, err);
 }
 
-/* All alpha to this engine's own; and back. */
+/* engine->alphas (n, width), where there are any, = all alpha. */
 static void NAME(take_alpha)(struct NAME(engine) * engine, const struct mc_linear *linear) {
     size_t k = engine->blocks.k, width = engine->blocks.width;
     for (size_t i = 0; engine->alphas && i < linear->n; i++) {
@@ -262,6 +267,7 @@ static void NAME(take_alpha)(struct NAME(engine) * engine, const struct mc_linea
     }
 }
 
+/* And back. */
 static void NAME(give_alpha)(const struct NAME(engine) * engine, struct mc_linear *linear) {
     size_t k = engine->blocks.k, width = engine->blocks.width;
     for (size_t i = 0; engine->alphas && i < linear->n; i++) {

@@ -4,11 +4,13 @@
  * Arrays over classes have `width` entries, a whole number of vectors, and are aligned to them;
  * entries at and beyond k are padding: scores 0 and alpha 0. */
 
+/* LANES numbers, and as many truths, all bits or none, or integers. */
 typedef REAL NAME(vector) __attribute__((vector_size(64), may_alias));
 typedef SIGNED NAME(lanes) __attribute__((vector_size(64), may_alias));
 
 enum { NAME(LANES) = 64 / sizeof(REAL) };
 
+/* Parts of a vector, for its sum. */
 typedef REAL NAME(half) __attribute__((vector_size(32)));
 typedef REAL NAME(quarter) __attribute__((vector_size(16)));
 
@@ -42,11 +44,13 @@ static inline __attribute__((always_inline)) void NAME(clip)(NAME(vector) * x,
     *x = (NAME(vector))(bits & (*x > (NAME(vector)){0}));
 }
 
+/* Returns min(max(x, 0), cap). */
 static inline REAL NAME(clip_one)(REAL x, REAL cap) {
     return x < 0 ? 0 : x > cap ? cap : x;
 }
 
-/* Returns sum over the others of clip(v - theta), *middle of them strictly between the bounds. */
+/* Returns the sum over v (width) of min(max(v - theta, 0), cap); *middle: how many are strictly
+ * between 0 and cap. What is no other class, and padding, has a v so low that it is 0. */
 static inline __attribute__((always_inline)) REAL
 NAME(clipped)(const REAL *v, size_t width, REAL theta, REAL cap, REAL *middle) {
     NAME(vector) sum = {0}, caps = cap - (NAME(vector)){0}, zero = {0}, one = 1 + zero, count = {0};
@@ -65,11 +69,12 @@ struct NAME(blocks) {
     bool relative, centred, others, own, maximum;
     size_t k, width;
     REAL margin, kappa;
-    REAL *v; /* (width) work */
+    REAL *v; /* (width) work: what alpha of the others would be with theta = 0 */
 };
 
-/* theta with theta = kappa (sum of the others - own): Newton on an increasing function that is
- * linear between its kinks, kept in a bracket; from `theta`. */
+/* theta with theta = kappa (sum of the others - own), where the others are v - theta, own is v_own
+ * + theta, each between 0 and cap: Newton on an increasing function that is linear between its
+ * kinks, kept in a bracket; from `theta`. */
 static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NAME(blocks) * blocks,
                                                                  REAL v_own, REAL cap, REAL theta) {
     REAL kappa = blocks->kappa, most = (REAL)blocks->k * cap;
@@ -118,7 +123,7 @@ static inline __attribute__((always_inline)) REAL NAME(largest)(const REAL *v, s
     return largest;
 }
 
-/* theta with sum of the others = cap, where the sum at `theta` is more. */
+/* theta with the sum of max(v - theta, 0) over the others = cap, where that at `theta` is more. */
 static inline __attribute__((always_inline)) REAL
 NAME(simplex_root)(const struct NAME(blocks) * blocks, REAL cap, REAL theta) {
     const REAL none = NAME(HUGE);
@@ -136,7 +141,8 @@ NAME(simplex_root)(const struct NAME(blocks) * blocks, REAL cap, REAL theta) {
     return theta;
 }
 
-/* The same with an own term: *theta for the others, *eta for it. */
+/* The same with an own term, max(v_own - *eta, 0), in the sum: *theta for the others, where it
+ * begins, and *eta for that. */
 static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap,
                                     REAL *theta, REAL *eta) {
     const REAL none = NAME(HUGE);
@@ -173,16 +179,16 @@ static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_o
     *eta = *theta - 2 * kappa * cap;
 }
 
-/* Of v as joined_root has it. */
+/* What joined_root knows of a row's alpha before; of v as that has it. */
 struct NAME(held) {
     REAL sum, count; /* of v where alpha was above 0, and how many they are */
     REAL old;        /* sum of alpha */
 };
 
-/* theta with sum of the others = min(theta, cap), for kappa = 1 and without an own term, as the
- * distance from held->old, of which v is short too: the sum less that is convex and falls, so
- * Newton goes to the left of its root at once and on from there. It starts where alpha above 0 stay
- * those, which near the optimum is the root. */
+/* theta with the sum of max(v - theta, 0) over the others = min(theta, cap), for kappa = 1 and
+ * without an own term, as the distance from held->old, of which v is short too: the sum less that
+ * is convex and falls, so Newton goes to the left of its root at once and on from there. It starts
+ * where alpha above 0 stay those, which near the optimum is the root. */
 static inline __attribute__((always_inline)) REAL
 NAME(joined_root)(const struct NAME(blocks) * blocks, REAL cap, const struct NAME(held) * held) {
     const REAL none = NAME(HUGE);
@@ -208,7 +214,10 @@ NAME(joined_root)(const struct NAME(blocks) * blocks, REAL cap, const struct NAM
     return theta;
 }
 
-/* theta and eta of the new alpha, from v with the shift of theta by the old alpha taken along. */
+/* Returns theta, and *eta, of the new alpha: v - theta of the others and v_own - *eta, between 0
+ * and cap, and for a maximum with a sum of at most cap. shift: kappa (others_old - own_old) of the
+ * alpha before, with which v and v_own have been shifted; others_old: the sum of the others
+ * before. */
 static inline __attribute__((always_inline)) REAL
 NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL shift,
                  REAL others_old, REAL *eta) {

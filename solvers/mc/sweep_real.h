@@ -39,9 +39,10 @@ static REAL NAME(square)(const struct NAME(engine) * engine, const struct mc_lin
     return engine->factor * margin * margin / (linear->cluster ? 1 : (REAL)FARTHER);
 }
 
-/* Visits the rows order[0..n) while there is time; their gains go to the sampling. vectors: those
- * of a row's classes, relative margins then with losses joined by their maximum or not; 0: as it
- * comes. */
+/* Visits the rows order[0..n) while there is time, an exact step of each: alpha and W go along, the
+ * gains to the sampling. vectors: those of a row's classes, relative margins then with losses
+ * joined by their maximum or not, and alpha in engine->alphas; 0: as it comes. -1: no memory for a
+ * list of classes. */
 static inline __attribute__((always_inline)) int
 NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32_t *order, size_t n,
             const struct monitor *monitor, size_t vectors, bool maximum, struct error *err) {
@@ -109,7 +110,8 @@ NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32
     return 0;
 }
 
-/* int name(engine, linear, order, n, monitor, err): visit, compiled for so many vectors. */
+/* int name(engine, linear, order, n, monitor, err): visit, compiled for each processor and so many
+ * vectors; `maximum` counts where these are not 0. */
 #define SWEEP(name, vectors, maximum)                                                              \
     DISPATCH static int NAME(name)(struct NAME(engine) * engine, struct mc_linear * linear,        \
                                    const uint32_t *order, size_t n, const struct monitor *monitor, \
@@ -117,17 +119,20 @@ NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32
         return NAME(visit)(engine, linear, order, n, monitor, vectors, maximum, err);              \
     }
 
+/* All that is not below. */
 SWEEP(sweep_any, 0, false)
+/* ww, of 1, 2 and 4 vectors. */
 SWEEP(sweep_sums_1, 1, false)
 SWEEP(sweep_sums_2, 2, false)
 SWEEP(sweep_sums_4, 4, false)
+/* cs, the same. */
 SWEEP(sweep_maxima_1, 1, true)
 SWEEP(sweep_maxima_2, 2, true)
 SWEEP(sweep_maxima_4, 4, true)
 
 #undef SWEEP
 
-/* Steps at the rows order[0..n), one after the other, while there is time. */
+/* Steps at the rows order[0..n), one after the other, while there is time; -1 as above. */
 static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
                        const uint32_t *order, size_t n, const struct monitor *monitor,
                        struct error *err) {
