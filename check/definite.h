@@ -25,8 +25,8 @@ struct definite {
     const double
         *copies;        /* (m) how many each stands for, 1 or more: its shift is divided by them */
     const double *cost; /* (m) what a shift of 1 takes from the bounds, at each; NULL: ... */
-    double *
-        shift; /* (m) ... it is the same for all. Found: makes the matrix positive semidefinite on its diagonal */
+    double *shift;  /* (m) ... it is the same for all. Found: makes the matrix positive semidefinite
+                       on its diagonal */
     bool found;     /* there is such a shift, among those that rounding excuses */
     bool symmetric; /* the matrix is */
 };

@@ -1,6 +1,7 @@
 /* Multi-class SVMs (doc/mathematics, "mc"; Dogan, Glasmachers, Igel, JMLR 2016):
- *   min 1/2 |W|^2 + sum_i C_i L(y_i, s_i),  L the sum or the maximum of max(0, 1 - m_c) over terms c,
- * with margins m_c = M (s_y - s_c), or of scores less their mean: s_y, and -s_c of the others. */
+ *   min 1/2 |W|^2 + sum_i C_i L(y_i, s_i),
+ * L the sum or the maximum of max(0, 1 - m_c) over terms c, with margins m_c = M (s_y - s_c), or of
+ * scores less their mean: s_y, and -s_c of the others. */
 #include "check/loss.h"
 #include "check/task.h"
 #include "common/base/memory.h"

@@ -1,8 +1,9 @@
-/* Multi-label Rank-SVM (doc/mathematics, "ml"): with Y_i the labels of row i and lambda_i = C / (|Y_i| (q
- * - |Y_i|)),
+/* Multi-label Rank-SVM (doc/mathematics, "ml"): with Y_i the labels of row i and
+ * lambda_i = C / (|Y_i| (q - |Y_i|)),
  *   min 1/2 |f|^2 + sum_i lambda_i sum_{p in Y_i, r not} l(1 - (s_ip - s_ir)),
- *   D = sum_i sum_p beta_ip [- sum alpha^2 / 4 lambda] - 1/2 |g|^2,  beta_ip = sum_r alpha_ipr, beta_ir =
- *   -sum_p alpha_ipr, 0 <= alpha [<= lambda], and with a free bias sum_i beta_i = 0.
+ *   D = sum_i sum_p beta_ip [- sum alpha^2 / 4 lambda] - 1/2 |g|^2,
+ *   beta_ip = sum_r alpha_ipr, beta_ir = -sum_p alpha_ipr, 0 <= alpha [<= lambda],
+ * and with a free bias sum_i beta_i = 0.
  *
  * Hinge: the proof has beta. A flow of some alpha makes it iff for each j the j largest beta_p sum
  * to no more than sum_r min(|beta_r|, j lambda), and both sides to the same (Gale 1957). Squared

@@ -1,12 +1,12 @@
-/* RankSVM (doc/mathematics, "rank"): with r the dense ranks of the targets in their query and P the pairs
- * (i, j) of one query with low <= r_i - r_j <= high,
+/* RankSVM (doc/mathematics, "rank"): with r the dense ranks of the targets in their query and P the
+ * pairs (i, j) of one query with low <= r_i - r_j <= high,
  *   min 1/2 |f|^2 + C sum over P of v l(1 - (s_i - s_j)),
  *   D = sum alpha [- alpha^2 / 4 C v] - 1/2 |A'alpha|^2,  0 <= alpha [<= C v],
- * v of its query, or with a cost per ndcg or gain times what the pair is worth (check/preferences.h).
- * The proof has alpha by points: scores t of the rows, a weight and a smoothing mu each, alpha = C v sum
- * of weight a, with a = clip(u / mu, 0, 1), at mu = 0 the step at u = 0, or 2 max(0, u) with the square, u
- * = 1 - (t_i - t_j). Whatever a comes out is feasible: it is taken for exact. Without points the proof
- * has alpha pair by pair. */
+ * v of its query, or with a cost per ndcg or gain times what the pair is worth
+ * (check/preferences.h). The proof has alpha by points: scores t of the rows, a weight and a
+ * smoothing mu each, alpha = C v sum of weight a, with a = clip(u / mu, 0, 1), at mu = 0 the step
+ * at u = 0, or 2 max(0, u) with the square, u = 1 - (t_i - t_j). Whatever a comes out is feasible:
+ * it is taken for exact. Without points the proof has alpha pair by pair. */
 #include "check/loss.h"
 #include "check/pair_function.h"
 #include "check/preferences.h"

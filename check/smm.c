@@ -1,7 +1,9 @@
 /* Support matrix machines (doc/mathematics, "smm"): for each machine, of labels y = +-1,
  *   min 1/2 |W|^2 + T |W|_* + sum_i C_i l(1 - y_i (<W, X_i> + b)),
- *   D = sum alpha [- alpha^2 / 4 C] - 1/2 |SVT_T(sum alpha_i y_i X_i)|^2,  y'alpha = 0, 0 <= alpha [<= C],
- * where SVT takes T off the singular values. Two labels make one machine, for the second of them. */
+ *   D = sum alpha [- alpha^2 / 4 C] - 1/2 |SVT_T(sum alpha_i y_i X_i)|^2,
+ *   y'alpha = 0, 0 <= alpha [<= C],
+ * where SVT takes T off the singular values. Two labels make one machine, for the second of them.
+ */
 #include "check/loss.h"
 #include "check/singular.h"
 #include "check/task.h"

@@ -1,5 +1,5 @@
-/* Classification at the top (doc/mathematics, "top"). With weights c_i of positives and m_j of the rows
- * of J,
+/* Classification at the top (doc/mathematics, "top"). With weights c_i of positives and m_j of the
+ * rows of J,
  *   min 1/2 |f|^2 + C sum c_i l(t - s_i),  l(u) = max(0, 1 + u) or its square,
  *   mean      t = max sum p_j s_j over 0 <= p_j <= min(1, m_j / K), sum p_j = 1
  *   quantile  sum_J m_j l(theta (s_j - t)) = tau sum m_j

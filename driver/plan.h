@@ -15,9 +15,8 @@ struct plan {
     bool table;    /* a sweep: a list was given, or an option that is for a table */
     bool fitting;  /* a model is wanted */
     bool spread; /* each rank of a cluster is to have rows of its own: of a fit to features, once */
-    bool
-        alone; /* all ranks have all rows, and rank 0 fits the model: behind fits to folds, unless it
-                      is to a kernel whose matrix can be spread */
+    bool alone;  /* all ranks have all rows, and rank 0 fits the model: behind fits to folds, unless
+                    it is to a kernel whose matrix can be spread */
 };
 
 /* Makes the plan, or refuses what cannot be asked for together (ERROR_USAGE). host: NULL, or whom

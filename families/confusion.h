@@ -45,8 +45,8 @@ struct confusion_rates {
     double rows;
     double accuracy; /* the share of rows predicted right */
     double balanced; /* mean over the labels that occur of that share */
-    double
-        macro_f1; /* mean of 2 right / (actual + predicted) over those that occur or are predicted */
+    double macro_f1; /* mean of 2 right / (actual + predicted) over those that occur or are
+                        predicted */
 };
 
 /* The rates; NaN where there is nothing to divide by. */

@@ -21,28 +21,30 @@
  *     dualsvm_error error;
  *     if (dualsvm_options_create(&options, "mc", DUALSVM_TRAIN, &error) < 0 ||
  *         dualsvm_options_set(options, "kernel", "rbf", &error) < 0 ||
- *         dualsvm_data_dense(&data, "mc", x, DUALSVM_DOUBLE, rows, columns, columns, 0, &error) < 0 ||
+ *         dualsvm_data_dense(&data, "mc", x, DUALSVM_DOUBLE, rows, columns, columns, 0,
+ *                            &error) < 0 ||
  *         dualsvm_data_set_label_numbers(data, y, &error) < 0 ||
  *         dualsvm_train(&model, options, data, NULL, &error) < 0) { ... error.text ... }
  *
  * Contract of all functions, where theirs does not say otherwise:
  *
- * - Errors. A function that can fail returns 0, or -1 with *error filled; error may be NULL. Nothing that
- *   was to be made is then made: the pointer that was to get it is NULL. Lack of memory is such an error.
- *   Texts count rows, columns and folds from 1, the interface counts them from 0.
- *   Nothing in the library ends the process, prints, touches signals, the locale or settings of BLAS, or
- *   has state of its own.
- * - Ownership. What a function gives through a pointer to a pointer is the caller's, who ends with the
- *   type's _free; those take NULL. Texts and arrays that go in are copied, but for DUALSVM_LENT. Texts that
- *   come out are the object's they are asked of, and live as long as it does.
- * - Threads. Different objects may be used by different threads at once, and one object by several as long
- *   as none changes it: all that takes it as a pointer to const. So several threads may train on the same
- *   data with the same options at once, and predict with the same model.
- * - A size or a pointer that cannot be (NULL for an object, an unknown enumerator) is an error, of kind
- *   DUALSVM_USAGE; that arrays are as long as they are said to be is believed.
- * - Versions. The types are opaque, or say their size, and functions stay: a program that was linked with
- *   an older libdualsvm.so.0 runs with a newer one. "Since" names the version that a thing came with; all
- *   that does not say so is there since 0.1. */
+ * - Errors. A function that can fail returns 0, or -1 with *error filled; error may be NULL.
+ *   Nothing that was to be made is then made: the pointer that was to get it is NULL. Lack of
+ *   memory is such an error. Texts count rows, columns and folds from 1, the interface counts them
+ *   from 0. Nothing in the library ends the process, prints, touches signals, the locale or
+ *   settings of BLAS, or has state of its own.
+ * - Ownership. What a function gives through a pointer to a pointer is the caller's, who ends with
+ *   the type's _free; those take NULL. Texts and arrays that go in are copied, but for
+ *   DUALSVM_LENT. Texts that come out are the object's they are asked of, and live as long as it
+ *   does.
+ * - Threads. Different objects may be used by different threads at once, and one object by several
+ *   as long as none changes it: all that takes it as a pointer to const. So several threads may
+ *   train on the same data with the same options at once, and predict with the same model.
+ * - A size or a pointer that cannot be (NULL for an object, an unknown enumerator) is an error, of
+ *   kind DUALSVM_USAGE; that arrays are as long as they are said to be is believed.
+ * - Versions. The types are opaque, or say their size, and functions stay: a program that was
+ *   linked with an older libdualsvm.so.0 runs with a newer one. "Since" names the version that a
+ *   thing came with; all that does not say so is there since 0.1. */
 #ifndef DUALSVM_H
 #define DUALSVM_H
 

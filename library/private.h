@@ -37,8 +37,8 @@ const struct family_tables *library_family(const char *name, dualsvm_error *erro
 struct dualsvm_options {
     const struct family_tables *family;
     int role;
-    char **
-        word; /* (n_words) as on a command line: "--NAME=VALUE", "--FLAG"; word[0] stands for the program */
+    char **word; /* (n_words) as on a command line: "--NAME=VALUE", "--FLAG"; word[0] stands for the
+                    program */
     size_t n_words;
     struct options options; /* those words, read */
 };

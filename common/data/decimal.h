@@ -1,6 +1,6 @@
 /* Labels that are numbers: read as text, compared exactly, whatever the number of their digits.
  *
- *   number = [sign] digits [. digits] [e [sign] digits]     (number_parse's: . and e as in 1. or .5e3)
+ *   number = [sign] digits [. digits] [e [sign] digits]  (number_parse's: . and e as in 1. or .5e3)
  *
  * nan, inf and 0x10 are no numbers, nor is one whose exponent has more than nine digits that
  * count. */

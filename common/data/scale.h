@@ -6,11 +6,11 @@
  *   minmax      each column from its training range to [-1, 1]; the rows become dense. Values
  *               outside that range go beyond [-1, 1], as with LIBSVM's svm-scale
  *   l2          x' = x / |x| by row; zero rows stay
- *   quantile    x' = the rank of x among the values of its column in training, from 0 to 1 (ranks.h);
- *               sparse rows become dense if a training value is below 0: else 0 stays 0
+ *   quantile    x' = the rank of x among the values of its column in training, from 0 to 1
+ *               (ranks.h); sparse rows become dense if a training value is below 0: else 0 stays 0
  * sd is that of the population (divided by n). A column that is constant in training keeps its
- * unit with std (sd counts as 1) and becomes 0 with minmax and quantile. All is computed in double and rounded
- * to float once.
+ * unit with std (sd counts as 1) and becomes 0 with minmax and quantile. All is computed in double
+ * and rounded to float once.
  *
  * Rows that are scaled may also get the means of their queries (query_means.h). */
 #ifndef COMMON_DATA_SCALE_H
@@ -67,8 +67,8 @@ int scale_add_query_means(struct scale *scale, const struct data *data, struct e
  *   (rows that are compact as the training rows were have lost these already: data_select);
  * - dense rows with fewer than n features get the others as zeros, scaled.
  * With means of queries data are all rows of these, and get twice the columns.
- * Fails for lack of memory, when a scaled value does not fit into float, and as query_means_append; data is then
- * partly scaled. */
+ * Fails for lack of memory, when a scaled value does not fit into float, and as query_means_append;
+ * data is then partly scaled. */
 int scale_apply(const struct scale *scale, struct data *data, struct error *err);
 
 /* Releases what the scale owns and makes it empty (none). */

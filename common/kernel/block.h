@@ -8,8 +8,8 @@
  *    the table from feature to slot stays in cache however many features there are. That is as
  *    fast as BLAS on the same rows made dense when 60% of the values are there, and ahead below.
  * 2. The kernel's function of the sums, a row of the tile at a time while it is in cache.
- * 3. Entries that came out infinite, undefined or (distances) mostly cancelled are done again, exactly,
- *    by kernel_value: zero rows, identical rows, values whose squares overflow REAL. */
+ * 3. Entries that came out infinite, undefined or (distances) mostly cancelled are done again,
+ *    exactly, by kernel_value: zero rows, identical rows, values whose squares overflow REAL. */
 
 #include "common/base/memory.h"
 #include "common/base/sizes.h"

@@ -117,7 +117,7 @@ struct work {
     const uint32_t *data_rows; /* (m) square: rows of the gram */
     float *block;              /* (m, m of stride) square */
     size_t stride;
-    const float *b;            /* (m, k) product */
+    const float *b; /* (m, k) product */
     size_t k;
     double *out;           /* (n, k) product */
     struct helper *helper; /* (workers) */

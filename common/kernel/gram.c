@@ -1,5 +1,5 @@
-/* The kernel matrix as the methods see it: that of panels.h, or where equal rows are taken together that
- * of the distinct ones with products gathered before and spread behind it. */
+/* The kernel matrix as the methods see it: that of panels.h, or where equal rows are taken together
+ * that of the distinct ones with products gathered before and spread behind it. */
 #include "common/kernel/gram.h"
 
 #include "common/base/dd.h"
@@ -174,8 +174,8 @@ int gram_rounding_scores(const struct gram *gram, double units, const double *si
                         : bound_errors(gram->panels, size, k, error, &units, threads, err);
 }
 
-/* Numbers the distinct rows among rows[0..n): place (n) that of each, at those rows; returns how many. seen
- * (distinct rows) */
+/* Numbers the distinct rows among rows[0..n): place (n) that of each, at those rows; returns how
+ * many. seen (distinct rows) */
 static size_t list_distinct(const struct distinct *distinct, const uint32_t *rows, size_t n,
                             uint32_t *place, uint32_t *at, uint32_t *seen) {
     size_t m = 0;

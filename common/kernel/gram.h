@@ -23,14 +23,14 @@ struct gram;
  * row's value is used. The caller frees. */
 int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
                 size_t cache_bytes, bool wide, struct threads *threads, struct error *err);
-/* The same over the ranks of a cluster (NULL: none), which all have the rows: each keeps panels of its
- * own, of cache_bytes at most, and does its part of a gram_product; no gram_products. */
+/* The same over the ranks of a cluster (NULL: none), which all have the rows: each keeps panels of
+ * its own, of cache_bytes at most, and does its part of a gram_product; no gram_products. */
 int gram_create_spread(struct gram **gram, const struct kernel *kernel, const struct data *data,
                        size_t cache_bytes, bool wide, struct cluster *cluster,
                        struct threads *threads, struct error *err);
-/* The same, kept and computed as the matrix of the distinct rows of data; `distinct`, those of data, is
- * taken over, and freed with the gram or if that cannot be made. Not for precomputed kernels. Products
- * and entries are of all rows as ever, but in their last bits. */
+/* The same, kept and computed as the matrix of the distinct rows of data; `distinct`, those of
+ * data, is taken over, and freed with the gram or if that cannot be made. Not for precomputed
+ * kernels. Products and entries are of all rows as ever, but in their last bits. */
 int gram_create_distinct(struct gram **gram, const struct kernel *kernel, const struct data *data,
                          struct distinct *distinct, size_t cache_bytes, bool wide,
                          struct cluster *cluster, struct threads *threads, struct error *err);
@@ -57,22 +57,23 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err);
 
-/* error (gram_size, k) = bounds of the errors of gram_exact_scores, entry by entry, for coefficients of sizes
- * `size` (gram_size, k) whose sum is off by `units` units besides (kernel_rounding_scores). Of a spread
- * matrix: all ranks. */
+/* error (gram_size, k) = bounds of the errors of gram_exact_scores, entry by entry, for
+ * coefficients of sizes `size` (gram_size, k) whose sum is off by `units` units besides
+ * (kernel_rounding_scores). Of a spread matrix: all ranks. */
 int gram_rounding_scores(const struct gram *gram, double units, const double *size, size_t k,
                          double *error, struct threads *threads, struct error *err);
 
-/* s (n, k) = K B in double-double, of rows[0..n) alone (NULL: all), B (n, k); equal rows may be taken together
- * (kernel_precise_scores). Of a spread matrix: all ranks. */
+/* s (n, k) = K B in double-double, of rows[0..n) alone (NULL: all), B (n, k); equal rows may be
+ * taken together (kernel_precise_scores). Of a spread matrix: all ranks. */
 int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
                         size_t k, struct dd *s, struct threads *threads, struct error *err);
 
 /* About how many nanoseconds of one thread that takes, where m rows have coefficients. */
 double gram_precise_work(const struct gram *gram, size_t n, size_t m, size_t k);
 
-/* Moves the coefficients b (n) of rows[0..n), NULL: all, that are taken together to the first of these
- * among them: the function stays, but for the rounding of the sums. Changes nothing in other matrices. */
+/* Moves the coefficients b (n) of rows[0..n), NULL: all, that are taken together to the first of
+ * these among them: the function stays, but for the rounding of the sums. Changes nothing in other
+ * matrices. */
 int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
                struct error *err);
 
@@ -90,8 +91,8 @@ bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_
 int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
                   size_t k, double *out, struct threads *threads, struct error *err);
 
-/* The most that gram_products may be off by, over the sum of |B| |K| of each output, beside what the
- * entries are. */
+/* The most that gram_products may be off by, over the sum of |B| |K| of each output, beside what
+ * the entries are. */
 double gram_products_rounding(void);
 
 /* block (n_i, n_j) row-major in double = K at rows i[0..n_i) and columns j[0..n_j), as kept;

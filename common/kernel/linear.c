@@ -240,8 +240,9 @@ static void adjoint_task(void *argument, size_t chunk, size_t worker) {
     }
 }
 
-/* The partial sums take at most 4 bytes a stored value, or 1 MiB; and as they are added up by one thread, no
- * more are made than shortens the way with as many threads: values / chunks + chunks * width is least. */
+/* The partial sums take at most 4 bytes a stored value, or 1 MiB; and as they are added up by one
+ * thread, no more are made than shortens the way with as many threads: values / chunks + chunks *
+ * width is least. */
 static size_t choose_chunks(const struct data *x) {
     size_t values = data_values(x), width = x->n_features;
     size_t room = values / 2 > (1 << 17) ? values / 2 : 1 << 17; /* in doubles */

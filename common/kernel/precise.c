@@ -1,11 +1,12 @@
 /* Scores of a kernel expansion in double-double, a block of rows a task.
  *
- * Values of features are floats: their products and, as sums of two doubles, their differences are exact.
- * Sums of these are LANES running sums, each a double and beside it the sum of what that lost, of which a
- * sum of m terms is within (m u)^2 of the sum of their sizes, u = 2^-53 (Ogita, Rump, Oishi, "Accurate sum
- * and dot product", SIAM J. Scientific Computing 26, 2005, Sum2 and Dot2). Distances are summed up as they
- * stand: nothing cancels, however large features are. What follows is arithmetic of dd.h, each operation
- * within 2^-100 of its result, in loops over a row's values.
+ * Values of features are floats: their products and, as sums of two doubles, their differences are
+ * exact. Sums of these are LANES running sums, each a double and beside it the sum of what that
+ * lost, of which a sum of m terms is within (m u)^2 of the sum of their sizes, u = 2^-53 (Ogita,
+ * Rump, Oishi, "Accurate sum and dot product", SIAM J. Scientific Computing 26, 2005, Sum2 and
+ * Dot2). Distances are summed up as they stand: nothing cancels, however large features are. What
+ * follows is arithmetic of dd.h, each operation within 2^-100 of its result, in loops over a row's
+ * values.
  *
  * Compiled without contraction, see dd.h. */
 #include "common/kernel/precise.h"
@@ -118,9 +119,9 @@ static inline struct dd horner(struct dd x, struct dd sum) {
     return dd_multiply(x, dd_add((struct dd){1, 0}, sum));
 }
 
-/* exp(a), -700 < a <= 0, within 2^-90 of itself: a = n ln 2 + 64 x, |x| < 0.0055, exp(x) - 1 by Taylor's
- * series up to x^11, of which the terms from x^6 on are below 2^-47 of the first, and doubled back six
- * times by e -> 2 e + e^2. */
+/* exp(a), -700 < a <= 0, within 2^-90 of itself: a = n ln 2 + 64 x, |x| < 0.0055, exp(x) - 1 by
+ * Taylor's series up to x^11, of which the terms from x^6 on are below 2^-47 of the first, and
+ * doubled back six times by e -> 2 e + e^2. */
 static inline struct dd exponential(struct dd a) {
     const double log2_e = 0x1.71547652b82fep+0, round = 0x1.8p52;
     double n = (a.hi * log2_e + round) - round;
@@ -279,8 +280,8 @@ static struct precise look_at(const struct kernel_rows *rows) {
     return (struct precise){rows, kind, function, (both + LANES - 1) / LANES * LANES, NULL};
 }
 
-/* Features of rows i and j side by side, of sparse rows those of either; returns how many, filled up with
- * zeros to LANES. */
+/* Features of rows i and j side by side, of sparse rows those of either; returns how many, filled
+ * up with zeros to LANES. */
 static size_t align(const struct data *data, size_t i, size_t j, struct worker *worker) {
     size_t n = data->n_features;
     if (!data->row_start) {
@@ -497,11 +498,12 @@ int kernel_precise_rest(const struct kernel_rows *rows, const uint32_t *at, size
 
 /* ---- bounds ---- */
 
-/* With t the longest row, sums of m <= 2 t features are within r = (2 m + 64)^2 u^2 of the sum of their sizes,
- * two terms a feature, 2^-105 of each square, and the eight sums put together. Of |x||z|, as
- * kernel_rounding has it, a polynomial is off by `degree` times r and some 2^-99, a ratio a / (s - a),
- * |a| <= s / 2, by 5 r, and a decay by r t exp(-t) < r and the 2^-90 of the exponential; the others by less.
- * A score's sum of m products is within (m + 16)^2 u^2 of its own. */
+/* With t the longest row, sums of m <= 2 t features are within r = (2 m + 64)^2 u^2 of the sum of
+ * their sizes, two terms a feature, 2^-105 of each square, and the eight sums put together. Of
+ * |x||z|, as kernel_rounding has it, a polynomial is off by `degree` times r and some 2^-99, a
+ * ratio a / (s - a), |a| <= s / 2, by 5 r, and a decay by r t exp(-t) < r and the 2^-90 of the
+ * exponential; the others by less. A score's sum of m products is within (m + 16)^2 u^2 of its
+ * own. */
 double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
     const double square = 0x1p-106, each = 0x1p-88;
     double features = 4 * (double)most_features(rows->data) + 64, terms = (double)m + 16;

@@ -46,8 +46,8 @@ struct proof_writer {
     uint64_t n_lines; /* of the body */
     uint32_t row;     /* of the line at hand */
     bool in_body;
-    bool
-        trivial; /* set by the caller: the bound is 0, and no numbers of the dual point are written */
+    bool trivial; /* set by the caller: the bound is 0, and no numbers of the dual point are
+                     written */
 };
 
 /* Writes the first lines. Borrows output. The caller ends with proof_writer_end. */

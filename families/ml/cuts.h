@@ -2,12 +2,12 @@
  *
  * With the relevant labels Y of a row, and p_l of families/ml/propensity.h:
  *   precision@K  relevant labels among the K highest, over K
- *   ndcg@K       sum of 1 / log2(1 + place) of those, over what min(K, |Y|) in the first places give
- *                (Jarvelin & Kekalainen 2002)
+ *   ndcg@K       sum of 1 / log2(1 + place) of those, over what min(K, |Y|) in the first places
+ *                give (Jarvelin & Kekalainen 2002)
  *   psp@K        sum of 1 / p_l of those, summed over rows, over the largest sum that K labels of
  *                each row give (Jain, Prabhu & Varma 2016)
- * Means are over all rows; one without labels adds 0. Ties count against the prediction: labels that
- * are not relevant come first, then those of small 1 / p_l. */
+ * Means are over all rows; one without labels adds 0. Ties count against the prediction: labels
+ * that are not relevant come first, then those of small 1 / p_l. */
 #ifndef FAMILIES_ML_CUTS_H
 #define FAMILIES_ML_CUTS_H
 

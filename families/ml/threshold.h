@@ -2,8 +2,8 @@
  *
  *   ew      s_k > w's + t, w and t fitted by least squares to the middle, for each training row, of
  *           the segment between scores that has the fewest labels on the wrong side (Elisseeff &
- *           Weston 2001). A ridge of 1e-6 of the mean square of a score keeps w unique: without bias
- *           scores of a row add up to 0
+ *           Weston 2001). A ridge of 1e-6 of the mean square of a score keeps w unique: without
+ *           bias scores of a row add up to 0
  *   global  s_k > t, with the fewest wrong labels over all training rows (Hamming loss)
  *   scut    s_k > t_k, with the largest F1 of the label over the training rows (Yang 2001)
  *   top:k   the k largest scores

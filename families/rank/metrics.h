@@ -13,8 +13,8 @@
  *   precision@k  relevant rows among the first k places, over k, also where there are fewer rows
  *   err@k      sum over the first k places of R_place / place times prod of 1 - R of those before,
  *              R = (2^t - 1) / 2^max_grade  (Chapelle et al. 2009)
- * Where rows have equal scores, these are the expected values over all orders of these rows (McSherry
- * and Najork 2008): the order of the rows in the file has no influence.
+ * Where rows have equal scores, these are the expected values over all orders of these rows
+ * (McSherry and Najork 2008): the order of the rows in the file has no influence.
  *
  * Relevant are rows with t > 0, or t >= threshold if there is one; t below 0 has the gain of 0.
  * Targets are grades if all of the set are whole numbers of at most METRICS_MOST_GRADE in size;

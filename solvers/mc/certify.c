@@ -100,8 +100,8 @@ double mc_loss_of_nothing(const struct mc_task *task, double cost) {
     return certify_total_times(&total, cost);
 }
 
-/* The dual point for who asks for it. Rows without a kernel value of their own count as much as they
- * can, see mc_most. */
+/* The dual point for who asks for it. Rows without a kernel value of their own count as much as
+ * they can, see mc_most. */
 static int keep_alpha(const struct mc_task *task, double cost, const struct mc_dual *dual,
                       struct mc_fit *fit, struct error *err) {
     const struct mc_shape *shape = &task->shape;
@@ -142,8 +142,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                  .bias = dual->weights ? dual->bias : fit->bias};
     g.error = error;
     g.exact = dual->exact[1];
-    /* sums of a row may be over its cost by their own rounding: as much is lost by scaling them down,
-     * of the linear part, which is at least half of |g|^2 wherever D is of use */
+    /* sums of a row may be over its cost by their own rounding: as much is lost by scaling them
+     * down, of the linear part, which is at least half of |g|^2 wherever D is of use */
     double terms = (double)(task->n_all + cluster_size(task->problem->cluster) - 1);
     double unit = 3 * ((double)k + 4) * DBL_EPSILON + (terms + 4) * DBL_EPSILON;
     struct loss loss = {task, cost};

@@ -9,18 +9,16 @@
 
 /* A dual point alpha, within rounding of being feasible, as far as an engine knows it. */
 struct mc_dual {
-    const struct mc_alpha
-        *alpha; /* NULL: what is known is that sums of rows are at most C_i most */
-    const double
-        *weights;       /* W(alpha), computed from it: linear (n_features, k), kernel (n, k); NULL:
-                              the fit's weights are, one by one */
-    const double *bias; /* (k) of the constant feature; NULL with weights, or without one */
+    const struct mc_alpha *alpha; /* NULL: what is known is that sums of rows are at most C_i
+                                     most */
+    const double *weights; /* W(alpha), computed from it: linear (n_features, k), kernel (n, k);
+                              NULL: the fit's weights are, one by one */
+    const double *bias;    /* (k) of the constant feature; NULL with weights, or without one */
     const struct mc_alpha *kept; /* alpha for the task that keeps it; NULL: the first of these */
-    const double
-        *q; /* (n) rows' kernel values of their own: where that is 0 alpha counts as the most
-                        that it can be, whatever it says; NULL: where the reach is */
+    const double *q; /* (n) rows' kernel values of their own: where that is 0 alpha counts as the
+                        most that it can be, whatever it says; NULL: where the reach is */
     const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
-                                    within 4 units, without the constant feature's; NULL: computed */
+                               within 4 units, without the constant feature's; NULL: computed */
     const double *error;    /* (n) what exact[0] may be off by besides; NULL: nothing */
     double enough;          /* the gap that is wanted, see certify_family */
     bool lengthen;          /* the certificate's length is, too */
@@ -39,8 +37,8 @@ double mc_loss_of_nothing(const struct mc_task *task, double cost);
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);
 
-/* Whether row i of a problem may add to the loss if its scores s (k) are each off by error; slack (k) is
- * work. */
+/* Whether row i of a problem may add to the loss if its scores s (k) are each off by error; slack
+ * (k) is work. */
 bool mc_may_lose(const struct mc_shape *shape, size_t y, const double *s, double error,
                  double *slack);
 

@@ -219,8 +219,8 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
              (gap > best / 2 && mc_is_rounding(found, found->paid + found->lost)))) {
             fit->reason = STOP_ROUNDING;
         }
-        /* bounds of running sums that have crossed say that an aim is reached, whatever it is; those
-         * of exact ones may be of another multiple of W than was certified */
+        /* bounds of running sums that have crossed say that an aim is reached, whatever it is;
+         * those of exact ones may be of another multiple of W than was certified */
         if (!reached && !fit->reason && kernel->primal <= kernel->dual && gap > best / 2) {
             fit->reason = kernel->exact ? STOP_ROUNDING : STOP_PRECISION;
         }

@@ -89,8 +89,9 @@ static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
 
 /* ---- how far F is off ---- */
 
-/* Double is nothing beside float, see columns_rounding: of scores in double, and of all that is done to F
- * in double, this part of the coefficients' sizes is at most as much of `relative` as they are off. */
+/* Double is nothing beside float, see columns_rounding: of scores in double, and of all that is
+ * done to F in double, this part of the coefficients' sizes is at most as much of `relative` as
+ * they are off. */
 static const double DOUBLE = 0x1p-16;
 
 /* The sum of the coefficients' sizes, of those that cancel in a row too. */
@@ -138,8 +139,8 @@ void mc_kernel_rescaled(struct mc_kernel *kernel, double ratio) {
 
 /* ---- scores that go along ---- */
 
-/* F += the columns set[0..m) times the first k of `width` numbers in each row of change. The last, the
- * largest size of the others, goes to `moved`. */
+/* F += the columns set[0..m) times the first k of `width` numbers in each row of change. The last,
+ * the largest size of the others, goes to `moved`. */
 static int add_columns(struct mc_kernel *kernel, size_t m, const double *change, size_t width,
                        struct error *err) {
     size_t n = kernel->n, k = kernel->k;
@@ -240,8 +241,8 @@ static int set_weights(const struct mc_kernel *kernel, const double *U, const do
     return 0;
 }
 
-/* With scores (2, n, k): those of alpha, the second, serve for both points; NULL: they are computed. error: what those of the first
- * may be off by besides; NULL: nothing. */
+/* With scores (2, n, k): those of alpha, the second, serve for both points; NULL: they are
+ * computed. error: what those of the first may be off by besides; NULL: nothing. */
 static int certify_scores(const struct mc_kernel *kernel, const double *bias, const double *scores,
                           const double *error, struct mc_fit *fit, struct error *err) {
     const struct mc_task *task = kernel->task;
@@ -286,8 +287,8 @@ static int exact_at(struct mc_kernel *kernel, const double *bias, size_t n_at, d
     return 0;
 }
 
-/* Scores of rows without coefficients, from F, and their errors; those that may have a loss are listed in
- * `set`, *n of them, and have none then. */
+/* Scores of rows without coefficients, from F, and their errors; those that may have a loss are
+ * listed in `set`, *n of them, and have none then. */
 static void take_running(struct mc_kernel *kernel, const double *bias, double *scores,
                          double *error, size_t *n) {
     const struct mc_task *task = kernel->task;
@@ -314,8 +315,8 @@ static void take_running(struct mc_kernel *kernel, const double *bias, double *s
     }
 }
 
-/* Exact scores where there are coefficients, and where there may be a loss; elsewhere those that went
- * along will do. error (n) */
+/* Exact scores where there are coefficients, and where there may be a loss; elsewhere those that
+ * went along will do. error (n) */
 static int certify_some(struct mc_kernel *kernel, const double *bias, double epsilon,
                         double *scores, double *error, struct mc_fit *fit, struct error *err) {
     size_t k = kernel->k, n = 0;
@@ -361,9 +362,9 @@ static int certify_all(struct mc_kernel *kernel, const double *bias, double *sco
 
 /* A primal point and the dual one, alpha. */
 struct points {
-    const double *U, *bias;   /* (n, k), and (k) of the constant feature or NULL */
-    const double *dual_bias;  /* (k) of B or NULL */
-    double *scores;           /* (2, n, k) exact ones of U's fit and of B, or NULL; for U = B */
+    const double *U, *bias;  /* (n, k), and (k) of the constant feature or NULL */
+    const double *dual_bias; /* (k) of B or NULL */
+    double *scores;          /* (2, n, k) exact ones of U's fit and of B, or NULL; for U = B */
 };
 
 static int certify_scaled(struct mc_kernel *kernel, const struct points *points, double scale,
@@ -378,9 +379,9 @@ static int certify_scaled(struct mc_kernel *kernel, const struct points *points,
                : certify_scores(kernel, points->dual_bias, points->scores, NULL, fit, err);
 }
 
-/* Margins that rounding leaves short cost C times what they lack, and next to nothing if W is longer
- * by as much. Longer coefficients are rounded anew, and leave others short: then somewhat longer
- * still. */
+/* Margins that rounding leaves short cost C times what they lack, and next to nothing if W is
+ * longer by as much. Longer coefficients are rounded anew, and leave others short: then somewhat
+ * longer still. */
 static int stretch(struct mc_kernel *kernel, const struct points *points, double epsilon,
                    struct mc_fit *fit, struct error *err) {
     struct certificate best = fit->certificate;

@@ -168,8 +168,8 @@ int certify_definite(struct certify *certify, bool *definite, struct error *err)
     return 0;
 }
 
-/* With E added to K's diagonal <S, K S K> of S, skew, grows by 2 <S, K S E> + <S, E S E>: of each pair's
- * coefficient b, and by S_j'K S_j <= (sum of |S_ij| reach_i)^2. */
+/* With E added to K's diagonal <S, K S K> of S, skew, grows by 2 <S, K S E> + <S, E S E>: of each
+ * pair's coefficient b, and by S_j'K S_j <= (sum of |S_ij| reach_i)^2. */
 static int lift_pairs(const struct certify *certify, const double *b, double *lift,
                       struct error *err) {
     const double *reach = certify->row_reach, *shift = certify->shift;
@@ -273,8 +273,8 @@ static int sharpen(struct certify *certify, struct making *making,
                : 0;
 }
 
-/* The primal of t times f with scores s (n, k): these and their errors t times what they are, `scaled`
- * room for both. */
+/* The primal of t times f with scores s (n, k): these and their errors t times what they are,
+ * `scaled` room for both. */
 static int primal_at(const struct certify *certify, const struct making *making, const double *s,
                      double t, double *scaled, double *primal, struct error *err) {
     const struct certify_family *family = making->family;
@@ -303,8 +303,8 @@ static int primal_at(const struct certify *certify, const struct making *making,
     return 0;
 }
 
-/* Where C is large, margins that rounding leaves a little short of 1 cost more than f that is longer
- * by as much: finds how much is best. */
+/* Where C is large, margins that rounding leaves a little short of 1 cost more than f that is
+ * longer by as much: finds how much is best. */
 static int find_length(const struct certify *certify, const struct making *making,
                        struct certificate *certificate, struct error *err) {
     size_t n = certify->map->n, k = making->k;

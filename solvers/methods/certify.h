@@ -4,11 +4,12 @@
  *
  * All families minimise 1/2 |f|^2 + L(s) over f = (f_1 .. f_k), with s_ic = f_c(x_i) [+ b_c] the
  * scores of n rows and L convex. A dual point makes a function g = (g_1 .. g_k), and D = linear -
- * 1/2 |g|^2 is below the optimum. Here |f|^2, |g|^2 and s are evaluated, with bounds of their error;
- * L and what concerns the dual point's feasibility are the family's, as it alone knows them.
+ * 1/2 |g|^2 is below the optimum. Here |f|^2, |g|^2 and s are evaluated, with bounds of their
+ * error; L and what concerns the dual point's feasibility are the family's, as it alone knows them.
  *
  * Errors are bounded a priori: a sum of m terms is within (m - 1) u of the sum of their magnitudes,
- * which |x'w| <= |x| |w| and |k(x, z)| <= reach(x) reach(z) bound in their turn (kernel_rounding). */
+ * which |x'w| <= |x| |w| and |k(x, z)| <= reach(x) reach(z) bound in their turn
+ * (kernel_rounding). */
 #ifndef SOLVERS_METHODS_CERTIFY_H
 #define SOLVERS_METHODS_CERTIFY_H
 
@@ -21,15 +22,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Weights or coefficients: linear (n_features, k), kernel (n, k) by problem row, row-major, and what
- * is added to the scores. Borrowed. */
+/* Weights or coefficients: linear (n_features, k), kernel (n, k) by problem row, row-major, and
+ * what is added to the scores. Borrowed. */
 struct certify_function {
     const double *weights;
-    const double *bias; /* (k); NULL: nothing. With a constant feature of value V it is V times the
-                           weights of that feature; else it is free, and the norm has no part of it */
-    const double
-        *error; /* (n) bound of the error in each row's coefficients, summed over outputs; linear:
-                            with certify_sum_rounding of their size; NULL: none */
+    const double *bias;  /* (k); NULL: nothing. With a constant feature of value V it is V times the
+                           weights of that feature; else it is free, and the norm has no part of
+                           it */
+    const double *error; /* (n) bound of the error in each row's coefficients, summed over outputs;
+                            linear: with certify_sum_rounding of their size; NULL: none */
     double norm_error;   /* linear: bound of what else |weights| may be off by */
     const double *exact; /* (n, k) the map's exact scores of weights, within 4 units; NULL: they are
                             computed. Of g with kernels only */
@@ -60,28 +61,28 @@ struct certificate {
     double norm;         /* |f| */
     double nothing;      /* the family's */
     double paid;         /* for rounding, in both */
-    double lost;         /* to rounding besides, as far as the engine can tell: 0, or what it adds */
-    double slack;        /* bound of the error of the scores */
-    bool certified;      /* false: the kernel is not known to be positive semidefinite, and its
-                            matrix over the problem's rows is not; dual then says nothing */
-    double gap; /* (primal - dual) / primal, or of a tiny part of nothing if that is more */
-    double length; /* f so many times as long, with what is added to it, would have a much smaller
-                      gap, as far as its scores here tell; 1: none, or not wanted */
-    bool flat;     /* the scores of all rows are equal, up to rounding */
-    bool worse;    /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
+    double lost;    /* to rounding besides, as far as the engine can tell: 0, or what it adds */
+    double slack;   /* bound of the error of the scores */
+    bool certified; /* false: the kernel is not known to be positive semidefinite, and its
+                       matrix over the problem's rows is not; dual then says nothing */
+    double gap;     /* (primal - dual) / primal, or of a tiny part of nothing if that is more */
+    double length;  /* f so many times as long, with what is added to it, would have a much smaller
+                       gap, as far as its scores here tell; 1: none, or not wanted */
+    bool flat;      /* the scores of all rows are equal, up to rounding */
+    bool worse;     /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
 };
 
 /* Gives the certificate the other's dual bound, of the same problem, if that is the higher. */
 void certify_join(struct certificate *certificate, const struct certificate *other);
 
 /* The same for a sum of problems, whose bounds were added up in *sum. What they said of themselves
- * stands, unless their sums come to a gap of epsilon. convex: false if the primal is that of a problem
- * that is not, of which dual is a lower bound that no solution need come near. */
+ * stands, unless their sums come to a gap of epsilon. convex: false if the primal is that of a
+ * problem that is not, of which dual is a lower bound that no solution need come near. */
 void certify_sum(const struct certificate *sum, bool convex, double epsilon,
                  struct solution *solution);
 
-/* The reason that is true of a fit that ended early: rounding is blamed only where more than half of
- * the gap was paid for it. */
+/* The reason that is true of a fit that ended early: rounding is blamed only where more than half
+ * of the gap was paid for it. */
 enum stop_reason certify_reason(const struct certificate *certificate, enum stop_reason reason);
 
 /* What the solution says of itself: bounds, gap, whether they are certified, whether the gap is
@@ -94,8 +95,8 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
  * of all its kind. The weights are the caller's. */
 void certify_nothing(const struct problem *problem, double nothing, struct solution *solution);
 
-/* A sum of products of two numbers, all at least 0, that is never too small: exact where all of it is,
- * else raised by what rounding may have lost. For `nothing`. */
+/* A sum of products of two numbers, all at least 0, that is never too small: exact where all of it
+ * is, else raised by what rounding may have lost. For `nothing`. */
 struct certify_total {
     double sum;
     size_t n;
@@ -123,18 +124,18 @@ struct certify_pair {
     uint32_t one, other;
 };
 
-/* Takes the map's rows for features of pairs of rows (map->n): |k_p(p, q)| <= reach_p reach_q, evaluated
- * to within factor reach_p reach_q. reach (map->n) and pair are owned by certify, allocated with
- * memory_array. */
+/* Takes the map's rows for features of pairs of rows (map->n): |k_p(p, q)| <= reach_p reach_q,
+ * evaluated to within factor reach_p reach_q. reach (map->n) and pair are owned by certify,
+ * allocated with memory_array. */
 void certify_pairs(struct certify *certify, double *reach, double factor,
                    struct certify_pair *pair);
 
 /* The factor of pairs is another one from now on. */
 void certify_refine(struct certify *certify, double factor);
 
-/* Whether the kernel matrix over all rows of the problem is positive semidefinite, as far as that can
- * be told: looked at once, at the cost of factorising it if the kind of kernel does not say. Fits with
- * one that is not are not certified. Returns -1 with err set when memory is short. */
+/* Whether the kernel matrix over all rows of the problem is positive semidefinite, as far as that
+ * can be told: looked at once, at the cost of factorising it if the kind of kernel does not say.
+ * Fits with one that is not are not certified. Returns -1 with err set when memory is short. */
 int certify_definite(struct certify *certify, bool *definite, struct error *err);
 
 /* The factor of the rows, or of pairs where these are taken for them. */
@@ -148,13 +149,14 @@ const double *certify_reach(const struct certify *certify);
 int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
                           double norm, double *largest, struct error *err);
 
-/* What a sum of m coefficients times rows, in double, adds to the error of each coefficient, over its
- * size. */
+/* What a sum of m coefficients times rows, in double, adds to the error of each coefficient, over
+ * its size. */
 double certify_sum_rounding(size_t m);
 
 /* Both bounds, of the primal point f and the dual point g (NULL: the same function as f), k outputs
- * each. Of a problem whose rows are spread over ranks, `loss`, `error` and scores are of this rank's
- * rows, all else of all of them. All ranks. Fails for lack of memory, and where scores overflow. */
+ * each. Of a problem whose rows are spread over ranks, `loss`, `error` and scores are of this
+ * rank's rows, all else of all of them. All ranks. Fails for lack of memory, and where scores
+ * overflow. */
 int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err);

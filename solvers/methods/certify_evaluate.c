@@ -80,8 +80,8 @@ static int evaluate_weights(const struct certify *certify, size_t k,
     return f->error ? add_row_errors(certify, k, f, &out->rounding, err) : 0;
 }
 
-/* The bounds of what rounding does to |f|^2 of coefficients, each score off by its error where that is
- * known. */
+/* The bounds of what rounding does to |f|^2 of coefficients, each score off by its error where that
+ * is known. */
 void certify_set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
                           struct certify_evaluation *out) {
     double entries = 0;
@@ -149,8 +149,8 @@ bool certify_other(const struct certify_function *f, const struct certify_functi
     return g && g->weights != f->weights;
 }
 
-/* Kernel scores of f and g by one product: those of g behind those of f in its rows. Where both have
- * the same weights, g's are f's, and of_g->s is NULL. */
+/* Kernel scores of f and g by one product: those of g behind those of f in its rows. Where both
+ * have the same weights, g's are f's, and of_g->s is NULL. */
 static int kernel_scores_of(const struct certify *certify, size_t k,
                             const struct certify_function *f, const struct certify_function *g,
                             struct certify_evaluation *of_f, struct certify_evaluation *of_g,
@@ -209,8 +209,8 @@ static double weigh_row(const float *value, const uint32_t *column, size_t n, co
     return even + odd;
 }
 
-/* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, and of the constant
- * feature: what |x| |w| bounds loosely where features have units of their own. */
+/* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, and of the
+ * constant feature: what |x| |w| bounds loosely where features have units of their own. */
 static int weigh_rows(const struct certify *certify, size_t k, const struct certify_function *f,
                       double *reach, struct error *err) {
     const struct data *data = certify->problem->data;
@@ -304,7 +304,8 @@ static int join_ranks(struct cluster *cluster, size_t k, size_t n, struct certif
     if (!cluster) {
         return 0;
     }
-    /* the largest and, negated, the smallest of the ranks' first scores; slack; whether one's vary */
+    /* the largest and, negated, the smallest of the ranks' first scores; slack; whether one's
+     * vary */
     double *most = memory_array(k + 1, 2 * sizeof *most, "a certificate", err);
     if (!most) {
         return -1;
@@ -361,10 +362,10 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
         if (status == 0 && s) {
             certify_linear_scores(certify, k, f, first, m, s);
         }
-        status = status < 0 ? -1
-                            : add_loss(certify, k, f, of_f, family, first, m,
-                                       s ? s : of_f->s + first * k, error + (keep ? first : 0),
-                                       loss, err);
+        status = status < 0
+                     ? -1
+                     : add_loss(certify, k, f, of_f, family, first, m, s ? s : of_f->s + first * k,
+                                error + (keep ? first : 0), loss, err);
         first += m;
     } while (status == 0 && first < n);
     if (status == 0) {
@@ -403,8 +404,8 @@ int certify_evaluate(const struct certify *certify, size_t k, const struct certi
 
 /* ---- entry by entry ---- */
 
-/* size (rows of the data) = the largest coefficient of each row, every `stride`; returns their sum, and adds
- * to *used those that are not 0. */
+/* size (rows of the data) = the largest coefficient of each row, every `stride`; returns their sum,
+ * and adds to *used those that are not 0. */
 static double spread_sizes(const struct certify *certify, size_t k,
                            const struct certify_function *f, size_t stride, double *size,
                            size_t *used) {

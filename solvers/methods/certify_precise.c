@@ -1,5 +1,5 @@
-/* Functions at the rows once more, in double-double: what remains of the bounds' distance is then what the
- * coefficients make. Compiled without contraction, see common/base/dd.h. */
+/* Functions at the rows once more, in double-double: what remains of the bounds' distance is then
+ * what the coefficients make. Compiled without contraction, see common/base/dd.h. */
 #include "solvers/methods/certify_private.h"
 
 #include "common/base/dd.h"
@@ -15,7 +15,8 @@ static const double MOST_WORK = 2e9;
 /* Each operation of dd.h is within this of its result. */
 static const double UNIT = 0x1p-100;
 
-/* A function among those that are evaluated together: its coefficients' places in rows of `stride`. */
+/* A function among those that are evaluated together: its coefficients' places in rows of
+ * `stride`. */
 struct part {
     const struct certify_function *function;
     size_t first, stride;
@@ -28,8 +29,9 @@ static void take_coefficients(const struct certify *certify, size_t k, const str
     }
 }
 
-/* Adds the constant feature's part to the scores of a part: what is written as its bias, where there
- * is one, for that is what the model adds. Returns a bound of what |f|^2 may then be off by. */
+/* Adds the constant feature's part to the scores of a part: what is written as its bias, where
+ * there is one, for that is what the model adds. Returns a bound of what |f|^2 may then be off
+ * by. */
 static double add_constant(const struct certify *certify, size_t k, const struct part *part,
                            const struct dd *b, struct dd *s) {
     struct dd square = dd_two_product(certify->constant, certify->constant);

@@ -30,10 +30,10 @@ struct certify_evaluation {
     double off;            /* the sum of what errors of coefficients do to it */
     double largest;        /* kernels: the largest of column */
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
-    double *error; /* (n) the bound of each score's error entry by entry; NULL: not looked for */
+    double *error;  /* (n) the bound of each score's error entry by entry; NULL: not looked for */
     double *off_by; /* (n) what the loss was told that each score may be off by; NULL: unwanted */
-    double *reach; /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
-    double *first; /* (k) scores of the first row, */
+    double *reach;  /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
+    double *first;  /* (k) scores of the first row, */
     double first_error; /* and how far they may be off */
     bool biased;        /* s has the bias added */
     bool varies;        /* those of another row differ */
@@ -41,9 +41,9 @@ struct certify_evaluation {
     double slack;       /* the largest error of a score */
 };
 
-/* |f|^2 and what bounds the scores' error, with the scores of kernels; the same of g, whose scores are
- * left NULL where it has f's weights. Rows are not looked at for linear weights. The caller frees what the
- * evaluations own. */
+/* |f|^2 and what bounds the scores' error, with the scores of kernels; the same of g, whose scores
+ * are left NULL where it has f's weights. Rows are not looked at for linear weights. The caller
+ * frees what the evaluations own. */
 int certify_evaluate(const struct certify *certify, size_t k, const struct certify_function *f,
                      const struct certify_function *g, struct certify_evaluation *of_f,
                      struct certify_evaluation *of_g, struct error *err);
@@ -51,8 +51,8 @@ int certify_evaluate(const struct certify *certify, size_t k, const struct certi
 /* Whether g is there and has weights of its own. */
 bool certify_other(const struct certify_function *f, const struct certify_function *g);
 
-/* Bounds the error of kernels entry by entry, at the cost of another product with the matrix; not of
- * pairs. *sharper is true. What was known of the loss is to be found anew. */
+/* Bounds the error of kernels entry by entry, at the cost of another product with the matrix; not
+ * of pairs. *sharper is true. What was known of the loss is to be found anew. */
 int certify_sharpen(const struct certify *certify, size_t k, const struct certify_function *f,
                     const struct certify_function *g, struct certify_evaluation *of_f,
                     struct certify_evaluation *of_g, bool *sharper, struct error *err);

@@ -29,8 +29,8 @@ struct fit {
 /* Releases what the fit owns and makes it empty. */
 void fit_free(struct fit *fit);
 
-/* Takes the better primal and the better dual of two fits, each with all that goes with it, into the
- * first, and frees the second. */
+/* Takes the better primal and the better dual of two fits, each with all that goes with it, into
+ * the first, and frees the second. */
 void fit_join(struct fit *fit, struct fit *other);
 
 #endif

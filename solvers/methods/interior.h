@@ -47,14 +47,13 @@ struct interior_term {
 
 /* Borrowed for the life of the solver. */
 struct interior_problem {
-    struct cluster
-        *cluster;        /* over whose ranks the hinges are spread, groups whole: n and n_groups are
-                                of this one's. `adjoint` and what factors are for all ranks, sums over
-                                them; weights are the same on all. NULL: all are here */
-    size_t n, dimension; /* hinges, weights */
-    const double *cost;  /* (n) c_j > 0; (n_groups) where hinges have groups */
-    const double *margin;  /* (n) m_j; NULL: all 1 */
-    const double *counted; /* (dimension) J's diagonal: 1 or 0 */
+    struct cluster *cluster; /* over whose ranks the hinges are spread, groups whole: n and n_groups
+                                are of this one's. `adjoint` and what factors are for all ranks,
+                                sums over them; weights are the same on all. NULL: all are here */
+    size_t n, dimension;     /* hinges, weights */
+    const double *cost;      /* (n) c_j > 0; (n_groups) where hinges have groups */
+    const double *margin;    /* (n) m_j; NULL: all 1 */
+    const double *counted;   /* (dimension) J's diagonal: 1 or 0 */
     bool squared;
     /* Hinges of which the largest alone counts, c_g max(0, max_j m_j - (A w)_j): sum a_j <= c_g. */
     const uint32_t *group; /* (n) ascending from 0, of each hinge; NULL: each counts. Not squared */

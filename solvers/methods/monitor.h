@@ -21,8 +21,8 @@ struct monitor {
     /* Seconds until a run that has not ended is thrown away, certificate and all; rows are not
      * spread then. NULL: it is waited for. */
     double (*left)(void *context);
-    /* Iterations after which check is known to say stop; 0: none is. For solvers that call it now and
-     * then. */
+    /* Iterations after which check is known to say stop; 0: none is. For solvers that call it now
+     * and then. */
     uint64_t most;
 };
 

@@ -53,8 +53,8 @@ struct splitting {
  * has so many bytes. */
 bool splitting_fits(size_t n, size_t k, size_t cache_bytes);
 
-/* Room for a matrix K, for the caller to fill: K (n, n) in its upper half. Z and W are 0. The caller
- * ends with splitting_free. */
+/* Room for a matrix K, for the caller to fill: K (n, n) in its upper half. Z and W are 0. The
+ * caller ends with splitting_free. */
 int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
                      struct error *err);
 void splitting_free(struct splitting *splitting);
@@ -65,8 +65,9 @@ int splitting_fill(struct splitting *splitting, const struct gram *gram, const u
                    struct error *err);
 
 /* K += constant, 0 or more. From Z, the caller's, and scores S (n, k) of it: rho by their ratio, W
- * what the scores ask for. diagonal (n): that of K with the constant, where it is known better; NULL:
- * as it is. -1 where K + rho I has no factor (no error is set): K is not positive semidefinite. */
+ * what the scores ask for. diagonal (n): that of K with the constant, where it is known better;
+ * NULL: as it is. -1 where K + rho I has no factor (no error is set): K is not positive
+ * semidefinite. */
 int splitting_start(struct splitting *splitting, double constant, const double *diagonal,
                     const double *scores);
 

@@ -62,15 +62,16 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
 /* The gap to which splitting goes before what rounding costs is looked at for the first time. */
 static const double COARSE = 1e-3;
 
-/* Whether rounding alone costs more than the gap that is wanted, and most of the gap that there is. */
+/* Whether rounding alone costs more than the gap that is wanted, and most of the gap that there
+ * is. */
 static bool is_paid(const struct certificate *certificate, double epsilon) {
     double gap = certificate->primal - certificate->dual;
     double paid = certificate->paid + certificate->lost;
     return paid > epsilon * certificate->primal && 2 * paid >= gap;
 }
 
-/* Runs what finishes, the interior point or, if there is one, the splitting, until the certificate is
- * reached, or no more can be gained. */
+/* Runs what finishes, the interior point or, if there is one, the splitting, until the certificate
+ * is reached, or no more can be gained. */
 static int run_finisher(struct ml *ml, struct ml_split *split,
                         const struct ml_parameters *parameters, struct ml_run *run,
                         struct ml_point *point, struct error *err) {

@@ -275,8 +275,8 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
            (size_t)(ml->start[i + 1] - ml->start[i]) * sizeof *alpha);
 }
 
-/* coefficients (n, q) with F'coefficients = w, but for the bias: by back substitution in the pivots'
- * triangle. */
+/* coefficients (n, q) with F'coefficients = w, but for the bias: by back substitution in the
+ * pivots' triangle. */
 static void set_coefficients(struct ml_interior *ml) {
     size_t q = ml->q;
     memset(ml->coefficients, 0, ml->n * q * sizeof *ml->coefficients);

@@ -57,7 +57,8 @@ double ml_interior_work(const struct problem *problem, const struct ml_rows *row
 
 /* ---- features ---- */
 
-/* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is rounding. */
+/* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is
+ * rounding. */
 static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width) {
     double most = 0;
     for (size_t i = 0; i < n; i++) {

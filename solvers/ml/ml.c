@@ -102,7 +102,9 @@ static int solve_fw(struct ml *ml, const struct ml_parameters *parameters, struc
     }
     point->rounding = 4 * DBL_EPSILON * ((double)fit.iterations + 4);
     fit_free(&fit);
-    return ml_point_scores(ml, point, err) < 0 ? -1 : ml_point_certify(ml, parameters, false, point, err);
+    return ml_point_scores(ml, point, err) < 0
+               ? -1
+               : ml_point_certify(ml, parameters, false, point, err);
 }
 
 /* ---- solving ---- */

@@ -66,11 +66,12 @@ int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err);
 int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, bool lengthen,
                      struct ml_point *point, struct error *err);
 
-/* The dual point stays what the weights and the bias are now; these are the primal point's alone. */
+/* The dual point stays what the weights and the bias are now; these are the primal point's
+ * alone. */
 int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err);
 
-/* The best multiple of the primal point, and a longer one as far as that lowers what its certificate,
- * made anew, says of it. The dual point stays. */
+/* The best multiple of the primal point, and a longer one as far as that lowers what its
+ * certificate, made anew, says of it. The dual point stays. */
 int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                      struct error *err);
 
@@ -85,8 +86,9 @@ bool ml_is_certified(const struct ml_point *point, double epsilon);
 int ml_ascend(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
               struct ml_point *point, struct error *err);
 
-/* The interior point or, for ML_AUTO, operator splitting where that has too many unknowns, if one can
- * be had (*possible); point is certified already, or has a primal of infinity and a dual of 0. */
+/* The interior point or, for ML_AUTO, operator splitting where that has too many unknowns, if one
+ * can be had (*possible); point is certified already, or has a primal of infinity and a dual of
+ * 0. */
 int ml_finish(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
               struct ml_point *point, bool *possible, struct error *err);
 

@@ -104,11 +104,11 @@ struct original {
     double length; /* of the point now */
 };
 
-/* Makes the point so long, if that lowers its primal; *more is by what its certificate would have it
- * longer still. What longer weights cost is lost to rounding. */
+/* Makes the point so long, if that lowers its primal; *more is by what its certificate would have
+ * it longer still. What longer weights cost is lost to rounding. */
 static int try_length(struct ml *ml, const struct ml_parameters *parameters,
-                      struct original *original, double length, struct ml_point *point, double *more,
-                      struct error *err) {
+                      struct original *original, double length, struct ml_point *point,
+                      double *more, struct error *err) {
     const struct certificate before = point->certificate;
     const struct ml_bounds bounds = point->bounds;
     take_multiple(ml, original->from, length, point);

@@ -392,8 +392,8 @@ void exterior_loss(const struct exterior *exterior, bool squared, const double *
     *rounding = fmax(0, most - sum) + each * most;
 }
 
-/* cost * weight, no larger than it is: weights that count for queries are quotients, and others may be
- * `off` by that part of them. */
+/* cost * weight, no larger than it is: weights that count for queries are quotients, and others may
+ * be `off` by that part of them. */
 static double least_product(double cost, double weight, double off) {
     double product = cost * weight;
     bool exact = off == 0 && weight == floor(weight) && fma(cost, weight, -product) >= 0;

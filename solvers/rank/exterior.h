@@ -27,21 +27,22 @@ struct score_map exterior_map(struct exterior *exterior);
 /* The sum of max(0, 1 - margin), or of its square, over the pairs. */
 struct risk exterior_risk(struct exterior *exterior, bool squared);
 
-/* Exact scores are in long double from now on, with what the matrix lacks in double if the cache has
- * room: at many times the cost, for where what is paid for rounding is not small beside the gap that is
- * asked for. */
+/* Exact scores are in long double from now on, with what the matrix lacks in double if the cache
+ * has room: at many times the cost, for where what is paid for rounding is not small beside the gap
+ * that is asked for. */
 int exterior_refine(struct exterior *exterior, struct error *err);
 
-/* For the certificate: weight (pairs) of each, its rows, and reach (pairs) from the reach of the problem's
- * rows: 2 (K_iu K_jv - K_iv K_ju) is at most 4 reach_i reach_j reach_u reach_v. The factor is from that of
- * their kernel (kernel_rounding), and for 2 K S K, two sums over the rows. */
+/* For the certificate: weight (pairs) of each, its rows, and reach (pairs) from the reach of the
+ * problem's rows: 2 (K_iu K_jv - K_iv K_ju) is at most 4 reach_i reach_j reach_u reach_v. The
+ * factor is from that of their kernel (kernel_rounding), and for 2 K S K, two sums over the
+ * rows. */
 void exterior_weights(const struct exterior *exterior, double *weight);
 void exterior_reach(const struct exterior *exterior, const double *row_reach, double *reach,
                     struct certify_pair *rows);
 double exterior_factor(const struct exterior *exterior, double row_factor);
 
-/* The loss of scores s (pairs), each within error (pairs) of the true one: *value, and *rounding such
- * that the true loss is at most *value + *rounding. */
+/* The loss of scores s (pairs), each within error (pairs) of the true one: *value, and *rounding
+ * such that the true loss is at most *value + *rounding. */
 void exterior_loss(const struct exterior *exterior, bool squared, const double *s,
                    const double *error, double *value, double *rounding);
 

@@ -6,7 +6,7 @@
  * 6,000 rows in one group take 1 to 11 percent more instructions.
  *
  *   add:     for (uint32_t k = fenwick_first(level); k <= n; k = fenwick_next(k)) { ... node k }
- *   prefix:  for (uint32_t k = end; k > 0; k = fenwick_rest(k)) { ... node k }   levels below end */
+ *   prefix:  for (uint32_t k = end; k > 0; k = fenwick_rest(k)) { ... node k },  levels < end */
 #ifndef SOLVERS_RANK_FENWICK_H
 #define SOLVERS_RANK_FENWICK_H
 

@@ -461,9 +461,9 @@ static double primal_at(struct binary *binary, const struct binary_loss *loss, d
     return 0.5 * factor * factor * norm + sum;
 }
 
-/* The best multiple of the weights, by golden sections of its logarithm. Where C is large an interior
- * point may end at weights of the right direction that are far too long, or so little too short
- * that C times what margins lack is the gap. */
+/* The best multiple of the weights, by golden sections of its logarithm. Where C is large an
+ * interior point may end at weights of the right direction that are far too long, or so little too
+ * short that C times what margins lack is the gap. */
 static int take_multiple(struct binary *binary, const struct binary_loss *loss,
                          struct binary_fit *fit, struct error *err) {
     size_t n = binary->n, d = binary->rows.d;

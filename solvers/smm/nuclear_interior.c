@@ -252,8 +252,8 @@ static int invert_Y(struct nuclear_interior *in) {
 }
 
 /* Q[dZ] = 1/4 (P dZ R + W dZ' N + M dZ V + N dZ' W) with S = [P W; . V] and Y^-1 = [M N; . R]. In
- * coordinates where Z is diagonal Q would be graded by the cone, and its small values more accurate;
- * but there features in different units are mixed, and more is lost. */
+ * coordinates where Z is diagonal Q would be graded by the cone, and its small values more
+ * accurate; but there features in different units are mixed, and more is lost. */
 static void form_Q(struct nuclear_interior *in) {
     size_t side = in->side, height = in->height, width = in->width, cells = in->cells;
     const double *S = in->S, *inverse = in->inverse;
@@ -307,7 +307,8 @@ static void form_XK(struct nuclear_interior *in, const double *theta) {
     }
 }
 
-/* The rows of which B is the sum of squares: those of XK, of K, and of I. False for lack of memory. */
+/* The rows of which B is the sum of squares: those of XK, of K, and of I. False for lack of
+ * memory. */
 static bool factor_stacked(struct nuclear_interior *in) {
     struct error err;
     size_t cells = in->cells, m = cells + 1, rows = in->n + 2 * cells;

@@ -185,9 +185,10 @@ static void add_loss(bool square, double weight, double u, double slack, double 
 
 /* The most that errors of scores move the threshold t by, which rounding has moved by `off`: the
  * largest error of those rows whose scores may be among what makes it. With e >= 0 the errors, t of
- * s + e is no more than t + max e over the rows where s_j + e_j is above the level below which a row
- * adds nothing: others still add nothing. And t of s - e no less than t - max e over those that make
- * it. The level is t - 1 / theta of the quantile, of the mean the least score that makes it. */
+ * s + e is no more than t + max e over the rows where s_j + e_j is above the level below which a
+ * row adds nothing: others still add nothing. And t of s - e no less than t - max e over those that
+ * make it. The level is t - 1 / theta of the quantile, of the mean the least score that makes
+ * it. */
 static double threshold_error(const struct loss *loss, const double *s, const double *error,
                               double off) {
     const struct top_risk *risk = loss->risk;
@@ -357,8 +358,9 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
     return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
 }
 
-/* Tries the weights at the length that is best for their scores, and a little more than that: by what scores
- * may be off, and where that is known in double-double by what the rounding of longer weights may do. */
+/* Tries the weights at the length that is best for their scores, and a little more than that: by
+ * what scores may be off, and where that is known in double-double by what the rounding of longer
+ * weights may do. */
 static int stretch(const struct top_certifier *certifier, struct loss *loss,
                    const struct dual *dual, double nothing, double *weights,
                    struct certificate *certificate, double *threshold, struct error *err) {

@@ -20,8 +20,8 @@ enum {
     DUALS_AHEAD = 8, /* rows whose variable, and the place of whose values, is fetched */
 };
 
-/* Violations of the optimum, in gradients of about 1, under which rows that were left out are looked at
- * again: at first, and each time a part of the last. */
+/* Violations of the optimum, in gradients of about 1, under which rows that were left out are
+ * looked at again: at first, and each time a part of the last. */
 static const double FIRST_VIOLATION = 0.1, NEXT_VIOLATION = 0.1;
 
 /* What a visit of a row wants beside its values, in one place: rows come in a random order. */
@@ -34,16 +34,16 @@ struct variable {
     uint8_t rests, wait; /* visits in a row at which it was at rest; sweeps that pass it over */
 };
 
-/* How far a step goes of the way to the best alpha of its row alone: below 2 the dual still rises. Not in the
- * first sweep from w = 0, whose first rows go too far already. */
+/* How far a step goes of the way to the best alpha of its row alone: below 2 the dual still rises.
+ * Not in the first sweep from w = 0, whose first rows go too far already. */
 static const double FARTHER = 1.2;
 
-/* Sweeps that pass over a row which was at rest at its bound once, and more than once in a row: most stay
- * there, and to see that costs half a visit. */
+/* Sweeps that pass over a row which was at rest at its bound once, and more than once in a row:
+ * most stay there, and to see that costs half a visit. */
 enum { WAIT_ONCE = 1, WAIT_LONG = 3 };
 
-/* What is expected of the gap (struct top_descent, open), and how often it is looked at whatever that is:
- * after so many sweeps, or this part of those so far. */
+/* What is expected of the gap (struct top_descent, open), and how often it is looked at whatever
+ * that is: after so many sweeps, or this part of those so far. */
 enum { SWEEPS_UNSEEN = 10, PART_UNSEEN = 16 };
 static const double FIRST_SHARE = 0.25;
 
@@ -66,9 +66,10 @@ struct top_descent {
     bool whole;                /* it came to all rows, on all ranks */
     double farther;            /* FARTHER, or 1 */
 
-    /* What this sweep found open: the sum over rows, when they were visited, of C loss - alpha + alpha y f +
-     * h alpha^2 / 2, which over all rows for one w is primal - dual. Of w before the sweep and after it, in a
-     * way; so the gap after it is a share of that, the smaller the faster these fall. */
+    /* What this sweep found open: the sum over rows, when they were visited, of C loss - alpha +
+     * alpha y f + h alpha^2 / 2, which over all rows for one w is primal - dual. Of w before the
+     * sweep and after it, in a way; so the gap after it is a share of that, the smaller the faster
+     * these fall. */
     double open;
     struct random random;
 
@@ -374,8 +375,8 @@ static double find_dual(const struct top_descent *descent, double norm) {
     return cluster_total(descent->map->cluster, linear) - 0.5 * norm;
 }
 
-/* Both bounds of the point; *multiple: that of w which has the primal, 1 unless another may be what is
- * missing to the gap epsilon, and was sought. */
+/* Both bounds of the point; *multiple: that of w which has the primal, 1 unless another may be what
+ * is missing to the gap epsilon, and was sought. */
 static int find_bounds(struct top_descent *descent, double epsilon, struct fit *fit,
                        double *multiple, struct error *err) {
     const struct score_map *map = descent->map;

@@ -240,8 +240,8 @@ static int run_turns(struct relay *relay, double budget, bool *stuck, struct err
     return 0;
 }
 
-/* Where rows are too many for interior points: smo and planes, and in turn with them interior points
- * over the rows that matter. */
+/* Where rows are too many for interior points: smo and planes, and in turn with them interior
+ * points over the rows that matter. */
 static int run_parts(struct relay *relay, struct error *err) {
     double budget = top_finish_work(relay->engines->problem);
     bool stuck = false;

@@ -1,7 +1,7 @@
 /* The engines for the convex formulations of classification at the top, each with what it keeps
  * from one solve to the next: smo, cutting planes, coordinate ascent, interior points; and the
- * first two in turn, of the linear svm coordinate descent in place of smo. Where rows are spread over
- * ranks only cutting planes, interior points and coordinate descent.
+ * first two in turn, of the linear svm coordinate descent in place of smo. Where rows are spread
+ * over ranks only cutting planes, interior points and coordinate descent.
  *
  * Where smo or cutting planes have done the work of a solve by interior points, or gain nothing
  * more, interior points finish: smo crawls where C is large or features are unscaled. */
@@ -35,8 +35,8 @@ struct top_engines {
     struct top_descent *descent;
 };
 
-/* Releases what was made at first use, and the risk; the problem and the map stay the caller's. What is all
- * zeros is allowed. */
+/* Releases what was made at first use, and the risk; the problem and the map stay the caller's.
+ * What is all zeros is allowed. */
 void top_engines_free(struct top_engines *engines);
 
 /* Solves at the parameters, but to `epsilon`. The monitor sees iterations counted on from `before`.

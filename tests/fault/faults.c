@@ -1,10 +1,10 @@
-/* Runs commands with the k-th call of a kind failing, k = 1, 2, 3 ... until nothing is left to fail, and
- * looks at what is left behind. Each time there must be
+/* Runs commands with the k-th call of a kind failing, k = 1, 2, 3 ... until nothing is left to
+ * fail, and looks at what is left behind. Each time there must be
  *   - exit code 0 and the outputs of a run without a fault, or
  *   - exit code 1, one line on standard error that begins with the program's name (and is no
  *     warning), and every output file as it was before;
- * and in both cases no other file. Where a rename fails, what was renamed before it may be new. What
- * a call may fail with and be survived (EINTR, a short read) must end with 0.
+ * and in both cases no other file. Where a rename fails, what was renamed before it may be new.
+ * What a call may fail with and be survived (EINTR, a short read) must end with 0.
  *
  *   faults MODES SHIM [every | SEED SAMPLE]
  *

@@ -2,10 +2,10 @@
  * compared; what the programs prove, svm-check has to verify.
  *
  *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  trials FIRST .. FIRST + COUNT - 1
- *   adversary BIN FOLDER hunt FIRST COUNT [FAMILY]  the same; those that fail are made small and left
- *                                           in FOLDER/failed
+ *   adversary BIN FOLDER hunt FIRST COUNT [FAMILY]  the same; those that fail are made small and
+ *                                           left in FOLDER/failed
  *   adversary BIN FOLDER replay FILE...     trials from files
- *   adversary BIN FOLDER show FIRST COUNT [FAMILY]  a line for each trial: what is claimed, and true
+ *   adversary BIN FOLDER show FIRST COUNT [FAMILY]  a line for each trial: what is claimed and true
  *
  * BIN: the programs; FOLDER: for files. Fails if a trial does. */
 #define _POSIX_C_SOURCE 200809L /* mkdir */

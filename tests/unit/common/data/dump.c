@@ -2,9 +2,9 @@
  *   dump FILE number|name|set [optional] [precomputed] [stream] [head] [threads=N] [held|ranks=NAME
  *        [queries]]
  * By default the file is read whole: a line tells how many rows and features are held, and how,
- * the rows follow but for `head`. With `stream` the rows come block by block. With `held` rows are made
- * compact or dense, and the names and the first comment are told too; with `ranks` the same of the rows
- * of rank r, in the file NAME.r, but for those lines, which are rank 0's alone. */
+ * the rows follow but for `head`. With `stream` the rows come block by block. With `held` rows are
+ * made compact or dense, and the names and the first comment are told too; with `ranks` the same of
+ * the rows of rank r, in the file NAME.r, but for those lines, which are rank 0's alone. */
 #include "common/base/cluster.h"
 #include "common/base/number.h"
 #include "common/data/input.h"

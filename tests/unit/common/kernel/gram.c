@@ -177,7 +177,8 @@ static struct data repeated_rows(size_t n, size_t m, bool sparse) {
     return data;
 }
 
-/* Scores from the rows, and coefficients that come to the first of equal rows among those at hand. */
+/* Scores from the rows, and coefficients that come to the first of equal rows among those at
+ * hand. */
 static void check_merging(const struct gram *gram, size_t m, struct threads **pool) {
     enum { COLUMNS = 2 };
     struct error err;

@@ -1,5 +1,5 @@
-/* The door of all certificates (solvers/methods/certify.h) against plain sums: both bounds, and what they pay
- * for rounding. By one process, and over ranks. */
+/* The door of all certificates (solvers/methods/certify.h) against plain sums: both bounds, and
+ * what they pay for rounding. By one process, and over ranks. */
 #define _GNU_SOURCE
 #include "solvers/methods/certify.h"
 
@@ -144,7 +144,8 @@ static void plain_entries(const struct scene *scene, int which, int other, doubl
     }
 }
 
-/* What |f|^2 may be off by where the bias that is written is not quite the constant feature's part. */
+/* What |f|^2 may be off by where the bias that is written is not quite the constant feature's
+ * part. */
 static double written_off(const struct scene *scene, int which) {
     long double off = 0, constant = scene->constant;
     for (size_t c = 0; constant > 0 && c < scene->k; c++) {
@@ -157,7 +158,8 @@ static double written_off(const struct scene *scene, int which) {
     return (double)off;
 }
 
-/* entries (N): what scores are off by; NULL: by factor and reach. precise: |f|^2 is off by a last rounding. */
+/* entries (N): what scores are off by; NULL: by factor and reach. precise: |f|^2 is off by a last
+ * rounding. */
 static struct plain plain_kernel(const struct scene *scene, int which, bool errors,
                                  const double *entries, bool precise) {
     struct plain plain = {0};
@@ -384,8 +386,8 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     CHECK(certify_largest_score(scene->certify, scene->k, &f, 2, &score, &err) == 0, "%s",
           err.text);
     CHECK(near(score, largest, 1e-12), "largest score %g, not %g", score, largest);
-    /* with the errors of entries, which are less, and then next to none, but bounds; the linear part leaves no
-     * gap but rounding */
+    /* with the errors of entries, which are less, and then next to none, but bounds; the linear
+     * part leaves no gap but rounding */
     struct certify_family sharper = family;
     struct certificate sharp;
     sharper.enough = 0;

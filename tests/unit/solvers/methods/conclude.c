@@ -98,8 +98,8 @@ static struct certificate lengthened(double w, const double *added, double cost,
     return found;
 }
 
-/* A margin that is short by d is met by f longer by d, to within the factor between two lengths, if C
- * is large; what is added to scores grows with f. */
+/* A margin that is short by d is met by f longer by d, to within the factor between two lengths, if
+ * C is large; what is added to scores grows with f. */
 static void check_length(void) {
     const double cost = 1e9;
     for (int kernel = 0; kernel < 2; kernel++) {

@@ -1,5 +1,5 @@
-/* Systems by their rows (solvers/methods/stacked.c): as exact as the rows are, where the sum of their
- * squares has lost the small ones. */
+/* Systems by their rows (solvers/methods/stacked.c): as exact as the rows are, where the sum of
+ * their squares has lost the small ones. */
 #include "solvers/methods/stacked.h"
 #include "common/base/random.h"
 #include "solvers/methods/cholesky.h"
@@ -13,7 +13,8 @@
 
 enum { ROWS = 9, N = 4 };
 
-/* x = (A'A)^-1 x by the rows, of which the last is way times `large`; a second factor in the same room. */
+/* x = (A'A)^-1 x by the rows, of which the last is way times `large`; a second factor in the same
+ * room. */
 static void solve_rows(const double *A, const double *way, double large, double *x) {
     struct stacked *stacked;
     struct error err;

@@ -1,5 +1,5 @@
-/* Operator splitting (solvers/ml/split.c) comes to the optimum of the other methods, with both losses and
- * every kind of bias, whatever the threads, and its dual points are feasible. */
+/* Operator splitting (solvers/ml/split.c) comes to the optimum of the other methods, with both
+ * losses and every kind of bias, whatever the threads, and its dual points are feasible. */
 #include "solvers/ml/split.h"
 #include "solvers/ml/certify.h"
 #include "tests/unit/solvers/ml/fixture.h"

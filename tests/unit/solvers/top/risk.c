@@ -335,8 +335,8 @@ static void check_dual(void) {
     printf("ok: the dual is that of its definition\n");
 }
 
-/* The exact multiple is where the slope of the objective changes its sign: also where that is steep to one side
- * alone, at costs of rows that can be told apart. */
+/* The exact multiple is where the slope of the objective changes its sign: also where that is steep
+ * to one side alone, at costs of rows that can be told apart. */
 static void check_multiple(void) {
     struct random random;
     random_start(&random, 14, 0);
