@@ -33,3 +33,7 @@ load helper
 @test "certificates: what counts as equal, what is added to a diagonal, and what a solution says" {
     unit solvers/methods/conclude
 }
+
+@test "operator splitting: its matrix is in double whatever is kept, its scores are those of U" {
+    unit solvers/methods/splitting
+}
