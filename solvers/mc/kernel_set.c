@@ -190,8 +190,8 @@ static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
     size_t k = kernel->k;
     float square = (float)(kernel->task->bias * kernel->task->bias);
     struct delayed *delayed = &inner->delayed;
-    *inner = (struct inner){
-        .kernel = kernel, .m = m, .stride = mc_kernel_set_stride(m), .K = kernel->K};
+    *inner =
+        (struct inner){.kernel = kernel, .m = m, .stride = mc_kernel_set_stride(m), .K = kernel->K};
     for (size_t a = 0; a < m; a++) {
         inner->sum += mc_alpha_sum(&kernel->alpha, kernel->set[a]);
     }
@@ -262,8 +262,7 @@ static void sort_by_class(struct delayed *delayed, size_t k) {
     for (size_t t = 0; t < delayed->n; t++) {
         for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
             struct delayed_change change = delayed->change[e];
-            delayed->by_class[begin[change.at]++] =
-                (struct delayed_change){(uint32_t)t, change.by};
+            delayed->by_class[begin[change.at]++] = (struct delayed_change){(uint32_t)t, change.by};
         }
     }
     memmove(begin + 1, begin, k * sizeof *begin);
@@ -272,9 +271,10 @@ static void sort_by_class(struct delayed *delayed, size_t k) {
 
 /* scores (CHUNK) += sum over the n changes of their row times what it changes by; row[t] has
  * the values of the row of step t at these scores. */
-static inline __attribute__((always_inline)) void
-add_changes(vector *scores, const struct delayed_change *change, size_t n, const float *const *row,
-            size_t first) {
+static inline __attribute__((always_inline)) void add_changes(vector *scores,
+                                                              const struct delayed_change *change,
+                                                              size_t n, const float *const *row,
+                                                              size_t first) {
     vector sum0 = scores[0], sum1 = scores[1], sum2 = scores[2], sum3 = scores[3];
     for (size_t e = 0; e < n; e++) {
         const vector *values = (const vector *)(row[change[e].at] + first);
