@@ -18,6 +18,10 @@ load helper
     unit solvers/methods/factor
 }
 
+@test "factors in double-double: systems and ranks where double has no digit" {
+    unit solvers/methods/cholesky_precise
+}
+
 @test "systems by their rows are solved where squares have lost the small ones" {
     unit solvers/methods/stacked
 }

@@ -2,6 +2,7 @@
 
 #include "common/base/dd.h"
 #include "common/base/memory.h"
+#include "solvers/methods/cholesky_precise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,14 +56,6 @@ static void add(struct dd *restrict to, struct dd a, const double *restrict x, s
     }
 }
 
-static struct dd dot(const struct dd *a, const struct dd *b, size_t n) {
-    struct dd sum = {0, 0};
-    for (size_t j = 0; j < n; j++) {
-        sum = dd_add(sum, dd_multiply(a[j], b[j]));
-    }
-    return sum;
-}
-
 bool top_wide_factor(struct top_wide *wide, const double *E) {
     size_t d = wide->d;
     struct dd *A = wide->factor;
@@ -79,34 +72,7 @@ bool top_wide_factor(struct top_wide *wide, const double *E) {
             }
         }
     }
-    for (size_t j = 0; j < d; j++) {
-        struct dd *own = A + j * d;
-        for (size_t k = 0; k < j; k++) {
-            struct dd rest = dd_add(own[k], dd_negative(dot(own, A + k * d, k)));
-            own[k] = dd_divide(rest, A[k * d + k]);
-        }
-        own[j] = dd_add(own[j], dd_negative(dot(own, own, j)));
-        if (!(own[j].hi > 0) || !isfinite(own[j].hi)) {
-            return false;
-        }
-        own[j] = dd_root(own[j]);
-    }
-    return true;
-}
-
-/* t = (L L')^-1 t. */
-static void solve(const struct top_wide *wide, struct dd *t) {
-    const struct dd *L = wide->factor;
-    size_t d = wide->d;
-    for (size_t j = 0; j < d; j++) {
-        t[j] = dd_divide(dd_add(t[j], dd_negative(dot(L + j * d, t, j))), L[j * d + j]);
-    }
-    for (size_t j = d; j-- > 0;) {
-        t[j] = dd_divide(t[j], L[j * d + j]);
-        for (size_t k = 0; k < j; k++) {
-            t[k] = dd_add(t[k], dd_negative(dd_multiply(t[j], L[j * d + k])));
-        }
-    }
+    return cholesky_precise_factor(A, d);
 }
 
 void top_wide_solve(struct top_wide *wide, const double *lack, double *x, double *w) {
@@ -118,7 +84,7 @@ void top_wide_solve(struct top_wide *wide, const double *lack, double *x, double
     for (size_t i = 0; i < wide->m; i++) {
         add(t, dd_divide((struct dd){x[i], 0}, (struct dd){wide->E[i], 0}), wide->X + i * d, d);
     }
-    solve(wide, t);
+    cholesky_precise_solve(wide->factor, d, t);
     for (size_t i = 0; i < wide->m; i++) {
         const double *row = wide->X + i * d;
         struct dd rest = {x[i], 0};
