@@ -219,6 +219,14 @@ int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n,
     return status;
 }
 
+/* Coefficients of equal rows are summed up, each sum within 3 u^2 of its result. */
+double gram_precise_rounding(const struct gram *gram, size_t n, size_t m) {
+    const double sum = 3 * 0x1p-106;
+    size_t equal = gram->merged ? gram_size(gram) - gram->merged->distinct.m : 0;
+    return kernel_precise_rounding(panels_rows(gram->panels), m) +
+           sum * (double)(equal < n ? equal : n);
+}
+
 double gram_precise_work(const struct gram *gram, size_t n, size_t m, size_t k) {
     size_t most = gram->merged ? gram->merged->distinct.m : n;
     return kernel_precise_work(gram_rows(gram), n < most ? n : most, m < most ? m : most, k);

@@ -68,6 +68,10 @@ int gram_rounding_scores(const struct gram *gram, double units, const double *si
 int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
                         size_t k, struct dd *s, struct threads *threads, struct error *err);
 
+/* The factor of what these scores may be off by where m of the n rows have coefficients, see
+ * kernel_precise_rounding. */
+double gram_precise_rounding(const struct gram *gram, size_t n, size_t m);
+
 /* About how many nanoseconds of one thread that takes, where m rows have coefficients. */
 double gram_precise_work(const struct gram *gram, size_t n, size_t m, size_t k);
 

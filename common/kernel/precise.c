@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 8, ROWS = 16, COLUMNS = 128 };
+enum { LANES = 8, ROWS = 16, COLUMNS = 128, TERMS = 8 };
 
 /* ---- sums over features ---- */
 
@@ -406,6 +406,14 @@ DISPATCH static void add_products(struct dd value, const double *restrict high,
     }
 }
 
+/* s (k) += the worker's sums, which begin again: they lose the less the fewer terms they have. */
+static void take_sums(struct worker *worker, size_t k, struct dd *s) {
+    for (size_t o = 0; o < k; o++) {
+        s[o] = dd_add(s[o], dd_two_sum(worker->sum[o], worker->lost[o]));
+        worker->sum[o] = worker->lost[o] = 0;
+    }
+}
+
 static void score_rows(void *argument, size_t number, size_t which) {
     struct work *work = argument;
     struct worker *worker = &work->workers[which];
@@ -420,10 +428,10 @@ static void score_rows(void *argument, size_t number, size_t which) {
                 size_t from = (c + j) * k;
                 add_products(worker->value[j], work->high + from, work->low + from, k, worker->sum,
                              worker->lost);
+                if ((j + 1) % TERMS == 0 || j + 1 == n) {
+                    take_sums(worker, k, work->s + a * k);
+                }
             }
-        }
-        for (size_t o = 0; o < k; o++) {
-            work->s[a * k + o] = dd_two_sum(worker->sum[o], worker->lost[o]);
         }
     }
 }
@@ -498,19 +506,28 @@ int kernel_precise_rest(const struct kernel_rows *rows, const uint32_t *at, size
 
 /* ---- bounds ---- */
 
-/* With t the longest row, sums of m <= 2 t features are within r = (2 m + 64)^2 u^2 of the sum of
- * their sizes, two terms a feature, 2^-105 of each square, and the eight sums put together. Of
- * |x||z|, as kernel_rounding has it, a polynomial is off by `degree` times r and some 2^-99, a
- * ratio a / (s - a), |a| <= s / 2, by 5 r, and a decay by r t exp(-t) < r and the 2^-90 of the
- * exponential; the others by less. A score's sum of m products is within (m + 16)^2 u^2 of its
- * own. */
+/* In units of u^2, of the sum of sizes: a lane's p terms lose p / u at most, and with the small parts of
+ * squares, 10 / u, what they lose is added up in p + 1 roundings; one term loses nothing. The 8 lanes put
+ * together lose 24, and squares 24 more. Of |x||z|, as kernel_rounding has it, a polynomial is off by
+ * `degree` times that and 8 of its base and 10 of its own products; of the others a ratio a / (s - a),
+ * |a| <= s / 2, by 5 times that and 30, a decay by t exp(-t) < 1 times that and the 2^-90 of the
+ * exponential, as tanh is. A score's sums of TERMS products lose TERMS + 2 of 1 / u, added up in TERMS + 1
+ * roundings, and 7; and 3 whenever two of them are put together. */
 double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
-    const double square = 0x1p-106, each = 0x1p-88;
-    double features = 4 * (double)most_features(rows->data) + 64, terms = (double)m + 16;
-    double degree = fmax(1, rows->kernel->type == KERNEL_POLYNOMIAL ? rows->kernel->degree : 1);
-    bool stored = rows->kernel->type == KERNEL_PRECOMPUTED;
-    double value = stored ? 0 : degree * (8 * features * features * square + each);
-    return value + 2 * terms * terms * square;
+    const double unit = 0x1p-106, exponential = 0x1p-88;
+    struct precise precise = look_at(rows);
+    enum kernel_type type = rows->kernel->type;
+    double terms = (double)(precise.width / LANES) * (precise.kind == SQUARES ? 2 : 1);
+    double sums =
+        (terms > 1 ? (terms + 1) * (terms + 10) : 0) + (precise.kind == SQUARES ? 48 : 24);
+    double blocks = (double)m / TERMS + (double)m / COLUMNS + 2;
+    double score = (TERMS + 1) * (TERMS + 2) + 7 + 3 * blocks;
+    bool powers = precise.function == power_values;
+    bool exponentials = precise.function == decay_values || precise.function == tanh_values;
+    double value = powers                       ? fmax(1, rows->kernel->degree) * (sums + 18) * unit
+                   : type == KERNEL_PRECOMPUTED ? 0
+                                                : (8 * sums + 32) * unit;
+    return value + (exponentials ? exponential : 0) + score * unit;
 }
 
 double kernel_precise_work(const struct kernel_rows *rows, size_t n, size_t m, size_t k) {

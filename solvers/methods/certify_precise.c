@@ -14,6 +14,7 @@ static const double MOST_WORK = 2e9;
 
 /* Each operation of dd.h is within this of its result. */
 static const double UNIT = 0x1p-100;
+static const double SUM = 3 * 0x1p-106; /* and a sum within this */
 
 /* A function among those that are evaluated together: its coefficients' places in rows of
  * `stride`. */
@@ -144,9 +145,8 @@ int certify_precisely(const struct certify *certify, size_t k, const struct cert
         *sharper = all_finite(s, n * outputs);
     }
     if (status == 0 && *sharper) {
-        double factor = kernel_precise_rounding(gram_rows(problem->gram), used);
-        factor +=
-            4 * ((double)n + 4) * UNIT; /* of the constant feature's sum, and of equal rows' */
+        double factor = gram_precise_rounding(problem->gram, n, used);
+        factor += certify->constant > 0 ? ((double)n + 6) * SUM : 0;
         status =
             take_scores(certify, k, &of[0], factor, off[0], s, true, of_f, err) < 0 ||
                     (g && take_scores(certify, k, &of[1], factor, off[1], s, other, of_g, err) < 0)

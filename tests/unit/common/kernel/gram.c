@@ -267,11 +267,19 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
     CHECK(kernel_precise_scores(gram_rows(gram), at, some, b, 2, plain, pool[0], &err) == 0 &&
               gram_precise_scores(gram, at, some, b, 2, s, pool[1], &err) == 0,
           "%s", err.text);
-    double most = (double)n * kernel_value(gram_rows(gram), 0, gram_rows(gram), 0);
+    double most = (double)n * kernel_value(gram_rows(gram), 0, gram_rows(gram), 0), size = 0;
+    double *reach = sample_array(n, sizeof *reach);
+    kernel_rounding(gram_rows(gram), reach);
+    for (size_t j = 0; j < 2 * some; j++) {
+        size += fabs(b[j].hi) * reach[at[j / 2]];
+    }
+    double factor = gram_precise_rounding(gram, some, some);
     for (size_t j = 0; j < 2 * some; j++) {
         double off = dd_add(s[j], dd_negative(plain[j])).hi;
-        CHECK(plain[j].hi != 0 && fabs(off) <= 0x1p-80 * most, "score %zu off by %g", j, off);
+        CHECK(plain[j].hi != 0 && fabs(off) <= 2 * factor * reach[at[j / 2]] * size,
+              "score %zu off by %g", j, off);
     }
+    free(reach);
     CHECK(gram_precise_scores(gram, NULL, n, b, 2, s, pool[1], &err) == 0, "%s", err.text);
     double *high = sample_array(n, sizeof *high), *exact = sample_array(n, sizeof *exact);
     for (size_t i = 0; i < n; i++) {

@@ -125,7 +125,9 @@ static void check_scores(struct scene *scene, const char *what, size_t threads) 
     struct error err;
     struct threads *pool;
     double f = kernel_precise_rounding(&scene->rows, AT);
-    CHECK(f > 0 && f < 0x1p-78, "%s: the bound is %g", what, f);
+    enum kernel_type type = scene->rows.kernel->type;
+    bool exponentials = type == KERNEL_RBF || type == KERNEL_LAPLACIAN || type == KERNEL_SIGMOID;
+    CHECK(f > 0 && f < (exponentials ? 0x1p-87 : 0x1p-92), "%s: the bound is %g", what, f);
     CHECK(threads_create(&pool, threads, &err) == 0, "%s", err.text);
     struct dd before[AT * OUTPUTS];
     memcpy(before, scene->s, sizeof before);
