@@ -537,6 +537,49 @@ means() {
     agree scaled hand 1e-3
 }
 
+# ---- hard margins ----
+
+# large N GROUPS FEATURES SEED: targets and values at random, these up to 1000 as they come.
+large() {
+    awk -v n="$1" -v groups="$2" -v features="$3" -v seed="$4" '
+        function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        BEGIN {
+            for (i = 0; i < 20; i++) uniform()
+            for (i = 0; i < n; i++) {
+                line = sprintf("%.3f qid:%d", uniform(), int(i * groups / n) + 1)
+                for (f = 1; f <= features; f++) line = line sprintf(" %d:%.1f", f, 1000 * uniform())
+                print line
+            }
+        }'
+}
+
+@test "rank: polynomial kernels of features that nobody scaled are fitted to the gap at large C" {
+    # not by `train`: where double-double is about as short as double was, svm-check cannot tell
+    local loss
+    large 60 1 5 1 >one
+    large 60 4 3 2 >four
+    for loss in hinge squared-hinge; do
+        # values of 10^17, of which the factor of a matrix of doubles keeps nothing that is below 10^3
+        quietly svm-rank-train -q --strict -t 1 -d 3 -l $loss -c 1e4 -e 1e-3 one model >report
+        quietly svm-rank-train -q --strict -t 1 -d 3 -l $loss -c 1e6 -e 1e-3 four model >report
+        # a constant, linear and square features, far apart
+        quietly svm-rank-train -q --strict -t 1 -d 2 -r 1 -l $loss -c 1e6 -e 1e-3 one model >report
+        quietly svm-rank-train -q --strict -t 1 -d 2 -r 1 -l $loss -c 1e4 -e 1e-6 four model >report
+    done
+}
+
+@test "rank: a preconditioner that is not positive definite in double is no overflow" {
+    large 60 1 20 3 >wide
+    train -q --strict -t 1 -d 2 -l squared-hinge -c 1e6 -e 1e-3 wide model
+    train -q --strict -t 1 -d 3 -l squared-hinge -c 1e4 -e 1e-6 wide model
+}
+
+@test "rank: the primal of tied coefficients is that of the point where it was lowest" {
+    large 60 1 10 1 >separable
+    train -q --strict -t 1 -d 2 -c 1e4 -e 1e-5 separable model
+    train -q --strict -t 1 -d 2 -c 1e6 -e 1e-4 separable model
+}
+
 # ---- real data ----
 
 @test "rank: retention orders of five systems, five folds, reach the published accuracy" {

@@ -9,6 +9,7 @@ void fit_free(struct fit *fit) {
     free(fit->scores);
     free(fit->dual_weights);
     free(fit->dual_scores);
+    free(fit->dual_error);
     free(fit->alpha);
     free(fit->beta);
     *fit = (struct fit){0};
@@ -23,6 +24,7 @@ void fit_join(struct fit *fit, struct fit *other) {
     if (other->dual > fit->dual) {
         array_swap(&fit->dual_weights, &other->dual_weights);
         array_swap(&fit->dual_scores, &other->dual_scores);
+        array_swap(&fit->dual_error, &other->dual_error);
         array_swap(&fit->alpha, &other->alpha);
         array_swap(&fit->beta, &other->beta);
         fit->dual_offset = other->dual_offset;

@@ -247,6 +247,7 @@ void interior_tie(struct interior *in, bool tied) {
 static void set_fit(const struct interior *in, enum stop_reason stop, struct interior_fit *fit) {
     *fit = (struct interior_fit){.w = in->best_w,
                                  .alpha = in->best_a,
+                                 .tied = in->tied ? in->best_tied : NULL,
                                  .primal = in->best_primal,
                                  .dual = in->best_dual,
                                  .iterations = in->iterations,
@@ -303,6 +304,7 @@ void interior_round(struct interior *in, double allowed, struct interior_fit *fi
             in->best_dual = dual;
             in->best_primal = primal;
             memcpy(in->best_a, a, problem->n * sizeof *a);
+            memcpy(in->best_tied, a, problem->n * sizeof *a);
             memcpy(in->best_w, w, problem->dimension * sizeof *w);
             break;
         }

@@ -78,6 +78,7 @@ struct interior_problem {
 struct interior_fit {
     const double *w;     /* (dimension) */
     const double *alpha; /* (n), within its bounds */
+    const double *tied;  /* (n) tied: the a of which w is A'a; else NULL */
     double primal, dual;
     uint64_t iterations;   /* counted on */
     enum stop_reason stop; /* of the monitor, or rounding: no more progress */

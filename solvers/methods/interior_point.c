@@ -57,8 +57,9 @@ static int allocate(struct interior *in, struct error *err) {
     size_t n = in->problem.n, dimension = in->problem.dimension;
     double **by_weight[] = {&in->w,        &in->g,      &in->step, &in->rhs,
                             &in->residual, &in->best_w, &in->apart};
-    double **by_hinge[] = {&in->a,   &in->s,      &in->v,      &in->v_step, &in->theta,
-                           &in->rho, &in->a_step, &in->a_bend, &in->best_a, &in->correction};
+    double **by_hinge[] = {&in->a,         &in->s,      &in->v,         &in->v_step,
+                           &in->theta,     &in->rho,    &in->a_step,    &in->a_bend,
+                           &in->best_tied, &in->best_a, &in->correction};
     double **by_group[] = {&in->t, &in->xi, &in->t_step, &in->t_bend, &in->rest};
     for (size_t k = 0; k < sizeof by_weight / sizeof by_weight[0]; k++) {
         if (!(*by_weight[k] = memory_zeros(dimension, sizeof(double), "weights", err))) {
@@ -109,10 +110,10 @@ void interior_close(struct interior *in) {
     if (!in) {
         return;
     }
-    double *arrays[] = {in->w,      in->g,      in->step, in->rhs,       in->residual, in->best_w,
-                        in->apart,  in->a,      in->s,    in->t,         in->xi,       in->v,
-                        in->v_step, in->theta,  in->rho,  in->a_step,    in->a_bend,   in->t_bend,
-                        in->best_a, in->t_step, in->rest, in->correction};
+    double *arrays[] = {in->w,      in->g,      in->step, in->rhs,        in->residual, in->best_w,
+                        in->apart,  in->a,      in->s,    in->t,          in->xi,       in->v,
+                        in->v_step, in->theta,  in->rho,  in->a_step,     in->a_bend,   in->t_bend,
+                        in->best_a, in->t_step, in->rest, in->correction, in->best_tied};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
         free(arrays[k]);
     }
@@ -236,5 +237,6 @@ void interior_evaluate(struct interior *in) {
     if (primal < in->best_primal) {
         in->best_primal = primal;
         memcpy(in->best_w, w, dimension * sizeof *w);
+        memcpy(in->best_tied, in->a, n * sizeof *in->a);
     }
 }

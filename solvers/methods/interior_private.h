@@ -18,6 +18,7 @@ struct interior {
     double *t_step, *t_bend, *rest;        /* (n_groups) change of sum a; t / xi */
     double *correction;                    /* (n) of a_step */
     double *best_w, *best_a;
+    double *best_tied; /* (n) the a of best_w, where the primal is A'a's */
     bool tied;
     double margin_size; /* mean |m_j| */
     double mu;          /* mean of the products */

@@ -357,12 +357,14 @@ static int make_dual(const struct rank *rank, const struct rank_parameters *para
         memset(dual->error, 0, n * sizeof *dual->error);
     } else if (!fit->dual_scores) {
         plane_dual(rank, cost, fit, dual, &unit);
+        unit = fit->dual_error ? 0 : unit; /* each coefficient has its own */
     } else if (smooth_dual(rank, cost, fit, dual, &unit, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
         dual->error[i] = cost * unit * rank->weight[i] + sums * dual->error[i];
         dual->error[i] += dual->slack ? cost * dual->slack[i] : 0;
+        dual->error[i] += fit->dual_error ? fit->dual_error[i] : 0;
     }
     dual->function = (struct certify_function){.weights = fit->dual_weights, .error = dual->error};
     return 0;

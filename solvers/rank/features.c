@@ -1,0 +1,276 @@
+#include "solvers/rank/features.h"
+
+#include "common/base/dd.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/kernel/gram.h"
+#include "common/kernel/precise.h"
+#include "solvers/methods/cholesky.h"
+#include "solvers/methods/cholesky_precise.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
+/* Of a score's reach: where the diagonal is its square rounding is INDEFINITE of it. */
+static const double LEAST_SIZE = 0x1p-10;
+/* The most nanoseconds of one thread that double-double may take. */
+static const double MOST_WORK = 5e8;
+
+/* What is factored. */
+struct matrix {
+    const struct problem *problem;
+    const struct score_map *map;
+    const double *reach;
+    double *K;     /* (n, n) as double has it */
+    double *rest;  /* (n, n) what that lacks */
+    struct dd *A;  /* (n, n) both, centred and in units */
+    double *unit;  /* (n) of rows and columns, powers of 2 */
+    double *least; /* (n) what rounding makes of A's diagonal */
+    double factor; /* of that, see kernel_precise_rounding; 0: it is that of double */
+};
+
+static void fill_rows(const struct problem *problem, size_t n, size_t width, double *X) {
+    for (size_t i = 0; i < n; i++) {
+        size_t row = problem->rows ? problem->rows[i] : i;
+        data_row_dense(problem->data, row, width, X + i * width);
+    }
+}
+
+/* ---- the matrix ---- */
+
+static bool is_precise(const struct matrix *matrix, bool rows) {
+    const struct problem *problem = matrix->problem;
+    size_t n = matrix->map->n;
+    return rows && problem->gram && kernel_definite(gram_rows(problem->gram)->kernel) &&
+           cholesky_precise_work(n) + kernel_precise_work(gram_rows(problem->gram), n, n, 1) <=
+               MOST_WORK;
+}
+
+/* K, in double: by the map's scores of unit coefficients, or the products of rows. */
+static int fill_matrix(const struct matrix *matrix, struct error *err) {
+    size_t n = matrix->map->n, d = matrix->map->dimension;
+    double *X = memory_zeros(n, d * sizeof *X, "features", err);
+    if (!X) {
+        return -1;
+    }
+    int status = 0;
+    if (matrix->map->primal) {
+        fill_rows(matrix->problem, n, d, X);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)d, 1, X, (int)d,
+                    X, (int)d, 0, matrix->K, (int)n);
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            X[i * n + i] = 1;
+        }
+        status = matrix->map->exact(matrix->map, X, n, matrix->K, err);
+    }
+    free(X);
+    return status;
+}
+
+static int fill_rest(struct matrix *matrix, struct error *err) {
+    const struct problem *problem = matrix->problem;
+    const struct kernel_rows *rows = gram_rows(problem->gram);
+    size_t n = matrix->map->n;
+    uint32_t *at = memory_array(n, sizeof *at, "a kernel matrix", err);
+    for (size_t i = 0; at && i < n; i++) {
+        at[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
+    }
+    int status =
+        at ? kernel_precise_rest(rows, at, n, matrix->K, matrix->rest, problem->threads, err) : -1;
+    matrix->factor = kernel_precise_rounding(rows, n);
+    free(at);
+    return status;
+}
+
+/* A (n, n) less the means over groups of its rows. */
+static void centre_rows(const struct rank_pairs *pairs, size_t n, struct dd *A) {
+    for (size_t group = 0; pairs && group < pairs->n_groups; group++) {
+        const uint32_t *row = pairs->row + pairs->start[group];
+        size_t m = pairs->start[group + 1] - pairs->start[group];
+        for (size_t j = 0; j < n; j++) {
+            struct dd sum = {0, 0};
+            for (size_t k = 0; k < m; k++) {
+                sum = dd_add(sum, A[row[k] * n + j]);
+            }
+            struct dd mean = dd_divide(sum, (struct dd){-(double)m, 0});
+            for (size_t k = 0; k < m; k++) {
+                A[row[k] * n + j] = dd_add(A[row[k] * n + j], mean);
+            }
+        }
+    }
+}
+
+static void transpose(size_t n, struct dd *A) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            struct dd was = A[i * n + j];
+            A[i * n + j] = A[j * n + i];
+            A[j * n + i] = was;
+        }
+    }
+}
+
+/* A of K: centred, with rows and columns in units, so that what is small is no rounding of what is
+ * large. In double a diagonal of few units of its rounding is left small. */
+static void prepare(struct matrix *matrix, const struct rank_pairs *pairs) {
+    size_t n = matrix->map->n;
+    struct dd *A = matrix->A;
+    for (size_t i = 0; i < n * n; i++) {
+        A[i] = dd_two_sum(matrix->K[i], matrix->rest[i]);
+    }
+    centre_rows(pairs, n, A);
+    transpose(n, A);
+    centre_rows(pairs, n, A);
+    for (size_t i = 0; i < n; i++) {
+        double reach = matrix->reach[i], floor = matrix->factor > 0 ? 0 : LEAST_SIZE * reach;
+        double size = fmax(sqrt(fmax(0, A[i * n + i].hi)), floor);
+        matrix->unit[i] = size > 0 ? exp2(round(log2(size))) : 1;
+        matrix->least[i] =
+            (double)n * matrix->factor * (reach / matrix->unit[i]) * (reach / matrix->unit[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            double inverse = 1 / (matrix->unit[i] * matrix->unit[j]);
+            A[i * n + j] = (struct dd){A[i * n + j].hi * inverse, A[i * n + j].lo * inverse};
+        }
+    }
+}
+
+/* ---- the factor ---- */
+
+/* True if what the factor leaves of the matrix K (n, n) is rounding. */
+static bool leaves_nothing(const struct rank_features *features, double most, double *K) {
+    size_t n = features->n, m = features->m;
+    double left = 0;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)m, -1, features->F,
+                (int)m, features->F, (int)m, 1, K, (int)n);
+    for (size_t i = 0; i < n * n; i++) {
+        left = fmax(left, fabs(K[i]));
+    }
+    return left <= INDEFINITE * most;
+}
+
+/* The factor of A; *definite is whether there is one. */
+static int factor(struct rank_features *features, struct matrix *matrix, bool *definite,
+                  struct error *err) {
+    size_t n = features->n;
+    double *L = matrix->rest, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        double unit = matrix->unit[i];
+        most = fmax(most, fabs(matrix->K[i * n + i]) / (unit * unit));
+    }
+    for (size_t i = 0; i < n * n; i++) {
+        matrix->K[i] = L[i] = matrix->A[i].hi;
+    }
+    if (matrix->factor > 0) {
+        features->m = cholesky_precise_pivoted(matrix->A, n, matrix->least, features->pivot);
+        for (size_t i = 0; i < n * n; i++) {
+            L[i] = matrix->A[i].hi;
+        }
+    } else if (cholesky_pivoted(L, n, &features->m, features->pivot, err) < 0) {
+        return -1;
+    }
+    size_t m = features->m;
+    features->F = memory_zeros(n, m * sizeof *features->F, "features", err);
+    if (!features->F) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(features->F + features->pivot[i] * m, L + i * n, smaller(i + 1, m) * sizeof *L);
+    }
+    *definite = m > 0 && leaves_nothing(features, most, matrix->K);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t f = 0; f < m; f++) {
+            features->F[i * m + f] *= matrix->unit[i];
+        }
+    }
+    return 0;
+}
+
+static int factor_matrix(struct rank_features *features, struct matrix *matrix, bool *definite,
+                         struct error *err) {
+    size_t n = features->n;
+    double *pool = memory_zeros(2 * n + 2, n * sizeof *pool, "a kernel matrix", err);
+    matrix->A = memory_array(n, n * sizeof *matrix->A, "a kernel matrix", err);
+    features->pivot = memory_array(n, sizeof *features->pivot, "a factor", err);
+    matrix->K = pool;
+    matrix->rest = matrix->K + n * n;
+    matrix->unit = matrix->rest + n * n;
+    matrix->least = matrix->unit + n;
+    int status = pool && matrix->A && features->pivot ? fill_matrix(matrix, err) : -1;
+    if (status == 0 && is_precise(matrix, features->pairs != NULL)) {
+        status = fill_rest(matrix, err);
+    }
+    if (status == 0) {
+        prepare(matrix, features->pairs);
+        status = factor(features, matrix, definite, err);
+    }
+    free(pool);
+    free(matrix->A);
+    return status;
+}
+
+/* ---- features of the problem's own ---- */
+
+static void centre(const struct rank_pairs *pairs, size_t m, double *F) {
+    for (size_t group = 0; pairs && group < pairs->n_groups; group++) {
+        size_t first = pairs->start[group], end = pairs->start[group + 1];
+        for (size_t f = 0; f < m; f++) {
+            double mean = 0;
+            for (size_t k = first; k < end; k++) {
+                mean += F[pairs->row[k] * m + f] / (double)(end - first);
+            }
+            for (size_t k = first; k < end; k++) {
+                F[pairs->row[k] * m + f] -= mean;
+            }
+        }
+    }
+}
+
+int rank_features_create(struct rank_features *features, const struct problem *problem,
+                         const struct score_map *map, const struct rank_pairs *pairs,
+                         const double *reach, bool *possible, struct error *err) {
+    *features = (struct rank_features){
+        .n = map->n, .own = map->primal && map->dimension <= map->n, .pairs = pairs};
+    int status;
+    if (!features->own) {
+        struct matrix matrix = {.problem = problem, .map = map, .reach = reach};
+        status = factor_matrix(features, &matrix, possible, err);
+    } else {
+        features->m = map->dimension;
+        features->F = memory_array(map->n, features->m * sizeof(double), "features", err);
+        *possible = features->m > 0;
+        status = features->F ? 0 : -1;
+        if (status == 0) {
+            fill_rows(problem, map->n, features->m, features->F);
+            centre(pairs, features->m, features->F);
+        }
+    }
+    if (status < 0 || !*possible) {
+        rank_features_free(features);
+    }
+    return status;
+}
+
+void rank_features_free(struct rank_features *features) {
+    free(features->F);
+    free(features->pivot);
+    *features = (struct rank_features){0};
+}
+
+void rank_features_coefficients(const struct rank_features *features, const double *w, double *b) {
+    const struct rank_pairs *pairs = features->pairs;
+    size_t m = features->m;
+    memset(b, 0, features->n * sizeof *b);
+    for (size_t k = m; k-- > 0;) {
+        double sum = w[k];
+        for (size_t l = k + 1; l < m; l++) {
+            sum -= features->F[features->pivot[l] * m + k] * b[features->pivot[l]];
+        }
+        b[features->pivot[k]] = sum / features->F[features->pivot[k] * m + k];
+    }
+    centre(pairs, 1, b); /* features are of rows less their groups' means */
+}
