@@ -38,6 +38,10 @@ load helper
     unit solvers/methods/conclude
 }
 
+@test "fixed-point iterations are accelerated, and what makes the residual larger is taken back" {
+    unit solvers/methods/anderson
+}
+
 @test "operator splitting: its matrix is in double whatever is kept, its scores are those of U" {
     unit solvers/methods/splitting
 }

@@ -9,7 +9,8 @@
  *   z_i = argmin g_i(z) + rho/2 |z - (v_i + w_i)|^2,           W = V + W - Z.
  *
  * One Cholesky factor serves all columns and iterations, however ill-conditioned K is and whatever
- * scale the g_i have: the number of iterations depends on them a little, and on n and k hardly. Z
+ * scale the g_i have: the number of iterations depends on them a little, and on n and k hardly.
+ * Z and W are functions of Z + W, whose fixed-point iteration is accelerated (anderson.h). Z
  * is feasible; U, whose scores K U [+ 1 b'] = rho (Z - W - U) are there for nothing, is near the
  * primal optimum. */
 #ifndef SOLVERS_METHODS_SPLITTING_H
@@ -44,6 +45,8 @@ struct splitting {
     double *spread;        /* (n) (K + rho I)^-1 1, with a free bias; */
     double spread_sum;     /* the sum of it */
     double *before;        /* (workers, k) */
+    struct anderson *anderson;         /* of Z + W; NULL: there is no room */
+    double *Y;                         /* (n, k) Z + W */
     struct splitting_residuals *parts; /* of tasks */
     unsigned since, wait; /* iterations since rho was looked at, and those to the next time */
     size_t factored;      /* since rho was changed */
@@ -71,7 +74,7 @@ int splitting_fill(struct splitting *splitting, const struct gram *gram, const u
 int splitting_start(struct splitting *splitting, double constant, const double *diagonal,
                     const double *scores);
 
-/* One iteration, and where U and Z tell that rho is out, another rho. -1 as above. */
+/* One iteration, accelerated, and where U and Z tell that rho is out, another rho. -1 as above. */
 int splitting_iterate(struct splitting *splitting);
 
 /* out (n, k) = K in; not of the sequences U and S at once. */

@@ -235,9 +235,8 @@ static double gain_of(const struct ml_split *split, double *conjugate) {
     return gain;
 }
 
-/* Takes Z's best multiple, of K Z, if it is the better dual point. Where its sums over rows are
- * not 0, of a free bias, that counts with the bias at hand: the true bound is told by the
- * certificate. */
+/* Takes Z's best multiple, of K Z, if it is the better dual point; unbalanced: what its sums over
+ * rows cost, of a free bias. */
 static void offer_dual(struct ml_split *split, double norm, double unbalanced) {
     const struct splitting *splitting = &split->splitting;
     double conjugate, gain = gain_of(split, &conjugate) - unbalanced;
@@ -256,20 +255,34 @@ static void offer_dual(struct ml_split *split, double norm, double unbalanced) {
     }
 }
 
+/* What sums of Z over rows that are not 0 cost, with the bias at hand and moved to rows at a margin:
+ * the true bound is told by the certificate. */
+static double price_of_balance(const struct ml_split *split) {
+    const double *Z = split->splitting.Z, *bias = split->splitting.bias;
+    double price = 0;
+    for (size_t k = 0; k < split->q; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < split->n; i++) {
+            sum += Z[i * split->q + k];
+        }
+        price += sum * bias[k] + fabs(sum);
+    }
+    return price;
+}
+
 static void look(struct ml_split *split) {
     struct splitting *splitting = &split->splitting;
     size_t n = split->n, q = split->q, size = n * q;
     const double *bias = splitting->bias;
-    double unbalanced = 0, *product = split->product;
+    double *product = split->product;
     double norm = array_dot(splitting->U, splitting->S, size);
     offer_primal(split, splitting->U, norm, splitting->S);
     splitting_product(splitting, splitting->Z, product);
     norm = array_dot(splitting->Z, product, size);
     for (size_t i = 0; split->free_bias && i < n; i++) {
-        unbalanced += array_dot(splitting->Z + i * q, bias, q);
         array_add(product + i * q, 1, bias, q);
     }
-    offer_dual(split, norm, unbalanced);
+    offer_dual(split, norm, split->free_bias ? price_of_balance(split) : 0);
     offer_primal(split, splitting->Z, norm, product);
 }
 
