@@ -76,6 +76,15 @@ made() {
     refute_output --partial 'Missing (Debian'
 }
 
+@test "packaging: the loops that choose their instructions compile for any machine" {
+    local files
+    files=$(cd "$root" && grep -rl 'dispatch\.h' --include='*.c' common families solvers)
+    [ "$(wc -w <<<"$files")" -ge 10 ] || fail "only: $files"
+    # gcc 12 gave up on vectors in common/kernel/precise.c
+    make -s -C "$root" ARCH= OPTIMIZE=-O1 BUILD="$tmp/any" \
+        $(printf "$tmp/any/%s " ${files//.c/.o}) >log 2>&1 || fail "$(<log)"
+}
+
 @test "packaging: make check never installs" {
     sources copy
     cd copy || exit 1

@@ -58,8 +58,11 @@ add_features(enum sum kind, const float *u_at, const float *v_at, struct running
     if (kind == PRODUCTS) {
         add(r, u * v, none);
     } else if (kind == MINIMA) {
-        masks less = u < v;
-        add(r, (lanes)(((masks)u & less) | ((masks)v & ~less)), none);
+        lanes least;
+        for (size_t l = 0; l < LANES; l++) { /* a choice of vectors is too much for gcc's clones */
+            least[l] = u[l] < v[l] ? u[l] : v[l];
+        }
+        add(r, least, none);
     } else {
         lanes t = u - v, w = t - u, e = (u - (t - w)) - (v + w); /* t + e = u - v */
         masks sign = (masks)t & INT64_MIN;
