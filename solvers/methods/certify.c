@@ -420,4 +420,9 @@ void certify_join(struct certificate *certificate, const struct certificate *oth
         certificate->dual = other->dual;
         set_gap(certificate);
     }
+    if (other->certified) {
+        double own = other->primal - other->lost;
+        certificate->lost =
+            fmax(certificate->lost, fmin(certificate->primal, other->primal) - own);
+    }
 }

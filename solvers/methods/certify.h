@@ -72,7 +72,8 @@ struct certificate {
     bool worse;     /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
 };
 
-/* Gives the certificate the other's dual bound, of the same problem, if that is the higher. */
+/* Gives the certificate the other's dual bound, of the same problem, if that is the higher; and
+ * what its primal is above the other's before rounding is lost, if that is the more. */
 void certify_join(struct certificate *certificate, const struct certificate *other);
 
 /* The same for a sum of problems, whose bounds were added up in *sum. What they said of themselves

@@ -48,7 +48,7 @@ static double add_constant(const struct certify *certify, size_t k, const struct
         if (part->function->bias) {
             struct dd written = {part->function->bias[c], 0};
             struct dd apart = dd_add(written, dd_negative(added));
-            off += fabs(sum.hi) * fabs(apart.hi);
+            off += fabs(apart.hi) * (fabs(sum.hi) + fabs(apart.hi) / square.hi);
             added = written;
         }
         for (size_t i = 0; i < n; i++) {

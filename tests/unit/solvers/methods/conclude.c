@@ -306,6 +306,15 @@ static void check_words(void) {
     certify_join(&certificate, &high);
     CHECK(certificate.dual == 9.5 && near(certificate.gap, .05, 1e-12), "joined: %g",
           certificate.gap);
+    struct certificate lossy = certificate;
+    const struct certificate lost[] = {{.primal = 11, .lost = 1.5, .certified = true},
+                                       {.primal = 9.5, .lost = .75, .certified = true},
+                                       {.primal = 11, .lost = 3},
+                                       {.primal = 12, .certified = true}};
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+        certify_join(&lossy, &lost[i]);
+        CHECK(lossy.lost == (i == 0 ? .5 : .75), "%zu: %g is lost", i, lossy.lost);
+    }
     solution = (struct solution){.reason = STOP_TIME};
     certify_sum(&certificate, true, .04, &solution);
     CHECK_TRUE(!solution.converged && solution.reason == STOP_TIME && solution.certified);
@@ -326,6 +335,40 @@ static void check_words(void) {
     printf("ok: sums are not too small, and solutions say what is so\n");
 }
 
+/* Coefficients that add up to 0, while their sum in double, which is written as the bias, is off by
+ * as much as that of so many may be: its square is of |f|^2. */
+static void check_written_bias(void) {
+    enum { ROWS = 600 };
+    float value[ROWS];
+    double b[ROWS], zero = 0, size = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        value[i] = 0x1p-10F;
+        b[i] = i % 2 ? 0x1p30 : -0x1p30;
+        size += fabs(b[i]);
+    }
+    const double bias = ROWS / 2 * unit * size;
+    const struct kernel type = {.type = KERNEL_LINEAR};
+    struct data data = {.n_rows = ROWS, .n_features = 1, .value = value};
+    struct gram *gram;
+    struct score_map map;
+    struct certify *certify;
+    struct certificate found;
+    struct error err;
+    CHECK_TRUE(gram_create(&gram, &type, &data, 1 << 20, true, NULL, &err) == 0);
+    const struct problem problem = {.data = &data, .n = ROWS, .gram = gram};
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 1e9};
+    const struct certify_function f = {.weights = b, .bias = &bias};
+    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
+    CHECK_TRUE(certify_create(&certify, &problem, &map, 1, &err) == 0);
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    double least = bias * bias / 2;
+    CHECK(found.primal >= least && found.primal < 2 * least, "%g of %g", found.primal, least);
+    certify_free(certify);
+    score_map_free(&map);
+    gram_free(gram);
+    printf("ok: a bias that is not the sum of the coefficients is part of the norm\n");
+}
+
 int main(void) {
     check_equal_scores();
     check_length();
@@ -333,5 +376,6 @@ int main(void) {
     check_lift();
     check_total();
     check_words();
+    check_written_bias();
     return 0;
 }
