@@ -77,6 +77,7 @@ made() {
 }
 
 @test "packaging: the loops that choose their instructions compile for any machine" {
+    quick && skip 'a long compilation: the plain build makes it'
     local files
     files=$(cd "$root" && grep -rl 'dispatch\.h' --include='*.c' common families solvers)
     [ "$(wc -w <<<"$files")" -ge 10 ] || fail "only: $files"

@@ -31,14 +31,15 @@ struct running {
     lanes sum, lost;
 };
 
-/* Adds p + e, where e is small beside p. */
-static inline __attribute__((always_inline)) void add(struct running *r, lanes p, lanes e) {
-    lanes s = r->sum + p, v = s - r->sum;
-    r->lost += ((r->sum - (s - v)) + (p - v)) + e;
+/* Adds p + e, where e is small beside p. A vector that is handed over, or returned, would have
+ * another ABI without AVX-512. */
+static inline __attribute__((always_inline)) void add(struct running *r, const lanes *p,
+                                                      const lanes *e) {
+    lanes s = r->sum + *p, v = s - r->sum;
+    r->lost += ((r->sum - (s - v)) + (*p - v)) + *e;
     r->sum = s;
 }
 
-/* A vector that is returned would have another ABI without AVX-512. */
 static inline __attribute__((always_inline)) void load(const float *from, lanes *to) {
     floats f;
     memcpy(&f, from, sizeof f);
@@ -52,26 +53,31 @@ enum sum { PRODUCTS, MINIMA, SQUARES, ABSOLUTES };
 static inline __attribute__((always_inline)) void
 add_features(enum sum kind, const float *u_at, const float *v_at, struct running *r) {
     const lanes none = {0};
-    lanes u, v;
+    lanes u, v, term, rest;
     load(u_at, &u);
     load(v_at, &v);
     if (kind == PRODUCTS) {
-        add(r, u * v, none);
+        term = u * v;
+        add(r, &term, &none);
     } else if (kind == MINIMA) {
-        lanes least;
         for (size_t l = 0; l < LANES; l++) { /* a choice of vectors is too much for gcc's clones */
-            least[l] = u[l] < v[l] ? u[l] : v[l];
+            term[l] = u[l] < v[l] ? u[l] : v[l];
         }
-        add(r, least, none);
+        add(r, &term, &none);
     } else {
         lanes t = u - v, w = t - u, e = (u - (t - w)) - (v + w); /* t + e = u - v */
         masks sign = (masks)t & INT64_MIN;
         if (kind == ABSOLUTES) {
-            add(r, (lanes)((masks)t ^ sign), (lanes)((masks)e ^ sign));
+            term = (lanes)((masks)t ^ sign);
+            rest = (lanes)((masks)e ^ sign);
+            add(r, &term, &rest);
         } else { /* t = high + low, of 26 and 27 bits: but the last product is exact */
             lanes high = (lanes)((masks)t & ~(int64_t)0x7ffffff), low = t - high;
-            add(r, high * high, low * low + 2 * t * e);
-            add(r, 2 * high * low, none);
+            term = high * high;
+            rest = low * low + 2 * t * e;
+            add(r, &term, &rest);
+            term = 2 * high * low;
+            add(r, &term, &none);
         }
     }
 }

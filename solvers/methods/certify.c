@@ -422,7 +422,6 @@ void certify_join(struct certificate *certificate, const struct certificate *oth
     }
     if (other->certified) {
         double own = other->primal - other->lost;
-        certificate->lost =
-            fmax(certificate->lost, fmin(certificate->primal, other->primal) - own);
+        certificate->lost = fmax(certificate->lost, fmin(certificate->primal, other->primal) - own);
     }
 }
