@@ -240,13 +240,28 @@ DISPATCH static void inverse_values(const struct kernel *kernel, struct dd x_nor
     }
 }
 
+/* The same by number: a function with clones need not have the same address wherever it is asked
+ * for. */
+enum function {
+    plain_function,
+    power_function,
+    decay_function,
+    tanh_function,
+    ratio_function,
+    inverse_function
+};
+static precise_function *const values_of[] = {
+    [plain_function] = plain_values, [power_function] = power_values,
+    [decay_function] = decay_values, [tanh_function] = tanh_values,
+    [ratio_function] = ratio_values, [inverse_function] = inverse_values};
+
 /* ---- rows ---- */
 
 /* What is known of the rows. */
 struct precise {
     const struct kernel_rows *rows;
     enum sum kind;
-    precise_function *function;
+    enum function function;
     size_t width; /* of a line: as many features as two rows have, a multiple of LANES */
     struct dd
         *norm; /* (rows) of those that are asked for, where the function wants it; else NULL */
@@ -273,14 +288,14 @@ static size_t most_features(const struct data *data) {
 }
 
 static struct precise look_at(const struct kernel_rows *rows) {
-    static precise_function *const functions[] = {
+    static const enum function functions[] = {
 #define KERNEL(number, name, d, g, r, sums, norms, positive, function, ...)                        \
-    [KERNEL_##number] = function##_values,
+    [KERNEL_##number] = function##_function,
 #include "common/kernel/table.inc"
     };
     const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
-    precise_function *function = functions[rows->kernel->type];
-    bool distance = function == decay_values || function == inverse_values;
+    enum function function = functions[rows->kernel->type];
+    bool distance = function == decay_function || function == inverse_function;
     enum sum kind = entry->sums == KERNEL_MINIMA     ? MINIMA
                     : entry->sums == KERNEL_OVERLAPS ? ABSOLUTES
                     : distance                       ? SQUARES
@@ -340,8 +355,8 @@ static void evaluate(const struct precise *precise, size_t i, const uint32_t *j,
                                : sum_of(precise, i, other, worker);
         worker->norm[c] = precise->norm ? precise->norm[other] : none;
     }
-    precise->function(rows->kernel, precise->norm ? precise->norm[i] : none, worker->norm, n,
-                      worker->value);
+    values_of[precise->function](rows->kernel, precise->norm ? precise->norm[i] : none,
+                                 worker->norm, n, worker->value);
 }
 
 /* ---- work ---- */
@@ -377,7 +392,7 @@ static int open_work(struct work *work, struct threads *threads, struct error *e
         worker->v = worker->u + width;
         worker->lost = worker->sum + work->k;
     }
-    if (work->precise.function != ratio_values) {
+    if (work->precise.function != ratio_function) {
         return 0;
     }
     struct dd *norm = memory_array(rows->data->n_rows, sizeof *norm, "norms", err);
@@ -531,8 +546,8 @@ double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
         (terms > 1 ? (terms + 1) * (terms + 10) : 0) + (precise.kind == SQUARES ? 48 : 24);
     double blocks = (double)m / TERMS + (double)m / COLUMNS + 2;
     double score = (TERMS + 1) * (TERMS + 2) + 7 + 3 * blocks;
-    bool powers = precise.function == power_values;
-    bool exponentials = precise.function == decay_values || precise.function == tanh_values;
+    bool powers = precise.function == power_function;
+    bool exponentials = precise.function == decay_function || precise.function == tanh_function;
     double value = powers                       ? fmax(1, rows->kernel->degree) * (sums + 18) * unit
                    : type == KERNEL_PRECOMPUTED ? 0
                                                 : (8 * sums + 32) * unit;
