@@ -377,11 +377,13 @@ static int stretch(const struct top_certifier *certifier, struct loss *loss,
     double best = top_risk_multiple(loss->risk, loss->cost, norm, loss->s, 1, TOP_MULTIPLE_EXACT,
                                     work, &primal);
     const double slack = loss->slack, coarse = loss->coarse;
-    const double more[] = {0, 2 * slack, 8 * slack, 2 * coarse, 8 * coarse};
-    size_t trials = coarse > 4 * slack ? 5 : 3;
+    /* rounding to double is some hundredth of its bound as a rule */
+    const double more[] = {0,           2 * slack,  8 * slack,  coarse / 512,
+                           coarse / 64, coarse / 8, 2 * coarse, 8 * coarse};
+    size_t trials = coarse > 4 * slack ? sizeof more / sizeof *more : 3;
     loss->s = NULL;
     int status = 0;
-    for (size_t k = 0; k < trials && status == 0; k++) {
+    for (size_t k = 0; k < trials && status == 0 && certificate->gap > loss->epsilon; k++) {
         struct certificate found;
         double length = best * (1 + more[k]);
         for (size_t j = 0; j < d; j++) {
