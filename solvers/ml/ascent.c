@@ -86,7 +86,8 @@ static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct
     const struct certificate *certificate = &point->certificate;
     bool rounded = 2 * certificate->paid > certificate->primal - certificate->dual;
     return rounded && certificate->certified && !ml_is_certified(point, parameters->epsilon)
-               ? ml_point_stretch(ml, parameters, point, err)
+               ? ml_point_stretch(ml, parameters, certificate->primal - certificate->paid, point,
+                                  err)
                : 0;
 }
 

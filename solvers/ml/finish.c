@@ -56,7 +56,7 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
             return -1;
         }
     }
-    return ml_point_stretch(ml, parameters, point, err);
+    return ml_point_stretch(ml, parameters, fit->primal, point, err);
 }
 
 /* The gap to which splitting goes before what rounding costs is looked at for the first time. */

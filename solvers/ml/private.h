@@ -43,6 +43,8 @@ struct ml_point {
 
 /* ---- points ---- */
 
+/* Room for a point, which owns it; weights and bias are 0. -1 when memory is short. The caller ends
+ * with ml_point_free. */
 int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *err);
 void ml_point_free(struct ml_point *point);
 
@@ -71,9 +73,10 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, bool
 int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err);
 
 /* The best multiple of the primal point, and a longer one as far as that lowers what its
- * certificate, made anew, says of it. The dual point stays. */
-int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
-                     struct error *err);
+ * certificate, made anew, says of it. The dual point stays. own: the primal but for rounding; what
+ * remains above it is lost to that. */
+int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, double own,
+                     struct ml_point *point, struct error *err);
 
 /* The better primal and the better dual of the two become point's, the other primal found's. */
 void ml_point_join(struct ml_point *point, struct ml_point *found);

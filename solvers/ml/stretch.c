@@ -105,7 +105,7 @@ struct original {
 };
 
 /* Makes the point so long, if that lowers its primal; *more is by what its certificate would have
- * it longer still. What longer weights cost is lost to rounding. */
+ * it longer still. */
 static int try_length(struct ml *ml, const struct ml_parameters *parameters,
                       struct original *original, double length, struct ml_point *point,
                       double *more, struct error *err) {
@@ -117,8 +117,6 @@ static int try_length(struct ml *ml, const struct ml_parameters *parameters,
     }
     *more = point->certificate.length;
     if (point->certificate.primal < before.primal) {
-        double norm = point->certificate.norm * point->certificate.norm;
-        point->certificate.lost = norm * (length - 1);
         original->length = length;
     } else {
         take_multiple(ml, original->from, original->length, point);
@@ -257,8 +255,8 @@ int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err
     return 0;
 }
 
-int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
-                     struct error *err) {
+int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, double own,
+                     struct ml_point *point, struct error *err) {
     if (!point->dual && ml_point_part(ml, point, err) < 0) {
         return -1;
     }
@@ -270,5 +268,7 @@ int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, stru
         try_bias(ml, parameters, point, err) < 0) {
         return -1;
     }
-    return stretch(ml, parameters, point, err);
+    int status = stretch(ml, parameters, point, err);
+    point->certificate.lost = fmax(0, point->certificate.primal - own);
+    return status;
 }
