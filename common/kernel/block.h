@@ -460,7 +460,7 @@ static int compute_tile(const struct kernel_tile *tile, bool sums, REAL *const *
     set_norms(tile, z_norm);
     struct work work = {tile, out, scratch, z_norm, sum, smaller(x->n_features, z->n_features),
                         sums};
-    bool dense = !x->row_start && !z->row_start && entry->sums == KERNEL_PRODUCTS;
+    bool dense = kernel_rows_by_blas(tile->x.rows) && kernel_rows_by_blas(tile->z.rows);
     return dense ? dense_tile(&work, err) : sparse_tile(&work, err);
 }
 

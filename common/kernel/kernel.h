@@ -69,6 +69,9 @@ int kernel_rows_create(struct kernel_rows *rows, const struct kernel *kernel,
                        const struct data *data, struct error *err);
 void kernel_rows_free(struct kernel_rows *rows);
 
+/* Whether sums over two such rows are a matrix product, by BLAS: x'z of dense rows. */
+bool kernel_rows_by_blas(const struct kernel_rows *rows);
+
 /* k(x_i, z_j) in double, one pair at a time: the plain reference that the blocks are tested
  * against. For precomputed: value number serial(z_j) of row x_i. */
 double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j);

@@ -292,6 +292,15 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
     return kernel->exact ? mc_alpha_create(&kernel->before, n, k, err) : 0;
 }
 
+/* Memory for columns. By BLAS an entry costs as many multiplications as there are features, and as
+ * there are classes wherever it is used: if that is more, columns are not worth memory. */
+static size_t bytes_of_columns(const struct mc_task *task) {
+    const struct problem *problem = task->problem;
+    bool cheap =
+        kernel_rows_by_blas(gram_rows(problem->gram)) && problem->data->n_features <= task->shape.k;
+    return cheap ? 0 : problem->cache_bytes;
+}
+
 int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, struct error *err) {
     struct mc_kernel *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
@@ -302,7 +311,7 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
     made->k = task->shape.k;
     made->exact = gram_is_wide(task->problem->gram) && gram_is_whole(task->problem->gram);
     if (allocate(made, err) < 0 ||
-        columns_create(&made->columns, task->problem, task->problem->cache_bytes, err) < 0 ||
+        columns_create(&made->columns, task->problem, bytes_of_columns(task), err) < 0 ||
         score_map_create(&made->map, task->problem, err) < 0 ||
         made->map.diagonal(&made->map, made->q, err) < 0 ||
         certify_definite(task->certify, &made->definite, err) < 0 ||
