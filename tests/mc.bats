@@ -64,6 +64,18 @@ formulations='ww cs llw adm atm ats mmr ova'
     within "$(header gap model)" 0 1e-6
 }
 
+@test "mc: what splitting begins rounds end, with the support vectors of the optimum" {
+    real mc/letter.train.svm.gz
+    gzip -dc "$real" | sed 1000q >letters
+    for formulation in ww cs; do # 550 rows at the optimum
+        limited svm-mc-train -q -s $formulation -t rbf -g .0625 -c 1000 --strict --proof proof letters model
+        within "$(header gap model)" 0 1e-3
+        within "$(sed '1,/^SV$/d; /^end /d' model | wc -l)" 500 650
+        limited svm-mc-train -q -s $formulation -t rbf -g .0625 -c 1000 -e 1e-6 --strict --proof proof letters model
+        within "$(header gap model)" 0 1e-6
+    done
+}
+
 @test "mc: operator splitting comes to the optimum of every formulation" {
     unit solvers/mc/split
 }

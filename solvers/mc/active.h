@@ -35,6 +35,8 @@ struct mc_round {
     const double *F;   /* (n, k) scores at alpha, which may be off by a constant where margins are
                           relative or centred */
     struct mc_alpha *alpha;
+    double more; /* variables at a bound that are freed at the most, those that would gain most,
+                    over those inside; INFINITY: as many as it can take */
     const struct monitor *monitor;
     double gain;  /* out: by which the dual has risen, as far as it can tell */
     size_t size;  /* out: free variables at first */

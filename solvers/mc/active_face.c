@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEAST_MORE = 64 }; /* variables at a bound may be freed, however few are inside */
+
 /* What is added to the diagonal, relative to it and for each row of the matrix, so that rounding
  * leaves it positive definite; the factor by which it grows where that was not enough, and where it
  * ends. Directions along which there is next to no curvature then lead to a bound. */
@@ -232,7 +234,8 @@ int mc_active_choose(struct mc_active *active, const struct mc_round *round, siz
         }
         *inside += found;
     }
-    return keep_best(active, MC_ACTIVE_MOST, err);
+    double wanted = (1 + round->more) * (double)*inside + LEAST_MORE;
+    return keep_best(active, (size_t)fmin(wanted, MC_ACTIVE_MOST), err);
 }
 
 /* ---- the matrix ---- */

@@ -82,6 +82,7 @@ static int run_round(struct mc_kernel *kernel, const struct monitor *monitor, st
                              .q = kernel->q,
                              .F = kernel->F,
                              .alpha = &kernel->alpha,
+                             .more = INFINITY,
                              .monitor = monitor};
     if ((!kernel->active && mc_active_create(&kernel->active, kernel->task, err) < 0) ||
         mc_active_run(kernel->active, &round, err) < 0) {

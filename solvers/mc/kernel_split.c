@@ -120,17 +120,45 @@ struct course {
     size_t looks, mark;
 };
 
-/* Whether the looks will be too many at the rate of the later half. */
-static bool is_slow(struct course *course, const struct split *split, double epsilon) {
+/* Looks that are still needed, at the rate of the later half. */
+static double looks_left(const struct course *course, const struct split *split, double epsilon) {
     double distance = split->primal - split->dual;
     double left = log(distance / (epsilon * split->primal));
-    double need = left / log(course->earlier / distance) * (double)(course->looks - course->mark);
-    bool slow = course->looks >= TRIAL && !((double)course->looks + need <= MOST_LOOKS);
+    return left / log(course->earlier / distance) * (double)(course->looks - course->mark);
+}
+
+static void mark(struct course *course, const struct split *split) {
     if (course->looks >= 2 * course->mark + 1) {
         course->mark = course->looks;
-        course->earlier = distance;
+        course->earlier = split->primal - split->dual;
     }
-    return slow;
+}
+
+/* A look; where bounds come together slowly, rounds besides, if they cost less than what is still
+ * needed. */
+static int look(struct split *split, struct course *course, double epsilon,
+                const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    double work = LOOK * (double)split->n * (double)split->n * (double)split->k, left;
+    split->work += work;
+    if (mc_split_look(split, epsilon, err) < 0) {
+        return -1;
+    }
+    fit->iterations++;
+    course->looks++;
+    left = looks_left(course, split, epsilon);
+    if (!gap_reached(split->primal, split->dual, epsilon) &&
+        mc_split_rounds(split, epsilon, left * work, monitor, err) < 0) {
+        return -1;
+    }
+    if (gap_reached(split->primal, split->dual, epsilon)) {
+        return 0;
+    }
+    fit->reason = monitor_check(monitor, fit->iterations, split->primal, split->dual);
+    if (!fit->reason && course->looks >= TRIAL && !((double)course->looks + left <= MOST_LOOKS)) {
+        fit->reason = STOP_STALLED;
+    }
+    mark(course, split);
+    return 0;
 }
 
 /* Until the bounds are within epsilon of one another. */
@@ -143,17 +171,12 @@ static int run(struct split *split, double epsilon, const struct monitor *monito
         } else if (splitting_iterate(&split->splitting) < 0) {
             fit->reason = STOP_STALLED;
         } else if (t % LOOK == 0) {
-            if (mc_split_look(split, epsilon, err) < 0) {
+            if (look(split, &course, epsilon, monitor, fit, err) < 0) {
                 return -1;
             }
-            fit->iterations++;
-            course.looks++;
             if (gap_reached(split->primal, split->dual, epsilon)) {
                 break;
             }
-            fit->reason = monitor_check(monitor, fit->iterations, split->primal, split->dual);
-            fit->reason =
-                !fit->reason && is_slow(&course, split, epsilon) ? STOP_STALLED : fit->reason;
         }
     }
     return 0;

@@ -1,7 +1,9 @@
 /* The bounds of operator splitting. Z comes near the optimum last where K has large eigenvalues,
  * and there exact steps are fast: some sweeps of them over Z make the better point of both
- * problems. */
+ * problems. Which variables are at their bounds Z tells soon: rounds of the active-set method end
+ * what it has begun. */
 #include "common/base/array.h"
+#include "common/base/gap.h"
 #include "solvers/mc/kernel_split_private.h"
 
 #include <cblas.h>
@@ -11,6 +13,14 @@
 /* 680 rows of 26 classes at random, ww at C = 1e6, have a gap of 1e-5 after 10 looks in place of
  * 200. */
 enum { SWEEPS = 3 };
+
+/* Of rounds from Z: variables at a bound that are freed over those inside, which are nearly those of
+ * the optimum long before the bounds meet; multiplications of BLAS that one costs, over the cube of
+ * its variables, the most of all; the part of the distance of the bounds that another must gain; and
+ * the most that those cost that come to nothing, over all iterations. (3,000 rows of letter, rbf
+ * .0625, ww at C = 100: 1310 variables are inside at the optimum, 1380 after 60 iterations; six
+ * rounds come from a gap of .11 to 2e-4.) */
+static const double MORE = 0.1, ROUND_WORK = 0.1, LEAST_GAIN = 1e-6, MOST_WORK = 2;
 
 /* ---- bounds ---- */
 
@@ -120,17 +130,23 @@ static int sweep(struct split *split, struct mc_alpha *alpha, struct error *err)
 
 /* ---- a look ---- */
 
-int mc_split_look(struct split *split, double epsilon, struct error *err) {
+/* swept = the alpha of Z. */
+static int copy_point(struct split *split, struct error *err) {
     struct mc_kernel *kernel = split->kernel;
-    take_primal(split, split->splitting.U, epsilon);
-    splitting_product(&split->splitting, split->splitting.Z, split->splitting.S);
     for (size_t i = 0; i < split->n; i++) {
         memcpy(kernel->row, split->dense + i * split->k, split->k * sizeof *kernel->row);
         if (mc_alpha_store(&split->swept, i, kernel->row, err) < 0) {
             return -1;
         }
     }
-    if (take_dual(split, &split->swept, split->splitting.Z, err) < 0) {
+    return 0;
+}
+
+int mc_split_look(struct split *split, double epsilon, struct error *err) {
+    take_primal(split, split->splitting.U, epsilon);
+    splitting_product(&split->splitting, split->splitting.Z, split->splitting.S);
+    if (copy_point(split, err) < 0 ||
+        take_dual(split, &split->swept, split->splitting.Z, err) < 0) {
         return -1;
     }
     take_primal(split, split->splitting.Z, epsilon);
@@ -146,4 +162,79 @@ int mc_split_look(struct split *split, double epsilon, struct error *err) {
     }
     take_primal(split, split->splitting.U, epsilon);
     return 0;
+}
+
+/* ---- rounds ---- */
+
+/* Variables inside their bounds at Z: of all problems that a round has, the most. */
+static double count_inside(const struct split *split) {
+    const struct mc_kernel *kernel = split->kernel;
+    size_t k = split->k, all = 0, most = 0;
+    for (size_t c = 0; c < k; c++) {
+        size_t inside = 0;
+        for (size_t i = 0; i < split->n; i++) {
+            double alpha = split->dense[i * k + c];
+            inside += alpha > 0 && alpha < kernel->cap[kernel->task->y[i]];
+        }
+        all += inside;
+        most = inside > most ? inside : most;
+    }
+    return (double)(mc_active_parts(&kernel->task->shape) > 1 ? most : all);
+}
+
+/* Of as many variables in each of its problems. */
+static double round_work(const struct split *split, double size) {
+    return (double)mc_active_parts(&split->kernel->task->shape) * ROUND_WORK * size * size * size;
+}
+
+/* U = the coefficients of swept, S its scores; the bounds there. */
+static int look_at_swept(struct split *split, double epsilon, struct error *err) {
+    struct mc_kernel *kernel = split->kernel;
+    double *U = split->splitting.U;
+    for (size_t i = 0; i < split->n; i++) {
+        mc_alpha_load(&split->swept, i, kernel->row);
+        mc_kernel_row_coefficients(kernel, i, kernel->row, U + i * split->k);
+    }
+    splitting_product(&split->splitting, U, split->splitting.S);
+    if (take_dual(split, &split->swept, U, err) < 0) {
+        return -1;
+    }
+    take_primal(split, U, epsilon);
+    return 0;
+}
+
+int mc_split_rounds(struct split *split, double epsilon, double left, const struct monitor *monitor,
+                    struct error *err) {
+    struct mc_kernel *kernel = split->kernel;
+    double parts = (double)mc_active_parts(&kernel->task->shape);
+    double size = (1 + MORE) * count_inside(split), work = round_work(split, size);
+    if (size > MC_ACTIVE_MOST || work > left || split->rounds_work + work > split->work) {
+        return 0;
+    }
+    if ((!kernel->active && mc_active_create(&kernel->active, kernel->task, err) < 0) ||
+        copy_point(split, err) < 0) {
+        return -1;
+    }
+    struct mc_round round = {.cap = kernel->cap,
+                             .q = kernel->q,
+                             .F = split->splitting.S,
+                             .alpha = &split->swept,
+                             .more = MORE,
+                             .monitor = monitor,
+                             .gain = INFINITY};
+    for (;;) {
+        if (look_at_swept(split, epsilon, err) < 0) {
+            return -1;
+        }
+        double distance = split->primal - split->dual;
+        if (gap_reached(split->primal, split->dual, epsilon) || monitor_late(monitor) ||
+            !(round.gain > LEAST_GAIN * distance) || round.crowded ||
+            split->rounds_work > MOST_WORK * split->work) {
+            return 0;
+        }
+        if (mc_active_run(kernel->active, &round, err) < 0) {
+            return -1;
+        }
+        split->rounds_work += round_work(split, (double)round.size / parts);
+    }
 }

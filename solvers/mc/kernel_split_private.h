@@ -3,6 +3,7 @@
 #define SOLVERS_MC_KERNEL_SPLIT_PRIVATE_H
 
 #include "solvers/mc/kernel_private.h"
+#include "solvers/methods/monitor.h"
 #include "solvers/methods/splitting.h"
 
 #include <stddef.h>
@@ -23,9 +24,16 @@ struct split {
     struct mc_alpha alpha; /* of the best dual */
     struct mc_alpha swept; /* of Z, then after some sweeps */
     double *change;        /* (MC_SPLIT_BLOCK, k) of a sweep */
+    double work;           /* of all iterations, in multiplications of BLAS, */
+    double rounds_work;    /* and of the rounds that came to nothing */
 };
 
 /* Both bounds, when S has the scores of U. U and S are work then. */
 int mc_split_look(struct split *split, double epsilon, struct error *err);
+
+/* Rounds of the active-set method from Z until the bounds are within epsilon of one another, where
+ * they cost no more than what was done without, nor than `left`. U and S are work. */
+int mc_split_rounds(struct split *split, double epsilon, double left, const struct monitor *monitor,
+                    struct error *err);
 
 #endif
