@@ -80,6 +80,29 @@ formulations='ww cs llw adm atm ats mmr ova'
     unit solvers/mc/split
 }
 
+@test "mc: what all classes could share does not drown in the rounding of systems" {
+    far() { # SEED SHIFT: 150 rows, 30 features from .01 to 200
+        awk -v state="$1" -v shift="$2" '
+            function u() { state = state * 16807 % 2147483647; return state / 2147483647 }
+            BEGIN {
+                for (i = 0; i < 150; i++) {
+                    line = y = i % 2 ? 1 : -1
+                    for (f = 1; f <= 30; f++) {
+                        v = (u() + u() + u() - 1.5 + (f == 1) * y * shift) * 10 ^ (f % 5 - 2)
+                        line = line " " f ":" sprintf("%.6g", v + (f % 3 == 0) * 100)
+                    }
+                    print line
+                }
+            }' >far.svm
+    }
+    far 1 .1
+    limited svm-mc-train -q -c 1e8 -e 1e-7 --strict far.svm model
+    limited svm-mc-train -q --solver newton -c 1e6 -e 1e-6 --strict far.svm model
+    far 6 .5
+    limited svm-mc-train -q -c 1e8 -e 1e-7 --strict far.svm model
+    limited svm-mc-train -q --solver newton -c 1e6 -e 1e-6 --strict far.svm model
+}
+
 @test "mc: certificates pay for rounding what they have to, and no more" {
     unit solvers/mc/certify
 }

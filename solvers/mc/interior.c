@@ -4,6 +4,7 @@
 #include "common/base/sizes.h"
 #include "common/base/threads.h"
 #include "solvers/mc/certify.h"
+#include "solvers/mc/curvature.h"
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/interior.h"
 
@@ -32,16 +33,16 @@ struct mc_interior {
     const struct mc_task *task;
     const struct mc_shape *shape;
     size_t n, k, d, n_hinges;
-    double *X;                /* (n, d) */
-    uint32_t *row, *class;    /* (n_hinges) of each hinge */
-    uint32_t *first;          /* (n + 1) hinges of each row */
-    double *cost, *counted;   /* (hinges or groups), (k d) all 1 */
-    double *S;                /* (n, k) scores or coefficients */
-    double *alpha, *u, *mean; /* (k), (k), (d) work */
-    double *a, *w;            /* (n_hinges), (k d) work */
-    double *bend;             /* (n, k (k + 1) / 2) curvature of each row by two classes */
-    double *gathered;         /* (workers, 2 GATHERED d) */
-    double *H;                /* (k d, k d), lower half */
+    double *X;              /* (n, d) */
+    uint32_t *row, *class;  /* (n_hinges) of each hinge */
+    uint32_t *first;        /* (n + 1) hinges of each row */
+    double *cost, *counted; /* (hinges or groups), (k d) all 1 */
+    double *S;              /* (n, k) scores or coefficients */
+    double *alpha, *u;      /* (k), (k) work */
+    double *a, *w;          /* (n_hinges), (k d) work */
+    double *bend;           /* (n, k (k + 1) / 2) curvature of each row by two classes */
+    double *gathered;       /* (workers, 2 GATHERED d) */
+    double *H;              /* (k d, k d), lower half */
     struct interior *interior;
     struct interior_fit fit;
 };
@@ -165,37 +166,6 @@ static void block_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* H becomes P H P, P taking off means over classes: from the lower half, to the lower half. */
-static void centre(struct mc_interior *mc) {
-    size_t k = mc->k, d = mc->d, size = k * d;
-    for (size_t i = 0; i < size; i++) {
-        for (size_t j = i + 1; j < size; j++) {
-            mc->H[i * size + j] = mc->H[j * size + i];
-        }
-    }
-    for (size_t i = 0; i < size; i++) { /* P on the right */
-        double *h = mc->H + i * size;
-        memset(mc->mean, 0, d * sizeof *mc->mean);
-        for (size_t j = 0; j < size; j++) {
-            mc->mean[j % d] += h[j] / (double)k;
-        }
-        for (size_t j = 0; j < size; j++) {
-            h[j] -= mc->mean[j % d];
-        }
-    }
-    for (size_t f = 0; f < d; f++) { /* and on the left */
-        for (size_t j = 0; j < size; j++) {
-            double mean = 0;
-            for (size_t c = 0; c < k; c++) {
-                mean += mc->H[(c * d + f) * size + j] / (double)k;
-            }
-            for (size_t c = 0; c < k; c++) {
-                mc->H[(c * d + f) * size + j] -= mean;
-            }
-        }
-    }
-}
-
 /* Where rounding leaves H indefinite a ridge, relative to its diagonal, makes up for it. */
 static int factor_groups(void *context, const double *theta, const double *rest) {
     struct mc_interior *mc = context;
@@ -208,9 +178,7 @@ static int factor_groups(void *context, const double *theta, const double *rest)
          ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
         threads_run(mc->task->problem->threads, pairs, block_task, mc);
         cluster_sum(mc->task->problem->cluster, mc->H, size * size);
-        if (mc->shape->form->centred) {
-            centre(mc);
-        }
+        mc_curvature_close(mc->shape, mc->d, mc->H);
         for (size_t j = 0; j < size; j++) {
             mc->H[j * size + j] = (1 + mc->H[j * size + j]) * (1 + ridge);
         }
@@ -276,7 +244,7 @@ static int allocate(struct mc_interior *mc, struct error *err) {
     mc->S = memory_array(n, k * sizeof(double), "scores", err);
     mc->a = memory_array(m, sizeof(double), "dual variables", err);
     mc->w = memory_array(k * d, sizeof(double), "weights", err);
-    mc->alpha = memory_array(2 * k + d, sizeof(double), "a block", err);
+    mc->alpha = memory_array(2 * k, sizeof(double), "a block", err);
     mc->bend = memory_array(n, pairs * sizeof(double), "curvatures", err);
     mc->gathered = memory_array(workers, 2 * GATHERED * d * sizeof(double), "rows", err);
     mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err); /* all is summed */
@@ -285,7 +253,6 @@ static int allocate(struct mc_interior *mc, struct error *err) {
         return -1;
     }
     mc->u = mc->alpha + k;
-    mc->mean = mc->u + k;
     return 0;
 }
 

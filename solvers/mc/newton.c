@@ -4,6 +4,7 @@
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "solvers/mc/certify.h"
+#include "solvers/mc/curvature.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/smooth.h"
 #include "solvers/methods/cholesky.h"
@@ -86,31 +87,6 @@ static void add_curvature(struct newton *newton, size_t y, size_t n_terms, bool 
     }
 }
 
-/* S becomes P S P, P taking off means over classes. Needs and leaves both halves. */
-static void centre_hessian(struct newton *newton) {
-    size_t k = newton->k, d = newton->d, size = newton->size;
-    for (size_t i = 0; i < size; i++) {
-        for (size_t j = i + 1; j < size; j++) {
-            newton->H[i * size + j] = newton->H[j * size + i];
-        }
-    }
-    for (int side = 0; side < 2; side++) {
-        for (size_t i = 0; i < size; i++) {
-            for (size_t f = 0; f < d; f++) {
-                double sum = 0;
-                for (size_t c = 0; c < k; c++) {
-                    sum +=
-                        side ? newton->H[(c * d + f) * size + i] : newton->H[i * size + c * d + f];
-                }
-                for (size_t c = 0; c < k; c++) {
-                    size_t at = side ? (c * d + f) * size + i : i * size + c * d + f;
-                    newton->H[at] -= sum / (double)k;
-                }
-            }
-        }
-    }
-}
-
 /* step = -(I + C/mu S)^-1 gradient, with the terms in the band of mu = `band`. */
 static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
                        struct error *err) {
@@ -133,9 +109,7 @@ static int newton_step(void *context, const struct huber_path *path, double band
                       newton->cost * task->weight[task->y[i]] / newton->smooth.mu);
     }
     cluster_sum(newton->map.cluster, newton->H, size * size);
-    if (task->shape.form->centred) {
-        centre_hessian(newton);
-    }
+    mc_curvature_close(&task->shape, d, newton->H);
     for (size_t j = 0; j < size; j++) {
         newton->H[j * size + j] += 1;
     }
