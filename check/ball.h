@@ -1,9 +1,9 @@
 /* Numbers of which is known where they are: a double-double in the middle, and a radius. Each
  * operation gives a ball that holds the result for all numbers of its operands' balls.
  *
- * Operations of dd.h are taken to be within 2^-100 of their result, 2^4 and more above their proven
- * bounds; a radius is rounded up by a factor. What is not finite, or not known at all, has the
- * radius infinity. */
+ * Sums and products of dd.h are taken to be as near their result as is proven of them there, other
+ * functions within 2^-100 of it; a radius is rounded up by a factor, far above terms of u^3.
+ * What is not finite, or not known at all, has the radius infinity. */
 #ifndef CHECK_BALL_H
 #define CHECK_BALL_H
 
@@ -18,7 +18,9 @@ struct ball {
     double r;    /* the radius, 0 or more */
 };
 
-static const double BALL_UNIT = 0x1p-100; /* of an operation, relative to its result */
+/* Of a sum, a product and any other function, relative to the result. */
+static const double BALL_OF_SUM = 3 * 0x1p-106, BALL_OF_PRODUCT = 5 * 0x1p-106,
+                    BALL_UNIT = 0x1p-100;
 static const double BALL_UP = 1 + 0x1p-48;
 /* Products below this may have lost low bits by underflow; no more than that much. */
 static const double BALL_SMALL = 1e-240, BALL_LOST = 1e-270;
@@ -36,11 +38,15 @@ static inline double ball_most(struct ball a) {
     return (fabs(a.m.hi) + fabs(a.m.lo) + a.r) * BALL_UP;
 }
 
-/* A ball around what dd arithmetic has made, with that radius besides. */
-static inline struct ball ball_make(struct dd m, double r) {
-    r = (r + BALL_UNIT * fabs(m.hi)) * BALL_UP;
+/* A ball around what dd arithmetic has made to within a part of it, with the radius r besides. */
+static inline struct ball ball_within(struct dd m, double part, double r) {
+    r = (r + part * fabs(m.hi)) * BALL_UP;
     bool good = isfinite(m.hi) && isfinite(m.lo) && r < INFINITY;
     return good ? (struct ball){m, r} : (struct ball){{0, 0}, INFINITY};
+}
+
+static inline struct ball ball_make(struct dd m, double r) {
+    return ball_within(m, BALL_UNIT, r);
 }
 
 static inline struct ball ball_add(struct ball a, struct ball b) {
@@ -52,7 +58,7 @@ static inline struct ball ball_add(struct ball a, struct ball b) {
     if (a.r == 0 && b.r == 0 && a.m.lo == 0 && b.m.lo == 0 && isfinite(exact.hi)) {
         return (struct ball){exact, 0};
     }
-    return ball_make(m, a.r + b.r);
+    return ball_within(m, BALL_OF_SUM, a.r + b.r);
 }
 
 static inline struct ball ball_negative(struct ball a) {
@@ -77,13 +83,13 @@ static inline struct ball ball_multiply(struct ball a, struct ball b) {
             return (struct ball){exact, 0};
         }
     }
-    return ball_make(m, r);
+    return ball_within(m, BALL_OF_PRODUCT, r);
 }
 
 /* A long sum, with what bounds its error. All bits 0 is the empty one. */
 struct ball_sum {
     struct dd m;
-    double size, r; /* sum of magnitudes, and of what the terms' radii do */
+    double r; /* of the terms' radii and of rounding, but for r's own and for what underflows */
     size_t n;
 };
 
@@ -94,25 +100,24 @@ static inline void ball_sum_product(struct ball_sum *sum, struct ball a, struct 
         return;
     }
     sum->m = dd_add(sum->m, dd_multiply(a.m, b.m));
-    sum->size += size;
-    sum->r += fabs(a.m.hi) * b.r + a.r * (fabs(b.m.hi) + b.r);
+    sum->r += fabs(a.m.hi) * b.r + a.r * (fabs(b.m.hi) + b.r) + BALL_OF_PRODUCT * size +
+              BALL_OF_SUM * fabs(sum->m.hi);
     sum->n++;
 }
 
 /* Adds a number that is what it is. */
 static inline void ball_sum_add(struct ball_sum *sum, struct dd a) {
     sum->m = dd_add(sum->m, a);
-    sum->size += fabs(a.hi);
+    sum->r += BALL_OF_SUM * fabs(sum->m.hi);
     sum->n++;
 }
 
 static inline struct ball ball_sum_end(const struct ball_sum *sum) {
     double n = (double)sum->n, up = 1 + 8 * (n + 2) * 0x1p-52;
-    double lost = sum->size < BALL_SMALL ? n * BALL_LOST : 0;
     if (sum->n == 0) {
         return ball_of(0);
     }
-    return ball_make(sum->m, (sum->r + (2 * n + 2) * BALL_UNIT * sum->size) * up + lost);
+    return ball_within(sum->m, 0, sum->r * up + n * BALL_LOST);
 }
 
 /* a / b; unknown where b may be 0. */

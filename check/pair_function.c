@@ -95,7 +95,7 @@ struct margins_work {
 static struct ball margin(const struct margins_work *work, const struct ball *row, size_t q) {
     size_t n = work->kernel->points->n_all;
     const struct ball *K = work->kernel->K + q * n;
-    struct ball_sum sum = {{0, 0}, 0, 0, 0};
+    struct ball_sum sum = {{0, 0}, 0, 0};
     for (size_t c = 0; c < n; c++) {
         ball_sum_product(&sum, row[c], K[c]);
     }

@@ -191,14 +191,15 @@ static inline void lanes_add(struct lanes *lanes, size_t lane, double term) {
     lanes->lo[lane] += s.lo;
 }
 
-/* The sum of m terms, whose magnitudes sum to `size` at most: each low part has errors of at most
- * m u^2 times that, m times. */
+/* The sum of m terms, whose magnitudes sum to `size` at most. A lane's p terms but the first lose u of
+ * that each, added up in fewer than p roundings. */
 static struct ball lanes_end(const struct lanes *lanes, double m, double size) {
+    double p = ceil(m / LANES), lost = p * (p - 1) * 0x1p-106 + (LANES - 1) * BALL_OF_SUM;
     struct dd sum = dd_two_sum(lanes->hi[0], lanes->lo[0]);
     for (size_t lane = 1; lane < LANES; lane++) {
         sum = dd_add(sum, dd_two_sum(lanes->hi[lane], lanes->lo[lane]));
     }
-    return ball_make(sum, (m * m * 0x1p-106 + LANES * BALL_UNIT) * size * BALL_UP);
+    return ball_within(sum, 0, lost * size * BALL_UP);
 }
 
 /* What |x_k| and |z_k| have in common where the signs agree. */

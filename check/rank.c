@@ -127,7 +127,7 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
                       struct ball cost, struct function *g) {
     const struct preference_row *row = rank->preferences.row;
     bool squared = rank->task->squared;
-    struct ball_sum linear = {{0, 0}, 0, 0, 0};
+    struct ball_sum linear = {{0, 0}, 0, 0};
     struct ball scale = ball_multiply(cost, point->weight);
     memset(rank->sum + first, 0, (end - first) * sizeof *rank->sum);
     for (size_t a = first; a < end; a++) {

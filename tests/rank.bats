@@ -554,17 +554,16 @@ large() {
 }
 
 @test "rank: polynomial kernels of features that nobody scaled are fitted to the gap at large C" {
-    # not by `train`: where double-double is about as short as double was, svm-check cannot tell
     local loss
     large 60 1 5 1 >one
     large 60 4 3 2 >four
     for loss in hinge squared-hinge; do
         # values of 10^17, of which the factor of a matrix of doubles keeps nothing that is below 10^3
-        quietly svm-rank-train -q --strict -t 1 -d 3 -l $loss -c 1e4 -e 1e-3 one model >report
-        quietly svm-rank-train -q --strict -t 1 -d 3 -l $loss -c 1e6 -e 1e-3 four model >report
+        train -q --strict -t 1 -d 3 -l $loss -c 1e4 -e 1e-3 one model
+        train -q --strict -t 1 -d 3 -l $loss -c 1e6 -e 1e-3 four model
         # a constant, linear and square features, far apart
-        quietly svm-rank-train -q --strict -t 1 -d 2 -r 1 -l $loss -c 1e6 -e 1e-3 one model >report
-        quietly svm-rank-train -q --strict -t 1 -d 2 -r 1 -l $loss -c 1e4 -e 1e-6 four model >report
+        train -q --strict -t 1 -d 2 -r 1 -l $loss -c 1e6 -e 1e-3 one model
+        train -q --strict -t 1 -d 2 -r 1 -l $loss -c 1e4 -e 1e-6 four model
     done
 }
 

@@ -47,6 +47,45 @@ static void test_ends(void) {
     CHECK(isinf(ball_positive(ball_of(INFINITY)).r), "above 0 of what is unknown");
 }
 
+/* ---- sums ---- */
+
+__extension__ typedef __int128 wide;
+
+static wide exactly(struct dd a) {
+    return (wide)a.hi + (wide)a.lo;
+}
+
+/* A whole number of some 55 bits, of which a double keeps all but the last two. */
+static struct ball whole(struct random *random) {
+    double hi = 4 * floor(uniform(random, 0x1p53)), lo = floor(uniform(random, 2) + 0.5);
+    return (struct ball){dd_two_sum(hi, lo), 0};
+}
+
+/* Sums of products, against whole numbers: within their radius, which is 3 u^2 of what the
+ * partial sums are and 5 u^2 of the products. */
+static void test_sums(struct random *random) {
+    enum { TERMS = 300 };
+    for (int i = 0; i < 200; i++) {
+        struct ball_sum sum = {{0, 0}, 0, 0};
+        wide all = 0;
+        double size = 0;
+        for (int t = 0; t < TERMS; t++) {
+            struct ball a = whole(random), b = whole(random);
+            ball_sum_product(&sum, a, b);
+            all += exactly(a.m) * exactly(b.m);
+            ball_sum_add(&sum, b.m);
+            all += exactly(b.m);
+            size += fabs(a.m.hi * b.m.hi);
+        }
+        struct ball found = ball_sum_end(&sum);
+        wide off = exactly(found.m) - all;
+        CHECK(fabs((double)off) <= found.r, "a sum off by %g, by no more than %g", (double)off,
+              found.r);
+        CHECK(found.r <= (5 + 3 * 2 * TERMS) * 0x1p-106 * size * 1.01, "%g of %g", found.r, size);
+    }
+    CHECK(ball_sum_end(&(struct ball_sum){{0, 0}, 0, 0}).r == 0, "the empty sum is 0");
+}
+
 int main(void) {
     const struct dd one = {1, 0}, e = {2.718281828459045091e+00, 1.445646891729250158e-16};
     const struct dd root_2 = {1.414213562373095145e+00, -9.667293313452913451e-17};
@@ -76,6 +115,7 @@ int main(void) {
     CHECK(isinf(ball_divide(ball_of(1), ball_of(0)).r), "1 / 0 is unknown");
     CHECK(isinf(ball_exponential(ball_of(1e5)).r), "exp(1e5) is unknown");
     test_ends();
+    test_sums(&random);
     printf("ok: balls\n");
     return 0;
 }
