@@ -11,13 +11,29 @@
 
 static const double MOST_WHOLE = 1 << FLT_MANT_DIG; /* whole numbers up to it are floats */
 
-static double row_norm(enum kernel_norms norms, const float *value, size_t n) {
-    double sum = 0;
-    for (size_t k = 0; k < n; k++) {
-        double v = (double)value[k];
-        sum += norms == KERNEL_SQUARES ? v * v : fabs(v);
+/* Rows whose sums are made side by side: each waits for its own last addition only. */
+enum { ABREAST = 4 };
+
+/* norm[r] = the sum of the n[r] values of a row, squared or their sizes, from the first on. */
+static void row_norms(enum kernel_norms norms, const float *const *value, const size_t *n,
+                      double *norm) {
+    size_t all = n[0];
+    for (size_t r = 0; r < ABREAST; r++) {
+        all = n[r] < all ? n[r] : all;
+        norm[r] = 0;
     }
-    return sum;
+    for (size_t k = 0; k < all; k++) {
+        for (size_t r = 0; r < ABREAST; r++) {
+            double v = (double)value[r][k];
+            norm[r] += norms == KERNEL_SQUARES ? v * v : fabs(v);
+        }
+    }
+    for (size_t r = 0; r < ABREAST; r++) {
+        for (size_t k = all; k < n[r]; k++) {
+            double v = (double)value[r][k];
+            norm[r] += norms == KERNEL_SQUARES ? v * v : fabs(v);
+        }
+    }
 }
 
 /* Refuses a value below 0 among the n of a row. */
@@ -50,15 +66,26 @@ static int look_at_rows(struct kernel_rows *rows, struct error *err) {
     const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
     const struct data *data = rows->data;
     rows->whole = true;
-    for (size_t i = 0; i < data->n_rows; i++) {
-        size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
-        size_t end = data->row_start ? (size_t)data->row_start[i + 1] : first + data->n_features;
-        const float *value = data->value + first;
-        if (entry->positive && check_positive(rows, i, value, end - first, err) < 0) {
-            return -1;
+    for (size_t i = 0; i < data->n_rows; i += ABREAST) {
+        const float *value[ABREAST];
+        size_t n[ABREAST] = {0}, m = data->n_rows - i < ABREAST ? data->n_rows - i : ABREAST;
+        double norm[ABREAST];
+        for (size_t r = 0; r < ABREAST; r++) { /* those beyond the last are empty */
+            size_t row = r < m ? i + r : i;
+            size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
+            value[r] = data->value + first;
+            n[r] = r >= m            ? 0
+                   : data->row_start ? (size_t)data->row_start[row + 1] - first
+                                     : data->n_features;
         }
-        rows->norm[i] = row_norm(entry->norms, value, end - first);
-        rows->whole = rows->whole && rows->norm[i] <= MOST_WHOLE && is_whole(value, end - first);
+        row_norms(entry->norms, value, n, norm);
+        for (size_t r = 0; r < m; r++) {
+            if (entry->positive && check_positive(rows, i + r, value[r], n[r], err) < 0) {
+                return -1;
+            }
+            rows->norm[i + r] = norm[r];
+            rows->whole = rows->whole && norm[r] <= MOST_WHOLE && is_whole(value[r], n[r]);
+        }
     }
     return 0;
 }

@@ -11,7 +11,10 @@
 enum {
     TASK_ROWS = 256, /* rows of a task of scores: with COLUMNS, in cache for all outputs */
     COLUMNS = 512,
-    CHUNKS = 64,           /* most parts of the adjoint's sum */
+    NARROW = 64,
+    MANY = 8,     /* dense rows and outputs that are taken row by row, as sparse ones */
+    TOGETHER = 4, /* features of a sparse row, whose weights are added to scores in one go */
+    CHUNKS = 64,  /* most parts of the adjoint's sum */
     CHUNK_VALUES = 1 << 15 /* and fewest stored values of each */
 };
 
@@ -44,11 +47,45 @@ static void dense_block(const struct scores *s, size_t begin, size_t end, size_t
     }
 }
 
+/* out (n_outputs) += n values of a row times their features' weights, which are rows of w. column:
+ * NULL for the first n features. */
+DISPATCH static void add_weights(const float *value, const uint32_t *column, size_t n,
+                                 const double *w, size_t n_outputs, double *restrict out) {
+    size_t t = 0;
+    for (; t + TOGETHER <= n; t += TOGETHER) {
+        const double *of[TOGETHER];
+        double x[TOGETHER];
+        for (size_t j = 0; j < TOGETHER; j++) {
+            of[j] = w + (column ? column[t + j] : t + j) * n_outputs;
+            x[j] = (double)value[t + j];
+        }
+        for (size_t o = 0; o < n_outputs; o++) {
+            double sum = out[o];
+            for (size_t j = 0; j < TOGETHER; j++) {
+                sum += x[j] * of[j][o];
+            }
+            out[o] = sum;
+        }
+    }
+    for (; t < n; t++) {
+        const double *of = w + (column ? column[t] : t) * n_outputs;
+        for (size_t o = 0; o < n_outputs; o++) {
+            out[o] += (double)value[t] * of[o];
+        }
+    }
+}
+
 static void dense_scores(const struct scores *s, size_t begin, size_t end) {
     size_t n = smaller(s->x->n_features, s->n_weights), m = s->n_outputs;
     memset(s->scores + begin * m, 0, (end - begin) * m * sizeof *s->scores);
     if (m == 1) {
         dense_block(s, begin, end, 0, n, s->w, s->scores, 1);
+        return;
+    }
+    if (n < NARROW && m >= MANY) {
+        for (size_t i = begin; i < end; i++) {
+            add_weights(s->x->value + i * s->x->n_features, NULL, n, s->w, m, s->scores + i * m);
+        }
         return;
     }
     double w[COLUMNS]; /* of one output */
@@ -60,14 +97,6 @@ static void dense_scores(const struct scores *s, size_t begin, size_t end) {
             }
             dense_block(s, begin, end, c, columns, w, s->scores + o, m);
         }
-    }
-}
-
-/* out (n_outputs) += value * w (n_outputs) */
-DISPATCH static void add_weights(double value, const double *w, size_t n_outputs,
-                                 double *restrict out) {
-    for (size_t o = 0; o < n_outputs; o++) {
-        out[o] += value * w[o];
     }
 }
 
@@ -103,10 +132,7 @@ static void sparse_scores(const struct scores *s, size_t first, size_t end) {
         }
         double *out = s->scores + i * s->n_outputs;
         memset(out, 0, s->n_outputs * sizeof *out);
-        for (; at < stop; at++) {
-            add_weights((double)x->value[at], s->w + x->column[at] * s->n_outputs, s->n_outputs,
-                        out);
-        }
+        add_weights(x->value + at, x->column + at, (size_t)(stop - at), s->w, s->n_outputs, out);
     }
 }
 

@@ -1,12 +1,15 @@
 /* Functions at the rows, with bounds of the error of what is evaluated. */
 #include "solvers/methods/certify_private.h"
 
+#include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LANES = 8 };
 
 int certify_overflow(struct error *err) {
     return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
@@ -22,10 +25,36 @@ static inline double largest_of(const double *x, size_t k) {
     return largest;
 }
 
+/* The stored values of a row of the data; column: NULL for the first n features. */
+struct row {
+    const float *value;
+    const uint32_t *column;
+    size_t n;
+};
+
+static struct row row_of(const struct data *data, size_t i) {
+    if (!data->row_start) {
+        return (struct row){data->value + i * data->n_features, NULL, data->n_features};
+    }
+    uint64_t first = data->row_start[i];
+    return (struct row){data->value + first, data->column + first,
+                        (size_t)(data->row_start[i + 1] - first)};
+}
+
+/* off (d) += error times the sizes of a row's values. */
+DISPATCH static void add_sizes(struct row row, double error, double *restrict off) {
+    for (size_t v = 0; !row.column && v < row.n; v++) {
+        off[v] += error * fabs((double)row.value[v]);
+    }
+    for (size_t v = 0; row.column && v < row.n; v++) {
+        off[row.column[v]] += error * fabs((double)row.value[v]);
+    }
+}
+
 /* The bound of the error of |w|^2 that errors of the rows' coefficients make, feature by feature:
  * sum_j e_j (2 max_c |w_jc| + e_j), e_j = sum_i error_i |x_ij|. */
 static int add_row_errors(const struct certify *certify, size_t k, const struct certify_function *f,
-                          double *rounding, struct error *err) {
+                          const double *largest, double *rounding, struct error *err) {
     const struct data *data = certify->problem->data;
     size_t d = certify->map->dimension;
     double *off = memory_zeros(d, sizeof *off, "a certificate", err), last = 0, most = 0;
@@ -33,19 +62,15 @@ static int add_row_errors(const struct certify *certify, size_t k, const struct 
         return -1;
     }
     for (size_t i = 0; i < data->n_rows; i++) {
-        uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
-        uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
-        double row_error = f->error[i];
-        for (uint64_t v = at; row_error > 0 && v < end; v++) {
-            size_t column = data->row_start ? data->column[v] : (size_t)(v - at);
-            off[column] += row_error * fabs((double)data->value[v]);
+        if (f->error[i] > 0) {
+            add_sizes(row_of(data, i), f->error[i], off);
         }
-        last += row_error * certify->constant;
+        last += f->error[i] * certify->constant;
     }
     cluster_sum(certify->map->cluster, off, d);
     last = cluster_total(certify->map->cluster, last);
     for (size_t j = 0; j < d; j++) {
-        *rounding += off[j] * (2 * largest_of(f->weights + j * k, k) + off[j]);
+        *rounding += off[j] * (2 * largest[j] + off[j]);
     }
     for (size_t c = 0; c < k && f->bias && certify->constant > 0; c++) {
         most = fmax(most, fabs(f->bias[c]) / certify->constant);
@@ -55,29 +80,46 @@ static int add_row_errors(const struct certify *certify, size_t k, const struct 
     return 0;
 }
 
-/* |w|^2 with the weights of a constant feature; what is known of f but its scores. */
-static int evaluate_weights(const struct certify *certify, size_t k,
-                            const struct certify_function *f, struct certify_evaluation *out,
-                            struct error *err) {
+/* |w|^2 with the weights of a constant feature, and the largest weights of the features. */
+static int look_at_weights(const struct certify *certify, size_t k,
+                           const struct certify_function *f, struct certify_evaluation *out,
+                           struct error *err) {
     size_t d = certify->map->dimension;
     double *square = memory_zeros(k, sizeof *square, "a certificate", err);
-    if (!square) {
+    out->most = memory_array(d, sizeof *out->most, "a certificate", err);
+    if (!square || !out->most) {
+        free(square);
         return -1;
     }
     for (size_t j = 0; j < d; j++) {
+        const double *w = f->weights + j * k;
         for (size_t c = 0; c < k; c++) {
-            square[c] += f->weights[j * k + c] * f->weights[j * k + c];
+            square[c] += w[c] * w[c];
         }
+        out->most[j] = largest_of(w, k);
     }
     for (size_t c = 0; c < k; c++) {
         double last = certify->constant > 0 && f->bias ? f->bias[c] / certify->constant : 0;
         out->norm += square[c] + last * last;
     }
     free(square);
-    double terms = (double)d + (double)k + 4, exact = sqrt(out->norm);
+    return 0;
+}
+
+/* What is known of f but its scores; `same`: what is known of a function with its weights, or
+ * NULL. */
+static int evaluate_weights(const struct certify *certify, size_t k,
+                            const struct certify_function *f, const struct certify_evaluation *same,
+                            struct certify_evaluation *out, struct error *err) {
+    if (!same && look_at_weights(certify, k, f, out, err) < 0) {
+        return -1;
+    }
+    out->norm = same ? same->norm : out->norm;
+    double terms = (double)certify->map->dimension + (double)k + 4, exact = sqrt(out->norm);
     out->rounding = terms * CERTIFY_UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;
     out->factor = certify->factor + 2 * CERTIFY_UNIT;
-    return f->error ? add_row_errors(certify, k, f, &out->rounding, err) : 0;
+    const double *largest = same ? same->most : out->most;
+    return f->error ? add_row_errors(certify, k, f, largest, &out->rounding, err) : 0;
 }
 
 /* The bounds of what rounding does to |f|^2 of coefficients, each score off by its error where that
@@ -195,44 +237,37 @@ static int kernel_scores_of(const struct certify *certify, size_t k,
     return status;
 }
 
-/* sum |x_j| most_j of a row's n values. */
-static double weigh_row(const float *value, const uint32_t *column, size_t n, const double *most) {
-    double even = 0, odd = 0; /* two chains of additions wait for each other less */
+/* sum |x_j| most_j of a row's values, in sums that do not wait for each other. */
+DISPATCH static double weigh_row(struct row row, const double *most) {
+    double part[LANES] = {0}, sum = 0;
     size_t t = 0;
-    for (; t + 2 <= n; t += 2) {
-        even += fabs((double)value[t]) * most[column ? column[t] : t];
-        odd += fabs((double)value[t + 1]) * most[column ? column[t + 1] : t + 1];
+    for (; t + LANES <= row.n; t += LANES) {
+        for (size_t l = 0; l < LANES; l++) {
+            size_t column = row.column ? row.column[t + l] : t + l;
+            part[l] += fabs((double)row.value[t + l]) * most[column];
+        }
     }
-    if (t < n) {
-        even += fabs((double)value[t]) * most[column ? column[t] : t];
+    for (; t < row.n; t++) {
+        part[0] += fabs((double)row.value[t]) * most[row.column ? row.column[t] : t];
     }
-    return even + odd;
+    for (size_t l = 0; l < LANES; l++) {
+        sum += part[l];
+    }
+    return sum;
 }
 
-/* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, and of the
- * constant feature: what |x| |w| bounds loosely where features have units of their own. */
-static int weigh_rows(const struct certify *certify, size_t k, const struct certify_function *f,
-                      double *reach, struct error *err) {
+/* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, most (d), and of
+ * the constant feature: what |x| |w| bounds loosely where features have units of their own. */
+static void weigh_rows(const struct certify *certify, size_t k, const struct certify_function *f,
+                       const double *most, double *reach) {
     const struct data *data = certify->problem->data;
-    size_t d = certify->map->dimension;
-    double *most = memory_zeros(d, sizeof *most, "a certificate", err), last = 0;
-    if (!most) {
-        return -1;
-    }
-    for (size_t j = 0; j < d; j++) {
-        most[j] = largest_of(f->weights + j * k, k);
-    }
+    double last = 0;
     for (size_t c = 0; f->bias && certify->constant > 0 && c < k; c++) {
         last = fmax(last, fabs(f->bias[c]));
     }
     for (size_t i = 0; i < data->n_rows; i++) {
-        uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
-        uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
-        const uint32_t *column = data->row_start ? data->column + at : NULL;
-        reach[i] = last + weigh_row(data->value + at, column, (size_t)(end - at), most);
+        reach[i] = last + weigh_row(row_of(data, i), most);
     }
-    free(most);
-    return 0;
 }
 
 int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
@@ -241,11 +276,15 @@ int certify_largest_score(const struct certify *certify, size_t k, const struct 
     double *reach = NULL;
     *largest = 0;
     if (certify->map->primal) {
+        struct certify_evaluation of_f = {0};
         reach = memory_array(n, sizeof *reach, "a certificate", err);
-        if (!reach || weigh_rows(certify, k, f, reach, err) < 0) {
+        if (!reach || look_at_weights(certify, k, f, &of_f, err) < 0) {
+            certify_evaluation_free(&of_f);
             free(reach);
             return -1;
         }
+        weigh_rows(certify, k, f, of_f.most, reach);
+        certify_evaluation_free(&of_f);
     }
     for (size_t i = 0; i < n; i++) {
         *largest = fmax(*largest, reach ? reach[i] : norm * certify->reach[i]);
@@ -354,7 +393,10 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
     int status = error && of_f->first && (s || of_f->s) ? 0 : -1;
     if (status == 0 && certify->map->primal) {
         of_f->reach = memory_array(n, sizeof *of_f->reach, "a certificate", err);
-        status = of_f->reach ? weigh_rows(certify, k, f, of_f->reach, err) : -1;
+        status = of_f->reach ? 0 : -1;
+    }
+    if (status == 0 && of_f->reach) {
+        weigh_rows(certify, k, f, of_f->most, of_f->reach);
     }
     size_t first = 0, m;
     do { /* of no rows once, too: a loss may ask other ranks */
@@ -389,8 +431,9 @@ int certify_evaluate(const struct certify *certify, size_t k, const struct certi
                      const struct certify_function *g, struct certify_evaluation *of_f,
                      struct certify_evaluation *of_g, struct error *err) {
     if (certify->map->primal) {
-        return evaluate_weights(certify, k, f, of_f, err) < 0 ||
-                       (g && evaluate_weights(certify, k, g, of_g, err) < 0)
+        bool same = g && g->weights == f->weights && g->bias == f->bias;
+        return evaluate_weights(certify, k, f, NULL, of_f, err) < 0 ||
+                       (g && evaluate_weights(certify, k, g, same ? of_f : NULL, of_g, err) < 0)
                    ? -1
                    : 0;
     }
@@ -477,4 +520,5 @@ void certify_evaluation_free(struct certify_evaluation *evaluation) {
     free(evaluation->error);
     free(evaluation->off_by);
     free(evaluation->reach);
+    free(evaluation->most);
 }

@@ -32,6 +32,7 @@ struct certify_evaluation {
     double factor;         /* a score of row i is within factor reach_i largest of the true one */
     double *error;  /* (n) the bound of each score's error entry by entry; NULL: not looked for */
     double *off_by; /* (n) what the loss was told that each score may be off by; NULL: unwanted */
+    double *most;   /* linear: (d) the largest |weight| of each feature; NULL: that of another */
     double *reach;  /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
     double *first;  /* (k) scores of the first row, */
     double first_error; /* and how far they may be off */
