@@ -10,6 +10,10 @@ load helper
     unit common/kernel/scores
 }
 
+@test "kernels: sums over tasks are those of their order, whichever ends first" {
+    unit common/kernel/task_sums
+}
+
 @test "kernels: values and scores in double-double are within their bounds of the true ones" {
     unit common/kernel/precise
 }

@@ -3,14 +3,15 @@
  * Rows of z without a coefficient are left out. Against other rows, tasks are blocks of rows of x.
  * Against itself, the rows are put in a list, those with coefficients first, m of n: only the
  * entries below the diagonal of the first m columns of that list are computed, each used for the
- * scores of its row and of its column, the latter in sums that belong to the task. Where not all
- * rows are asked for, the others are not in the list; if some with coefficients are among these,
+ * scores of its row and of its column, in sums that belong to the task and are added up in the order
+ * of the tasks: all at once would be much memory. Where not all rows are asked for, the others are not in the list; if some with coefficients are among these,
  * tasks are blocks of the rows asked for. */
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/vector.h"
 #include "common/kernel/private.h"
 #include "common/kernel/rounding.h"
+#include "common/kernel/task_sums.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -45,7 +46,7 @@ struct scores {
     struct cluster *cluster;                /* that shares the tasks; NULL: none */
     size_t own, own_end;                    /* tasks of this rank */
     size_t *start;                          /* (tasks + 1) positions in list, if `twice` */
-    double *partial;                        /* (tasks, n, n_outputs), if `twice` */
+    struct task_sums *sums;                 /* (n, n_outputs), if `twice` */
     struct kernel_scratch **scratch;        /* of the workers */
     double **tile;                          /* of the workers: rows of STRIDE */
     struct error *error;                    /* of the workers */
@@ -198,11 +199,28 @@ static void multiply_whole(const struct scores *s, const double *tile, size_t fi
     multiply(tile, 1, STRIDE, own, columns, used, s->width, k, partial + c * k);
 }
 
-/* Both uses of the entries of list rows start[task]..start[task + 1]. */
-static void score_twice(void *argument, size_t number, size_t worker) {
-    struct scores *s = argument;
-    size_t task = s->own + number;
-    double *partial = s->partial + task * s->n * s->n_outputs;
+/* Both uses of a tile on the diagonal of list rows first..first + n and columns c.., row by row. */
+static void use_corner(const struct scores *s, const struct kernel_tile *tile, double *const *out,
+                       double *partial) {
+    for (size_t r = 0; r < tile->x.n; r++) {
+        size_t c = tile->z_at, row = tile->x_at + r, end = kernel_tile_columns(tile, r);
+        add_columns(s, out[r], c, end, partial + row * s->n_outputs);
+        if (row >= s->m) {
+            continue;
+        }
+        const double *coefficient = s->coefficients + s->list[row] * s->n_outputs;
+        end -= end > 0 && c + end == row + 1; /* the diagonal is used once */
+        for (size_t k = 0; k < end; k++) {
+            for (size_t o = 0; o < s->n_outputs; o++) {
+                partial[(c + k) * s->n_outputs + o] += out[r][k] * coefficient[o];
+            }
+        }
+    }
+}
+
+/* partial = the sums of the entries of list rows start[task]..start[task + 1], for both their
+ * uses. */
+static int sum_task(struct scores *s, size_t task, size_t worker, double *partial) {
     double *out[ROWS];
     set_rows(out, s->tile[worker], ROWS);
     memset(partial, 0, s->start[task + 1] * s->n_outputs * sizeof *partial);
@@ -215,48 +233,37 @@ static void score_twice(void *argument, size_t number, size_t worker) {
                                        .lower = true,
                                        .x_at = first,
                                        .z_at = c};
-            if (atomic_load(&s->failed)) {
-                return;
+            if (atomic_load(&s->failed) || compute(s, &tile, out, worker) < 0) {
+                return -1;
             }
-            if (compute(s, &tile, out, worker) < 0) {
-                fail(s);
-                return;
-            }
-            bool whole = c + columns <= first; /* no part of the diagonal */
-            if (whole) {
+            if (c + columns <= first) { /* no part of the diagonal */
                 multiply_whole(s, s->tile[worker], first, n, c, columns, partial);
-            }
-            for (size_t r = 0; !whole && r < n; r++) {
-                size_t row = first + r, end = kernel_tile_columns(&tile, r);
-                add_columns(s, out[r], c, end, partial + row * s->n_outputs);
-                if (row >= s->m) {
-                    continue;
-                }
-                const double *coefficient = s->coefficients + s->list[row] * s->n_outputs;
-                end -= end > 0 && c + end == row + 1; /* the diagonal is used once */
-                for (size_t k = 0; k < end; k++) {
-                    for (size_t o = 0; o < s->n_outputs; o++) {
-                        partial[(c + k) * s->n_outputs + o] += out[r][k] * coefficient[o];
-                    }
-                }
+            } else {
+                use_corner(s, &tile, out, partial);
             }
         }
     }
+    return 0;
 }
 
-/* Adds the tasks' sums in order. */
+static void score_twice(void *argument, size_t number, size_t worker) {
+    struct scores *s = argument;
+    size_t task = s->own + number;
+    double *block = task_sums_open(s->sums, &s->error[worker]);
+    bool summed = block && sum_task(s, task, worker, block) == 0;
+    if (!summed) {
+        fail(s);
+    }
+    if (block) {
+        task_sums_close(s->sums, number, block, summed ? s->start[task + 1] * s->n_outputs : 0);
+    }
+}
+
 static void gather(const struct scores *s) {
+    const double *sums = task_sums_all(s->sums);
+    size_t k = s->n_outputs;
     for (size_t i = 0; i < s->n; i++) {
-        double *out = s->scores + s->list[i] * s->n_outputs;
-        for (size_t o = 0; o < s->n_outputs; o++) {
-            double sum = 0;
-            for (size_t task = s->own; task < s->own_end; task++) {
-                if (i < s->start[task + 1]) {
-                    sum += s->partial[(task * s->n + i) * s->n_outputs + o];
-                }
-            }
-            out[o] = sum;
-        }
+        memcpy(s->scores + s->list[i] * k, sums + i * k, k * sizeof *s->scores);
     }
 }
 
@@ -321,9 +328,7 @@ static int plan(struct scores *s, struct error *err) {
     s->tasks = s->tasks < blocks ? s->tasks : blocks;
     s->rows_per_task = ROWS;
     s->start = memory_array(s->tasks + 1, sizeof *s->start, "tasks", err);
-    s->partial =
-        memory_array(s->tasks * s->n * s->n_outputs, sizeof *s->partial, "partial scores", err);
-    if (!s->start || !s->partial) {
+    if (!s->start) {
         return -1;
     }
     /* Equal areas: rows up to t have t^2 / 2 entries while t < m, and t m - m^2 / 2 beyond. */
@@ -370,6 +375,11 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     int status = prepare(s, workers, err);
     if (status == 0) {
         share(s);
+        if (s->twice) {
+            status = task_sums_create(&s->sums, s->n * s->n_outputs, s->own_end - s->own, err);
+        }
+    }
+    if (status == 0) {
         threads_run(threads, s->own_end - s->own, s->twice ? score_twice : score_rows, s);
         for (size_t w = 0; w < workers; w++) {
             if (s->error[w].kind != ERROR_NONE) {
@@ -390,7 +400,7 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     free(s->list);
     free(s->ordered);
     free(s->start);
-    free(s->partial);
+    task_sums_free(s->sums);
     return status;
 }
 
