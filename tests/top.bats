@@ -92,6 +92,26 @@ ends_at() {
     done
 }
 
+@test "top: sums that double can hold cost a certificate nothing, at any C and any reach of rows" {
+    awk 'function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        BEGIN {
+            seed = 5
+            for (i = 0; i < 120; i++) {
+                line = i < 80 ? "+1" : "-1"
+                for (j = 1; j <= 12; j++) line = line sprintf(" %d:%.3f", j, 2000 * uniform() - 1000)
+                print line
+            }
+        }' >far
+    for loss in hinge squared-hinge; do
+        for cost in 1 1e4 1e6; do
+            train -s topmeank -l $loss -t polynomial -c $cost -e 1e-9 far m # w = 0
+            within "$(header gap m)" 0 1e-11
+        done
+    done
+    train -s patmat -l hinge -t polynomial -c 1e2 -e 1e-6 far m
+    within "$(header gap m)" 0 1e-6
+}
+
 @test "top: interior points take as many steps whatever theta is" {
     for formulation in patmat patmat-np; do
         for loss in hinge squared-hinge; do

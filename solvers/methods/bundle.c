@@ -13,8 +13,9 @@
 #include <string.h>
 
 enum {
-    IDLE_MOST = 30,   /* rounds without weight after which a plane is dropped */
-    STALL_ROUNDS = 40 /* rounds without progress of either bound: rounding has the last word */
+    IDLE_MOST = 30,       /* rounds without weight after which a plane is dropped */
+    STALL_ROUNDS = 40,    /* rounds without progress of either bound: rounding has the last word */
+    UNSETTLED_ROUNDS = 10 /* the same of rounds, one after another, without the master's solution */
 };
 
 /* Where between the best point (0) and the master's (1) the next plane is cut: OCAS's 0.1. */
@@ -226,7 +227,7 @@ void bundle_free(struct bundle *bundle) {
 
 /* The master: mu, and its weights and scores. Returns D in *dual. */
 static int solve_master(struct bundle *bundle, double cost, double tolerance, double *dual,
-                        struct error *err) {
+                        bool *settled, struct error *err) {
     size_t p = bundle->n_planes;
     for (size_t t = 0; t < p; t++) {
         bundle->linear[t] = cost * bundle->plane[t].offset;
@@ -236,7 +237,7 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
         }
     }
     if (simplex_maximise(p, bundle->scaled, bundle->capacity, bundle->linear, tolerance, bundle->mu,
-                         err) < 0) {
+                         settled, err) < 0) {
         return -1;
     }
     const struct score_map *map = bundle->map;
@@ -343,13 +344,14 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
                  struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
     double best_gap = INFINITY;
-    int stalled = 0;
+    int stalled = 0, unsettled = 0;
     double primal = 0.5 * bundle->best_norm + cost * bundle->best_risk, dual = 0;
     for (;;) {
         bundle->round++;
         fit->iterations++;
         double tolerance = INNER * fmin(epsilon, 1) * primal;
-        if (solve_master(bundle, cost, tolerance, &dual, err) < 0) {
+        bool settled;
+        if (solve_master(bundle, cost, tolerance, &dual, &settled, err) < 0) {
             return -1;
         }
         primal = 0.5 * bundle->best_norm + cost * bundle->best_risk;
@@ -367,7 +369,8 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
         }
         stalled = primal - dual < best_gap * (1 - 1e-6) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, primal - dual);
-        if (stalled >= STALL_ROUNDS) {
+        unsettled = settled ? 0 : unsettled + 1;
+        if (stalled >= STALL_ROUNDS || unsettled >= UNSETTLED_ROUNDS) {
             fit->reason = STOP_ROUNDING;
             break;
         }

@@ -19,6 +19,11 @@ static const double RIDGE = 1e-13, RIDGE_MOST = 1e-2, RIDGE_FACTOR = 100;
 /* Slopes are differences of numbers as large as the linear terms: what they cannot tell apart. */
 static const double ROUNDING = 4 * DBL_EPSILON;
 
+/* Whole steps, one after another, that do not raise the value by this part of it: rounding goes
+ * round in circles. */
+enum { STALLED = 20 };
+static const double RISE = 1e-9;
+
 struct search {
     size_t p, stride;
     const double *G, *linear;
@@ -115,25 +120,36 @@ static bool advance(struct search *search) {
     return blocking == SIZE_MAX;
 }
 
-static void run(struct search *search, double tolerance) {
-    size_t p = search->p;
+/* linear'mu - mu'G mu / 2. */
+static double value_of(const struct search *search) {
+    return 0.5 * (array_dot(search->linear, search->mu, search->p) +
+                  array_dot(search->slope, search->mu, search->p));
+}
+
+/* Returns whether the slopes are level. */
+static bool run(struct search *search, double tolerance) {
+    size_t p = search->p, stalled = 0;
     for (size_t t = 0; t < p; t++) {
         search->is_free[t] = search->mu[t] > 0;
         search->scale = fmax(search->scale, fabs(search->linear[t]));
     }
     tolerance = fmax(tolerance, ROUNDING * search->scale);
     slopes(search);
+    double highest = value_of(search);
     size_t most_steps = 20 * p + 100; /* a bound against cycling in rounding; 2 to 5 are usual */
-    for (size_t k = 0; k < most_steps; k++) {
+    for (size_t k = 0; k < most_steps && stalled < STALLED; k++) {
         list_free(search);
         if (newton_step(search) < 0) {
-            return;
+            return false;
         }
         bool whole = advance(search);
         slopes(search);
         if (!whole) {
             continue;
         }
+        double value = value_of(search);
+        stalled = value > highest + RISE * fabs(highest) ? 0 : stalled + 1;
+        highest = fmax(highest, value);
         double mean = array_dot(search->slope, search->mu, p), spread = 0;
         size_t best = 0;
         for (size_t t = 0; t < p; t++) {
@@ -145,17 +161,18 @@ static void run(struct search *search, double tolerance) {
             }
         }
         if (search->slope[best] - mean <= tolerance && spread <= tolerance) {
-            return;
+            return true;
         }
         if (search->is_free[best] && spread <= tolerance) {
-            return; /* rounding: the step does not level the free slopes any further */
+            return false; /* rounding: the step does not level the free slopes any further */
         }
         search->is_free[best] = true;
     }
+    return false;
 }
 
 int simplex_maximise(size_t p, const double *G, size_t stride, const double *linear,
-                     double tolerance, double *mu, struct error *err) {
+                     double tolerance, double *mu, bool *settled, struct error *err) {
     struct search search = {.p = p, .stride = stride, .G = G, .linear = linear, .mu = mu};
     search.slope = memory_array(p, sizeof *search.slope, "planes", err);
     search.is_free = memory_array(p, sizeof *search.is_free, "planes", err);
@@ -164,7 +181,7 @@ int simplex_maximise(size_t p, const double *G, size_t stride, const double *lin
     search.step = memory_array(p, sizeof *search.step, "planes", err);
     int status = -1;
     if (search.slope && search.is_free && search.free && search.reduced && search.step) {
-        run(&search, tolerance);
+        *settled = run(&search, tolerance);
         status = 0;
     }
     free(search.slope);

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/data/twins.h"
 #include "solvers/top/dual.h"
+#include "solvers/top/dual_function.h"
 
 #include <float.h>
 #include <math.h>
@@ -259,89 +260,13 @@ int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, str
     return zeros ? 0 : -1;
 }
 
-/* ---- the dual point ---- */
-
-/* The function of the dual point, and what rounding may have done to it: its sums and its caps hold
- * but for a `part` of its entries, by which they can be scaled, and which entries of other rows,
- * whichever, can take. */
-struct dual {
-    double *b, *error, *weights; /* (n), (n), (dimension) */
-    double linear, rounding;
-};
-
-static void free_dual(struct dual *dual) {
-    free(dual->b);
-    free(dual->error);
-    free(dual->weights);
-}
-
-/* Whether this rank is the first that has the largest reach. */
-static bool holds_farthest(struct cluster *cluster, double reach) {
-    double rank = (double)cluster_rank(cluster), largest = cluster_largest(cluster, reach);
-    return -cluster_largest(cluster, reach == largest ? -rank : -INFINITY) == rank;
-}
-
-static int make_dual(const struct top_certifier *certifier, const struct loss *loss,
-                     const struct fit *fit, struct dual *dual, struct error *err) {
-    const struct score_map *map = certifier->map;
-    const struct top_risk *risk = loss->risk;
-    const double *reach = certify_reach(certifier->certify);
-    size_t n = map->n, used = 0, far = 0;
-    *dual = (struct dual){.b = memory_array(n, sizeof(double), "a certificate", err),
-                          .error = memory_array(n, sizeof(double), "a certificate", err),
-                          .weights =
-                              memory_array(map->dimension, sizeof(double), "a certificate", err)};
-    if (!dual->b || !dual->error || !dual->weights) {
-        return -1;
-    }
-    double alphas = 0, betas = 0, squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        double a = fit->alpha[i], b = fit->beta[i];
-        dual->b[i] = a - b;
-        alphas += a;
-        betas += b;
-        squares += risk->square && a > 0 ? a * (a / (4 * loss->cost * risk->cost[i])) : 0;
-        squares += risk->square && risk->kind == TOP_NONE && b > 0
-                       ? b * (b / (4 * loss->cost * risk->mass[i]))
-                       : 0;
-        used += a != b;
-        far = reach[i] > reach[far] ? i : far;
-    }
-    double sums[] = {alphas, betas, squares};
-    cluster_sum(risk->cluster, sums, 3);
-    alphas = sums[0];
-    betas = sums[1];
-    squares = sums[2];
-    used = risk->cluster ? cluster_count(risk->cluster, used) + cluster_size(risk->cluster) : used;
-    bool has_far = holds_farthest(risk->cluster, n > 0 ? reach[far] : -INFINITY);
-    bool quantile = risk->kind == TOP_QUANTILE, mean = risk->kind == TOP_MEAN;
-    double units = ((double)risk->n_all + 8) * DBL_EPSILON + ranks_rounding(risk);
-    double part =
-        risk->kind == TOP_NONE || betas <= 0 ? 0 : fabs(alphas - betas) / betas + 2 * units;
-    part += mean ? 2 * units : 0;
-    for (size_t i = 0; i < n; i++) {
-        dual->error[i] = (certifier->twin ? units : DBL_EPSILON) * fabs(dual->b[i]);
-        dual->error[i] += part * fit->beta[i];
-        dual->error[i] += mean && has_far && i == far ? part * betas : 0;
-        dual->error[i] += map->primal ? certify_sum_rounding(used) * fabs(dual->b[i]) : 0;
-    }
-    double lifted = quantile ? betas / risk->theta : mean ? 0 : betas;
-    dual->linear = top_risk_dual(risk, loss->cost, fit->alpha, fit->beta);
-    double pull = quantile ? fabs(alphas + lifted - squares - dual->linear) : 0;
-    dual->rounding = units * (alphas + squares + lifted + pull);
-    dual->rounding += quantile ? part * (lifted + pull) : 0;
-    if (!map->primal) {
-        join_twins(certifier, dual->b);
-    }
-    return map->adjoint(map, dual->b, dual->weights, err);
-}
-
 /* ---- both bounds ---- */
 
 /* scores (n) are those of the weights, by the plain map; NULL: not at hand. */
 static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
-                       const double *weights, const double *scores, const struct dual *dual,
-                       double nothing, struct certificate *certificate, struct error *err) {
+                       const double *weights, const double *scores,
+                       const struct top_dual_function *dual, double nothing,
+                       struct certificate *certificate, struct error *err) {
     const double bias = top_certifier_bias(certifier, weights);
     const double dual_bias = top_certifier_bias(certifier, dual->weights);
     const bool constant = certifier->constant > 0;
@@ -362,7 +287,7 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
  * what scores may be off, and where that is known in double-double by what the rounding of longer
  * weights may do. */
 static int stretch(const struct top_certifier *certifier, struct loss *loss,
-                   const struct dual *dual, double nothing, double *weights,
+                   const struct top_dual_function *dual, double nothing, double *weights,
                    struct certificate *certificate, double *threshold, struct error *err) {
     const struct score_map *map = certifier->map;
     size_t n = map->n, d = map->dimension;
@@ -409,12 +334,12 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
                 struct error *err) {
     double *s = memory_array(risk->n, sizeof *s, "a certificate", err);
     struct loss loss = {.risk = risk, .cost = cost, .epsilon = epsilon, .s = s};
-    struct dual dual = {.b = NULL};
+    struct top_dual_function dual = {.b = NULL};
     int status = s ? 0 : -1;
     if (status == 0) {
         join_twins(certifier, fit->weights);
         top_dual_repair(risk, cost, fit->alpha, fit->beta);
-        status = make_dual(certifier, &loss, fit, &dual, err);
+        status = top_dual_function_make(certifier, risk, cost, fit, &dual, err);
     }
     if (status == 0) {
         double nothing = primal_of_nothing(&loss, s);
@@ -426,7 +351,7 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
                              err);
         }
     }
-    free_dual(&dual);
+    top_dual_function_free(&dual);
     free(s);
     return status;
 }

@@ -275,59 +275,104 @@ static void work_rank(struct cluster *cluster, void *context) {
     score_map_free(&map);
 }
 
+/* Sums of the dual point; apart: what alpha sums to more; off: what that may be off by. */
+struct sums {
+    long double alpha, beta, apart, off;
+};
+
+static struct sums plain_sums(const struct scene *scene) {
+    struct sums sums = {0};
+    for (size_t i = 0; i < N; i++) {
+        sums.alpha += (long double)scene->alpha[i];
+        sums.beta += (long double)scene->beta[i];
+        sums.apart += (long double)scene->alpha[i] - (long double)scene->beta[i];
+    }
+    long double each = ((long double)scene->risk.n_all + 8) * 0x1p-104L;
+    each += scene->ranks > 1 ? (long double)(scene->ranks + 1) * LDBL_EPSILON : 0;
+    sums.off = each * (sums.alpha + sums.beta);
+    return sums;
+}
+
+/* What an entry is over its cap, at most; a cap of the whole sum is none. */
+static double over_cap(const struct scene *scene, size_t j, const struct sums *sums, double more) {
+    const struct top_risk *risk = &scene->risk;
+    double cap = (1 - 2 * (1.01 * DBL_EPSILON)) * risk->share[j] * (double)sums->alpha;
+    return risk->share[j] < 1 || risk->mass_error > 0 ? fmax(0, scene->beta[j] + more - cap) : 0;
+}
+
+/* Errors (N) of beta, where its sum or its caps do not hold: what caps leave over is one entry's
+ * that can take it, the nearest to 0, and else that of the farthest. Returns the part that scaling
+ * changes. */
+static double plain_errors(const struct scene *scene, const struct sums *sums, double *error) {
+    const double *reach = certify_reach(scene->certifier.certify);
+    bool mean = scene->risk.kind == TOP_MEAN;
+    double apart = (double)(fabsl(sums->apart) + sums->off), over = apart;
+    size_t far = 0, taker = N;
+    for (size_t i = 0; i < N; i++) {
+        far = reach[i] > reach[far] ? i : far;
+        over += over_cap(scene, i, sums, 0);
+    }
+    for (size_t i = 0; i < N && mean && scene->ranks <= 1; i++) {
+        bool takes = scene->beta[i] >= over && over_cap(scene, i, sums, over) <= 0;
+        taker = takes && (taker == N || reach[i] < reach[taker]) ? i : taker;
+    }
+    double part = sums->beta > 0 ? apart / (double)sums->beta : 0;
+    for (size_t i = 0; i < N; i++) {
+        if (taker < N) {
+            error[i] = over_cap(scene, i, sums, 0) + (i == taker ? over : 0);
+        } else {
+            double caps = mean ? part + 4.04 * DBL_EPSILON : 0;
+            error[i] = (part + caps) * scene->beta[i];
+            error[i] += mean && i == far ? (part + caps) * (double)sums->beta : 0;
+        }
+    }
+    return taker < N ? 0 : part;
+}
+
 /* What is paid for the dual point as it now is. */
 static double plain_dual(const struct scene *scene, double cost, double *linear, double *norm,
                          double *rounding) {
     const struct top_risk *risk = &scene->risk;
-    bool kernel = scene->line.gram, mean = risk->kind == TOP_MEAN,
-         quantile = risk->kind == TOP_QUANTILE;
-    const double *reach = certify_reach(scene->certifier.certify);
-    double ranks = (double)(scene->ranks - 1), alphas = 0, betas = 0, squares = 0, b[N], error[N],
-           all[2] = {0};
+    bool kernel = scene->line.gram, quantile = risk->kind == TOP_QUANTILE;
+    double ranks = (double)(scene->ranks - 1), squares = 0, g = 0, part = 0, b[N], error[N] = {0};
     double units = ((double)risk->n_all + 8 + ranks) * DBL_EPSILON,
            used = ranks > 0 ? ranks + 1 : 0;
-    size_t far = 0, rank = 0;
+    struct sums sums = plain_sums(scene);
+    if (risk->kind != TOP_NONE) {
+        part = plain_errors(scene, &sums, error);
+    }
     for (size_t i = 0; i < N; i++) {
         double alpha = scene->alpha[i], beta = scene->beta[i];
         b[i] = alpha - beta;
-        if (i == ranks_first(rank, scene->ranks, N)) { /* in the order of ranks, to the last bit */
-            all[0] += alphas;
-            all[1] += betas;
-            alphas = betas = 0;
-            rank++;
-        }
-        alphas += alpha;
-        betas += beta;
+        g += b[i] * (double)scene->line.x[i];
         used += alpha != beta;
-        far = reach[i] > reach[far] ? i : far;
         squares += risk->square && alpha > 0 ? alpha * alpha / (4 * cost * risk->cost[i]) : 0;
         squares += risk->square && risk->kind == TOP_NONE && beta > 0
                        ? beta * beta / (4 * cost * risk->mass[i])
                        : 0;
     }
-    alphas += all[0];
-    betas += all[1];
-    bool none = risk->kind == TOP_NONE || betas == 0;
-    double part = (none ? 0 : fabs(alphas - betas) / betas + 2 * units) + (mean ? 2 * units : 0);
-    for (size_t i = 0; i < N; i++) {
-        error[i] = (kernel ? units : DBL_EPSILON + (used + 2) * line_unit) * fabs(b[i]) +
-                   part * scene->beta[i] + (mean && i == far ? part * betas : 0);
-    }
-    double lifted = quantile ? betas / risk->theta : mean ? 0 : betas;
-    *linear = top_risk_dual(risk, cost, scene->alpha, scene->beta);
-    double pull = quantile ? fabs(alphas + lifted - squares - *linear) : 0;
-    *rounding =
-        units * (alphas + squares + lifted + pull) + (quantile ? part * (lifted + pull) : 0);
-    double g = 0;
-    for (size_t i = 0; i < N; i++) {
-        g += b[i] * (double)scene->line.x[i];
-    }
     if (kernel) { /* equal rows as one */
-        b[5] += b[7];
+        long double joined = (long double)scene->alpha[5] - (long double)scene->beta[5];
+        joined += (long double)scene->alpha[7] - (long double)scene->beta[7];
+        b[5] = (double)joined;
+        error[5] += (double)fabsl(joined - (long double)b[5]);
         b[7] = 0;
-        return line_rounding(&scene->line, 1, b, error, norm);
     }
-    return line_rounding(&scene->line, 1, &g, error, norm);
+    for (size_t i = 0; i < N; i++) {
+        long double exact = (long double)scene->alpha[i] - (long double)scene->beta[i];
+        bool joined = kernel && (i == 5 || i == 7);
+        error[i] += joined ? 0 : (double)fabsl(exact - (long double)b[i]);
+        error[i] += kernel ? 0 : (used + 2) * line_unit * fabs(b[i]);
+    }
+    double lifted = quantile                 ? (double)sums.beta / risk->theta
+                    : risk->kind == TOP_NONE ? (double)sums.beta
+                                             : 0;
+    *linear = top_risk_dual(risk, cost, scene->alpha, scene->beta);
+    double pull = quantile ? fabs((double)sums.alpha + lifted - squares - *linear) : 0;
+    *rounding = units * ((double)sums.alpha + squares + lifted + pull) +
+                (quantile ? part * (lifted + pull) : 0);
+    return kernel ? line_rounding(&scene->line, 1, b, error, norm)
+                  : line_rounding(&scene->line, 1, &g, error, norm);
 }
 
 /* The primal at a multiple of the weights, plainly. */
