@@ -82,6 +82,20 @@ END
     svm-ml-train --strict -q -t tanimoto -c 1e6 -e 1e-6 --solver bcd set model
 }
 
+@test "ml: where C makes little of a kernel the interior point takes only what is worth it" {
+    generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set
+    for options in '--free-bias -c 1e-4' '-c 1e-4' '--free-bias -l 1 -c 1e-3'; do
+        # shellcheck disable=SC2086
+        train --strict --max-iter 400 -t rbf -e 1e-6 $options set model
+        primal=$(header primal model)
+        # shellcheck disable=SC2086
+        train --strict -t rbf -e 1e-6 $options --solver interior set model
+        near "$(header primal model)" "$primal" 2e-6
+    done
+    refused svm-ml-train -q -t rbf -c 1e4 -e 1e-6 --solver interior set model
+    grep -q 'too many features, rows or labels' "$tmp/err"
+}
+
 @test "ml: measures are scikit-learn's, and thresholds the best there are" {
     unit families/ml/metrics
 }

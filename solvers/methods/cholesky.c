@@ -3,7 +3,9 @@
 #include "common/base/memory.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* LAPACK, column-major: its upper half is our lower one. */
@@ -30,7 +32,8 @@ void cholesky_solve(const double *L, size_t n, double *x) {
     }
 }
 
-int cholesky_pivoted(double *A, size_t n, size_t *rank, uint32_t *pivot, struct error *err) {
+int cholesky_pivoted(double *A, size_t n, double least, size_t *rank, uint32_t *pivot,
+                     struct error *err) {
     *rank = 0;
     if (n > INT_MAX) {
         return error_set(err, ERROR_RUNTIME, "a matrix of %zu rows is too large to be factored", n);
@@ -39,9 +42,13 @@ int cholesky_pivoted(double *A, size_t n, size_t *rank, uint32_t *pivot, struct 
     double *work = memory_array(n, 2 * sizeof *work, "a factor", err);
     int status = from && work ? 0 : -1;
     if (status == 0 && n > 0) {
-        const double usual = -1; /* n eps of the largest entry */
+        double largest = 0;
+        for (size_t i = 0; i < n; i++) {
+            largest = fmax(largest, A[i * n + i]);
+        }
+        least = fmax(least, (double)n * (DBL_EPSILON / 2) * largest);
         int order = (int)n, found = 0, info = 0;
-        dpstrf_("U", &order, A, &order, from, &found, &usual, work, &info);
+        dpstrf_("U", &order, A, &order, from, &found, &least, work, &info);
         *rank = (size_t)found;
         for (size_t i = 0; i < n; i++) {
             pivot[i] = (uint32_t)from[i] - 1;

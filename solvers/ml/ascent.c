@@ -192,16 +192,23 @@ static int solve_free(struct ml *ml, const struct ml_parameters *parameters, str
             return -1;
         }
         struct ml_bounds bounds = bounds_without_prox(bcd, &run->bounds);
-        double open = gap_relative(bounds.primal, bounds.dual);
-        run->yields = run->yields || pace_slow(&pace, run->work, open, parameters->epsilon);
         shift_bias(bcd);
         bool end = is_reached(&bounds, parameters->epsilon);
-        if (run->stop || run->yields || end || failed + 1 == MOST_FAILED) {
+        bool look = run->stop || run->yields || end || failed + 1 == MOST_FAILED;
+        if (!look) {
+            double open = gap_relative(bounds.primal, bounds.dual);
+            look = run->yields = pace_slow(&pace, run->work, open, parameters->epsilon);
+        }
+        if (look) {
             if (certify_balanced(ml, parameters, point, err) < 0) {
                 return -1;
             }
             bounds = point->bounds;
             end = ml_is_certified(point, parameters->epsilon);
+        }
+        if (look && !end && !run->yields) { /* sums that are not 0 had made too much of the dual */
+            double open = gap_relative(bounds.primal, bounds.dual);
+            run->yields = pace_slow(&pace, run->work, open, parameters->epsilon);
         }
         if (run->stop || run->yields || end) {
             break;

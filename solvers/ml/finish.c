@@ -71,9 +71,9 @@ static bool is_paid(const struct certificate *certificate, double epsilon) {
 }
 
 /* Runs what finishes, the interior point or, if there is one, the splitting, until the certificate
- * is reached, or no more can be gained. */
-static int run_finisher(struct ml *ml, struct ml_split *split,
-                        const struct ml_parameters *parameters, struct ml_run *run,
+ * is reached, or no more can be gained, or so many rounds are over. */
+static int run_finisher(struct ml *ml, struct ml_interior *interior, struct ml_split *split,
+                        int rounds, const struct ml_parameters *parameters, struct ml_run *run,
                         struct ml_point *point, struct error *err) {
     const double stricter = 0.1, part = 0.9, tiny = 1e-13;
     double least = tiny * parameters->cost * (double)ml->rows.n_everywhere; /* of the loss at 0 */
@@ -83,13 +83,13 @@ static int run_finisher(struct ml *ml, struct ml_split *split,
     after.dual = point->bounds.dual;
     double epsilon = part * (split ? fmax(parameters->epsilon, COARSE) : parameters->epsilon);
     bool tied = true;
-    for (int round = 0; round < ML_POLISH_ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         struct ml_fit fit;
         struct ml_point found;
         if (split) {
             ml_split_run(split, epsilon, least, &monitor, &fit);
         } else {
-            ml_interior_run(ml->interior, tied, epsilon, least, &monitor, &fit);
+            ml_interior_run(interior, tied, epsilon, least, &monitor, &fit);
         }
         if (ml_point_create(&found, ml, err) < 0) {
             return -1;
@@ -125,7 +125,7 @@ static int run_finisher(struct ml *ml, struct ml_split *split,
 static int want_interior(struct ml *ml, struct error *err) {
     if (!ml->interior && isfinite(ml->interior_work)) {
         if (ml_interior_create(&ml->interior, ml->problem, &ml->rows, ml->setup.bias,
-                               ml->setup.free_bias, err) < 0) {
+                               ml->setup.free_bias, 0, err) < 0) {
             return -1;
         }
         if (!ml->interior) {
@@ -135,11 +135,49 @@ static int want_interior(struct ml *ml, struct error *err) {
     return 0;
 }
 
-static int solve_interior(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+static int solve_interior(struct ml *ml, struct ml_interior *interior, int rounds,
+                          const struct ml_parameters *parameters, struct ml_run *run,
                           struct ml_point *point, struct error *err) {
-    return ml_interior_start(ml->interior, parameters->loss, parameters->cost, err) < 0
+    return ml_interior_start(interior, parameters->loss, parameters->cost, err) < 0
                ? -1
-               : run_finisher(ml, NULL, parameters, run, point, err);
+               : run_finisher(ml, interior, NULL, rounds, parameters, run, point, err);
+}
+
+/* The interior point over what of K is worth it: with K = F F' + R, beta of its dual point costs
+ * beta'R beta / 2, the less the smaller C is; scores of F's functions are those of K. Where R still
+ * costs more than is wanted, less of it is left out. *possible is false where F has too many
+ * columns before any run. */
+static int solve_reduced(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+                         struct ml_point *point, bool *possible, struct error *err) {
+    enum { TRIES = 4, ROUNDS = 2 };
+    const double usual = 64, wanted = 1.0 / 4, dearest = 16; /* times what splitting costs */
+    double n = (double)ml->rows.n, cost = parameters->cost, epsilon = parameters->epsilon;
+    double primal = fmin(point->bounds.primal, ml_loss_of_nothing(&ml->rows, cost));
+    double least = usual * epsilon * primal / (n * cost * cost);
+    *possible = false;
+    for (int k = 0; k < TRIES && least > 0; k++) {
+        struct ml_interior *interior;
+        if (ml_interior_create(&interior, ml->problem, &ml->rows, ml->setup.bias,
+                               ml->setup.free_bias, least, err) < 0) {
+            return -1;
+        }
+        if (!interior || (parameters->method == ML_AUTO &&
+                          ml_interior_own_work(interior) > dearest * ml->split_work)) {
+            ml_interior_free(interior);
+            return 0;
+        }
+        *possible = true;
+        double before = point->certificate.gap;
+        int status = solve_interior(ml, interior, ROUNDS, parameters, run, point, err);
+        ml_interior_free(interior);
+        double left = point->certificate.primal - point->certificate.dual;
+        if (status < 0 || stop_limited(run->stop) || ml_is_certified(point, epsilon) ||
+            !(point->certificate.gap < before)) {
+            return status;
+        }
+        least *= fmin(wanted, wanted * epsilon * point->certificate.primal / left);
+    }
+    return 0;
 }
 
 /* From where bcd is; *possible is false where K shows to be not positive semidefinite. */
@@ -162,10 +200,17 @@ static int solve_split(struct ml *ml, const struct ml_parameters *parameters, st
     free(scores);
     *possible = split;
     if (split) {
-        status = run_finisher(ml, split, parameters, run, point, err);
+        status = run_finisher(ml, NULL, split, ML_POLISH_ROUNDS, parameters, run, point, err);
     }
     ml_split_free(split);
     return status;
+}
+
+/* bcd's W is that of its beta again. */
+static int restore(struct ml *ml, struct error *err) {
+    return ml->problem->gram || ml->bcd.cost == 0
+               ? 0
+               : ml_store_rebuild(&ml->bcd.store, ml->bcd.beta, err);
 }
 
 int ml_finish(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
@@ -176,14 +221,18 @@ int ml_finish(struct ml *ml, const struct ml_parameters *parameters, struct ml_r
     *possible = ml->interior;
     int status = 0;
     if (ml->interior) {
-        status = solve_interior(ml, parameters, run, point, err);
-    } else if (parameters->method == ML_AUTO && isfinite(ml->split_work)) {
+        status = solve_interior(ml, ml->interior, ML_POLISH_ROUNDS, parameters, run, point, err);
+    } else if (ml_interior_reduces(ml->problem, &ml->rows)) {
+        status = solve_reduced(ml, parameters, run, point, possible, err);
+    }
+    if (status == 0 && *possible) {
+        status = restore(ml, err);
+    }
+    bool ended = stop_limited(run->stop) || ml_is_certified(point, parameters->epsilon);
+    if (status == 0 && !ml->interior && !ended && parameters->method == ML_AUTO &&
+        isfinite(ml->split_work)) {
         status = solve_split(ml, parameters, run, point, possible, err);
+        status = status == 0 && *possible ? restore(ml, err) : status;
     }
-    if (status < 0) {
-        return -1;
-    }
-    return ml->problem->gram || ml->bcd.cost == 0 || !*possible
-               ? 0
-               : ml_store_rebuild(&ml->bcd.store, ml->bcd.beta, err);
+    return status;
 }

@@ -191,7 +191,8 @@ static int allocate(struct ml_interior *ml, struct error *err) {
 }
 
 int ml_interior_create(struct ml_interior **interior, const struct problem *problem,
-                       const struct ml_rows *rows, double bias, bool free_bias, struct error *err) {
+                       const struct ml_rows *rows, double bias, bool free_bias, double least,
+                       struct error *err) {
     struct ml_interior *ml = memory_zeros(1, sizeof *ml, "a solver", err);
     *interior = NULL;
     if (!ml) {
@@ -204,9 +205,8 @@ int ml_interior_create(struct ml_interior **interior, const struct problem *prob
     ml->own_features = ml_interior_own_features(problem, rows);
     ml->free_bias = free_bias;
     ml->bias = free_bias ? 1 : bias;
-    bool definite;
-    int status = ml_interior_features(ml, &definite, err);
-    bool possible = definite && ml->m > 0;
+    bool possible;
+    int status = ml_interior_features(ml, least, &possible, err);
     if (status == 0 && possible) {
         status = ml_interior_pairs(ml, err) < 0 || allocate(ml, err) < 0 ? -1 : 0;
     }

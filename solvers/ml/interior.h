@@ -24,14 +24,22 @@
  * unknowns, or pairs. */
 double ml_interior_work(const struct problem *problem, const struct ml_rows *rows);
 
+/* Whether one is possible that takes of the kernel matrix but what is worth it: see `least`. */
+bool ml_interior_reduces(const struct problem *problem, const struct ml_rows *rows);
+
 /* Features for the problem's rows with a loss, made once for all costs and losses. bias: the value
- * of a constant feature, 0: none; free_bias: one that the norm does not count. *interior is NULL
- * where there are no features, or the kernel shows to be not positive semidefinite. Borrows problem
- * and rows. */
+ * of a constant feature, 0: none; free_bias: one that the norm does not count. least: what may be
+ * left of the diagonal of a matrix of products; more than rounding makes fewer features. *interior
+ * is NULL where there are no features, or too many, or the kernel shows to be not positive
+ * semidefinite. Borrows problem and rows. */
 struct ml_interior;
 int ml_interior_create(struct ml_interior **interior, const struct problem *problem,
-                       const struct ml_rows *rows, double bias, bool free_bias, struct error *err);
+                       const struct ml_rows *rows, double bias, bool free_bias, double least,
+                       struct error *err);
 void ml_interior_free(struct ml_interior *interior);
+
+/* What a fit of it takes. */
+double ml_interior_own_work(const struct ml_interior *interior);
 
 /* Makes the next run start afresh, for this loss and cost. */
 int ml_interior_start(struct ml_interior *interior, enum ml_loss loss, double cost,

@@ -43,8 +43,9 @@ struct ml_interior {
  * be here. */
 bool ml_interior_own_features(const struct problem *problem, const struct ml_rows *rows);
 
-/* F, pivot, rank and m. *definite: K is, so that there is an F. */
-int ml_interior_features(struct ml_interior *ml, bool *definite, struct error *err);
+/* F, pivot, rank and m; F is NULL where *possible is false: K is not definite, or F would have no
+ * column, or too many. least: see ml_interior_create. */
+int ml_interior_features(struct ml_interior *ml, double least, bool *possible, struct error *err);
 
 /* The pairs, by rows and by groups of labels. */
 int ml_interior_pairs(struct ml_interior *ml, struct error *err);

@@ -39,27 +39,41 @@ bool ml_interior_own_features(const struct problem *problem, const struct ml_row
     return !problem->gram && (problem->cluster || problem->data->n_features <= rows->n);
 }
 
-double ml_interior_work(const struct problem *problem, const struct ml_rows *rows) {
-    double n = (double)rows->n_everywhere, pairs = (double)count_pairs(rows);
-    pairs = cluster_total(rows->cluster, pairs);
-    bool own = ml_interior_own_features(problem, rows);
-    double m = (own ? (double)problem->data->n_features : n) + 1;
-    double q = (double)rows->q, unknowns = m * (q - 1);
-    if (unknowns == 0 || unknowns > MOST_UNKNOWNS || (!own && n > MOST_ROWS) ||
+/* Of m features, the making of them counted where they are a factor. */
+static double work_of(const struct ml_rows *rows, double m, bool factored) {
+    double n = (double)rows->n_everywhere, q = (double)rows->q, unknowns = m * (q - 1);
+    double pairs = cluster_total(rows->cluster, (double)count_pairs(rows));
+    if (unknowns == 0 || unknowns > MOST_UNKNOWNS || (factored && n > MOST_ROWS) ||
         pairs > MOST_PAIRS || n * m > MOST_VALUES) {
         return INFINITY;
     }
     double system = (pairs * m * m + unknowns * unknowns * unknowns / 3) / BLAS_SPEED;
     double products = SYSTEMS_A_STEP * (4 * n * m * q / BLAS_SPEED + 4 * unknowns * unknowns);
-    double pair_loops = 50 * pairs, features = own ? 0 : n * n * (m / BLAS_SPEED + 50);
+    double pair_loops = 50 * pairs, features = factored ? n * n * (m / BLAS_SPEED + 50) : 0;
     return features + TYPICAL_STEPS * (system + products + pair_loops + 2 * unknowns * unknowns);
+}
+
+double ml_interior_work(const struct problem *problem, const struct ml_rows *rows) {
+    bool own = ml_interior_own_features(problem, rows);
+    size_t m = own ? problem->data->n_features : rows->n_everywhere;
+    return work_of(rows, (double)m + 1, !own);
+}
+
+bool ml_interior_reduces(const struct problem *problem, const struct ml_rows *rows) {
+    bool definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
+    return definite && !ml_interior_own_features(problem, rows) && isfinite(work_of(rows, 1, true));
+}
+
+double ml_interior_own_work(const struct ml_interior *ml) {
+    return work_of(ml->rows, (double)ml->m, !ml->own_features);
 }
 
 /* ---- features ---- */
 
-/* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is
- * rounding. */
-static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width) {
+/* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is rounding, or
+ * no more than `least`. */
+static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width,
+                        double least) {
     double most = 0;
     for (size_t i = 0; i < n; i++) {
         most = fmax(most, fabs(K[i * n + i]));
@@ -68,7 +82,7 @@ static bool is_definite(const double *K, const double *F, size_t n, size_t rank,
         for (size_t j = 0; j <= i; j++) {
             double left = K[i * n + j];
             left -= cblas_ddot((int)rank, F + i * width, 1, F + j * width, 1);
-            if (!(fabs(left) <= INDEFINITE * most)) {
+            if (!(fabs(left) <= INDEFINITE * most + least)) {
                 return false;
             }
         }
@@ -76,8 +90,10 @@ static bool is_definite(const double *K, const double *F, size_t n, size_t rank,
     return true;
 }
 
-/* F (n, rank + bias) with F F' = the matrix of products; *definite: whether there is one. */
-static int factor_products(struct ml_interior *ml, bool *definite, struct error *err) {
+/* F (n, rank + bias) with F F' = the matrix of products, but for `least` of their diagonal;
+ * *possible: whether there is one, with no more columns than the system may have. */
+static int factor_products(struct ml_interior *ml, double least, bool *possible,
+                           struct error *err) {
     size_t n = ml->n, rank = 0;
     double *K = memory_zeros(n, 2 * n * sizeof(double), "a kernel matrix", err);
     uint32_t *pivot = ml->pivot = memory_array(n, sizeof *pivot, "a factor", err);
@@ -85,22 +101,24 @@ static int factor_products(struct ml_interior *ml, bool *definite, struct error 
     if (status == 0) {
         double *L = K + n * n;
         memcpy(L, K, n * n * sizeof *L);
-        status = cholesky_pivoted(L, n, &rank, pivot, err);
+        status = cholesky_pivoted(L, n, least, &rank, pivot, err);
         ml->m = rank + (ml->bias > 0);
-        ml->F = status == 0 ? memory_zeros(n, ml->m * sizeof(double), "features", err) : NULL;
-        status = ml->F ? 0 : -1;
-        for (size_t i = 0; status == 0 && i < n; i++) {
+        *possible = ml->m > 0 && ml->m * (ml->q - 1) <= MOST_UNKNOWNS;
+        ml->F = status == 0 && *possible ? memory_zeros(n, ml->m * sizeof(double), "features", err)
+                                         : NULL;
+        status = status == 0 && (ml->F || !*possible) ? 0 : -1;
+        for (size_t i = 0; ml->F && i < n; i++) {
             memcpy(ml->F + pivot[i] * ml->m, L + i * n, smaller(i + 1, rank) * sizeof *L);
         }
-        *definite = status == 0 && is_definite(K, ml->F, n, rank, ml->m);
+        *possible = ml->F && is_definite(K, ml->F, n, rank, ml->m, least);
     }
     free(K);
     ml->rank = rank;
     return status;
 }
 
-int ml_interior_features(struct ml_interior *ml, bool *definite, struct error *err) {
-    *definite = true;
+int ml_interior_features(struct ml_interior *ml, double least, bool *possible, struct error *err) {
+    *possible = true;
     if (ml->own_features) {
         size_t d = ml->problem->data->n_features;
         ml->m = d + (ml->bias > 0);
@@ -109,13 +127,13 @@ int ml_interior_features(struct ml_interior *ml, bool *definite, struct error *e
             data_row_dense(ml->problem->data, ml_products_row(ml->problem, ml->rows, i), d,
                            ml->F + i * ml->m);
         }
-    } else if (factor_products(ml, definite, err) < 0) {
+    } else if (factor_products(ml, least, possible, err) < 0) {
         return -1;
     }
     for (size_t i = 0; ml->F && ml->bias > 0 && i < ml->n; i++) {
         ml->F[i * ml->m + ml->m - 1] = ml->bias;
     }
-    return ml->F ? 0 : -1;
+    return ml->F || !*possible ? 0 : -1;
 }
 
 /* ---- pairs ---- */

@@ -60,7 +60,7 @@ static int factor_products(struct binary_interior *in, const struct binary_rows 
         }
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)n, (int)rows->d, 1, Z,
                     (int)rows->d, 0, K, (int)n);
-        status = cholesky_pivoted(K, n, &rank, in->pivot, err);
+        status = cholesky_pivoted(K, n, 0, &rank, in->pivot, err);
     }
     if (status == 0) {
         in->m = rank + 1;

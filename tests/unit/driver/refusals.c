@@ -53,7 +53,7 @@ static void check_sizes(void) {
     REFUSED(rank_pairs_create(&pairs, &problem, &all, &err), "4294967295 rows: at most 4294967294");
     REFUSED(ml_threshold_fit(&threshold, &sets, NULL, &err),
             "threshold: more than 4294967295 scores");
-    REFUSED(cholesky_pivoted(&number, (size_t)INT_MAX + 1, &rank, pivot, &err),
+    REFUSED(cholesky_pivoted(&number, (size_t)INT_MAX + 1, 0, &rank, pivot, &err),
             "a matrix of 2147483648 rows is too large to be factored");
     REFUSED(svd_thin(&number, (size_t)INT_MAX + 1, 1, NULL, NULL, NULL, &err),
             "a matrix of 2147483648 x 1 is too large");
