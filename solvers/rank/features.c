@@ -15,8 +15,9 @@
 static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
 /* Of a score's reach: where the diagonal is its square rounding is INDEFINITE of it. */
 static const double LEAST_SIZE = 0x1p-10;
-/* The most nanoseconds of one thread that double-double may take. */
-static const double MOST_WORK = 5e8;
+/* The most nanoseconds of one thread that double-double may take, and that it may where a reach is
+ * far above the margins of 1 that scores make by cancelling. */
+static const double MOST_WORK = 5e8, MOST_WORK_FAR = 3e9, FAR = 1e4;
 
 /* What is factored. */
 struct matrix {
@@ -43,9 +44,15 @@ static void fill_rows(const struct problem *problem, size_t n, size_t width, dou
 static bool is_precise(const struct matrix *matrix, bool rows) {
     const struct problem *problem = matrix->problem;
     size_t n = matrix->map->n;
-    return rows && problem->gram && kernel_definite(gram_rows(problem->gram)->kernel) &&
-           cholesky_precise_work(n) + kernel_precise_work(gram_rows(problem->gram), n, n, 1) <=
-               MOST_WORK;
+    double reach = 0;
+    if (!rows || !problem->gram || !kernel_definite(gram_rows(problem->gram)->kernel)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        reach = fmax(reach, matrix->reach[i]);
+    }
+    return cholesky_precise_work(n) + kernel_precise_work(gram_rows(problem->gram), n, n, 1) <=
+           (reach > FAR ? MOST_WORK_FAR : MOST_WORK);
 }
 
 /* K, in double: by the map's scores of unit coefficients, or the products of rows. */
@@ -170,7 +177,7 @@ static int factor(struct rank_features *features, struct matrix *matrix, bool *d
         for (size_t i = 0; i < n * n; i++) {
             L[i] = matrix->A[i].hi;
         }
-    } else if (cholesky_pivoted(L, n, &features->m, features->pivot, err) < 0) {
+    } else if (cholesky_pivoted(L, n, 0, &features->m, features->pivot, err) < 0) {
         return -1;
     }
     size_t m = features->m;

@@ -62,6 +62,7 @@ struct newton {
     size_t every;                 /* direct: one in so many groups makes the Hessian */
     double gap;                   /* direct: before the last step */
     double ridge;                 /* direct: see RIDGE_FIRST */
+    uint64_t left;                /* steps of conjugate gradients */
 };
 
 static double inner(const struct newton *newton, const double *x, const double *y,
@@ -209,9 +210,10 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
     memcpy(p_s, z_s, n * sizeof *p_s);
     bool plain = !map->primal && newton->landmarks.m == 0;
     for (int k = 0; k < (plain ? CG_PLAIN : CG_MOST); k++) {
-        if (k > 0 && monitor_late(newton->monitor)) {
+        if (newton->left == 0 || (k > 0 && monitor_late(newton->monitor))) {
             return 0;
         }
+        newton->left--;
         rank_laplacian_apply(&newton->laplacian, p_s, Lp);
         if (map->adjoint(map, Lp, Tp, err) < 0) {
             return -1;
@@ -360,6 +362,10 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
 static int step(void *context, const struct huber_path *path, double band, bool *found,
                 struct error *err) {
     struct newton *newton = context;
+    if (newton->left == 0) {
+        *found = false;
+        return 0;
+    }
     rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
     return newton->H ? direct_step(newton, path->primal - path->dual, found, err)
                      : cg_step(newton, step_accuracy(path), err);
@@ -388,15 +394,15 @@ static int run(struct newton *newton, double epsilon, struct error *err) {
     fit->primal = path.primal;
     fit->dual = path.dual;
     fit->iterations = path.iterations;
-    fit->reason = path.reason;
     fit->converged = path.reason == STOP_REACHED;
+    fit->reason = newton->left > 0 || fit->converged ? path.reason : STOP_ITERATIONS;
     return status;
 }
 
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
-                      const double *start, const struct monitor *monitor, struct fit *fit,
-                      struct error *err) {
+                      const double *start, uint64_t most, const struct monitor *monitor,
+                      struct fit *fit, struct error *err) {
     size_t n = map->n, d = map->dimension;
     *fit = (struct fit){0};
     struct newton newton = {.problem = problem,
@@ -404,7 +410,8 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                             .huber = loss == RANK_HINGE,
                             .monitor = monitor,
                             .cost = cost,
-                            .fit = fit};
+                            .fit = fit,
+                            .left = most > 0 ? most : UINT64_MAX};
     if (rank_risk_create(&newton.risk, pairs,
                          loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE, err) < 0) {
         return -1;

@@ -21,11 +21,12 @@
 /* Largest number of features for which the Hessian is formed. */
 enum { RANK_NEWTON_DIRECT = 2048 };
 
-/* Solves to a relative gap of epsilon from `start` (dimension; NULL: from 0). The caller calls
- * fit_free. */
+/* Solves to a relative gap of epsilon from `start` (dimension; NULL: from 0), with no more than
+ * `most` steps of conjugate gradients (0: as many as it wants; STOP_ITERATIONS where these end it).
+ * The caller calls fit_free. */
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
-                      const double *start, const struct monitor *monitor, struct fit *fit,
-                      struct error *err);
+                      const double *start, uint64_t most, const struct monitor *monitor,
+                      struct fit *fit, struct error *err);
 
 #endif

@@ -30,6 +30,9 @@ static const double SMALL = 0.01;
 /* Rounds of interior points, each to a smaller gap. */
 enum { FINISH_ROUNDS = 4 };
 
+/* Steps of conjugate gradients for each row that take about as long as these. */
+enum { CG_STEPS = 4 };
+
 struct rank {
     const struct problem *problem;
     struct rank_pairs pairs;
@@ -171,11 +174,12 @@ static int check(const struct rank *rank, const struct rank_parameters *paramete
 }
 
 static int run_newton(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
-                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+                      uint64_t most, const struct monitor *monitor, struct fit *fit,
+                      struct error *err) {
     double **last = &rank->last[parameters->loss];
     size_t d = rank->map.dimension;
     if (rank_newton_solve(rank->problem, &rank->map, &rank->pairs, parameters->loss,
-                          parameters->cost, epsilon, *last, monitor, fit, err) < 0) {
+                          parameters->cost, epsilon, *last, most, monitor, fit, err) < 0) {
         return -1;
     }
     *last = *last ? *last : memory_array(d, sizeof **last, "weights", err);
@@ -217,15 +221,18 @@ static int finish_by_planes(struct rank *rank, const struct rank_parameters *par
     return status;
 }
 
+/* impatient: what comes after it ends sooner than its slow steps would. */
 static int run_engine(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
-                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+                      bool impatient, const struct monitor *monitor, struct fit *fit,
+                      struct error *err) {
     struct conditional how = {.cost = parameters->cost,
                               .epsilon = epsilon,
                               .diminishing = parameters->step == RANK_DIMINISHING,
                               .decay = parameters->stop == RANK_DECAY};
     switch (choose(rank, parameters)) {
     case RANK_NEWTON:
-        if (run_newton(rank, parameters, epsilon, monitor, fit, err) < 0) {
+        if (run_newton(rank, parameters, epsilon, impatient ? CG_STEPS * rank->map.n : 0, monitor,
+                       fit, err) < 0) {
             return -1;
         }
         if (fit->converged || stop_limited(fit->reason) || parameters->loss != RANK_HINGE) {
@@ -584,10 +591,10 @@ static int refine(struct rank *rank, double epsilon, const struct certificate *f
 }
 
 /* Iterations in which an engine takes about as long as the interior points that would end the fit:
- * planes take longer the more there are, and Newton's steps by conjugate gradients are many
- * products each. 0: as many as it wants. */
+ * planes take longer the more there are, and Newton's steps by conjugate gradients, of which there
+ * are then CG_STEPS a row at most, are many products each. 0: as many as it wants. */
 static uint64_t patience(const struct rank *rank, const struct rank_parameters *parameters) {
-    const double planes = 0.045;
+    const double planes = 0.025;
     const uint64_t least_planes = 200, steps = 16;
     if (parameters->method != RANK_AUTO || rank->map.cluster || rank->endless || rank->map.primal ||
         !rank_finish_fits(&rank->map, &rank->pairs)) {
@@ -609,7 +616,7 @@ static int run_rounds(struct rank *rank, const struct rank_parameters *parameter
         struct certificate found;
         struct monitor_run run;
         struct monitor onward = monitor_after(&run, monitor, best->iterations, most);
-        if (run_engine(rank, parameters, epsilon, &onward, &fit, err) < 0) {
+        if (run_engine(rank, parameters, epsilon, most > 0, &onward, &fit, err) < 0) {
             return -1;
         }
         best->iterations += fit.iterations;
