@@ -128,7 +128,7 @@ static int run_one(struct top_engines *engines, enum top_method method,
 /* What one iteration costs, about, in operations of a plain loop: a plane two products with the
  * data or K, and its part of the master; a step of smo some passes over the rows. */
 static double iteration_work(const struct top_engines *engines, enum top_method method) {
-    enum { PASSES = 6, MASTER = 20000 };
+    enum { PASSES = 16, MASTER = 20000 };
     double n = (double)engines->risk.n_all;
     switch (method) {
     case TOP_BUNDLE:
