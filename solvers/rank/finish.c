@@ -4,7 +4,7 @@
 #include "common/base/memory.h"
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/interior.h"
-#include "solvers/rank/features.h"
+#include "solvers/methods/row_features.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -26,7 +26,7 @@ struct rank_finish {
     size_t n_hinges;          /* preferences */
     uint32_t *better, *worse; /* (n_hinges) scores; worse NULL: a score is a margin */
     double *weight, *cost;    /* (n_hinges); cost: C weight */
-    struct rank_features features;
+    struct row_features features;
     double *s, *b;      /* (n) scores, coefficients */
     double *L, *LF, *H; /* (n, n), (n, m), (m, m) */
     double *counted;    /* (m) ones */
@@ -189,9 +189,10 @@ int rank_finish_create(struct rank_finish **finish, const struct problem *proble
     made->map = map;
     made->pairs = pairs;
     made->n = map->n;
+    const struct row_groups groups = {pairs->n_groups, pairs->start, pairs->row};
     bool possible = rank_finish_fits(map, pairs);
-    int status = possible ? rank_features_create(&made->features, problem, map,
-                                                 weight ? NULL : pairs, reach, &possible, err)
+    int status = possible ? row_features_create(&made->features, problem, map,
+                                                weight ? NULL : &groups, reach, &possible, err)
                           : 0;
     if (status == 0 && possible) {
         status = list_hinges(made, weight, err) < 0 || allocate(made, err) < 0 ? -1 : 0;
@@ -211,7 +212,7 @@ void rank_finish_free(struct rank_finish *finish) {
     interior_close(finish->interior);
     free(finish->better);
     free(finish->weight);
-    rank_features_free(&finish->features);
+    row_features_free(&finish->features);
     free(finish->LF);
     free(finish->s);
     free(finish->L);
@@ -307,7 +308,7 @@ static int take_primal(const struct rank_finish *finish, const struct interior_f
     if (found->tied) {
         return take_weights(finish, found->tied, fit->weights, NULL, err);
     }
-    rank_features_coefficients(&finish->features, found->w, finish->b);
+    row_features_coefficients(&finish->features, found->w, finish->b);
     return finish->map->adjoint(finish->map, finish->b, fit->weights, err);
 }
 

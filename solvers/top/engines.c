@@ -98,8 +98,8 @@ static int run_interior(struct top_engines *engines, const struct top_parameters
         const struct top_smo_settings settings = {.cost = parameters->cost, .epsilon = epsilon};
         return top_finish_solve(engines->smo, &settings, monitor, fit, err);
     }
-    if (top_interior_solve(engines->problem, engines->map, &engines->risk, NULL, parameters->cost,
-                           epsilon, monitor, fit, err)) {
+    if (top_interior_solve(engines->problem, engines->map, &engines->risk, NULL, engines->length,
+                           parameters->cost, epsilon, monitor, fit, err)) {
         return -1;
     }
     if (engines->smo) {

@@ -336,7 +336,10 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
         }
         fit->primal = run->primal;
         fit->dual = run->dual;
-        if (features) {
+        if (run->reach) {
+            row_features_coefficients(&run->own, run->best_f, b);
+            status = map->adjoint(map, b, fit->weights, err);
+        } else if (features) {
             memcpy(fit->weights, run->best_f, run->width * sizeof *run->best_f);
         } else {
             spread(run, run->best_f, -sum, b);
@@ -347,33 +350,63 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
     return status;
 }
 
-int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, const bool *within, double cost, double epsilon,
-                       const struct monitor *monitor, struct fit *fit, struct error *err) {
-    struct top_interior_run run = {.map = map, .whole = risk, .within = within, .epsilon = epsilon};
-    *fit = (struct fit){0};
-    int status = top_interior_make(&run, problem, cost, err);
-    if (status == 0) {
+/* All steps of a run, of which what top_interior_make wants is filled in. */
+static int solve(struct top_interior_run *run, const struct problem *problem, double cost,
+                 const struct monitor *monitor, struct fit *fit, bool *possible,
+                 struct error *err) {
+    int status = top_interior_make(run, problem, cost, possible, err);
+    if (status == 0 && *possible) {
         double offset;
-        run.primal = cost * top_risk_cut(&run.risk, run.scores, run.work, &offset); /* of 0 */
-        status = start(&run, err);
-    }
-    if (status == 0) {
-        status = improve(&run, monitor, fit, err);
+        run->primal = cost * top_risk_cut(&run->risk, run->scores, run->work, &offset); /* of 0 */
+        status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
     }
     if (status == 0 && fit->reason == STOP_ROUNDING) {
         bool widened;
-        status = top_system_widen(run.in.system, &widened, err);
+        status = top_system_widen(run->in.system, &widened, err);
         if (status == 0 && widened) {
-            status = start(&run, err) ? -1 : improve(&run, monitor, fit, err);
+            status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
         }
     }
-    if (status == 0) {
-        status = copy_fit(&run, fit, err);
+    return status == 0 && *possible ? copy_fit(run, fit, err) : status;
+}
+
+/* Once more, with features of a factor of K. */
+static int solve_factored(const struct problem *problem, struct top_interior_run *run, double cost,
+                          const struct monitor *monitor, struct fit *fit, struct error *err) {
+    struct fit again = {.iterations = fit->iterations};
+    bool possible;
+    if (solve(run, problem, cost, monitor, &again, &possible, err)) {
+        fit_free(&again);
+        return -1;
+    }
+    if (possible) {
+        fit->iterations = again.iterations;
+        fit->reason = again.reason;
+        fit->converged = again.converged;
+        fit->primal = again.converged ? INFINITY : fit->primal; /* rounding may have lowered it */
+        fit_join(fit, &again);
+    }
+    return 0;
+}
+
+int top_interior_solve(const struct problem *problem, const struct score_map *map,
+                       struct top_risk *risk, const bool *within, const double *reach, double cost,
+                       double epsilon, const struct monitor *monitor, struct fit *fit,
+                       struct error *err) {
+    struct top_interior_run run = {.map = map, .whole = risk, .within = within, .epsilon = epsilon};
+    struct top_interior_run factored = run;
+    bool possible;
+    *fit = (struct fit){0};
+    factored.reach = reach;
+    int status = solve(&run, problem, cost, monitor, fit, &possible, err);
+    bool by_rows = status == 0 && !top_system_by_features(run.in.system);
+    top_interior_release(&run);
+    if (by_rows && reach && fit->reason == STOP_ROUNDING) {
+        status = solve_factored(problem, &factored, cost, monitor, fit, err);
+        top_interior_release(&factored);
     }
     if (status < 0) {
         fit_free(fit);
     }
-    top_interior_release(&run);
     return status;
 }

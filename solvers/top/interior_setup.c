@@ -86,8 +86,8 @@ static int make_system(struct top_interior_run *run, const struct problem *probl
             centre[i] = run->whole->share[i] / shares;
         }
     }
-    int status =
-        top_system_create(&run->in.system, problem, run->map, run->rows, run->risk.n, centre, err);
+    int status = top_system_create(&run->in.system, problem, run->map, run->rows, run->risk.n,
+                                   centre, run->reach ? &run->own : NULL, err);
     free(centre);
     return status;
 }
@@ -110,8 +110,7 @@ static int make_arrays(struct top_interior_run *run, struct error *err) {
     enum { OF_VARIABLES = 4 * 4 + 3 * 2 + 9, OF_ROWS = 9 + 2, OF_FEATURES = 5 };
     struct top_interior *in = &run->in;
     size_t n = in->n, m = in->m;
-    bool features = top_system_by_features(in->system);
-    in->width = features ? run->map->dimension : 0;
+    in->width = top_system_width(in->system);
     run->pool = memory_zeros(OF_VARIABLES * n + OF_ROWS * m + OF_FEATURES * in->width,
                              sizeof(double), "a dual point", err);
     in->row = memory_array(n, sizeof *in->row, "a dual point", err);
@@ -143,7 +142,7 @@ static int make_arrays(struct top_interior_run *run, struct error *err) {
     }
     run->work = carve(&pool, 2 * m);
     in->lack = carve(&pool, in->width);
-    run->width = features ? in->width : m;
+    run->width = in->width > 0 ? in->width : m;
     run->best_f = memory_zeros(run->width, sizeof(double), "weights", err);
     return run->best_f ? 0 : -1;
 }
@@ -186,12 +185,27 @@ static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
     }
 }
 
+/* Features of a factor of K, where its m rows are all, and few. */
+static int make_features(struct top_interior_run *run, const struct problem *problem, size_t m,
+                         bool *possible, struct error *err) {
+    enum { MOST = 1024 };
+    static const struct row_groups none = {0};
+    *possible = !run->tight && !run->within && !problem->cluster && m == run->whole->n && m <= MOST;
+    return *possible
+               ? row_features_create(&run->own, problem, run->map, &none, run->reach, possible, err)
+               : 0;
+}
+
 int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
-                      struct error *err) {
+                      bool *possible, struct error *err) {
     struct top_interior *in = &run->in;
     struct top_risk *risk = &run->risk;
     run->tight = is_tight(run->whole);
     size_t m = count_rows(run->whole, run->within, run->tight), k = 0;
+    *possible = true;
+    if (run->reach && (make_features(run, problem, m, possible, err) || !*possible)) {
+        return *possible ? -1 : 0;
+    }
     if (make_risk(run, m, err) || make_system(run, problem, err)) {
         return -1;
     }
@@ -225,6 +239,7 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
 }
 
 void top_interior_release(struct top_interior_run *run) {
+    row_features_free(&run->own);
     top_system_free(run->in.system);
     top_risk_free(&run->risk);
     free(run->in.row);

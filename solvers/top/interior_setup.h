@@ -18,10 +18,13 @@ struct top_interior_run {
     const struct score_map *map;
     struct top_risk *whole; /* of all n rows */
     const bool *within;     /* (n) the rows that there are; NULL: all */
-    struct top_risk risk;   /* of the m rows */
+    const double
+        *reach; /* (n) of the rows, where they are to have features of their own; or NULL */
+    struct top_risk risk; /* of the m rows */
     struct top_interior in;
     uint32_t *rows; /* (m) */
     bool tight;
+    struct row_features own;              /* with reach: of the rows, which are all; else empty */
     double *pool;                         /* of all arrays below, and of the iterate's */
     double *alpha, *beta, *scores, *work; /* (m), work (2 m) */
     double square;                        /* |f|^2 of alpha, beta */
@@ -32,10 +35,11 @@ struct top_interior_run {
     double primal, dual, epsilon;
 };
 
-/* Makes the rest of a run of which map, whole, within and epsilon are filled in, all else 0. The
- * caller releases it, whatever comes back. */
+/* Makes the rest of a run of which map, whole, within, reach and epsilon are filled in, all else 0.
+ * *possible is false, and little is made, where reach is given and the rows are to have no features
+ * of their own. The caller releases it, whatever comes back. */
 int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
-                      struct error *err);
+                      bool *possible, struct error *err);
 void top_interior_release(struct top_interior_run *run);
 
 #endif

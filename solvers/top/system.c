@@ -22,7 +22,8 @@ struct top_system {
     const struct problem *problem;
     const struct score_map *map;
     const uint32_t *rows;
-    size_t m, d; /* d: rows of the factored matrix */
+    const struct row_features *own; /* features of the rows, or NULL: the problem's */
+    size_t m, d;                    /* d: rows of the factored matrix */
     bool features;
     bool centred;
     double *diagonal;        /* (m) */
@@ -155,6 +156,10 @@ static int fill_matrix(struct top_system *system, const double *centre, struct e
 /* Row i of the features in use, less the mean. */
 static void take_row(const struct top_system *system, size_t i, double *row) {
     const struct problem *problem = system->problem;
+    if (system->own) {
+        memcpy(row, system->own->F + i * system->d, system->d * sizeof *row);
+        return;
+    }
     data_row_dense(problem->data, system->rows[i], problem->data->n_features, row);
     if (problem->constant > 0) {
         row[system->d - 1] = problem->constant;
@@ -184,7 +189,7 @@ static int prepare_features(struct top_system *system, const double *centre, str
 
 int top_system_create(struct top_system **system, const struct problem *problem,
                       const struct score_map *map, const uint32_t *rows, size_t m,
-                      const double *centre, struct error *err) {
+                      const double *centre, const struct row_features *own, struct error *err) {
     struct top_system *made = memory_zeros(1, sizeof *made, "a system", err);
     if (!made) {
         return -1;
@@ -193,11 +198,12 @@ int top_system_create(struct top_system **system, const struct problem *problem,
     made->map = map;
     made->rows = rows;
     made->m = m;
-    made->features = by_features(problem, m);
-    made->d = made->features ? count_features(problem) : m;
+    made->own = own;
+    made->features = own || by_features(problem, m);
+    made->d = own ? own->m : made->features ? count_features(problem) : m;
     made->centred = centre;
     made->diagonal = memory_array(m, sizeof(double), "a system", err);
-    made->weights = memory_array(map->dimension, sizeof(double), "a system", err);
+    made->weights = memory_array(larger(map->dimension, made->d), sizeof(double), "a system", err);
     made->full = memory_zeros(map->n, sizeof(double), "a system", err);
     made->some = memory_array(m, sizeof(double), "a system", err);
     made->factor = memory_array(made->d, made->d * sizeof(double), "a system", err);
@@ -234,6 +240,10 @@ bool top_system_by_features(const struct top_system *system) {
     return system->features;
 }
 
+size_t top_system_width(const struct top_system *system) {
+    return system->features ? system->d : 0;
+}
+
 int top_system_widen(struct top_system *system, bool *widened, struct error *err) {
     size_t m = system->m, d = system->d;
     *widened = false;
@@ -254,6 +264,11 @@ int top_system_widen(struct top_system *system, bool *widened, struct error *err
 /* The work weights (d) = X'r for the rows in use, r (m). */
 static int features_adjoint(struct top_system *system, const double *r, struct error *err) {
     double sum = 0;
+    if (system->own) {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)system->m, (int)system->d, 1, system->own->F,
+                    (int)system->d, r, 1, 0, system->weights, 1);
+        return 0;
+    }
     for (size_t i = 0; i < system->m; i++) {
         system->full[system->rows[i]] = r[i];
         sum += r[i];
@@ -271,6 +286,11 @@ static int features_adjoint(struct top_system *system, const double *r, struct e
 
 int top_system_scores(struct top_system *system, const double *weights, double *s,
                       struct error *err) {
+    if (system->own) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)system->m, (int)system->d, 1, system->own->F,
+                    (int)system->d, weights, 1, 0, s, 1);
+        return 0;
+    }
     double offset = system->centred ? array_dot(system->mean, weights, system->d) : 0;
     if (system->map->scores(system->map, weights, system->full, err)) {
         return -1;

@@ -2,12 +2,15 @@
  * interior-point method solves at each step (doc/mathematics, "top: interior points").
  *
  * With the linear kernel and fewer features than rows, (K + E)^-1 = E^-1 - E^-1 X (I + X'E^-1 X)^-1
- * X'E^-1 is taken through the matrix of features; else K (m, m) is formed in double. */
+ * X'E^-1 is taken through the matrix of features; else K (m, m) is formed in double. Where that has
+ * no digits for scores that coefficients make by cancelling, a factor of K may make the features
+ * (solvers/methods/row_features.h). */
 #ifndef SOLVERS_TOP_SYSTEM_H
 #define SOLVERS_TOP_SYSTEM_H
 
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/row_features.h"
 #include "solvers/methods/score_map.h"
 
 #include <stdbool.h>
@@ -29,10 +32,11 @@ size_t top_system_most(const struct problem *problem);
 
 /* The matrix of rows[0..m) (numbers of the problem's rows; all borrowed). With centre, n
  * coefficients c that sum to 1, it is that of the rows less their combination: phi_i - sum c_j
- * phi_j. The caller frees. */
+ * phi_j. own: the rows' features, which is then all that is used; NULL: those of the problem, or K.
+ * The caller frees. */
 int top_system_create(struct top_system **system, const struct problem *problem,
                       const struct score_map *map, const uint32_t *rows, size_t m,
-                      const double *centre, struct error *err);
+                      const double *centre, const struct row_features *own, struct error *err);
 void top_system_free(struct top_system *system);
 
 /* The diagonal of K (m). */
@@ -41,6 +45,9 @@ const double *top_system_diagonal(const struct top_system *system);
 /* True if the matrix is taken through the features. Then a function f has weights (n_features) of
  * its own, and its scores keep digits that those of sum b_i phi_i lose where terms cancel. */
 bool top_system_by_features(const struct top_system *system);
+
+/* How many weights such a function has; 0 without features. */
+size_t top_system_width(const struct top_system *system);
 
 /* From here on systems with features are solved in double-double. *widened is false, and nothing
  * has changed, where they are too large for that, spread over ranks, or solved so already. */

@@ -1,4 +1,4 @@
-#include "solvers/rank/features.h"
+#include "solvers/methods/row_features.h"
 
 #include "common/base/dd.h"
 #include "common/base/memory.h"
@@ -93,10 +93,10 @@ static int fill_rest(struct matrix *matrix, struct error *err) {
 }
 
 /* A (n, n) less the means over groups of its rows. */
-static void centre_rows(const struct rank_pairs *pairs, size_t n, struct dd *A) {
-    for (size_t group = 0; pairs && group < pairs->n_groups; group++) {
-        const uint32_t *row = pairs->row + pairs->start[group];
-        size_t m = pairs->start[group + 1] - pairs->start[group];
+static void centre_rows(const struct row_groups *groups, size_t n, struct dd *A) {
+    for (size_t group = 0; group < groups->n; group++) {
+        const uint32_t *row = groups->row + groups->start[group];
+        size_t m = groups->start[group + 1] - groups->start[group];
         for (size_t j = 0; j < n; j++) {
             struct dd sum = {0, 0};
             for (size_t k = 0; k < m; k++) {
@@ -122,15 +122,15 @@ static void transpose(size_t n, struct dd *A) {
 
 /* A of K: centred, with rows and columns in units, so that what is small is no rounding of what is
  * large. In double a diagonal of few units of its rounding is left small. */
-static void prepare(struct matrix *matrix, const struct rank_pairs *pairs) {
+static void prepare(struct matrix *matrix, const struct row_groups *groups) {
     size_t n = matrix->map->n;
     struct dd *A = matrix->A;
     for (size_t i = 0; i < n * n; i++) {
         A[i] = dd_two_sum(matrix->K[i], matrix->rest[i]);
     }
-    centre_rows(pairs, n, A);
+    centre_rows(groups, n, A);
     transpose(n, A);
-    centre_rows(pairs, n, A);
+    centre_rows(groups, n, A);
     for (size_t i = 0; i < n; i++) {
         double reach = matrix->reach[i], floor = matrix->factor > 0 ? 0 : LEAST_SIZE * reach;
         double size = fmax(sqrt(fmax(0, A[i * n + i].hi)), floor);
@@ -149,7 +149,7 @@ static void prepare(struct matrix *matrix, const struct rank_pairs *pairs) {
 /* ---- the factor ---- */
 
 /* True if what the factor leaves of the matrix K (n, n) is rounding. */
-static bool leaves_nothing(const struct rank_features *features, double most, double *K) {
+static bool leaves_nothing(const struct row_features *features, double most, double *K) {
     size_t n = features->n, m = features->m;
     double left = 0;
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)m, -1, features->F,
@@ -161,7 +161,7 @@ static bool leaves_nothing(const struct rank_features *features, double most, do
 }
 
 /* The factor of A; *definite is whether there is one. */
-static int factor(struct rank_features *features, struct matrix *matrix, bool *definite,
+static int factor(struct row_features *features, struct matrix *matrix, bool *definite,
                   struct error *err) {
     size_t n = features->n;
     double *L = matrix->rest, most = 0;
@@ -197,8 +197,8 @@ static int factor(struct rank_features *features, struct matrix *matrix, bool *d
     return 0;
 }
 
-static int factor_matrix(struct rank_features *features, struct matrix *matrix, bool *definite,
-                         struct error *err) {
+static int factor_matrix(struct row_features *features, struct matrix *matrix, bool rows,
+                         bool *definite, struct error *err) {
     size_t n = features->n;
     double *pool = memory_zeros(2 * n + 2, n * sizeof *pool, "a kernel matrix", err);
     matrix->A = memory_array(n, n * sizeof *matrix->A, "a kernel matrix", err);
@@ -208,11 +208,11 @@ static int factor_matrix(struct rank_features *features, struct matrix *matrix, 
     matrix->unit = matrix->rest + n * n;
     matrix->least = matrix->unit + n;
     int status = pool && matrix->A && features->pivot ? fill_matrix(matrix, err) : -1;
-    if (status == 0 && is_precise(matrix, features->pairs != NULL)) {
+    if (status == 0 && is_precise(matrix, rows)) {
         status = fill_rest(matrix, err);
     }
     if (status == 0) {
-        prepare(matrix, features->pairs);
+        prepare(matrix, &features->groups);
         status = factor(features, matrix, definite, err);
     }
     free(pool);
@@ -222,30 +222,32 @@ static int factor_matrix(struct rank_features *features, struct matrix *matrix, 
 
 /* ---- features of the problem's own ---- */
 
-static void centre(const struct rank_pairs *pairs, size_t m, double *F) {
-    for (size_t group = 0; pairs && group < pairs->n_groups; group++) {
-        size_t first = pairs->start[group], end = pairs->start[group + 1];
+static void centre(const struct row_groups *groups, size_t m, double *F) {
+    for (size_t group = 0; group < groups->n; group++) {
+        size_t first = groups->start[group], end = groups->start[group + 1];
         for (size_t f = 0; f < m; f++) {
             double mean = 0;
             for (size_t k = first; k < end; k++) {
-                mean += F[pairs->row[k] * m + f] / (double)(end - first);
+                mean += F[groups->row[k] * m + f] / (double)(end - first);
             }
             for (size_t k = first; k < end; k++) {
-                F[pairs->row[k] * m + f] -= mean;
+                F[groups->row[k] * m + f] -= mean;
             }
         }
     }
 }
 
-int rank_features_create(struct rank_features *features, const struct problem *problem,
-                         const struct score_map *map, const struct rank_pairs *pairs,
-                         const double *reach, bool *possible, struct error *err) {
-    *features = (struct rank_features){
-        .n = map->n, .own = map->primal && map->dimension <= map->n, .pairs = pairs};
+int row_features_create(struct row_features *features, const struct problem *problem,
+                        const struct score_map *map, const struct row_groups *groups,
+                        const double *reach, bool *possible, struct error *err) {
+    *features = (struct row_features){.n = map->n, .own = map->primal && map->dimension <= map->n};
+    if (groups) {
+        features->groups = *groups;
+    }
     int status;
     if (!features->own) {
         struct matrix matrix = {.problem = problem, .map = map, .reach = reach};
-        status = factor_matrix(features, &matrix, possible, err);
+        status = factor_matrix(features, &matrix, groups != NULL, possible, err);
     } else {
         features->m = map->dimension;
         features->F = memory_array(map->n, features->m * sizeof(double), "features", err);
@@ -253,23 +255,22 @@ int rank_features_create(struct rank_features *features, const struct problem *p
         status = features->F ? 0 : -1;
         if (status == 0) {
             fill_rows(problem, map->n, features->m, features->F);
-            centre(pairs, features->m, features->F);
+            centre(&features->groups, features->m, features->F);
         }
     }
     if (status < 0 || !*possible) {
-        rank_features_free(features);
+        row_features_free(features);
     }
     return status;
 }
 
-void rank_features_free(struct rank_features *features) {
+void row_features_free(struct row_features *features) {
     free(features->F);
     free(features->pivot);
-    *features = (struct rank_features){0};
+    *features = (struct row_features){0};
 }
 
-void rank_features_coefficients(const struct rank_features *features, const double *w, double *b) {
-    const struct rank_pairs *pairs = features->pairs;
+void row_features_coefficients(const struct row_features *features, const double *w, double *b) {
     size_t m = features->m;
     memset(b, 0, features->n * sizeof *b);
     for (size_t k = m; k-- > 0;) {
@@ -279,5 +280,5 @@ void rank_features_coefficients(const struct rank_features *features, const doub
         }
         b[features->pivot[k]] = sum / features->F[features->pivot[k] * m + k];
     }
-    centre(pairs, 1, b); /* features are of rows less their groups' means */
+    centre(&features->groups, 1, b); /* features are of rows less their groups' means */
 }

@@ -1,0 +1,47 @@
+/* Few rows as features of their own: those of linear problems, or the rows of a factor of the
+ * kernel matrix, K = F F', without what all rows of a group have in common, for adding a number to
+ * a feature of a group's rows changes no margin.
+ *
+ * Where kernel values are so large that coefficients of a dual point cancel in them, double has no
+ * digit of what remains: the matrix is then evaluated, centred and factored in double-double, and
+ * only its factor rounded. */
+#ifndef SOLVERS_METHODS_ROW_FEATURES_H
+#define SOLVERS_METHODS_ROW_FEATURES_H
+
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/score_map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Groups of rows that are centred, each by itself: row[start[g]] ... row[start[g + 1] - 1]. */
+struct row_groups {
+    size_t n;
+    const size_t *start;
+    const uint32_t *row;
+};
+
+struct row_features {
+    size_t n, m;              /* scores, features */
+    bool own;                 /* they are the problem's */
+    double *F;                /* (n, m), the mean of each group 0 */
+    uint32_t *pivot;          /* (n) rows of F that make a triangle, the first m; NULL: own */
+    struct row_groups groups; /* that are centred */
+};
+
+/* reach (map->n): of each score, see certify_reach. groups: NULL where scores are not those of
+ * rows, but margins of pairs: nothing is centred then, nor evaluated in double-double. *possible is
+ * false, and nothing made, where there is no feature, or where the kernel shows to be not positive
+ * semidefinite. Borrows the groups' arrays; the caller ends with row_features_free. */
+int row_features_create(struct row_features *features, const struct problem *problem,
+                        const struct score_map *map, const struct row_groups *groups,
+                        const double *reach, bool *possible, struct error *err);
+void row_features_free(struct row_features *features);
+
+/* b (n), coefficients of the scores with F'b = w, by back substitution in the pivots' triangle;
+ * not for features of the problem's own. */
+void row_features_coefficients(const struct row_features *features, const double *w, double *b);
+
+#endif
