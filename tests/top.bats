@@ -26,6 +26,7 @@ ends_at() {
 
 @test "top: certificates pay for rounding what they have to, and no more" {
     unit solvers/top/certify
+    unit solvers/top/dual_function
 }
 
 @test "top: levels, slopes and projections agree with the definitions" {
