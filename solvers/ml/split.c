@@ -255,9 +255,9 @@ static void offer_dual(struct ml_split *split, double norm, double unbalanced) {
     }
 }
 
-/* What sums of Z over rows that are not 0 cost, with the bias at hand and moved to rows at a margin:
- * the true bound is told by the certificate. */
-static double price_of_balance(const struct ml_split *split) {
+/* What sums of Z over rows that are not 0 cost, moved to rows at a margin, whatever the bias at hand
+ * is worth yet: the true bound is told by the certificate. */
+static double price_of_sums(const struct ml_split *split) {
     const double *Z = split->splitting.Z, *bias = split->splitting.bias;
     double price = 0;
     for (size_t k = 0; k < split->q; k++) {
@@ -265,7 +265,7 @@ static double price_of_balance(const struct ml_split *split) {
         for (size_t i = 0; i < split->n; i++) {
             sum += Z[i * split->q + k];
         }
-        price += sum * bias[k] + fabs(sum);
+        price += fabs(sum) * (fabs(bias[k]) + 1);
     }
     return price;
 }
@@ -282,7 +282,7 @@ static void look(struct ml_split *split) {
     for (size_t i = 0; split->free_bias && i < n; i++) {
         array_add(product + i * q, 1, bias, q);
     }
-    offer_dual(split, norm, split->free_bias ? price_of_balance(split) : 0);
+    offer_dual(split, norm, split->free_bias ? price_of_sums(split) : 0);
     offer_primal(split, splitting->Z, norm, product);
 }
 
