@@ -7,6 +7,7 @@
 #include "solvers/mc/curvature.h"
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/interior.h"
+#include "solvers/methods/row_features.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -15,6 +16,7 @@
 
 enum {
     MOST_WEIGHTS = 2048,   /* the system then has 34 MB */
+    MOST_ROWS = 1024,      /* of a kernel matrix that is factored */
     MOST_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
     MOST_VALUES = 1 << 25, /* of dense rows, and of their curvatures */
     GATHERED = 256,        /* rows of a product that are weighted at once */
@@ -32,6 +34,7 @@ enum { STRETCHES = 3 };
 struct mc_interior {
     const struct mc_task *task;
     const struct mc_shape *shape;
+    struct row_features own; /* kernels: of the rows, the constant among what they make */
     size_t n, k, d, n_hinges;
     double *X;              /* (n, d) */
     uint32_t *row, *class;  /* (n_hinges) of each hinge */
@@ -205,10 +208,12 @@ static size_t count_terms(const struct mc_shape *shape) {
 }
 
 double mc_interior_work(const struct mc_task *task) {
+    const struct problem *problem = task->problem;
     double n = (double)task->n_all, k = (double)task->shape.k, pairs = k * (k + 1) / 2;
-    double d = (double)task->problem->data->n_features + (task->bias > 0 ? 1 : 0), size = d * k;
-    if (size > MOST_WEIGHTS || n * d > MOST_VALUES || n * pairs > MOST_VALUES ||
-        n * k > MOST_HINGES) {
+    double d = problem->gram ? n : (double)problem->data->n_features + (task->bias > 0 ? 1 : 0);
+    double size = d * k;
+    if (size > MOST_WEIGHTS || (problem->gram && n > MOST_ROWS) || n * d > MOST_VALUES ||
+        n * pairs > MOST_VALUES || n * k > MOST_HINGES) {
         return INFINITY;
     }
     double blocks = task->shape.form->maximum ? pairs : task->shape.form->relative ? 3 * k : k;
@@ -218,6 +223,7 @@ double mc_interior_work(const struct mc_task *task) {
 
 static void release(struct mc_interior *mc) {
     interior_close(mc->interior);
+    row_features_free(&mc->own);
     free(mc->X);
     free(mc->row);
     free(mc->first);
@@ -256,18 +262,28 @@ static int allocate(struct mc_interior *mc, struct error *err) {
     return 0;
 }
 
+static void fill_row(const struct mc_interior *mc, size_t i, double *row) {
+    const struct mc_task *task = mc->task;
+    size_t features = task->problem->data->n_features;
+    if (task->problem->gram) {
+        memcpy(row, mc->own.F + i * mc->d, mc->d * sizeof *row);
+        return;
+    }
+    data_row_dense(task->problem->data, i, features, row);
+    if (task->bias > 0) {
+        row[features] = task->bias;
+    }
+}
+
 static int create(struct mc_interior *mc, double cost, struct error *err) {
     const struct mc_task *task = mc->task;
     bool maximum = mc->shape->form->maximum;
-    size_t j = 0, features = task->problem->data->n_features;
+    size_t j = 0;
     if (allocate(mc, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < mc->n; i++) {
-        data_row_dense(task->problem->data, i, features, mc->X + i * mc->d);
-        if (task->bias > 0) {
-            mc->X[i * mc->d + features] = task->bias;
-        }
+        fill_row(mc, i, mc->X + i * mc->d);
         mc->first[i] = (uint32_t)j;
         for (size_t c = 0; c < mc->k; c++) {
             if (mc_is_term(mc->shape, task->y[i], c)) {
@@ -299,9 +315,34 @@ static int create(struct mc_interior *mc, double cost, struct error *err) {
 
 /* ---- what comes out ---- */
 
-/* W (n_features + 1, k) of weights (k, d), and the part of the constant feature in the scores. */
-static void take_weights(const struct mc_interior *mc, const double *w, double *W, double *bias) {
+/* bias (k) of coefficients W (n, k). */
+static void set_bias(const struct mc_interior *mc, const double *W, double *bias) {
+    double square = mc->task->bias * mc->task->bias;
+    for (size_t c = 0; bias && c < mc->k; c++) {
+        bias[c] = 0;
+        for (size_t i = 0; i < mc->n; i++) {
+            bias[c] += square * W[i * mc->k + c];
+        }
+    }
+}
+
+/* W (n_features + 1, k), or coefficients (n, k), of weights (k, d), and the part of the constant
+ * feature in the scores. */
+static int take_weights(struct mc_interior *mc, const double *w, double *W, double *bias,
+                        struct error *err) {
     size_t k = mc->k, d = mc->d, features = mc->task->problem->data->n_features;
+    if (mc->task->problem->gram) {
+        for (size_t c = 0; c < k; c++) {
+            if (row_features_coefficients(&mc->own, w + c * d, mc->S, err) < 0) {
+                return -1;
+            }
+            for (size_t i = 0; i < mc->n; i++) {
+                W[i * k + c] = mc->S[i];
+            }
+        }
+        set_bias(mc, W, bias);
+        return 0;
+    }
     memset(W + features * k, 0, k * sizeof *W);
     for (size_t c = 0; c < k; c++) {
         for (size_t f = 0; f < d; f++) {
@@ -311,6 +352,7 @@ static void take_weights(const struct mc_interior *mc, const double *w, double *
             bias[c] = mc->task->bias * W[features * k + c];
         }
     }
+    return 0;
 }
 
 /* mc->a and alpha = those of the interior point, with sums that are at most the cost. */
@@ -344,12 +386,13 @@ static int certify_stretched(struct mc_interior *mc, double cost, double factor,
     for (size_t c = 0; c < mc->k * mc->d; c++) {
         mc->w[c] = factor * mc->fit.w[c];
     }
-    take_weights(mc, mc->w, fit->weights, fit->bias);
-    return mc_certify(mc->task, cost, dual, NULL, fit, err);
+    return take_weights(mc, mc->w, fit->weights, fit->bias, err) < 0
+               ? -1
+               : mc_certify(mc->task, cost, dual, NULL, fit, err);
 }
 
 /* Certifies the best points of the interior point: the dual's function is W(alpha), `bias` that of
- * it, (k), and W (n_features + 1, k) room for it. Where the rounding of scores at the margin costs
+ * it, (k), and W (n_features + 1, k), or (n, k), room for it. Where the rounding of scores at the margin costs
  * much, weights somewhat longer put those beyond its reach. */
 static int certify_points(struct mc_interior *mc, double cost, double epsilon, double *W,
                           double *bias, struct mc_fit *fit, struct error *err) {
@@ -364,8 +407,13 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
                      : take_alpha(mc, &alpha, &dual.linear, err);
     if (status == 0) {
         adjoint(mc, mc->a, mc->w);
-        take_weights(mc, mc->w, W, bias);
-        status = certify_stretched(mc, cost, 1, &dual, fit, err);
+        if (mc->task->problem->gram) { /* S are its coefficients */
+            memcpy(W, mc->S, mc->n * mc->k * sizeof *W);
+            set_bias(mc, W, dual.bias ? bias : NULL);
+        } else {
+            status = take_weights(mc, mc->w, W, bias, err);
+        }
+        status = status < 0 ? -1 : certify_stretched(mc, cost, 1, &dual, fit, err);
         double length = fit->certificate.length, factor = length, best = 1, least = fit->primal;
         for (int t = 0; status == 0 && t < STRETCHES && length > 1; t++) {
             status = certify_stretched(mc, cost, factor, &dual, fit, err);
@@ -384,7 +432,8 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
 
 static int certify(struct mc_interior *mc, const struct mc_goal *goal, struct mc_fit *fit,
                    struct error *err) {
-    size_t k = mc->k, rows = (size_t)mc->task->problem->data->n_features + 1;
+    const struct problem *problem = mc->task->problem;
+    size_t k = mc->k, rows = problem->gram ? mc->n : (size_t)problem->data->n_features + 1;
     bool constant = mc->task->bias > 0;
     double *W = memory_array(rows + 1, k * sizeof *W, "weights", err);
     fit->weights = memory_array(rows, k * sizeof *fit->weights, "weights", err);
@@ -408,6 +457,7 @@ static int run(struct mc_interior *mc, const struct mc_goal *goal, const struct 
         if (certify(mc, goal, fit, err) < 0) {
             return -1;
         }
+        fit->certificate.lost = fmax(0, fit->primal - mc->fit.primal);
         if (fit->reason || fit->certificate.gap <= goal->epsilon) {
             break;
         }
@@ -417,16 +467,41 @@ static int run(struct mc_interior *mc, const struct mc_goal *goal, const struct 
         }
         epsilon *= CLOSER;
     }
+    if (!fit->reason && fit->certificate.gap > goal->epsilon) {
+        fit->reason = STOP_PRECISION;
+    }
     return 0;
 }
 
+/* The rows' features of kernels; *possible is false where there are none. */
+static int make_features(struct mc_interior *mc, bool *possible, struct error *err) {
+    static const struct row_groups none = {0};
+    const struct mc_task *task = mc->task;
+    struct problem problem = *task->problem;
+    struct score_map map;
+    problem.constant = task->bias;
+    if (score_map_create(&map, &problem, err) < 0) {
+        return -1;
+    }
+    int status = row_features_create(&mc->own, &problem, &map, &none, certify_reach(task->certify),
+                                     possible, err);
+    score_map_free(&map);
+    mc->d = *possible ? mc->own.m : 0;
+    return status;
+}
+
 int mc_interior_solve(const struct mc_task *task, const struct mc_goal *goal,
-                      const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+                      const struct monitor *monitor, struct mc_fit *fit, bool *possible,
+                      struct error *err) {
     struct mc_interior mc = {.task = task, .shape = &task->shape, .n = task->n, .k = task->shape.k};
     mc.d = task->problem->data->n_features + (size_t)(task->bias > 0);
     mc.n_hinges = task->n * count_terms(&task->shape);
     *fit = (struct mc_fit){0};
-    int status = create(&mc, goal->cost, err) < 0 ? -1 : run(&mc, goal, monitor, fit, err);
+    *possible = true;
+    int status = task->problem->gram ? make_features(&mc, possible, err) : 0;
+    if (status == 0 && *possible) {
+        status = create(&mc, goal->cost, err) < 0 ? -1 : run(&mc, goal, monitor, fit, err);
+    }
     if (status < 0) {
         mc_fit_free(fit);
     }

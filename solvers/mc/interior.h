@@ -1,6 +1,7 @@
-/* Linear multi-class SVMs with few weights by an interior point (solvers/methods/interior.h): what
- * ends where coordinate descent crawls and Newton's method on smoothed losses drowns in rounding,
- * at a large C or with features in units of their own.
+/* Multi-class SVMs with few weights by an interior point (solvers/methods/interior.h): what ends
+ * where coordinate descent crawls and Newton's method on smoothed losses drowns in rounding, at a
+ * large C or with features in units of their own. Kernels have the features of a factor of their
+ * matrix (solvers/methods/row_features.h), where rows are few.
  *
  * The hinges are the terms of the rows, v = m_c, alone or, where the largest counts, in a group for
  * each row. A step factors a matrix of the weights. */
@@ -15,8 +16,10 @@
  * be tried. */
 double mc_interior_work(const struct mc_task *task);
 
-/* Solves from nothing. The caller calls mc_fit_free. */
+/* Solves from nothing. *possible is false, and nothing is done, where a kernel is not positive
+ * semidefinite. The caller calls mc_fit_free. */
 int mc_interior_solve(const struct mc_task *task, const struct mc_goal *goal,
-                      const struct monitor *monitor, struct mc_fit *fit, struct error *err);
+                      const struct monitor *monitor, struct mc_fit *fit, bool *possible,
+                      struct error *err);
 
 #endif

@@ -147,8 +147,18 @@ static int run_newton(struct mc *mc, const struct mc_goal *goal, struct mc_fit *
 
 static int run_interior(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    (void)start;
-    return mc_interior_solve(&mc->task, goal, monitor, fit, err);
+    bool possible;
+    if (mc_interior_solve(&mc->task, goal, monitor, fit, &possible, err) < 0) {
+        return -1;
+    }
+    if (!possible) { /* the start is better */
+        fit->primal = INFINITY;
+        fit->certificate = (struct certificate){.primal = INFINITY, .certified = true};
+    }
+    if (mc->problem->gram && !stop_limited(fit->reason)) { /* what ended it is still in the way */
+        fit->reason = start->reason;
+    }
+    return 0;
 }
 
 static int run_kernel(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
@@ -289,6 +299,13 @@ static int run_conditional(struct mc *mc, const struct mc_parameters *parameters
 
 /* ---- all ---- */
 
+/* Whether a kernel's interior point may end what is left: not what rounding costs alone. */
+static bool is_for_interior(const struct mc *mc, const struct certificate *certificate) {
+    return certificate->certified && !mc_is_rounding(certificate, certificate->paid) &&
+           kernel_definite(gram_rows(mc->problem->gram)->kernel) &&
+           isfinite(mc_interior_work(&mc->task));
+}
+
 static int run(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
     if (parameters->method == MC_NEWTON &&
@@ -311,15 +328,18 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
     if (mc_kernel_solve(mc->kernel, &goal, monitor, fit, err) < 0) {
         return -1;
     }
-    if (!mc_kernel_is_slow(mc->kernel) || !is_unfinished(fit, goal.epsilon)) {
-        return 0;
+    if (mc_kernel_is_slow(mc->kernel) && is_unfinished(fit, goal.epsilon)) {
+        if (go_on(mc, run_split, &goal, monitor, fit, err) < 0) {
+            return -1;
+        }
+        goal.patient = true;
+        if (is_unfinished(fit, goal.epsilon) && fit->reason != STOP_ROUNDING &&
+            go_on(mc, run_kernel, &goal, monitor, fit, err) < 0) {
+            return -1;
+        }
     }
-    if (go_on(mc, run_split, &goal, monitor, fit, err) < 0) {
-        return -1;
-    }
-    goal.patient = true;
-    return is_unfinished(fit, goal.epsilon) && fit->reason != STOP_ROUNDING
-               ? go_on(mc, run_kernel, &goal, monitor, fit, err)
+    return is_unfinished(fit, goal.epsilon) && is_for_interior(mc, &fit->certificate)
+               ? go_on(mc, run_interior, &goal, monitor, fit, err)
                : 0;
 }
 

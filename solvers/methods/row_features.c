@@ -120,13 +120,20 @@ static void transpose(size_t n, struct dd *A) {
     }
 }
 
+/* The square of the constant feature, which precise values of kernels do not have. */
+static struct dd square_of(const struct matrix *matrix) {
+    double constant = matrix->factor > 0 ? matrix->problem->constant : 0;
+    return dd_two_product(constant, constant);
+}
+
 /* A of K: centred, with rows and columns in units, so that what is small is no rounding of what is
  * large. In double a diagonal of few units of its rounding is left small. */
 static void prepare(struct matrix *matrix, const struct row_groups *groups) {
     size_t n = matrix->map->n;
     struct dd *A = matrix->A;
+    struct dd square = square_of(matrix);
     for (size_t i = 0; i < n * n; i++) {
-        A[i] = dd_two_sum(matrix->K[i], matrix->rest[i]);
+        A[i] = dd_add(dd_two_sum(matrix->K[i], matrix->rest[i]), square);
     }
     centre_rows(groups, n, A);
     transpose(n, A);
@@ -270,15 +277,58 @@ void row_features_free(struct row_features *features) {
     *features = (struct row_features){0};
 }
 
-void row_features_coefficients(const struct row_features *features, const double *w, double *b) {
+/* Solves with the pivots' triangle: x (m) = what it makes of r (m), from the last on. */
+static void solve_back(const struct row_features *features, const double *r, double *x) {
+    const double *F = features->F;
     size_t m = features->m;
-    memset(b, 0, features->n * sizeof *b);
     for (size_t k = m; k-- > 0;) {
-        double sum = w[k];
+        double sum = r[k];
         for (size_t l = k + 1; l < m; l++) {
-            sum -= features->F[features->pivot[l] * m + k] * b[features->pivot[l]];
+            sum -= F[features->pivot[l] * m + k] * x[l];
         }
-        b[features->pivot[k]] = sum / features->F[features->pivot[k] * m + k];
+        x[k] = sum / F[features->pivot[k] * m + k];
+    }
+}
+
+/* r (m) = w less what the pivots' rows make with coefficients x (m). */
+static void find_rest(const struct row_features *features, const double *w, const struct dd *x,
+                      double *r) {
+    size_t m = features->m;
+    for (size_t k = 0; k < m; k++) {
+        struct dd rest = {w[k], 0};
+        for (size_t l = k; l < m; l++) {
+            struct dd entry = {-features->F[features->pivot[l] * m + k], 0};
+            rest = dd_add(rest, dd_multiply(x[l], entry));
+        }
+        r[k] = rest.hi;
+    }
+}
+
+int row_features_coefficients(const struct row_features *features, const double *w, double *b,
+                              struct error *err) {
+    enum { REFINEMENTS = 2 };
+    size_t m = features->m;
+    struct dd *x = memory_zeros(m, sizeof *x, "coefficients", err);
+    double *work = memory_array(m, 2 * sizeof *work, "coefficients", err);
+    if (!x || !work) {
+        free(x);
+        free(work);
+        return -1;
+    }
+    double *r = work, *step = work + m;
+    for (int k = 0; k <= REFINEMENTS; k++) {
+        find_rest(features, w, x, r);
+        solve_back(features, r, step);
+        for (size_t l = 0; l < m; l++) {
+            x[l] = dd_add(x[l], (struct dd){step[l], 0});
+        }
+    }
+    memset(b, 0, features->n * sizeof *b);
+    for (size_t l = 0; l < m; l++) {
+        b[features->pivot[l]] = x[l].hi;
     }
     centre(&features->groups, 1, b); /* features are of rows less their groups' means */
+    free(x);
+    free(work);
+    return 0;
 }

@@ -40,8 +40,10 @@ int row_features_create(struct row_features *features, const struct problem *pro
                         const double *reach, bool *possible, struct error *err);
 void row_features_free(struct row_features *features);
 
-/* b (n), coefficients of the scores with F'b = w, by back substitution in the pivots' triangle;
- * not for features of the problem's own. */
-void row_features_coefficients(const struct row_features *features, const double *w, double *b);
+/* b (n), coefficients of the scores with F'b = w, by back substitution in the pivots' triangle, and
+ * refinement with rests in double-double; not for features of the problem's own. Fails when memory
+ * is short. */
+int row_features_coefficients(const struct row_features *features, const double *w, double *b,
+                              struct error *err);
 
 #endif

@@ -308,8 +308,9 @@ static int take_primal(const struct rank_finish *finish, const struct interior_f
     if (found->tied) {
         return take_weights(finish, found->tied, fit->weights, NULL, err);
     }
-    row_features_coefficients(&finish->features, found->w, finish->b);
-    return finish->map->adjoint(finish->map, finish->b, fit->weights, err);
+    return row_features_coefficients(&finish->features, found->w, finish->b, err) < 0
+               ? -1
+               : finish->map->adjoint(finish->map, finish->b, fit->weights, err);
 }
 
 int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, double least,

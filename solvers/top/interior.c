@@ -337,8 +337,9 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
         fit->primal = run->primal;
         fit->dual = run->dual;
         if (run->reach) {
-            row_features_coefficients(&run->own, run->best_f, b);
-            status = map->adjoint(map, b, fit->weights, err);
+            status = row_features_coefficients(&run->own, run->best_f, b, err) < 0
+                         ? -1
+                         : map->adjoint(map, b, fit->weights, err);
         } else if (features) {
             memcpy(fit->weights, run->best_f, run->width * sizeof *run->best_f);
         } else {
