@@ -215,8 +215,18 @@ formulations='ww cs llw adm atm ats mmr ova'
             within "$(header gap m)" 0 2e-4
         done
         # what is left is said to be rounding
-        run svm-mc-train -q -s $s -t polynomial -c 1e6 -e 1e-12 far.svm m
+        run svm-mc-train -q -s $s -t polynomial -c 1e6 -e 1e-17 far.svm m
         assert_output --partial 'rounding'
+    done
+}
+
+@test "mc: coefficients that cancel in large kernel values are rounded such that margins hold" {
+    far_rows 1 2 >few.svm
+    for s in ww cs llw adm atm ats mmr ova; do
+        for c in 1e4 1e6; do
+            train -s $s -t polynomial -d 2 -B 1 -c $c -e 1e-6 few.svm m
+            within "$(header gap m)" 0 1e-6
+        done
     done
 }
 

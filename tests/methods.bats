@@ -20,6 +20,7 @@ load helper
 
 @test "factors in double-double: systems and ranks where double has no digit" {
     unit solvers/methods/cholesky_precise
+    unit solvers/methods/row_features
 }
 
 @test "systems by their rows are solved where squares have lost the small ones" {

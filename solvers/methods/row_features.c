@@ -189,8 +189,15 @@ static int factor(struct row_features *features, struct matrix *matrix, bool *de
     }
     size_t m = features->m;
     features->F = memory_zeros(n, m * sizeof *features->F, "features", err);
-    if (!features->F) {
+    features->low =
+        matrix->factor > 0 ? memory_zeros(m, m * sizeof(double), "features", err) : NULL;
+    if (!features->F || (matrix->factor > 0 && !features->low)) {
         return -1;
+    }
+    for (size_t k = 0; features->low && k < m; k++) {
+        for (size_t f = 0; f <= k; f++) {
+            features->low[k * m + f] = matrix->unit[features->pivot[k]] * matrix->A[k * n + f].lo;
+        }
     }
     for (size_t i = 0; i < n; i++) {
         memcpy(features->F + features->pivot[i] * m, L + i * n, smaller(i + 1, m) * sizeof *L);
@@ -273,62 +280,82 @@ int row_features_create(struct row_features *features, const struct problem *pro
 
 void row_features_free(struct row_features *features) {
     free(features->F);
+    free(features->low);
     free(features->pivot);
     *features = (struct row_features){0};
 }
 
-/* Solves with the pivots' triangle: x (m) = what it makes of r (m), from the last on. */
-static void solve_back(const struct row_features *features, const double *r, double *x) {
-    const double *F = features->F;
+/* That of the triangle, feature k of pivot l. */
+static struct dd entry(const struct row_features *features, size_t l, size_t k) {
+    size_t m = features->m;
+    double low = features->low ? features->low[l * m + k] : 0;
+    return (struct dd){features->F[features->pivot[l] * m + k], low};
+}
+
+/* Each coefficient is rounded before the next is computed, which makes up for that: what rounding
+ * leaves of w is as small as the triangle's diagonal, not as the rows are long (Babai 1986, the
+ * nearest plane of a lattice). */
+static void solve_rounded(const struct row_features *features, const double *w, double *b) {
     size_t m = features->m;
     for (size_t k = m; k-- > 0;) {
-        double sum = r[k];
+        struct dd rest = {w[k], 0};
         for (size_t l = k + 1; l < m; l++) {
-            sum -= F[features->pivot[l] * m + k] * x[l];
+            double x = -b[features->pivot[l]];
+            rest = dd_add(rest, dd_multiply(entry(features, l, k), (struct dd){x, 0}));
         }
-        x[k] = sum / F[features->pivot[k] * m + k];
+        b[features->pivot[k]] = dd_divide(rest, entry(features, k, k)).hi;
     }
 }
 
-/* r (m) = w less what the pivots' rows make with coefficients x (m). */
-static void find_rest(const struct row_features *features, const double *w, const struct dd *x,
+/* r (m) = w - F'b. */
+static void find_rest(const struct row_features *features, const double *w, const double *b,
                       double *r) {
-    size_t m = features->m;
-    for (size_t k = 0; k < m; k++) {
+    for (size_t k = 0; k < features->m; k++) {
         struct dd rest = {w[k], 0};
-        for (size_t l = k; l < m; l++) {
-            struct dd entry = {-features->F[features->pivot[l] * m + k], 0};
-            rest = dd_add(rest, dd_multiply(x[l], entry));
+        for (size_t l = k; l < features->m; l++) {
+            double x = -b[features->pivot[l]];
+            rest = dd_add(rest, dd_multiply(entry(features, l, k), (struct dd){x, 0}));
         }
         r[k] = rest.hi;
     }
 }
 
-int row_features_coefficients(const struct row_features *features, const double *w, double *b,
-                              struct error *err) {
-    enum { REFINEMENTS = 2 };
+/* Moves coefficients by units of their last places while that makes what is left of w smaller: what
+ * rows have in common is made by the smallest of them, whose units are the finest. */
+static void settle(const struct row_features *features, double *b, double *r) {
+    enum { SWEEPS = 20 };
     size_t m = features->m;
-    struct dd *x = memory_zeros(m, sizeof *x, "coefficients", err);
-    double *work = memory_array(m, 2 * sizeof *work, "coefficients", err);
-    if (!x || !work) {
-        free(x);
-        free(work);
-        return -1;
-    }
-    double *r = work, *step = work + m;
-    for (int k = 0; k <= REFINEMENTS; k++) {
-        find_rest(features, w, x, r);
-        solve_back(features, r, step);
+    bool moved = true;
+    for (int sweep = 0; moved && sweep < SWEEPS; sweep++) {
+        moved = false;
         for (size_t l = 0; l < m; l++) {
-            x[l] = dd_add(x[l], (struct dd){step[l], 0});
+            const double *row = features->F + features->pivot[l] * m;
+            double *own = &b[features->pivot[l]];
+            double unit = nextafter(fabs(*own), INFINITY) - fabs(*own);
+            double steps = round(cblas_ddot((int)m, row, 1, r, 1) /
+                                 (unit * cblas_ddot((int)m, row, 1, row, 1)));
+            if (steps != 0 && isfinite(steps)) {
+                *own += steps * unit;
+                cblas_daxpy((int)m, -steps * unit, row, 1, r, 1);
+                moved = true;
+            }
         }
     }
+}
+
+int row_features_coefficients(const struct row_features *features, const double *w, double *b,
+                              struct error *err) {
+    double *r = memory_array(features->m, sizeof *r, "coefficients", err);
+    if (!r) {
+        return -1;
+    }
     memset(b, 0, features->n * sizeof *b);
-    for (size_t l = 0; l < m; l++) {
-        b[features->pivot[l]] = x[l].hi;
+    solve_rounded(features, w, b);
+    find_rest(features, w, b, r);
+    if (features->groups.n == 0) {
+        settle(features, b, r);
     }
     centre(&features->groups, 1, b); /* features are of rows less their groups' means */
-    free(x);
-    free(work);
+    free(r);
     return 0;
 }

@@ -27,6 +27,7 @@ struct row_features {
     size_t n, m;              /* scores, features */
     bool own;                 /* they are the problem's */
     double *F;                /* (n, m), the mean of each group 0 */
+    double *low;              /* (m, m) what F lacks at the pivots; NULL: not known */
     uint32_t *pivot;          /* (n) rows of F that make a triangle, the first m; NULL: own */
     struct row_groups groups; /* that are centred */
 };
@@ -40,9 +41,9 @@ int row_features_create(struct row_features *features, const struct problem *pro
                         const double *reach, bool *possible, struct error *err);
 void row_features_free(struct row_features *features);
 
-/* b (n), coefficients of the scores with F'b = w, by back substitution in the pivots' triangle, and
- * refinement with rests in double-double; not for features of the problem's own. Fails when memory
- * is short. */
+/* b (n), coefficients of the scores with F'b = w, by back substitution in the pivots' triangle, in
+ * double-double and rounded such that little of w is lost; not for features of the problem's own.
+ * Fails when memory is short. */
 int row_features_coefficients(const struct row_features *features, const double *w, double *b,
                               struct error *err);
 

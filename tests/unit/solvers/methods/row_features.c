@@ -1,0 +1,119 @@
+/* Features of a factor of a kernel matrix whose rows are nearly the same: they make the matrix, and
+ * coefficients in double that cancel in it make what they are to. */
+#include "solvers/methods/row_features.h"
+
+#include "common/kernel/gram.h"
+#include "solvers/methods/certify.h"
+#include "tests/unit/compute.h"
+
+#include <float.h>
+
+enum { N = 24, D = 6 };
+
+struct scene {
+    float x[N * D];
+    struct data data;
+    struct gram *gram;
+    struct problem problem;
+    struct score_map map;
+    struct certify *certify;
+};
+
+/* Rows of which one feature is about 200, with values of (x'z / 2 + 1)^3 of 10^13. */
+static void open_scene(struct scene *scene, double constant) {
+    static const struct kernel kernel = {
+        .type = KERNEL_POLYNOMIAL, .gamma = .5, .coef0 = 1, .degree = 3};
+    struct random random;
+    struct error err;
+    random_start(&random, 3, 0);
+    for (size_t i = 0; i < N * D; i++) {
+        scene->x[i] = (float)random_unit(&random) + (i % D == 0 ? 200 : 0);
+    }
+    scene->data = (struct data){.n_rows = N, .n_features = D, .value = scene->x};
+    CHECK(gram_create(&scene->gram, &kernel, &scene->data, 1 << 20, true, NULL, &err) == 0, "%s",
+          err.text);
+    scene->problem =
+        (struct problem){.data = &scene->data, .gram = scene->gram, .n = N, .constant = constant};
+    CHECK(score_map_create(&scene->map, &scene->problem, &err) == 0, "%s", err.text);
+    struct problem plain = scene->problem;
+    plain.constant = 0;
+    CHECK(certify_create(&scene->certify, &plain, &scene->map, constant, &err) == 0, "%s",
+          err.text);
+}
+
+static void close_scene(struct scene *scene) {
+    certify_free(scene->certify);
+    score_map_free(&scene->map);
+    gram_free(scene->gram);
+}
+
+/* (x'z / 2 + 1)^3 + constant^2: products of floats near 200 are exact in long double, the cube is
+ * rounded there. */
+static long double value_of(const struct scene *scene, size_t i, size_t j) {
+    long double sum = 1;
+    for (size_t f = 0; f < D; f++) {
+        sum += (long double)scene->x[i * D + f] * (long double)scene->x[j * D + f] / 2;
+    }
+    return sum * sum * sum +
+           (long double)scene->problem.constant * (long double)scene->problem.constant;
+}
+
+static void check_matrix(const struct scene *scene, const struct row_features *features) {
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < N; j++) {
+            long double sum = 0, exact = value_of(scene, i, j);
+            for (size_t f = 0; f < features->m; f++) {
+                sum += (long double)features->F[i * features->m + f] *
+                       (long double)features->F[j * features->m + f];
+            }
+            CHECK(fabsl(sum - exact) <= 4 * (long double)DBL_EPSILON * exact, "%zu, %zu: %Lg", i, j,
+                  sum - exact);
+        }
+    }
+}
+
+/* Weights of 1 on all features ask for coefficients of many digits. What is left of them is a part
+ * of what each by itself rounded would leave. */
+static void check_coefficients(const struct row_features *features) {
+    struct error err;
+    size_t m = features->m;
+    double w[N], b[N], plain = 0, left = 0;
+    for (size_t f = 0; f < m; f++) {
+        w[f] = 1;
+    }
+    CHECK(row_features_coefficients(features, w, b, &err) == 0, "%s", err.text);
+    for (size_t f = 0; f < m; f++) {
+        long double sum = 0, size = 0;
+        for (size_t l = f; l < m; l++) {
+            size_t i = features->pivot[l];
+            long double value = (long double)features->F[i * m + f];
+            value += features->low ? (long double)features->low[l * m + f] : 0;
+            sum += value * (long double)b[i];
+            size += fabsl(value * (long double)b[i]);
+        }
+        left = fmax(left, (double)fabsl(sum - 1));
+        plain = fmax(plain, DBL_EPSILON / 2 * (double)size);
+    }
+    CHECK(plain > 0 && left <= plain / 2000, "%g is left, and %g rounded plainly", left, plain);
+}
+
+int main(void) {
+    static const struct row_groups none = {0};
+    for (int constant = 0; constant < 2; constant++) {
+        struct scene scene;
+        struct row_features features;
+        struct error err;
+        bool possible;
+        open_scene(&scene, constant);
+        CHECK(row_features_create(&features, &scene.problem, &scene.map, &none,
+                                  certify_reach(scene.certify), &possible, &err) == 0,
+              "%s", err.text);
+        CHECK(possible && features.m == N && features.low, "%zu features", features.m);
+        check_matrix(&scene, &features);
+        check_coefficients(&features);
+        row_features_free(&features);
+        close_scene(&scene);
+    }
+    puts("ok: features make their kernel, and coefficients make what they are asked for");
+    return 0;
+}
