@@ -94,7 +94,7 @@ static void check_coefficients(const struct row_features *features) {
         left = fmax(left, (double)fabsl(sum - 1));
         plain = fmax(plain, DBL_EPSILON / 2 * (double)size);
     }
-    CHECK(plain > 0 && left <= plain / 2000, "%g is left, and %g rounded plainly", left, plain);
+    CHECK(plain > 0 && left <= plain / 500, "%g is left, and %g rounded plainly", left, plain);
 }
 
 int main(void) {
