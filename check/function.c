@@ -143,16 +143,28 @@ struct kernel_work {
     const struct points *points;
     struct function *f, *g;
     bool with_g;
-    uint32_t *used; /* (n_used) points with coefficients of either */
+    struct ball *rows; /* (n, k) g's coefficients, of equal rows at the first of them */
+    uint32_t *used;    /* (n_used) points with coefficients of either */
     size_t n_used;
     struct ball *f_norm, *g_norm; /* (n_all) each point's part */
     double *x;                    /* (workers, width) */
     struct ball_sum *sums;        /* (workers, 2 k) */
 };
 
+/* Of equal rows what cancels must not leave the rounding of its parts. */
+static void join_rows(struct kernel_work *work) {
+    size_t k = work->g->k;
+    for (size_t i = 0; i < work->points->n; i++) {
+        for (size_t c = 0; c < k; c++) {
+            struct ball *to = &work->rows[work->points->first[i] * k + c];
+            *to = ball_add(*to, work->g->coefficients[i * k + c]);
+        }
+    }
+}
+
 /* Coefficients of g are those of training rows. */
 static const struct ball *row_of_g(const struct kernel_work *work, size_t p) {
-    return p < work->points->n ? work->g->coefficients + p * work->g->k : NULL;
+    return p < work->points->n ? work->rows + p * work->g->k : NULL;
 }
 
 /* The scores of a point, its part in the norms. */
@@ -208,12 +220,17 @@ static int evaluate_kernel(struct function *f, struct function *g, const struct 
                            bool with_g, struct threads *threads, struct error *err) {
     size_t n = points->n_all, workers = threads_count(threads);
     struct kernel_work work = {.points = points, .f = f, .g = g, .with_g = with_g};
+    work.rows = make_balls(points->n, g->k, err);
     work.used = memory_array(n, sizeof *work.used, "points", err);
     work.f_norm = make_balls(n, 1, err);
     work.g_norm = make_balls(n, 1, err);
     work.x = memory_array(workers, points->width * sizeof *work.x, "rows", err);
     work.sums = memory_array(workers, 2 * f->k * sizeof *work.sums, "scores", err);
-    int status = work.used && work.f_norm && work.g_norm && work.x && work.sums ? 0 : -1;
+    bool made = work.rows && work.used && work.f_norm && work.g_norm && work.x && work.sums;
+    int status = made ? 0 : -1;
+    if (made) {
+        join_rows(&work);
+    }
     for (size_t p = 0; status == 0 && p < n; p++) {
         if (any_of(f, f->coefficients + p * f->k) || any_of(g, row_of_g(&work, p))) {
             work.used[work.n_used++] = (uint32_t)p;
@@ -226,6 +243,7 @@ static int evaluate_kernel(struct function *f, struct function *g, const struct 
         f->norm = ball_add(f->norm, work.f_norm[p]);
         g->norm = ball_add(g->norm, work.g_norm[p]);
     }
+    free(work.rows);
     free(work.used);
     free(work.f_norm);
     free(work.g_norm);
