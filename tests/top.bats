@@ -443,6 +443,21 @@ ends_at() {
 
 # ---- w = 0, grill ----
 
+@test "top: rows in one place, and near it, with both labels move together in svm" {
+    awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) {
+            one = other = ""
+            for (j = 1; j <= 5; j++) {
+                x = rand(); one = one " " j ":" x; other = other " " j ":" x + (i % 3 ? 0 : .001)
+            }
+            print "+1" one; print "-1" other
+            if (i % 5 == 0) print "+1" other } }' >both.svm
+    for cost in 1e2 1e4; do # one by one they take more than 3,500 steps
+        run "$bin/svm-top-train" -q --solver smo -s svm -t rbf -c $cost --max-iter 2000 both.svm
+        assert_success
+        refute_output --partial 'not converged'
+    done
+}
+
 @test "top: w = 0 is detected and explained" {
     train -s topmeank --tau .01 train.svm m
     grep -q '^note = w = 0 is optimal: the centroid of the positives' train.out

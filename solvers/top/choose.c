@@ -239,27 +239,84 @@ static void with_level(const struct top_state *state, const struct extremes *e, 
     }
 }
 
-/* TOP_NONE: entries by themselves. */
+/* What an entry of TOP_NONE would do by itself: its slope and curvature, and how far it may rise and
+ * fall. */
+struct single {
+    double slope, own, up, down;
+};
+
+static bool may_move(const struct top_state *state, size_t p, bool beta) {
+    return (beta ? state->cap_rate[p] : state->C[p]) > 0;
+}
+
+static struct single look_at(const struct top_state *state, size_t p, bool beta) {
+    double value = beta ? state->beta[p] : state->alpha[p];
+    double own = beta ? beta_curvature(state, p) : alpha_curvature(state, p);
+    return (struct single){.slope = beta ? top_state_beta_slope(state, p)
+                                         : top_state_alpha_slope(state, p),
+                           .own = at_least(own, 1e-300),
+                           .up = (beta ? top_state_cap(state, p) : state->C[p]) - value,
+                           .down = value};
+}
+
+/* How far an entry may go at this rate, as a part of it. */
+static double part_within(const struct single *single, double rate) {
+    return rate > 0 ? single->up / rate : rate < 0 ? single->down / -rate : INFINITY;
+}
+
+/* TOP_NONE: the entry whose step by itself gains most within its bounds. */
 static void choose_single(const struct top_state *state, struct top_step *step, double *gain) {
     for (size_t p = 0; p < state->active; p++) {
         for (int beta = 0; beta < 2; beta++) {
-            if ((beta ? state->cap_rate[p] : state->C[p]) <= 0) {
+            if (!may_move(state, p, beta)) {
                 continue;
             }
-            double slope = beta ? top_state_beta_slope(state, p) : top_state_alpha_slope(state, p);
-            double own = beta ? beta_curvature(state, p) : alpha_curvature(state, p);
-            double value = beta ? state->beta[p] : state->alpha[p];
-            double bound = beta ? top_state_cap(state, p) : state->C[p];
-            /* what is gained within the bounds: twice slope d - own d^2 / 2 */
-            double most = slope > 0 ? bound - value : value;
-            double size = fmin(fabs(slope) / at_least(own, 1e-300), most);
-            double value_gain = 2 * fabs(slope) * size - own * size * size;
-            if (value_gain > *gain) {
-                *gain = value_gain;
-                *step = (struct top_step){.entry = {{p, beta != 0, slope > 0 ? 1 : -1}},
+            struct single single = look_at(state, p, beta);
+            double most = single.slope > 0 ? single.up : single.down;
+            double size = fmin(fabs(single.slope) / single.own, most);
+            double value = 2 * fabs(single.slope) * size - single.own * size * size;
+            if (value > *gain) {
+                *gain = value;
+                *step = (struct top_step){.entry = {{p, beta != 0, single.slope > 0 ? 1 : -1}},
                                           .n = 1,
-                                          .slope = fabs(slope),
-                                          .curvature = at_least(own, 1e-300)};
+                                          .slope = fabs(single.slope),
+                                          .curvature = single.own};
+            }
+        }
+    }
+}
+
+/* TOP_NONE: a partner for the first entry of the step, if both together, towards the maximum over
+ * the two, gain more: of rows that are nearly equal and of opposite labels neither gets far by
+ * itself (Steinwart, Hush and Scovel, "Training SVMs without offset", JMLR 12, 2011). row: of K, of the
+ * first entry. */
+static void choose_partner(const struct top_state *state, const float *row, struct top_step *step,
+                           double *gain) {
+    struct top_entry first = step->entry[0];
+    struct single one = look_at(state, first.place, first.beta);
+    for (size_t p = 0; p < state->active; p++) {
+        for (int beta = 0; beta < 2; beta++) {
+            if (p == first.place || !may_move(state, p, beta)) {
+                continue;
+            }
+            struct single other = look_at(state, p, beta);
+            double cross = (beta != 0) == first.beta ? (double)row[p] : -(double)row[p];
+            double both = one.own * other.own, area = at_least(both - cross * cross, both);
+            double rate = (other.own * one.slope - cross * other.slope) / area;
+            double along = (one.own * other.slope - cross * one.slope) / area;
+            double most = fmin(part_within(&one, rate), part_within(&other, along));
+            double slope = one.slope * rate + other.slope * along;
+            double sizes = one.own * rate * rate + other.own * along * along;
+            double curvature = at_least(sizes + 2 * cross * rate * along, sizes);
+            double size = fmin(slope / curvature, most);
+            double value = 2 * slope * size - curvature * size * size;
+            if (value > *gain) {
+                *gain = value;
+                *step = (struct top_step){
+                    .entry = {{first.place, first.beta, rate}, {p, beta != 0, along}},
+                    .n = 2,
+                    .slope = slope,
+                    .curvature = curvature};
             }
         }
     }
@@ -319,7 +376,12 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
     if (state->risk->kind == TOP_NONE) {
         choose_single(state, step, &gain);
         *found = gain > 0;
-        return 0;
+        const float *row =
+            *found ? rows_get(state->rows, step->entry[0].place, state->active, err) : NULL;
+        if (row) {
+            choose_partner(state, row, step, &gain);
+        }
+        return *found && !row ? -1 : 0;
     }
     struct extremes e = find_extremes(state);
     double most;

@@ -3,7 +3,8 @@
  * Candidates are pairs of two alphas, two betas, or one of each, and steps of the capped block with
  * one or two entries. The first entry is that of the kind with the largest slope^2 / curvature as
  * if its rows were orthogonal; with its row of K the second is chosen by the true one, over all
- * kinds that the first can be part of. */
+ * kinds that the first can be part of. Of TOP_NONE, without a balance to keep, the first is the one
+ * that gains most by itself, and it moves alone or with the one it gains most with. */
 #ifndef SOLVERS_TOP_CHOOSE_H
 #define SOLVERS_TOP_CHOOSE_H
 

@@ -144,15 +144,17 @@ static double iteration_work(const struct top_engines *engines, enum top_method 
 
 /* Iterations of a first turn: turns are to take about as long. */
 static uint64_t first_turn(const struct top_engines *engines, enum top_method method) {
-    enum { PLANES = 256, SWEEPS = 64, STEPS = 4096 };
+    enum { PLANES = 256, SWEEPS = 64, STEPS = 4096, PAIRS = 64, USUAL = 8 };
     uint64_t n = engines->problem->n;
+    uint64_t part = engines->risk.kind == TOP_NONE ? PAIRS : USUAL; /* of n steps, for a plane */
     if (method == TOP_BUNDLE) {
         return PLANES;
     }
     if (method == TOP_CD) {
         return SWEEPS;
     }
-    uint64_t row = engines->map->primal ? data_values(engines->problem->data) / (n + 1) / 4 : n / 8;
+    uint64_t row =
+        engines->map->primal ? data_values(engines->problem->data) / (n + 1) / 4 : n / part;
     return STEPS + PLANES * row;
 }
 
