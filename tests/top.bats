@@ -458,6 +458,39 @@ ends_at() {
     done
 }
 
+# verified OPTIONS...: svm-check finds what a fit of few.svm with these says of itself true.
+verified() {
+    "$bin/svm-top-train" -q "$@" --proof few.proof few.svm few.model >few.out 2>&1 || true
+    run "$bin/svm-check" few.svm few.model few.proof
+    assert_success
+}
+
+@test "top: caps that all rows are at are no higher than they may be" {
+    # caps of a sum of alpha that is rounded, with a row far away that takes what they leave over
+    awk 'BEGIN { print "-1 1:-1000"; print "-1 1:1000"; for (i = 0; i < 300; i++) print "1 1:1" }' \
+        >few.svm
+    verified -s toppushk -k 2 -c 0.001687170160932644 -t 1 -d 1 -g 1 -r 0 -e 1e-12
+    # shares of 1/2973, whose sum in double is 8e-14 below 1
+    awk 'BEGIN { print "-1 1:-1000000"; print "-1 1:1000000"
+        for (i = 2; i < 2973; i++) print "-1 1:0"
+        print "1 1:1" }' >few.svm
+    verified -s toppushk -k 2973 -c 0.5 -t 1 -d 1 -g 1 -r 0 -e 1e-6
+    verified -s toppushk -k 2973 -c 0.5 -e 1e-6
+}
+
+@test "top: as many features as rows, nearly equal, and a large cost" {
+    awk 'BEGIN { srand(5); for (i = 0; i < 40; i++) {
+            common = rand() * 10
+            line = i % 2 ? "1" : "-1"
+            for (j = 1; j <= 40; j++) line = line " " j ":" common + 1e-4 * rand()
+            print line } }' >square.svm
+    for formulation in toppush toppushk patmat svm; do
+        run "$bin/svm-top-train" -q -s $formulation -c 1e8 -e 1e-6 square.svm square.model
+        assert_success
+        assert [ -s square.model ]
+    done
+}
+
 @test "top: w = 0 is detected and explained" {
     train -s topmeank --tau .01 train.svm m
     grep -q '^note = w = 0 is optimal: the centroid of the positives' train.out

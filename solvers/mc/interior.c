@@ -16,7 +16,6 @@
 
 enum {
     MOST_WEIGHTS = 2048,   /* the system then has 34 MB */
-    MOST_ROWS = 1024,      /* of a kernel matrix that is factored */
     MOST_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
     MOST_VALUES = 1 << 25, /* of dense rows, and of their curvatures */
     GATHERED = 256,        /* rows of a product that are weighted at once */
@@ -212,7 +211,7 @@ double mc_interior_work(const struct mc_task *task) {
     double n = (double)task->n_all, k = (double)task->shape.k, pairs = k * (k + 1) / 2;
     double d = problem->gram ? n : (double)problem->data->n_features + (task->bias > 0 ? 1 : 0);
     double size = d * k;
-    if (size > MOST_WEIGHTS || (problem->gram && n > MOST_ROWS) || n * d > MOST_VALUES ||
+    if (size > MOST_WEIGHTS || (problem->gram && n > ROW_FEATURES_MOST) || n * d > MOST_VALUES ||
         n * pairs > MOST_VALUES || n * k > MOST_HINGES) {
         return INFINITY;
     }
@@ -392,8 +391,8 @@ static int certify_stretched(struct mc_interior *mc, double cost, double factor,
 }
 
 /* Certifies the best points of the interior point: the dual's function is W(alpha), `bias` that of
- * it, (k), and W (n_features + 1, k), or (n, k), room for it. Where the rounding of scores at the margin costs
- * much, weights somewhat longer put those beyond its reach. */
+ * it, (k), and W (n_features + 1, k), or (n, k), room for it. Where the rounding of scores at the
+ * margin costs much, weights somewhat longer put those beyond its reach. */
 static int certify_points(struct mc_interior *mc, double cost, double epsilon, double *W,
                           double *bias, struct mc_fit *fit, struct error *err) {
     struct mc_alpha alpha;
@@ -468,7 +467,7 @@ static int run(struct mc_interior *mc, const struct mc_goal *goal, const struct 
         epsilon *= CLOSER;
     }
     if (!fit->reason && fit->certificate.gap > goal->epsilon) {
-        fit->reason = STOP_PRECISION;
+        fit->reason = STOP_ROUNDS;
     }
     return 0;
 }

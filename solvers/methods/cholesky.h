@@ -17,8 +17,8 @@ void cholesky_solve(const double *L, size_t n, double *x);
 
 /* The same with the largest diagonal entry left in front: P'A P = L L', L (n, *rank), row i of L at
  * A's row i for row pivot[i] of the matrix; entries right of the diagonal are to be taken as 0.
- * Ends where no diagonal entry that is left is over `least`, or it is rounding, n eps of the largest
- * entry. Returns -1 only if n is too large or memory short. */
+ * Ends, after the first, where no diagonal entry that is left is over `least`, or it is rounding, n
+ * eps of the largest entry. Returns -1 only if n is too large or memory short. */
 int cholesky_pivoted(double *A, size_t n, double least, size_t *rank, uint32_t *pivot,
                      struct error *err);
 

@@ -19,6 +19,9 @@ static const double LEAST_SIZE = 0x1p-10;
  * far above the margins of 1 that scores make by cancelling. */
 static const double MOST_WORK = 5e8, MOST_WORK_FAR = 3e9, FAR = 1e4;
 
+/* Numbers of dense rows. */
+enum { MOST_VALUES = 1 << 24 };
+
 /* What is factored. */
 struct matrix {
     const struct problem *problem;
@@ -251,10 +254,19 @@ static void centre(const struct row_groups *groups, size_t m, double *F) {
     }
 }
 
+bool row_features_fits(const struct score_map *map) {
+    size_t n = map->n, d = map->primal ? map->dimension : n;
+    return n <= ROW_FEATURES_MOST && d * n <= MOST_VALUES;
+}
+
+bool row_features_own(const struct score_map *map) {
+    return map->primal && map->dimension <= map->n;
+}
+
 int row_features_create(struct row_features *features, const struct problem *problem,
                         const struct score_map *map, const struct row_groups *groups,
                         const double *reach, bool *possible, struct error *err) {
-    *features = (struct row_features){.n = map->n, .own = map->primal && map->dimension <= map->n};
+    *features = (struct row_features){.n = map->n, .own = row_features_own(map)};
     if (groups) {
         features->groups = *groups;
     }
@@ -334,7 +346,7 @@ static void settle(const struct row_features *features, double *b, double *r) {
             double unit = nextafter(fabs(*own), INFINITY) - fabs(*own);
             double steps = round(cblas_ddot((int)m, row, 1, r, 1) /
                                  (unit * cblas_ddot((int)m, row, 1, row, 1)));
-            if (steps != 0 && isfinite(steps)) {
+            if (*own != 0 && steps != 0 && isfinite(steps)) {
                 *own += steps * unit;
                 cblas_daxpy((int)m, -steps * unit, row, 1, r, 1);
                 moved = true;

@@ -16,6 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Most rows of a factor: a step of an interior point with it then takes a second. */
+enum { ROW_FEATURES_MOST = 1024 };
+
 /* Groups of rows that are centred, each by itself: row[start[g]] ... row[start[g + 1] - 1]. */
 struct row_groups {
     size_t n;
@@ -31,6 +34,12 @@ struct row_features {
     uint32_t *pivot;          /* (n) rows of F that make a triangle, the first m; NULL: own */
     struct row_groups groups; /* that are centred */
 };
+
+/* Whether the rows are few enough, and their own features few enough to be held densely. */
+bool row_features_fits(const struct score_map *map);
+
+/* Whether they would be the problem's own features, of linear problems with no more than rows. */
+bool row_features_own(const struct score_map *map);
 
 /* reach (map->n): of each score, see certify_reach. groups: NULL where scores are not those of
  * rows, but margins of pairs: nothing is centred then, nor evaluated in double-double. *possible is

@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_SCORES = 1024, /* a step then takes a second */
-    MOST_VALUES = 1 << 24
-};
-
 static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 
 struct rank_finish {
@@ -156,9 +151,8 @@ static void solve(void *context, double *x) {
 /* ---- creation ---- */
 
 bool rank_finish_fits(const struct score_map *map, const struct rank_pairs *pairs) {
-    size_t n = map->n, d = map->primal ? map->dimension : n;
-    return n <= MOST_SCORES && d <= MOST_VALUES / n &&
-           pairs->n_pairs <= (double)MOST_SCORES * MOST_SCORES;
+    return row_features_fits(map) &&
+           pairs->n_pairs <= (double)ROW_FEATURES_MOST * ROW_FEATURES_MOST;
 }
 
 static int allocate(struct rank_finish *finish, struct error *err) {

@@ -11,8 +11,10 @@
 
 /* A sum of n numbers in double-double is within (n + 8) of these of the sum of sizes. */
 static const double SUM = 0x1p-104;
-/* A share, mass over K, is off by half an epsilon, and by half a one for a product of weights. */
-static const double SHARE = 1.01 * DBL_EPSILON;
+/* A cap is off by half an epsilon for each of seven roundings at the most: of a product of weights,
+ * its quotient with K, another that makes shares sum to 1, and that sum; of the sum of alpha; of
+ * the products of the two, and with this. */
+static const double CAP = 3.51 * DBL_EPSILON;
 
 /* ---- sums ---- */
 
@@ -25,10 +27,24 @@ static struct dd sum_of(const double *x, size_t n) {
 }
 
 /* The sums of alpha and of beta over all ranks, and what alpha sums to more; off: what that may be
- * off by. */
+ * off by. caps: of TOP_MEAN, the part by which shares times the sum of alpha may be too high. */
 struct sums {
-    double alpha, beta, apart, off;
+    double alpha, beta, apart, off, caps;
 };
+
+/* Shares that would not sum to 1 are made to, in plain double: what they sum to more is rounding. */
+static double shares_over(const struct top_risk *risk) {
+    struct dd sum = sum_of(risk->share, risk->n);
+    double rounding = ((double)risk->n_all + 8) * DBL_EPSILON, over;
+    if (risk->cluster) {
+        long double all = (long double)sum.hi + (long double)sum.lo;
+        cluster_sum_long(risk->cluster, &all, 1);
+        over = (double)(all - 1);
+    } else {
+        over = dd_add(sum, (struct dd){-1, 0}).hi;
+    }
+    return over > 0 && over <= rounding ? over : 0;
+}
 
 static struct sums sum_both(const struct top_risk *risk, const double *alpha, const double *beta) {
     struct dd a = sum_of(alpha, risk->n), b = sum_of(beta, risk->n);
@@ -45,20 +61,24 @@ static struct sums sum_both(const struct top_risk *risk, const double *alpha, co
         units += ((double)cluster_size(risk->cluster) + 1) * (double)LDBL_EPSILON;
     }
     sums.off = units * (sums.alpha + sums.beta);
+    sums.caps = risk->kind == TOP_MEAN ? CAP + shares_over(risk) : 0;
     return sums;
 }
 
 /* ---- sums that are equal ---- */
 
 /* The cap of an entry of TOP_MEAN, at least. */
-static double cap_of(const struct top_risk *risk, size_t j, double sum) {
+static double cap_of(const struct top_risk *risk, const struct sums *sums, size_t j) {
     return risk->share[j] < 1 || risk->mass_error > 0
-               ? (1 - 2 * SHARE) * risk->share[j] * sum
+               ? (1 - sums->caps) * risk->share[j] * sums->alpha
                : INFINITY; /* a cap of the whole sum is none */
 }
 
-static bool has_room(const struct top_risk *risk, size_t j, double beta, double sum, double more) {
-    return more <= 0 || risk->kind != TOP_MEAN || beta + more < cap_of(risk, j, sum);
+/* An entry that takes `more` is rounded, and its cap holds then. */
+static bool has_room(const struct top_risk *risk, const struct sums *sums, size_t j, double beta,
+                     double more) {
+    return more <= 0 || risk->kind != TOP_MEAN ||
+           (beta + more) * (1 + DBL_EPSILON) < cap_of(risk, sums, j);
 }
 
 /* Gives the difference of the sums to the smallest entries of beta that can take it: the smaller an
@@ -69,8 +89,8 @@ static void settle(const struct top_risk *risk, const double *alpha, double *bet
         struct sums sums = sum_both(risk, alpha, beta);
         size_t best = risk->n;
         for (size_t j = 0; j < risk->n; j++) {
-            bool fits = beta[j] > 2 * fabs(sums.apart) &&
-                        has_room(risk, j, beta[j], sums.alpha, sums.apart);
+            bool fits =
+                beta[j] > 2 * fabs(sums.apart) && has_room(risk, &sums, j, beta[j], sums.apart);
             best = fits && (best == risk->n || beta[j] < beta[best]) ? j : best;
         }
         if (best == risk->n || sums.apart == 0) {
@@ -89,15 +109,15 @@ static bool pay_caps(const struct top_risk *risk, const double *reach, const dou
     double over = fabs(sums->apart) + sums->off;
     size_t taker = risk->n;
     for (size_t j = 0; j < risk->n; j++) {
-        over += fmax(0, beta[j] - cap_of(risk, j, sums->alpha));
+        over += fmax(0, beta[j] - cap_of(risk, sums, j));
     }
-    over *= 1 + SHARE * (double)risk->n;
+    over *= 1 + DBL_EPSILON * (double)risk->n;
     for (size_t j = 0; j < risk->n; j++) {
-        bool takes = beta[j] >= over && has_room(risk, j, beta[j], sums->alpha, over);
+        bool takes = beta[j] >= over && has_room(risk, sums, j, beta[j], over);
         taker = takes && (taker == risk->n || reach[j] < reach[taker]) ? j : taker;
     }
     for (size_t j = 0; j < risk->n && taker < risk->n; j++) {
-        error[j] += fmax(0, beta[j] - cap_of(risk, j, sums->alpha));
+        error[j] += fmax(0, beta[j] - cap_of(risk, sums, j));
         error[j] += j == taker ? over : 0;
     }
     return taker < risk->n;
@@ -109,20 +129,23 @@ static bool holds_farthest(struct cluster *cluster, double reach) {
     return -cluster_largest(cluster, reach == largest ? -rank : -INFINITY) == rank;
 }
 
-/* Errors (n) of beta, scaled to the sum of alpha; of TOP_MEAN then cut to its caps, which may leave
- * over as much for a row wherever it is. Returns the part that scaling changes. */
+/* Errors (n) of beta, scaled to the sum of alpha; of TOP_MEAN then cut to its caps, which leaves
+ * over as much for rows wherever they are. Returns the part that scaling changes. */
 static double pay_scaling(const struct top_risk *risk, const double *reach, const double *beta,
                           const struct sums *sums, double *error) {
     size_t n = risk->n, far = 0;
-    double part = sums->beta > 0 ? (fabs(sums->apart) + sums->off) / sums->beta : 0;
-    double caps = risk->kind == TOP_MEAN ? part + 4 * SHARE : 0;
+    double part = sums->beta > 0 ? (fabs(sums->apart) + sums->off) / sums->beta : 0, cut = 0;
     for (size_t i = 0; i < n; i++) {
-        error[i] += (part + caps) * beta[i];
+        double scaled = (1 + part) * beta[i] * (1 + 2 * DBL_EPSILON);
+        double over = risk->kind == TOP_MEAN ? fmax(0, scaled - cap_of(risk, sums, i)) : 0;
+        error[i] += part * beta[i] + over;
+        cut += over;
         far = reach[i] > reach[far] ? i : far;
     }
     bool has_far = holds_farthest(risk->cluster, n > 0 ? reach[far] : -INFINITY);
+    cut = cluster_total(risk->cluster, cut) * (1 + DBL_EPSILON * ((double)risk->n_all + 8));
     if (has_far && risk->kind == TOP_MEAN) {
-        error[far] += (part + caps) * sums->beta;
+        error[far] += part * sums->beta + cut;
     }
     return part;
 }

@@ -29,6 +29,9 @@ static const double FIRST_PRODUCTS = 1e-3;
 /* An entry may go to 0 if it is below this part of the mean times its multiplier; with each further
  * try a part of that. */
 static const double TRIM = 0.1, TRIM_LESS = 0.01;
+/* Seconds that a run with features of a factor may take, with its certificate: 1,000 rows, degree
+ * 3, C = 1e4 from 8 to 16. */
+static const double FACTORED = 16;
 /* The gap is to be found again from the data. */
 static const double ENOUGH = 0.8;
 
@@ -402,7 +405,7 @@ int top_interior_solve(const struct problem *problem, const struct score_map *ma
     int status = solve(&run, problem, cost, monitor, fit, &possible, err);
     bool by_rows = status == 0 && !top_system_by_features(run.in.system);
     top_interior_release(&run);
-    if (by_rows && reach && fit->reason == STOP_ROUNDING) {
+    if (by_rows && reach && fit->reason == STOP_ROUNDING && monitor_left(monitor) > FACTORED) {
         status = solve_factored(problem, &factored, cost, monitor, fit, err);
         top_interior_release(&factored);
     }

@@ -188,9 +188,9 @@ static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
 /* Features of a factor of K, where its m rows are all, and few. */
 static int make_features(struct top_interior_run *run, const struct problem *problem, size_t m,
                          bool *possible, struct error *err) {
-    enum { MOST = 1024 };
     static const struct row_groups none = {0};
-    *possible = !run->tight && !run->within && !problem->cluster && m == run->whole->n && m <= MOST;
+    *possible = !run->tight && !run->within && !problem->cluster && m == run->whole->n &&
+                row_features_fits(run->map) && !row_features_own(run->map);
     return *possible
                ? row_features_create(&run->own, problem, run->map, &none, run->reach, possible, err)
                : 0;
@@ -203,8 +203,11 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
     run->tight = is_tight(run->whole);
     size_t m = count_rows(run->whole, run->within, run->tight), k = 0;
     *possible = true;
-    if (run->reach && (make_features(run, problem, m, possible, err) || !*possible)) {
-        return *possible ? -1 : 0;
+    if (run->reach && make_features(run, problem, m, possible, err)) {
+        return -1;
+    }
+    if (!*possible) {
+        return 0;
     }
     if (make_risk(run, m, err) || make_system(run, problem, err)) {
         return -1;

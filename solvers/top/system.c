@@ -46,7 +46,7 @@ static size_t count_features(const struct problem *problem) {
 
 /* A matrix of rows would be of all ranks' rows. */
 static bool by_features(const struct problem *problem, size_t m) {
-    return problem->cluster || (!problem->gram && count_features(problem) < m);
+    return problem->cluster || (!problem->gram && count_features(problem) <= m);
 }
 
 double top_system_work(const struct problem *problem, size_t m) {

@@ -293,11 +293,17 @@ static struct sums plain_sums(const struct scene *scene) {
     return sums;
 }
 
-/* What an entry is over its cap, at most; a cap of the whole sum is none. */
-static double over_cap(const struct scene *scene, size_t j, const struct sums *sums, double more) {
+/* What an entry of that value is over its cap, at most; a cap of the whole sum is none. */
+static double over_cap(const struct scene *scene, size_t j, const struct sums *sums, double value) {
     const struct top_risk *risk = &scene->risk;
-    double cap = (1 - 2 * (1.01 * DBL_EPSILON)) * risk->share[j] * (double)sums->alpha;
-    return risk->share[j] < 1 || risk->mass_error > 0 ? fmax(0, scene->beta[j] + more - cap) : 0;
+    long double shares = -1;
+    for (size_t i = 0; i < N; i++) {
+        shares += (long double)risk->share[i];
+    }
+    double caps =
+        shares > 0 && shares < ((double)risk->n_all + 8) * DBL_EPSILON ? (double)shares : 0;
+    double cap = (1 - (3.51 * DBL_EPSILON + caps)) * risk->share[j] * (double)sums->alpha;
+    return risk->share[j] < 1 || risk->mass_error > 0 ? fmax(0, value - cap) : 0;
 }
 
 /* Errors (N) of beta, where its sum or its caps do not hold: what caps leave over is one entry's
@@ -308,23 +314,28 @@ static double plain_errors(const struct scene *scene, const struct sums *sums, d
     bool mean = scene->risk.kind == TOP_MEAN;
     double apart = (double)(fabsl(sums->apart) + sums->off), over = apart;
     size_t far = 0, taker = N;
+    double part = sums->beta > 0 ? apart / (double)sums->beta : 0, cut = 0;
     for (size_t i = 0; i < N; i++) {
         far = reach[i] > reach[far] ? i : far;
-        over += over_cap(scene, i, sums, 0);
+        over += over_cap(scene, i, sums, scene->beta[i]);
     }
     for (size_t i = 0; i < N && mean && scene->ranks <= 1; i++) {
-        bool takes = scene->beta[i] >= over && over_cap(scene, i, sums, over) <= 0;
+        bool takes = scene->beta[i] >= over &&
+                     over_cap(scene, i, sums, (scene->beta[i] + over) * (1 + DBL_EPSILON)) <= 0;
         taker = takes && (taker == N || reach[i] < reach[taker]) ? i : taker;
     }
-    double part = sums->beta > 0 ? apart / (double)sums->beta : 0;
     for (size_t i = 0; i < N; i++) {
         if (taker < N) {
-            error[i] = over_cap(scene, i, sums, 0) + (i == taker ? over : 0);
+            error[i] = over_cap(scene, i, sums, scene->beta[i]) + (i == taker ? over : 0);
         } else {
-            double caps = mean ? part + 4.04 * DBL_EPSILON : 0;
-            error[i] = (part + caps) * scene->beta[i];
-            error[i] += mean && i == far ? (part + caps) * (double)sums->beta : 0;
+            double scaled = (1 + part) * scene->beta[i] * (1 + 2 * DBL_EPSILON);
+            double off = mean ? over_cap(scene, i, sums, scaled) : 0;
+            error[i] = part * scene->beta[i] + off;
+            cut += off;
         }
+    }
+    if (taker == N && mean) {
+        error[far] += part * (double)sums->beta + cut;
     }
     return taker < N ? 0 : part;
 }
@@ -438,6 +449,11 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
           "dual %g, not %g", found.dual, linear - .5 * norm);
     double unlike = high ? 1e-6 * lost + (scene->line.gram ? 1e-8 : 1e-12) * rest
                          : 1e-9 * found.paid + 4 * DBL_EPSILON * (1 + value);
+    for (size_t i = 0; i < N && kind == TOP_MEAN;
+         i++) { /* what is over a cap is rounded as beta is */
+        double reach = certify_reach(scene->certifier.certify)[i];
+        unlike += 4 * DBL_EPSILON * scene->beta[i] * reach * sqrt(norm);
+    }
     CHECK(fabs(found.paid - rest - lost) <= unlike, "kind %d: paid %.12g, not %.12g", (int)kind,
           found.paid, rest + lost);
     if (scene->ranks > 1) {

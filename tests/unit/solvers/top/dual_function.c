@@ -6,7 +6,7 @@
 
 enum { N = 8 };
 
-static const double unit = 1.01 * DBL_EPSILON; /* what a share may be off by */
+static const double unit = 3.51 * DBL_EPSILON; /* what a cap may be off by */
 
 struct scene {
     struct line line;
@@ -94,7 +94,7 @@ static void check_sums(enum top_kind kind) {
  * room. */
 static void check_caps(void) {
     struct scene scene;
-    double error[N] = {0}, cap = (1 - 2 * unit) * .4 * 4, over = 0x1p-30;
+    double error[N] = {0}, cap = (1 - unit) * .4 * 4, over = 0x1p-30;
     open_scene(&scene, TOP_MEAN);
     scene.risk.share[4] = 0x1p-22; /* a cap of 2^-20 */
     scene.beta[4] = 0x1p-20 * (1 - 4 * DBL_EPSILON);
@@ -125,12 +125,44 @@ static void check_caps(void) {
         scene.beta[6] = 4;
         make(&scene);
         if (!exact) { /* none has room: all of beta is scaled and cut, the farthest takes the rest */
-            error[6] = 4 * unit * 4;
+            error[6] = 4 * (1 + 2 * DBL_EPSILON) - (1 - unit) * 4;
             error[5] = error[6]; /* and row 7, which is the same */
         }
         expect(&scene, exact ? "a share of 1" : "a share of about 1", error);
         close_scene(&scene);
     }
+}
+
+/* TOP_MEAN, all at caps that were made of a sum a little larger: what each is over is paid there and
+ * by the farthest. Shares that are made to sum to 1 are no higher than they would be. */
+static void check_all_capped(void) {
+    struct scene scene;
+    double more = 0x1p-40;
+    open_scene(&scene, TOP_MEAN);
+    for (size_t i = 0; i < N; i++) {
+        scene.risk.share[i] = .125;
+        scene.beta[i] = .5 * (1 + more);
+    }
+    make(&scene);
+    for (size_t i = 1; i < N; i++) { /* the first is settled: it has room for nothing then */
+        CHECK(scene.made.error[i] > .4 * more, "row %zu: %g", i, scene.made.error[i]);
+    }
+    CHECK(scene.made.error[5] > 3 * more, "the farthest: %g, not %g", scene.made.error[5],
+          4 * more);
+    close_scene(&scene);
+
+    open_scene(&scene, TOP_MEAN);
+    memset(scene.beta, 0, sizeof scene.beta);
+    scene.risk.n_all = N;
+    for (size_t i = 0; i < N; i++) {
+        scene.risk.share[i] = .125 * (1 + 8 * DBL_EPSILON);
+        scene.beta[i] = .5 * (1 + (i < 4 ? 8 : -8) * DBL_EPSILON);
+    }
+    make(&scene);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(scene.made.error[i] >= 8 * .5 * DBL_EPSILON, "row %zu: %g", i, scene.made.error[i]);
+    }
+    close_scene(&scene);
 }
 
 /* Without a balance nothing is settled or paid. */
@@ -167,6 +199,7 @@ int main(void) {
     check_sums(TOP_MEAN);
     check_sums(TOP_QUANTILE);
     check_caps();
+    check_all_capped();
     check_none();
     check_twins();
     puts("ok: dual points are settled, and paid for, to the last digit");
