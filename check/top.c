@@ -98,8 +98,9 @@ static int read_k(struct top *top, struct error *err) {
         task_wrong(task, "K is %.17g in the proof, and %.17g by the formulation", top->k, wanted);
     }
     for (size_t j = 0; j < top->n; j++) {
+        bool whole = ball_at_most(ball_of(top->k), top->mass[j]);
         struct ball share = ball_divide(top->mass[j], ball_of(top->k));
-        top->share[j] = ball_minimum(share, ball_of(1));
+        top->share[j] = whole ? ball_of(1) : ball_minimum(share, ball_of(1));
     }
     return 0;
 }
@@ -298,26 +299,42 @@ static void read_dual(struct top *top) {
     }
 }
 
-/* What caps have taken off beta goes to one entry with room for it, or to all by their room; where
- * all are at their caps they are there in proportion. */
-static void give_back(struct top *top, struct ball sum, struct ball missing) {
-    struct ball room = ball_of(0), shares = ball_of(0), best_room = ball_of(0);
+/* The entry of beta that can take `missing`, or give it if it is below 0, and is nearest to 0: what
+ * it changes in g is as small as may be. n: there is none. Those above 0 come first. */
+static size_t nearest_taker(const struct top *top, struct ball sum, struct ball missing) {
     size_t best = top->n;
+    double least = INFINITY;
+    bool gives = ball_compare(missing, ball_of(0)) < 0;
     for (int used = 1; used >= 0 && best == top->n; used--) {
         for (size_t j = 0; j < top->n; j++) {
-            struct ball own = ball_subtract(ball_multiply(top->share[j], sum), top->beta[j]);
-            bool fits = ball_compare(own, missing) > 0 && ball_compare(own, best_room) > 0;
-            if (fits && (!used || !ball_is_zero(top->beta[j]))) {
+            struct ball room = ball_subtract(ball_multiply(top->share[j], sum), top->beta[j]);
+            room = gives ? top->beta[j] : room;
+            bool all =
+                !gives && ball_at_most(ball_of(1), top->share[j]); /* a cap of the whole sum */
+            bool fits = all || ball_compare(room, ball_absolute(missing)) > 0;
+            double reach = ball_most(points_own(&top->task->points, j));
+            if (fits && reach < least && (!used || !ball_is_zero(top->beta[j]))) {
                 best = j;
-                best_room = own;
+                least = reach;
             }
-            room = used ? ball_add(room, ball_positive(own)) : room;
-            shares = used ? ball_add(shares, top->share[j]) : shares;
         }
     }
+    return best;
+}
+
+/* What caps have taken off beta, or sums are apart, goes to one entry with room for it, or to all by
+ * their room; where all are at their caps they are there in proportion. */
+static void give_back(struct top *top, struct ball sum, struct ball missing) {
+    struct ball room = ball_of(0), shares = ball_of(0);
+    size_t best = nearest_taker(top, sum, missing);
     if (best < top->n) {
         top->beta[best] = ball_add(top->beta[best], missing);
         return;
+    }
+    for (size_t j = 0; j < top->n; j++) {
+        struct ball own = ball_subtract(ball_multiply(top->share[j], sum), top->beta[j]);
+        room = ball_add(room, ball_positive(own));
+        shares = ball_add(shares, top->share[j]);
     }
     bool spread = ball_compare(room, missing) > 0;
     struct ball part = ball_divide(missing, room);
@@ -327,6 +344,19 @@ static void give_back(struct top *top, struct ball sum, struct ball missing) {
         top->beta[j] =
             spread ? ball_add(top->beta[j], ball_multiply(part, own)) : ball_divide(cap, shares);
     }
+}
+
+/* Takes beta to its caps; false, and the point is refused, where it is over them by more than
+ * rounding. */
+static bool keep_caps(struct top *top, struct ball sum) {
+    for (size_t j = 0; j < top->n; j++) {
+        if (!ball_is_zero(top->beta[j]) &&
+            !loss_clip(ball_multiply(top->share[j], sum), &top->beta[j])) {
+            task_wrong(top->task, "the dual point is not feasible: row %zu is over its cap", j + 1);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Sums are made equal exactly, and caps kept: both held but for rounding, or the point is
@@ -342,17 +372,20 @@ static void repair_dual(struct top *top) {
                    sum.m.hi, other.m.hi);
         return;
     }
-    struct ball factor = ball_is_zero(off) ? ball_of(1) : ball_divide(sum, other);
+    bool mean = top->form->kind == MEAN;
+    if (mean && !keep_caps(top, sum)) {
+        return;
+    }
+    other = sum_of(top->beta, top->n);
+    struct ball missing = ball_subtract(sum, other);
+    if (mean &&
+        (ball_compare(missing, ball_of(0)) > 0 || nearest_taker(top, sum, missing) < top->n)) {
+        give_back(top, sum, missing);
+        return;
+    }
+    struct ball factor = ball_is_zero(missing) ? ball_of(1) : ball_divide(sum, other);
     for (size_t j = 0; j < top->n; j++) {
         top->beta[j] = ball_multiply(top->beta[j], factor);
-        if (top->form->kind == MEAN && !ball_is_zero(top->beta[j]) &&
-            !loss_clip(ball_multiply(top->share[j], sum), &top->beta[j])) {
-            task_wrong(top->task, "the dual point is not feasible: row %zu is over its cap", j + 1);
-        }
-    }
-    struct ball missing = ball_subtract(sum, sum_of(top->beta, top->n));
-    if (top->form->kind == MEAN && !ball_is_zero(missing)) {
-        give_back(top, sum, missing);
     }
 }
 

@@ -478,6 +478,17 @@ verified() {
     verified -s toppushk -k 2973 -c 0.5 -e 1e-6
 }
 
+@test "top: what rounding leaves between the sums of a dual point goes to the nearest row" {
+    # one of the two in the distance has a kernel value of 1e28
+    printf '%s\n' '1 1:25.0028' '1 1:25.0028' '-1 1:25.0028' '-1 1:-49155.2' '1 1:25.0028' \
+        '1 1:25.0028' '1 1:25.0028' '1 1:-49155.2' >few.svm
+    verified -s toppushk -k 1 -l squared-hinge -c 1143.62 -t 1 -d 3
+    # a cap of the whole sum leaves room
+    printf '%s\n' '1 1:-37.3985 2:21.9703' '1 1:51326.9 2:-4.90406' '-1 1:-28.8296 2:-10412.1' \
+        '-1 1:-0.0522794 2:0.0306693' '-1 1:-28.8296 2:-10412.1' >few.svm
+    verified -l squared-hinge -c 0.22751829244685756 -t 1 -d 3
+}
+
 @test "top: as many features as rows, nearly equal, and a large cost" {
     awk 'BEGIN { srand(5); for (i = 0; i < 40; i++) {
             common = rand() * 10
