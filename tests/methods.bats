@@ -46,3 +46,7 @@ load helper
 @test "operator splitting: its matrix is in double whatever is kept, its scores are those of U" {
     unit solvers/methods/splitting
 }
+
+@test "columns and a diagonal in place of a kernel matrix have its trace, and systems with them are solved" {
+    unit solvers/methods/low_rank
+}

@@ -9,7 +9,10 @@
 
 enum {
     FULL_STEPS = 3, /* to the maximum over a face, which rounding may leave a little off */
-    SMALL_FACE = 48 /* is not factored anew when half of its variables are fixed */
+    SMALL_FACE = 48, /* is not factored anew when half of its variables are fixed, */
+    /* others also where more than this part of them leave at once: what leaves a factor moves half of
+     * it through memory, a new one is made in the cache */
+    LEAVING = 32
 };
 
 /* Bounds that are met together, relative. */
@@ -154,23 +157,25 @@ static double follow(struct mc_active *active, const double *cap, bool *met) {
     return gain;
 }
 
-static void drop(struct mc_active *active, size_t t) {
+static void drop(struct mc_active *active, size_t t, bool anew) {
     struct direction *direction = &active->direction[t];
     if (!direction->dropped) {
         direction->out = direction->dropped = true;
         active->gradient[t] = 0;
         active->n_moving--;
-        factor_drop(&active->factor, t);
+        if (!anew) {
+            factor_drop(&active->factor, t);
+        }
     }
 }
 
-/* Takes out of the factor what has met its bound. Where the reference of a row is at 0, the first
- * direction that still moves takes its place. */
-static void settle_row(struct mc_active *active, struct face_row *row) {
+/* Takes out what has met its bound, of the factor too where that is not made anew. Where the
+ * reference of a row is at 0, the first direction that still moves takes its place. */
+static void settle_row(struct mc_active *active, struct face_row *row, bool anew) {
     size_t first = row->end;
     for (size_t t = row->end; t-- > row->first;) {
         if (active->direction[t].out) {
-            drop(active, t);
+            drop(active, t, anew);
         } else {
             first = t;
         }
@@ -185,15 +190,27 @@ static void settle_row(struct mc_active *active, struct face_row *row) {
     for (size_t t = first + 1; t < row->end; t++) {
         if (!active->direction[t].out) {
             active->gradient[t] -= active->gradient[first];
-            factor_subtract(&active->factor, t, first);
-            mc_active_set_effect(active, t);
+            if (!anew) {
+                factor_subtract(&active->factor, t, first);
+                mc_active_set_effect(active, t);
+            }
         }
     }
-    drop(active, first);
+    drop(active, first, anew);
 }
 
-/* Goes from bound to bound to the maximum over the free variables, or until half of them are
- * fixed. *gain is added to. Returns true when there is nothing more to gain. */
+/* Whether so many directions have met their bounds that a new factor costs less. */
+static bool is_for_new_factor(const struct mc_active *active) {
+    size_t leaving = 0;
+    for (size_t t = 0; t < active->n_directions; t++) {
+        leaving += active->direction[t].out && !active->direction[t].dropped;
+    }
+    return active->n_moving > SMALL_FACE && leaving * LEAVING > active->n_moving;
+}
+
+/* Goes from bound to bound to the maximum over the free variables, or until it is better with a new
+ * factor of those that are not fixed. *gain is added to. Returns true when there is nothing more to
+ * gain. */
 static bool walk(struct mc_active *active, const struct mc_round *round, double *gain) {
     size_t least = active->n_moving > SMALL_FACE ? active->n_moving / 2 : 0;
     double best = 0;
@@ -207,13 +224,14 @@ static bool walk(struct mc_active *active, const struct mc_round *round, double 
         best = fmax(best, slope);
         *gain += follow(active, round->cap, &met);
         full += !met;
+        bool anew = met && is_for_new_factor(active);
         for (size_t r = 0; met && r < active->n_rows; r++) {
-            settle_row(active, &active->row[r]);
+            settle_row(active, &active->row[r], anew);
         }
         if (active->n_moving == 0) {
             return true;
         }
-        if (active->n_moving < least) {
+        if (anew || active->n_moving < least) {
             return false;
         }
     }

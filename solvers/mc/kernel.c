@@ -30,6 +30,9 @@ static const double GROWING = 0.1;
 static const double GROWTH = 1.6; /* of the working set */
 /* A round of the active-set method that gains less than this part of the dual is the last. */
 static const double ROUND_GAIN = 1e-14;
+/* Variables at a bound that a round from the optimum of a problem nearby frees, over those inside:
+ * they are few. */
+static const double MORE = 0.1;
 /* A dual that a working set in float has taken lower by more than this part was better before. */
 static const double LOWER = 1e-9;
 /* Working sets as large as may be that leave more than this part of the distance are too small for
@@ -82,7 +85,7 @@ static int run_round(struct mc_kernel *kernel, const struct monitor *monitor, st
                              .q = kernel->q,
                              .F = kernel->F,
                              .alpha = &kernel->alpha,
-                             .more = INFINITY,
+                             .more = kernel->approached ? MORE : INFINITY,
                              .monitor = monitor};
     if ((!kernel->active && mc_active_create(&kernel->active, kernel->task, err) < 0) ||
         mc_active_run(kernel->active, &round, err) < 0) {
@@ -161,7 +164,8 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
                             .highest = -INFINITY,
                             .last = INFINITY,
                             .end = MC_SET_SOLVED,
-                            .most_set = first};
+                            .most_set = first,
+                            .round = kernel->approached};
     fit->reason = STOP_REACHED;
     for (;;) {
         if (look(kernel, &course, aim, err) < 0) {
@@ -257,6 +261,13 @@ static void set_cost(struct mc_kernel *kernel, double cost) {
     mc_kernel_rescaled(kernel, ratio);
 }
 
+/* What it costs to leave the rest to other methods. */
+static double finishing_work(const struct mc_kernel *kernel, const struct mc_goal *goal) {
+    double split = goal->patient ? INFINITY : mc_kernel_split_work(kernel);
+    bool straight = goal->patient || kernel->approached;
+    return straight ? split : fmin(split, mc_kernel_approach_work(kernel));
+}
+
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     *fit = (struct mc_fit){0};
@@ -264,7 +275,7 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     kernel->epsilon = goal->epsilon;
     kernel->work = kernel->rounds_work = 0;
     kernel->slow = false;
-    kernel->split_work = goal->patient ? INFINITY : mc_kernel_split_work(kernel);
+    kernel->split_work = finishing_work(kernel, goal);
     size_t m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
     int status = divide_memory(kernel, m, err) < 0 ? -1 : run(kernel, goal, monitor, fit, err);
     free(kernel->K);

@@ -38,8 +38,10 @@ struct mc_kernel {
     struct gain *gain;             /* (n) */
     uint32_t *set;                 /* (n) the working set, or the rows that it changed; ascending */
     double work, rounds_work; /* so far: of all sweeps; of all rounds of the active-set method */
-    double split_work;        /* of operator splitting; INFINITY: not now */
+    double split_work;        /* of what ends a crawling fit: operator splitting, or a problem nearby;
+                                 INFINITY: nothing now */
     bool slow;                /* it is better left to that */
+    bool approached;          /* alpha is that of a problem nearby: rounds are next */
     size_t most_set;          /* rows of the largest working set */
     float *K; /* (most_set, its stride) room for its matrix: the system gives what is used */
 };
@@ -94,6 +96,11 @@ double mc_kernel_round_work(const struct mc_kernel *kernel, double size);
 /* What it costs, in multiplications of a sweep; INFINITY where it cannot be: for its memory, or a
  * kernel that is not positive semidefinite. */
 double mc_kernel_split_work(const struct mc_kernel *kernel);
+
+/* ---- a problem nearby (kernel_approach.c) ---- */
+
+/* What it costs to go by way of it, as above. */
+double mc_kernel_approach_work(const struct mc_kernel *kernel);
 
 /* ---- bounds (kernel_bounds.c) ---- */
 

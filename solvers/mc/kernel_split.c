@@ -24,11 +24,11 @@ static const double SPEED = 5;
 
 double mc_kernel_split_work(const struct mc_kernel *kernel) {
     double n = (double)kernel->n, k = (double)kernel->k;
-    bool fits = splitting_fits(kernel->n, kernel->k, kernel->task->problem->cache_bytes);
+    bool fits = splitting_fits(kernel->n, kernel->k, NULL, kernel->task->problem->cache_bytes);
     return kernel->definite && fits ? n * n * (n / 6 + USUAL * k) / SPEED : INFINITY;
 }
 
-static void split_free(struct split *split) {
+void mc_split_free(struct split *split) {
     for (size_t w = 0; w < split->n_workers; w++) {
         mc_kernel_steps_free(&split->worker[w]);
     }
@@ -78,10 +78,15 @@ static int create_workers(struct split *split, struct error *err) {
     return split->worker ? 0 : -1;
 }
 
-static int split_create(struct split *split, struct mc_kernel *kernel, struct error *err) {
+int mc_split_create(struct split *split, struct mc_kernel *kernel, const struct low_rank_goal *low,
+                    struct error *err) {
     size_t n = kernel->n, k = kernel->k;
-    const struct splitting_problem problem = {
-        .n = n, .k = k, .threads = kernel->task->problem->threads, .context = split, .step = step};
+    const struct splitting_problem problem = {.n = n,
+                                              .k = k,
+                                              .low = low,
+                                              .threads = kernel->task->problem->threads,
+                                              .context = split,
+                                              .step = step};
     *split = (struct split){
         .kernel = kernel, .n = n, .k = k, .primal = INFINITY, .dual = kernel->dual, .scale = 1};
     split->dense = memory_array(2 * n, k * sizeof *split->dense, "coefficients", err);
@@ -94,12 +99,10 @@ static int split_create(struct split *split, struct mc_kernel *kernel, struct er
         return -1;
     }
     split->best = split->dense + n * k;
-    return splitting_fill(&split->splitting, kernel->task->problem->gram,
-                          kernel->task->problem->rows, err);
+    return 0;
 }
 
-/* Z is where the kernel is. */
-static int start(struct split *split) {
+int mc_split_start(struct split *split) {
     struct mc_kernel *kernel = split->kernel;
     struct splitting *splitting = &split->splitting;
     for (size_t i = 0; i < split->n; i++) {
@@ -249,8 +252,11 @@ int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct split split;
     *fit = (struct mc_fit){0};
-    int status = split_create(&split, kernel, err);
-    if (status == 0 && start(&split) == 0) {
+    const struct problem *problem = kernel->task->problem;
+    int status = mc_split_create(&split, kernel, NULL, err) < 0
+                     ? -1
+                     : splitting_fill(&split.splitting, problem->gram, problem->rows, err);
+    if (status == 0 && mc_split_start(&split) == 0) {
         status = solve(&split, goal->epsilon, monitor, fit, err);
     } else if (status == 0) {
         fit->reason = STOP_STALLED;
@@ -259,6 +265,6 @@ int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
     if (status < 0) {
         mc_fit_free(fit);
     }
-    split_free(&split);
+    mc_split_free(&split);
     return status;
 }

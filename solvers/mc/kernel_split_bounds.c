@@ -166,8 +166,7 @@ int mc_split_look(struct split *split, double epsilon, struct error *err) {
 
 /* ---- rounds ---- */
 
-/* Variables inside their bounds at Z: of all problems that a round has, the most. */
-static double count_inside(const struct split *split) {
+double mc_split_inside(const struct split *split) {
     const struct mc_kernel *kernel = split->kernel;
     size_t k = split->k, all = 0, most = 0;
     for (size_t c = 0; c < k; c++) {
@@ -207,7 +206,7 @@ int mc_split_rounds(struct split *split, double epsilon, double left, const stru
                     struct error *err) {
     struct mc_kernel *kernel = split->kernel;
     double parts = (double)mc_active_parts(&kernel->task->shape);
-    double size = (1 + MORE) * count_inside(split), work = round_work(split, size);
+    double size = (1 + MORE) * mc_split_inside(split), work = round_work(split, size);
     if (size > MC_ACTIVE_MOST || work > left || split->rounds_work + work > split->work) {
         return 0;
     }

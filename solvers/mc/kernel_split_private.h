@@ -28,6 +28,18 @@ struct split {
     double rounds_work;    /* and of the rounds that came to nothing */
 };
 
+/* From the kernel's point, with a matrix that is still to be filled: what stands in for K (NULL:
+ * nothing does; borrowed). The caller ends with mc_split_free, whatever this returns. */
+int mc_split_create(struct split *split, struct mc_kernel *kernel, const struct low_rank_goal *low,
+                    struct error *err);
+void mc_split_free(struct split *split);
+
+/* Z is where the kernel is; the matrix is filled. -1 where it has no factor (no error is set). */
+int mc_split_start(struct split *split);
+
+/* Variables inside their bounds at Z: of all problems that a round has, the most. */
+double mc_split_inside(const struct split *split);
+
 /* Both bounds, when S has the scores of U. U and S are work then. */
 int mc_split_look(struct split *split, double epsilon, struct error *err);
 

@@ -167,6 +167,12 @@ static int run_kernel(struct mc *mc, const struct mc_goal *goal, struct mc_fit *
     return mc_kernel_solve(mc->kernel, goal, monitor, fit, err);
 }
 
+static int run_approach(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
+                        const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    (void)start;
+    return mc_kernel_approach(mc->kernel, goal, monitor, fit, err);
+}
+
 static int run_split(struct mc *mc, const struct mc_goal *goal, struct mc_fit *start,
                      const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     (void)start;
@@ -327,6 +333,11 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
     }
     struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
     if (mc_kernel_solve(mc->kernel, &goal, monitor, fit, err) < 0) {
+        return -1;
+    }
+    if (mc_kernel_is_slow(mc->kernel) && is_unfinished(fit, goal.epsilon) &&
+        mc_kernel_has_approach(mc->kernel) &&
+        go_on(mc, run_approach, &goal, monitor, fit, err) < 0) {
         return -1;
     }
     if (mc_kernel_is_slow(mc->kernel) && is_unfinished(fit, goal.epsilon)) {

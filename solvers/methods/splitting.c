@@ -26,7 +26,7 @@ static const double RELAX = 1.6; /* r */
  * C = 1000: 60 iterations to 1e-3; 1 takes 70, .1 takes 80). */
 static const double START = 0.3;
 /* rho is changed where it is out by more than the first of these factors, or by more than the
- * second if the iterations with it have cost as much as its Cholesky factor did, n / 6 k of them.
+ * second if the iterations with it have cost as much as its factor did, n / 6 k of them for K's.
  * It is right where U and Z are half as far apart as Z moves, both relative: mc, 680 rows of 26
  * classes at random, ww and cs at C = 1e6, and 1,000 rows of letter, llw, atm, ww, cs, take the
  * fewest iterations from .3 to 1. */
@@ -52,17 +52,18 @@ static size_t differences(size_t n, size_t k) {
     return room < 2 ? 0 : smaller(room, DIFFERENCES);
 }
 
-bool splitting_fits(size_t n, size_t k, size_t cache_bytes) {
+bool splitting_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes) {
     size_t memory = differences(n, k), more = memory > 0 ? anderson_arrays(memory) + 1 : 0;
-    double numbers = (double)n * (double)n + (double)(SEQUENCES + more) * (double)n * (double)k;
-    return numbers * sizeof(double) <= MEMORY * (double)cache_bytes;
+    double bytes = low ? low_rank_bytes(n, low) : (double)n * (double)n * sizeof(double);
+    bytes += (double)(SEQUENCES + more) * (double)n * (double)k * sizeof(double);
+    return bytes <= MEMORY * (double)cache_bytes;
 }
 
 int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
                      struct error *err) {
     size_t n = problem->n, k = problem->k, memory = differences(n, k);
     *splitting = (struct splitting){.problem = *problem, .rho = 1, .wait = BALANCE};
-    splitting->K = memory_array(n, n * sizeof(double), "a factor", err);
+    splitting->K = problem->low ? NULL : memory_array(n, n * sizeof(double), "a factor", err);
     splitting->U = memory_zeros(4 * n, k * sizeof(double), "coefficients", err);
     splitting->diagonal = memory_zeros(2 * n, sizeof(double), "a factor", err);
     splitting->bias = memory_zeros(k, sizeof(double), "coefficients", err);
@@ -71,8 +72,8 @@ int splitting_create(struct splitting *splitting, const struct splitting_problem
     splitting->parts =
         memory_zeros(row_tasks(splitting), sizeof *splitting->parts, "coefficients", err);
     splitting->Y = memory_array(memory > 0 ? n : 0, k * sizeof(double), "coefficients", err);
-    if (!splitting->Y || !splitting->K || !splitting->U || !splitting->diagonal ||
-        !splitting->bias || !splitting->before || !splitting->parts ||
+    if (!splitting->Y || (!splitting->K && !problem->low) || !splitting->U ||
+        !splitting->diagonal || !splitting->bias || !splitting->before || !splitting->parts ||
         (memory > 0 && anderson_create(&splitting->anderson, n * k, memory, err) < 0)) {
         splitting_free(splitting);
         return -1;
@@ -86,6 +87,7 @@ int splitting_create(struct splitting *splitting, const struct splitting_problem
 
 void splitting_free(struct splitting *splitting) {
     free(splitting->K);
+    low_rank_free(&splitting->low);
     free(splitting->U);
     free(splitting->diagonal);
     free(splitting->bias);
@@ -108,6 +110,13 @@ int splitting_fill(struct splitting *splitting, const struct gram *gram, const u
     int status = index ? gram_block_exact(gram, index, n, index, n, splitting->K, err) : -1;
     free(index);
     return status;
+}
+
+int splitting_fill_low(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
+                       const double *diagonal, struct error *err) {
+    const struct splitting_problem *problem = &splitting->problem;
+    return low_rank_create(&splitting->low, gram, rows, problem->n, diagonal, problem->low,
+                           problem->threads, err);
 }
 
 /* A task of columns. */
@@ -159,17 +168,26 @@ void splitting_product(const struct splitting *splitting, const double *in, doub
     run_columns(splitting, multiply_columns, in, out);
 }
 
+/* A factor of K + rho I, if there is one. */
+static int factor_once(struct splitting *splitting) {
+    size_t n = splitting->problem.n;
+    if (splitting->problem.low) {
+        return low_rank_factor(&splitting->low, splitting->rho);
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            splitting->K[i * n + j] = splitting->K[j * n + i];
+        }
+        splitting->K[i * n + i] = splitting->diagonal[i] + splitting->rho;
+    }
+    return cholesky_factor(splitting->K, n);
+}
+
 /* Factors K + rho I, with a larger rho where rounding asks for one. */
 static int factor(struct splitting *splitting) {
     size_t n = splitting->problem.n;
     for (int trial = 0; trial < 10; trial++, splitting->rho *= 10) {
-        for (size_t i = 0; i < n; i++) {
-            for (size_t j = 0; j < i; j++) {
-                splitting->K[i * n + j] = splitting->K[j * n + i];
-            }
-            splitting->K[i * n + i] = splitting->diagonal[i] + splitting->rho;
-        }
-        if (cholesky_factor(splitting->K, n) < 0) {
+        if (factor_once(splitting) < 0) {
             continue;
         }
         splitting->factored = 0;
@@ -193,10 +211,13 @@ static int factor(struct splitting *splitting) {
 int splitting_start(struct splitting *splitting, double constant, const double *diagonal,
                     const double *scores) {
     size_t n = splitting->problem.n, size = n * splitting->problem.k;
-    for (size_t j = 0; constant > 0 && j < n * n; j++) {
+    if (splitting->problem.low) {
+        low_rank_add(&splitting->low, constant);
+    }
+    for (size_t j = 0; splitting->K && constant > 0 && j < n * n; j++) {
         splitting->K[j] += constant;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; splitting->K && i < n; i++) {
         splitting->diagonal[i] = diagonal ? diagonal[i] : splitting->K[i * n + i];
     }
     double z = array_dot(splitting->Z, splitting->Z, size), s = array_dot(scores, scores, size);
@@ -218,7 +239,11 @@ static void solve(struct splitting *splitting) {
         S[j] = splitting->rho * (splitting->Z[j] - splitting->W[j]);
     }
     memcpy(U, S, size * sizeof *U);
-    run_columns(splitting, solve_columns, NULL, U);
+    if (splitting->problem.low) {
+        low_rank_solve(&splitting->low, U);
+    } else {
+        run_columns(splitting, solve_columns, NULL, U);
+    }
     if (splitting->problem.free_bias) {
         memset(splitting->bias, 0, k * sizeof *splitting->bias);
         for (size_t i = 0; i < n; i++) {
@@ -270,6 +295,13 @@ static void step_rows(void *argument, size_t task, size_t worker) {
     splitting->parts[task] = sum;
 }
 
+/* Whether the factor has not served for as many iterations yet as cost what it did. */
+static bool is_fresh(const struct splitting *splitting) {
+    size_t served = splitting->factored * splitting->problem.k;
+    return splitting->problem.low ? served * 4 < splitting->low.rank
+                                  : served * 6 < splitting->problem.n;
+}
+
 /* Another rho, where Z moves too fast for what is between it and U, or too slowly. */
 static int balance(struct splitting *splitting) {
     size_t tasks = row_tasks(splitting), size = splitting->problem.n * splitting->problem.k;
@@ -284,8 +316,7 @@ static int balance(struct splitting *splitting) {
     }
     double apart = sqrt(sum.apart / fmax(sum.u, sum.z)), moved = sqrt(sum.moved / sum.w);
     double change = sqrt(APART * apart / moved), before = splitting->rho;
-    bool soon = splitting->factored * 6 * splitting->problem.k < splitting->problem.n;
-    double most = soon ? UNBALANCED : LATER_UNBALANCED;
+    double most = is_fresh(splitting) ? UNBALANCED : LATER_UNBALANCED;
     splitting->since = 0;
     if (!(change > most || change < 1 / most) || !isfinite(change)) {
         return 0;

@@ -10,6 +10,8 @@
  *
  * One Cholesky factor serves all columns and iterations, however ill-conditioned K is and whatever
  * scale the g_i have: the number of iterations depends on them a little, and on n and k hardly.
+ * Where K is too large for one, few columns and a diagonal stand in for it (low_rank.h), and the
+ * optimum is that of a problem nearby.
  * Z and W are functions of Z + W, whose fixed-point iteration is accelerated (anderson.h). Z
  * is feasible; U, whose scores K U [+ 1 b'] = rho (Z - W - U) are there for nothing, is near the
  * primal optimum. */
@@ -19,6 +21,7 @@
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/kernel/gram.h"
+#include "solvers/methods/low_rank.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +30,8 @@
 /* Borrowed for the life of the splitting. */
 struct splitting_problem {
     size_t n, k;
-    bool free_bias; /* columns of U add up to 0, for which b is the multiplier */
+    bool free_bias; /* columns of U add up to 0, for which b is the multiplier; not with low */
+    const struct low_rank_goal *low; /* of what stands in for K; NULL: nothing does */
     struct threads *threads;
     void *context;
     /* z (k), that of row i before, becomes argmin g_i(z) + rho/2 |z - c|^2; c (k). Any rows at
@@ -39,6 +43,7 @@ struct splitting {
     struct splitting_problem problem;
     double rho;
     double *K;             /* (n, n) K in the upper half, without its diagonal; below a factor */
+    struct low_rank low;   /* in place of K, which is NULL then */
     double *diagonal;      /* (n) of K */
     double *U, *Z, *W, *S; /* (n, k), one behind the other; S: the scores of U, with b */
     double *bias;          /* (k) b, or 0 */
@@ -52,12 +57,12 @@ struct splitting {
     size_t factored;      /* since rho was changed */
 };
 
-/* Whether K's factor and the sequences of n rows and k columns may be held, where the kernel matrix
- * has so many bytes. */
-bool splitting_fits(size_t n, size_t k, size_t cache_bytes);
+/* Whether K's factor, or what stands in for K (NULL: nothing does), and the sequences of n rows and k
+ * columns may be held, where the kernel matrix has so many bytes. */
+bool splitting_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes);
 
-/* Room for a matrix K, for the caller to fill: K (n, n) in its upper half. Z and W are 0. The
- * caller ends with splitting_free. */
+/* Room for a matrix K, for the caller to fill: K (n, n) in its upper half; none where something
+ * stands in for it. Z and W are 0. The caller ends with splitting_free. */
 int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
                      struct error *err);
 void splitting_free(struct splitting *splitting);
@@ -66,6 +71,10 @@ void splitting_free(struct splitting *splitting);
  * the certificate's. */
 int splitting_fill(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
                    struct error *err);
+
+/* What stands in for K, whose diagonal (n) is given, as above. */
+int splitting_fill_low(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
+                       const double *diagonal, struct error *err);
 
 /* K += constant, 0 or more. From Z, the caller's, and scores S (n, k) of it: rho by their ratio, W
  * what the scores ask for. diagonal (n): that of K with the constant, where it is known better;
@@ -77,7 +86,7 @@ int splitting_start(struct splitting *splitting, double constant, const double *
 /* One iteration, accelerated, and where U and Z tell that rho is out, another rho. -1 as above. */
 int splitting_iterate(struct splitting *splitting);
 
-/* out (n, k) = K in; not of the sequences U and S at once. */
+/* out (n, k) = K in, where K is held; not of the sequences U and S at once. */
 void splitting_product(const struct splitting *splitting, const double *in, double *out);
 
 #endif

@@ -50,7 +50,7 @@ double ml_split_work(const struct problem *problem, const struct ml_rows *rows) 
     double n = (double)rows->n, q = (double)rows->q;
     bool definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
     if (!definite || rows->cluster || problem->cluster ||
-        !splitting_fits(rows->n, rows->q, problem->cache_bytes)) {
+        !splitting_fits(rows->n, rows->q, NULL, problem->cache_bytes)) {
         return INFINITY;
     }
     double wide = problem->gram ? 50 : (double)problem->data->n_features;

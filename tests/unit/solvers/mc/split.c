@@ -1,5 +1,6 @@
-/* Operator splitting (solvers/mc/kernel_split.c) comes to the optimum of the other methods, for
- * every formulation, with and without a constant feature, whatever the threads. */
+/* Operator splitting (solvers/mc/kernel_split.c), and what goes on from a problem nearby
+ * (kernel_approach.c), come to the optimum of the other methods, for every formulation, with and
+ * without a constant feature, whatever the threads. */
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "solvers/mc/form.h"
@@ -7,7 +8,10 @@
 #include "solvers/mc/mc.h"
 #include "tests/unit/compute.h"
 
-enum { FORMS = 8, ROWS = 40, CLASSES = 19 };
+enum { FORMS = 8, ROWS = 40, MORE_ROWS = 520, CLASSES = 19 };
+
+typedef int method(struct mc_kernel *kernel, const struct mc_goal *goal,
+                   const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
 /* The optimum's bounds, by the solver as users have it. */
 static struct solution solve(const struct problem *problem, int form, double bias, double cost) {
@@ -32,9 +36,9 @@ static enum stop_reason stop_at_once(void *context, uint64_t iteration, double p
     return STOP_ITERATIONS;
 }
 
-/* A task that has hardly begun, and what splitting makes of it. */
-static struct mc_fit split(struct problem *problem, int form, double bias, const uint32_t *y,
-                           double cost) {
+/* A task that has hardly begun, and what the method makes of it. */
+static struct mc_fit finish(method *run, struct problem *problem, int form, double bias,
+                            const uint32_t *y, double cost) {
     struct score_map map;
     struct error err;
     struct mc_kernel *kernel;
@@ -44,8 +48,8 @@ static struct mc_fit split(struct problem *problem, int form, double bias, const
     }
     struct mc_task task = {.problem = problem,
                            .shape = mc_shape((enum mc_formulation)form, CLASSES, 1),
-                           .n = ROWS,
-                           .n_all = ROWS,
+                           .n = problem->n,
+                           .n_all = problem->n,
                            .y = y,
                            .weight = weight,
                            .bias = bias,
@@ -58,49 +62,58 @@ static struct mc_fit split(struct problem *problem, int form, double bias, const
     CHECK(mc_kernel_create(&kernel, &task, &err) == 0, "%s", err.text);
     CHECK(mc_kernel_solve(kernel, &goal, &monitor, &fit, &err) == 0, "%s", err.text);
     mc_fit_free(&fit);
-    CHECK(mc_kernel_split(kernel, &goal, NULL, &fit, &err) == 0, "%s", err.text);
+    CHECK(run(kernel, &goal, NULL, &fit, &err) == 0, "%s", err.text);
     mc_kernel_free(kernel);
     certify_free(task.certify);
     score_map_free(&map);
     return fit;
 }
 
-int main(void) {
-    struct data data = sample_data(ROWS, 3, 1, SAMPLE_SIGNED, false, true, 5);
+/* From a problem nearby, and by splitting what that leaves to it, as mc_solve does. */
+static int approach(struct mc_kernel *kernel, const struct mc_goal *goal,
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    int status = mc_kernel_approach(kernel, goal, monitor, fit, err);
+    if (status == 0 && mc_kernel_is_slow(kernel) && fit->certificate.gap > goal->epsilon) {
+        mc_fit_free(fit);
+        status = mc_kernel_split(kernel, goal, monitor, fit, err);
+    }
+    return status;
+}
+
+/* Rows of which a kernel matrix of few columns is nearly all (3 features). */
+static void check(method *run, size_t n, int first, struct threads *threads) {
+    struct data data = sample_data(n, 3, 1, SAMPLE_SIGNED, false, true, 5);
     struct kernel kernel = {.type = KERNEL_RBF, .gamma = .3};
+    size_t bytes = 16 * n * n * sizeof(double);
     struct error err;
     struct gram *gram;
-    struct threads *threads;
-    uint32_t y[ROWS], number;
+    uint32_t number, *y = sample_array(n, sizeof *y);
     char name[32];
     data.labels = DATA_NAME;
-    data.label = sample_array(ROWS, sizeof *data.label);
+    data.label = sample_array(n, sizeof *data.label);
     for (size_t c = 0; c < CLASSES; c++) {
         snprintf(name, sizeof name, "%zu", c + 10);
         CHECK(names_add(&data.names, name, strlen(name), &number, &err) == 0, "%s", err.text);
     }
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < n; i++) {
         data.label[i] = y[i] = (uint32_t)(i * 7 % CLASSES);
     }
-    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
-    CHECK(gram_create(&gram, &kernel, &data, (size_t)1 << 20, true, NULL, &err) == 0, "%s",
-          err.text);
-    struct problem problem = {
-        .data = &data, .n = ROWS, .gram = gram, .cache_bytes = (size_t)1 << 20};
+    CHECK(gram_create(&gram, &kernel, &data, bytes, true, NULL, &err) == 0, "%s", err.text);
+    struct problem problem = {.data = &data, .n = n, .gram = gram, .cache_bytes = bytes};
     for (int form = 0; form < FORMS; form++) {
-        for (int t = 0; t < 4; t++) {
+        for (int t = first; t < 4; t++) {
             double cost = t & 1 ? 30 : .5, bias = t & 2 ? 1.5 : 0;
             struct solution known = solve(&problem, form, bias, cost);
-            struct mc_fit fit = split(&problem, form, bias, y, cost);
+            struct mc_fit fit = finish(run, &problem, form, bias, y, cost);
             CHECK(fit.certificate.gap <= 1e-3, "form %d, %d: gap %g", form, t, fit.certificate.gap);
             CHECK(fit.primal >= known.dual && fit.dual <= known.primal,
                   "form %d, %d: %.17g .. %.17g, not %.17g .. %.17g", form, t, fit.dual, fit.primal,
                   known.dual, known.primal);
             problem.threads = threads;
-            struct mc_fit again = split(&problem, form, bias, y, cost);
+            struct mc_fit again = finish(run, &problem, form, bias, y, cost);
             problem.threads = NULL;
             CHECK(again.primal == fit.primal && again.dual == fit.dual &&
-                      memcmp(again.weights, fit.weights, ROWS * CLASSES * sizeof(double)) == 0,
+                      memcmp(again.weights, fit.weights, n * CLASSES * sizeof(double)) == 0,
                   "form %d, %d: the fit depends on the threads", form, t);
             mc_fit_free(&again);
             mc_fit_free(&fit);
@@ -108,8 +121,17 @@ int main(void) {
         }
     }
     gram_free(gram);
-    threads_free(threads);
     data_free(&data);
+    free(y);
+}
+
+int main(void) {
+    struct threads *threads;
+    struct error err;
+    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
+    check(mc_kernel_split, ROWS, 0, threads);
+    check(approach, MORE_ROWS, 3, threads);
+    threads_free(threads);
     printf("ok: splitting comes to the optimum of every formulation\n");
     return 0;
 }

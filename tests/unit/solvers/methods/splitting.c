@@ -74,8 +74,8 @@ int main(void) {
         gram_free(gram);
     }
     /* 100 rows and columns: a matrix of 80,000 bytes, and sequences of 640,000 */
-    CHECK_TRUE(splitting_fits(100, 100, 2 * 720000));
-    CHECK_TRUE(!splitting_fits(100, 100, 2 * 720000 - 1));
+    CHECK_TRUE(splitting_fits(100, 100, NULL, 2 * 720000));
+    CHECK_TRUE(!splitting_fits(100, 100, NULL, 2 * 720000 - 1));
     data_free(&data);
     printf("ok: the matrix of operator splitting is in double, whatever is kept\n");
     return 0;
