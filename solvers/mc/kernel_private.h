@@ -38,11 +38,11 @@ struct mc_kernel {
     struct gain *gain;             /* (n) */
     uint32_t *set;                 /* (n) the working set, or the rows that it changed; ascending */
     double work, rounds_work; /* so far: of all sweeps; of all rounds of the active-set method */
-    double split_work;        /* of what ends a crawling fit: operator splitting, or a problem nearby;
+    double split_work; /* of what ends a crawling fit: operator splitting, or a problem nearby;
                                  INFINITY: nothing now */
-    bool slow;                /* it is better left to that */
-    bool approached;          /* alpha is that of a problem nearby: rounds are next */
-    size_t most_set;          /* rows of the largest working set */
+    bool slow;         /* it is better left to that */
+    bool approached;   /* alpha is that of a problem nearby: rounds are next */
+    size_t most_set;   /* rows of the largest working set */
     float *K; /* (most_set, its stride) room for its matrix: the system gives what is used */
 };
 
