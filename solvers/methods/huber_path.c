@@ -7,8 +7,9 @@
 /* A step down should leave this part of the gap that is wanted, not less. */
 static const double ENOUGH = 0.3;
 
-/* A better gap is one that is lower by this part. */
-static const double BETTER = 1e-4;
+/* A better gap is one that is lower by this part; so is half of the square of a gradient, for the mu
+ * there is. */
+static const double BETTER = 1e-4, FLATTER = 0.1;
 
 /* How the way down has been so far. */
 struct way {
@@ -127,7 +128,7 @@ static int correct(struct huber_path *path, struct way *way, struct error *err) 
 int huber_path_run(struct huber_path *path, struct error *err) {
     const struct huber_pace *pace = path->pace;
     struct way way = {.factor = pace->careful, .boldest = pace->bold};
-    double best_gap = INFINITY, least_mu = INFINITY;
+    double best_gap = INFINITY, least_mu = INFINITY, best_residual = INFINITY;
     int stalled = 0;
     path->reason = STOP_REACHED;
     if (look(path, err) < 0) {
@@ -142,7 +143,9 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         }
         /* where mu also goes up, one that is lower than ever is progress */
         bool lower = path->steps->move && path->mu < least_mu;
-        stalled = lower || gap < best_gap * (1 - BETTER) ? 0 : stalled + 1;
+        bool flatter = path->at.residual < best_residual * (1 - FLATTER);
+        stalled = lower || flatter || gap < best_gap * (1 - BETTER) ? 0 : stalled + 1;
+        best_residual = flatter ? path->at.residual : best_residual;
         best_gap = fmin(best_gap, gap);
         least_mu = fmin(least_mu, path->mu);
         bool smooth = path->kinks && is_smooth(path, pace->near);
@@ -150,6 +153,7 @@ int huber_path_run(struct huber_path *path, struct error *err) {
             path->reason = STOP_ROUNDING;
             return 0;
         }
+        best_residual = smooth ? INFINITY : best_residual;
         if ((smooth ? go_down : correct)(path, &way, err) < 0) {
             return -1;
         }

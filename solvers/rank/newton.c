@@ -35,6 +35,9 @@ static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 /* Pairs that come into the band on the way cut a step to less than this: it then is the shortest
  * way to a Hessian that knows them, however little it gains, and is searched for to the end. */
 static const double POOR = 0.05;
+/* Pairs so near to the band, relative to the scores, count as in it after such a step, so many times
+ * farther after each more: rounding may hide that they come in at once, and no step gets anywhere. */
+static const double NEAR = 1e-14, FARTHER = 100;
 /* A step that lowers the objective by a smaller part of it is taken whole: its values are rounding,
  * and it is the gradient that the dual bound wants small. */
 static const double FLAT = 1e-12;
@@ -62,6 +65,7 @@ struct newton {
     size_t every;                 /* direct: one in so many groups makes the Hessian */
     double gap;                   /* direct: before the last step */
     double ridge;                 /* direct: see RIDGE_FIRST */
+    double slack;                 /* of scores: pairs so near to the band count as in it */
     uint64_t left;                /* steps of conjugate gradients */
 };
 
@@ -289,6 +293,15 @@ static int look(void *context, const struct huber_path *path, struct huber_point
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
+/* The largest magnitude of n numbers. */
+static double largest(const double *x, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(x[i]));
+    }
+    return most;
+}
+
 static double step_accuracy(const struct huber_path *path) {
     return STEP * path->epsilon * path->primal;
 }
@@ -319,6 +332,11 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     }
     if (found.theta < POOR) {
         found = linesearch_minimise(&line, 0);
+    }
+    if (found.theta < POOR) {
+        newton->slack = fmax(FARTHER * newton->slack, NEAR * largest(newton->s, n));
+    } else {
+        newton->slack = 0;
     }
     array_add(newton->w, found.theta, newton->step, d);
     (void)moved;
@@ -366,7 +384,8 @@ static int step(void *context, const struct huber_path *path, double band, bool 
         *found = false;
         return 0;
     }
-    rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
+    double low = newton->huber ? 1 - band - newton->slack : -INFINITY;
+    rank_laplacian_set(&newton->laplacian, newton->s, low, 1 + newton->slack);
     return newton->H ? direct_step(newton, path->primal - path->dual, found, err)
                      : cg_step(newton, step_accuracy(path), err);
 }

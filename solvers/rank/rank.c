@@ -205,22 +205,6 @@ static int run_bundle(struct rank *rank, const struct rank_parameters *parameter
     return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
 }
 
-/* What Newton's method leaves to rounding, cutting planes may still finish. */
-static int finish_by_planes(struct rank *rank, const struct rank_parameters *parameters,
-                            double epsilon, const struct monitor *monitor, struct fit *fit,
-                            struct error *err) {
-    struct fit finish;
-    struct monitor_run planes;
-    struct monitor onward = monitor_after(&planes, monitor, fit->iterations, 0);
-    int status = run_bundle(rank, parameters, epsilon, fit->weights, &onward, &finish, err);
-    if (status == 0) {
-        finish.iterations += fit->iterations;
-        fit_free(fit);
-        *fit = finish;
-    }
-    return status;
-}
-
 /* impatient: what comes after it ends sooner than its slow steps would. */
 static int run_engine(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
                       bool impatient, const struct monitor *monitor, struct fit *fit,
@@ -231,18 +215,8 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
                               .decay = parameters->stop == RANK_DECAY};
     switch (choose(rank, parameters)) {
     case RANK_NEWTON:
-        if (run_newton(rank, parameters, epsilon, impatient ? CG_STEPS * rank->map.n : 0, monitor,
-                       fit, err) < 0) {
-            return -1;
-        }
-        if (fit->converged || stop_limited(fit->reason) || parameters->loss != RANK_HINGE) {
-            return 0;
-        }
-        if (finish_by_planes(rank, parameters, epsilon, monitor, fit, err) < 0) {
-            fit_free(fit);
-            return -1;
-        }
-        return 0;
+        return run_newton(rank, parameters, epsilon, impatient ? CG_STEPS * rank->map.n : 0,
+                          monitor, fit, err);
     case RANK_FW:
         return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor, fit,
                                  err);
@@ -512,6 +486,11 @@ static bool is_reached(const struct best *best, const struct rank_parameters *pa
     return best->certificate.certified && best->certificate.gap <= parameters->epsilon;
 }
 
+/* Whether there is something left to do, and time for it. */
+static bool is_open(const struct best *best, const struct rank_parameters *parameters) {
+    return !is_reached(best, parameters) && !stop_limited(best->reason);
+}
+
 /* Interior points: at first with the coefficients of the dual point, then, where these cancel, with
  * those that make the weights. */
 static int finish(struct rank *rank, const struct rank_parameters *parameters,
@@ -590,20 +569,40 @@ static int refine(struct rank *rank, double epsilon, const struct certificate *f
     return 0;
 }
 
+/* Whether interior points may end what the engine leaves: they want all rows. */
+static bool has_finish(const struct rank *rank, const struct rank_parameters *parameters) {
+    return parameters->method == RANK_AUTO && !rank->map.cluster && !rank->endless &&
+           rank_finish_fits(&rank->map, &rank->pairs);
+}
+
 /* Iterations in which an engine takes about as long as the interior points that would end the fit:
  * planes take longer the more there are, and Newton's steps by conjugate gradients, of which there
  * are then CG_STEPS a row at most, are many products each. 0: as many as it wants. */
 static uint64_t patience(const struct rank *rank, const struct rank_parameters *parameters) {
     const double planes = 0.025;
     const uint64_t least_planes = 200, steps = 16;
-    if (parameters->method != RANK_AUTO || rank->map.cluster || rank->endless || rank->map.primal ||
-        !rank_finish_fits(&rank->map, &rank->pairs)) {
+    if (rank->map.primal || !has_finish(rank, parameters)) {
         return 0;
     }
     uint64_t most = (uint64_t)(planes * pow((double)rank->map.n, 1.5));
     return choose(rank, parameters) == RANK_NEWTON ? steps
            : most > least_planes                   ? most
                                                    : least_planes;
+}
+
+/* What Newton's method leaves to rounding, cutting planes may still finish, where interior points
+ * cannot. */
+static int finish_by_planes(struct rank *rank, const struct rank_parameters *parameters,
+                            const struct monitor *monitor, struct best *best, struct error *err) {
+    struct fit fit;
+    struct certificate found;
+    struct monitor_run run;
+    struct monitor onward = monitor_after(&run, monitor, best->iterations, 0);
+    if (run_bundle(rank, parameters, parameters->epsilon, best->weights, &onward, &fit, err) < 0) {
+        return -1;
+    }
+    best->iterations += fit.iterations;
+    return take_fit(rank, parameters, best, &fit, false, &found, err);
 }
 
 /* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached,
@@ -629,7 +628,7 @@ static int run_rounds(struct rank *rank, const struct rank_parameters *parameter
             return -1;
         }
         bool refined = false;
-        if (!is_reached(best, parameters) && !stop_limited(best->reason) &&
+        if (is_open(best, parameters) &&
             refine(rank, parameters->epsilon, &found, &refined, err) < 0) {
             return -1;
         }
@@ -667,14 +666,16 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
         return give_nothing(rank, parameters->cost, solution, err);
     }
     int status = run_rounds(rank, parameters, patience(rank, parameters), monitor, &best, err);
-    bool here = !rank->map.cluster; /* interior points want all rows */
-    if (status == 0 && parameters->method == RANK_AUTO && here && !is_reached(&best, parameters) &&
-        !stop_limited(best.reason)) {
+    if (status == 0 && is_open(&best, parameters) && has_finish(rank, parameters)) {
         bool impatient = best.impatient;
         status = finish(rank, parameters, monitor, &best, err);
         if (status == 0 && impatient && rank->endless) {
             status = run_rounds(rank, parameters, 0, monitor, &best, err);
         }
+    }
+    if (status == 0 && is_open(&best, parameters) && !has_finish(rank, parameters) &&
+        parameters->loss == RANK_HINGE && choose(rank, parameters) == RANK_NEWTON) {
+        status = finish_by_planes(rank, parameters, monitor, &best, err);
     }
     status = status < 0 ? -1 : fill_solution(rank, parameters, &best, solution, err);
     free(best.weights);
