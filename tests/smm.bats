@@ -354,3 +354,12 @@ mixed_units() {
     run -3 svm-smm-train -q -s nuclear --max-iter 2 --strict data.svm model
     within "$(header gap model)" 1e-3 1
 }
+
+@test "smm: a value of 1e30 beside ones holds no path down in mu up for ever" {
+    printf '%s\n' '# matrix 2 3' '-1 1:1e30' '1 1:1 2:.5 6:1' '1 1:0' '-1 1:.25 3:2' '1 2:1 4:1' \
+        '-1 1:.5 3:1 5:2' '1' '-1 2:1.5' '1 3:4' '-1 1:2 6:3' >far.svm
+    for formulation in nuclear svm; do # steps up and down, each lower than the last, by one size
+        timeout 60 svm-smm-train -q -s $formulation far.svm model
+        [ "$(header certified model)" = yes ]
+    done
+}

@@ -7,9 +7,9 @@
 /* A step down should leave this part of the gap that is wanted, not less. */
 static const double ENOUGH = 0.3;
 
-/* A better gap is one that is lower by this part; so is half of the square of a gradient, for the mu
- * there is. */
-static const double BETTER = 1e-4, FLATTER = 0.1;
+/* A better gap is one that is lower by this part; so is half of the square of a gradient, since mu
+ * was last lower than ever. */
+static const double BETTER = 1e-4, FLATTER = 0.5;
 
 /* How the way down has been so far. */
 struct way {
@@ -142,10 +142,11 @@ int huber_path_run(struct huber_path *path, struct error *err) {
             return 0;
         }
         /* where mu also goes up, one that is lower than ever is progress */
-        bool lower = path->steps->move && path->mu < least_mu;
+        bool lower = path->mu < least_mu;
         bool flatter = path->at.residual < best_residual * (1 - FLATTER);
-        stalled = lower || flatter || gap < best_gap * (1 - BETTER) ? 0 : stalled + 1;
-        best_residual = flatter ? path->at.residual : best_residual;
+        bool progress = flatter || gap < best_gap * (1 - BETTER) || (lower && path->steps->move);
+        stalled = progress ? 0 : stalled + 1;
+        best_residual = flatter || lower ? path->at.residual : best_residual;
         best_gap = fmin(best_gap, gap);
         least_mu = fmin(least_mu, path->mu);
         bool smooth = path->kinks && is_smooth(path, pace->near);
@@ -153,7 +154,6 @@ int huber_path_run(struct huber_path *path, struct error *err) {
             path->reason = STOP_ROUNDING;
             return 0;
         }
-        best_residual = smooth ? INFINITY : best_residual;
         if ((smooth ? go_down : correct)(path, &way, err) < 0) {
             return -1;
         }
