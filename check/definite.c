@@ -31,14 +31,16 @@ struct matrix {
     struct threads *threads;
     bool (*factor)(struct matrix *matrix);
     double *shape;            /* (m) */
+    double *scale;            /* (m) powers of 2 that rows and columns are multiplied by */
     double unit, least, most; /* the least is what the arithmetic needs */
     double near;              /* the ratio at which two units are one */
     double largest;           /* diagonal entry of all training rows */
-    double lost;              /* the most that a factorisation may have hidden */
-    struct dd *K, *L;         /* (m, m), the lower halves */
-    long double *rough;       /* (m, m) L */
-    double *x;                /* (workers, width) */
-    double *error; /* (m) bound of what the entries of a row are off by, squared and summed */
+    double lost; /* what a factorisation may have hidden; beside the entries' errors, the most */
+    double off;
+    struct dd *K, *L;   /* (m, m), the lower halves */
+    long double *rough; /* (m, m) L */
+    double *x;          /* (workers, width) */
+    double *error; /* (m) bound of what the scaled entries of a row are off by, squared, summed */
     size_t first;  /* column of the block at hand */
 };
 
@@ -72,10 +74,12 @@ static double largest_unit(const struct points *points) {
     return rows * (points->kernel.type == KERNEL_PRECOMPUTED ? FLT_EPSILON : 2 * DBL_EPSILON);
 }
 
-/* Where it costs nothing the shift is all that rounding excuses. */
+/* Of the scaled matrix. Where it costs nothing the shift is all that rounding excuses. */
 static double shift_of(const struct matrix *matrix, size_t i) {
     const double *cost = matrix->definite->cost;
-    return cost && cost[i] == 0 ? matrix->most * matrix->largest : matrix->unit * matrix->shape[i];
+    double shift =
+        cost && cost[i] == 0 ? matrix->most * matrix->largest : matrix->unit * matrix->shape[i];
+    return shift * matrix->scale[i] * matrix->scale[i];
 }
 
 /* ---- in double-double ---- */
@@ -127,7 +131,7 @@ static bool factor_exactly(struct matrix *matrix) {
         *own = dd_add(*own, (struct dd){shift_of(matrix, i), 0});
         trace += fabs(own->hi);
     }
-    matrix->lost = fmax(matrix->lost, ((double)m + 1) * 0x1p-98 * trace);
+    matrix->lost = ((double)m + 1) * 0x1p-98 * trace;
     return factor_plain(matrix->L, m);
 }
 
@@ -140,8 +144,9 @@ static void fill_exactly(struct matrix *matrix) {
         for (size_t j = 0; j <= i; j++) {
             struct ball value =
                 points_kernel(matrix->points, definite->point[i], matrix->x, definite->point[j]);
-            matrix->K[i * definite->m + j] = value.m;
-            matrix->error[i] += 2 * value.r * value.r;
+            double scale = matrix->scale[i] * matrix->scale[j], off = value.r * scale;
+            matrix->K[i * definite->m + j] = (struct dd){value.m.hi * scale, value.m.lo * scale};
+            matrix->error[i] += 2 * off * off;
         }
     }
 }
@@ -159,8 +164,9 @@ static void fill_row(void *argument, size_t i, size_t worker) {
     matrix->error[i] = 0;
     for (size_t j = 0; j <= i; j++) {
         struct ball value = points_kernel(points, point[i], x, point[j]);
-        row[j] = (long double)value.m.hi + value.m.lo;
-        double off = value.r + (double)LDBL_EPSILON * fabs(value.m.hi);
+        double scale = matrix->scale[i] * matrix->scale[j];
+        double off = scale * (value.r + (double)LDBL_EPSILON * fabs(value.m.hi));
+        row[j] = ((long double)value.m.hi + value.m.lo) * (long double)scale;
         matrix->error[i] += 2 * off * off;
     }
     row[i] += shift_of(matrix, i);
@@ -209,8 +215,7 @@ static bool factor_roughly(struct matrix *matrix) {
     for (size_t i = 0; i < m; i++) {
         trace += (double)fabsl(matrix->rough[i * m + i]);
     }
-    double lost = (M / LANES + 12) * ((double)LDBL_EPSILON / 2) * trace * (1 + M * 0x1p-52);
-    matrix->lost = fmax(matrix->lost, lost);
+    matrix->lost = (M / LANES + 12) * ((double)LDBL_EPSILON / 2) * trace * (1 + M * 0x1p-52);
     for (matrix->first = 0; matrix->first < m; matrix->first += BLOCK) {
         size_t end = matrix->first + BLOCK;
         for (size_t i = matrix->first; i < end && i < m; i++) {
@@ -232,13 +237,20 @@ static bool factor_roughly(struct matrix *matrix) {
 static const double NEAR = 1.01, NOT_FAR = 1.25, NOTHING = 0x1p-60;
 
 static bool works(struct matrix *matrix, double unit) {
+    double error = 0;
     matrix->unit = unit;
-    return matrix->factor(matrix);
+    bool factored = matrix->factor(matrix);
+    for (size_t i = 0; i < matrix->definite->m; i++) {
+        error += matrix->error[i];
+    }
+    matrix->off = fmax(matrix->off, matrix->lost + 2 * sqrt(error));
+    return factored;
 }
 
 /* Units of a shape: `high` works, and `low` does not, or is as low as it goes. */
 struct bracket {
     double low, high;
+    double off; /* the matrix that was factored is so far, at the most, from the true one */
 };
 
 /* By bisection of the logarithm, to a ratio of `near`. */
@@ -247,11 +259,12 @@ static void narrow(struct matrix *matrix, struct bracket *bracket, double near) 
         double middle = sqrt(bracket->low) * sqrt(bracket->high);
         *(works(matrix, middle) ? &bracket->high : &bracket->low) = middle;
     }
+    bracket->off = fmax(bracket->off, matrix->off);
 }
 
 /* False where no unit that is excused works. */
 static bool find_bracket(struct matrix *matrix, struct bracket *bracket) {
-    *bracket = (struct bracket){fmin(matrix->least, matrix->most), matrix->most};
+    *bracket = (struct bracket){fmin(matrix->least, matrix->most), matrix->most, 0};
     if (works(matrix, bracket->low)) {
         bracket->high = bracket->low;
     }
@@ -263,15 +276,21 @@ static bool find_bracket(struct matrix *matrix, struct bracket *bracket) {
 }
 
 /* Shifts of one size, or of a part of each point's own value, but not of next to nothing: that may
- * be 0. */
+ * be 0. Where they are not of one size the matrix is scaled, so that its trace is no measure of what
+ * rounding leaves of small values. */
 static void set_shape(struct matrix *matrix, bool own) {
-    const double small = 0x1p-20;
+    const double small = 0x1p-60;
     const struct definite *definite = matrix->definite;
     for (size_t i = 0; i < definite->m; i++) {
         double value = ball_most(points_own(matrix->points, definite->point[i]));
         double size = own ? fmax(value, small * matrix->largest) : matrix->largest;
         matrix->shape[i] = size / definite->copies[i];
+        matrix->scale[i] = own && size > 0 ? exp2(-round(log2(size) / 2)) : 1;
     }
+    if (matrix->K) {
+        fill_exactly(matrix);
+    }
+    matrix->off = 0;
 }
 
 static double cost_of(const struct matrix *matrix, double unit) {
@@ -283,17 +302,31 @@ static double cost_of(const struct matrix *matrix, double unit) {
     return cost;
 }
 
+/* Whether shifts of each point's own size would cost about as much as those of one size. */
+static bool is_even(const struct matrix *matrix) {
+    const double half = 0.5;
+    const struct definite *definite = matrix->definite;
+    double own = 0, all = 0;
+    for (size_t i = 0; i < definite->m; i++) {
+        double cost = definite->cost[i] / definite->copies[i];
+        own += ball_most(points_own(matrix->points, definite->point[i])) * cost;
+        all += matrix->largest * cost;
+    }
+    return own >= half * all;
+}
+
 /* Finds the shape that costs less, and its unit. */
 static void find_shift(struct matrix *matrix) {
     struct definite *definite = matrix->definite;
-    double costs[2] = {INFINITY, INFINITY}, error = 0;
+    double costs[2] = {INFINITY, INFINITY};
     struct bracket found[2];
     for (int own = 0; own < (definite->cost ? 2 : 1); own++) {
         set_shape(matrix, own == 1);
         if (find_bracket(matrix, &found[own])) {
             definite->found = true;
             costs[own] = fmin(cost_of(matrix, found[own].high), DBL_MAX);
-            if (found[own].high <= fmax(NOTHING, matrix->least)) {
+            if (found[own].high <= fmax(NOTHING, matrix->least) &&
+                (!definite->cost || is_even(matrix))) {
                 break; /* nothing is to be gained */
             }
         }
@@ -304,13 +337,10 @@ static void find_shift(struct matrix *matrix) {
     int best = costs[1] < costs[0];
     set_shape(matrix, best == 1);
     narrow(matrix, &found[best], matrix->near);
+    double off = found[best].off * (1 + (double)definite->m * 0x1p-50);
     for (size_t i = 0; i < definite->m; i++) {
-        error += matrix->error[i];
-    }
-    /* what was factored is not quite the matrix */
-    double off = (matrix->lost + 2 * sqrt(error)) * (1 + (double)definite->m * 0x1p-50);
-    for (size_t i = 0; i < definite->m; i++) {
-        definite->shift[i] = found[best].high * matrix->shape[i] + off;
+        double scale = matrix->scale[i];
+        definite->shift[i] = found[best].high * matrix->shape[i] + off / (scale * scale);
     }
 }
 
@@ -331,7 +361,7 @@ int definite_shift(struct definite *definite, const struct points *points, struc
     matrix.near = exactly ? NEAR : NOT_FAR;
     matrix.least = M * (exactly ? 0x1p-90 : 4 * (double)LDBL_EPSILON);
     matrix.x = memory_array(workers, points->width * sizeof *matrix.x, "rows", err);
-    matrix.shape = memory_array(m, 2 * sizeof *matrix.shape, "rows", err);
+    matrix.shape = memory_array(m, 3 * sizeof *matrix.shape, "rows", err);
     if (exactly) {
         matrix.K = memory_array(2 * m, m * sizeof *matrix.K, "a check of the kernel matrix", err);
     } else {
@@ -341,10 +371,8 @@ int definite_shift(struct definite *definite, const struct points *points, struc
     bool ready = matrix.x && matrix.shape && (matrix.K || matrix.rough);
     if (ready) {
         matrix.error = matrix.shape + m;
+        matrix.scale = matrix.error + m;
         matrix.L = exactly ? matrix.K + m * m : NULL;
-        if (exactly) {
-            fill_exactly(&matrix);
-        }
         matrix.largest = largest_own(points);
         matrix.most = largest_unit(points);
         find_shift(&matrix);

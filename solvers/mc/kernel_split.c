@@ -150,7 +150,7 @@ static int look(struct split *split, struct course *course, double epsilon,
     course->looks++;
     left = looks_left(course, split, epsilon);
     if (!gap_reached(split->primal, split->dual, epsilon) &&
-        mc_split_rounds(split, epsilon, left * work, monitor, err) < 0) {
+        mc_split_rounds(split, epsilon, work, left * work, monitor, err) < 0) {
         return -1;
     }
     if (gap_reached(split->primal, split->dual, epsilon)) {

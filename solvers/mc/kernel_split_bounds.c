@@ -20,7 +20,7 @@ enum { SWEEPS = 3 };
  * the most that those cost that come to nothing, over all iterations. (3,000 rows of letter, rbf
  * .0625, ww at C = 100: 1310 variables are inside at the optimum, 1380 after 60 iterations; six
  * rounds come from a gap of .11 to 2e-4.) */
-static const double MORE = 0.1, ROUND_WORK = 0.1, LEAST_GAIN = 1e-6, MOST_WORK = 2;
+static const double MORE = 0.1, ROUND_WORK = 0.45, LEAST_GAIN = 1e-6, MOST_WORK = 2;
 
 /* ---- bounds ---- */
 
@@ -202,12 +202,15 @@ static int look_at_swept(struct split *split, double epsilon, struct error *err)
     return 0;
 }
 
-int mc_split_rounds(struct split *split, double epsilon, double left, const struct monitor *monitor,
-                    struct error *err) {
+int mc_split_rounds(struct split *split, double epsilon, double look, double left,
+                    const struct monitor *monitor, struct error *err) {
     struct mc_kernel *kernel = split->kernel;
-    double parts = (double)mc_active_parts(&kernel->task->shape);
-    double size = (1 + MORE) * mc_split_inside(split), work = round_work(split, size);
-    if (size > MC_ACTIVE_MOST || work > left || split->rounds_work + work > split->work) {
+    double parts = (double)mc_active_parts(&kernel->task->shape), before = split->inside;
+    split->inside = mc_split_inside(split);
+    double size = (1 + MORE) * split->inside, work = round_work(split, size);
+    double later = round_work(split, size * fmin(1, split->inside / before));
+    bool waits = !(work <= look + later) || work > left; /* before 0: at the first look */
+    if (size > MC_ACTIVE_MOST || waits || split->rounds_work + work > split->work) {
         return 0;
     }
     if ((!kernel->active && mc_active_create(&kernel->active, kernel->task, err) < 0) ||
@@ -221,6 +224,7 @@ int mc_split_rounds(struct split *split, double epsilon, double left, const stru
                              .more = MORE,
                              .monitor = monitor,
                              .gain = INFINITY};
+    double product = (double)split->n * (double)split->n * (double)split->k, spent = 0;
     for (;;) {
         if (look_at_swept(split, epsilon, err) < 0) {
             return -1;
@@ -228,12 +232,14 @@ int mc_split_rounds(struct split *split, double epsilon, double left, const stru
         double distance = split->primal - split->dual;
         if (gap_reached(split->primal, split->dual, epsilon) || monitor_late(monitor) ||
             !(round.gain > LEAST_GAIN * distance) || round.crowded ||
-            split->rounds_work > MOST_WORK * split->work) {
+            split->rounds_work > MOST_WORK * split->work || spent > left) {
             return 0;
         }
         if (mc_active_run(kernel->active, &round, err) < 0) {
             return -1;
         }
-        split->rounds_work += round_work(split, (double)round.size / parts);
+        work = round_work(split, (double)round.size / parts) + product;
+        split->rounds_work += work;
+        spent += work;
     }
 }
