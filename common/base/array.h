@@ -2,6 +2,7 @@
 #ifndef COMMON_BASE_ARRAY_H
 #define COMMON_BASE_ARRAY_H
 
+#include <math.h>
 #include <stddef.h>
 
 /* a'b over n entries, summed in a fixed order. */
@@ -9,6 +10,16 @@ double array_dot(const double *a, const double *b, size_t n);
 
 /* y += factor x over n entries. */
 void array_add(double *y, double factor, const double *x, size_t n);
+
+/* The largest magnitude of n entries; 0 of none. */
+static inline double array_largest(const double *x, size_t n) {
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        double size = fabs(x[i]);
+        largest = size > largest ? size : largest; /* fmax would be a call */
+    }
+    return largest;
+}
 
 /* Exchanges two pointers to arrays. */
 static inline void array_swap(double **a, double **b) {

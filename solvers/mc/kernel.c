@@ -85,7 +85,7 @@ static int run_round(struct mc_kernel *kernel, const struct monitor *monitor, st
                              .q = kernel->q,
                              .F = kernel->F,
                              .alpha = &kernel->alpha,
-                             .more = kernel->approached ? MORE : INFINITY,
+                             .more = kernel->near ? MORE : INFINITY,
                              .monitor = monitor};
     if ((!kernel->active && mc_active_create(&kernel->active, kernel->task, err) < 0) ||
         mc_active_run(kernel->active, &round, err) < 0) {
@@ -165,7 +165,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
                             .last = INFINITY,
                             .end = MC_SET_SOLVED,
                             .most_set = first,
-                            .round = kernel->approached};
+                            .round = kernel->near};
     fit->reason = STOP_REACHED;
     for (;;) {
         if (look(kernel, &course, aim, err) < 0) {

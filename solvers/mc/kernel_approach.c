@@ -94,6 +94,7 @@ static int take_alpha(struct split *split, double epsilon, struct error *err) {
             return -1;
         }
     }
+    kernel->near = true;
     return mc_kernel_refresh(kernel, epsilon, err);
 }
 
@@ -112,7 +113,7 @@ int mc_kernel_approach(struct mc_kernel *kernel, const struct mc_goal *goal,
     if (status == 0) {
         kernel->approached = true;
         status = mc_kernel_solve(kernel, goal, monitor, fit, err);
-        kernel->approached = false;
+        kernel->approached = kernel->near = false;
     }
     fit->iterations += looks;
     return status;

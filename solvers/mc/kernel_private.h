@@ -41,7 +41,8 @@ struct mc_kernel {
     double split_work; /* of what ends a crawling fit: operator splitting, or a problem nearby;
                                  INFINITY: nothing now */
     bool slow;         /* it is better left to that */
-    bool approached;   /* alpha is that of a problem nearby: rounds are next */
+    bool approached;   /* a problem nearby has been tried; */
+    bool near;         /* alpha is that of it: rounds are next */
     size_t most_set;   /* rows of the largest working set */
     float *K; /* (most_set, its stride) room for its matrix: the system gives what is used */
 };

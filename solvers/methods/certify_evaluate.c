@@ -1,6 +1,7 @@
 /* Functions at the rows, with bounds of the error of what is evaluated. */
 #include "solvers/methods/certify_private.h"
 
+#include "common/base/array.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
@@ -13,16 +14,6 @@ enum { LANES = 8 };
 
 int certify_overflow(struct error *err) {
     return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
-}
-
-/* The largest of k sizes. */
-static inline double largest_of(const double *x, size_t k) {
-    double largest = 0;
-    for (size_t c = 0; c < k; c++) {
-        double size = fabs(x[c]);
-        largest = size > largest ? size : largest; /* fmax would be a call */
-    }
-    return largest;
 }
 
 /* The stored values of a row of the data; column: NULL for the first n features. */
@@ -96,7 +87,7 @@ static int look_at_weights(const struct certify *certify, size_t k,
         for (size_t c = 0; c < k; c++) {
             square[c] += w[c] * w[c];
         }
-        out->most[j] = largest_of(w, k);
+        out->most[j] = array_largest(w, k);
     }
     for (size_t c = 0; c < k; c++) {
         double last = certify->constant > 0 && f->bias ? f->bias[c] / certify->constant : 0;
@@ -313,7 +304,7 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
         for (size_t c = 0; add && c < k; c++) {
             s[i * k + c] += f->bias[c];
         }
-        double largest = largest_of(s + i * k, k);
+        double largest = array_largest(s + i * k, k);
         error[i] = of_f->factor * reach;
         error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
         error[i] += 6 * CERTIFY_UNIT * (largest + most_bias);

@@ -293,15 +293,6 @@ static int look(void *context, const struct huber_path *path, struct huber_point
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
-/* The largest magnitude of n numbers. */
-static double largest(const double *x, size_t n) {
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(x[i]));
-    }
-    return most;
-}
-
 static double step_accuracy(const struct huber_path *path) {
     return STEP * path->epsilon * path->primal;
 }
@@ -334,7 +325,8 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         found = linesearch_minimise(&line, 0);
     }
     if (found.theta < POOR) {
-        newton->slack = fmax(FARTHER * newton->slack, NEAR * largest(newton->s, n));
+        double most = cluster_largest(map->cluster, array_largest(newton->s, n));
+        newton->slack = fmax(FARTHER * newton->slack, NEAR * most);
     } else {
         newton->slack = 0;
     }

@@ -2,6 +2,7 @@
  * 500 lines, for all of it is about one struct that nobody else sees. */
 #include "solvers/rank/rank.h"
 
+#include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
@@ -237,10 +238,7 @@ struct loss {
  * the others add nothing to the loss, not even rounding. work (n). */
 static double unmet_weight(struct rank *rank, const double *s, double slack, double *work) {
     size_t n = rank->map.n;
-    double largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(s[i]));
-    }
+    double largest = array_largest(s, n);
     double least = 1 + slack + 8 * DBL_EPSILON * (1 + slack + largest);
     double up = rank->pairs.gain ? rank->loss[RANK_HINGE].sums_rounding : (double)n * DBL_EPSILON;
     return fmin(rank->total, rank_pairs_sums(&rank->pairs, s, least, work, NULL) * (1 + up));
