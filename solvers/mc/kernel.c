@@ -16,7 +16,8 @@ enum {
     MOST_SET = 14000, /* of the largest, whose matrix has 784 MB, unless that is too slow */
     PATIENCE = 8,     /* working sets that were solved without PROGRESS of the gap ... */
     SOLVED = 8,       /* ... and how many left unsolved count as much as one of them; */
-    ROUND = 2         /* of these, a round of the active-set method */
+    IN_VAIN = 10, /* what looked reached so often, and was not when certified, nor ever nearer */
+    ROUND = 2     /* of these, a round of the active-set method */
 };
 
 static const double PROGRESS = 0.05;
@@ -208,7 +209,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
 static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
     double aim = goal->epsilon, best = INFINITY;
-    for (;;) {
+    for (int in_vain = 0;;) {
         int status = iterate(kernel, aim, monitor, fit, err);
         if (status < 0 || mc_kernel_certify(kernel, goal->epsilon, fit, err) < 0) {
             mc_fit_free(fit);
@@ -228,6 +229,10 @@ static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struc
          * those of exact ones may be of another multiple of W than was certified */
         if (!reached && !fit->reason && kernel->primal <= kernel->dual && gap > best / 2) {
             fit->reason = kernel->exact ? STOP_ROUNDING : STOP_PRECISION;
+        }
+        in_vain = gap > best / 2 ? in_vain + 1 : 0;
+        if (!fit->reason && in_vain >= IN_VAIN) { /* scores lose what they have won */
+            fit->reason = kernel->exact ? STOP_STALLED : STOP_PRECISION;
         }
         if (reached || !fit->certificate.certified || (fit->reason && !helped)) {
             fit->reason = reached ? STOP_REACHED : fit->reason;
