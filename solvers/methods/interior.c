@@ -7,12 +7,12 @@
 #include <string.h>
 
 enum {
-    REFINEMENTS = 3,  /* of a solution of the system, at most */
+    REFINEMENTS = 30, /* of a solution of the system, at most */
     MOST_STALLED = 12 /* iterations without progress: rounding has the last word */
 };
 
 static const double TO_BOUND = 0.995; /* part of the way to the bounds that a step goes at most */
-static const double REFINED = 1e-12;  /* size of a correction after which none is needed */
+static const double REFINED = 1e-30;  /* size of a correction after which none is needed */
 /* While A'a is farther than this from J w, relative to the products, these go down by no more than
  * this part: a mu that has run ahead leaves no room for the rest of the way. */
 static const double FAR = 100, FAR_PART = 0.3;
@@ -248,8 +248,8 @@ static void set_fit(const struct interior *in, enum stop_reason stop, struct int
     *fit = (struct interior_fit){.w = in->best_w,
                                  .alpha = in->best_a,
                                  .tied = in->tied ? in->best_tied : NULL,
-                                 .primal = in->best_primal,
-                                 .dual = in->best_dual,
+                                 .primal = in->best_primal + in->problem.constant,
+                                 .dual = in->best_dual + in->problem.constant,
                                  .iterations = in->iterations,
                                  .stop = stop};
 }
@@ -264,11 +264,12 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
     }
     for (;;) {
         double gap = in->best_primal - in->best_dual;
-        if (gap <= epsilon * fmax(in->best_primal, least)) {
+        double constant = in->problem.constant, primal = in->best_primal + constant;
+        if (gap <= epsilon * fmax(primal, least)) {
             break;
         }
         in->iterations++;
-        stop = monitor_check(monitor, in->iterations, in->best_primal, in->best_dual);
+        stop = monitor_check(monitor, in->iterations, primal, in->best_dual + constant);
         stalled = in->distance < PROGRESS * best ? 0 : stalled + 1;
         best = fmin(best, in->distance);
         if (!stop && (stalled > MOST_STALLED || !(in->mu > 0) || !iterate(in))) {

@@ -52,6 +52,7 @@ struct interior_problem {
                                 sums over them; weights are the same on all. NULL: all are here */
     size_t n, dimension;     /* hinges, weights */
     const double *cost;      /* (n) c_j > 0; (n_groups) where hinges have groups */
+    double constant;         /* of both bounds besides: hinges that no weights change */
     const double *margin;    /* (n) m_j; NULL: all 1 */
     const double *counted;   /* (dimension) J's diagonal: 1 or 0 */
     bool squared;

@@ -8,15 +8,18 @@
 
 #include "common/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct stacked;
 
-/* Room for A (rows, n), rows >= n > 0, all 0. The caller ends with stacked_free. */
-int stacked_create(struct stacked **stacked, size_t rows, size_t n, struct error *err);
+/* Room for A (rows, n), rows >= n > 0, all 0. once: columns are sorted by their size before the
+ * first of them is taken, not again by what is left of them: less to the letter, and two to three
+ * times faster from a thousand columns on. The caller ends with stacked_free. */
+int stacked_create(struct stacked **stacked, size_t rows, size_t n, bool once, struct error *err);
 void stacked_free(struct stacked *stacked);
 
-/* A = 0, and a row (n) of it, for the caller to fill, in any order. */
+/* A = 0, and a row (n) of it, for the caller to fill, in any order; the next one follows it. */
 void stacked_clear(struct stacked *stacked);
 double *stacked_row(struct stacked *stacked, size_t i);
 

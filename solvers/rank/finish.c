@@ -2,9 +2,12 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
-#include "solvers/methods/cholesky.h"
+#include "common/base/sizes.h"
+#include "common/kernel/distinct.h"
 #include "solvers/methods/interior.h"
 #include "solvers/methods/row_features.h"
+#include "solvers/methods/stacked.h"
+#include "solvers/rank/graph.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -12,23 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
-
 struct rank_finish {
     const struct score_map *map;
     const struct rank_pairs *pairs;
     size_t n;                 /* scores */
-    size_t n_hinges;          /* preferences */
-    uint32_t *better, *worse; /* (n_hinges) scores; worse NULL: a score is a margin */
-    double *weight, *cost;    /* (n_hinges); cost: C weight */
+    size_t n_pairs, n_hinges; /* preferences; those whose margin is not 0 always, the first */
+    uint32_t *better, *worse; /* (n_pairs) scores; worse NULL: a score is a margin */
+    uint32_t *same;           /* (n) the first score of the group whose row is equal */
+    double *weight, *cost;    /* (n_pairs); cost: C weight */
     struct row_features features;
-    double *s, *b;      /* (n) scores, coefficients */
-    double *L, *LF, *H; /* (n, n), (n, m), (m, m) */
-    double *counted;    /* (m) ones */
+    double *s, *b;           /* (n) scores, coefficients */
+    long double *sum;        /* (n) work */
+    double *W;               /* (n, n) weights of pairs of scores, then their factor */
+    struct stacked *stacked; /* the system's rows */
+    double *counted;         /* (m) ones */
     struct interior *interior;
     bool squared, tied;
     double C;
-    const double *alpha; /* (n_hinges) of the last run */
+    double *alpha; /* (n_pairs) of the last run */
 };
 
 /* ---- preferences ---- */
@@ -38,12 +42,16 @@ static bool is_preference(const struct rank_pairs *pairs, size_t high, size_t lo
     return apart >= pairs->low && apart <= pairs->high;
 }
 
+/* Pairs of equal rows, whose margin is 0 whatever the weights, come last. */
 static void add_pair(struct rank_finish *finish, size_t group, size_t high, size_t low) {
-    size_t j = finish->n_hinges++;
-    finish->better[j] = finish->pairs->row[high];
-    finish->worse[j] = finish->pairs->row[low];
-    finish->weight[j] = finish->pairs->weight[group] *
-                        rank_pairs_listed(finish->pairs, finish->pairs->start[group], high, low);
+    const struct rank_pairs *pairs = finish->pairs;
+    uint32_t better = pairs->row[high], worse = pairs->row[low];
+    bool equal = finish->same[better] == finish->same[worse];
+    size_t j = equal ? --finish->n_pairs : finish->n_hinges++;
+    finish->better[j] = better;
+    finish->worse[j] = worse;
+    finish->weight[j] =
+        pairs->weight[group] * rank_pairs_listed(pairs, pairs->start[group], high, low);
 }
 
 static void list_group(struct rank_finish *finish, size_t group) {
@@ -64,23 +72,64 @@ static void list_group(struct rank_finish *finish, size_t group) {
     }
 }
 
-static int list_hinges(struct rank_finish *finish, const double *weight, struct error *err) {
-    size_t most = weight ? finish->n : (size_t)finish->pairs->n_pairs;
-    finish->weight = memory_array(most, 2 * sizeof *finish->weight, "pairs", err);
-    finish->better = memory_array(most, 2 * sizeof *finish->better, "pairs", err);
-    if (!finish->weight || !finish->better) {
+/* same (n) = the first score of the group whose row is equal. */
+static int find_same(const struct problem *problem, const struct rank_pairs *pairs, uint32_t *same,
+                     struct error *err) {
+    size_t all = problem->data->n_rows;
+    struct distinct distinct = {0};
+    uint32_t *first = memory_array(all, sizeof *first, "pairs", err);
+    size_t *group = memory_array(all, sizeof *group, "pairs", err); /* that `first` is of */
+    int status = first && group ? distinct_find(&distinct, problem->data, err) : -1;
+    for (size_t i = 0; status == 0 && i < all; i++) {
+        group[i] = pairs->n_groups;
+    }
+    for (size_t g = 0; status == 0 && g < pairs->n_groups; g++) {
+        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+            uint32_t i = pairs->row[k];
+            size_t place = distinct.place[problem->rows ? problem->rows[i] : i];
+            first[place] = group[place] == g ? first[place] : i;
+            group[place] = g;
+            same[i] = first[place];
+        }
+    }
+    distinct_free(&distinct);
+    free(first);
+    free(group);
+    return status;
+}
+
+/* Lists the pairs, or the scores that are margins, of these weights. */
+static int list_pairs(struct rank_finish *finish, const struct problem *problem,
+                      const double *weight, struct error *err) {
+    size_t n = weight ? finish->n : (size_t)finish->pairs->n_pairs;
+    finish->weight = memory_array(n, 3 * sizeof *finish->weight, "pairs", err);
+    finish->better = memory_array(n, 2 * sizeof *finish->better, "pairs", err);
+    finish->same = memory_array(finish->n, sizeof *finish->same, "pairs", err);
+    if (!finish->weight || !finish->better || !finish->same) {
         return -1;
     }
-    finish->cost = finish->weight + most;
-    finish->worse = weight ? NULL : finish->better + most;
-    for (size_t j = 0; weight && j < most; j++) {
-        finish->better[j] = (uint32_t)j;
-        finish->weight[j] = weight[j];
-        finish->n_hinges++;
+    for (size_t i = 0; i < finish->n; i++) {
+        finish->same[i] = (uint32_t)i;
     }
-    for (size_t group = 0; !weight && group < finish->pairs->n_groups; group++) {
+    finish->cost = finish->weight + n;
+    finish->alpha = finish->cost + n;
+    finish->worse = weight ? NULL : finish->better + n;
+    finish->n_pairs = n;
+    if (weight) {
+        for (size_t j = 0; j < n; j++) {
+            finish->better[j] = (uint32_t)j;
+            finish->weight[j] = weight[j];
+        }
+        finish->n_hinges = n;
+        return 0;
+    }
+    if (find_same(problem, finish->pairs, finish->same, err) < 0) {
+        return -1;
+    }
+    for (size_t group = 0; group < finish->pairs->n_groups; group++) {
         list_group(finish, group);
     }
+    finish->n_pairs = n;
     return 0;
 }
 
@@ -91,61 +140,68 @@ static void scores(void *context, const double *w, double *v) {
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)finish->n, (int)finish->features.m, 1,
                 finish->features.F, (int)finish->features.m, w, 1, 0, finish->s, 1);
     for (size_t j = 0; j < finish->n_hinges; j++) {
-        v[j] = finish->s[finish->better[j]] - (finish->worse ? finish->s[finish->worse[j]] : 0);
+        v[j] = finish->s[finish->same[finish->better[j]]] -
+               (finish->worse ? finish->s[finish->same[finish->worse[j]]] : 0);
     }
 }
 
-static void set_coefficients(const struct rank_finish *finish, const double *a, double *b) {
-    memset(b, 0, finish->n * sizeof *b);
+/* In long double: many pairs of cost C each may leave little of it. */
+static void set_coefficients(const struct rank_finish *finish, const double *a) {
+    long double *sum = finish->sum;
+    for (size_t i = 0; i < finish->n; i++) {
+        sum[i] = 0;
+    }
     for (size_t j = 0; j < finish->n_hinges; j++) {
-        b[finish->better[j]] += a[j];
+        sum[finish->same[finish->better[j]]] += (long double)a[j];
         if (finish->worse) {
-            b[finish->worse[j]] -= a[j];
+            sum[finish->same[finish->worse[j]]] -= (long double)a[j];
         }
+    }
+    for (size_t i = 0; i < finish->n; i++) {
+        finish->b[i] = (double)sum[i];
     }
 }
 
 static void adjoint(void *context, const double *a, double *g) {
     const struct rank_finish *finish = context;
-    set_coefficients(finish, a, finish->b);
+    set_coefficients(finish, a);
     cblas_dgemv(CblasRowMajor, CblasTrans, (int)finish->n, (int)finish->features.m, 1,
                 finish->features.F, (int)finish->features.m, finish->b, 1, 0, g, 1);
 }
 
-/* I + F'L F; where rounding leaves it indefinite a ridge, relative to its diagonal, makes up for
- * it. */
+/* Rows whose squares are I + F'L F: sqrt(theta) F where scores are margins, else B F with L = B'B;
+ * and those of I. */
 static int factor(void *context, const double *theta) {
     const struct rank_finish *finish = context;
     size_t n = finish->n, m = finish->features.m;
-    memset(finish->L, 0, n * n * sizeof *finish->L);
-    for (size_t j = 0; j < finish->n_hinges; j++) {
-        size_t i = finish->better[j], k = finish->worse ? finish->worse[j] : i;
-        finish->L[i * n + i] += theta[j];
-        if (k != i) {
-            finish->L[k * n + k] += theta[j];
-            finish->L[i * n + k] -= theta[j];
-            finish->L[k * n + i] -= theta[j];
+    double *rows = stacked_row(finish->stacked, 0);
+    stacked_clear(finish->stacked);
+    memcpy(rows, finish->features.F, n * m * sizeof *rows);
+    for (size_t f = 0; f < m; f++) {
+        stacked_row(finish->stacked, n + f)[f] = 1;
+    }
+    if (finish->worse) {
+        memset(finish->W, 0, n * n * sizeof *finish->W);
+        for (size_t j = 0; j < finish->n_hinges; j++) {
+            size_t one = finish->same[finish->better[j]], other = finish->same[finish->worse[j]];
+            finish->W[smaller(one, other) * n + larger(one, other)] += theta[j];
+        }
+        rank_graph_factor(finish->W, n);
+        rank_graph_multiply(finish->W, n, rows, m);
+    } else {
+        for (size_t j = 0; j < finish->n_hinges; j++) {
+            double root = sqrt(theta[j]);
+            for (size_t f = 0; f < m; f++) {
+                rows[finish->better[j] * m + f] *= root;
+            }
         }
     }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)m, (int)n, 1, finish->L,
-                (int)n, finish->features.F, (int)m, 0, finish->LF, (int)m);
-    for (double ridge = 0; ridge <= RIDGE_MOST;
-         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)m, (int)n, 1,
-                    finish->features.F, (int)m, finish->LF, (int)m, 0, finish->H, (int)m);
-        for (size_t f = 0; f < m; f++) {
-            finish->H[f * m + f] = (finish->H[f * m + f] + 1) * (1 + ridge);
-        }
-        if (cholesky_factor(finish->H, m) == 0) {
-            return 0;
-        }
-    }
-    return -1;
+    return stacked_factor(finish->stacked);
 }
 
 static void solve(void *context, double *x) {
     const struct rank_finish *finish = context;
-    cholesky_solve(finish->H, finish->features.m, x);
+    stacked_solve(finish->stacked, x);
 }
 
 /* ---- creation ---- */
@@ -157,15 +213,16 @@ bool rank_finish_fits(const struct score_map *map, const struct rank_pairs *pair
 
 static int allocate(struct rank_finish *finish, struct error *err) {
     size_t n = finish->n, m = finish->features.m;
-    finish->LF = memory_array(n, m * sizeof(double), "a system", err);
+    size_t side = finish->worse ? n : 0;
     finish->s = memory_array(n, 2 * sizeof(double), "scores", err);
-    finish->L = memory_array(n, n * sizeof(double), "a system", err);
-    finish->H = memory_array(m + 1, m * sizeof(double), "a system", err);
-    if (!finish->LF || !finish->s || !finish->L || !finish->H) {
+    finish->sum = memory_array(n, sizeof *finish->sum, "scores", err);
+    finish->W = memory_array(side, n * sizeof(double), "a system", err);
+    finish->counted = memory_array(m, sizeof(double), "a system", err);
+    if (!finish->s || !finish->sum || !finish->W || !finish->counted ||
+        stacked_create(&finish->stacked, n + m, m, true, err) < 0) {
         return -1;
     }
     finish->b = finish->s + n;
-    finish->counted = finish->H + m * m;
     for (size_t f = 0; f < m; f++) {
         finish->counted[f] = 1;
     }
@@ -189,7 +246,11 @@ int rank_finish_create(struct rank_finish **finish, const struct problem *proble
                                                 weight ? NULL : &groups, reach, &possible, err)
                           : 0;
     if (status == 0 && possible) {
-        status = list_hinges(made, weight, err) < 0 || allocate(made, err) < 0 ? -1 : 0;
+        status = list_pairs(made, problem, weight, err);
+        possible = made->n_hinges > 0;
+    }
+    if (status == 0 && possible) {
+        status = allocate(made, err);
     }
     if (status < 0 || !possible) {
         rank_finish_free(made);
@@ -205,24 +266,30 @@ void rank_finish_free(struct rank_finish *finish) {
     }
     interior_close(finish->interior);
     free(finish->better);
+    free(finish->same);
     free(finish->weight);
     row_features_free(&finish->features);
-    free(finish->LF);
+    stacked_free(finish->stacked);
     free(finish->s);
-    free(finish->L);
-    free(finish->H);
+    free(finish->sum);
+    free(finish->W);
+    free(finish->counted);
     free(finish);
 }
 
 /* ---- solving ---- */
 
 int rank_finish_start(struct rank_finish *finish, bool squared, double cost, struct error *err) {
-    for (size_t j = 0; j < finish->n_hinges; j++) {
+    double constant = 0;
+    for (size_t j = 0; j < finish->n_pairs; j++) {
         finish->cost[j] = cost * finish->weight[j];
+        finish->alpha[j] = (squared ? 2 : 1) * finish->cost[j];
+        constant += j < finish->n_hinges ? 0 : finish->cost[j];
     }
     const struct interior_problem problem = {.n = finish->n_hinges,
                                              .dimension = finish->features.m,
                                              .cost = finish->cost,
+                                             .constant = constant,
                                              .counted = finish->counted,
                                              .squared = squared,
                                              .context = finish,
@@ -258,9 +325,9 @@ static int take_weights(const struct rank_finish *finish, const double *alpha, d
         return -1;
     }
     for (size_t j = 0; j < finish->n_hinges; j++) {
-        add_to(&sums[finish->better[j]], alpha[j], 1);
+        add_to(&sums[finish->same[finish->better[j]]], alpha[j], 1);
         if (finish->worse) {
-            add_to(&sums[finish->worse[j]], alpha[j], -1);
+            add_to(&sums[finish->same[finish->worse[j]]], alpha[j], -1);
         }
     }
     for (size_t i = 0; i < n; i++) {
@@ -276,11 +343,11 @@ static int take_weights(const struct rank_finish *finish, const double *alpha, d
     return finish->map->adjoint(finish->map, finish->b, weights, err);
 }
 
-static int take_dual(const struct rank_finish *finish, const double *alpha, struct fit *fit,
-                     struct error *err) {
+static int take_dual(const struct rank_finish *finish, struct fit *fit, struct error *err) {
     long double linear = 0, size = 0;
-    double ratio = 0, terms = (double)finish->n_hinges + 4;
-    for (size_t j = 0; j < finish->n_hinges; j++) {
+    const double *alpha = finish->alpha;
+    double ratio = 0, terms = (double)finish->n_pairs + 4;
+    for (size_t j = 0; j < finish->n_pairs; j++) {
         long double a = alpha[j];
         linear += finish->squared ? a - a * a / (4 * (long double)finish->cost[j]) : a;
         size += finish->squared ? a + a * a / (4 * (long double)finish->cost[j]) : a;
@@ -318,14 +385,14 @@ int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, doubl
         finish->tied = tied;
     }
     interior_run(finish->interior, epsilon, least, monitor, &found);
-    finish->alpha = found.alpha;
+    memcpy(finish->alpha, found.alpha, finish->n_hinges * sizeof *found.alpha);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
     bool known = !finish->map->primal;
     fit->dual_error =
         known ? memory_array(finish->n, sizeof *fit->dual_error, "a certificate", err) : NULL;
     if (!fit->weights || !fit->dual_weights || (known && !fit->dual_error) ||
-        take_dual(finish, found.alpha, fit, err) < 0 || take_primal(finish, &found, fit, err) < 0) {
+        take_dual(finish, fit, err) < 0 || take_primal(finish, &found, fit, err) < 0) {
         fit_free(fit);
         return -1;
     }
@@ -339,7 +406,7 @@ int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, doubl
 
 int rank_finish_points(const struct rank_finish *finish, struct rank_points *points,
                        struct error *err) {
-    for (size_t j = 0; j < finish->n_hinges; j++) {
+    for (size_t j = 0; j < finish->n_pairs; j++) {
         if (finish->alpha[j] > 0 &&
             rank_points_add_pair(points, finish->better[j], finish->worse[j], finish->alpha[j],
                                  err) < 0) {

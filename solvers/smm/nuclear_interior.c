@@ -312,7 +312,7 @@ static void form_XK(struct nuclear_interior *in, const double *theta) {
 static bool factor_stacked(struct nuclear_interior *in) {
     struct error err;
     size_t cells = in->cells, m = cells + 1, rows = in->n + 2 * cells;
-    if (!in->stacked && stacked_create(&in->stacked, rows, m, &err) < 0) {
+    if (!in->stacked && stacked_create(&in->stacked, rows, m, false, &err) < 0) {
         return false;
     }
     stacked_clear(in->stacked);
