@@ -1,5 +1,6 @@
 #include "common/kernel/columns.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/kernel/private.h"
@@ -119,6 +120,8 @@ struct work {
     size_t stride;
     const float *b; /* (m, k) product */
     size_t k;
+    const uint32_t *at, *at_data; /* (n_at) product: rows, those of the gram; at NULL: all */
+    size_t n_at;
     double *out;           /* (n, k) product */
     struct helper *helper; /* (workers) */
     atomic_bool failed;
@@ -353,11 +356,26 @@ int columns_square(struct columns *columns, const uint32_t *rows, size_t m, floa
 
 /* ---- the product ---- */
 
+/* values (to - from) = a column that is kept, at the rows of a task. */
+static void gather(const struct work *work, const float *column, size_t from, size_t to,
+                   float *values) {
+    if (!work->at) {
+        memcpy(values, column + from, (to - from) * sizeof *values);
+        return;
+    }
+    for (size_t i = from; i < to; i++) {
+        values[i - from] = column[work->at[i]];
+    }
+}
+
 static void multiply_task(void *argument, size_t task, size_t worker) {
     struct work *work = argument;
     const struct columns *columns = work->columns;
     struct helper *helper = &work->helper[worker];
-    size_t k = work->k, from = task * TILE_ROWS, to = smaller(from + TILE_ROWS, columns->n);
+    size_t k = work->k, from = task * TILE_ROWS, to = smaller(from + TILE_ROWS, work->n_at);
+    struct kernel_side some = {gram_rows(columns->problem->gram), work->at_data + from, 0,
+                               to - from};
+    struct kernel_side z = work->at ? some : side(columns, from, to);
     for (size_t first = 0; first < work->m; first += TILE_COLUMNS) {
         size_t m = smaller(work->m - first, TILE_COLUMNS), n_missing = 0;
         uint32_t missing[TILE_COLUMNS];
@@ -366,40 +384,42 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
             uint32_t row = work->rows[first + a], slot = columns->slot_of[row];
             float *values = helper->tile + a * TILE_ROWS;
             if (slot != NONE) {
-                memcpy(values, slot_values(columns, slot) + from, (to - from) * sizeof *values);
+                gather(work, slot_values(columns, slot), from, to, values);
             } else {
                 missing[n_missing] = row;
                 out[n_missing++] = values;
             }
         }
-        if (atomic_load(&work->failed) ||
-            compute(work, missing, n_missing, side(columns, from, to), out, helper) < 0) {
+        if (atomic_load(&work->failed) || compute(work, missing, n_missing, z, out, helper) < 0) {
             return;
         }
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(to - from), (int)k, (int)m, 1,
                     helper->tile, TILE_ROWS, work->b + first * k, (int)k, 0, helper->sums, (int)k);
-        for (size_t j = 0; j < (to - from) * k; j++) {
-            work->out[from * k + j] += (double)helper->sums[j];
+        for (size_t i = from; i < to; i++) {
+            double *row = work->out + (work->at ? work->at[i] : i) * k;
+            for (size_t c = 0; c < k; c++) {
+                row[c] += (double)helper->sums[(i - from) * k + c];
+            }
         }
     }
 }
 
-static int multiply_whole(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
-                          size_t k, double *out, struct error *err) {
-    const struct problem *problem = columns->problem;
-    size_t n = columns->n;
+static int multiply_whole(struct work *work, const double *b, struct error *err) {
+    const struct problem *problem = work->columns->problem;
+    size_t n = work->columns->n, k = work->k;
     double *all = memory_zeros(n, k * sizeof *all, "products", err);
     double *product = memory_array(n, k * sizeof *product, "products", err);
     int status = all && product ? 0 : -1;
-    for (size_t a = 0; status == 0 && a < m; a++) {
-        memcpy(all + rows[a] * k, b + a * k, k * sizeof *b);
+    for (size_t a = 0; status == 0 && a < work->m; a++) {
+        memcpy(all + work->rows[a] * k, b + a * k, k * sizeof *b);
     }
     if (status == 0) {
         status =
             gram_products(problem->gram, problem->rows, n, all, k, product, problem->threads, err);
     }
-    for (size_t j = 0; status == 0 && j < n * k; j++) {
-        out[j] += product[j];
+    for (size_t i = 0; status == 0 && i < work->n_at; i++) {
+        size_t row = work->at ? work->at[i] : i;
+        array_add(work->out + row * k, 1, product + row * k, k);
     }
     free(all);
     free(product);
@@ -407,20 +427,26 @@ static int multiply_whole(struct columns *columns, const uint32_t *rows, size_t 
 }
 
 int columns_multiply(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
-                     size_t k, double *out, struct error *err) {
+                     size_t k, const uint32_t *at, size_t n_at, double *out, struct error *err) {
+    struct work work = {.columns = columns, .rows = rows, .m = m, .k = k, .at = at, .out = out};
+    work.n_at = at ? n_at : columns->n;
     if (gram_is_whole(columns->problem->gram)) {
-        return multiply_whole(columns, rows, m, b, k, out, err);
+        return multiply_whole(&work, b, err);
     }
+    size_t n_some = at ? n_at : 0;
     float *narrow = memory_array(m, k * sizeof *narrow, "products", err);
-    if (!narrow || fetch(columns, rows, m, err) < 0) {
-        free(narrow);
-        return -1;
+    uint32_t *at_data = memory_array(n_some, sizeof *at_data, "products", err);
+    int status = narrow && at_data ? fetch(columns, rows, m, err) : -1;
+    for (size_t i = 0; status == 0 && i < n_some; i++) {
+        at_data[i] = columns->data_row[at[i]];
     }
-    for (size_t j = 0; j < m * k; j++) {
+    for (size_t j = 0; status == 0 && j < m * k; j++) {
         narrow[j] = (float)b[j];
     }
-    struct work work = {.columns = columns, .rows = rows, .m = m, .b = narrow, .k = k, .out = out};
-    int status = run(&work, columns->n, TILE_ROWS, multiply_task, err);
+    work.b = narrow;
+    work.at_data = at_data;
+    status = status < 0 ? -1 : run(&work, work.n_at, TILE_ROWS, multiply_task, err);
+    free(at_data);
     free(narrow);
     return status;
 }

@@ -30,11 +30,11 @@ void columns_limit(struct columns *columns, size_t cache_bytes);
 int columns_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,
                    size_t stride, struct error *err);
 
-/* out (n, k) row-major += the columns rows[0..m), all different, times b (m, k). b is rounded to
- * float, unless the gram has the whole matrix in double; sums are in float over some hundred
- * entries, beyond in double. */
+/* out (n, k) row-major += the columns rows[0..m), all different, times b (m, k); at rows
+ * at[0..n_at), which ascend, alone, if `at` is not NULL. b is rounded to float, unless the gram has
+ * the whole matrix in double; sums are in float over some hundred entries, beyond in double. */
 int columns_multiply(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
-                     size_t k, double *out, struct error *err);
+                     size_t k, const uint32_t *at, size_t n_at, double *out, struct error *err);
 
 /* The most that columns_multiply may be off by, over the sum of |b| |k| of each output, beside what
  * kernel values in float are. */

@@ -300,22 +300,23 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
     kernel->q = memory_array(n, sizeof(double), "norms", err);
     kernel->F = memory_zeros(n, k * sizeof(double), "scores", err);
     kernel->B = memory_zeros(n, k * sizeof(double), "coefficients", err);
+    kernel->ahead = memory_zeros(n, sizeof *kernel->ahead, "scores", err);
     kernel->gain = memory_array(n, sizeof *kernel->gain, "gains", err);
     kernel->set = memory_array(n, sizeof *kernel->set, "a working set", err);
-    if (!kernel->cap || !kernel->q || !kernel->F || !kernel->B || !kernel->gain || !kernel->set ||
-        mc_kernel_steps_create(kernel, err) < 0 || mc_alpha_create(&kernel->alpha, n, k, err) < 0) {
+    if (!kernel->cap || !kernel->q || !kernel->F || !kernel->B || !kernel->ahead || !kernel->gain ||
+        !kernel->set || mc_kernel_steps_create(kernel, err) < 0 ||
+        mc_alpha_create(&kernel->alpha, n, k, err) < 0) {
         return -1;
     }
     return kernel->exact ? mc_alpha_create(&kernel->before, n, k, err) : 0;
 }
 
-/* Memory for columns. By BLAS an entry costs as many multiplications as there are features, and as
- * there are classes wherever it is used: if that is more, columns are not worth memory. */
-static size_t bytes_of_columns(const struct mc_task *task) {
+/* By BLAS an entry costs as many multiplications as there are features, and as there are classes
+ * wherever it is used: if that is more, columns are not worth memory. */
+static bool is_cheap(const struct mc_task *task) {
     const struct problem *problem = task->problem;
-    bool cheap =
-        kernel_rows_by_blas(gram_rows(problem->gram)) && problem->data->n_features <= task->shape.k;
-    return cheap ? 0 : problem->cache_bytes;
+    return kernel_rows_by_blas(gram_rows(problem->gram)) &&
+           problem->data->n_features <= task->shape.k;
 }
 
 int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, struct error *err) {
@@ -327,8 +328,9 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
     made->n = task->n;
     made->k = task->shape.k;
     made->exact = gram_is_wide(task->problem->gram) && gram_is_whole(task->problem->gram);
-    if (allocate(made, err) < 0 ||
-        columns_create(&made->columns, task->problem, bytes_of_columns(task), err) < 0 ||
+    made->cheap = is_cheap(task);
+    size_t bytes = made->cheap ? 0 : task->problem->cache_bytes;
+    if (allocate(made, err) < 0 || columns_create(&made->columns, task->problem, bytes, err) < 0 ||
         score_map_create(&made->map, task->problem, err) < 0 ||
         made->map.diagonal(&made->map, made->q, err) < 0 ||
         certify_definite(task->certify, &made->definite, err) < 0 ||
@@ -357,6 +359,7 @@ void mc_kernel_free(struct mc_kernel *kernel) {
     free(kernel->q);
     free(kernel->F);
     free(kernel->B);
+    free(kernel->ahead);
     free(kernel->moved);
     free(kernel->relative);
     free(kernel->gain);

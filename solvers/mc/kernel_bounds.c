@@ -139,28 +139,29 @@ void mc_kernel_rescaled(struct mc_kernel *kernel, double ratio) {
 
 /* ---- scores that go along ---- */
 
-/* F += the columns set[0..m) times the first k of `width` numbers in each row of change. The last,
- * the largest size of the others, goes to `moved`. */
+/* F += the columns set[0..m) times the first k of `width` numbers in each row of change, at rows
+ * at[0..n). The last, the largest size of the others, goes to `moved`. */
 static int add_columns(struct mc_kernel *kernel, size_t m, const double *change, size_t width,
-                       struct error *err) {
-    size_t n = kernel->n, k = kernel->k;
+                       const uint32_t *at, size_t n, struct error *err) {
+    size_t k = kernel->k, all = kernel->n;
     if (width == k) {
-        return columns_multiply(kernel->columns, kernel->set, m, change, k, kernel->F, err);
+        return columns_multiply(kernel->columns, kernel->set, m, change, k, at, n, kernel->F, err);
     }
-    double *both = memory_array(n, width * sizeof *both, "scores", err), size = 0;
-    for (size_t i = 0; both && i < n; i++) {
+    double *both = memory_array(all, width * sizeof *both, "scores", err), size = 0;
+    for (size_t i = 0; both && i < all; i++) {
         memcpy(both + i * width, kernel->F + i * k, k * sizeof *both);
         both[i * width + k] = 0;
     }
     int status =
-        both ? columns_multiply(kernel->columns, kernel->set, m, change, width, both, err) : -1;
+        both ? columns_multiply(kernel->columns, kernel->set, m, change, width, at, n, both, err)
+             : -1;
     for (size_t a = 0; a < m; a++) {
         size += change[a * width + k];
     }
     double square = kernel->task->bias * kernel->task->bias;
     double least =
         least_moved(kernel, (1 + square) * size); /* and more than values that are 0 in float */
-    for (size_t i = 0; status == 0 && i < n; i++) {
+    for (size_t i = 0; status == 0 && i < all; i++) {
         memcpy(kernel->F + i * k, both + i * width, k * sizeof *both);
         kernel->moved[i] += 1.02 * both[i * width + k] + least;
     }
@@ -168,38 +169,66 @@ static int add_columns(struct mc_kernel *kernel, size_t m, const double *change,
     return status;
 }
 
-/* Brings B, and F = K B, up to what alpha is now. */
-static int bring_up(struct mc_kernel *kernel, struct error *err) {
-    size_t k = kernel->k, width = k + (kernel->moved != NULL), m = 0;
-    double square = kernel->task->bias * kernel->task->bias;
+/* Brings B up to what alpha is now. set: the *m rows where it was not; *change (*m, width), the
+ * caller's to free: by how much, with the largest size of a row's behind it where width has room. */
+static int bring_up_coefficients(struct mc_kernel *kernel, size_t width, double **change, size_t *m,
+                                 struct error *err) {
+    size_t k = kernel->k;
+    *m = 0;
     for (size_t i = 0; i < kernel->n; i++) {
         take_coefficients(kernel, i, kernel->u);
         if (memcmp(kernel->u, kernel->B + i * k, k * sizeof *kernel->u) != 0) {
-            kernel->set[m++] = (uint32_t)i;
+            kernel->set[(*m)++] = (uint32_t)i;
         }
     }
-    double *change = memory_zeros(m, width * sizeof *change, "coefficients", err);
-    if (!change) {
-        return -1;
-    }
-    memset(kernel->s, 0, k * sizeof *kernel->s);
-    for (size_t a = 0; a < m; a++) {
-        double *b = kernel->B + kernel->set[a] * k, *row = change + a * width;
+    *change = memory_zeros(*m, width * sizeof **change, "coefficients", err);
+    for (size_t a = 0; *change && a < *m; a++) {
+        double *b = kernel->B + kernel->set[a] * k, *row = *change + a * width;
         take_coefficients(kernel, kernel->set[a], kernel->u);
         for (size_t c = 0; c < k; c++) {
             row[c] = kernel->u[c] - b[c];
-            kernel->s[c] += square * row[c];
             if (width > k) {
                 row[k] = fmax(row[k], fabs(row[c]));
             }
         }
         memcpy(b, kernel->u, k * sizeof *b);
     }
-    for (size_t j = 0; square > 0 && j < kernel->n * k; j++) {
-        kernel->F[j] += kernel->s[j % k];
+    return *change ? 0 : -1;
+}
+
+/* The rows that are not ahead: none is then. The caller frees them. */
+static uint32_t *list_behind(struct mc_kernel *kernel, size_t *n, struct error *err) {
+    uint32_t *behind = memory_array(kernel->n, sizeof *behind, "rows", err);
+    *n = 0;
+    for (size_t i = 0; behind && i < kernel->n; i++) {
+        if (!kernel->ahead[i]) {
+            behind[(*n)++] = (uint32_t)i;
+        }
+        kernel->ahead[i] = false;
     }
-    int status = m == 0 ? 0 : add_columns(kernel, m, change, width, err);
+    return behind;
+}
+
+/* Brings B, and F = K B, up to what alpha is now. */
+static int bring_up(struct mc_kernel *kernel, struct error *err) {
+    size_t k = kernel->k, width = k + (kernel->moved != NULL), m, n;
+    double square = kernel->task->bias * kernel->task->bias, *change = NULL;
+    uint32_t *behind = list_behind(kernel, &n, err);
+    int status = behind ? bring_up_coefficients(kernel, width, &change, &m, err) : -1;
+    if (status == 0 && square > 0) {
+        memset(kernel->s, 0, k * sizeof *kernel->s);
+        for (size_t a = 0; a < m; a++) {
+            array_add(kernel->s, square, change + a * width, k);
+        }
+        for (size_t i = 0; i < n; i++) {
+            array_add(kernel->F + behind[i] * k, 1, kernel->s, k);
+        }
+    }
+    if (status == 0 && m > 0) {
+        status = add_columns(kernel, m, change, width, n < kernel->n ? behind : NULL, n, err);
+    }
     free(change);
+    free(behind);
     return status;
 }
 

@@ -20,12 +20,14 @@ struct mc_kernel {
     struct score_map map;
     bool exact;    /* F is in double all the time: what a set in float has spoilt can be seen */
     bool definite; /* the kernel matrix: only then the dual's maximum is that of its bound */
+    bool cheap;    /* columns are computed anew whenever they are multiplied */
     struct columns *columns;
     size_t n, k;
     double *q;                /* (n) K_ii + bias^2 */
     double *cap;              /* (k) */
     double *F, *B;            /* (n, k) scores and coefficients */
     double *relative, *moved; /* (n) F is within relative_i moved_i of K B; NULL: not known */
+    bool *ahead;              /* (n) F has what alpha is now, while B is that of before */
     double epsilon;           /* the gap that is wanted */
     double cost;              /* alpha is for; 0 before the first solve */
     double norm;              /* |W(alpha)|^2 */
@@ -80,7 +82,9 @@ enum mc_kernel_end {
 
 /* Sweeps over the m rows of the set. `wanted` is the distance of the bounds that is wanted in the
  * end. It is left when rounds of the active-set method, or operator splitting, would cost less than
- * the sweeps that it still needs. */
+ * the sweeps that it still needs. Where columns are not kept, and the gap that is wanted leaves
+ * room for their rounding, F takes the sums of the set at its rows, which are then `ahead`; by how
+ * much they are off is not known, so that certificates compute them anew. */
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 

@@ -28,6 +28,8 @@ enum { CHUNK = 4 * LINE / sizeof(float) /* and of so many of a class in register
 static const double INNER = 0.05, ENOUGH = 0.5;
 /* Less of that is not worth a better multiple of W. */
 static const double LEAST_GAIN = 0.1;
+/* Of a gap that is wanted: in float the sums of a set are off by some 1e-6 of their sizes. */
+static const double COARSE = 1e-4;
 /* Of a step, and for each of its classes, beside the scores that it changes; of a round of the
  * active-set method with one free variable: in multiplications. */
 static const double STEP_WORK = 100, CLASS_WORK = 20, ROUND_WORK = 0.5;
@@ -491,6 +493,20 @@ static enum mc_kernel_end look(struct inner *inner, struct descent *descent, dou
     return split < 2 * all && split < 2 * left ? MC_SET_SPLIT : MC_SET_LEFT;
 }
 
+/* F takes what the steps have changed at the rows of the set: K's product is left for the others. */
+static void publish(const struct inner *inner) {
+    struct mc_kernel *kernel = inner->kernel;
+    for (size_t a = 0; a < inner->m; a++) {
+        size_t i = kernel->set[a];
+        inner_scores(inner, a);
+        memcpy(kernel->F + i * kernel->k, kernel->s, kernel->k * sizeof *kernel->s);
+        kernel->ahead[i] = true;
+        if (kernel->moved) {
+            kernel->moved[i] = INFINITY;
+        }
+    }
+}
+
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
     struct inner inner;
@@ -512,6 +528,9 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
         *end = gap <= target ? MC_SET_SOLVED : look(&inner, &descent, gap, target);
     }
     kernel->work += descent.work;
+    if (status == 0 && kernel->cheap && !kernel->exact && kernel->epsilon >= COARSE) {
+        publish(&inner);
+    }
     inner_free(&inner);
     return status;
 }
