@@ -309,7 +309,6 @@ static int run_conditional(struct mc *mc, const struct mc_parameters *parameters
 static bool is_for_interior(const struct mc *mc, const struct certificate *certificate) {
     return certificate->certified && !mc->problem->cluster &&
            !mc_is_rounding(certificate, certificate->paid) &&
-           kernel_definite(gram_rows(mc->problem->gram)->kernel) &&
            isfinite(mc_interior_work(&mc->task));
 }
 

@@ -22,8 +22,9 @@ enum {
 /* The part of the kernel matrix's memory that all this may take. */
 static const double MEMORY = 0.5;
 static const double RELAX = 1.6; /* r */
-/* rho at first, over the ratio of scores and coefficients (mc, 3,000 rows of letter, llw and ats at
- * C = 1000: 60 iterations to 1e-3; 1 takes 70, .1 takes 80). */
+/* rho at first, over the ratio of scores, or of the margins of 1 where these are larger, and
+ * coefficients (mc, 3,000 rows of letter, llw and ats at C = 1000: 60 iterations to 1e-3; 1 takes
+ * 70, .1 takes 80). With a rho far below, a free bias runs away. */
 static const double START = 0.3;
 /* rho is changed where it is out by more than the first of these factors, or by more than the
  * second if the iterations with it have cost as much as its factor did, n / 6 k of them for K's.
@@ -221,7 +222,7 @@ int splitting_start(struct splitting *splitting, double constant, const double *
         splitting->diagonal[i] = diagonal ? diagonal[i] : splitting->K[i * n + i];
     }
     double z = array_dot(splitting->Z, splitting->Z, size), s = array_dot(scores, scores, size);
-    splitting->rho = z > 0 && s > 0 && isfinite(s) ? START * sqrt(s / z) : 1;
+    splitting->rho = z > 0 && s > 0 && isfinite(s) ? START * sqrt(fmax(s, (double)size) / z) : 1;
     if (factor(splitting) < 0) {
         return -1;
     }

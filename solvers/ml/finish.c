@@ -222,7 +222,7 @@ int ml_finish(struct ml *ml, const struct ml_parameters *parameters, struct ml_r
     int status = 0;
     if (ml->interior) {
         status = solve_interior(ml, ml->interior, ML_POLISH_ROUNDS, parameters, run, point, err);
-    } else if (ml_interior_reduces(ml->problem, &ml->rows)) {
+    } else if (ml->definite && ml_interior_reduces(ml->problem, &ml->rows)) {
         status = solve_reduced(ml, parameters, run, point, possible, err);
     }
     if (status == 0 && *possible) {

@@ -24,7 +24,8 @@
  * unknowns, or pairs. */
 double ml_interior_work(const struct problem *problem, const struct ml_rows *rows);
 
-/* Whether one is possible that takes of the kernel matrix but what is worth it: see `least`. */
+/* Whether one is possible that takes of the kernel matrix, positive semidefinite, but what is worth
+ * it: see `least`. */
 bool ml_interior_reduces(const struct problem *problem, const struct ml_rows *rows);
 
 /* Features for the problem's rows with a loss, made once for all costs and losses. bias: the value

@@ -60,8 +60,7 @@ double ml_interior_work(const struct problem *problem, const struct ml_rows *row
 }
 
 bool ml_interior_reduces(const struct problem *problem, const struct ml_rows *rows) {
-    bool definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
-    return definite && !ml_interior_own_features(problem, rows) && isfinite(work_of(rows, 1, true));
+    return !ml_interior_own_features(problem, rows) && isfinite(work_of(rows, 1, true));
 }
 
 double ml_interior_own_work(const struct ml_interior *ml) {

@@ -27,13 +27,16 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
         status = certify_create(&made->certify, problem, &made->map, setup->bias, err);
     }
     if (status == 0) {
+        status = certify_definite(made->certify, &made->definite, err);
+    }
+    if (status == 0) {
         status =
             ml_bcd_create(&made->bcd, problem, &made->rows, setup->step, setup->bias * setup->bias,
                           setup->free_bias || setup->keep, setup->shrinking, setup->seed, err);
     }
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);
-        made->split_work = ml_split_work(problem, &made->rows);
+        made->split_work = made->definite ? ml_split_work(problem, &made->rows) : INFINITY;
     }
     if (status < 0) {
         ml_free(made);

@@ -22,6 +22,7 @@ struct ml {
     double split_work;            /* of operator splitting; the same */
     struct score_map map;
     struct certify *certify;
+    bool definite;       /* the kernel matrix, as far as that can be told */
     double *scores;      /* (n_all, q) of the last solution, with its bias; NULL before */
     struct ml_kept kept; /* its dual point, where the setup keeps it */
 };

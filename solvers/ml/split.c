@@ -12,7 +12,7 @@
 
 enum {
     LOOK = 10,       /* iterations from one look at the bounds to the next */
-    PATIENCE = 30,   /* looks that are made in any case */
+    PATIENCE = 100,  /* looks that are made in any case */
     USUAL = 200,     /* iterations of a fit, for what it will cost */
     TASK_ROWS = 64,  /* of a task of losses */
     LABEL_STEP = 100 /* operations of a row's step, for each label */
@@ -48,8 +48,7 @@ struct ml_split {
 
 double ml_split_work(const struct problem *problem, const struct ml_rows *rows) {
     double n = (double)rows->n, q = (double)rows->q;
-    bool definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
-    if (!definite || rows->cluster || problem->cluster ||
+    if (rows->cluster || problem->cluster ||
         !splitting_fits(rows->n, rows->q, NULL, problem->cache_bytes)) {
         return INFINITY;
     }

@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
-/* What a fit takes, in operations of plain loops; INFINITY where it is not possible: a kernel that
- * is not positive semidefinite, rows that are spread, a matrix of more than half of the memory for
- * the kernel's. */
+/* What a fit takes, in operations of plain loops, with a kernel that is positive semidefinite;
+ * INFINITY where it is not possible: rows that are spread, a matrix of more than half of the memory
+ * for the kernel's. */
 double ml_split_work(const struct problem *problem, const struct ml_rows *rows);
 
 /* Where it starts: betas and their scores (rows->n, width), without what a bias adds. */

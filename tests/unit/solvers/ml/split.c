@@ -6,21 +6,44 @@
 
 enum { ROWS = 40, LABELS = 5 };
 
-/* What splitting makes of a point that nothing is known of. */
+static const double SMALL = 1e-2;
+
+/* Half of what each pair's alpha may be, and scores that such small coefficients make. */
+static void set_halves(const struct ml_rows *rows, enum ml_loss loss, double cost, double *beta,
+                       double *scores) {
+    for (size_t i = 0; i < rows->n; i++) {
+        struct ml_block block = ml_rows_block(rows, i, loss, cost);
+        double relevant = (double)block.n_relevant, others = (double)block.q - relevant;
+        for (size_t k = 0; k < LABELS; k++) {
+            beta[i * LABELS + k] = -block.lambda / 2 * relevant;
+            scores[i * LABELS + k] = cost * (i % 3 == 0 ? .1 : -.1);
+        }
+        for (uint32_t p = 0; p < block.n_relevant; p++) {
+            beta[i * LABELS + block.relevant[p]] = block.lambda / 2 * others;
+        }
+    }
+}
+
+/* What splitting makes of a point that nothing is known of; at a small cost, of one inside its
+ * bounds. */
 static struct ml_fit split(const struct bed *bed, const struct ml_rows *rows,
                            const struct ml_setup *setup, enum ml_loss loss, double cost,
                            double epsilon, struct ml_split **made) {
     struct error err;
     struct ml_fit fit;
-    double *zero = need(calloc(rows->n * LABELS, sizeof *zero));
-    const struct ml_split_start start = {zero, zero, LABELS};
+    double *beta = need(calloc(rows->n * LABELS, 2 * sizeof *beta));
+    double *scores = beta + rows->n * LABELS;
+    const struct ml_split_start start = {beta, scores, LABELS};
+    if (cost < SMALL) {
+        set_halves(rows, loss, cost, beta, scores);
+    }
     CHECK(isfinite(ml_split_work(&bed->problem, rows)), "no memory for splitting");
     CHECK(ml_split_create(made, &bed->problem, rows, loss, cost, setup->bias * setup->bias,
                           setup->free_bias, &start, &err) == 0,
           "%s", err.text);
     CHECK(*made, "no factor");
     ml_split_run(*made, epsilon, 0, NULL, &fit);
-    free(zero);
+    free(beta);
     return fit;
 }
 
@@ -53,10 +76,10 @@ static void check_alphas(const struct ml_fit *fit, const struct ml_rows *rows, b
 
 int main(void) {
     const double epsilon = 1e-6;
-    for (int t = 0; t < 24; t++) {
-        double gamma = t & 1 ? .3 : 0, cost = t & 2 ? 300 : .5;
+    for (int t = 0; t < 32; t++) {
+        double gamma = t & 1 ? .3 : 0, cost = t >= 24 ? 1e-5 : t & 2 ? 300 : .5;
         enum ml_loss loss = t & 4 ? ML_SQUARED_HINGE : ML_HINGE;
-        struct ml_setup setup = {.bias = t / 8 == 1 ? 1.5 : 0, .free_bias = t / 8 == 2, .seed = 1};
+        struct ml_setup setup = {.bias = t / 8 == 1 ? 1.5 : 0, .free_bias = t >= 16, .seed = 1};
         struct bed bed;
         struct ml_rows rows;
         struct error err;
