@@ -18,8 +18,8 @@ struct fit {
         *dual_scores; /* (n) where the dual point is that of a smoothed loss at these scores ... */
     double smoothing; /* ... by so much; NULL: it is made of planes, within ... */
     struct risk_rounding rounding; /* of the dual point, over the cost; see struct risk */
-    double *dual_error; /* (n) of the coefficients that make dual_weights: bounds; NULL: as in
-                           `rounding` */
+    double *dual_error; /* (n) of the coefficients that make dual_weights: bounds, with those of
+                           sums into weights; NULL: as in `rounding` */
     double *alpha,
         *beta; /* (n) the dual point, where the family's dual has two blocks; else NULL */
     double primal, dual;

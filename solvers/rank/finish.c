@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/kernel/distinct.h"
+#include "solvers/methods/certify.h"
 #include "solvers/methods/interior.h"
 #include "solvers/methods/row_features.h"
 #include "solvers/methods/stacked.h"
@@ -316,10 +317,12 @@ static void add_to(struct sum *sum, double size, int sign) {
     sum->lost += LDBL_EPSILON * fabsl(sum->sum); /* two roundings' worth */
 }
 
-/* weights = those of alpha; error (n), if not NULL: what their coefficients may be off by. */
+/* weights = those of alpha; error (n), if not NULL: what their coefficients may be off by, with what
+ * sums of rows into weights add to that. */
 static int take_weights(const struct rank_finish *finish, const double *alpha, double *weights,
                         double *error, struct error *err) {
     size_t n = finish->n;
+    double rows = finish->map->primal ? certify_sum_rounding(n) : 0;
     struct sum *sums = memory_zeros(n, sizeof *sums, "coefficients", err);
     if (!sums) {
         return -1;
@@ -336,6 +339,7 @@ static int take_weights(const struct rank_finish *finish, const double *alpha, d
         if (error) {
             long double rounded = fabsl(sum.sum - (long double)finish->b[i]);
             long double off = rounded + sum.lost + finish->pairs->weight_error * sum.size;
+            off += (long double)(rows * fabs(finish->b[i]));
             error[i] = (double)off * (1 + 4 * DBL_EPSILON);
         }
     }
@@ -388,10 +392,8 @@ int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, doubl
     memcpy(finish->alpha, found.alpha, finish->n_hinges * sizeof *found.alpha);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
-    bool known = !finish->map->primal;
-    fit->dual_error =
-        known ? memory_array(finish->n, sizeof *fit->dual_error, "a certificate", err) : NULL;
-    if (!fit->weights || !fit->dual_weights || (known && !fit->dual_error) ||
+    fit->dual_error = memory_array(finish->n, sizeof *fit->dual_error, "a certificate", err);
+    if (!fit->weights || !fit->dual_weights || !fit->dual_error ||
         take_dual(finish, fit, err) < 0 || take_primal(finish, &found, fit, err) < 0) {
         fit_free(fit);
         return -1;

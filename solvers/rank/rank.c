@@ -336,7 +336,8 @@ static int make_dual(const struct rank *rank, const struct rank_parameters *para
         memset(dual->error, 0, n * sizeof *dual->error);
     } else if (!fit->dual_scores) {
         plane_dual(rank, cost, fit, dual, &unit);
-        unit = fit->dual_error ? 0 : unit; /* each coefficient has its own */
+        unit = fit->dual_error ? 0 : unit; /* each coefficient has its own, */
+        sums = fit->dual_error ? 0 : sums; /* with that of sums */
     } else if (smooth_dual(rank, cost, fit, dual, &unit, err) < 0) {
         return -1;
     }

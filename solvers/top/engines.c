@@ -222,7 +222,8 @@ static int run_turns(struct relay *relay, double budget, bool *stuck, struct err
     const struct top_engines *engines = relay->engines;
     enum top_method asked = relay->parameters->method;
     bool plain = is_plain(engines), both = asked == TOP_AUTO && (plain || !engines->map->cluster);
-    asked = asked == TOP_AUTO ? TOP_BUNDLE : asked;
+    both = both && !engines->misled;
+    asked = asked != TOP_AUTO ? asked : engines->misled ? TOP_SMO : TOP_BUNDLE;
     *stuck = false;
     while (!relay->ended && !*stuck && relay->spent < budget) {
         bool even = relay->number % 2 == 0, goes = plain && goes_well(relay);

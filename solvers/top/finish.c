@@ -4,6 +4,7 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
+#include "solvers/methods/select.h"
 #include "solvers/top/choose.h"
 #include "solvers/top/interior.h"
 #include "solvers/top/smo_private.h"
@@ -17,7 +18,8 @@ enum {
     USUAL = 2048,     /* rows of a part */
     USUAL_STEPS = 20, /* of interior points */
     ROOM = 512,       /* alphas and betas at 0 that are taken along, at least */
-    STALLED = 3       /* parts without progress, after which there is no further one */
+    SPARE = 2,  /* times as many rows with entries as a part takes, of which some will not stay */
+    STALLED = 3 /* parts without progress, after which there is no further one */
 };
 
 /* Progress: a gap below this part of the least so far. */
@@ -44,23 +46,45 @@ bool top_finish_fits(const struct problem *problem, const struct fit *fit) {
     for (size_t i = 0; i < problem->n; i++) {
         above += fit->alpha[i] > 0 || fit->beta[i] > 0;
     }
-    return above < top_system_most(problem);
+    return above < SPARE * top_system_most(problem);
 }
 
-/* Marks the rows of the next part, by row: those above 0, and of the others those of the steepest
- * slopes, as many as fit. Returns false if that is too many, or too few. */
+/* Of the rows above 0 that smo->keep marks, leaves those of the largest entries, as many as are
+ * wanted. */
+static void drop_small(struct top_smo *smo, size_t wanted) {
+    const struct top_state *state = &smo->state;
+    size_t n = 0;
+    double left;
+    for (size_t p = 0; p < state->n; p++) {
+        smo->row_s[p] = fmax(state->alpha[p], state->beta[p]);
+        smo->row_g[p] = 1;
+        if (smo->row_s[p] > 0) {
+            smo->from[n++] = (uint32_t)p;
+        }
+    }
+    size_t kept =
+        select_largest(NULL, smo->row_s, smo->row_g, (double)wanted, smo->from, n, &left, NULL);
+    for (size_t t = kept; t < n; t++) {
+        smo->keep[smo->from[t]] = 0;
+    }
+}
+
+/* Marks the rows of the next part, by row: those above 0, or the largest of them if they are too
+ * many, and of the others those of the steepest slopes, as many as fit. Returns false if that is
+ * too few. */
 static bool choose_part(struct top_smo *smo, bool *within) {
     const struct top_state *state = &smo->state;
     size_t n = state->n, most = top_system_most(smo->problem), above = 0;
     for (size_t p = 0; p < n; p++) {
         above += state->alpha[p] > 0 || state->beta[p] > 0;
     }
-    if (above >= most) {
-        return false;
-    }
-    size_t room = smaller(above / 2 > ROOM ? above / 2 : ROOM, (most - above) / 2);
+    size_t taken = smaller(above, most - most / 4);
+    size_t room = smaller(taken / 2 > ROOM ? taken / 2 : ROOM, (most - taken) / 2);
     memset(smo->keep, 1, n);
     top_choose_few(state, room, smo->keep, smo->row_s, smo->row_g, smo->from);
+    if (taken < above) {
+        drop_small(smo, taken);
+    }
     double shares = 0;
     for (size_t p = 0; p < n; p++) {
         uint32_t row = state->at[p];

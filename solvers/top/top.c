@@ -20,6 +20,9 @@
  * taken further; and how often to no avail. */
 enum { ROUNDS = 9, STALLED_ROUNDS = 2 };
 
+/* Planes whose gap is this many times what they believe it to be have been misled by float. */
+static const double MISLED = 4;
+
 /* A round is of avail if it brings the gap below this part of the last one. */
 static const double BETTER = 0.9;
 
@@ -358,7 +361,10 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         if (!believed || (reached && useful) || as_published) {
             return 0;
         }
-        stalled = certificate->gap < BETTER * last ? 0 : stalled + 1;
+        struct top_engines *engines = &top->engines[parameters->loss];
+        bool before = engines->misled, narrow = top->map.exact_at;
+        engines->misled = before || (narrow && certificate->gap > MISLED * epsilon);
+        stalled = certificate->gap < BETTER * last || engines->misled > before ? 0 : stalled + 1;
         epsilon = fmin(epsilon, certificate->gap) / (useful ? 2 : 10);
     }
     best->fit.reason = STOP_ROUNDING;
