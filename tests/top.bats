@@ -253,6 +253,17 @@ ends_at() {
     within "$(header gap m)" 0 1e-3
 }
 
+@test "top: planes whose sums in float claim too much do not end a fit" {
+    real top/spambase.svm.gz
+    gzip -dc "$real" | awk 'NR % 3 == 1' >some.svm
+    # .0057 and .14, of which planes had said that they were reached
+    for cost in 1e5 1e6; do
+        run limited svm-top-train -q -m 8 -s svm -t rbf -c $cost --strict some.svm m
+        assert_success
+        within "$(header gap m)" 0 1e-3
+    done
+}
+
 @test "top: at a large cost patmat starts where positives hold themselves up" {
     svm-generate top --rows 1000 --output some.svm
     for cost in 100 1e5 1e9; do

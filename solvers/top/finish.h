@@ -1,8 +1,8 @@
 /* The end of a fit by smo that crawls, with more rows than interior points take (doc/mathematics,
  * "top: interior points"): these over the rows that have entries above 0 and those that would rise
- * most, all others at 0; then again with the rows that rise: where no more rows have entries than
- * interior points take, though C is so large that smo, whose steps are as long as losses are, never
- * gets there. */
+ * most, all others at 0; then again with the rows that rise. Where more rows have entries than a
+ * part takes, though not twice as many, it takes the largest: at a large C smo, whose steps are as
+ * long as losses are, is slow to bring the others down. */
 #ifndef SOLVERS_TOP_FINISH_H
 #define SOLVERS_TOP_FINISH_H
 
@@ -13,7 +13,8 @@
 double top_finish_work(const struct problem *problem);
 double top_finish_step_work(const struct problem *problem);
 
-/* True if the fit's dual point (n) has entries in fewer rows than interior points take. */
+/* True if the fit's dual point (n) has entries in fewer than twice the rows that interior points
+ * take. */
 bool top_finish_fits(const struct problem *problem, const struct fit *fit);
 
 /* Takes the last solution of smo, of the same cost, to a relative gap of epsilon, or until that
