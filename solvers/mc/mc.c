@@ -308,8 +308,7 @@ static int run_conditional(struct mc *mc, const struct mc_parameters *parameters
 /* Whether a kernel's interior point may end what is left: not what rounding costs alone. */
 static bool is_for_interior(const struct mc *mc, const struct certificate *certificate) {
     return certificate->certified && !mc->problem->cluster &&
-           !mc_is_rounding(certificate, certificate->paid) &&
-           isfinite(mc_interior_work(&mc->task));
+           !mc_is_rounding(certificate, certificate->paid) && isfinite(mc_interior_work(&mc->task));
 }
 
 static int run(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
