@@ -78,7 +78,7 @@ static bool choose_part(struct top_smo *smo, bool *within) {
     for (size_t p = 0; p < n; p++) {
         above += state->alpha[p] > 0 || state->beta[p] > 0;
     }
-    size_t taken = smaller(above, most - most / 4);
+    size_t taken = above < most ? above : most - most / 4;
     size_t room = smaller(taken / 2 > ROOM ? taken / 2 : ROOM, (most - taken) / 2);
     memset(smo->keep, 1, n);
     top_choose_few(state, room, smo->keep, smo->row_s, smo->row_g, smo->from);

@@ -333,6 +333,15 @@ static int solve_round(struct top *top, const struct top_parameters *parameters,
     return status;
 }
 
+/* Whether planes, which sum up in float where the kernel's matrix is, believe in a gap of epsilon
+ * for that alone, and others are left to go on. */
+static bool planes_mislead(const struct top *top, const struct top_parameters *parameters,
+                           double gap, double epsilon) {
+    const struct top_engines *engines = &top->engines[parameters->loss];
+    return parameters->method == TOP_AUTO && top->map.exact_at && !engines->misled &&
+           gap > MISLED * epsilon;
+}
+
 /* Solves until the gap that is certified is as asked, and the fit better than w = 0; or until that
  * does not come closer. */
 static int solve_convex(struct top *top, const struct top_parameters *parameters,
@@ -340,6 +349,8 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
     double epsilon = parameters->epsilon, wanted = fmin(TRIVIAL, parameters->epsilon);
     bool as_published = parameters->method == TOP_CD && top->setting.formulation != TOP_SVM;
     int stalled = 0;
+    struct top_engines *engines = &top->engines[parameters->loss];
+    engines->misled = false; /* of another cost */
     for (int round = 0; round < ROUNDS && stalled < STALLED_ROUNDS; round++) {
         double last = best->found ? best->certificate.gap : INFINITY;
         bool believed = false;
@@ -350,7 +361,7 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         if (!certificate->certified) {
             return 0;
         }
-        double rounding = ((double)top->engines[parameters->loss].risk.n_all + 16) * ROUNDING;
+        double rounding = ((double)engines->risk.n_all + 16) * ROUNDING;
         bool useful = certificate->primal < certificate->nothing * (1 - rounding);
         bool reached = certificate->gap <= parameters->epsilon;
         if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {
@@ -361,10 +372,9 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         if (!believed || (reached && useful) || as_published) {
             return 0;
         }
-        struct top_engines *engines = &top->engines[parameters->loss];
-        bool before = engines->misled, narrow = top->map.exact_at;
-        engines->misled = before || (narrow && certificate->gap > MISLED * epsilon);
-        stalled = certificate->gap < BETTER * last || engines->misled > before ? 0 : stalled + 1;
+        bool misled = planes_mislead(top, parameters, certificate->gap, epsilon);
+        stalled = misled || certificate->gap < BETTER * last ? 0 : stalled + 1;
+        engines->misled = engines->misled || misled;
         epsilon = fmin(epsilon, certificate->gap) / (useful ? 2 : 10);
     }
     best->fit.reason = STOP_ROUNDING;
