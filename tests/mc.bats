@@ -76,6 +76,16 @@ formulations='ww cs llw adm atm ats mmr ova'
     done
 }
 
+@test "mc: scores that a working set has summed up are not added again" {
+    # fewer features than classes: columns are not kept
+    awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+        BEGIN { s = 3; for (i = 1; i <= 4000; i++) { l = draw(6); printf "%d", l
+            for (f = 1; f <= 4; f++) printf " %d:%g", f, (draw(1000) + 300 * (l == f)) / 1000
+            print "" } }' >six.svm
+    svm-mc-train -q -t rbf -g 4 -c 10 --max-iter 9 --strict six.svm model # 14 where they are
+    within "$(header gap model)" 0 1e-3
+}
+
 @test "mc: operator splitting comes to the optimum of every formulation" {
     unit solvers/mc/split
 }

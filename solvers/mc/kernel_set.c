@@ -528,7 +528,9 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
         *end = gap <= target ? MC_SET_SOLVED : look(&inner, &descent, gap, target);
     }
     kernel->work += descent.work;
-    if (status == 0 && kernel->cheap && !kernel->exact && kernel->epsilon >= COARSE) {
+    /* a constant feature's part, the same for all rows, is large and summed up in double elsewhere */
+    bool narrow = kernel->cheap && !kernel->exact && kernel->task->bias == 0;
+    if (status == 0 && narrow && kernel->epsilon >= COARSE) {
         publish(&inner);
     }
     inner_free(&inner);

@@ -82,7 +82,7 @@ int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, doub
 /* The better primal and the better dual of the two become point's, the other primal found's. */
 void ml_point_join(struct ml_point *point, struct ml_point *found);
 
-/* Whether the point has a certificate, and its relative gap is at most epsilon. */
+/* Whether the relative gap that the point was certified to have is at most epsilon. */
 bool ml_is_certified(const struct ml_point *point, double epsilon);
 
 /* ---- methods ---- */
