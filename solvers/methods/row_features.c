@@ -1,6 +1,7 @@
 #include "solvers/methods/row_features.h"
 
 #include "common/base/dd.h"
+#include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/kernel/gram.h"
@@ -295,6 +296,32 @@ void row_features_free(struct row_features *features) {
     free(features->low);
     free(features->pivot);
     *features = (struct row_features){0};
+}
+
+/* (g, rest) (m) += (high + low) row. */
+DISPATCH static void add_row(const double *row, size_t m, double high, double low, double *g,
+                             double *rest) {
+    for (size_t f = 0; f < m; f++) {
+        struct dd product = dd_two_product(high, row[f]), sum = dd_two_sum(g[f], product.hi);
+        g[f] = sum.hi;
+        rest[f] += sum.lo + fma(low, row[f], product.lo);
+    }
+}
+
+void row_features_adjoint(const struct row_features *features, const long double *b, double *rest,
+                          double *g) {
+    size_t m = features->m;
+    memset(g, 0, m * sizeof *g);
+    memset(rest, 0, m * sizeof *rest);
+    for (size_t i = 0; i < features->n; i++) {
+        double high = (double)b[i], low = (double)(b[i] - (long double)high);
+        if (high != 0) {
+            add_row(features->F + i * m, m, high, low, g, rest);
+        }
+    }
+    for (size_t f = 0; f < m; f++) {
+        g[f] += rest[f];
+    }
 }
 
 /* That of the triangle, feature k of pivot l. */

@@ -50,6 +50,11 @@ int row_features_create(struct row_features *features, const struct problem *pro
                         const double *reach, bool *possible, struct error *err);
 void row_features_free(struct row_features *features);
 
+/* g (m) = F'b, b (n) double's digits and as many more, in double-double but for its last rounding.
+ * rest (m): work. */
+void row_features_adjoint(const struct row_features *features, const long double *b, double *rest,
+                          double *g);
+
 /* b (n), coefficients of the scores with F'b = w, by back substitution in the pivots' triangle, in
  * double-double and rounded such that little of w is lost; not for features of the problem's own.
  * Fails when memory is short. */

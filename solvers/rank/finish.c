@@ -22,11 +22,15 @@ struct rank_finish {
     size_t n;                 /* scores */
     size_t n_pairs, n_hinges; /* preferences; those whose margin is not 0 always, the first */
     uint32_t *better, *worse; /* (n_pairs) scores; worse NULL: a score is a margin */
-    uint32_t *same;           /* (n) the first score of the group whose row is equal */
-    double *weight, *cost;    /* (n_pairs); cost: C weight */
+    uint32_t *same;           /* (n) the first score whose row is equal */
+    struct row_groups linked; /* groups that have equal rows count as one, of these: */
+    size_t *linked_start;
+    uint32_t *linked_row;  /* (n); NULL: none, scores are margins */
+    double *weight, *cost; /* (n_pairs); cost: C weight */
     struct row_features features;
     double *s, *b;           /* (n) scores, coefficients */
     long double *sum;        /* (n) work */
+    double *work;            /* (m) */
     double *W;               /* (n, n) weights of pairs of scores, then their factor */
     struct stacked *stacked; /* the system's rows */
     double *counted;         /* (m) ones */
@@ -73,44 +77,91 @@ static void list_group(struct rank_finish *finish, size_t group) {
     }
 }
 
-/* same (n) = the first score of the group whose row is equal. */
-static int find_same(const struct problem *problem, const struct rank_pairs *pairs, uint32_t *same,
-                     struct error *err) {
+/* The group at the head of those that `group` is linked with. */
+static size_t head_of(size_t *next, size_t group) {
+    while (next[group] != group) {
+        group = next[group] = next[next[group]];
+    }
+    return group;
+}
+
+/* same, and next (n_groups): a way from each group to the head of those that are linked with it.
+ * first (n_rows of data), group (the same): work. */
+static void find_same(struct rank_finish *finish, const struct problem *problem,
+                      const struct distinct *distinct, uint32_t *first, size_t *group,
+                      size_t *next) {
+    const struct rank_pairs *pairs = finish->pairs;
+    for (size_t i = 0; i < distinct->m; i++) {
+        group[i] = pairs->n_groups;
+    }
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        next[g] = g;
+        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+            uint32_t i = pairs->row[k];
+            size_t place = distinct->place[problem->rows ? problem->rows[i] : i];
+            if (group[place] == pairs->n_groups) {
+                group[place] = g;
+                first[place] = i;
+            }
+            finish->same[i] = first[place];
+            next[head_of(next, g)] = head_of(next, group[place]);
+        }
+    }
+}
+
+/* Lists the rows of linked groups together. */
+static int list_linked(struct rank_finish *finish, size_t *next, struct error *err) {
+    const struct rank_pairs *pairs = finish->pairs;
+    size_t *start = memory_array(pairs->n_groups + 1, sizeof *start, "groups", err), n = 0;
+    uint32_t *row = memory_array(finish->n, sizeof *row, "groups", err);
+    finish->linked_start = start;
+    finish->linked_row = row;
+    if (!start || !row) {
+        return -1;
+    }
+    finish->linked = (struct row_groups){.start = start, .row = row};
+    start[0] = 0;
+    for (size_t head = 0; head < pairs->n_groups; head++) {
+        for (size_t g = head; g < pairs->n_groups && head_of(next, head) == head; g++) {
+            size_t m = head_of(next, g) == head ? pairs->start[g + 1] - pairs->start[g] : 0;
+            memcpy(row + n, pairs->row + pairs->start[g], m * sizeof *row);
+            n += m;
+        }
+        finish->linked.n += n > start[finish->linked.n];
+        start[finish->linked.n] = n;
+    }
+    return 0;
+}
+
+/* Scores of equal rows are one, also where these are in several groups: at large C coefficients of
+ * the first nearly cancel those of the others, which features with the groups' own means taken off
+ * would not show. */
+static int link_groups(struct rank_finish *finish, const struct problem *problem,
+                       struct error *err) {
     size_t all = problem->data->n_rows;
     struct distinct distinct = {0};
     uint32_t *first = memory_array(all, sizeof *first, "pairs", err);
     size_t *group = memory_array(all, sizeof *group, "pairs", err); /* that `first` is of */
-    int status = first && group ? distinct_find(&distinct, problem->data, err) : -1;
-    for (size_t i = 0; status == 0 && i < all; i++) {
-        group[i] = pairs->n_groups;
-    }
-    for (size_t g = 0; status == 0 && g < pairs->n_groups; g++) {
-        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
-            uint32_t i = pairs->row[k];
-            size_t place = distinct.place[problem->rows ? problem->rows[i] : i];
-            first[place] = group[place] == g ? first[place] : i;
-            group[place] = g;
-            same[i] = first[place];
-        }
+    size_t *next = memory_array(finish->pairs->n_groups, sizeof *next, "pairs", err);
+    int status = first && group && next ? distinct_find(&distinct, problem->data, err) : -1;
+    if (status == 0) {
+        find_same(finish, problem, &distinct, first, group, next);
+        status = list_linked(finish, next, err);
     }
     distinct_free(&distinct);
     free(first);
     free(group);
+    free(next);
     return status;
 }
 
 /* Lists the pairs, or the scores that are margins, of these weights. */
-static int list_pairs(struct rank_finish *finish, const struct problem *problem,
-                      const double *weight, struct error *err) {
+static int list_pairs(struct rank_finish *finish, const double *weight, struct error *err) {
     size_t n = weight ? finish->n : (size_t)finish->pairs->n_pairs;
     finish->weight = memory_array(n, 3 * sizeof *finish->weight, "pairs", err);
     finish->better = memory_array(n, 2 * sizeof *finish->better, "pairs", err);
-    finish->same = memory_array(finish->n, sizeof *finish->same, "pairs", err);
-    if (!finish->weight || !finish->better || !finish->same) {
+    if (!finish->weight || !finish->better) {
         return -1;
-    }
-    for (size_t i = 0; i < finish->n; i++) {
-        finish->same[i] = (uint32_t)i;
     }
     finish->cost = finish->weight + n;
     finish->alpha = finish->cost + n;
@@ -123,9 +174,6 @@ static int list_pairs(struct rank_finish *finish, const struct problem *problem,
         }
         finish->n_hinges = n;
         return 0;
-    }
-    if (find_same(problem, finish->pairs, finish->same, err) < 0) {
-        return -1;
     }
     for (size_t group = 0; group < finish->pairs->n_groups; group++) {
         list_group(finish, group);
@@ -146,8 +194,10 @@ static void scores(void *context, const double *w, double *v) {
     }
 }
 
-/* In long double: many pairs of cost C each may leave little of it. */
-static void set_coefficients(const struct rank_finish *finish, const double *a) {
+/* In long double: many pairs of cost C each may leave little of a row's sum, and in double-double
+ * rows whose sums are large little of the product. */
+static void adjoint(void *context, const double *a, double *g) {
+    const struct rank_finish *finish = context;
     long double *sum = finish->sum;
     for (size_t i = 0; i < finish->n; i++) {
         sum[i] = 0;
@@ -158,16 +208,7 @@ static void set_coefficients(const struct rank_finish *finish, const double *a) 
             sum[finish->same[finish->worse[j]]] -= (long double)a[j];
         }
     }
-    for (size_t i = 0; i < finish->n; i++) {
-        finish->b[i] = (double)sum[i];
-    }
-}
-
-static void adjoint(void *context, const double *a, double *g) {
-    const struct rank_finish *finish = context;
-    set_coefficients(finish, a);
-    cblas_dgemv(CblasRowMajor, CblasTrans, (int)finish->n, (int)finish->features.m, 1,
-                finish->features.F, (int)finish->features.m, finish->b, 1, 0, g, 1);
+    row_features_adjoint(&finish->features, sum, finish->work, g);
 }
 
 /* Rows whose squares are I + F'L F: sqrt(theta) F where scores are margins, else B F with L = B'B;
@@ -218,12 +259,13 @@ static int allocate(struct rank_finish *finish, struct error *err) {
     finish->s = memory_array(n, 2 * sizeof(double), "scores", err);
     finish->sum = memory_array(n, sizeof *finish->sum, "scores", err);
     finish->W = memory_array(side, n * sizeof(double), "a system", err);
-    finish->counted = memory_array(m, sizeof(double), "a system", err);
+    finish->counted = memory_array(m, 2 * sizeof(double), "a system", err);
     if (!finish->s || !finish->sum || !finish->W || !finish->counted ||
         stacked_create(&finish->stacked, n + m, m, true, err) < 0) {
         return -1;
     }
     finish->b = finish->s + n;
+    finish->work = finish->counted + m;
     for (size_t f = 0; f < m; f++) {
         finish->counted[f] = 1;
     }
@@ -241,13 +283,21 @@ int rank_finish_create(struct rank_finish **finish, const struct problem *proble
     made->map = map;
     made->pairs = pairs;
     made->n = map->n;
-    const struct row_groups groups = {pairs->n_groups, pairs->start, pairs->row};
+    made->same = memory_array(made->n, sizeof *made->same, "pairs", err);
     bool possible = rank_finish_fits(map, pairs);
-    int status = possible ? row_features_create(&made->features, problem, map,
-                                                weight ? NULL : &groups, reach, &possible, err)
-                          : 0;
+    int status = made->same ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < made->n; i++) {
+        made->same[i] = (uint32_t)i;
+    }
+    if (status == 0 && possible && !weight) {
+        status = link_groups(made, problem, err);
+    }
     if (status == 0 && possible) {
-        status = list_pairs(made, problem, weight, err);
+        status = row_features_create(&made->features, problem, map, weight ? NULL : &made->linked,
+                                     reach, &possible, err);
+    }
+    if (status == 0 && possible) {
+        status = list_pairs(made, weight, err);
         possible = made->n_hinges > 0;
     }
     if (status == 0 && possible) {
@@ -270,6 +320,8 @@ void rank_finish_free(struct rank_finish *finish) {
     free(finish->same);
     free(finish->weight);
     row_features_free(&finish->features);
+    free(finish->linked_start);
+    free(finish->linked_row);
     stacked_free(finish->stacked);
     free(finish->s);
     free(finish->sum);

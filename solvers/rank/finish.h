@@ -6,7 +6,8 @@
  * same rows has entries. The hinges of solvers/methods/interior.h are the preferences; the features
  * are those of linear problems, or the rows of a factor of the kernel matrix, K = F F'. With L the
  * Laplacian of the preferences weighted by theta, a step factors I + F'L F. Adding a number to the
- * features of a group's rows changes no margin: they are centred, so that little cancels in L F. */
+ * features of a group's rows changes no margin: they are centred, so that little cancels in L F,
+ * groups that have equal rows as one. */
 #ifndef SOLVERS_RANK_FINISH_H
 #define SOLVERS_RANK_FINISH_H
 
