@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    USUAL = 2048,     /* rows of a part */
+    USUAL = 2048,     /* rows of a part, twice as many where that brings nothing */
     USUAL_STEPS = 20, /* of interior points */
     ROOM = 512,       /* alphas and betas at 0 that are taken along, at least */
     SPARE = 2,  /* times as many rows with entries as a part takes, of which some will not stay */
@@ -69,16 +69,17 @@ static void drop_small(struct top_smo *smo, size_t wanted) {
     }
 }
 
-/* Marks the rows of the next part, by row: those above 0, or the largest of them if they are too
- * many, and of the others those of the steepest slopes, as many as fit. Returns false if that is
- * too few. */
-static bool choose_part(struct top_smo *smo, bool *within) {
+/* Marks the rows of the next part, `most` at most, by row: those above 0, or the largest of them if
+ * they are more than three quarters, and of the others those of the steepest slopes, as many as
+ * fit. All entries of a part before, by interior points, are above 0, and most of them next to
+ * nothing. Returns false if that is too few. */
+static bool choose_part(struct top_smo *smo, size_t most, bool *within) {
     const struct top_state *state = &smo->state;
-    size_t n = state->n, most = top_system_most(smo->problem), above = 0;
+    size_t n = state->n, above = 0;
     for (size_t p = 0; p < n; p++) {
         above += state->alpha[p] > 0 || state->beta[p] > 0;
     }
-    size_t taken = above < most ? above : most - most / 4;
+    size_t taken = smaller(above, most - most / 4);
     size_t room = smaller(taken / 2 > ROOM ? taken / 2 : ROOM, (most - taken) / 2);
     memset(smo->keep, 1, n);
     top_choose_few(state, room, smo->keep, smo->row_s, smo->row_g, smo->from);
@@ -129,10 +130,12 @@ static int solve_part(struct top_smo *smo, const bool *within, double epsilon,
     return 0;
 }
 
-/* Part after part. */
+/* Part after part. Their steps take the cube of the rows, and few of those that smo leaves above 0
+ * stay there: parts are larger only where the usual ones, all with entries that count, stall. */
 static int run(struct top_smo *smo, double epsilon, bool *within, const struct monitor *monitor,
                struct fit *fit, struct error *err) {
     double least = INFINITY;
+    size_t limit = top_system_most(smo->problem), most = smaller(USUAL, limit);
     for (int stalled = 0; stalled < STALLED;) {
         double gap = gap_relative(fit->primal, fit->dual);
         fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
@@ -143,7 +146,8 @@ static int run(struct top_smo *smo, double epsilon, bool *within, const struct m
         }
         stalled = gap < BETTER * least ? 0 : stalled + 1;
         least = fmin(least, gap);
-        if (!choose_part(smo, within)) {
+        most = stalled > 1 ? smaller(2 * most, limit) : most;
+        if (!choose_part(smo, most, within)) {
             fit->reason = STOP_STALLED;
             return 0;
         }
