@@ -6,6 +6,9 @@
 
 enum { NOBODY = -1 };
 
+/* A gain without bounds that is compared by products is within so much of its quotients. */
+static const double MARGIN = 1 + 1e-9;
+
 /* rho below this is rounding of 0. */
 static const double NO_REST = 1e-11;
 
@@ -245,11 +248,11 @@ struct single {
     double slope, own, up, down;
 };
 
-static bool may_move(const struct top_state *state, size_t p, bool beta) {
+static inline bool may_move(const struct top_state *state, size_t p, bool beta) {
     return (beta ? state->cap_rate[p] : state->C[p]) > 0;
 }
 
-static struct single look_at(const struct top_state *state, size_t p, bool beta) {
+static inline struct single look_at(const struct top_state *state, size_t p, bool beta) {
     double value = beta ? state->beta[p] : state->alpha[p];
     double own = beta ? beta_curvature(state, p) : alpha_curvature(state, p);
     return (struct single){.slope = beta ? top_state_beta_slope(state, p)
@@ -272,24 +275,50 @@ static void choose_single(const struct top_state *state, struct top_step *step, 
                 continue;
             }
             struct single single = look_at(state, p, beta);
-            double most = single.slope > 0 ? single.up : single.down;
-            double size = fmin(fabs(single.slope) / single.own, most);
-            double value = 2 * fabs(single.slope) * size - single.own * size * size;
+            double slope = fabs(single.slope), most = single.slope > 0 ? single.up : single.down;
+            if (!(most > 0) || slope * slope * MARGIN <= *gain * single.own) {
+                continue; /* it gains no more without its bounds */
+            }
+            double size = fmin(slope / single.own, most);
+            double value = 2 * slope * size - single.own * size * size;
             if (value > *gain) {
                 *gain = value;
                 *step = (struct top_step){.entry = {{p, beta != 0, single.slope > 0 ? 1 : -1}},
                                           .n = 1,
-                                          .slope = fabs(single.slope),
+                                          .slope = slope,
                                           .curvature = single.own};
             }
         }
     }
 }
 
+/* Makes the step of two entries the best one, if it is. cross: of the two; area: at least the
+ * determinant of their curvatures. */
+static void offer_pair(const struct top_entry *first, const struct single *one,
+                       const struct top_entry *second, const struct single *other, double cross,
+                       double area, struct top_step *step, double *gain) {
+    double rate = (other->own * one->slope - cross * other->slope) / area;
+    double along = (one->own * other->slope - cross * one->slope) / area;
+    double most = fmin(part_within(one, rate), part_within(other, along));
+    double slope = one->slope * rate + other->slope * along;
+    double sizes = one->own * rate * rate + other->own * along * along;
+    double curvature = at_least(sizes + 2 * cross * rate * along, sizes);
+    double size = fmin(slope / curvature, most);
+    double value = 2 * slope * size - curvature * size * size;
+    if (value > *gain) {
+        *gain = value;
+        *step = (struct top_step){
+            .entry = {{first->place, first->beta, rate}, {second->place, second->beta, along}},
+            .n = 2,
+            .slope = slope,
+            .curvature = curvature};
+    }
+}
+
 /* TOP_NONE: a partner for the first entry of the step, if both together, towards the maximum over
  * the two, gain more: of rows that are nearly equal and of opposite labels neither gets far by
- * itself (Steinwart, Hush and Scovel, "Training SVMs without offset", JMLR 12, 2011). row: of K, of the
- * first entry. */
+ * itself (Steinwart, Hush and Scovel, "Training SVMs without offset", JMLR 12, 2011). row: of K, of
+ * the first entry. */
 static void choose_partner(const struct top_state *state, const float *row, struct top_step *step,
                            double *gain) {
     struct top_entry first = step->entry[0];
@@ -302,21 +331,13 @@ static void choose_partner(const struct top_state *state, const float *row, stru
             struct single other = look_at(state, p, beta);
             double cross = (beta != 0) == first.beta ? (double)row[p] : -(double)row[p];
             double both = one.own * other.own, area = at_least(both - cross * cross, both);
-            double rate = (other.own * one.slope - cross * other.slope) / area;
-            double along = (one.own * other.slope - cross * one.slope) / area;
-            double most = fmin(part_within(&one, rate), part_within(&other, along));
-            double slope = one.slope * rate + other.slope * along;
-            double sizes = one.own * rate * rate + other.own * along * along;
-            double curvature = at_least(sizes + 2 * cross * rate * along, sizes);
-            double size = fmin(slope / curvature, most);
-            double value = 2 * slope * size - curvature * size * size;
-            if (value > *gain) {
-                *gain = value;
-                *step = (struct top_step){
-                    .entry = {{first.place, first.beta, rate}, {p, beta != 0, along}},
-                    .n = 2,
-                    .slope = slope,
-                    .curvature = curvature};
+            double along = one.own * other.slope - cross * one.slope;
+            double free = other.own * one.slope * one.slope +
+                          (one.own * other.slope - 2 * cross * one.slope) * other.slope;
+            bool may = along > 0 ? other.up > 0 : along == 0 || other.down > 0;
+            if (may && free * MARGIN > *gain * area) { /* it may gain more, with its bounds */
+                offer_pair(&first, &one, &(struct top_entry){p, beta != 0, 0}, &other, cross, area,
+                           step, gain);
             }
         }
     }
