@@ -27,6 +27,15 @@ static double fill(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
     return largest;
 }
 
+/* Whether all that row i has in the lower half is 0. */
+static bool is_zero(const double *K, size_t m, size_t i) {
+    bool zero = true;
+    for (size_t j = 0; j < m; j++) {
+        zero = zero && K[j < i ? i * m + j : j * m + i] == 0;
+    }
+    return zero;
+}
+
 /* Rounding moves an entry by units of the reaches of its rows, and the factorisation by units of
  * their diagonal's root (Demmel, "On floating point errors in Cholesky", LAPACK working note 14,
  * 1989). */
@@ -46,10 +55,11 @@ int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
     for (double unit = DBL_EPSILON; !*definite && unit <= (stored ? FLT_EPSILON : DBL_EPSILON);
          unit *= STEP) {
         double largest = fill(kernel_rows, rows, m, K);
-        for (size_t i = 0; i < m; i++) {
-            double size = fmax(fabs(K[i * m + i]), fmin(reach[i] * reach[i], largest));
+        for (size_t i = 0; i < m; i++) { /* stored values are off by parts of their own */
+            double own = fabs(K[i * m + i]);
+            double size = stored ? own : fmax(own, fmin(reach[i] * reach[i], largest));
             shift[i] = (double)m * unit * size;
-            K[i * m + i] += shift[i];
+            K[i * m + i] += stored && is_zero(K, m, i) ? 1 : shift[i];
         }
         *definite = cholesky_factor(K, m) == 0;
     }
