@@ -8,6 +8,10 @@
 
 #include <math.h>
 
+/* Budget of smo and planes after parts, in what all have spent: as long again would be much where
+ * they crawl. */
+static const double FURTHER = 1.5;
+
 /* Gap after a first turn of coordinate descent that does not crawl. */
 static const double WELL = 0.2;
 
@@ -255,13 +259,15 @@ static int run_parts(struct relay *relay, struct error *err) {
         int given_up =
             relay->given_up; /* of those in turn alone, as is the reason of a fit that they end */
         enum stop_reason reason = relay->fit->reason;
-        if (!relay->ended && top_finish_fits(relay->engines->problem, relay->fit) &&
-            take_turn(relay, TOP_INTERIOR, 0, err)) {
-            return -1;
+        if (!relay->ended && top_finish_fits(relay->engines->problem, relay->fit)) {
+            stuck = stuck && !top_finish_grows(relay->engines->smo);
+            if (take_turn(relay, TOP_INTERIOR, 0, err)) {
+                return -1;
+            }
         }
         relay->given_up = given_up;
         relay->fit->reason = relay->ended ? relay->fit->reason : reason;
-        budget = 2 * relay->spent;
+        budget = FURTHER * relay->spent;
     }
     return 0;
 }

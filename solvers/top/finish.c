@@ -15,11 +15,11 @@
 #include <string.h>
 
 enum {
-    USUAL = 2048,     /* rows of a part, twice as many where that brings nothing */
+    USUAL = 2048,     /* rows of a part, at first */
     USUAL_STEPS = 20, /* of interior points */
     ROOM = 512,       /* alphas and betas at 0 that are taken along, at least */
     SPARE = 2,  /* times as many rows with entries as a part takes, of which some will not stay */
-    STALLED = 3 /* parts without progress, after which there is no further one */
+    STALLED = 2 /* parts without progress, after which there is no further one for now */
 };
 
 /* Progress: a gap below this part of the least so far. */
@@ -39,6 +39,10 @@ double top_finish_work(const struct problem *problem) {
 
 double top_finish_step_work(const struct problem *problem) {
     return top_finish_work(problem) / USUAL_STEPS;
+}
+
+bool top_finish_grows(const struct top_smo *smo) {
+    return smo->part < top_system_most(smo->problem);
 }
 
 bool top_finish_fits(const struct problem *problem, const struct fit *fit) {
@@ -131,11 +135,13 @@ static int solve_part(struct top_smo *smo, const bool *within, double epsilon,
 }
 
 /* Part after part. Their steps take the cube of the rows, and few of those that smo leaves above 0
- * stay there: parts are larger only where the usual ones, all with entries that count, stall. */
+ * mostly stay there: parts are larger only from the next turn on, where smo in its own has not made
+ * that needless. */
 static int run(struct top_smo *smo, double epsilon, bool *within, const struct monitor *monitor,
                struct fit *fit, struct error *err) {
     double least = INFINITY;
-    size_t limit = top_system_most(smo->problem), most = smaller(USUAL, limit);
+    size_t limit = top_system_most(smo->problem);
+    smo->part = smaller(smo->part > 0 ? smo->part : USUAL, limit);
     for (int stalled = 0; stalled < STALLED;) {
         double gap = gap_relative(fit->primal, fit->dual);
         fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
@@ -146,8 +152,7 @@ static int run(struct top_smo *smo, double epsilon, bool *within, const struct m
         }
         stalled = gap < BETTER * least ? 0 : stalled + 1;
         least = fmin(least, gap);
-        most = stalled > 1 ? smaller(2 * most, limit) : most;
-        if (!choose_part(smo, most, within)) {
+        if (!choose_part(smo, smo->part, within)) {
             fit->reason = STOP_STALLED;
             return 0;
         }
@@ -156,7 +161,8 @@ static int run(struct top_smo *smo, double epsilon, bool *within, const struct m
             return -1;
         }
     }
-    fit->reason = STOP_PRECISION;
+    fit->reason = smo->part < limit ? STOP_STALLED : STOP_PRECISION;
+    smo->part = smaller(2 * smo->part, limit);
     return 0;
 }
 

@@ -17,6 +17,9 @@ double top_finish_step_work(const struct problem *problem);
  * take. */
 bool top_finish_fits(const struct problem *problem, const struct fit *fit);
 
+/* True if parts that bring nothing more will be larger the next time. */
+bool top_finish_grows(const struct top_smo *smo);
+
 /* Takes the last solution of smo, of the same cost, to a relative gap of epsilon, or until that
  * comes no closer, or more rows have entries than interior points take. smo goes on from there. The
  * caller calls fit_free. */

@@ -393,6 +393,7 @@ int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
     if (last == cost && smo->exact && smo->state.active == smo->state.n) {
         return 0; /* it stands where it ended */
     }
+    smo->part = last == cost ? smo->part : 0;
     set_cost(smo, cost);
     int status = last > 0 ? top_smo_restart(smo, cost, err) : top_smo_start(smo, cost, err);
     smo->cost = cost;
