@@ -276,8 +276,8 @@ static bool find_bracket(struct matrix *matrix, struct bracket *bracket) {
 }
 
 /* Shifts of one size, or of a part of each point's own value, but not of next to nothing: that may
- * be 0. Where they are not of one size the matrix is scaled, so that its trace is no measure of what
- * rounding leaves of small values. */
+ * be 0. Where they are not of one size the matrix is scaled, so that its trace is no measure of
+ * what rounding leaves of small values. */
 static void set_shape(struct matrix *matrix, bool own) {
     const double small = 0x1p-60;
     const struct definite *definite = matrix->definite;

@@ -191,8 +191,8 @@ static inline void lanes_add(struct lanes *lanes, size_t lane, double term) {
     lanes->lo[lane] += s.lo;
 }
 
-/* The sum of m terms, whose magnitudes sum to `size` at most. A lane's p terms but the first lose u of
- * that each, added up in fewer than p roundings. */
+/* The sum of m terms, whose magnitudes sum to `size` at most. A lane's p terms but the first lose u
+ * of that each, added up in fewer than p roundings. */
 static struct ball lanes_end(const struct lanes *lanes, double m, double size) {
     double p = ceil(m / LANES), lost = p * (p - 1) * 0x1p-106 + (LANES - 1) * BALL_OF_SUM;
     struct dd sum = dd_two_sum(lanes->hi[0], lanes->lo[0]);

@@ -322,8 +322,8 @@ static size_t nearest_taker(const struct top *top, struct ball sum, struct ball 
     return best;
 }
 
-/* What caps have taken off beta, or sums are apart, goes to one entry with room for it, or to all by
- * their room; where all are at their caps they are there in proportion. */
+/* What caps have taken off beta, or sums are apart, goes to one entry with room for it, or to all
+ * by their room; where all are at their caps they are there in proportion. */
 static void give_back(struct top *top, struct ball sum, struct ball missing) {
     struct ball room = ball_of(0), shares = ball_of(0);
     size_t best = nearest_taker(top, sum, missing);

@@ -35,6 +35,11 @@ finds() {
     finds 'C files are as clang-format lays them out'
 }
 
+@test "lint: a comment that is too long is found" {
+    printf '/* %0100d */\nint one(void) {\n    return 1;\n}\n' 0 >house/common/base/one.c
+    finds 'C files are as clang-format lays them out'
+}
+
 @test "lint: faults of shell scripts are found, wherever these are" {
     printf '#!/bin/sh\necho $1\n' >house/.run
     finds 'shellcheck finds nothing in shell scripts'

@@ -530,13 +530,14 @@ int kernel_precise_rest(const struct kernel_rows *rows, const uint32_t *at, size
 
 /* ---- bounds ---- */
 
-/* In units of u^2, of the sum of sizes: a lane's p terms lose p / u at most, and with the small parts
- * of squares, 10 / u, what they lose is added up in p + 1 roundings; one term loses nothing. The 8
- * lanes put together lose 24, and squares 24 more. Of |x||z|, as kernel_rounding has it, a polynomial
- * is off by `degree` times that and 8 of its base and 10 of its own products; of the others a ratio
- * a / (s - a), |a| <= s / 2, by 5 times that and 30, a decay by t exp(-t) < 1 times that and the
- * 2^-90 of the exponential, as tanh is. A score's sums of TERMS products lose TERMS + 2 of 1 / u,
- * added up in TERMS + 1 roundings, and 7; and 3 whenever two of them are put together. */
+/* In units of u^2, of the sum of sizes: a lane's p terms lose p / u at most, and with the small
+ * parts of squares, 10 / u, what they lose is added up in p + 1 roundings; one term loses nothing.
+ * The 8 lanes put together lose 24, and squares 24 more. Of |x||z|, as kernel_rounding has it, a
+ * polynomial is off by `degree` times that and 8 of its base and 10 of its own products; of the
+ * others a ratio a / (s - a), |a| <= s / 2, by 5 times that and 30, a decay by t exp(-t) < 1 times
+ * that and the 2^-90 of the exponential, as tanh is. A score's sums of TERMS products lose TERMS +
+ * 2 of 1 / u, added up in TERMS + 1 roundings, and 7; and 3 whenever two of them are put
+ * together. */
 double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
     const double unit = 0x1p-106, exponential = 0x1p-88;
     struct precise precise = look_at(rows);

@@ -3,9 +3,10 @@
  * Rows of z without a coefficient are left out. Against other rows, tasks are blocks of rows of x.
  * Against itself, the rows are put in a list, those with coefficients first, m of n: only the
  * entries below the diagonal of the first m columns of that list are computed, each used for the
- * scores of its row and of its column, in sums that belong to the task and are added up in the order
- * of the tasks: all at once would be much memory. Where not all rows are asked for, the others are not in the list; if some with coefficients are among these,
- * tasks are blocks of the rows asked for. */
+ * scores of its row and of its column, in sums that belong to the task and are added up in the
+ * order of the tasks: all at once would be much memory. Where not all rows are asked for, the
+ * others are not in the list; if some with coefficients are among these, tasks are blocks of the
+ * rows asked for. */
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/vector.h"

@@ -14,8 +14,8 @@ struct task_sums;
 int task_sums_create(struct task_sums **sums, size_t n, size_t n_tasks, struct error *err);
 void task_sums_free(struct task_sums *sums);
 
-/* A block (n), of any content, for a task to sum up in; NULL with err set for lack of memory. May be
- * called by any thread, as the next one. */
+/* A block (n), of any content, for a task to sum up in; NULL with err set for lack of memory. May
+ * be called by any thread, as the next one. */
 double *task_sums_open(struct task_sums *sums, struct error *err);
 
 /* The task has done with the block: its first `used` numbers are added to the sums once those of

@@ -10,8 +10,8 @@
 enum {
     FULL_STEPS = 3,  /* to the maximum over a face, which rounding may leave a little off */
     SMALL_FACE = 48, /* is not factored anew when half of its variables are fixed, */
-    /* others also where more than this part of them leave at once: what leaves a factor moves half of
-     * it through memory, a new one is made in the cache */
+    /* others also where more than this part of them leave at once: what leaves a factor moves half
+     * of it through memory, a new one is made in the cache */
     LEAVING = 32
 };
 

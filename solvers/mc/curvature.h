@@ -1,5 +1,5 @@
-/* The curvature of losses of margins in W, (k, d) class by class, as systems of linear machines have
- * it. */
+/* The curvature of losses of margins in W, (k, d) class by class, as systems of linear machines
+ * have it. */
 #ifndef SOLVERS_MC_CURVATURE_H
 #define SOLVERS_MC_CURVATURE_H
 

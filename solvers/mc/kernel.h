@@ -5,8 +5,8 @@
  * larger each time. On K_SS steps are cheap, for a step only changes the scores of S in the few
  * classes that it touches. Then F takes the columns of K whose coefficients changed. Where sweeps
  * over S gain little, rounds of the active-set method (active.h) take their place, or where more
- * variables are free than that holds operator splitting (kernel_split.c), or rounds from the optimum
- * of a problem nearby (kernel_approach.c). */
+ * variables are free than that holds operator splitting (kernel_split.c), or rounds from the
+ * optimum of a problem nearby (kernel_approach.c). */
 #ifndef SOLVERS_MC_KERNEL_H
 #define SOLVERS_MC_KERNEL_H
 
@@ -26,9 +26,9 @@ bool mc_kernel_is_slow(const struct mc_kernel *kernel);
 /* Whether it would be so for a problem nearby, at first. */
 bool mc_kernel_has_approach(const struct mc_kernel *kernel);
 
-/* The same for a problem with few columns in place of the kernel matrix, then as mc_kernel_solve goes
- * on from there, which leaves to operator splitting what that would do faster. The caller calls
- * mc_fit_free. */
+/* The same for a problem with few columns in place of the kernel matrix, then as mc_kernel_solve
+ * goes on from there, which leaves to operator splitting what that would do faster. The caller
+ * calls mc_fit_free. */
 int mc_kernel_approach(struct mc_kernel *kernel, const struct mc_goal *goal,
                        const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 

@@ -1,7 +1,7 @@
 /* Where the kernel matrix is too large for operator splitting few columns of it stand in, with a
  * diagonal (solvers/methods/low_rank.h): the optimum of that problem, found to no more than a few
- * digits, has nearly all variables at the bounds where they are at the optimum of the problem itself,
- * and rounds of the active-set method from there are short. */
+ * digits, has nearly all variables at the bounds where they are at the optimum of the problem
+ * itself, and rounds of the active-set method from there are short. */
 #include "common/base/memory.h"
 #include "solvers/mc/kernel_split_private.h"
 

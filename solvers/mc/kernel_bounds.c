@@ -170,7 +170,8 @@ static int add_columns(struct mc_kernel *kernel, size_t m, const double *change,
 }
 
 /* Brings B up to what alpha is now. set: the *m rows where it was not; *change (*m, width), the
- * caller's to free: by how much, with the largest size of a row's behind it where width has room. */
+ * caller's to free: by how much, with the largest size of a row's behind it where width has
+ * room. */
 static int bring_up_coefficients(struct mc_kernel *kernel, size_t width, double **change, size_t *m,
                                  struct error *err) {
     size_t k = kernel->k;

@@ -82,9 +82,10 @@ enum mc_kernel_end {
 
 /* Sweeps over the m rows of the set. `wanted` is the distance of the bounds that is wanted in the
  * end. It is left when rounds of the active-set method, or operator splitting, would cost less than
- * the sweeps that it still needs. Where columns are not kept, there is no constant feature
- * and the gap that is wanted leaves room for their rounding, F takes the sums of the set at its rows, which are then `ahead`; by how
- * much they are off is not known, so that certificates compute them anew. */
+ * the sweeps that it still needs. Where columns are not kept, there is no constant feature and the
+ * gap that is wanted leaves room for their rounding, F takes the sums of the set at its rows, which
+ * are then `ahead`; by how much they are off is not known, so that certificates compute them
+ * anew. */
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 

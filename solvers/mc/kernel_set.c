@@ -493,7 +493,8 @@ static enum mc_kernel_end look(struct inner *inner, struct descent *descent, dou
     return split < 2 * all && split < 2 * left ? MC_SET_SPLIT : MC_SET_LEFT;
 }
 
-/* F takes what the steps have changed at the rows of the set: K's product is left for the others. */
+/* F takes what the steps have changed at the rows of the set: K's product is left for the
+ * others. */
 static void publish(const struct inner *inner) {
     struct mc_kernel *kernel = inner->kernel;
     for (size_t a = 0; a < inner->m; a++) {
@@ -528,7 +529,8 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
         *end = gap <= target ? MC_SET_SOLVED : look(&inner, &descent, gap, target);
     }
     kernel->work += descent.work;
-    /* a constant feature's part, the same for all rows, is large and summed up in double elsewhere */
+    /* a constant feature's part, the same for all rows, is large and summed up in double
+     * elsewhere */
     bool narrow = kernel->cheap && !kernel->exact && kernel->task->bias == 0;
     if (status == 0 && narrow && kernel->epsilon >= COARSE) {
         publish(&inner);

@@ -14,11 +14,11 @@
  * 200. */
 enum { SWEEPS = 3 };
 
-/* Of rounds from Z: variables at a bound that are freed over those inside, which are nearly those of
- * the optimum long before the bounds meet; multiplications of BLAS that one costs, over the cube of
- * its variables, the most of all; the part of the distance of the bounds that another must gain; and
- * the most that those cost that come to nothing, over all iterations. (3,000 rows of letter, rbf
- * .0625, ww at C = 100: 1310 variables are inside at the optimum, 1380 after 60 iterations; six
+/* Of rounds from Z: variables at a bound that are freed over those inside, which are nearly those
+ * of the optimum long before the bounds meet; multiplications of BLAS that one costs, over the cube
+ * of its variables, the most of all; the part of the distance of the bounds that another must gain;
+ * and the most that those cost that come to nothing, over all iterations. (3,000 rows of letter,
+ * rbf .0625, ww at C = 100: 1310 variables are inside at the optimum, 1380 after 60 iterations; six
  * rounds come from a gap of .11 to 2e-4.) */
 static const double MORE = 0.1, ROUND_WORK = 0.45, LEAST_GAIN = 1e-6, MOST_WORK = 2;
 

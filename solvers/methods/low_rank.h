@@ -3,9 +3,9 @@
  *
  * The columns are those of an incomplete Cholesky factorisation with random pivots, a block at a
  * time: a row is taken with the probability of what is left of its diagonal entry, and of a block
- * those that are left when the others are taken off (Chen, Epperly, Tropp, Webber, "Randomly pivoted
- * Cholesky", Communications on Pure and Applied Mathematics 78, 2025). The diagonal has what they
- * leave of K's, so that both have the same trace. */
+ * those that are left when the others are taken off (Chen, Epperly, Tropp, Webber, "Randomly
+ * pivoted Cholesky", Communications on Pure and Applied Mathematics 78, 2025). The diagonal has
+ * what they leave of K's, so that both have the same trace. */
 #ifndef SOLVERS_METHODS_LOW_RANK_H
 #define SOLVERS_METHODS_LOW_RANK_H
 
@@ -43,9 +43,9 @@ struct low_rank_goal {
 /* Bytes of n rows. */
 double low_rank_bytes(size_t n, const struct low_rank_goal *goal);
 
-/* Columns for the matrix of the rows (n) of gram, NULL: its first n, whose diagonal (n) is given. The
- * kernel is positive semidefinite. No result depends on the number of threads. The caller ends with
- * low_rank_free. */
+/* Columns for the matrix of the rows (n) of gram, NULL: its first n, whose diagonal (n) is given.
+ * The kernel is positive semidefinite. No result depends on the number of threads. The caller ends
+ * with low_rank_free. */
 int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_t *rows, size_t n,
                     const double *diagonal, const struct low_rank_goal *goal,
                     struct threads *threads, struct error *err);

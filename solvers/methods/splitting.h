@@ -57,8 +57,8 @@ struct splitting {
     size_t factored;      /* since rho was changed */
 };
 
-/* Whether K's factor, or what stands in for K (NULL: nothing does), and the sequences of n rows and k
- * columns may be held, where the kernel matrix has so many bytes. */
+/* Whether K's factor, or what stands in for K (NULL: nothing does), and the sequences of n rows and
+ * k columns may be held, where the kernel matrix has so many bytes. */
 bool splitting_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes);
 
 /* Room for a matrix K, for the caller to fill: K (n, n) in its upper half; none where something

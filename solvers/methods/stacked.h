@@ -14,8 +14,8 @@
 struct stacked;
 
 /* Room for A (rows, n), rows >= n > 0, all 0. once: columns are sorted by their size before the
- * first of them is taken, not again by what is left of them: less than
- * the theory asks for, and two to three times faster from a thousand columns on. The caller ends with stacked_free. */
+ * first of them is taken, not again by what is left of them: less than the theory asks for, and two
+ * to three times faster from a thousand columns on. The caller ends with stacked_free. */
 int stacked_create(struct stacked **stacked, size_t rows, size_t n, bool once, struct error *err);
 void stacked_free(struct stacked *stacked);
 

@@ -69,8 +69,8 @@ double ml_interior_own_work(const struct ml_interior *ml) {
 
 /* ---- features ---- */
 
-/* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is rounding, or
- * no more than `least`. */
+/* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is rounding,
+ * or no more than `least`. */
 static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width,
                         double least) {
     double most = 0;

@@ -254,8 +254,8 @@ static void offer_dual(struct ml_split *split, double norm, double unbalanced) {
     }
 }
 
-/* What sums of Z over rows that are not 0 cost, moved to rows at a margin, whatever the bias at hand
- * is worth yet: the true bound is told by the certificate. */
+/* What sums of Z over rows that are not 0 cost, moved to rows at a margin, whatever the bias at
+ * hand is worth yet: the true bound is told by the certificate. */
 static double price_of_sums(const struct ml_split *split) {
     const double *Z = split->splitting.Z, *bias = split->splitting.bias;
     double price = 0;

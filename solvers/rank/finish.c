@@ -369,8 +369,8 @@ static void add_to(struct sum *sum, double size, int sign) {
     sum->lost += LDBL_EPSILON * fabsl(sum->sum); /* two roundings' worth */
 }
 
-/* weights = those of alpha; error (n), if not NULL: what their coefficients may be off by, with what
- * sums of rows into weights add to that. */
+/* weights = those of alpha; error (n), if not NULL: what their coefficients may be off by, with
+ * what sums of rows into weights add to that. */
 static int take_weights(const struct rank_finish *finish, const double *alpha, double *weights,
                         double *error, struct error *err) {
     size_t n = finish->n;

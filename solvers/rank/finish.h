@@ -39,9 +39,9 @@ void rank_finish_free(struct rank_finish *finish);
 int rank_finish_start(struct rank_finish *finish, bool squared, double cost, struct error *err);
 
 /* Goes on until the gap is epsilon, or P - D is epsilon times `least`, as far as running sums can
- * tell. tied: the primal point has the coefficients of a dual point, the one whose primal is lowest,
- * no larger than C; else those which the factor of the matrix stands on, that make the interior
- * point's own weights. The caller ends with fit_free. */
+ * tell. tied: the primal point has the coefficients of a dual point, the one whose primal is
+ * lowest, no larger than C; else those which the factor of the matrix stands on, that make the
+ * interior point's own weights. The caller ends with fit_free. */
 int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, double least,
                     const struct monitor *monitor, struct fit *fit, struct error *err);
 

@@ -35,8 +35,9 @@ static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 /* Pairs that come into the band on the way cut a step to less than this: it then is the shortest
  * way to a Hessian that knows them, however little it gains, and is searched for to the end. */
 static const double POOR = 0.05;
-/* Pairs so near to the band, relative to the scores, count as in it after such a step, so many times
- * farther after each more: rounding may hide that they come in at once, and no step gets anywhere. */
+/* Pairs so near to the band, relative to the scores, count as in it after such a step, so many
+ * times farther after each more: rounding may hide that they come in at once, and no step gets
+ * anywhere. */
 static const double NEAR = 1e-14, FARTHER = 100;
 /* A step that lowers the objective by a smaller part of it is taken whole: its values are rounding,
  * and it is the gradient that the dual bound wants small. */

@@ -242,8 +242,8 @@ static void with_level(const struct top_state *state, const struct extremes *e, 
     }
 }
 
-/* What an entry of TOP_NONE would do by itself: its slope and curvature, and how far it may rise and
- * fall. */
+/* What an entry of TOP_NONE would do by itself: its slope and curvature, and how far it may rise
+ * and fall. */
 struct single {
     double slope, own, up, down;
 };

@@ -32,7 +32,8 @@ struct sums {
     double alpha, beta, apart, off, caps;
 };
 
-/* Shares that would not sum to 1 are made to, in plain double: what they sum to more is rounding. */
+/* Shares that would not sum to 1 are made to, in plain double: what they sum to more is
+ * rounding. */
 static double shares_over(const struct top_risk *risk) {
     struct dd sum = sum_of(risk->share, risk->n);
     double rounding = ((double)risk->n_all + 8) * DBL_EPSILON, over;

@@ -1,5 +1,5 @@
-/* Grill (Adam, Mácha, Šmídl, Pevný: "General framework for binary classification on top samples",
- * 2021; after Boyd, Cortes, Mohri, Radovanovic 2012), linear, in the primal:
+/* Grill (Adam, Mácha, Šmídl, Pevný: "General framework for binary classification on top
+ * samples", 2021; after Boyd, Cortes, Mohri, Radovanovic 2012), linear, in the primal:
  *   min 1/2 |w|^2 + C (sum cost_i l(t - s_i) + cost/negative sum negative_j l(s_j - t)),
  * t the exact (1 - tau) quantile of the scores of J, the classes' sums in equal proportion. Not
  * convex: limited-memory BFGS from several starts, the best of which is the solution. */

@@ -1,5 +1,5 @@
-/* Sums over tasks are those of a plain loop, to the bit, in whatever order tasks are closed, and blocks
- * are used again. */
+/* Sums over tasks are those of a plain loop, to the bit, in whatever order tasks are closed, and
+ * blocks are used again. */
 #include "common/kernel/task_sums.h"
 #include "common/base/random.h"
 #include "tests/unit/check.h"

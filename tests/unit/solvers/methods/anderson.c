@@ -5,7 +5,8 @@
 
 enum { D = 6, MOST = 4000 };
 
-/* Iterations of y = b + A y until the residual is 1e-9, A diagonal with the rates; memory 0: plain. */
+/* Iterations of y = b + A y until the residual is 1e-9, A diagonal with the rates; memory 0:
+ * plain. */
 static int iterations(const double *rate, const double *b, size_t memory) {
     struct anderson *anderson = NULL;
     struct error err;

@@ -1,5 +1,5 @@
-/* Few columns and a diagonal in place of a kernel matrix: they have its trace, nothing is left where
- * there are as many as its rank, systems with them are solved, and threads change nothing. */
+/* Few columns and a diagonal in place of a kernel matrix: they have its trace, nothing is left
+ * where there are as many as its rank, systems with them are solved, and threads change nothing. */
 #include "solvers/methods/low_rank.h"
 
 #include "tests/unit/compute.h"

@@ -124,7 +124,7 @@ static void check_caps(void) {
         scene.risk.mass_error = exact ? 0 : DBL_EPSILON;
         scene.beta[6] = 4;
         make(&scene);
-        if (!exact) { /* none has room: all of beta is scaled and cut, the farthest takes the rest */
+        if (!exact) { /* none has room: beta is scaled and cut, the farthest takes the rest */
             error[6] = 4 * (1 + 2 * DBL_EPSILON) - (1 - unit) * 4;
             error[5] = error[6]; /* and row 7, which is the same */
         }
@@ -133,8 +133,8 @@ static void check_caps(void) {
     }
 }
 
-/* TOP_MEAN, all at caps that were made of a sum a little larger: what each is over is paid there and
- * by the farthest. Shares that are made to sum to 1 are no higher than they would be. */
+/* TOP_MEAN, all at caps that were made of a sum a little larger: what each is over is paid there
+ * and by the farthest. Shares that are made to sum to 1 are no higher than they would be. */
 static void check_all_capped(void) {
     struct scene scene;
     double more = 0x1p-40;
