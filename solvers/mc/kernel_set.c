@@ -469,8 +469,9 @@ struct descent {
 
 /* Takes in the gap, and tells how the set is left: for a round of the active-set method, or for
  * operator splitting where that costs far less than a round, if what is missing until the target,
- * at the rate of the later half, would cost more. A round is worth no more than has been tried
- * without, splitting twice as much as in all sets: it ends the fit. */
+ * at the rate of the later half, would cost more. Neither is worth more than has been tried
+ * without, a round in this set, splitting, which ends the fit, in all: of many rows it takes some
+ * times as long as it is thought to. */
 static enum mc_kernel_end look(struct inner *inner, struct descent *descent, double gap,
                                double target) {
     descent->best = fmin(descent->best, gap);
@@ -490,7 +491,7 @@ static enum mc_kernel_end look(struct inner *inner, struct descent *descent, dou
     if (round <= MC_ROUNDS_WORTH * split) {
         return round < descent->work && round < left ? MC_SET_SLOW : MC_SET_LEFT;
     }
-    return split < 2 * all && split < 2 * left ? MC_SET_SPLIT : MC_SET_LEFT;
+    return split < all && split < 2 * left ? MC_SET_SPLIT : MC_SET_LEFT;
 }
 
 /* F takes what the steps have changed at the rows of the set: K's product is left for the
