@@ -77,7 +77,7 @@ static void list_group(struct rank_finish *finish, size_t group) {
     }
 }
 
-/* The group at the head of those that `group` is linked with. */
+/* The first of the groups that `group` is linked with. */
 static size_t head_of(size_t *next, size_t group) {
     while (next[group] != group) {
         group = next[group] = next[next[group]];
@@ -85,7 +85,7 @@ static size_t head_of(size_t *next, size_t group) {
     return group;
 }
 
-/* same, and next (n_groups): a way from each group to the head of those that are linked with it.
+/* same, and next (n_groups): a way from each group to the first of those that are linked with it.
  * first (n_rows of data), group (the same): work. */
 static void find_same(struct rank_finish *finish, const struct problem *problem,
                       const struct distinct *distinct, uint32_t *first, size_t *group,
@@ -104,7 +104,8 @@ static void find_same(struct rank_finish *finish, const struct problem *problem,
                 first[place] = i;
             }
             finish->same[i] = first[place];
-            next[head_of(next, g)] = head_of(next, group[place]);
+            size_t one = head_of(next, g), other = head_of(next, group[place]);
+            next[larger(one, other)] = smaller(one, other);
         }
     }
 }
