@@ -153,8 +153,7 @@ static int run(struct top_smo *smo, double epsilon, bool *within, const struct m
         stalled = gap < BETTER * least ? 0 : stalled + 1;
         least = fmin(least, gap);
         if (!choose_part(smo, smo->part, within)) {
-            fit->reason = STOP_STALLED;
-            return 0;
+            break;
         }
         double wanted = stalled ? 0.5 * epsilon : fmax(0.5 * epsilon, PART_GAP * gap);
         if (solve_part(smo, within, wanted, monitor, fit, err)) {
