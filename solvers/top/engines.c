@@ -242,7 +242,7 @@ static int run_turns(struct relay *relay, double budget, bool *stuck, struct err
             return -1;
         }
         relay->number += !cut || relay->given_up > 0;
-        *stuck = relay->given_up == (both ? 2 : 1);
+        *stuck = relay->given_up >= (both ? 2 : 1);
     }
     return 0;
 }
@@ -265,9 +265,9 @@ static int run_parts(struct relay *relay, struct error *err) {
                 return -1;
             }
         }
-        relay->given_up = given_up;
+        relay->given_up = stuck ? given_up : 0; /* else each has another turn */
         relay->fit->reason = relay->ended ? relay->fit->reason : reason;
-        budget = FURTHER * relay->spent;
+        budget = fmax(budget, FURTHER * relay->spent);
     }
     return 0;
 }

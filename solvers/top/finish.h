@@ -1,8 +1,9 @@
 /* The end of a fit by smo that crawls, with more rows than interior points take (doc/mathematics,
  * "top: interior points"): these over the rows that have entries above 0 and those that would rise
- * most, all others at 0; then again with the rows that rise. Where more rows have entries than a
- * part takes, though not twice as many, it takes the largest: at a large C smo, whose steps are as
- * long as losses are, is slow to bring the others down. */
+ * most, all others at 0; then again with the rows that rise. Where more rows have entries than
+ * three quarters of a part, though not twice as many as the largest part has rows, it takes the
+ * largest: at a large C smo, whose steps are as long as losses are, is slow to bring the others
+ * down. */
 #ifndef SOLVERS_TOP_FINISH_H
 #define SOLVERS_TOP_FINISH_H
 
@@ -17,7 +18,7 @@ double top_finish_step_work(const struct problem *problem);
  * take. */
 bool top_finish_fits(const struct problem *problem, const struct fit *fit);
 
-/* True if parts that bring nothing more will be larger the next time. */
+/* True if parts of smo, which is there, that bring nothing more will be larger the next time. */
 bool top_finish_grows(const struct top_smo *smo);
 
 /* Takes the last solution of smo, of the same cost, to a relative gap of epsilon, or until that
