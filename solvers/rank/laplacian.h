@@ -21,6 +21,8 @@ struct rank_laplacian {
     double *degree;                  /* (n) weights of the pairs that touch a row */
 };
 
+/* Room for the rows of the pairs, which are borrowed; no band is fixed yet. Fails when memory is
+ * short. The caller calls rank_laplacian_free. */
 int rank_laplacian_create(struct rank_laplacian *laplacian, struct rank_pairs *pairs,
                           struct error *err);
 void rank_laplacian_free(struct rank_laplacian *laplacian);

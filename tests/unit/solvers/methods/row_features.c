@@ -7,6 +7,7 @@
 #include "tests/unit/compute.h"
 
 #include <float.h>
+#include <string.h>
 
 enum { N = 24, D = 6 };
 
@@ -97,6 +98,23 @@ static void check_coefficients(const struct row_features *features) {
     CHECK(plain > 0 && left <= plain / 500, "%g is left, and %g rounded plainly", left, plain);
 }
 
+/* Sums that cancel in double, of which nothing is lost: of coefficients, of products, and of what a
+ * coefficient has beyond a double. */
+static void check_adjoint(void) {
+    enum { ROWS = 3, SUMS = 3 };
+    const double p30 = 0x1p-30, F[ROWS * SUMS] = {1, 1 + p30, 1, 1, 1, 1, 1, 0, 0};
+    const long double b[SUMS][ROWS] = {
+        {1e16L, 1, -1e16L}, {1 + p30, -(1 + 2 * p30), 0}, {1 + 0x1p-60L, -1, 0}};
+    const double expected[SUMS] = {1, 0x1p-60, 0x1p-60};
+    struct row_features features = {.n = ROWS, .m = SUMS, .F = (double[ROWS * SUMS]){0}};
+    memcpy(features.F, F, sizeof F);
+    for (size_t k = 0; k < SUMS; k++) {
+        double g[SUMS], rest[SUMS];
+        row_features_adjoint(&features, b[k], rest, g);
+        CHECK(g[k] == expected[k], "%zu: %g, not %g", k, g[k], expected[k]);
+    }
+}
+
 int main(void) {
     static const struct row_groups none = {0};
     for (int constant = 0; constant < 2; constant++) {
@@ -114,6 +132,7 @@ int main(void) {
         row_features_free(&features);
         close_scene(&scene);
     }
+    check_adjoint();
     puts("ok: features make their kernel, and coefficients make what they are asked for");
     return 0;
 }
