@@ -36,9 +36,36 @@ static bool is_zero(const double *K, size_t m, size_t i) {
     return zero;
 }
 
-/* Rounding moves an entry by units of the reaches of its rows, and the factorisation by units of
- * their diagonal's root (Demmel, "On floating point errors in Cholesky", LAPACK working note 14,
- * 1989). */
+/* Adds to each shift what the factorisation's own rounding may hide: its factor is that of a matrix
+ * whose entries are within (m + 1) units of the roots of their rows' diagonal, so that m (m + 1) of
+ * a row's own make up for all of them (Demmel, "On floating point errors in Cholesky", LAPACK
+ * working note 14, 1989). */
+static void pay(const double *size, size_t m, double *shift) {
+    double part = (double)m * ((double)m + 1) * DBL_EPSILON / 2;
+    for (size_t i = 0; i < m; i++) {
+        shift[i] += part * (size[i] + shift[i]);
+    }
+}
+
+/* Shifts (m) of m units of each row's own size, of stored matrices, whose values are off by parts
+ * of their own, or if `common` of the largest; else as rounding moves entries, by units of the
+ * reaches of their rows. own (m) gets the diagonal. Rows of zeros need none. Returns whether there is a
+ * factorisation then. K (m, m) is work. */
+static bool works(const struct kernel_rows *kernel_rows, const uint32_t *rows, const double *reach,
+                  size_t m, double unit, bool common, double *K, double *own, double *shift) {
+    bool stored = kernel_rows->kernel->type == KERNEL_PRECOMPUTED;
+    double largest = fill(kernel_rows, rows, m, K);
+    for (size_t i = 0; i < m; i++) {
+        own[i] = fabs(K[i * m + i]);
+        double size =
+            stored ? (common ? largest : own[i]) : fmax(own[i], fmin(reach[i] * reach[i], largest));
+        bool zero = stored && is_zero(K, m, i);
+        shift[i] = zero ? 0 : (double)m * unit * size;
+        K[i * m + i] += zero ? 1 : shift[i];
+    }
+    return cholesky_factor(K, m) == 0;
+}
+
 int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, const double *reach,
                    size_t m, bool *definite, double *shift, struct error *err) {
     *definite = false;
@@ -46,22 +73,21 @@ int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
     if (m > MOST_ROWS) {
         return 0;
     }
-    double *K = memory_array(m, m * sizeof *K, "a check of the kernel matrix", err);
+    double *K = memory_array(m + 1, m * sizeof *K, "a check of the kernel matrix", err);
     if (!K) {
         return -1;
     }
-    /* values in a file were rounded when they were written, and again to float */
+    /* values in a file were rounded when they were written, and again to float; where they are what
+     * was left of larger ones, by parts of these */
     bool stored = kernel_rows->kernel->type == KERNEL_PRECOMPUTED;
-    for (double unit = DBL_EPSILON; !*definite && unit <= (stored ? FLT_EPSILON : DBL_EPSILON);
-         unit *= STEP) {
-        double largest = fill(kernel_rows, rows, m, K);
-        for (size_t i = 0; i < m; i++) { /* stored values are off by parts of their own */
-            double own = fabs(K[i * m + i]);
-            double size = stored ? own : fmax(own, fmin(reach[i] * reach[i], largest));
-            shift[i] = (double)m * unit * size;
-            K[i * m + i] += stored && is_zero(K, m, i) ? 1 : shift[i];
+    double most = stored ? FLT_EPSILON : DBL_EPSILON, *own = K + m * m;
+    for (double unit = DBL_EPSILON; !*definite && unit <= most; unit *= STEP) {
+        for (int common = 0; !*definite && common <= (stored ? 1 : 0); common++) {
+            *definite = works(kernel_rows, rows, reach, m, unit, common, K, own, shift);
         }
-        *definite = cholesky_factor(K, m) == 0;
+    }
+    if (*definite) {
+        pay(own, m, shift);
     }
     free(K);
     return 0;
