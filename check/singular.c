@@ -35,16 +35,19 @@ static void rotate(struct dd *a, struct dd *b, size_t d, struct dd c, struct dd 
     }
 }
 
-/* Makes two vectors orthogonal; false if they were. */
+/* Makes two vectors orthogonal; false if they were, or one is next to nothing beside the other. */
 static bool rotate_pair(struct work *work, size_t i, size_t j) {
     const struct dd one = {1, 0};
-    const double enough = 0x1p-98;
+    const double enough = 0x1p-98, far = 0x1p200; /* the angle is below half of its inverse */
     struct dd *a = work->vector + i * work->d, *b = work->vector + j * work->d;
     struct dd aa = dot(a, a, work->d), bb = dot(b, b, work->d), ab = dot(a, b, work->d);
     if (!(fabs(ab.hi) > enough * sqrt(aa.hi) * sqrt(bb.hi))) {
         return false;
     }
     struct dd zeta = dd_divide(dd_add(bb, dd_negative(aa)), dd_add(ab, ab));
+    if (!(fabs(zeta.hi) < far)) {
+        return false;
+    }
     struct dd size = zeta.hi < 0 ? dd_negative(zeta) : zeta;
     struct dd t = dd_divide(one, dd_add(size, root(dd_add(one, dd_multiply(size, size)))));
     t = zeta.hi < 0 ? dd_negative(t) : t;
