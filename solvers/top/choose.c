@@ -6,7 +6,8 @@
 
 enum { NOBODY = -1 };
 
-/* A gain without bounds that is compared by products is within so much of its quotients. */
+/* A gain without bounds that is compared by products is within so much of its quotients, but for
+ * what cancels in it: a pair of rows that are nearly one may be passed over for another step. */
 static const double MARGIN = 1 + 1e-9;
 
 /* rho below this is rounding of 0. */

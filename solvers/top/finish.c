@@ -18,7 +18,7 @@ enum {
     USUAL = 2048,     /* rows of a part, at first */
     USUAL_STEPS = 20, /* of interior points */
     ROOM = 512,       /* alphas and betas at 0 that are taken along, at least */
-    SPARE = 2,  /* times as many rows with entries as a part takes, of which some will not stay */
+    SPARE = 2,  /* times as many rows with entries as the largest part has: some will not stay */
     STALLED = 2 /* parts without progress, after which there is no further one for now */
 };
 
