@@ -49,8 +49,8 @@ static void pay(const double *size, size_t m, double *shift) {
 
 /* Shifts (m) of m units of each row's own size, of stored matrices, whose values are off by parts
  * of their own, or if `common` of the largest; else as rounding moves entries, by units of the
- * reaches of their rows. own (m) gets the diagonal. Rows of zeros need none. Returns whether there is a
- * factorisation then. K (m, m) is work. */
+ * reaches of their rows. own (m) gets the diagonal. Rows of zeros need none. Returns whether there
+ * is a factorisation then. K (m, m) is work. */
 static bool works(const struct kernel_rows *kernel_rows, const uint32_t *rows, const double *reach,
                   size_t m, double unit, bool common, double *K, double *own, double *shift) {
     bool stored = kernel_rows->kernel->type == KERNEL_PRECOMPUTED;
