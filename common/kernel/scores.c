@@ -7,27 +7,19 @@
  * order of the tasks: all at once would be much memory. Where not all rows are asked for, the
  * others are not in the list; if some with coefficients are among these, tasks are blocks of the
  * rows asked for. */
-#include "common/base/dispatch.h"
+#include "common/base/array.h"
 #include "common/base/memory.h"
-#include "common/base/vector.h"
 #include "common/kernel/private.h"
 #include "common/kernel/rounding.h"
 #include "common/kernel/task_sums.h"
+#include "common/kernel/tile_products.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    COLUMNS = 256,
-    STRIDE = COLUMNS + 8, /* of a tile: a column's lines have places of their own in the cache */
-    ROWS = 256,
-    MANY_ROWS = 1024,
-    TASKS = 32,
-    STRIP = 4, /* rows of a product, by a vector or two */
-    LANES = 8
-};
+enum { ROWS = 256, MANY_ROWS = 1024, TASKS = 32 };
 static const size_t PARTIAL_BYTES = (size_t)64 << 20; /* most that sums of tasks may take */
 
 struct scores {
@@ -37,11 +29,10 @@ struct scores {
     double *scores, *listed; /* by row of x; by place in `at`, where it is not NULL nor `twice` */
     const uint32_t *at;      /* (n_at) rows of x that are asked for; NULL: all */
     size_t n_at;
-    double *ordered; /* (m, width) coefficients in the order of list */
-    size_t width;    /* 1, or n_outputs, filled up with 0 to a vector or pairs of vectors */
-    uint32_t *list;  /* rows of z with coefficients; then, if `twice`, the others */
-    size_t m, n;     /* of list: with coefficients, all */
-    bool twice;      /* x is z: use both halves */
+    struct tile_coefficients *ordered; /* of list[0..m) */
+    uint32_t *list; /* rows of z with coefficients; then, if `twice`, the others */
+    size_t m, n;    /* of list: with coefficients, all */
+    bool twice;     /* x is z: use both halves */
     size_t tasks, rows_per_task;
     const struct kernel_rounding *rounding; /* bounds take the values' place; NULL: the values */
     struct cluster *cluster;                /* that shares the tasks; NULL: none */
@@ -49,92 +40,14 @@ struct scores {
     size_t *start;                          /* (tasks + 1) positions in list, if `twice` */
     struct task_sums *sums;                 /* (n, n_outputs), if `twice` */
     struct kernel_scratch **scratch;        /* of the workers */
-    double **tile;                          /* of the workers: rows of STRIDE */
+    double **tile;                          /* of the workers: rows of TILE_STRIDE */
     struct error *error;                    /* of the workers */
     atomic_bool failed;
 };
 
-/* out (n_outputs) += sum over the n columns of values[c] * coefficients of row list[first + c]. */
-static void add_columns(const struct scores *s, const double *values, size_t first, size_t n,
-                        double *out) {
-    const uint32_t *rows = s->list + first;
-    for (size_t c = 0; c < n; c++) {
-        const double *coefficient = s->coefficients + rows[c] * s->n_outputs;
-        for (size_t o = 0; o < s->n_outputs; o++) {
-            out[o] += values[c] * coefficient[o];
-        }
-    }
-}
-
-typedef double lanes __attribute__((vector_size(64), may_alias));
-
-/* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * across + t * along, B (m, width)
- * with rows padded to whole vectors: STRIP rows by `vectors` vectors at a time stay in
- * registers. */
-static inline __attribute__((always_inline)) void
-multiply_strips(const double *a, size_t across, size_t along, const double *b, size_t n, size_t m,
-                size_t width, size_t n_outputs, size_t vectors, double *out) {
-    for (size_t i = 0; i < n; i += STRIP) {
-        size_t strip = n - i < STRIP ? n - i : STRIP;
-        const double *row[STRIP]; /* those beyond n are the last again, and go nowhere */
-        for (size_t r = 0; r < STRIP; r++) {
-            row[r] = a + (i + (r < strip ? r : strip - 1)) * across;
-        }
-        for (size_t o = 0; o < width; o += vectors * LANES) {
-            lanes sum[STRIP][2] = {{{0}}};
-            for (size_t t = 0; t < m; t++) {
-                const lanes *at = (const lanes *)(b + t * width + o);
-                for (size_t r = 0; r < STRIP; r++) {
-                    for (size_t v = 0; v < vectors; v++) {
-                        sum[r][v] += row[r][t * along] * at[v];
-                    }
-                }
-            }
-            for (size_t r = 0; r < strip; r++) {
-                const double *from = (const double *)sum[r];
-                for (size_t l = 0; l < vectors * LANES && o + l < n_outputs; l++) {
-                    out[(i + r) * n_outputs + o + l] += from[l];
-                }
-            }
-        }
-    }
-}
-
-DISPATCH static void multiply(const double *a, size_t across, size_t along, const double *b,
-                              size_t n, size_t m, size_t width, size_t n_outputs, double *out) {
-    if (width == LANES) {
-        multiply_strips(a, across, along, b, n, m, width, n_outputs, 1, out);
-    } else {
-        multiply_strips(a, across, along, b, n, m, width, n_outputs, 2, out);
-    }
-}
-
-/* Of one output: out (n) += A b, A (n, m) with rows STRIDE apart; with `along` (m), which gets
- * += A'w too, w (used) the weights of the first rows. */
-static void multiply_one(const double *a, const double *b, size_t n, size_t m, double *out,
-                         const double *w, size_t used, double *along) {
-    const struct vector_double *vector = vector_double();
-    for (size_t i = 0; i < n; i += VECTOR_ROWS) {
-        const double *row[VECTOR_ROWS]; /* those beyond n are the last again, and go nowhere */
-        double weight[VECTOR_ROWS] = {0}, dot[VECTOR_ROWS] = {0};
-        for (size_t r = 0; r < VECTOR_ROWS; r++) {
-            row[r] = a + (i + r < n ? i + r : n - 1) * STRIDE;
-            weight[r] = along && i + r < used ? w[i + r] : 0;
-        }
-        if (along && i < used) {
-            vector->both(row, m, b, weight, dot, along);
-        } else {
-            vector->dot(row, m, b, dot);
-        }
-        for (size_t r = 0; r < VECTOR_ROWS && i + r < n; r++) {
-            out[i + r] += dot[r];
-        }
-    }
-}
-
 static void set_rows(double **out, double *tile, size_t n) {
     for (size_t r = 0; r < n; r++) {
-        out[r] = tile + r * STRIDE;
+        out[r] = tile + r * TILE_STRIDE;
     }
 }
 
@@ -169,53 +82,28 @@ static void score_rows(void *argument, size_t number, size_t worker) {
     set_rows(out, s->tile[worker], n);
     double *scores = in_order(s) + first * s->n_outputs;
     memset(scores, 0, n * s->n_outputs * sizeof *scores);
-    for (size_t c = 0; c < s->m && !atomic_load(&s->failed); c += COLUMNS) {
-        size_t columns = s->m - c < COLUMNS ? s->m - c : COLUMNS;
+    for (size_t c = 0; c < s->m && !atomic_load(&s->failed); c += TILE_COLUMNS) {
+        size_t columns = s->m - c < TILE_COLUMNS ? s->m - c : TILE_COLUMNS;
         struct kernel_tile tile = {.x = {s->x, s->at ? s->at + first : NULL, first, n},
                                    .z = {s->z, s->list + c, 0, columns}};
         if (compute(s, &tile, out, worker) < 0) {
             fail(s);
             return;
         }
-        if (s->n_outputs == 1) {
-            multiply_one(s->tile[worker], s->ordered + c, n, columns, scores, NULL, 0, NULL);
-        } else {
-            multiply(s->tile[worker], STRIDE, 1, s->ordered + c * s->width, n, columns, s->width,
-                     s->n_outputs, scores);
-        }
+        tile_multiply(s->ordered, s->tile[worker], n, c, columns, scores);
     }
 }
 
-/* Both uses of a tile of list rows first..first + n and columns c..c + columns, before them. */
-static void multiply_whole(const struct scores *s, const double *tile, size_t first, size_t n,
-                           size_t c, size_t columns, double *partial) {
-    size_t k = s->n_outputs, used = first < s->m ? (n < s->m - first ? n : s->m - first) : 0;
-    const double *own = s->ordered + (used > 0 ? first * s->width : 0);
-    if (k == 1) {
-        multiply_one(tile, s->ordered + c, n, columns, partial + first, own, used, partial + c);
-        return;
-    }
-    multiply(tile, STRIDE, 1, s->ordered + c * s->width, n, columns, s->width, k,
-             partial + first * k);
-    multiply(tile, 1, STRIDE, own, columns, used, s->width, k, partial + c * k);
-}
-
-/* Both uses of a tile on the diagonal of list rows first..first + n and columns c.., row by row. */
-static void use_corner(const struct scores *s, const struct kernel_tile *tile, double *const *out,
-                       double *partial) {
+/* Takes the diagonal of the whole matrix, and all that is beyond it, out of a tile: out[r], list
+ * row x_at + r, is 0 there. An entry of the diagonal is used once, here. */
+static void use_diagonal(const struct scores *s, const struct kernel_tile *tile, double *const *out,
+                         double *partial) {
     for (size_t r = 0; r < tile->x.n; r++) {
-        size_t c = tile->z_at, row = tile->x_at + r, end = kernel_tile_columns(tile, r);
-        add_columns(s, out[r], c, end, partial + row * s->n_outputs);
-        if (row >= s->m) {
-            continue;
+        size_t row = tile->x_at + r, end = kernel_tile_columns(tile, r), k = s->n_outputs;
+        if (end > 0 && tile->z_at + end == row + 1) {
+            array_add(partial + row * k, out[r][--end], s->coefficients + s->list[row] * k, k);
         }
-        const double *coefficient = s->coefficients + s->list[row] * s->n_outputs;
-        end -= end > 0 && c + end == row + 1; /* the diagonal is used once */
-        for (size_t k = 0; k < end; k++) {
-            for (size_t o = 0; o < s->n_outputs; o++) {
-                partial[(c + k) * s->n_outputs + o] += out[r][k] * coefficient[o];
-            }
-        }
+        memset(out[r] + end, 0, (tile->z.n - end) * sizeof *out[r]);
     }
 }
 
@@ -227,8 +115,9 @@ static int sum_task(struct scores *s, size_t task, size_t worker, double *partia
     memset(partial, 0, s->start[task + 1] * s->n_outputs * sizeof *partial);
     for (size_t first = s->start[task]; first < s->start[task + 1]; first += ROWS) {
         size_t n = s->start[task + 1] - first < ROWS ? s->start[task + 1] - first : ROWS;
-        for (size_t c = 0; c < s->m && c < first + n; c += COLUMNS) {
-            size_t columns = s->m - c < COLUMNS ? s->m - c : COLUMNS;
+        size_t used = first < s->m ? (n < s->m - first ? n : s->m - first) : 0;
+        for (size_t c = 0; c < s->m && c < first + n; c += TILE_COLUMNS) {
+            size_t columns = s->m - c < TILE_COLUMNS ? s->m - c : TILE_COLUMNS;
             struct kernel_tile tile = {.x = {s->x, s->list + first, 0, n},
                                        .z = {s->x, s->list + c, 0, columns},
                                        .lower = true,
@@ -237,11 +126,12 @@ static int sum_task(struct scores *s, size_t task, size_t worker, double *partia
             if (atomic_load(&s->failed) || compute(s, &tile, out, worker) < 0) {
                 return -1;
             }
-            if (c + columns <= first) { /* no part of the diagonal */
-                multiply_whole(s, s->tile[worker], first, n, c, columns, partial);
-            } else {
-                use_corner(s, &tile, out, partial);
+            if (c + columns > first) {
+                use_diagonal(s, &tile, out, partial);
             }
+            tile_multiply_both(s->ordered, s->tile[worker], n, c, columns,
+                               partial + first * s->n_outputs, first, used,
+                               partial + c * s->n_outputs);
         }
     }
     return 0;
@@ -300,16 +190,6 @@ static int make_list(struct scores *s, struct error *err) {
     return 0;
 }
 
-static int order_coefficients(struct scores *s, struct error *err) {
-    size_t k = s->n_outputs, vectors = (k + LANES - 1) / LANES;
-    s->width = k == 1 ? 1 : (vectors == 1 ? 1 : (vectors + 1) / 2 * 2) * LANES;
-    s->ordered = memory_zeros(s->m, s->width * sizeof *s->ordered, "coefficients", err);
-    for (size_t i = 0; s->ordered && i < s->m; i++) {
-        memcpy(s->ordered + i * s->width, s->coefficients + s->list[i] * k, k * sizeof *s->ordered);
-    }
-    return s->ordered ? 0 : -1;
-}
-
 /* Decides on the tasks; depends on the sizes only. */
 static int plan(struct scores *s, struct error *err) {
     size_t task_bytes;
@@ -337,7 +217,7 @@ static int plan(struct scores *s, struct error *err) {
     for (size_t t = 0; t <= s->tasks; t++) {
         double part = area * (double)t / (double)s->tasks;
         double rows = part <= m * m / 2 ? sqrt(2 * part) : part / m + m / 2;
-        s->start[t] = t < s->tasks ? (size_t)fmin(n, floor(rows / 16) * 16) : s->n;
+        s->start[t] = t < s->tasks ? (size_t)fmin(n, floor(rows / TILE_CHUNK) * TILE_CHUNK) : s->n;
     }
     return 0;
 }
@@ -357,12 +237,14 @@ static int prepare(struct scores *s, size_t workers, struct error *err) {
     s->tile = memory_zeros(workers, sizeof *s->tile, "kernel tiles", err);
     s->error = memory_zeros(workers, sizeof *s->error, "errors", err);
     if (!s->scratch || !s->tile || !s->error || make_list(s, err) < 0 ||
-        order_coefficients(s, err) < 0 || plan(s, err) < 0) {
+        tile_coefficients_create(&s->ordered, s->coefficients, s->n_outputs, s->list, s->m, err) <
+            0 ||
+        plan(s, err) < 0) {
         return -1;
     }
     for (size_t w = 0; w < workers; w++) {
         s->tile[w] =
-            memory_array(s->rows_per_task * STRIDE, sizeof *s->tile[w], "kernel tile", err);
+            memory_zeros(s->rows_per_task * TILE_STRIDE, sizeof *s->tile[w], "kernel tile", err);
         if (!s->tile[w]) {
             return -1;
         }
@@ -399,7 +281,7 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     free(s->tile);
     free(s->error);
     free(s->list);
-    free(s->ordered);
+    tile_coefficients_free(s->ordered);
     free(s->start);
     task_sums_free(s->sums);
     return status;

@@ -1,0 +1,257 @@
+#include "common/kernel/tile_products.h"
+
+#include "common/base/dispatch.h"
+#include "common/base/memory.h"
+#include "common/base/vector.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROWS = 4, /* of a dense product, by a vector or two */
+    LANES = 8,
+    VECTORS = 4, /* of a sparse one */
+    STRIP = VECTORS * LANES,
+    OUTPUTS = 32, /* whose sums over a strip stay in cache */
+    TURN = 5      /* coefficients of a row, that turning its tile takes as long as */
+};
+
+/* A coefficient that is not 0, of a row of a chunk of the list and an output of a group. */
+struct entry {
+    uint16_t row, output;
+    double value;
+};
+
+struct tile_coefficients {
+    size_t m, k;
+    size_t width;  /* 1, or k, filled up with 0 to a vector or pairs of vectors */
+    double *dense; /* (m, width), or */
+    size_t chunks;
+    size_t *start;       /* (groups of outputs, chunks), and the end, where in */
+    struct entry *entry; /* those of a chunk and group ascend by output; NULL: dense */
+};
+
+typedef double lanes __attribute__((vector_size(64), may_alias, aligned(8)));
+
+/* ---- dense ---- */
+
+/* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * across + t * along, B (m, width)
+ * with rows padded to whole vectors: ROWS rows by `vectors` vectors at a time stay in registers. */
+static inline __attribute__((always_inline)) void
+multiply_strips(const double *a, size_t across, size_t along, const double *b, size_t n, size_t m,
+                size_t width, size_t n_outputs, size_t vectors, double *out) {
+    for (size_t i = 0; i < n; i += ROWS) {
+        size_t strip = n - i < ROWS ? n - i : ROWS;
+        const double *row[ROWS]; /* those beyond n are the last again, and go nowhere */
+        for (size_t r = 0; r < ROWS; r++) {
+            row[r] = a + (i + (r < strip ? r : strip - 1)) * across;
+        }
+        for (size_t o = 0; o < width; o += vectors * LANES) {
+            lanes sum[ROWS][2] = {{{0}}};
+            for (size_t t = 0; t < m; t++) {
+                const lanes *at = (const lanes *)(b + t * width + o);
+                for (size_t r = 0; r < ROWS; r++) {
+                    for (size_t v = 0; v < vectors; v++) {
+                        sum[r][v] += row[r][t * along] * at[v];
+                    }
+                }
+            }
+            for (size_t r = 0; r < strip; r++) {
+                const double *from = (const double *)sum[r];
+                for (size_t l = 0; l < vectors * LANES && o + l < n_outputs; l++) {
+                    out[(i + r) * n_outputs + o + l] += from[l];
+                }
+            }
+        }
+    }
+}
+
+DISPATCH static void multiply(const double *a, size_t across, size_t along, const double *b,
+                              size_t n, size_t m, size_t width, size_t n_outputs, double *out) {
+    if (width == LANES) {
+        multiply_strips(a, across, along, b, n, m, width, n_outputs, 1, out);
+    } else {
+        multiply_strips(a, across, along, b, n, m, width, n_outputs, 2, out);
+    }
+}
+
+/* Of one output: out (n) += A b, A (n, m) with rows TILE_STRIDE apart; with `along` (m), which gets
+ * += A'w too, w (used) the weights of the first rows. */
+static void multiply_one(const double *a, const double *b, size_t n, size_t m, double *out,
+                         const double *w, size_t used, double *along) {
+    const struct vector_double *vector = vector_double();
+    for (size_t i = 0; i < n; i += VECTOR_ROWS) {
+        const double *row[VECTOR_ROWS]; /* those beyond n are the last again, and go nowhere */
+        double weight[VECTOR_ROWS] = {0}, dot[VECTOR_ROWS] = {0};
+        for (size_t r = 0; r < VECTOR_ROWS; r++) {
+            row[r] = a + (i + r < n ? i + r : n - 1) * TILE_STRIDE;
+            weight[r] = along && i + r < used ? w[i + r] : 0;
+        }
+        if (along && i < used) {
+            vector->both(row, m, b, weight, dot, along);
+        } else {
+            vector->dot(row, m, b, dot);
+        }
+        for (size_t r = 0; r < VECTOR_ROWS && i + r < n; r++) {
+            out[i + r] += dot[r];
+        }
+    }
+}
+
+/* ---- sparse ---- */
+
+/* sum (OUTPUTS, STRIP) += the chunk's entries times its rows' values, `stride` apart. */
+static inline __attribute__((always_inline)) void
+add_entries(const struct entry *entry, size_t n, const double *value, size_t stride, double *sum) {
+    for (size_t e = 0; e < n;) {
+        size_t output = entry[e].output;
+        lanes *out = (lanes *)(sum + output * STRIP), s[VECTORS];
+        memcpy(s, out, sizeof s);
+        for (; e < n && entry[e].output == output; e++) {
+            const lanes *at = (const lanes *)(value + entry[e].row * stride);
+            for (size_t v = 0; v < VECTORS; v++) {
+                s[v] += entry[e].value * at[v];
+            }
+        }
+        memcpy(out, s, sizeof s);
+    }
+}
+
+/* out (n, k) += A C as tile_multiply has it, or, if `across`, A'C for A (m, n): C begins at `at`. */
+DISPATCH static void multiply_sparse(const struct tile_coefficients *c, const double *a,
+                                     bool across, size_t n, size_t at, size_t m, double *out) {
+    double sum[OUTPUTS * STRIP] __attribute__((aligned(64)));
+    double turned[TILE_CHUNK * STRIP] __attribute__((aligned(64)));
+    for (size_t i = 0; i < n; i += STRIP) {
+        size_t strip = n - i < STRIP ? n - i : STRIP;
+        for (size_t first = 0; first < c->k; first += OUTPUTS) {
+            size_t outputs = c->k - first < OUTPUTS ? c->k - first : OUTPUTS;
+            const size_t *start = c->start + first / OUTPUTS * c->chunks + at / TILE_CHUNK;
+            memset(sum, 0, outputs * STRIP * sizeof *sum);
+            for (size_t t = 0; t < m; t += TILE_CHUNK, start++) {
+                const struct entry *entry = c->entry + start[0];
+                if (across) {
+                    add_entries(entry, start[1] - start[0], a + t * TILE_STRIDE + i, TILE_STRIDE,
+                                sum);
+                    continue;
+                }
+                size_t rows = m - t < TILE_CHUNK ? m - t : TILE_CHUNK;
+                for (size_t l = 0; l < STRIP; l++) { /* beyond n: the last again, for nobody */
+                    const double *row = a + (i + (l < strip ? l : strip - 1)) * TILE_STRIDE + t;
+                    for (size_t r = 0; r < rows; r++) {
+                        turned[r * STRIP + l] = row[r];
+                    }
+                }
+                add_entries(entry, start[1] - start[0], turned, STRIP, sum);
+            }
+            for (size_t l = 0; l < strip; l++) {
+                double *to = out + (i + l) * c->k + first;
+                for (size_t o = 0; o < outputs; o++) {
+                    to[o] += sum[o * STRIP + l];
+                }
+            }
+        }
+    }
+}
+
+/* ---- the coefficients ---- */
+
+static int make_sparse(struct tile_coefficients *c, const double *values, const uint32_t *list,
+                       size_t n_entries, struct error *err) {
+    size_t groups = (c->k + OUTPUTS - 1) / OUTPUTS, n = 0;
+    c->chunks = (c->m + TILE_CHUNK - 1) / TILE_CHUNK;
+    c->start = memory_array(groups * c->chunks + 1, sizeof *c->start, "coefficients", err);
+    c->entry = memory_array(n_entries, sizeof *c->entry, "coefficients", err);
+    if (!c->start || !c->entry) {
+        return -1;
+    }
+    for (size_t g = 0; g < groups * c->chunks; g++) {
+        size_t first = g / c->chunks * OUTPUTS, chunk = g % c->chunks * TILE_CHUNK;
+        c->start[g] = n;
+        for (size_t o = first; o < first + OUTPUTS && o < c->k; o++) {
+            for (size_t t = chunk; t < chunk + TILE_CHUNK && t < c->m; t++) {
+                double value = values[list[t] * c->k + o];
+                if (value != 0) {
+                    c->entry[n++] =
+                        (struct entry){(uint16_t)(t - chunk), (uint16_t)(o - first), value};
+                }
+            }
+        }
+    }
+    c->start[groups * c->chunks] = n;
+    return 0;
+}
+
+static int make_dense(struct tile_coefficients *c, const double *values, const uint32_t *list,
+                      struct error *err) {
+    c->dense = memory_zeros(c->m, c->width * sizeof *c->dense, "coefficients", err);
+    for (size_t t = 0; c->dense && t < c->m; t++) {
+        memcpy(c->dense + t * c->width, values + list[t] * c->k, c->k * sizeof *c->dense);
+    }
+    return c->dense ? 0 : -1;
+}
+
+int tile_coefficients_create(struct tile_coefficients **coefficients, const double *values,
+                             size_t k, const uint32_t *list, size_t m, struct error *err) {
+    struct tile_coefficients *made = memory_zeros(1, sizeof *made, "coefficients", err);
+    if (!made) {
+        return -1;
+    }
+    size_t vectors = (k + LANES - 1) / LANES, n_entries = 0;
+    made->m = m;
+    made->k = k;
+    made->width = k == 1 ? 1 : (vectors == 1 ? 1 : (vectors + 1) / 2 * 2) * LANES;
+    for (size_t t = 0; t < m; t++) {
+        for (size_t o = 0; o < k; o++) {
+            n_entries += values[list[t] * k + o] != 0;
+        }
+    }
+    bool sparse = k > 1 && n_entries + TURN * m < m * made->width;
+    int status = sparse ? make_sparse(made, values, list, n_entries, err)
+                        : make_dense(made, values, list, err);
+    if (status < 0) {
+        tile_coefficients_free(made);
+        return -1;
+    }
+    *coefficients = made;
+    return 0;
+}
+
+void tile_coefficients_free(struct tile_coefficients *coefficients) {
+    if (coefficients) {
+        free(coefficients->dense);
+        free(coefficients->start);
+        free(coefficients->entry);
+        free(coefficients);
+    }
+}
+
+/* ---- products ---- */
+
+void tile_multiply(const struct tile_coefficients *c, const double *tile, size_t n, size_t at,
+                   size_t columns, double *out) {
+    if (c->entry) {
+        multiply_sparse(c, tile, false, n, at, columns, out);
+    } else if (c->k == 1) {
+        multiply_one(tile, c->dense + at, n, columns, out, NULL, 0, NULL);
+    } else {
+        multiply(tile, TILE_STRIDE, 1, c->dense + at * c->width, n, columns, c->width, c->k, out);
+    }
+}
+
+void tile_multiply_both(const struct tile_coefficients *c, const double *tile, size_t n, size_t at,
+                        size_t columns, double *out, size_t first, size_t used, double *along) {
+    if (c->k == 1) {
+        multiply_one(tile, c->dense + at, n, columns, out, used > 0 ? c->dense + first : NULL, used,
+                     along);
+        return;
+    }
+    tile_multiply(c, tile, n, at, columns, out);
+    if (c->entry) {
+        multiply_sparse(c, tile, true, columns, first, used, along);
+    } else {
+        const double *own = c->dense + (used > 0 ? first * c->width : 0);
+        multiply(tile, 1, TILE_STRIDE, own, columns, used, c->width, c->k, along);
+    }
+}
