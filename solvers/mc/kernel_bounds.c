@@ -301,80 +301,118 @@ static void take_scores(struct mc_kernel *kernel, const double *bias, size_t i, 
     }
 }
 
-/* Exact scores of alpha at the rows set[0..n_at), taken into F. */
-static int exact_at(struct mc_kernel *kernel, const double *bias, size_t n_at, double *scores,
-                    struct error *err) {
+/* Exact scores of alpha at the rows at[0..n_at), taken into F. */
+static int exact_at(struct mc_kernel *kernel, const double *bias, const uint32_t *at, size_t n_at,
+                    double *scores, struct error *err) {
     double *dual = scores + kernel->n * kernel->k;
-    if (n_at > 0 && kernel->map.exact_at(&kernel->map, kernel->B, kernel->k, kernel->set, n_at,
-                                         dual, err) < 0) {
+    if (n_at > 0 && kernel->map.exact_at(&kernel->map, kernel->B, kernel->k, at, n_at, dual, err)) {
         return -1;
     }
     double moved = least_moved(kernel, size_of_all(kernel));
     for (size_t a = 0; a < n_at; a++) {
-        take_scores(kernel, bias, kernel->set[a], scores);
-        kernel->moved[kernel->set[a]] = moved;
+        take_scores(kernel, bias, at[a], scores);
+        kernel->moved[at[a]] = moved;
     }
     return 0;
 }
 
-/* Scores of rows without coefficients, from F, and their errors; those that may have a loss are
- * listed in `set`, *n of them, and have none then. */
+/* Whether row i may have a loss at the multiple of W that is at hand, with scores off by `error`. */
+static bool may_lose(struct mc_kernel *kernel, size_t i, double error) {
+    for (size_t c = 0; c < kernel->k; c++) {
+        kernel->s[c] = kernel->scale * kernel->F[i * kernel->k + c];
+    }
+    return mc_may_lose(&kernel->task->shape, kernel->task->y[i], kernel->s, error, kernel->u);
+}
+
+/* Scores of the rows at[0..*n) from F, and their errors; those that may have a loss stay in the
+ * list, and have none then. */
 static void take_running(struct mc_kernel *kernel, const double *bias, double *scores,
-                         double *error, size_t *n) {
-    const struct mc_task *task = kernel->task;
-    size_t k = kernel->k;
-    *n = 0;
-    for (size_t i = 0; i < kernel->n; i++) {
-        if (error[i] == 0) {
-            continue;
-        }
+                         double *error, uint32_t *at, size_t *n) {
+    size_t k = kernel->k, left = 0;
+    for (size_t a = 0; a < *n; a++) {
+        size_t i = at[a];
         double *primal = scores + i * k, *dual = scores + (kernel->n + i) * k;
         for (size_t c = 0; c < k; c++) {
             dual[c] = kernel->F[i * k + c] - (bias ? bias[c] : 0);
-            primal[c] = kernel->scale * kernel->F[i * k + c];
-        }
-        error[i] = fmax(DBL_MIN, kernel->scale * kernel->relative[i] * kernel->moved[i]);
-        if (!isfinite(error[i]) ||
-            mc_may_lose(&task->shape, task->y[i], primal, 1.01 * error[i], kernel->u)) {
-            error[i] = 0;
-            kernel->set[(*n)++] = (uint32_t)i;
-        }
-        for (size_t c = 0; c < k; c++) {
             primal[c] = kernel->scale * dual[c];
         }
+        error[i] = fmax(DBL_MIN, kernel->scale * kernel->relative[i] * kernel->moved[i]);
+        if (!isfinite(error[i]) || may_lose(kernel, i, 1.01 * error[i])) {
+            error[i] = 0;
+            at[left++] = (uint32_t)i;
+        }
     }
+    *n = left;
+}
+
+/* F anew, in float, from the coefficients of the rows set[0..m), at those of at[0..n_at) that have
+ * no loss if it is right: by how much it may be off has added up, or is not known. */
+static int sum_anew(struct mc_kernel *kernel, const double *bias, size_t m, const uint32_t *at,
+                    size_t n_at, struct error *err) {
+    size_t k = kernel->k, n = 0;
+    double *b = memory_zeros(m, (k + 1) * sizeof *b, "coefficients", err);
+    uint32_t *rows = memory_array(n_at, sizeof *rows, "rows", err);
+    for (size_t a = 0; b && a < m; a++) {
+        double *row = b + a * (k + 1);
+        memcpy(row, kernel->B + kernel->set[a] * k, k * sizeof *row);
+        for (size_t c = 0; c < k; c++) {
+            row[k] = fmax(row[k], fabs(row[c]));
+        }
+    }
+    for (size_t a = 0; rows && a < n_at; a++) {
+        size_t i = at[a];
+        if (may_lose(kernel, i, 0)) {
+            continue;
+        }
+        rows[n++] = (uint32_t)i;
+        for (size_t c = 0; c < k; c++) {
+            kernel->F[i * k + c] = bias ? bias[c] : 0;
+        }
+        kernel->moved[i] = 0;
+    }
+    int status = !b || !rows ? -1 : n == 0 ? 0 : add_columns(kernel, m, b, k + 1, rows, n, err);
+    free(b);
+    free(rows);
+    return status;
 }
 
 /* Exact scores where there are coefficients, and where there may be a loss; elsewhere those that
- * went along will do. error (n) */
+ * went along will do, or sums in float. error (n) */
 static int certify_some(struct mc_kernel *kernel, const double *bias, double epsilon,
                         double *scores, double *error, struct mc_fit *fit, struct error *err) {
-    size_t k = kernel->k, n = 0;
-    for (size_t i = 0; i < kernel->n; i++) {
+    size_t k = kernel->k, n = 0, m = 0;
+    uint32_t *others = memory_array(kernel->n, sizeof *others, "rows", err);
+    for (size_t i = 0; others && i < kernel->n; i++) {
         bool any = false;
         for (size_t c = 0; c < k; c++) {
             any = any || kernel->B[i * k + c] != 0;
         }
-        error[i] = any ? 0 : 1;
+        error[i] = 0;
         if (any) {
-            kernel->set[n++] = (uint32_t)i;
+            kernel->set[m++] = (uint32_t)i;
+        } else {
+            others[n++] = (uint32_t)i;
         }
     }
-    if (exact_at(kernel, bias, n, scores, err) < 0) {
-        return -1;
+    int status = others ? exact_at(kernel, bias, kernel->set, m, scores, err) : -1;
+    if (status == 0) {
+        take_running(kernel, bias, scores, error, others, &n);
+        status = sum_anew(kernel, bias, m, others, n, err);
     }
-    take_running(kernel, bias, scores, error, &n);
-    if (exact_at(kernel, bias, n, scores, err) < 0 ||
-        certify_scores(kernel, bias, scores, error, fit, err) < 0) {
-        return -1;
+    if (status == 0) {
+        take_running(kernel, bias, scores, error, others, &n);
+        status = exact_at(kernel, bias, others, n, scores, err);
     }
+    status = status < 0 ? -1 : certify_scores(kernel, bias, scores, error, fit, err);
     n = 0;
-    for (size_t i = 0; fit->certificate.gap > epsilon && i < kernel->n; i++) {
+    for (size_t i = 0; status == 0 && fit->certificate.gap > epsilon && i < kernel->n; i++) {
         if (error[i] > 0) {
-            kernel->set[n++] = (uint32_t)i;
+            others[n++] = (uint32_t)i;
         }
     }
-    return exact_at(kernel, bias, n, scores, err);
+    status = status < 0 ? -1 : exact_at(kernel, bias, others, n, scores, err);
+    free(others);
+    return status;
 }
 
 /* Exact scores everywhere. */
