@@ -21,7 +21,7 @@ enum {
     SYSTEMS_A_STEP = 5 /* solved, with corrections */
 };
 
-static const double BLAS_SPEED = 16;   /* operations in the time of one of a plain loop */
+static const double BLAS_SPEED = 32;   /* operations in the time of one of a plain loop */
 static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
 
 /* ---- sizes ---- */
@@ -48,9 +48,9 @@ static double work_of(const struct ml_rows *rows, double m, bool factored) {
         return INFINITY;
     }
     double system = (pairs * m * m + unknowns * unknowns * unknowns / 3) / BLAS_SPEED;
-    double products = SYSTEMS_A_STEP * (4 * n * m * q / BLAS_SPEED + 4 * unknowns * unknowns);
+    double products = SYSTEMS_A_STEP * (4 * n * m * q / BLAS_SPEED + unknowns * unknowns);
     double pair_loops = 50 * pairs, features = factored ? n * n * (m / BLAS_SPEED + 50) : 0;
-    return features + TYPICAL_STEPS * (system + products + pair_loops + 2 * unknowns * unknowns);
+    return features + TYPICAL_STEPS * (system + products + pair_loops + unknowns * unknowns / 2);
 }
 
 double ml_interior_work(const struct problem *problem, const struct ml_rows *rows) {
