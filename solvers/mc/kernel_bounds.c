@@ -316,7 +316,7 @@ static int exact_at(struct mc_kernel *kernel, const double *bias, const uint32_t
     return 0;
 }
 
-/* Whether row i may have a loss at the multiple of W that is at hand, with scores off by `error`. */
+/* Whether row i may have a loss at the multiple of W at hand, with scores off by `error`. */
 static bool may_lose(struct mc_kernel *kernel, size_t i, double error) {
     for (size_t c = 0; c < kernel->k; c++) {
         kernel->s[c] = kernel->scale * kernel->F[i * kernel->k + c];
