@@ -118,7 +118,7 @@ add_entries(const struct entry *entry, size_t n, const double *value, size_t str
     }
 }
 
-/* out (n, k) += A C as tile_multiply has it, or, if `across`, A'C for A (m, n): C begins at `at`. */
+/* out (n, k) += A C as tile_multiply has it or, if `across`, A'C for A (m, n), C from `at` on. */
 DISPATCH static void multiply_sparse(const struct tile_coefficients *c, const double *a,
                                      bool across, size_t n, size_t at, size_t m, double *out) {
     double sum[OUTPUTS * STRIP] __attribute__((aligned(64)));

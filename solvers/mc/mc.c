@@ -138,8 +138,8 @@ static int run_newton(struct mc *mc, const struct mc_goal *goal, struct mc_fit *
                       const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     double mu = 1;
     if (start) {
-        /* ten times the smoothing whose own gap would be about the one that is there: with that, the
-         * start is too far from its path */
+        /* ten times the smoothing whose own gap would be about the one that is there: with that
+         * itself, the start is too far from its path */
         double norm = array_dot(start->weights, start->weights, n_weights(mc));
         mu = 20 * (start->primal - start->dual) / (start->dual + norm / 2);
     }
