@@ -21,11 +21,12 @@ enum {
 static const double CLOSER = 0.3; /* of the gap that was asked for, where it was not enough */
 /* Multiplications of BLAS in the time of one of a sweep. */
 static const double SPEED = 5;
-/* Rows beyond which it costs the more, the more they are: matrices wait for memory, and iterations
- * are more (rbf, 26 classes: 1,000 rows 40, 3,000 70, 6,000 130; of 15,000 rows ten take 8 s). */
-static const double IN_CACHE = 2000;
 /* And in that of a row's step. */
 static const double STEP = 4000;
+/* Rows beyond which a fit costs the more, the more they are: matrices wait for memory, and
+ * iterations are more (rbf, 26 classes: 1,000 rows 40, 3,000 70, 6,000 130; of 15,000 rows ten take
+ * 8 s). */
+static const double IN_CACHE = 2000;
 
 double mc_kernel_split_work(const struct mc_kernel *kernel) {
     double n = (double)kernel->n, k = (double)kernel->k;
