@@ -32,7 +32,7 @@ struct tile_coefficients {
     struct entry *entry; /* those of a chunk and group ascend by output; NULL: dense */
 };
 
-typedef double lanes __attribute__((vector_size(64), may_alias, aligned(8)));
+typedef double lanes __attribute__((vector_size(64), may_alias));
 
 /* ---- dense ---- */
 
