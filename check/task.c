@@ -378,7 +378,7 @@ static bool is_nothing(const struct points *points, size_t p) {
     return nothing;
 }
 
-/* All other points, for a model may have coefficients at any. */
+/* All points but these, for a model may have coefficients at any. */
 static void list_points(struct joined *joined, const struct points *points) {
     size_t m = 0, k = joined->k;
     for (size_t p = 0; p < points->n_all; p++) {

@@ -350,15 +350,7 @@ static void take_running(struct mc_kernel *kernel, const double *bias, double *s
 static int sum_anew(struct mc_kernel *kernel, const double *bias, size_t m, const uint32_t *at,
                     size_t n_at, struct error *err) {
     size_t k = kernel->k, n = 0;
-    double *b = memory_zeros(m, (k + 1) * sizeof *b, "coefficients", err);
     uint32_t *rows = memory_array(n_at, sizeof *rows, "rows", err);
-    for (size_t a = 0; b && a < m; a++) {
-        double *row = b + a * (k + 1);
-        memcpy(row, kernel->B + kernel->set[a] * k, k * sizeof *row);
-        for (size_t c = 0; c < k; c++) {
-            row[k] = fmax(row[k], fabs(row[c]));
-        }
-    }
     for (size_t a = 0; rows && a < n_at; a++) {
         size_t i = at[a];
         if (may_lose(kernel, i, 0)) {
@@ -370,7 +362,16 @@ static int sum_anew(struct mc_kernel *kernel, const double *bias, size_t m, cons
         }
         kernel->moved[i] = 0;
     }
-    int status = !b || !rows ? -1 : n == 0 ? 0 : add_columns(kernel, m, b, k + 1, rows, n, err);
+    size_t used = n > 0 ? m : 0;
+    double *b = memory_zeros(used, (k + 1) * sizeof *b, "coefficients", err);
+    for (size_t a = 0; b && a < used; a++) {
+        double *row = b + a * (k + 1);
+        memcpy(row, kernel->B + kernel->set[a] * k, k * sizeof *row);
+        for (size_t c = 0; c < k; c++) {
+            row[k] = fmax(row[k], fabs(row[c]));
+        }
+    }
+    int status = !rows || !b ? -1 : n == 0 ? 0 : add_columns(kernel, used, b, k + 1, rows, n, err);
     free(b);
     free(rows);
     return status;
