@@ -24,8 +24,8 @@ int tile_coefficients_create(struct tile_coefficients **coefficients, const doub
 void tile_coefficients_free(struct tile_coefficients *coefficients);
 
 /* out (n, k) += T C, T (n, columns of TILE_STRIDE) a tile, C the coefficients at `at` and after in
- * the list. The tile is aligned to 64 bytes, rows are read to a multiple of TILE_CHUNK columns; `at`
- * is one, and so is `columns` but at the end of the list. */
+ * the list. The tile is aligned to 64 bytes, its rows are read to a multiple of TILE_CHUNK columns;
+ * `at` is one, and so is `columns` but at the end of the list. */
 void tile_multiply(const struct tile_coefficients *coefficients, const double *tile, size_t n,
                    size_t at, size_t columns, double *out);
 
