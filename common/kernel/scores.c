@@ -55,9 +55,13 @@ static void fail(struct scores *s) {
     atomic_store(&s->failed, true);
 }
 
-/* The tile's values, or the bounds of what they are off by. */
+/* The tile's values, or the bounds of what they are off by, filled up with 0 to whole chunks. */
 static int compute(const struct scores *s, const struct kernel_tile *tile, double *const *out,
                    size_t worker) {
+    size_t n = tile->z.n, end = (n + TILE_CHUNK - 1) / TILE_CHUNK * TILE_CHUNK;
+    for (size_t r = 0; r < tile->x.n; r++) {
+        memset(out[r] + n, 0, (end - n) * sizeof *out[r]);
+    }
     if (kernel_tile_double(tile, out, s->scratch[worker], &s->error[worker]) < 0) {
         return -1;
     }
@@ -244,7 +248,7 @@ static int prepare(struct scores *s, size_t workers, struct error *err) {
     }
     for (size_t w = 0; w < workers; w++) {
         s->tile[w] =
-            memory_zeros(s->rows_per_task * TILE_STRIDE, sizeof *s->tile[w], "kernel tile", err);
+            memory_array(s->rows_per_task * TILE_STRIDE, sizeof *s->tile[w], "kernel tile", err);
         if (!s->tile[w]) {
             return -1;
         }
