@@ -115,6 +115,10 @@ formulations='ww cs llw adm atm ats mmr ova'
     done
 }
 
+@test "mc: scores in float are within what certificates take them to be off by" {
+    unit solvers/mc/scores
+}
+
 @test "mc: certificates pay for rounding what they have to, and no more" {
     unit solvers/mc/certify
 }

@@ -1,4 +1,4 @@
-/* What the files of mc's kernel engine share; nobody else includes this. */
+/* What the files of mc's kernel engine share; nobody else includes this, but a unit test. */
 #ifndef SOLVERS_MC_KERNEL_PRIVATE_H
 #define SOLVERS_MC_KERNEL_PRIVATE_H
 
