@@ -8,6 +8,7 @@
 
 enum {
     REFINEMENTS = 30, /* of a solution of the system, at most */
+    CORRECTIONS = 4,  /* of a step's products, at most */
     MOST_STALLED = 12 /* iterations without progress: rounding has the last word */
 };
 
@@ -17,6 +18,9 @@ static const double REFINED = 1e-30;  /* size of a correction after which none i
  * this part: a mu that has run ahead leaves no room for the rest of the way. */
 static const double FAR = 100, FAR_PART = 0.3;
 static const double PROGRESS = 0.9; /* of the distance from optimality, to count as such */
+/* A step of LONG needs no correction; one aims at FURTHER than it goes, takes to products from LOW
+ * to HIGH of the target what is beyond them there, and has to win GAIN of it for another one. */
+static const double LONG = 0.9, FURTHER = 0.3, LOW = 0.1, HIGH = 10, GAIN = 0.1;
 
 /* ---- steps ---- */
 
@@ -206,6 +210,64 @@ static void move(struct interior *in, double length, double target) {
     }
 }
 
+/* ---- corrections of a step ---- */
+
+static void keep_step(struct interior *in) {
+    size_t n = in->problem.n, groups = in->n_groups;
+    memcpy(in->kept.w, in->step, in->problem.dimension * sizeof *in->step);
+    memcpy(in->kept.a, in->a_step, n * sizeof *in->a_step);
+    memcpy(in->kept.a_bend, in->a_bend, n * sizeof *in->a_bend);
+    memcpy(in->kept.t, in->t_step, groups * sizeof *in->t_step);
+    memcpy(in->kept.t_bend, in->t_bend, groups * sizeof *in->t_bend);
+}
+
+static void restore_step(struct interior *in) {
+    size_t n = in->problem.n, groups = in->n_groups;
+    memcpy(in->step, in->kept.w, in->problem.dimension * sizeof *in->step);
+    memcpy(in->a_step, in->kept.a, n * sizeof *in->a_step);
+    memcpy(in->a_bend, in->kept.a_bend, n * sizeof *in->a_bend);
+    memcpy(in->t_step, in->kept.t, groups * sizeof *in->t_step);
+    memcpy(in->t_bend, in->kept.t_bend, groups * sizeof *in->t_bend);
+}
+
+/* What a product lacks to LOW of the target, or less, has over HIGH, but no more than that. */
+static double lacking(double product, double target) {
+    return product < LOW * target    ? LOW * target - product
+           : product > HIGH * target ? fmax(HIGH * target - product, -HIGH * target)
+                                     : 0;
+}
+
+/* The bends become those with which products at `length` of the step come to the target's range. */
+static void bend_back(struct interior *in, double length, double target) {
+    for (size_t j = 0; j < in->problem.n; j++) {
+        double a = in->a[j] + length * in->a_step[j];
+        in->a_bend[j] -= lacking(a * (in->s[j] + length * s_step(in, j, target)), target);
+    }
+    for (size_t g = 0; !in->problem.squared && g < in->n_groups; g++) {
+        double t = in->t[g] + length * in->t_step[g];
+        in->t_bend[g] -= lacking(t * (in->xi[g] + length * xi_step(in, g, target)), target);
+    }
+}
+
+/* Corrects the step as long as that makes it longer; returns how long it then is. */
+static double correct(struct interior *in, double length, double target) {
+    bool gains = true;
+    for (int k = 0; k < CORRECTIONS && gains && length < LONG; k++) {
+        double aim = fmin(length + FURTHER, 1);
+        keep_step(in);
+        bend_back(in, aim, target);
+        find_step(in, target);
+        double longer = longest_step(in, target, TO_BOUND);
+        gains = longer >= length + GAIN * (aim - length);
+        if (!(longer > length)) {
+            restore_step(in);
+            break;
+        }
+        length = longer;
+    }
+    return length;
+}
+
 static void straighten(struct interior *in) {
     memset(in->a_bend, 0, in->problem.n * sizeof *in->a_bend);
     memset(in->t_bend, 0, in->n_groups * sizeof *in->t_bend);
@@ -232,6 +294,7 @@ static bool iterate(struct interior *in) {
     double target = part * in->mu;
     find_step(in, target);
     double length = longest_step(in, target, TO_BOUND);
+    length = problem->term ? length : correct(in, length, target);
     if (!(length > 0) || !isfinite(length) || !isfinite(target)) {
         return false;
     }

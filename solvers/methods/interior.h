@@ -8,6 +8,8 @@
  * J diagonal with 1 for weights that the norm counts and 0 for the others (a free bias). Newton's
  * method on the conditions of optimality with their products relaxed to a common mu, which goes to
  * 0: some 10 to 25 factorings of J + A' diag(theta) A, whatever the scale of A and the size of c.
+ * Where a step ends early its products are brought together as far as they are apart (Gondzio,
+ * "Multiple centrality corrections in a primal-dual method for linear programming", 1996).
  * w is not tied to A'a on the way: both bounds meet at the end only. */
 #ifndef SOLVERS_METHODS_INTERIOR_H
 #define SOLVERS_METHODS_INTERIOR_H
@@ -89,6 +91,12 @@ struct interior;
 int interior_open(struct interior **interior, const struct interior_problem *problem,
                   struct error *err);
 void interior_close(struct interior *interior);
+
+/* Before the first run: starts at w (dimension), known to be good, not at 0. There all products are
+ * one mu, their sum the primal at w, and A'a - w is what is far from optimality: less than from 0
+ * where C is large. Where w has no such point, or one that is not finite, the start stays what it
+ * is. Without groups and term. */
+void interior_start_at(struct interior *interior, const double *w);
 
 /* tied: of the counted weights only A'a can be written down, so the primal is that of A'a from here
  * on; false, as at first: that of w. Forgets the best primal point. */

@@ -55,12 +55,14 @@ static void start_term(struct interior *in) {
 
 static int allocate(struct interior *in, struct error *err) {
     size_t n = in->problem.n, dimension = in->problem.dimension;
-    double **by_weight[] = {&in->w,        &in->g,      &in->step, &in->rhs,
-                            &in->residual, &in->best_w, &in->apart};
-    double **by_hinge[] = {&in->a,         &in->s,      &in->v,         &in->v_step,
-                           &in->theta,     &in->rho,    &in->a_step,    &in->a_bend,
-                           &in->best_tied, &in->best_a, &in->correction};
-    double **by_group[] = {&in->t, &in->xi, &in->t_step, &in->t_bend, &in->rest};
+    double **by_weight[] = {&in->w,        &in->g,      &in->step,  &in->rhs,
+                            &in->residual, &in->best_w, &in->apart, &in->kept.w};
+    double **by_hinge[] = {&in->a,          &in->s,      &in->v,          &in->v_step,
+                           &in->theta,      &in->rho,    &in->a_step,     &in->a_bend,
+                           &in->best_tied,  &in->best_a, &in->correction, &in->kept.a,
+                           &in->kept.a_bend};
+    double **by_group[] = {&in->t,    &in->xi,     &in->t_step,     &in->t_bend,
+                           &in->rest, &in->kept.t, &in->kept.t_bend};
     for (size_t k = 0; k < sizeof by_weight / sizeof by_weight[0]; k++) {
         if (!(*by_weight[k] = memory_zeros(dimension, sizeof(double), "weights", err))) {
             return -1;
@@ -110,10 +112,12 @@ void interior_close(struct interior *in) {
     if (!in) {
         return;
     }
-    double *arrays[] = {in->w,      in->g,      in->step, in->rhs,        in->residual, in->best_w,
-                        in->apart,  in->a,      in->s,    in->t,          in->xi,       in->v,
-                        in->v_step, in->theta,  in->rho,  in->a_step,     in->a_bend,   in->t_bend,
-                        in->best_a, in->t_step, in->rest, in->correction, in->best_tied};
+    struct interior_step kept = in->kept;
+    double *arrays[] = {
+        in->w,   in->g,      in->step,       in->rhs,       in->residual, in->best_w, in->apart,
+        in->a,   in->s,      in->t,          in->xi,        in->v,        in->v_step, in->theta,
+        in->rho, in->a_step, in->a_bend,     in->t_bend,    in->best_a,   in->t_step, in->rest,
+        kept.w,  kept.a,     in->correction, in->best_tied, kept.a_bend,  kept.t,     kept.t_bend};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
         free(arrays[k]);
     }
@@ -203,6 +207,42 @@ double interior_count_products(const struct interior *in) {
     const struct interior_problem *problem = &in->problem;
     double n = in->n_hinges + (problem->squared ? 0 : in->all_groups);
     return n + (problem->term ? problem->term->n_products : 0);
+}
+
+/* a, s, t and xi of hinge j at scores v, s - xi = v - m, with products of mu. */
+static void set_product(struct interior *in, size_t j, double mu) {
+    double u = interior_margin(&in->problem, j) - in->v[j], cost = in->problem.cost[j];
+    if (in->problem.squared) { /* a (a / 2c - u) = mu */
+        double root = sqrt(u * u + 2 * mu / cost);
+        in->a[j] = u > 0 ? cost * (u + root) : 2 * mu / (root - u);
+    } else { /* mu / a - mu / (c - a) = -u */
+        double smaller = 2 * mu * cost / (fabs(u) * cost + 2 * mu + hypot(u * cost, 2 * mu));
+        in->a[j] = u > 0 ? cost - smaller : smaller;
+        in->t[j] = u > 0 ? smaller : cost - smaller;
+        in->xi[j] = mu / in->t[j];
+    }
+    in->s[j] = mu / in->a[j];
+}
+
+void interior_start_at(struct interior *in, const double *w) {
+    const struct interior_problem *problem = &in->problem;
+    memcpy(in->w, w, problem->dimension * sizeof *w);
+    problem->scores(problem->context, w, in->v);
+    double mu = primal_of(in, w, in->v) / interior_count_products(in);
+    bool possible = true;
+    for (size_t j = 0; j < problem->n; j++) {
+        set_product(in, j, mu);
+        possible = possible && in->a[j] > 0 && in->s[j] > 0 && isfinite(in->a[j] * in->s[j]);
+        if (!problem->squared) {
+            possible = possible && in->t[j] > 0 && in->xi[j] > 0 && isfinite(in->xi[j]);
+        }
+    }
+    if (!(cluster_largest(problem->cluster, possible ? 0 : 1) < 1)) {
+        memset(in->w, 0, problem->dimension * sizeof *in->w);
+        memset(in->xi, 0, in->n_groups * sizeof *in->xi);
+        memset(in->t_step, 0, in->n_groups * sizeof *in->t_step);
+        start(in);
+    }
 }
 
 void interior_evaluate(struct interior *in) {

@@ -4,6 +4,11 @@
 
 #include "solvers/methods/interior.h"
 
+/* A step, and the bends that it was found with. */
+struct interior_step {
+    double *w, *a, *a_bend, *t, *t_bend; /* (dimension), (n), (n), (n_groups), (n_groups) */
+};
+
 struct interior {
     struct interior_problem problem;
     double *w, *g, *step, *rhs, *residual; /* (dimension); g = A'a */
@@ -17,6 +22,7 @@ struct interior {
     double *t, *xi;                        /* (n_groups) t = c - sum a, t xi = mu; not squared */
     double *t_step, *t_bend, *rest;        /* (n_groups) change of sum a; t / xi */
     double *correction;                    /* (n) of a_step */
+    struct interior_step kept;             /* that a correction may not better */
     double *best_w, *best_a;
     double *best_tied; /* (n) the a of best_w, where the primal is A'a's */
     bool tied;

@@ -30,7 +30,7 @@ struct rank_finish {
     struct row_features features;
     double *s, *b;           /* (n) scores, coefficients */
     long double *sum;        /* (n) work */
-    double *work;            /* (m) */
+    double *work, *start;    /* (m) work; where a run starts */
     double *W;               /* (n, n) weights of pairs of scores, then their factor */
     struct stacked *stacked; /* the system's rows */
     double *counted;         /* (m) ones */
@@ -212,17 +212,12 @@ static void adjoint(void *context, const double *a, double *g) {
     row_features_adjoint(&finish->features, sum, finish->work, g);
 }
 
-/* Rows whose squares are I + F'L F: sqrt(theta) F where scores are margins, else B F with L = B'B;
- * and those of I. */
+/* Rows whose squares are F'L F: sqrt(theta) F where scores are margins, else B F with L = B'B. */
 static int factor(void *context, const double *theta) {
     const struct rank_finish *finish = context;
     size_t n = finish->n, m = finish->features.m;
     double *rows = stacked_row(finish->stacked, 0);
-    stacked_clear(finish->stacked);
     memcpy(rows, finish->features.F, n * m * sizeof *rows);
-    for (size_t f = 0; f < m; f++) {
-        stacked_row(finish->stacked, n + f)[f] = 1;
-    }
     if (finish->worse) {
         memset(finish->W, 0, n * n * sizeof *finish->W);
         for (size_t j = 0; j < finish->n_hinges; j++) {
@@ -260,13 +255,14 @@ static int allocate(struct rank_finish *finish, struct error *err) {
     finish->s = memory_array(n, 2 * sizeof(double), "scores", err);
     finish->sum = memory_array(n, sizeof *finish->sum, "scores", err);
     finish->W = memory_array(side, n * sizeof(double), "a system", err);
-    finish->counted = memory_array(m, 2 * sizeof(double), "a system", err);
+    finish->counted = memory_array(m, 3 * sizeof(double), "a system", err);
     if (!finish->s || !finish->sum || !finish->W || !finish->counted ||
-        stacked_create(&finish->stacked, n + m, m, true, err) < 0) {
+        stacked_create(&finish->stacked, n, m, m, true, err) < 0) {
         return -1;
     }
     finish->b = finish->s + n;
     finish->work = finish->counted + m;
+    finish->start = finish->work + m;
     for (size_t f = 0; f < m; f++) {
         finish->counted[f] = 1;
     }
@@ -333,7 +329,27 @@ void rank_finish_free(struct rank_finish *finish) {
 
 /* ---- solving ---- */
 
-int rank_finish_start(struct rank_finish *finish, bool squared, double cost, struct error *err) {
+bool rank_finish_starts_at(const struct rank_finish *finish) {
+    return finish->features.own || !finish->map->primal;
+}
+
+/* Coefficients of a primal point cancel in each group, as those of a dual point do: what features
+ * have lost by being centred they would not have had. */
+static void start_at(struct rank_finish *finish, const double *weights) {
+    if (finish->features.own) {
+        interior_start_at(finish->interior, weights);
+        return;
+    }
+    memset(finish->sum, 0, finish->n * sizeof *finish->sum);
+    for (size_t i = 0; i < finish->n; i++) {
+        finish->sum[finish->same[i]] += (long double)weights[i];
+    }
+    row_features_adjoint(&finish->features, finish->sum, finish->work, finish->start);
+    interior_start_at(finish->interior, finish->start);
+}
+
+int rank_finish_start(struct rank_finish *finish, bool squared, double cost, const double *weights,
+                      struct error *err) {
     double constant = 0;
     for (size_t j = 0; j < finish->n_pairs; j++) {
         finish->cost[j] = cost * finish->weight[j];
@@ -356,7 +372,13 @@ int rank_finish_start(struct rank_finish *finish, bool squared, double cost, str
     finish->squared = squared;
     finish->tied = false;
     finish->C = cost;
-    return interior_open(&finish->interior, &problem, err);
+    if (interior_open(&finish->interior, &problem, err) < 0) {
+        return -1;
+    }
+    if (weights) {
+        start_at(finish, weights);
+    }
+    return 0;
 }
 
 /* A sum in long double, with the size of its terms and a bound of what it has lost. */

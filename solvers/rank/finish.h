@@ -35,8 +35,13 @@ int rank_finish_create(struct rank_finish **finish, const struct problem *proble
                        const double *reach, const double *weight, struct error *err);
 void rank_finish_free(struct rank_finish *finish);
 
-/* Makes the next run start afresh. */
-int rank_finish_start(struct rank_finish *finish, bool squared, double cost, struct error *err);
+/* Whether a run can start at weights: not where the features are a factor's and the weights are
+ * those of linear problems. */
+bool rank_finish_starts_at(const struct rank_finish *finish);
+
+/* Makes the next run start afresh: at the map's `weights` of a primal point; NULL: at none. */
+int rank_finish_start(struct rank_finish *finish, bool squared, double cost, const double *weights,
+                      struct error *err);
 
 /* Goes on until the gap is epsilon, or P - D is epsilon times `least`, as far as running sums can
  * tell. tied: the primal point has the coefficients of a dual point, the one whose primal is

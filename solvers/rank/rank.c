@@ -490,10 +490,11 @@ static bool is_open(const struct best *best, const struct rank_parameters *param
     return !is_reached(best, parameters) && !stop_limited(best->reason);
 }
 
-/* Interior points: at first with the coefficients of the dual point, then, where these cancel, with
- * those that make the weights. */
-static int finish(struct rank *rank, const struct rank_parameters *parameters,
-                  const struct monitor *monitor, struct best *best, struct error *err) {
+/* Interior points from `weights` on (NULL: from 0): at first with the coefficients of the dual
+ * point, then, where these cancel, with those that make the weights. */
+static int finish_from(struct rank *rank, const struct rank_parameters *parameters,
+                       const double *weights, const struct monitor *monitor, struct best *best,
+                       struct error *err) {
     const double stricter = 0.1, part = 0.5, tiny = 1e-13; /* tiny: of the loss at 0 */
     double epsilon = part * parameters->epsilon, least = tiny * parameters->cost * rank->total;
     struct monitor_run run;
@@ -501,15 +502,8 @@ static int finish(struct rank *rank, const struct rank_parameters *parameters,
     bool tied = true, squared = parameters->loss == RANK_SQUARED_HINGE;
     run.primal = best->certificate.primal;
     run.dual = best->certificate.dual;
-    if (!rank->finish && !rank->endless &&
-        rank_finish_create(&rank->finish, rank->problem, &rank->map, &rank->pairs,
-                           certify_reach(rank->certify), rank->exterior ? rank->weight : NULL,
-                           err) < 0) {
+    if (rank_finish_start(rank->finish, squared, parameters->cost, weights, err) < 0) {
         return -1;
-    }
-    rank->endless = !rank->finish;
-    if (rank->endless || rank_finish_start(rank->finish, squared, parameters->cost, err) < 0) {
-        return rank->endless ? 0 : -1;
     }
     for (int round = 0; round < FINISH_ROUNDS && !is_reached(best, parameters); round++) {
         struct fit fit;
@@ -529,6 +523,28 @@ static int finish(struct rank *rank, const struct rank_parameters *parameters,
         epsilon *= stop ? 1 : stricter;
     }
     return 0;
+}
+
+/* Interior points, from what the engine has found; from nothing where that leads nowhere. */
+static int finish(struct rank *rank, const struct rank_parameters *parameters,
+                  const struct monitor *monitor, struct best *best, struct error *err) {
+    if (!rank->finish && !rank->endless &&
+        rank_finish_create(&rank->finish, rank->problem, &rank->map, &rank->pairs,
+                           certify_reach(rank->certify), rank->exterior ? rank->weight : NULL,
+                           err) < 0) {
+        return -1;
+    }
+    rank->endless = !rank->finish;
+    if (rank->endless) {
+        return 0;
+    }
+    int status = 0;
+    if (rank_finish_starts_at(rank->finish)) {
+        status = finish_from(rank, parameters, best->weights, monitor, best, err);
+    }
+    return status == 0 && is_open(best, parameters)
+               ? finish_from(rank, parameters, NULL, monitor, best, err)
+               : status;
 }
 
 static int fill_solution(struct rank *rank, const struct rank_parameters *parameters,
@@ -578,8 +594,8 @@ static bool has_finish(const struct rank *rank, const struct rank_parameters *pa
  * planes take longer the more there are, and Newton's steps by conjugate gradients, of which there
  * are then CG_STEPS a row at most, are many products each. 0: as many as it wants. */
 static uint64_t patience(const struct rank *rank, const struct rank_parameters *parameters) {
-    const double planes = 0.025;
-    const uint64_t least_planes = 200, steps = 16;
+    const double planes = 0.01;
+    const uint64_t least_planes = 100, steps = 16;
     if (rank->map.primal || !has_finish(rank, parameters)) {
         return 0;
     }

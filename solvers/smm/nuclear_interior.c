@@ -311,17 +311,15 @@ static void form_XK(struct nuclear_interior *in, const double *theta) {
  * memory. */
 static bool factor_stacked(struct nuclear_interior *in) {
     struct error err;
-    size_t cells = in->cells, m = cells + 1, rows = in->n + 2 * cells;
-    if (!in->stacked && stacked_create(&in->stacked, rows, m, false, &err) < 0) {
+    size_t cells = in->cells, m = cells + 1, rows = in->n + cells;
+    if (!in->stacked && stacked_create(&in->stacked, rows, m, cells, false, &err) < 0) {
         return false;
     }
-    stacked_clear(in->stacked);
     for (size_t i = 0; i < in->n; i++) {
         memcpy(stacked_row(in->stacked, i), in->XK + i * m, m * sizeof *in->XK);
     }
     for (size_t k = 0; k < cells; k++) {
         memcpy(stacked_row(in->stacked, in->n + k), in->Q + k * cells, cells * sizeof *in->Q);
-        stacked_row(in->stacked, in->n + cells + k)[k] = 1;
     }
     return stacked_factor(in->stacked) == 0;
 }

@@ -133,6 +133,29 @@ static double dual(const struct plain *plain, const double *a, double *missing) 
     return sum;
 }
 
+/* Ends at `known`, the optimum to 1e-8: from near it, from far, and where no such point is. */
+static void check_starts(const struct interior_problem *problem, const struct plain *plain,
+                         const double *near, double known, const char *what) {
+    const double part[] = {1, 1.1, -30, 0, INFINITY};
+    for (size_t s = 0; s < sizeof part / sizeof *part; s++) {
+        struct error err;
+        struct interior *interior;
+        struct interior_fit fit;
+        double w[D];
+        for (size_t k = 0; k < D; k++) {
+            w[k] = part[s] * (fabs(near[k]) > 0 ? near[k] : 1);
+        }
+        CHECK(interior_open(&interior, problem, &err) == 0, "%s", err.text);
+        interior_start_at(interior, w);
+        interior_run(interior, 1e-8, 0, NULL, &fit);
+        double P = primal(plain, fit.w);
+        CHECK(!fit.stop, "%s, at %g: %s", what, part[s], stop_message(fit.stop));
+        CHECK(fabs(P - known) <= 2e-8 * known, "%s, at %g: %.12g, %.12g", what, part[s], P, known);
+        CHECK(P - fit.dual <= 1e-8 * P * (1 + 1e-6), "%s: %.12g, %.12g", what, P, fit.dual);
+        interior_close(interior);
+    }
+}
+
 static void check_problem(struct plain *plain, const char *what, size_t *n_zeros) {
     static const double epsilon[] = {0.3, 1e-3, 1e-6, 1e-8};
     const struct interior_problem problem = {.n = N,
@@ -170,6 +193,9 @@ static void check_problem(struct plain *plain, const char *what, size_t *n_zeros
         best[0] = fmax(best[0], fit.dual);
         best[1] = fmin(best[1], P);
         CHECK(best[0] <= best[1] * (1 + 1e-10), "%s: %.15g over %.15g", what, best[0], best[1]);
+        if (e + 1 == sizeof epsilon / sizeof *epsilon && !plain->grouped) {
+            check_starts(&problem, plain, fit.w, P, what);
+        }
     }
     struct interior_fit tied;
     interior_tie(interior, true);

@@ -15,12 +15,11 @@ enum { ROWS = 9, N = 4 };
 
 /* x = (A'A)^-1 x by the rows, of which the last is way times `large`; a second factor in the same
  * room. */
-static void solve_rows(const double *A, const double *way, double large, bool once, double *x) {
+static void solve_rows(const double *A, const double *way, double large, bool refined, double *x) {
     struct stacked *stacked;
     struct error err;
-    CHECK(stacked_create(&stacked, ROWS + 1, N, once, &err) == 0, "%s", err.text);
+    CHECK(stacked_create(&stacked, ROWS + 1, N, 0, refined, &err) == 0, "%s", err.text);
     for (int again = 0; again < 2; again++) {
-        stacked_clear(stacked);
         for (size_t i = 0; i < ROWS; i++) {
             memcpy(stacked_row(stacked, i), A + i * N, N * sizeof *A);
         }
@@ -50,6 +49,39 @@ static bool solve_squares(const double *A, size_t rows, size_t n, double *x) {
     return true;
 }
 
+/* Rows of E, and entries of A (ROWS, N) that differ by the units of their columns: the same as with
+ * E's rows among A's, and for sums as exact as for rows. */
+static void check_ones(const double *A, const double *right, bool refined) {
+    const double unit[N] = {1, 1e-7, 1e5, 1e9};
+    for (size_t ones = 0; ones <= N; ones++) {
+        struct stacked *stacked, *whole;
+        struct error err;
+        double x[N], known[N];
+        CHECK(stacked_create(&stacked, ROWS, N, ones, refined, &err) == 0, "%s", err.text);
+        CHECK(stacked_create(&whole, ROWS + ones, N, 0, false, &err) == 0, "%s", err.text);
+        for (size_t i = 0; i < ROWS; i++) {
+            for (size_t c = 0; c < N; c++) {
+                stacked_row(stacked, i)[c] = stacked_row(whole, i)[c] = A[i * N + c] * unit[c];
+            }
+        }
+        for (size_t c = 0; c < ones; c++) {
+            stacked_row(whole, ROWS + c)[c] = 1;
+        }
+        CHECK(stacked_factor(stacked) == 0 && stacked_factor(whole) == 0, "no factor");
+        for (size_t c = 0; c < N; c++) {
+            x[c] = known[c] = right[c] * unit[c];
+        }
+        stacked_solve(stacked, x);
+        stacked_solve(whole, known);
+        for (size_t c = 0; c < N; c++) {
+            CHECK(fabs(x[c] - known[c]) <= 1e-10 * fabs(known[c]), "%zu ones: %g, not %g", ones,
+                  x[c], known[c]);
+        }
+        stacked_free(stacked);
+        stacked_free(whole);
+    }
+}
+
 /* The solution where the way's row is infinitely large: way'x = 0, way[0] = 1. */
 static void solve_without(const double *A, const double *way, const double *right, double *x) {
     double reduced[ROWS * (N - 1)];
@@ -76,7 +108,7 @@ int main(void) {
     bool lost = false;
     for (uint64_t seed = 0; seed < 20; seed++) {
         double A[(ROWS + 1) * N], x[N], known[N];
-        bool once = seed % 2;
+        bool refined = seed % 2;
         struct random random;
         random_start(&random, seed, 3);
         for (size_t j = 0; j < (size_t)ROWS * N; j++) {
@@ -85,13 +117,14 @@ int main(void) {
         for (size_t c = 0; c < N; c++) {
             A[ROWS * N + c] = way[c];
         }
+        check_ones(A, right, refined);
         memcpy(x, right, sizeof x);
         memcpy(known, right, sizeof known);
-        solve_rows(A, way, 1, once, x);
+        solve_rows(A, way, 1, refined, x);
         CHECK(solve_squares(A, ROWS + 1, N, known), "no factor");
         CHECK(distance(x, known) < 1e-11, "seed %d: off by %g", (int)seed, distance(x, known));
         memcpy(x, right, sizeof x);
-        solve_rows(A, way, large, once, x);
+        solve_rows(A, way, large, refined, x);
         solve_without(A, way, right, known);
         CHECK(distance(x, known) < 1e-8, "seed %d: off by %g", (int)seed, distance(x, known));
         for (size_t c = 0; c < N; c++) {
@@ -103,7 +136,7 @@ int main(void) {
     CHECK(lost, "squares would do");
     struct stacked *stacked;
     struct error err;
-    CHECK(stacked_create(&stacked, ROWS, N, false, &err) == 0, "%s", err.text);
+    CHECK(stacked_create(&stacked, ROWS, N, 0, false, &err) == 0, "%s", err.text);
     CHECK(stacked_factor(stacked) < 0, "a matrix of zeros has no factor");
     stacked_free(stacked);
     printf("ok: systems by their rows\n");
