@@ -212,22 +212,22 @@ static void move(struct interior *in, double length, double target) {
 
 /* ---- corrections of a step ---- */
 
-static void keep_step(struct interior *in) {
-    size_t n = in->problem.n, groups = in->n_groups;
-    memcpy(in->kept.w, in->step, in->problem.dimension * sizeof *in->step);
-    memcpy(in->kept.a, in->a_step, n * sizeof *in->a_step);
-    memcpy(in->kept.a_bend, in->a_bend, n * sizeof *in->a_bend);
-    memcpy(in->kept.t, in->t_step, groups * sizeof *in->t_step);
-    memcpy(in->kept.t_bend, in->t_bend, groups * sizeof *in->t_bend);
+static struct interior_step step_of(const struct interior *in) {
+    return (struct interior_step){.w = in->step,
+                                  .a = in->a_step,
+                                  .a_bend = in->a_bend,
+                                  .t = in->t_step,
+                                  .t_bend = in->t_bend};
 }
 
-static void restore_step(struct interior *in) {
+static void copy_step(const struct interior *in, struct interior_step from,
+                      struct interior_step to) {
     size_t n = in->problem.n, groups = in->n_groups;
-    memcpy(in->step, in->kept.w, in->problem.dimension * sizeof *in->step);
-    memcpy(in->a_step, in->kept.a, n * sizeof *in->a_step);
-    memcpy(in->a_bend, in->kept.a_bend, n * sizeof *in->a_bend);
-    memcpy(in->t_step, in->kept.t, groups * sizeof *in->t_step);
-    memcpy(in->t_bend, in->kept.t_bend, groups * sizeof *in->t_bend);
+    memcpy(to.w, from.w, in->problem.dimension * sizeof *to.w);
+    memcpy(to.a, from.a, n * sizeof *to.a);
+    memcpy(to.a_bend, from.a_bend, n * sizeof *to.a_bend);
+    memcpy(to.t, from.t, groups * sizeof *to.t);
+    memcpy(to.t_bend, from.t_bend, groups * sizeof *to.t_bend);
 }
 
 /* What a product lacks to LOW of the target, or less, has over HIGH, but no more than that. */
@@ -254,13 +254,13 @@ static double correct(struct interior *in, double length, double target) {
     bool gains = true;
     for (int k = 0; k < CORRECTIONS && gains && length < LONG; k++) {
         double aim = fmin(length + FURTHER, 1);
-        keep_step(in);
+        copy_step(in, step_of(in), in->kept);
         bend_back(in, aim, target);
         find_step(in, target);
         double longer = longest_step(in, target, TO_BOUND);
         gains = longer >= length + GAIN * (aim - length);
         if (!(longer > length)) {
-            restore_step(in);
+            copy_step(in, in->kept, step_of(in));
             break;
         }
         length = longer;

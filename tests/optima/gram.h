@@ -12,6 +12,7 @@ void gram_fill(const struct trial *trial, real *k, real *off);
  * Jacobi's rotations; the matrix is lost. */
 void eigen(real *a, size_t n, real *value, real *vector);
 
+/* The least eigenvalue of a symmetric matrix (n, n), which stays. */
 real least_eigenvalue(const real *a, size_t n);
 
 /* True if the kernel is positive semidefinite whatever the rows. */
