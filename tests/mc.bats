@@ -553,6 +553,14 @@ peer() {
         train -t $t -j 2 three.svm b
         cmp a b
     done
+    rows 500 30 20 3 >many.svm # of so many classes each thread sums the weights of some
+    for s in ww cs ova; do
+        for j in 1 2 4; do
+            train -s $s -j $j many.svm m$j
+        done
+        cmp m1 m2
+        cmp m1 m4
+    done
 }
 
 @test "mc: the sets that the generator makes are learnt" {

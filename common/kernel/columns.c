@@ -12,8 +12,10 @@
 #include <string.h>
 
 enum {
-    TILE_COLUMNS = 128,   /* columns that are computed or multiplied at once, */
-    TILE_ROWS = 512,      /* over so many rows: their tile stays in cache */
+    TILE_COLUMNS = 128,   /* columns that are multiplied at once, */
+    TILE_ROWS = 512,      /* over so many rows: their tile stays in cache; */
+    MOST_COLUMNS = 1024,  /* that are computed at once, */
+    SQUARE_TASKS = 16,    /* of a square in so many tasks or more */
     SLAB_BYTES = 64 << 20 /* columns are kept in blocks of about so much */
 };
 
@@ -168,10 +170,10 @@ static int run(struct work *work, size_t n, size_t size, threads_task task, stru
     return status;
 }
 
-/* out[a] = the column rows[a], a < m <= TILE_COLUMNS, at the rows of `z`. */
+/* out[a] = the column rows[a], a < m <= MOST_COLUMNS, at the rows of `z`. */
 static int compute(struct work *work, const uint32_t *rows, size_t m, struct kernel_side z,
                    float *const *out, struct helper *helper) {
-    uint32_t index[TILE_COLUMNS];
+    uint32_t index[MOST_COLUMNS];
     for (size_t a = 0; a < m; a++) {
         index[a] = work->columns->data_row[rows[a]];
     }
@@ -281,9 +283,9 @@ static void fetch_task(void *argument, size_t task, size_t worker) {
     struct work *work = argument;
     const struct columns *columns = work->columns;
     size_t from = task * TILE_ROWS, to = smaller(from + TILE_ROWS, columns->n);
-    for (size_t first = 0; first < work->m && !atomic_load(&work->failed); first += TILE_COLUMNS) {
-        size_t m = smaller(work->m - first, TILE_COLUMNS);
-        float *out[TILE_COLUMNS];
+    for (size_t first = 0; first < work->m && !atomic_load(&work->failed); first += MOST_COLUMNS) {
+        size_t m = smaller(work->m - first, MOST_COLUMNS);
+        float *out[MOST_COLUMNS];
         for (size_t a = 0; a < m; a++) {
             out[a] = slot_values(columns, columns->slot_of[work->rows[first + a]]) + from;
         }
@@ -308,14 +310,20 @@ static int fetch(struct columns *columns, const uint32_t *rows, size_t m, struct
 
 /* ---- the square ---- */
 
+/* Rows of a task: many, for what a tile makes ready of the other side's, but not too few tasks. */
+static size_t square_rows(size_t m) {
+    size_t rows = m / SQUARE_TASKS / TILE_COLUMNS * TILE_COLUMNS;
+    return smaller(larger(rows, TILE_COLUMNS), MOST_COLUMNS);
+}
+
 static void square_task(void *argument, size_t task, size_t worker) {
     struct work *work = argument;
     const struct columns *columns = work->columns;
     const struct gram *gram = columns->problem->gram;
-    size_t first = task * TILE_COLUMNS, m = work->m, end = smaller(first + TILE_COLUMNS, m);
-    uint32_t missing[TILE_COLUMNS];
-    float *out[TILE_COLUMNS];
-    size_t n_missing = 0;
+    size_t rows = square_rows(work->m), m = work->m, first = task * rows;
+    size_t end = smaller(first + rows, m), n_missing = 0;
+    uint32_t missing[MOST_COLUMNS];
+    float *out[MOST_COLUMNS];
     for (size_t a = first; a < end; a++) {
         float *row = work->block + a * work->stride;
         uint32_t slot = columns->slot_of[work->rows[a]];
@@ -349,7 +357,7 @@ int columns_square(struct columns *columns, const uint32_t *rows, size_t m, floa
                         .data_rows = data_rows,
                         .block = block,
                         .stride = stride};
-    int status = run(&work, m, TILE_COLUMNS, square_task, err);
+    int status = run(&work, m, square_rows(m), square_task, err);
     free(data_rows);
     return status;
 }

@@ -12,8 +12,11 @@ enum {
     TASK_ROWS = 256, /* rows of a task of scores: with COLUMNS, in cache for all outputs */
     COLUMNS = 512,
     NARROW = 64,
-    MANY = 8,     /* dense rows and outputs that are taken row by row, as sparse ones */
-    TOGETHER = 4, /* features of a sparse row, whose weights are added to scores in one go */
+    MANY = 8, /* dense rows and outputs that are taken row by row, as sparse ones */
+    LANES = 8,
+    VECTORS = 4,  /* of scores of a row, that stay in registers */
+    AHEAD = 8,    /* features of a sparse row whose weights are asked for */
+    TOGETHER = 4, /* features of a sparse row, whose weights are added to few scores in one go */
     CHUNKS = 64,  /* most parts of the adjoint's sum */
     CHUNK_VALUES = 1 << 15 /* and fewest stored values of each */
 };
@@ -47,47 +50,105 @@ static void dense_block(const struct scores *s, size_t begin, size_t end, size_t
     }
 }
 
-/* out (n_outputs) += n values of a row times their features' weights, which are rows of w. column:
- * NULL for the first n features. */
-DISPATCH static void add_weights(const float *value, const uint32_t *column, size_t n,
-                                 const double *w, size_t n_outputs, double *restrict out) {
-    size_t t = 0;
-    for (; t + TOGETHER <= n; t += TOGETHER) {
-        const double *of[TOGETHER];
-        double x[TOGETHER];
-        for (size_t j = 0; j < TOGETHER; j++) {
-            of[j] = w + (column ? column[t + j] : t + j) * n_outputs;
-            x[j] = (double)value[t + j];
+/* Stored values of a row; column: NULL for the first n features. */
+struct values {
+    const float *value;
+    const uint32_t *column;
+    size_t n;
+};
+
+typedef double lanes __attribute__((vector_size(8 * LANES)));
+typedef double loose __attribute__((vector_size(8 * LANES), may_alias, aligned(8)));
+
+/* out (m) = the values times so many outputs of their features' weights, which are n_outputs apart,
+ * by `vectors`. The last ends with the last output: what two have comes to the same in both. */
+static inline __attribute__((always_inline)) void score_vectors(struct values x, const double *w,
+                                                                size_t n_outputs, size_t m,
+                                                                size_t vectors, double *out) {
+    lanes sum[VECTORS] = {{0}};
+    size_t from[VECTORS];
+    for (size_t v = 0; v < vectors; v++) {
+        from[v] = v + 1 < vectors ? v * LANES : m - LANES;
+    }
+    for (size_t t = 0; t < x.n; t++) {
+        const double *of = w + (x.column ? x.column[t] : t) * n_outputs;
+        for (size_t v = 0; x.column && t + AHEAD < x.n && v < vectors; v++) {
+            __builtin_prefetch(w + x.column[t + AHEAD] * n_outputs + from[v]);
         }
-        for (size_t o = 0; o < n_outputs; o++) {
-            double sum = out[o];
-            for (size_t j = 0; j < TOGETHER; j++) {
-                sum += x[j] * of[j][o];
-            }
-            out[o] = sum;
+        for (size_t v = 0; v < vectors; v++) {
+            sum[v] += (double)x.value[t] * *(const loose *)(of + from[v]);
         }
     }
-    for (; t < n; t++) {
-        const double *of = w + (column ? column[t] : t) * n_outputs;
+    for (size_t v = 0; v < vectors; v++) {
+        *(loose *)(out + from[v]) = sum[v];
+    }
+}
+
+/* The same of n_outputs below LANES. */
+static inline __attribute__((always_inline)) void score_few(struct values x, const double *w,
+                                                            size_t n_outputs, double *out) {
+    size_t t = 0;
+    memset(out, 0, n_outputs * sizeof *out);
+    for (; t + TOGETHER <= x.n; t += TOGETHER) {
+        const double *of[TOGETHER];
+        for (size_t j = 0; j < TOGETHER; j++) {
+            of[j] = w + (x.column ? x.column[t + j] : t + j) * n_outputs;
+        }
         for (size_t o = 0; o < n_outputs; o++) {
-            out[o] += (double)value[t] * of[o];
+            for (size_t j = 0; j < TOGETHER; j++) {
+                out[o] += (double)x.value[t + j] * of[j][o];
+            }
+        }
+    }
+    for (; t < x.n; t++) {
+        const double *of = w + (x.column ? x.column[t] : t) * n_outputs;
+        for (size_t o = 0; o < n_outputs; o++) {
+            out[o] += (double)x.value[t] * of[o];
+        }
+    }
+}
+
+/* out (n_outputs) = the values times their features' weights, which are rows of w. */
+DISPATCH static void score_row(struct values x, const double *w, size_t n_outputs,
+                               double *restrict out) {
+    if (n_outputs < LANES) {
+        score_few(x, w, n_outputs, out);
+        return;
+    }
+    for (size_t o = 0; o < n_outputs; o += VECTORS * LANES) {
+        size_t m = smaller(n_outputs - o, VECTORS * LANES);
+        size_t first = m < LANES ? n_outputs - LANES : o;
+        switch ((m + LANES - 1) / LANES) {
+        case 1:
+            score_vectors(x, w + first, n_outputs, larger(m, LANES), 1, out + first);
+            break;
+        case 2:
+            score_vectors(x, w + o, n_outputs, m, 2, out + o);
+            break;
+        case 3:
+            score_vectors(x, w + o, n_outputs, m, 3, out + o);
+            break;
+        default:
+            score_vectors(x, w + o, n_outputs, m, VECTORS, out + o);
         }
     }
 }
 
 static void dense_scores(const struct scores *s, size_t begin, size_t end) {
     size_t n = smaller(s->x->n_features, s->n_weights), m = s->n_outputs;
-    memset(s->scores + begin * m, 0, (end - begin) * m * sizeof *s->scores);
     if (m == 1) {
+        memset(s->scores + begin, 0, (end - begin) * sizeof *s->scores);
         dense_block(s, begin, end, 0, n, s->w, s->scores, 1);
         return;
     }
     if (n < NARROW && m >= MANY) {
         for (size_t i = begin; i < end; i++) {
-            add_weights(s->x->value + i * s->x->n_features, NULL, n, s->w, m, s->scores + i * m);
+            struct values row = {s->x->value + i * s->x->n_features, NULL, n};
+            score_row(row, s->w, m, s->scores + i * m);
         }
         return;
     }
+    memset(s->scores + begin * m, 0, (end - begin) * m * sizeof *s->scores);
     double w[COLUMNS]; /* of one output */
     for (size_t c = 0; c < n; c += COLUMNS) {
         size_t columns = smaller(COLUMNS, n - c);
@@ -130,9 +191,8 @@ static void sparse_scores(const struct scores *s, size_t first, size_t end) {
             s->scores[i] = sparse_dot(x, at, stop, s->w);
             continue;
         }
-        double *out = s->scores + i * s->n_outputs;
-        memset(out, 0, s->n_outputs * sizeof *out);
-        add_weights(x->value + at, x->column + at, (size_t)(stop - at), s->w, s->n_outputs, out);
+        struct values row = {x->value + at, x->column + at, (size_t)(stop - at)};
+        score_row(row, s->w, s->n_outputs, s->scores + i * s->n_outputs);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "common/base/dispatch.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "common/base/threads.h"
 #include "common/kernel/linear.h"
 #include "solvers/mc/alpha.h"
@@ -29,7 +30,8 @@ enum {
     NEAR_PART = 16,      /* near the end a part of the sweeps so far without progress is enough */
     float_PATIENCE = 50, /* sweeps, and a quarter of those so far, without PROGRESS of the gap: */
     double_PATIENCE = 5000, /* float is left soon, for progress in double can be slow */
-    MOST_ROUNDS = 8
+    MOST_ROUNDS = 8,
+    LEAST_CLASSES = 8 /* of a part of W(alpha) that is summed by itself */
 };
 
 static const double PROGRESS = 0.02;
@@ -328,31 +330,62 @@ static void make_feasible(struct mc_linear *linear) {
     }
 }
 
-/* W (n_features + 1, k) = W(alpha). */
-static double *exact_weights(struct mc_linear *linear, struct error *err) {
-    size_t k = linear->shape.k, d = linear->n_features;
-    double *W = memory_zeros(d + 1, k * sizeof *W, "weights", err);
-    double *alpha = memory_array(k, sizeof *alpha, "a block", err);
-    if (!W || !alpha) {
-        free(W);
-        free(alpha);
-        return NULL;
-    }
+/* W(alpha), by parts of the classes: an entry is the same sum whatever its part. */
+struct weights {
+    const struct mc_linear *linear;
+    double *W;         /* (n_features + 1, k) */
+    size_t parts;      /* of the classes, of each of which is: */
+    double *row;       /* (parts, 2 k) a row's alpha and coefficients */
+    uint32_t *classes; /* (parts, k) those with a coefficient */
+};
+
+static void weights_task(void *argument, size_t part, size_t worker) {
+    const struct weights *weights = argument;
+    const struct mc_linear *linear = weights->linear;
+    size_t k = linear->shape.k, first = k * part / weights->parts;
+    size_t end = k * (part + 1) / weights->parts;
+    double *alpha = weights->row + 2 * k * part, *u = alpha + k;
+    uint32_t *classes = weights->classes + k * part;
+    (void)worker;
     for (size_t i = 0; i < linear->n; i++) {
         if (linear->q[i] == 0 || mc_alpha_sum(&linear->alpha, i) == 0) {
             continue;
         }
         mc_alpha_load(&linear->alpha, i, alpha);
-        mc_coefficients(&linear->shape, linear->y[i], alpha, linear->u);
-        size_t n_changed = 0;
-        for (size_t c = 0; c < k; c++) {
-            linear->changed[n_changed] = (uint32_t)c;
-            n_changed += linear->u[c] != 0;
+        mc_coefficients(&linear->shape, linear->y[i], alpha, u);
+        size_t n = 0;
+        for (size_t c = first; c < end; c++) {
+            classes[n] = (uint32_t)c;
+            n += u[c] != 0;
         }
         struct mc_row row = mc_linear_row(linear, i);
-        double_row_update_few(&row, linear->bias, W, d, k, linear->u, linear->changed, n_changed);
+        double_row_update_few(&row, linear->bias, weights->W, linear->n_features, k, u, classes, n);
     }
-    free(alpha);
+}
+
+/* W (n_features + 1, k) = W(alpha). */
+static double *exact_weights(const struct mc_linear *linear, struct error *err) {
+    size_t k = linear->shape.k, d = linear->n_features;
+    struct threads *threads = linear->task->problem->threads;
+    size_t parts = smaller(threads_count(threads), larger(1, k / LEAST_CLASSES));
+    double *W = memory_zeros(d + 1, k * sizeof *W, "weights", err);
+    struct weights weights = {
+        .linear = linear,
+        .W = W,
+        .parts = parts,
+        .row = memory_array(parts * k, 2 * sizeof *weights.row, "a block", err),
+        .classes = memory_array(parts * k, sizeof *weights.classes, "a block", err)};
+    if (W && weights.row && weights.classes) {
+        threads_run(threads, parts, weights_task, &weights);
+    } else {
+        free(W);
+        W = NULL;
+    }
+    free(weights.row);
+    free(weights.classes);
+    if (!W) {
+        return NULL;
+    }
     cluster_sum(linear->cluster, W, (d + 1) * k);
     for (size_t f = 0; linear->shape.form->centred && f <= d; f++) {
         double sum = 0;
