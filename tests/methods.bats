@@ -18,6 +18,10 @@ load helper
     unit solvers/methods/factor
 }
 
+@test "factors by blocks: exact ones of whole numbers, to the bit for any threads" {
+    unit solvers/methods/cholesky
+}
+
 @test "factors in double-double: systems and ranks where double has no digit" {
     unit solvers/methods/cholesky_precise
     unit solvers/methods/row_features

@@ -1,12 +1,19 @@
 #include "solvers/methods/cholesky.h"
 
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 
 #include <cblas.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+
+enum {
+    BLOCK = 256,     /* columns of L that are finished at once, */
+    TASK_ROWS = 512, /* and rows of what is left that one task takes them off, unless */
+    SERIAL = 1 << 23 /* so few products take no longer than to wake other threads */
+};
 
 /* LAPACK, column-major: its upper half is our lower one. */
 extern void dpotrf_(const char *half, const int *n, double *a, const int *lda, int *info);
@@ -24,6 +31,122 @@ int cholesky_factor(double *A, size_t n) {
     dpotrf_("U", &order, A, &order, &info);
     return info == 0 ? 0 : -1;
 }
+
+/* ---- by blocks ---- */
+
+/* A block of columns of L, and what it is taken off. */
+struct block {
+    double *A;            /* (n, n), or */
+    const double *L;      /* of a solution */
+    size_t n, first, end; /* columns of the block, and rows of its diagonal part */
+    double *X;            /* (n, k) of a solution */
+    size_t k;
+};
+
+static size_t row_tasks(size_t rows) {
+    return (rows + TASK_ROWS - 1) / TASK_ROWS;
+}
+
+/* Runs a task for some rows each of `rows`, which take `each` products for a column of the
+ * block. */
+static void run_rows(struct threads *threads, struct block *block, size_t rows, size_t each,
+                     threads_task task) {
+    double products = (double)rows * (double)(block->end - block->first) * (double)each;
+    threads_run(products < SERIAL ? NULL : threads, row_tasks(rows), task, block);
+}
+
+/* Rows of L below the diagonal part. */
+static void divide_rows(void *argument, size_t task, size_t worker) {
+    const struct block *block = argument;
+    size_t n = block->n, row = block->end + task * TASK_ROWS, rows = smaller(TASK_ROWS, n - row);
+    (void)worker;
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows,
+                (int)(block->end - block->first), 1, block->A + block->first * n + block->first,
+                (int)n, block->A + row * n + block->first, (int)n);
+}
+
+/* What is left of the matrix at some rows: the longest first. */
+static void reduce_rows(void *argument, size_t task, size_t worker) {
+    const struct block *block = argument;
+    size_t n = block->n, first = block->first, end = block->end;
+    size_t row = end + (row_tasks(n - end) - 1 - task) * TASK_ROWS;
+    int rows = (int)smaller(TASK_ROWS, n - row), width = (int)(end - first);
+    double *A = block->A;
+    (void)worker;
+    if (row > end) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, (int)(row - end), width, -1,
+                    A + row * n + first, (int)n, A + end * n + first, (int)n, 1, A + row * n + end,
+                    (int)n);
+    }
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, rows, width, -1, A + row * n + first,
+                (int)n, 1, A + row * n + row, (int)n);
+}
+
+int cholesky_factor_blocks(double *A, size_t n, struct threads *threads) {
+    if (n > INT_MAX) {
+        return -1;
+    }
+    for (size_t first = 0; first < n; first += BLOCK) {
+        struct block block = {.A = A, .n = n, .first = first, .end = smaller(n, first + BLOCK)};
+        int order = (int)(block.end - first), stride = (int)n, info = 0;
+        dpotrf_("U", &order, A + first * n + first, &stride, &info);
+        if (info != 0) {
+            return -1;
+        }
+        run_rows(threads, &block, n - block.end, BLOCK / 2, divide_rows);
+        run_rows(threads, &block, n - block.end, (n - block.end) / 2, reduce_rows);
+    }
+    return 0;
+}
+
+/* Takes the solution at the block's rows off those below it; */
+static void forward_rows(void *argument, size_t task, size_t worker) {
+    const struct block *block = argument;
+    size_t n = block->n, row = block->end + task * TASK_ROWS;
+    int k = (int)block->k;
+    (void)worker;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)smaller(TASK_ROWS, n - row), k,
+                (int)(block->end - block->first), -1, block->L + row * n + block->first, (int)n,
+                block->X + block->first * block->k, k, 1, block->X + row * block->k, k);
+}
+
+/* or, by L', off those above it. */
+static void backward_rows(void *argument, size_t task, size_t worker) {
+    const struct block *block = argument;
+    size_t n = block->n, row = task * TASK_ROWS;
+    int k = (int)block->k;
+    (void)worker;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans,
+                (int)smaller(TASK_ROWS, block->first - row), k, (int)(block->end - block->first),
+                -1, block->L + block->first * n + row, (int)n, block->X + block->first * block->k,
+                k, 1, block->X + row * block->k, k);
+}
+
+/* The block's own rows. */
+static void solve_block(const struct block *block, enum CBLAS_TRANSPOSE half) {
+    size_t n = block->n, first = block->first;
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, half, CblasNonUnit, (int)(block->end - first),
+                (int)block->k, 1, block->L + first * n + first, (int)n, block->X + first * block->k,
+                (int)block->k);
+}
+
+void cholesky_solve_columns(const double *L, size_t n, double *X, size_t k,
+                            struct threads *threads) {
+    struct block block = {.L = L, .n = n, .X = X, .k = k};
+    for (; block.first < n; block.first += BLOCK) {
+        block.end = smaller(n, block.first + BLOCK);
+        solve_block(&block, CblasNoTrans);
+        run_rows(threads, &block, n - block.end, k, forward_rows);
+    }
+    while (block.first > 0) {
+        block.first -= BLOCK;
+        block.end = smaller(n, block.first + BLOCK);
+        solve_block(&block, CblasTrans);
+        run_rows(threads, &block, block.first, k, backward_rows);
+    }
+}
+
+/* ---- whole ---- */
 
 void cholesky_solve(const double *L, size_t n, double *x) {
     if (n > 0) {

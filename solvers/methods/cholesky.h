@@ -3,6 +3,7 @@
 #define SOLVERS_METHODS_CHOLESKY_H
 
 #include "common/base/error.h"
+#include "common/base/threads.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +13,16 @@
  * 2^31 - 1; A is then spoilt. */
 int cholesky_factor(double *A, size_t n);
 
+/* The same by blocks of rows, each by one of the threads: their number changes no bit of L. */
+int cholesky_factor_blocks(double *A, size_t n, struct threads *threads);
+
 /* Solves L L' x = b in place: x (n) holds b on entry. */
 void cholesky_solve(const double *L, size_t n, double *x);
+
+/* The same for k columns at once, X (n, k) row-major, n and k up to 2^31 - 1: L is read once for
+ * all of them. The number of threads changes no bit of X. */
+void cholesky_solve_columns(const double *L, size_t n, double *X, size_t k,
+                            struct threads *threads);
 
 /* The same with the largest diagonal entry left in front: P'A P = L L', L (n, *rank), row i of L at
  * A's row i for row pivot[i] of the matrix; entries right of the diagonal are to be taken as 0.

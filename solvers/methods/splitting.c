@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    COLUMNS = 16,     /* that one task solves for */
+    COLUMNS = 16,     /* that one task multiplies */
     TASK_ROWS = 64,   /* of a task of steps */
     BALANCE = 20,     /* iterations from one look at rho to the next, at first */
     DIFFERENCES = 10, /* that the acceleration has, at the most */
@@ -127,27 +127,6 @@ struct columns {
     double *out;
 };
 
-static void run_columns(const struct splitting *splitting, threads_task task, const double *in,
-                        double *out) {
-    struct columns columns = {splitting, in, out};
-    size_t tasks = (splitting->problem.k + COLUMNS - 1) / COLUMNS;
-    threads_run(splitting->problem.threads, tasks, task, &columns);
-}
-
-/* out = (K + rho I)^-1 out. */
-static void solve_columns(void *argument, size_t task, size_t worker) {
-    (void)worker;
-    const struct columns *columns = argument;
-    const struct splitting *splitting = columns->splitting;
-    size_t n = splitting->problem.n, k = splitting->problem.k, first = task * COLUMNS;
-    size_t m = smaller(COLUMNS, k - first);
-    const enum CBLAS_TRANSPOSE half[] = {CblasNoTrans, CblasTrans};
-    for (int h = 0; h < 2; h++) {
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, half[h], CblasNonUnit, (int)n, (int)m, 1,
-                    splitting->K, (int)n, columns->out + first, (int)k);
-    }
-}
-
 /* out = K in; the diagonal at hand is the factor's. */
 static void multiply_columns(void *argument, size_t task, size_t worker) {
     (void)worker;
@@ -166,7 +145,9 @@ static void multiply_columns(void *argument, size_t task, size_t worker) {
 }
 
 void splitting_product(const struct splitting *splitting, const double *in, double *out) {
-    run_columns(splitting, multiply_columns, in, out);
+    struct columns columns = {splitting, in, out};
+    size_t tasks = (splitting->problem.k + COLUMNS - 1) / COLUMNS;
+    threads_run(splitting->problem.threads, tasks, multiply_columns, &columns);
 }
 
 /* A factor of K + rho I, if there is one. */
@@ -181,7 +162,7 @@ static int factor_once(struct splitting *splitting) {
         }
         splitting->K[i * n + i] = splitting->diagonal[i] + splitting->rho;
     }
-    return cholesky_factor(splitting->K, n);
+    return cholesky_factor_blocks(splitting->K, n, splitting->problem.threads);
 }
 
 /* Factors K + rho I, with a larger rho where rounding asks for one. */
@@ -243,7 +224,7 @@ static void solve(struct splitting *splitting) {
     if (splitting->problem.low) {
         low_rank_solve(&splitting->low, U);
     } else {
-        run_columns(splitting, solve_columns, NULL, U);
+        cholesky_solve_columns(splitting->K, n, U, k, splitting->problem.threads);
     }
     if (splitting->problem.free_bias) {
         memset(splitting->bias, 0, k * sizeof *splitting->bias);

@@ -1,0 +1,107 @@
+/* Factors by blocks, and what they solve, of matrices of whole numbers: every sum is exact, so that
+ * factors and solutions are those that the matrices were made of, to the bit. */
+#include "solvers/methods/cholesky.h"
+
+#include "tests/unit/compute.h"
+
+enum { POOLS = 3 };
+
+static double factor_entry(size_t i, size_t j) {
+    return i == j ? (double)(1 << (i * 5 % 3)) : (double)((i * 7 + j * 11 + i * j) % 5) - 2;
+}
+
+/* Solution of row i, column c. */
+static double solution_entry(size_t i, size_t c) {
+    return (double)((i * 13 + c * 17) % 9) - 4;
+}
+
+/* A (n, n): its lower half L L', above it what is to stay there. */
+static void fill(double *A, const double *L, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            A[i * n + j] = j > i ? (double)(i + j) : 0;
+            for (size_t t = 0; t <= j && j <= i; t++) {
+                A[i * n + j] += L[i * n + t] * L[j * n + t];
+            }
+        }
+    }
+}
+
+/* B (n, k) = L L' times the solution. */
+static void multiply(const double *L, size_t n, size_t k, double *B) {
+    double *half = sample_array(n * k, sizeof *half);
+    memset(half, 0, n * k * sizeof *half);
+    memset(B, 0, n * k * sizeof *B);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            for (size_t c = 0; c < k; c++) {
+                half[j * k + c] += L[i * n + j] * solution_entry(i, c);
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            for (size_t c = 0; c < k; c++) {
+                B[i * k + c] += L[i * n + j] * half[j * k + c];
+            }
+        }
+    }
+    free(half);
+}
+
+static void check_size(size_t n, size_t k, struct threads *const *pool) {
+    double *L = sample_array(n * n, sizeof *L), *A = sample_array(n * n, sizeof *A);
+    double *whole = sample_array(n * n, sizeof *whole), *B = sample_array(n * k, sizeof *B);
+    double *X = sample_array(n * k, sizeof *X);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            L[i * n + j] = j > i ? 0 : factor_entry(i, j);
+        }
+    }
+    fill(whole, L, n);
+    multiply(L, n, k, B);
+    for (int p = 0; p < POOLS; p++) {
+        memcpy(A, whole, n * n * sizeof *A);
+        CHECK(cholesky_factor_blocks(A, n, pool[p]) == 0, "%zu rows: no factor", n);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < n; j++) {
+                double entry = j > i ? whole[i * n + j] : L[i * n + j];
+                CHECK(A[i * n + j] == entry, "%zu rows, entry (%zu, %zu): %g, should be %g", n, i,
+                      j, A[i * n + j], entry);
+            }
+        }
+        memcpy(X, B, n * k * sizeof *X);
+        cholesky_solve_columns(A, n, X, k, pool[p]);
+        for (size_t j = 0; j < n * k; j++) {
+            CHECK(X[j] == solution_entry(j / k, j % k), "%zu rows, %zu columns: %g at %zu", n, k,
+                  X[j], j);
+        }
+    }
+    /* the last pivot 0 */
+    memcpy(A, whole, n * n * sizeof *A);
+    A[n * n - 1] -= factor_entry(n - 1, n - 1) * factor_entry(n - 1, n - 1);
+    CHECK(cholesky_factor_blocks(A, n, NULL) < 0, "%zu rows: a factor of what is singular", n);
+    free(L);
+    free(A);
+    free(whole);
+    free(B);
+    free(X);
+}
+
+int main(void) {
+    struct error err;
+    struct threads *pool[POOLS] = {NULL};
+    for (size_t p = 1; p < POOLS; p++) {
+        CHECK(threads_create(&pool[p], p + 1, &err) == 0, "%s", err.text);
+    }
+    const size_t n[] = {1, 2, 255, 256, 257, 513, 1300}, k[] = {1, 3, 40};
+    for (size_t a = 0; a < sizeof n / sizeof n[0]; a++) {
+        check_size(n[a], k[a % 3], pool);
+    }
+    check_size(1300, 40, pool);
+    for (size_t p = 1; p < POOLS; p++) {
+        threads_free(pool[p]);
+    }
+    printf("ok: factors by blocks and their solutions, on any number of threads\n");
+    return 0;
+}
