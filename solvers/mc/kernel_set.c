@@ -2,6 +2,7 @@
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
+#include "common/kernel/add_rows.h"
 #include "solvers/mc/kernel_private.h"
 #include "solvers/mc/sampling.h"
 #include "solvers/mc/scale.h"
@@ -17,11 +18,8 @@ enum {
     EVALUATIONS = 8,      /* the next look at its gap is this part of the sweeps so far away */
     DELAY = 32,           /* steps whose changes of the scores are put off, to be added together: */
     LINE = 64,            /* bytes of the processor's cache */
-    TILE = 128            /* to scores of so many rows, of all classes, while they are in cache, */
+    TILE = 128            /* to scores of so many rows, of all classes, while they are in cache */
 };
-
-typedef float vector __attribute__((vector_size(LINE), may_alias));
-enum { CHUNK = 4 * LINE / sizeof(float) /* and of so many of a class in registers */ };
 
 /* A working set is done when its part of the gap is this part of the gap that there was, or of the
  * one that is wanted. */
@@ -152,7 +150,7 @@ size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most) {
 /* ---- one working set ---- */
 
 size_t mc_kernel_set_stride(size_t m) {
-    return (((m + CHUNK - 1) / CHUNK) | 1) * CHUNK;
+    return (((m + ADD_ROWS_FLOATS - 1) / ADD_ROWS_FLOATS) | 1) * ADD_ROWS_FLOATS;
 }
 
 /* Steps whose changes of the scores are put off: of the coefficients of row[t], those from start[t]
@@ -160,10 +158,11 @@ size_t mc_kernel_set_stride(size_t m) {
 struct delayed {
     size_t n, row[DELAY], start[DELAY + 1];
     struct delayed_change {
-        uint32_t at; /* the class; where they are by class, the step */
+        uint32_t at; /* the class */
         float by;
-    } * change, *by_class; /* (DELAY * k) */
-    size_t *begin;         /* (k + 1) of each class in by_class */
+    } * change;                 /* (DELAY * k), and by class, of rows by the step: */
+    struct row_times *by_class; /* (DELAY * k) */
+    size_t *begin;              /* (k + 1) of each class in by_class */
 };
 
 struct inner {
@@ -264,31 +263,11 @@ static void sort_by_class(struct delayed *delayed, size_t k) {
     for (size_t t = 0; t < delayed->n; t++) {
         for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
             struct delayed_change change = delayed->change[e];
-            delayed->by_class[begin[change.at]++] = (struct delayed_change){(uint32_t)t, change.by};
+            delayed->by_class[begin[change.at]++] = (struct row_times){(uint32_t)t, change.by};
         }
     }
     memmove(begin + 1, begin, k * sizeof *begin);
     begin[0] = 0;
-}
-
-/* scores (CHUNK) += sum over the n changes of their row times what it changes by; row[t] has
- * the values of the row of step t at these scores. */
-static inline __attribute__((always_inline)) void add_changes(vector *scores,
-                                                              const struct delayed_change *change,
-                                                              size_t n, const float *const *row,
-                                                              size_t first) {
-    vector sum0 = scores[0], sum1 = scores[1], sum2 = scores[2], sum3 = scores[3];
-    for (size_t e = 0; e < n; e++) {
-        const vector *values = (const vector *)(row[change[e].at] + first);
-        sum0 += change[e].by * values[0];
-        sum1 += change[e].by * values[1];
-        sum2 += change[e].by * values[2];
-        sum3 += change[e].by * values[3];
-    }
-    scores[0] = sum0;
-    scores[1] = sum1;
-    scores[2] = sum2;
-    scores[3] = sum3;
 }
 
 /* Asks for n numbers of a row. */
@@ -319,8 +298,8 @@ DISPATCH static void inner_catch_up(struct inner *inner) {
             for (; asked < delayed->n * (c + 1) / k; asked++) {
                 expect(row[asked] + end, next);
             }
-            for (size_t i = 0; n > 0 && i < end; i += CHUNK) {
-                add_changes((vector *)(tile + c * TILE + i), delayed->by_class + begin, n, row, i);
+            for (size_t i = 0; n > 0 && i < end; i += ADD_ROWS_FLOATS) {
+                add_rows(tile + c * TILE + i, delayed->by_class + begin, n, row, i);
             }
         }
     }

@@ -76,8 +76,10 @@ static void check_product(const struct fixture *f, struct columns *columns, cons
     static double b[MOST * K], before[N * K];
     uint32_t at[N];
     size_t n_at = 0, parts = 1 + (size_t)random_below(random, 3);
+    uint64_t every = random_below(random, 3); /* 0: no entry is 0; 1: all are; 2: half of them */
     for (size_t j = 0; j < m * K; j++) {
-        b[j] = random_unit(random) - 0.5;
+        bool zero = every > 0 && random_below(random, every) == 0;
+        b[j] = zero ? 0 : random_unit(random) - 0.5;
     }
     memcpy(before, out, f->n * K * sizeof *out);
     for (uint32_t i = 0; i < f->n; i++) {
