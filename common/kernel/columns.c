@@ -1,10 +1,9 @@
 #include "common/kernel/columns.h"
 
 #include "common/base/array.h"
-#include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
-#include "common/kernel/add_rows.h"
+#include "common/kernel/few_coefficients.h"
 #include "common/kernel/private.h"
 
 #include <cblas.h>
@@ -14,17 +13,15 @@
 #include <string.h>
 
 enum {
-    TILE_COLUMNS = 128, /* columns that are multiplied at once, */
-    TILE_ROWS = 512,    /* over so many rows: their tile stays in cache, in which */
-    TILE_STRIDE = TILE_ROWS + ADD_ROWS_FLOATS / 4, /* rows of it have places of their own; */
-    MOST_COLUMNS = 1024,                           /* that are computed at once, */
-    SQUARE_TASKS = 16,                             /* of a square in so many tasks or more */
-    SLAB_BYTES = 64 << 20                          /* columns are kept in blocks of about so much */
+    TILE_COLUMNS = FEW_COLUMNS,   /* columns that are multiplied at once, */
+    TILE_ROWS = 512,              /* over so many rows: their tile stays in cache, in which */
+    TILE_STRIDE = TILE_ROWS + 16, /* rows of it have places of their own; */
+    MOST_COLUMNS = 1024,          /* that are computed at once, */
+    SQUARE_TASKS = 16,            /* of a square in so many tasks or more */
+    SLAB_BYTES = 64 << 20         /* columns are kept in blocks of about so much */
 };
 
 static const uint32_t NONE = UINT32_MAX;
-/* Entries of b that are not 0 are taken one by one where they are no more than this part. */
-static const double FEW = 0.6;
 
 /* A place for a column. */
 struct slot {
@@ -127,8 +124,7 @@ struct work {
     size_t stride;
     const float *b; /* (m, k) product */
     size_t k;
-    struct row_times *entry; /* those that are not 0 of TILE_COLUMNS rows of b, by output; */
-    size_t *start; /* (tiles of columns, k, and the end) where those are; NULL: most are not 0 */
+    struct few_coefficients *few; /* those of b; NULL: most are not 0 */
     const uint32_t *at, *at_data; /* (n_at) product: rows, those of the gram; at NULL: all */
     size_t n_at;
     double *out;           /* (n, k) product */
@@ -402,22 +398,12 @@ static void add_products(const struct work *work, size_t first, size_t m, size_t
     }
 }
 
-/* The same over the entries that are not 0. */
-DISPATCH static void add_entries(const struct work *work, size_t first, size_t from, size_t to,
-                                 const struct helper *helper) {
+/* The same over the coefficients that are not 0. */
+static void add_few(const struct work *work, size_t first, size_t from, size_t to,
+                    const struct helper *helper) {
     size_t k = work->k;
-    const size_t *start = work->start + first / TILE_COLUMNS * k;
-    const float *row[TILE_COLUMNS];
-    for (size_t a = 0; a < TILE_COLUMNS; a++) {
-        row[a] = helper->tile + a * TILE_STRIDE;
-    }
-    memset(helper->sums, 0, TILE_ROWS * k * sizeof *helper->sums);
-    for (size_t i = 0; i < to - from; i += ADD_ROWS_FLOATS) {
-        for (size_t c = 0; c < k; c++) {
-            add_rows(helper->sums + c * TILE_ROWS + i, work->entry + start[c],
-                     start[c + 1] - start[c], row, i);
-        }
-    }
+    few_coefficients_multiply(work->few, first / TILE_COLUMNS, helper->tile, TILE_STRIDE, to - from,
+                              helper->sums, TILE_ROWS);
     for (size_t i = from; i < to; i++) {
         double *sum = out_row(work, i);
         for (size_t c = 0; c < k; c++) {
@@ -451,44 +437,12 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
         if (atomic_load(&work->failed) || compute(work, missing, n_missing, z, out, helper) < 0) {
             return;
         }
-        if (work->start) {
-            add_entries(work, first, from, to, helper);
+        if (work->few) {
+            add_few(work, first, from, to, helper);
         } else {
             add_products(work, first, m, from, to, helper);
         }
     }
-}
-
-/* Lists the entries of b that are not 0, if they are few enough to be better taken one by one than
- * all by BLAS. */
-static int list_entries(struct work *work, struct error *err) {
-    size_t k = work->k, m = work->m, tiles = (m + TILE_COLUMNS - 1) / TILE_COLUMNS, n = 0;
-    for (size_t j = 0; j < m * k; j++) {
-        n += work->b[j] != 0;
-    }
-    if ((double)n > FEW * (double)m * (double)k) {
-        return 0;
-    }
-    work->entry = memory_array(n, sizeof *work->entry, "products", err);
-    work->start = memory_array(tiles * k + 1, sizeof *work->start, "products", err);
-    if (!work->entry || !work->start) {
-        return -1;
-    }
-    n = 0;
-    for (size_t tile = 0; tile < tiles; tile++) {
-        size_t first = tile * TILE_COLUMNS, end = smaller(m, first + TILE_COLUMNS);
-        for (size_t c = 0; c < k; c++) {
-            work->start[tile * k + c] = n;
-            for (size_t a = first; a < end; a++) {
-                float by = work->b[a * k + c];
-                if (by != 0) {
-                    work->entry[n++] = (struct row_times){(uint32_t)(a - first), by};
-                }
-            }
-        }
-    }
-    work->start[tiles * k] = n;
-    return 0;
 }
 
 static int multiply_whole(struct work *work, const double *b, struct error *err) {
@@ -532,11 +486,10 @@ int columns_multiply(struct columns *columns, const uint32_t *rows, size_t m, co
     }
     work.b = narrow;
     work.at_data = at_data;
-    status = status < 0 || list_entries(&work, err) < 0
+    status = status < 0 || few_coefficients_create(&work.few, narrow, m, k, err) < 0
                  ? -1
                  : run(&work, work.n_at, TILE_ROWS, multiply_task, err);
-    free(work.entry);
-    free(work.start);
+    few_coefficients_free(work.few);
     free(at_data);
     free(narrow);
     return status;

@@ -12,8 +12,8 @@ enum {
     TASK_ROWS = 256, /* rows of a task of scores: with COLUMNS, in cache for all outputs */
     COLUMNS = 512,
     NARROW = 64,
-    MANY = 8, /* dense rows and outputs that are taken row by row, as sparse ones */
-    LANES = 8,
+    MANY = 8,     /* dense rows and outputs that are taken row by row, as sparse ones */
+    LANES = 8,    /* of a vector of doubles */
     VECTORS = 4,  /* of scores of a row, that stay in registers */
     AHEAD = 8,    /* features of a sparse row whose weights are asked for */
     TOGETHER = 4, /* features of a sparse row, whose weights are added to few scores in one go */
