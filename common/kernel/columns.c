@@ -109,7 +109,8 @@ void columns_limit(struct columns *columns, size_t cache_bytes) {
 /* Of a worker. */
 struct helper {
     struct kernel_scratch *scratch;
-    float *tile; /* (TILE_COLUMNS, TILE_ROWS of TILE_STRIDE), for products */
+    float *tile; /* (TILE_COLUMNS, TILE_ROWS of TILE_STRIDE), for products; 0 where none is yet, for
+                    few_coefficients reads beyond what there is */
     float *sums; /* (TILE_ROWS, k), or (k, TILE_ROWS) */
     struct error error;
 };
@@ -379,35 +380,24 @@ static void gather(const struct work *work, const float *column, size_t from, si
     }
 }
 
-/* Where the sums of row i of those asked for go, (k). */
-static double *out_row(const struct work *work, size_t i) {
-    return work->out + (work->at ? work->at[i] : i) * work->k;
-}
-
 /* Adds the tile's products with the rows of b from `first` on, m of them. */
 static void add_products(const struct work *work, size_t first, size_t m, size_t from, size_t to,
                          const struct helper *helper) {
-    size_t k = work->k;
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(to - from), (int)k, (int)m, 1,
-                helper->tile, TILE_STRIDE, work->b + first * k, (int)k, 0, helper->sums, (int)k);
-    for (size_t i = from; i < to; i++) {
-        double *row = out_row(work, i);
-        for (size_t c = 0; c < k; c++) {
-            row[c] += (double)helper->sums[(i - from) * k + c];
-        }
+    size_t k = work->k, across = k, along = 1; /* of a sum, to the next row's and output's */
+    if (work->few) {
+        few_coefficients_multiply(work->few, first / TILE_COLUMNS, helper->tile, TILE_STRIDE,
+                                  to - from, helper->sums, TILE_ROWS);
+        across = 1;
+        along = TILE_ROWS;
+    } else {
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(to - from), (int)k, (int)m, 1,
+                    helper->tile, TILE_STRIDE, work->b + first * k, (int)k, 0, helper->sums,
+                    (int)k);
     }
-}
-
-/* The same over the coefficients that are not 0. */
-static void add_few(const struct work *work, size_t first, size_t from, size_t to,
-                    const struct helper *helper) {
-    size_t k = work->k;
-    few_coefficients_multiply(work->few, first / TILE_COLUMNS, helper->tile, TILE_STRIDE, to - from,
-                              helper->sums, TILE_ROWS);
     for (size_t i = from; i < to; i++) {
-        double *sum = out_row(work, i);
+        double *row = work->out + (work->at ? work->at[i] : i) * k;
         for (size_t c = 0; c < k; c++) {
-            sum[c] += (double)helper->sums[c * TILE_ROWS + i - from];
+            row[c] += (double)helper->sums[(i - from) * across + c * along];
         }
     }
 }
@@ -437,11 +427,7 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
         if (atomic_load(&work->failed) || compute(work, missing, n_missing, z, out, helper) < 0) {
             return;
         }
-        if (work->few) {
-            add_few(work, first, from, to, helper);
-        } else {
-            add_products(work, first, m, from, to, helper);
-        }
+        add_products(work, first, m, from, to, helper);
     }
 }
 

