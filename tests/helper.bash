@@ -207,3 +207,20 @@ holds() {
     assert_equal "$(cd "$folder" && find . ! -name . -prune | sed 's|^\./||' | sort | tr '\n' ' ')" \
         "$([ $# -eq 0 ] || printf '%s\n' "$@" | sort | tr '\n' ' ')"
 }
+
+# ten_decades: 150 rows of two labels whose features have units over ten decades, the largest shared by many
+# rows: what tells these apart is a tiny part of their norms.
+ten_decades() {
+    awk 'function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        BEGIN {
+            seed = 7
+            for (i = 0; i < 150; i++) {
+                line = uniform() < .45 ? "+1" : "-1"
+                for (f = 1; f <= 11; f++) {
+                    v = f < 7 ? int(uniform() * 80) / 10 : int(uniform() * (f < 10 ? 1 : 2) + 1)
+                    line = line " " f ":" v * 10 ^ (f - 6)
+                }
+                print line
+            }
+        }'
+}

@@ -175,6 +175,11 @@ mixed_units() {
     done
 }
 
+@test "ml: kernels at C = 1e6 reach their gap where features have units over ten decades" {
+    ten_decades | sed 's/^+1/1,2/; s/^-1/3/' >decades
+    train --strict -t rbf --free-bias -c 1e6 decades model
+}
+
 @test "ml: kernels at large C reach their gap" {
     mixed_units >mixed
     for kernel in '--scale minmax -t rbf -g .5' '--scale std -t polynomial -g 1 -r 1 -d 2' \

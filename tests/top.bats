@@ -756,6 +756,15 @@ END
     done
 }
 
+@test "top: kernels at large C reach their gap where features have units over ten decades" {
+    ten_decades >decades.svm
+    for formulation in toppush svm tau-fpl; do
+        for cost in 1e4 1e6; do
+            train -s $formulation -t rbf -c $cost --strict decades.svm model
+        done
+    done
+}
+
 @test "top: the top of the generated set is not where svm looks" {
     generate top --rows 2000 --output a.svm
     generate top --rows 2000 --seed 7 --output b.svm

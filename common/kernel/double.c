@@ -16,9 +16,6 @@
 #define COPY_SIGN copysign
 #define PACK_ALWAYS true
 
-/* |x - z|^2 below this part of |x|^2 + |z|^2 has lost 33 of 53 bits. */
-#define NEAR 0x1p-33
-
 /* exp: ln 2 in two parts, the first of 33 bits so that its product with an exponent is exact. */
 #define LOG2_E 0x1.71547652b82fep+0
 #define LN2_HIGH 0x1.62e42fefp-1

@@ -16,9 +16,6 @@
 #define COPY_SIGN copysignf
 #define PACK_ALWAYS false
 
-/* |x - z|^2 below this part of |x|^2 + |z|^2 has lost 14 of 24 bits. */
-#define NEAR 0x1p-14F
-
 /* exp: ln 2 in two parts, the first of 12 bits so that its product with an exponent is exact. */
 #define LOG2_E 0x1.715476p+0F
 #define LN2_HIGH 0x1.62ep-1F

@@ -92,7 +92,7 @@ DISPATCH static void distance_row(const REAL *dot, size_t n, REAL x_norm, const 
     for (size_t i = 0; i < n; i++) {
         REAL norms = x_norm + z_norm[i];
         REAL square = norms - 2 * dot[i];
-        out[i] = square > NEAR * norms ? square : (REAL)NAN;
+        out[i] = square > (REAL)KERNEL_NEAR * norms ? square : (REAL)NAN;
     }
 }
 

@@ -183,15 +183,15 @@ static double ratio_entry(const struct kernel_rounding *rounding, struct pair_no
     return (units * fabs(k) + terms * shared) * UNIT;
 }
 
-/* gamma d of an entry is t, off by `shared` units of that of the norms; where it is less than 2^-33
- * of them and summed up as it stands by `direct` units of itself. Which of the two it was is not
- * known within 2 of that border, where the first is the more. exp(-t) is then off by exp(part) - 1
- * of itself, and 1 / (1 + t) by less. What came out as 0 is below exp(-708), but for the error of
- * that exponent. */
+/* gamma d of an entry is t, off by `shared` units of that of the norms; where it is less than
+ * KERNEL_NEAR of them and summed up as it stands by `direct` units of itself. Which of the two it
+ * was is not known within 2 of that border, where the first is the more. exp(-t) is then off by
+ * exp(part) - 1 of itself, and 1 / (1 + t) by less. What came out as 0 is below exp(-708), but for
+ * the error of that exponent. */
 static double decay_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     const struct kernel *kernel = rounding->rows->kernel;
-    const double near = 0x1p-33, zero = 708;
+    const double near = KERNEL_NEAR, zero = 708;
     /* two norms, what is shared twice, and their sums; the differences of up to twice as many
      * features, and of their squares; three of the exponent */
     double shared = 2 * rounding->terms + 10, direct = 2 * rounding->terms + 8;

@@ -210,6 +210,37 @@ static void test_blocks(void) {
     kernel_scratch_free(scratch);
 }
 
+/* Distances that are small beside the norms: of one large feature that rows share and of small ones
+ * that they do not, so that products have cancelled as far as KERNEL_NEAR lets them. */
+static void test_near(void) {
+    enum { N = 40, D = 4 };
+    struct error err;
+    struct kernel_scratch *scratch;
+    double block[N * N];
+    struct data data = sample_data(N, D, 1, SAMPLE_SIGNED, false, true, 40);
+    CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
+    for (int e = 0; e <= 24; e += 3) {
+        for (size_t i = 0; i < N; i++) {
+            data.value[i * D] = ldexpf(1, e);
+        }
+        struct kernel kernel = {.type = KERNEL_RBF, .gamma = 0.5};
+        struct kernel_rows rows;
+        CHECK(kernel_rows_create(&rows, &kernel, &data, &err) == 0, "%s", err.text);
+        CHECK(kernel_block_double(&rows, 0, N, &rows, 0, N, block, N, scratch, &err) == 0, "%s",
+              err.text);
+        for (size_t j = 0; j < N * N; j++) {
+            double value = kernel_value(&rows, j / N, &rows, j % N);
+            /* 14 of 53 bits of |x - z|^2, a few more by sums, and its part in the exponent */
+            CHECK(fabs(block[j] - value) <= 0x1p-34 * value, "2^%d: off by %g of %g", e,
+                  block[j] - value, value);
+        }
+        kernel_rows_free(&rows);
+    }
+    data_free(&data);
+    kernel_scratch_free(scratch);
+    printf("ok: values in double are right where distances are small beside the norms\n");
+}
+
 /* Rows of one value each: arguments of exp and tanh are then exact, so that the error seen is
  * that of the functions. */
 static void test_functions(void) {
@@ -528,6 +559,7 @@ int main(void) {
     openblas_set_num_threads(1);
     test_formulas();
     test_complements();
+    test_near();
     test_functions();
     test_blocks();
     test_definite();
