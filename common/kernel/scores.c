@@ -3,10 +3,9 @@
  * Rows of z without a coefficient are left out. Against other rows, tasks are blocks of rows of x.
  * Against itself, the rows are put in a list, those with coefficients first, m of n: only the
  * entries below the diagonal of the first m columns of that list are computed, each used for the
- * scores of its row and of its column, in sums that belong to the task and are added up in the
- * order of the tasks: all at once would be much memory. Where not all rows are asked for, the
- * others are not in the list; if some with coefficients are among these, tasks are blocks of the
- * rows asked for. */
+ * scores of its row and of its column. Tasks are blocks of that triangle, whose sums are added up
+ * in the order of the tasks. Where not all rows are asked for, the others are not in the list; if
+ * some with coefficients are among these, tasks are blocks of the rows asked for. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/kernel/private.h"
@@ -14,13 +13,22 @@
 #include "common/kernel/task_sums.h"
 #include "common/kernel/tile_products.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 256, MANY_ROWS = 1024, TASKS = 32 };
-static const size_t PARTIAL_BYTES = (size_t)64 << 20; /* most that sums of tasks may take */
+enum {
+    ROWS = 256,
+    MANY_ROWS = 1024,
+    FEW = 2048 /* rows of which tasks have ROWS, for there to be some */
+};
+static const size_t PARTIAL_BYTES = (size_t)64 << 20; /* most that sums of tasks may take, */
+enum { PARTIAL = 2 };                                 /* if there are that many for each thread */
+
+/* Rows first..end of the list and columns `column`..column_end. */
+struct task_block {
+    size_t first, end, column, column_end;
+};
 
 struct scores {
     const struct kernel_rows *x, *z;
@@ -37,7 +45,7 @@ struct scores {
     const struct kernel_rounding *rounding; /* bounds take the values' place; NULL: the values */
     struct cluster *cluster;                /* that shares the tasks; NULL: none */
     size_t own, own_end;                    /* tasks of this rank */
-    size_t *start;                          /* (tasks + 1) positions in list, if `twice` */
+    struct task_block *block;               /* (tasks), if `twice` */
     struct task_sums *sums;                 /* (n, n_outputs), if `twice` */
     struct kernel_scratch **scratch;        /* of the workers */
     double **tile;                          /* of the workers: rows of TILE_STRIDE */
@@ -101,57 +109,60 @@ static void score_rows(void *argument, size_t number, size_t worker) {
 /* Takes the diagonal of the whole matrix, and all that is beyond it, out of a tile: out[r], list
  * row x_at + r, is 0 there. An entry of the diagonal is used once, here. */
 static void use_diagonal(const struct scores *s, const struct kernel_tile *tile, double *const *out,
-                         double *partial) {
+                         double *rows) {
     for (size_t r = 0; r < tile->x.n; r++) {
         size_t row = tile->x_at + r, end = kernel_tile_columns(tile, r), k = s->n_outputs;
         if (end > 0 && tile->z_at + end == row + 1) {
-            array_add(partial + row * k, out[r][--end], s->coefficients + s->list[row] * k, k);
+            array_add(rows + r * k, out[r][--end], s->coefficients + s->list[row] * k, k);
         }
         memset(out[r] + end, 0, (tile->z.n - end) * sizeof *out[r]);
     }
 }
 
-/* partial = the sums of the entries of list rows start[task]..start[task + 1], for both their
- * uses. */
-static int sum_task(struct scores *s, size_t task, size_t worker, double *partial) {
+/* rows, columns = the sums of the block's entries for their rows and for their columns. */
+static int sum_block(struct scores *s, const struct task_block *block, size_t worker, double *rows,
+                     double *columns) {
     double *out[ROWS];
+    size_t k = s->n_outputs, width = block->column_end - block->column;
     set_rows(out, s->tile[worker], ROWS);
-    memset(partial, 0, s->start[task + 1] * s->n_outputs * sizeof *partial);
-    for (size_t first = s->start[task]; first < s->start[task + 1]; first += ROWS) {
-        size_t n = s->start[task + 1] - first < ROWS ? s->start[task + 1] - first : ROWS;
+    for (size_t first = block->first; first < block->end; first += ROWS) {
+        size_t n = block->end - first < ROWS ? block->end - first : ROWS;
         size_t used = first < s->m ? (n < s->m - first ? n : s->m - first) : 0;
-        for (size_t c = 0; c < s->m && c < first + n; c += TILE_COLUMNS) {
-            size_t columns = s->m - c < TILE_COLUMNS ? s->m - c : TILE_COLUMNS;
-            struct kernel_tile tile = {.x = {s->x, s->list + first, 0, n},
-                                       .z = {s->x, s->list + c, 0, columns},
-                                       .lower = true,
-                                       .x_at = first,
-                                       .z_at = c};
-            if (atomic_load(&s->failed) || compute(s, &tile, out, worker) < 0) {
-                return -1;
-            }
-            if (c + columns > first) {
-                use_diagonal(s, &tile, out, partial);
-            }
-            tile_multiply_both(s->ordered, s->tile[worker], n, c, columns,
-                               partial + first * s->n_outputs, first, used,
-                               partial + c * s->n_outputs);
+        struct kernel_tile tile = {.x = {s->x, s->list + first, 0, n},
+                                   .z = {s->x, s->list + block->column, 0, width},
+                                   .lower = true,
+                                   .x_at = first,
+                                   .z_at = block->column};
+        if (first + n <= block->column) {
+            continue;
         }
+        if (atomic_load(&s->failed) || compute(s, &tile, out, worker) < 0) {
+            return -1;
+        }
+        double *own = rows + (first - block->first) * k;
+        if (block->column_end > first) {
+            use_diagonal(s, &tile, out, own);
+        }
+        tile_multiply_both(s->ordered, s->tile[worker], n, block->column, width, own, first, used,
+                           columns);
     }
     return 0;
 }
 
 static void score_twice(void *argument, size_t number, size_t worker) {
     struct scores *s = argument;
-    size_t task = s->own + number;
-    double *block = task_sums_open(s->sums, &s->error[worker]);
-    bool summed = block && sum_task(s, task, worker, block) == 0;
-    if (!summed) {
+    const struct task_block *block = &s->block[s->own + number];
+    size_t k = s->n_outputs;
+    struct task_range range[2] = {{block->first * k, (block->end - block->first) * k},
+                                  {block->column * k, (block->column_end - block->column) * k}};
+    double *sums = task_sums_open(s->sums, number, &s->error[worker]);
+    if (sums) {
+        memset(sums, 0, (range[0].n + range[1].n) * sizeof *sums);
+    }
+    if (!sums || sum_block(s, block, worker, sums, sums + range[0].n) < 0) {
         fail(s);
     }
-    if (block) {
-        task_sums_close(s->sums, number, block, summed ? s->start[task + 1] * s->n_outputs : 0);
-    }
+    task_sums_close(s->sums, number, sums, range);
 }
 
 static void gather(const struct scores *s) {
@@ -194,36 +205,34 @@ static int make_list(struct scores *s, struct error *err) {
     return 0;
 }
 
+/* The blocks of the triangle, of all of whose rows the columns of one task follow those of another;
+ * only counts them where `block` is NULL. */
+static size_t list_blocks(const struct scores *s, struct task_block *block) {
+    size_t n = 0;
+    for (size_t first = 0; first < s->n; first += s->rows_per_task) {
+        size_t end = s->n - first < s->rows_per_task ? s->n : first + s->rows_per_task;
+        size_t columns = end < s->m ? end : s->m;
+        for (size_t c = 0; c < columns; c += TILE_COLUMNS, n++) {
+            if (block) {
+                size_t column_end = columns - c < TILE_COLUMNS ? columns : c + TILE_COLUMNS;
+                block[n] = (struct task_block){first, end, c, column_end};
+            }
+        }
+    }
+    return n;
+}
+
 /* Decides on the tasks; depends on the sizes only. */
 static int plan(struct scores *s, struct error *err) {
-    size_t task_bytes;
-    s->tasks = 0;
-    if (s->twice && s->m > 0 &&
-        !__builtin_mul_overflow(s->n * s->n_outputs, sizeof(double), &task_bytes)) {
-        s->tasks = PARTIAL_BYTES / task_bytes;
-    }
-    s->twice = s->tasks >= 4;
     if (!s->twice) {
         s->rows_per_task = s->n_at < 16 * MANY_ROWS ? ROWS : MANY_ROWS;
         s->tasks = (s->n_at + s->rows_per_task - 1) / s->rows_per_task;
         return 0;
     }
-    size_t blocks = (s->n + ROWS - 1) / ROWS;
-    s->tasks = s->tasks < TASKS ? s->tasks : TASKS;
-    s->tasks = s->tasks < blocks ? s->tasks : blocks;
-    s->rows_per_task = ROWS;
-    s->start = memory_array(s->tasks + 1, sizeof *s->start, "tasks", err);
-    if (!s->start) {
-        return -1;
-    }
-    /* Equal areas: rows up to t have t^2 / 2 entries while t < m, and t m - m^2 / 2 beyond. */
-    double m = (double)s->m, n = (double)s->n, area = n * m - m * m / 2;
-    for (size_t t = 0; t <= s->tasks; t++) {
-        double part = area * (double)t / (double)s->tasks;
-        double rows = part <= m * m / 2 ? sqrt(2 * part) : part / m + m / 2;
-        s->start[t] = t < s->tasks ? (size_t)fmin(n, floor(rows / TILE_CHUNK) * TILE_CHUNK) : s->n;
-    }
-    return 0;
+    s->rows_per_task = s->n < FEW ? ROWS : MANY_ROWS;
+    s->tasks = list_blocks(s, NULL);
+    s->block = memory_array(s->tasks, sizeof *s->block, "tasks", err);
+    return s->block && list_blocks(s, s->block) == s->tasks ? 0 : -1;
 }
 
 /* Takes this rank's share of the tasks; what is none's of its rows counts as 0 in the sum. */
@@ -246,9 +255,9 @@ static int prepare(struct scores *s, size_t workers, struct error *err) {
         plan(s, err) < 0) {
         return -1;
     }
+    size_t rows = s->twice ? ROWS : s->rows_per_task; /* of a tile */
     for (size_t w = 0; w < workers; w++) {
-        s->tile[w] =
-            memory_array(s->rows_per_task * TILE_STRIDE, sizeof *s->tile[w], "kernel tile", err);
+        s->tile[w] = memory_array(rows * TILE_STRIDE, sizeof *s->tile[w], "kernel tile", err);
         if (!s->tile[w]) {
             return -1;
         }
@@ -263,7 +272,11 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     if (status == 0) {
         share(s);
         if (s->twice) {
-            status = task_sums_create(&s->sums, s->n * s->n_outputs, s->own_end - s->own, err);
+            size_t block = (s->rows_per_task + TILE_COLUMNS) * s->n_outputs;
+            size_t most = PARTIAL_BYTES / sizeof(double) / block;
+            most = most > PARTIAL * workers ? most : PARTIAL * workers;
+            status = task_sums_create(&s->sums, s->n * s->n_outputs, s->own_end - s->own, block,
+                                      most, err);
         }
     }
     if (status == 0) {
@@ -286,7 +299,7 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     free(s->error);
     free(s->list);
     tile_coefficients_free(s->ordered);
-    free(s->start);
+    free(s->block);
     task_sums_free(s->sums);
     return status;
 }

@@ -395,14 +395,15 @@ static int certify_some(struct mc_kernel *kernel, const double *bias, double eps
             others[n++] = (uint32_t)i;
         }
     }
-    int status = others ? exact_at(kernel, bias, kernel->set, m, scores, err) : -1;
+    int status = others ? 0 : -1;
     if (status == 0) {
         take_running(kernel, bias, scores, error, others, &n);
         status = sum_anew(kernel, bias, m, others, n, err);
     }
     if (status == 0) {
         take_running(kernel, bias, scores, error, others, &n);
-        status = exact_at(kernel, bias, others, n, scores, err);
+        memcpy(kernel->set + m, others, n * sizeof *others); /* at once: they share columns */
+        status = exact_at(kernel, bias, kernel->set, m + n, scores, err);
     }
     status = status < 0 ? -1 : certify_scores(kernel, bias, scores, error, fit, err);
     n = 0;

@@ -1,12 +1,16 @@
 /* Sums over tasks are those of a plain loop, to the bit, in whatever order tasks are closed, and
- * blocks are used again. */
+ * blocks are used again; of threads, those wait that would hold more blocks than may be. */
 #include "common/kernel/task_sums.h"
 #include "common/base/random.h"
+#include "common/base/threads.h"
 #include "tests/unit/check.h"
 
 #include <math.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
 
-enum { N = 5, TASKS = 40, AT_ONCE = 6 };
+enum { N = 9, BLOCK = 5, TASKS = 40, AT_ONCE = 6, MOST = 2, THREADS = 4 };
 
 /* Numbers of all sizes: their sum depends on the order. */
 static double term(size_t task, size_t j) {
@@ -15,57 +19,136 @@ static double term(size_t task, size_t j) {
     return ldexp(random_unit(&random) - 0.5, (int)(task * 7 % 50));
 }
 
-static size_t used(size_t task) {
-    return task % (N + 1);
+/* Parts of a block, that may be none, apart or not. */
+static void ranges(size_t task, struct task_range range[2]) {
+    size_t n = task % (BLOCK + 1);
+    range[0] = (struct task_range){task * 3 % (N - BLOCK), n / 2};
+    range[1] = (struct task_range){task * 5 % (N - BLOCK), n - n / 2};
+}
+
+/* Every seventh task has no block in the end. */
+static bool is_empty(size_t task) {
+    return task % 7 == 3;
+}
+
+static void fill(size_t task, double *block) {
+    for (size_t j = 0; j < BLOCK; j++) {
+        block[j] = j < task % (BLOCK + 1) ? term(task, j) : NAN;
+    }
+}
+
+static void expect(double *sums) {
+    for (size_t task = 0; task < TASKS; task++) {
+        struct task_range range[2];
+        size_t at = 0;
+        ranges(task, range);
+        for (size_t r = 0; r < 2 && !is_empty(task); r++) {
+            for (size_t j = 0; j < range[r].n; j++) {
+                sums[range[r].at + j] += term(task, at++);
+            }
+        }
+    }
+}
+
+static void close_task(struct task_sums *sums, size_t task, double *block) {
+    struct task_range range[2];
+    ranges(task, range);
+    if (is_empty(task)) {
+        free(block);
+        block = NULL;
+    }
+    task_sums_close(sums, task, block, range);
+}
+
+static void compare(const struct task_sums *sums, const double *expected) {
+    for (size_t j = 0; j < N; j++) {
+        CHECK(task_sums_all(sums)[j] == expected[j], "sum %zu: %.17g, not %.17g", j,
+              task_sums_all(sums)[j], expected[j]);
+    }
+}
+
+/* By hand: `at_once` tasks are open, of which any is closed. */
+static void check_order(size_t order, size_t at_once, const double *expected) {
+    struct error err;
+    struct task_sums *sums;
+    struct random random;
+    struct {
+        size_t task;
+        double *block;
+    } open[AT_ONCE];
+    double *seen[TASKS];
+    size_t n_open = 0, n_seen = 0;
+    random_start(&random, 3, order);
+    CHECK(task_sums_create(&sums, N, TASKS, BLOCK, TASKS, &err) == 0, "%s", err.text);
+    for (size_t task = 0; task < TASKS || n_open > 0;) {
+        if (task < TASKS && n_open < at_once) {
+            double *block = task_sums_open(sums, task, &err);
+            CHECK(block, "%s", err.text);
+            fill(task, block);
+            size_t known = 0;
+            while (known < n_seen && seen[known] != block) {
+                known++;
+            }
+            seen[known] = block;
+            n_seen += known == n_seen;
+            open[n_open].task = task++;
+            open[n_open++].block = block;
+            continue;
+        }
+        size_t which = (size_t)(random_unit(&random) * (double)n_open);
+        close_task(sums, open[which].task, open[which].block);
+        open[which] = open[--n_open];
+    }
+    compare(sums, expected);
+    CHECK(at_once > 1 || n_seen <= 1 + (TASKS + 3) / 7, "%zu blocks where one would do", n_seen);
+    task_sums_free(sums);
+}
+
+/* Side by side. */
+struct run {
+    struct task_sums *sums;
+    atomic_int open, most;
+};
+
+static void work(void *argument, size_t task, size_t worker) {
+    struct run *run = argument;
+    struct error err;
+    (void)worker;
+    double *block = task_sums_open(run->sums, task, &err);
+    CHECK(block, "%s", err.text);
+    int open = atomic_fetch_add(&run->open, 1) + 1, most = atomic_load(&run->most);
+    while (open > most && !atomic_compare_exchange_weak(&run->most, &most, open)) {
+    }
+    fill(task, block);
+    struct timespec some = {0, task % 5 == 0 ? 3000000 : 100000}; /* the others catch up */
+    nanosleep(&some, NULL);
+    atomic_fetch_sub(&run->open, 1);
+    close_task(run->sums, task, block);
+}
+
+static void check_threads(struct threads *threads, size_t most, const double *expected) {
+    struct error err;
+    struct run run = {0};
+    CHECK(task_sums_create(&run.sums, N, TASKS, BLOCK, most, &err) == 0, "%s", err.text);
+    threads_run(threads, TASKS, work, &run);
+    compare(run.sums, expected);
+    CHECK((size_t)atomic_load(&run.most) <= most + 1, "%d open at once", atomic_load(&run.most));
+    task_sums_free(run.sums);
 }
 
 int main(void) {
+    struct error err;
+    struct threads *threads;
     double expected[N] = {0};
-    for (size_t task = 0; task < TASKS; task++) {
-        for (size_t j = 0; j < used(task); j++) {
-            expected[j] += term(task, j);
-        }
-    }
+    expect(expected);
     for (size_t order = 0; order < 50; order++) {
-        struct error err;
-        struct task_sums *sums;
-        struct random random;
-        struct {
-            size_t task;
-            double *block;
-        } open[AT_ONCE];
-        double *seen[TASKS];
-        size_t n_open = 0, n_seen = 0;
-        random_start(&random, 3, order);
-        CHECK(task_sums_create(&sums, N, TASKS, &err) == 0, "%s", err.text);
-        for (size_t task = 0; task < TASKS || n_open > 0;) {
-            if (task < TASKS && n_open < (order == 0 ? 1 : AT_ONCE)) {
-                double *block = task_sums_open(sums, &err);
-                CHECK(block, "%s", err.text);
-                for (size_t j = 0; j < N; j++) {
-                    block[j] = j < used(task) ? term(task, j) : NAN;
-                }
-                size_t known = 0;
-                while (known < n_seen && seen[known] != block) {
-                    known++;
-                }
-                seen[known] = block;
-                n_seen += known == n_seen;
-                open[n_open].task = task++;
-                open[n_open++].block = block;
-                continue;
-            }
-            size_t which = (size_t)(random_unit(&random) * (double)n_open);
-            task_sums_close(sums, open[which].task, open[which].block, used(open[which].task));
-            open[which] = open[--n_open];
-        }
-        for (size_t j = 0; j < N; j++) {
-            CHECK(task_sums_all(sums)[j] == expected[j], "sum %zu: %.17g, not %.17g", j,
-                  task_sums_all(sums)[j], expected[j]);
-        }
-        CHECK(order > 0 || n_seen == 1, "%zu blocks where one would do", n_seen);
-        task_sums_free(sums);
+        check_order(order, order == 0 ? 1 : AT_ONCE, expected);
     }
+    CHECK(threads_create(&threads, THREADS, &err) == 0, "%s", err.text);
+    for (size_t most = 1; most <= MOST; most++) {
+        check_threads(threads, most, expected);
+    }
+    threads_free(threads);
     task_sums_free(NULL);
     printf("ok: sums of tasks\n");
     return 0;
