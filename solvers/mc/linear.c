@@ -31,7 +31,9 @@ enum {
     float_PATIENCE = 50, /* sweeps, and a quarter of those so far, without PROGRESS of the gap: */
     double_PATIENCE = 5000, /* float is left soon, for progress in double can be slow */
     MOST_ROUNDS = 8,
-    LEAST_CLASSES = 8 /* of a part of W(alpha) that is summed by itself */
+    LEAST_FEATURES = 8, /* of a part of W(alpha) that is summed by itself; */
+    SAMPLE = 1024,      /* values that say where parts begin, */
+    SAMPLE_STEP = 7919  /* of rows the value at so many, and as many again */
 };
 
 static const double PROGRESS = 0.02;
@@ -330,36 +332,81 @@ static void make_feasible(struct mc_linear *linear) {
     }
 }
 
-/* W(alpha), by parts of the classes: an entry is the same sum whatever its part. */
+/* W(alpha), by parts of the features: an entry is the same sum whatever its part. */
 struct weights {
     const struct mc_linear *linear;
-    double *W;         /* (n_features + 1, k) */
-    size_t parts;      /* of the classes, of each of which is: */
+    double *W; /* (n_features + 1, k) */
+    size_t parts;
+    size_t *bound;     /* (parts + 1) where in the features they begin; some may have none */
     double *row;       /* (parts, 2 k) a row's alpha and coefficients */
     uint32_t *classes; /* (parts, k) those with a coefficient */
 };
 
+/* First of the row's values whose feature is not below. */
+static size_t find_feature(const struct mc_row *row, size_t feature) {
+    size_t first = 0, end = row->n;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        bool below = row->column[middle] < feature;
+        first = below ? middle + 1 : first;
+        end = below ? end : middle;
+    }
+    return first;
+}
+
+static int compare_features(const void *a, const void *b) {
+    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* Parts that have about as many values each, as a sample of these has it. */
+static void set_bounds(struct weights *weights) {
+    const struct mc_linear *linear = weights->linear;
+    uint32_t sample[SAMPLE];
+    size_t n = 0;
+    for (size_t s = 0; s < SAMPLE && weights->parts > 1 && linear->n > 0; s++) {
+        struct mc_row row = mc_linear_row(linear, s * linear->n / SAMPLE);
+        if (row.n > 0) {
+            sample[n++] = row.column[s * SAMPLE_STEP % row.n];
+        }
+    }
+    qsort(sample, n, sizeof *sample, compare_features);
+    for (size_t p = 0; p <= weights->parts; p++) {
+        weights->bound[p] = p == 0                          ? 0
+                            : p == weights->parts || n == 0 ? linear->n_features
+                                                            : sample[p * n / weights->parts];
+    }
+}
+
 static void weights_task(void *argument, size_t part, size_t worker) {
     const struct weights *weights = argument;
     const struct mc_linear *linear = weights->linear;
-    size_t k = linear->shape.k, first = k * part / weights->parts;
-    size_t end = k * (part + 1) / weights->parts;
+    size_t k = linear->shape.k;
     double *alpha = weights->row + 2 * k * part, *u = alpha + k;
+    double *constant = weights->W + linear->n_features * k;
     uint32_t *classes = weights->classes + k * part;
     (void)worker;
     for (size_t i = 0; i < linear->n; i++) {
         if (linear->q[i] == 0 || mc_alpha_sum(&linear->alpha, i) == 0) {
             continue;
         }
+        struct mc_row row = mc_linear_row(linear, i);
+        size_t first = find_feature(&row, weights->bound[part]);
+        size_t end = find_feature(&row, weights->bound[part + 1]), n = 0;
+        struct mc_row piece = {row.column + first, row.value + first, end - first};
+        if (piece.n == 0 && part > 0) {
+            continue;
+        }
         mc_alpha_load(&linear->alpha, i, alpha);
         mc_coefficients(&linear->shape, linear->y[i], alpha, u);
-        size_t n = 0;
-        for (size_t c = first; c < end; c++) {
+        for (size_t c = 0; c < k; c++) {
             classes[n] = (uint32_t)c;
             n += u[c] != 0;
         }
-        struct mc_row row = mc_linear_row(linear, i);
-        double_row_update_few(&row, linear->bias, weights->W, linear->n_features, k, u, classes, n);
+        for (size_t e = 0; part == 0 && e < n; e++) {
+            constant[classes[e]] += linear->bias * u[classes[e]];
+        }
+        double_row_scatter_few(&piece, weights->W, k, u, classes, n);
     }
 }
 
@@ -367,20 +414,23 @@ static void weights_task(void *argument, size_t part, size_t worker) {
 static double *exact_weights(const struct mc_linear *linear, struct error *err) {
     size_t k = linear->shape.k, d = linear->n_features;
     struct threads *threads = linear->task->problem->threads;
-    size_t parts = smaller(threads_count(threads), larger(1, k / LEAST_CLASSES));
+    size_t parts = smaller(threads_count(threads), larger(1, d / LEAST_FEATURES));
     double *W = memory_zeros(d + 1, k * sizeof *W, "weights", err);
     struct weights weights = {
         .linear = linear,
         .W = W,
         .parts = parts,
+        .bound = memory_array(parts + 1, sizeof *weights.bound, "a block", err),
         .row = memory_array(parts * k, 2 * sizeof *weights.row, "a block", err),
         .classes = memory_array(parts * k, sizeof *weights.classes, "a block", err)};
-    if (W && weights.row && weights.classes) {
+    if (W && weights.bound && weights.row && weights.classes) {
+        set_bounds(&weights);
         threads_run(threads, parts, weights_task, &weights);
     } else {
         free(W);
         W = NULL;
     }
+    free(weights.bound);
     free(weights.row);
     free(weights.classes);
     if (!W) {

@@ -123,13 +123,9 @@ DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REA
     NAME(update_inline)(row, bias, W, n_features, width, u);
 }
 
-/* The same where only the classes changed[0..n_changed) do. */
-static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
-                                 size_t width, const REAL *u, const uint32_t *changed,
-                                 size_t n_changed) {
-    for (size_t e = 0; e < n_changed; e++) {
-        W[n_features * width + changed[e]] += (REAL)bias * u[changed[e]];
-    }
+/* W, of the features, += x u' where only the classes changed[0..n_changed) change. */
+static inline void NAME(row_scatter_few)(const struct mc_row *row, REAL *W, size_t width,
+                                         const REAL *u, const uint32_t *changed, size_t n_changed) {
     for (size_t t = 0; t < row->n; t++) {
         REAL x = (REAL)row->value[t];
         REAL *w = W + row->column[t] * width;
@@ -139,7 +135,17 @@ static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W,
     }
 }
 
-/* The same with u (n) of the classes listed only. */
+/* The same, and of the constant feature. */
+static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
+                                 size_t width, const REAL *u, const uint32_t *changed,
+                                 size_t n_changed) {
+    for (size_t e = 0; e < n_changed; e++) {
+        W[n_features * width + changed[e]] += (REAL)bias * u[changed[e]];
+    }
+    NAME(row_scatter_few)(row, W, width, u, changed, n_changed);
+}
+
+/* W += x u' with u (n) of the classes listed only. */
 static void NAME(row_update_part)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
                                   size_t width, const REAL *u, const uint32_t *classes, size_t n) {
     for (size_t e = 0; e < n; e++) {

@@ -4,13 +4,15 @@
 #include "common/base/array.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/base/threads.h"
 #include "common/kernel/linear.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 8 };
+enum { LANES = 8, WEIGHED = 512 /* rows of a task */ };
 
 int certify_overflow(struct error *err) {
     return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
@@ -247,18 +249,33 @@ DISPATCH static double weigh_row(struct row row, const double *most) {
     return sum;
 }
 
+/* Rows to be weighed: reach (n) = last + what weigh_row says of them. */
+struct weighing {
+    const struct data *data;
+    const double *most;
+    double last, *reach;
+};
+
+static void weigh_task(void *argument, size_t task, size_t worker) {
+    const struct weighing *weighing = argument;
+    size_t first = task * WEIGHED, end = smaller(first + WEIGHED, weighing->data->n_rows);
+    (void)worker;
+    for (size_t i = first; i < end; i++) {
+        weighing->reach[i] = weighing->last + weigh_row(row_of(weighing->data, i), weighing->most);
+    }
+}
+
 /* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, most (d), and of
  * the constant feature: what |x| |w| bounds loosely where features have units of their own. */
 static void weigh_rows(const struct certify *certify, size_t k, const struct certify_function *f,
                        const double *most, double *reach) {
-    const struct data *data = certify->problem->data;
-    double last = 0;
+    const struct problem *problem = certify->problem;
+    struct weighing weighing = {.data = problem->data, .most = most, .reach = reach};
     for (size_t c = 0; f->bias && certify->constant > 0 && c < k; c++) {
-        last = fmax(last, fabs(f->bias[c]));
+        weighing.last = fmax(weighing.last, fabs(f->bias[c]));
     }
-    for (size_t i = 0; i < data->n_rows; i++) {
-        reach[i] = last + weigh_row(row_of(data, i), most);
-    }
+    size_t tasks = (problem->data->n_rows + WEIGHED - 1) / WEIGHED;
+    threads_run(problem->threads, tasks, weigh_task, &weighing);
 }
 
 int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
