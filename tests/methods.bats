@@ -54,3 +54,7 @@ load helper
 @test "columns and a diagonal in place of a kernel matrix have its trace, and systems with them are solved" {
     unit solvers/methods/low_rank
 }
+
+@test "parts of a kernel matrix are its components, whatever the threads; small ones are put together" {
+    unit solvers/methods/parts
+}
