@@ -453,14 +453,15 @@ static int run_parts(struct mc *mc, const struct mc_parameters *parameters,
     return status;
 }
 
-/* Looks for parts, once. Of a problem that other ranks share, that has a constant feature, or whose
- * kernel values are given, there are none; nor where iterations are counted: each part has its
- * own. */
+/* Looks for parts, once. Of a problem that is no larger than one, that other ranks share, that has a
+ * constant feature, or whose kernel values are given, there are none; nor where iterations are
+ * counted: each part has its own. */
 static int has_parts(struct mc *mc, const struct monitor *monitor, bool *has, struct error *err) {
     const struct problem *problem = mc->problem;
     const struct kernel_rows *rows = gram_rows(problem->gram);
-    bool possible = !problem->cluster && !rows->cluster && mc->task.bias == 0 &&
-                    rows->kernel->type != KERNEL_PRECOMPUTED && !(monitor && monitor->most > 0);
+    bool possible = mc->task.n > PART_ROWS && !problem->cluster && !rows->cluster &&
+                    mc->task.bias == 0 && rows->kernel->type != KERNEL_PRECOMPUTED &&
+                    !(monitor && monitor->most > 0);
     if (possible && !mc->searched && parts_find(&mc->parts, problem, PART_ROWS, err) < 0) {
         return -1;
     }
