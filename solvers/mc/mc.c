@@ -453,8 +453,8 @@ static int run_parts(struct mc *mc, const struct mc_parameters *parameters,
     return status;
 }
 
-/* Looks for parts, once. Of a problem that is no larger than one, that other ranks share, that has a
- * constant feature, or whose kernel values are given, there are none; nor where iterations are
+/* Looks for parts, once. Of a problem that is no larger than one, that other ranks share, that has
+ * a constant feature, or whose kernel values are given, there are none; nor where iterations are
  * counted: each part has its own. */
 static int has_parts(struct mc *mc, const struct monitor *monitor, bool *has, struct error *err) {
     const struct problem *problem = mc->problem;
