@@ -205,8 +205,8 @@ static int make_list(struct scores *s, struct error *err) {
     return 0;
 }
 
-/* The blocks of the triangle, of all of whose rows the columns of one task follow those of another;
- * only counts them where `block` is NULL. */
+/* The blocks of the triangle, by their rows and, of the same rows, by their columns; only counts
+ * them where `block` is NULL. */
 static size_t list_blocks(const struct scores *s, struct task_block *block) {
     size_t n = 0;
     for (size_t first = 0; first < s->n; first += s->rows_per_task) {
@@ -232,7 +232,11 @@ static int plan(struct scores *s, struct error *err) {
     s->rows_per_task = s->n < FEW ? ROWS : MANY_ROWS;
     s->tasks = list_blocks(s, NULL);
     s->block = memory_array(s->tasks, sizeof *s->block, "tasks", err);
-    return s->block && list_blocks(s, s->block) == s->tasks ? 0 : -1;
+    if (!s->block) {
+        return -1;
+    }
+    list_blocks(s, s->block);
+    return 0;
 }
 
 /* Takes this rank's share of the tasks; what is none's of its rows counts as 0 in the sum. */

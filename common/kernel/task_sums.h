@@ -17,7 +17,7 @@ struct task_range {
 
 /* Of n numbers, 0 so far, for tasks 0 .. n_tasks - 1 that are begun in this order and sum up
  * `block` numbers each at most; when `most` wait to be added others wait to begin. The caller
- * frees, NULL too. */
+ * frees, NULL too, when every task that was begun is closed. */
 int task_sums_create(struct task_sums **sums, size_t n, size_t n_tasks, size_t block, size_t most,
                      struct error *err);
 void task_sums_free(struct task_sums *sums);

@@ -377,6 +377,16 @@ static int sum_anew(struct mc_kernel *kernel, const double *bias, size_t m, cons
     return status;
 }
 
+/* Puts others[0..n) between set[0..m); both ascend. */
+static void merge(uint32_t *set, size_t m, const uint32_t *others, size_t n) {
+    while (n > 0) {
+        bool own = m > 0 && set[m - 1] > others[n - 1];
+        set[m + n - 1] = own ? set[m - 1] : others[n - 1];
+        m -= own;
+        n -= !own;
+    }
+}
+
 /* Exact scores where there are coefficients, and where there may be a loss; elsewhere those that
  * went along will do, or sums in float. error (n) */
 static int certify_some(struct mc_kernel *kernel, const double *bias, double epsilon,
@@ -402,7 +412,7 @@ static int certify_some(struct mc_kernel *kernel, const double *bias, double eps
     }
     if (status == 0) {
         take_running(kernel, bias, scores, error, others, &n);
-        memcpy(kernel->set + m, others, n * sizeof *others); /* at once: they share columns */
+        merge(kernel->set, m, others, n); /* at once: they share columns */
         status = exact_at(kernel, bias, kernel->set, m + n, scores, err);
     }
     status = status < 0 ? -1 : certify_scores(kernel, bias, scores, error, fit, err);

@@ -27,7 +27,7 @@ enum { FIRST_SWEEPS = 80 };
 static const double WEIGHTS_PER_ROW = 60;
 
 /* Parts of a kernel matrix are put together up to so many rows: less is not worth the trouble. */
-enum { PART_ROWS = 256 };
+enum { PART_ROWS = 256, MOST_ROWS = 30000 /* of a matrix in which they are looked for */ };
 
 /* The gap of each part, of the one that is wanted: what rows of different parts have to do with one
  * another takes a little. */
@@ -367,6 +367,7 @@ static int make_part(const struct mc *mc, const uint32_t *row, size_t n, struct 
                                      .n = n,
                                      .threads = problem->threads,
                                      .cache_bytes = problem->cache_bytes};
+    part->problem.cache_bytes -= made ? gram_kept_bytes(part->gram) : 0;
     part->mc = (struct mc){.problem = &part->problem,
                            .labels = mc->labels,
                            .y = part->y,
@@ -403,23 +404,52 @@ static int take_part(const struct mc *mc, const uint32_t *row, size_t n, const s
     return status;
 }
 
+/* Who watches the whole sees its bounds while a part is fitted. */
+struct part_watch {
+    const struct monitor *behind;
+    const struct whole *whole;
+    double nothing; /* the part's loss of nothing */
+};
+
+static enum stop_reason check_part(void *context, uint64_t iteration, double primal, double dual) {
+    const struct part_watch *watch = context;
+    const struct whole *whole = watch->whole;
+    double gained = fmax(0, watch->nothing - primal);
+    return monitor_check(watch->behind, whole->iterations + iteration, whole->primal - gained,
+                         whole->dual + dual);
+}
+
+static bool is_part_late(void *context) {
+    return monitor_late(((const struct part_watch *)context)->behind);
+}
+
+static double seconds_left(void *context) {
+    return monitor_left(((const struct part_watch *)context)->behind);
+}
+
 static int solve_part(const struct mc *mc, size_t p, const struct mc_parameters *parameters,
-                      const struct monitor *monitor, struct whole *whole, struct error *err) {
+                      const struct monitor *monitor, struct whole *whole, enum stop_reason *reason,
+                      struct error *err) {
     const uint32_t *row = mc->parts.row + mc->parts.start[p];
     size_t n = mc->parts.start[p + 1] - mc->parts.start[p];
     struct mc_parameters closer = *parameters;
-    struct monitor inner = monitor_inner(monitor);
+    struct part_watch watch = {.behind = monitor, .whole = whole};
+    const struct monitor inner = {
+        .context = &watch, .check = check_part, .late = is_part_late, .left = seconds_left};
     struct mc_fit fit = {0};
     struct part part;
     closer.epsilon *= PART_GAP;
-    int status = make_part(mc, row, n, &part, err) < 0 ||
-                         run(&part.mc, &closer, &inner, &fit, err) < 0 ||
+    int status = make_part(mc, row, n, &part, err);
+    if (status == 0) {
+        watch.nothing = mc_loss_of_nothing(&part.mc.task, parameters->cost);
+        status = run(&part.mc, &closer, &inner, &fit, err) < 0 ||
                          take_part(mc, row, n, &fit, whole, err) < 0
                      ? -1
                      : 0;
+    }
     if (status == 0) {
-        double nothing = mc_loss_of_nothing(&part.mc.task, parameters->cost);
-        whole->primal += fmin(fit.primal, nothing) - nothing;
+        *reason = stop_limited(fit.reason) ? fit.reason : STOP_REACHED;
+        whole->primal -= fmax(0, watch.nothing - fit.primal);
         whole->dual += fit.dual;
         whole->iterations += fit.iterations;
     }
@@ -438,9 +468,7 @@ static int run_parts(struct mc *mc, const struct mc_parameters *parameters,
     enum stop_reason reason = STOP_REACHED;
     int status = whole.weights && mc_alpha_create(&whole.alpha, n, k, err) == 0 ? 0 : -1;
     for (size_t p = 0; status == 0 && p < mc->parts.n && !reason; p++) {
-        status = solve_part(mc, p, parameters, monitor, &whole, err);
-        reason = status < 0 ? reason
-                            : monitor_check(monitor, whole.iterations, whole.primal, whole.dual);
+        status = solve_part(mc, p, parameters, monitor, &whole, &reason, err);
     }
     status =
         status < 0 || mc_kernel_take(mc->kernel, goal, whole.weights, &whole.alpha, fit, err) < 0
@@ -453,15 +481,15 @@ static int run_parts(struct mc *mc, const struct mc_parameters *parameters,
     return status;
 }
 
-/* Looks for parts, once. Of a problem that is no larger than one, that other ranks share, that has
- * a constant feature, or whose kernel values are given, there are none; nor where iterations are
- * counted: each part has its own. */
+/* Looks for parts, once. Of a problem that is no larger than one or too large, that other ranks
+ * share, that has a constant feature, or whose kernel values are given, there are none; nor where
+ * iterations are counted: each part has its own. */
 static int has_parts(struct mc *mc, const struct monitor *monitor, bool *has, struct error *err) {
     const struct problem *problem = mc->problem;
     const struct kernel_rows *rows = gram_rows(problem->gram);
-    bool possible = mc->task.n > PART_ROWS && !problem->cluster && !rows->cluster &&
-                    mc->task.bias == 0 && rows->kernel->type != KERNEL_PRECOMPUTED &&
-                    !(monitor && monitor->most > 0);
+    bool possible = mc->task.n > PART_ROWS && mc->task.n <= MOST_ROWS && !problem->cluster &&
+                    !rows->cluster && mc->task.bias == 0 &&
+                    rows->kernel->type != KERNEL_PRECOMPUTED && !(monitor && monitor->most > 0);
     if (possible && !mc->searched && parts_find(&mc->parts, problem, PART_ROWS, err) < 0) {
         return -1;
     }

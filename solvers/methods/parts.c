@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,10 @@ static void look(void *argument, size_t task, size_t worker) {
     pthread_mutex_unlock(&search->mutex);
 }
 
+static bool are_small(const struct search *search) {
+    return search->largest <= smaller(search->problem->n / 2, PARTS_LARGEST);
+}
+
 static int find_components(struct search *search, struct error *err) {
     size_t n = search->problem->n;
     search->err = err;
@@ -86,7 +91,7 @@ static int find_components(struct search *search, struct error *err) {
         search->count[i] = 1;
     }
     search->largest = 1;
-    for (size_t i = 0; i < n && search->status == 0 && search->largest <= n / 2; i += ROWS) {
+    for (size_t i = 0; i < n && search->status == 0 && are_small(search); i += ROWS) {
         search->first = i;
         search->n_rows = smaller(ROWS, n - i);
         threads_run(search->problem->threads, (n - i + COLUMNS - 1) / COLUMNS, look, search);
@@ -95,7 +100,8 @@ static int find_components(struct search *search, struct error *err) {
 }
 
 /* Rows behind one another by component, in the order of the components' first rows. */
-static int list_parts(struct search *search, size_t least, struct parts *parts, struct error *err) {
+static int list_parts(struct search *search, size_t together, struct parts *parts,
+                      struct error *err) {
     size_t n = search->problem->n, at = 0;
     uint32_t *place = memory_array(n, sizeof *place, "parts", err);
     parts->start = memory_array(n + 1, sizeof *parts->start, "parts", err);
@@ -109,7 +115,8 @@ static int list_parts(struct search *search, size_t least, struct parts *parts, 
         if (search->parent[i] != i) {
             continue;
         }
-        if (at > parts->start[parts->n] && at + search->count[i] - parts->start[parts->n] > least) {
+        if (at > parts->start[parts->n] &&
+            at + search->count[i] - parts->start[parts->n] > together) {
             parts->start[++parts->n] = at;
         }
         place[i] = (uint32_t)at;
@@ -128,7 +135,7 @@ static int compare_rows(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-int parts_find(struct parts *parts, const struct problem *problem, size_t least,
+int parts_find(struct parts *parts, const struct problem *problem, size_t together,
                struct error *err) {
     size_t n = problem->n;
     struct score_map map = {0};
@@ -156,8 +163,8 @@ int parts_find(struct parts *parts, const struct problem *problem, size_t least,
         search.size[i] = sqrt(fabs(search.size[i]));
     }
     status = status < 0 ? -1 : find_components(&search, err);
-    if (status == 0 && search.largest <= n / 2) {
-        status = list_parts(&search, least, parts, err);
+    if (status == 0 && are_small(&search)) {
+        status = list_parts(&search, together, parts, err);
         for (size_t p = 0; status == 0 && p < parts->n; p++) {
             qsort(parts->row + parts->start[p], parts->start[p + 1] - parts->start[p],
                   sizeof *parts->row, compare_rows);

@@ -18,12 +18,17 @@ struct parts {
     uint32_t *row;
 };
 
-/* The connected components of the problem's rows, two of which are joined where |K_ij| is above
- * 2^-40 sqrt(K_ii K_jj); components that follow one another are one part while it has no more than
- * `least` rows. n is 0 where one component has more than half of the rows: that is seen soon. Of a
- * problem with a kernel matrix and no constant feature, all of whose rows are here; takes up to
- * n^2 / 2 kernel values. The caller calls parts_free. Fails for lack of memory. */
-int parts_find(struct parts *parts, const struct problem *problem, size_t least, struct error *err);
+/* Most rows of a component. */
+enum { PARTS_LARGEST = 8192 };
+
+/* The connected components of the problem's rows, two of which are joined where |K_ij|, in float,
+ * is above 2^-40 sqrt(K_ii K_jj); components that follow one another are one part while it has no
+ * more than `together` rows. n is 0 where one component has more than half of the rows, or more
+ * than PARTS_LARGEST: that is seen soon. Of a problem with a kernel matrix and no constant feature,
+ * all of whose rows are here; takes up to n^2 / 2 kernel values. The caller calls parts_free. Fails
+ * for lack of memory. */
+int parts_find(struct parts *parts, const struct problem *problem, size_t together,
+               struct error *err);
 void parts_free(struct parts *parts);
 
 #endif
