@@ -20,10 +20,11 @@
 enum {
     ROWS = 256,
     MANY_ROWS = 1024,
-    FEW = 2048 /* rows of which tasks have ROWS, for there to be some */
+    FEW = 2048,         /* rows of which tasks have ROWS, for there to be some; */
+    MANY_OUTPUTS = 128, /* so they have for more, whose sums are large */
+    WAITING = 2 /* tasks of each thread whose sums may wait for those before them, or more, */
 };
-static const size_t PARTIAL_BYTES = (size_t)64 << 20; /* most that sums of tasks may take, */
-enum { PARTIAL = 2 };                                 /* if there are that many for each thread */
+static const size_t WAITING_BYTES = (size_t)64 << 20; /* if they are no larger than that */
 
 /* Rows first..end of the list and columns `column`..column_end. */
 struct task_block {
@@ -229,7 +230,7 @@ static int plan(struct scores *s, struct error *err) {
         s->tasks = (s->n_at + s->rows_per_task - 1) / s->rows_per_task;
         return 0;
     }
-    s->rows_per_task = s->n < FEW ? ROWS : MANY_ROWS;
+    s->rows_per_task = s->n < FEW || s->n_outputs > MANY_OUTPUTS ? ROWS : MANY_ROWS;
     s->tasks = list_blocks(s, NULL);
     s->block = memory_array(s->tasks, sizeof *s->block, "tasks", err);
     if (!s->block) {
@@ -277,8 +278,8 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
         share(s);
         if (s->twice) {
             size_t block = (s->rows_per_task + TILE_COLUMNS) * s->n_outputs;
-            size_t most = PARTIAL_BYTES / sizeof(double) / block;
-            most = most > PARTIAL * workers ? most : PARTIAL * workers;
+            size_t most = WAITING_BYTES / sizeof(double) / block;
+            most = most > WAITING * workers ? most : WAITING * workers;
             status = task_sums_create(&s->sums, s->n * s->n_outputs, s->own_end - s->own, block,
                                       most, err);
         }

@@ -33,7 +33,7 @@ enum {
     MOST_ROUNDS = 8,
     LEAST_FEATURES = 8, /* of a part of W(alpha) that is summed by itself; */
     SAMPLE = 1024,      /* values that say where parts begin, */
-    SAMPLE_STEP = 7919  /* of rows the value at so many, and as many again */
+    SAMPLE_STEP = 7919  /* of value s the place in its row: s times this, from the start again */
 };
 
 static const double PROGRESS = 0.02;

@@ -6,12 +6,12 @@
 #include "solvers/mc/certify.h"
 #include "solvers/mc/interior.h"
 #include "solvers/mc/kernel.h"
+#include "solvers/mc/kernel_parts.h"
 #include "solvers/mc/linear.h"
 #include "solvers/mc/newton.h"
 #include "solvers/mc/risk.h"
 #include "solvers/mc/task.h"
 #include "solvers/methods/conditional.h"
-#include "solvers/methods/parts.h"
 #include "solvers/methods/score_map.h"
 
 #include <math.h>
@@ -25,13 +25,6 @@ enum { FIRST_SWEEPS = 80 };
 
 /* Newton must be cheap beside these sweeps: of weights squared, at most that many for each row. */
 static const double WEIGHTS_PER_ROW = 60;
-
-/* Parts of a kernel matrix are put together up to so many rows: less is not worth the trouble. */
-enum { PART_ROWS = 256, MOST_ROWS = 30000 /* of a matrix in which they are looked for */ };
-
-/* The gap of each part, of the one that is wanted: what rows of different parts have to do with one
- * another takes a little. */
-static const double PART_GAP = 0.8;
 
 /* Multiplications of a sweep in the time of one of a plain loop. */
 static const double SWEEP_SPEED = 2;
@@ -47,7 +40,7 @@ struct mc {
     struct mc_linear *linear; /* NULL before the first use, as the next */
     struct mc_kernel *kernel;
     bool searched;         /* parts are known */
-    struct parts parts;    /* of the kernel matrix; none where it is one, or itself a part */
+    struct parts parts;    /* of the kernel matrix; of a part there are none */
     struct mc_alpha alpha; /* of the last solution, if the task keeps it */
 };
 
@@ -315,196 +308,75 @@ static int run_conditional(struct mc *mc, const struct mc_parameters *parameters
     return status;
 }
 
-/* ---- parts of a kernel matrix ---- */
-
-static int run(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
-               struct mc_fit *fit, struct error *err);
-
-/* What the parts come to. */
-struct whole {
-    double *weights;       /* (n, k) coefficients of the primal point, */
-    struct mc_alpha alpha; /* and the dual one */
-    double primal, dual;   /* with nothing in the parts that are still to come */
-    uint64_t iterations;
-};
-
-/* A part's data, its kernel matrix in double, and its rows' classes: a problem of its own. */
-struct part {
-    struct data data;
-    struct gram *gram;
-    struct problem problem;
-    uint32_t *y;
-    struct mc mc;
-};
-
-static void free_part(struct part *part) {
-    mc_kernel_free(part->mc.kernel);
-    certify_free(part->mc.certify);
-    score_map_free(&part->mc.map);
-    gram_free(part->gram);
-    data_free(&part->data);
-    free(part->y);
-}
-
-/* Rows row[0..n) of the problem. The caller calls free_part, of a part that could not be made,
- * too. */
-static int make_part(const struct mc *mc, const uint32_t *row, size_t n, struct part *part,
-                     struct error *err) {
-    const struct problem *problem = mc->problem;
-    uint32_t *of_data = memory_array(n, sizeof *of_data, "rows", err);
-    *part = (struct part){.y = memory_array(n, sizeof *part->y, "classes", err)};
-    for (size_t i = 0; of_data && part->y && i < n; i++) {
-        of_data[i] = problem->rows ? problem->rows[row[i]] : row[i];
-        part->y[i] = mc->y[row[i]];
-    }
-    bool made = of_data && part->y &&
-                data_subset(problem->data, of_data, n, &part->data, err) == 0 &&
-                gram_create(&part->gram, gram_rows(problem->gram)->kernel, &part->data,
-                            problem->cache_bytes, true, problem->threads, err) == 0;
-    free(of_data);
-    part->problem = (struct problem){.data = &part->data,
-                                     .gram = part->gram,
-                                     .n = n,
-                                     .threads = problem->threads,
-                                     .cache_bytes = problem->cache_bytes};
-    part->problem.cache_bytes -= made ? gram_kept_bytes(part->gram) : 0;
-    part->mc = (struct mc){.problem = &part->problem,
-                           .labels = mc->labels,
-                           .y = part->y,
-                           .weight = mc->weight,
-                           .task = mc->task,
-                           .searched = true};
-    struct mc_task *task = &part->mc.task;
-    task->problem = &part->problem;
-    task->n = task->n_all = n;
-    task->y = part->y;
-    task->keep = true;
-    if (!made || score_map_create(&part->mc.map, &part->problem, err) < 0 ||
-        certify_create(&part->mc.certify, &part->problem, &part->mc.map, 0, err) < 0) {
-        return -1;
-    }
-    task->certify = part->mc.certify;
-    return 0;
-}
-
-/* Takes a part's fit to its rows of the whole. */
-static int take_part(const struct mc *mc, const uint32_t *row, size_t n, const struct mc_fit *fit,
-                     struct whole *whole, struct error *err) {
-    size_t k = mc->labels.names.n;
-    double *alpha = memory_array(k, sizeof *alpha, "dual variables", err);
-    int status = alpha ? 0 : -1;
-    for (size_t i = 0; status == 0 && i < n; i++) {
-        mc_alpha_load(&fit->alpha, i, alpha);
-        status = mc_alpha_store(&whole->alpha, row[i], alpha, err);
-        for (size_t c = 0; c < k && !fit->certificate.worse; c++) {
-            whole->weights[row[i] * k + c] = fit->weights[i * k + c];
-        }
-    }
-    free(alpha);
-    return status;
-}
-
-/* Who watches the whole sees its bounds while a part is fitted. */
-struct part_watch {
-    const struct monitor *behind;
-    const struct whole *whole;
-    double nothing; /* the part's loss of nothing */
-};
-
-static enum stop_reason check_part(void *context, uint64_t iteration, double primal, double dual) {
-    const struct part_watch *watch = context;
-    const struct whole *whole = watch->whole;
-    double gained = fmax(0, watch->nothing - primal);
-    return monitor_check(watch->behind, whole->iterations + iteration, whole->primal - gained,
-                         whole->dual + dual);
-}
-
-static bool is_part_late(void *context) {
-    return monitor_late(((const struct part_watch *)context)->behind);
-}
-
-static double seconds_left(void *context) {
-    return monitor_left(((const struct part_watch *)context)->behind);
-}
-
-static int solve_part(const struct mc *mc, size_t p, const struct mc_parameters *parameters,
-                      const struct monitor *monitor, struct whole *whole, enum stop_reason *reason,
-                      struct error *err) {
-    const uint32_t *row = mc->parts.row + mc->parts.start[p];
-    size_t n = mc->parts.start[p + 1] - mc->parts.start[p];
-    struct mc_parameters closer = *parameters;
-    struct part_watch watch = {.behind = monitor, .whole = whole};
-    const struct monitor inner = {
-        .context = &watch, .check = check_part, .late = is_part_late, .left = seconds_left};
-    struct mc_fit fit = {0};
-    struct part part;
-    closer.epsilon *= PART_GAP;
-    int status = make_part(mc, row, n, &part, err);
-    if (status == 0) {
-        watch.nothing = mc_loss_of_nothing(&part.mc.task, parameters->cost);
-        status = run(&part.mc, &closer, &inner, &fit, err) < 0 ||
-                         take_part(mc, row, n, &fit, whole, err) < 0
-                     ? -1
-                     : 0;
-    }
-    if (status == 0) {
-        *reason = stop_limited(fit.reason) ? fit.reason : STOP_REACHED;
-        whole->primal -= fmax(0, watch.nothing - fit.primal);
-        whole->dual += fit.dual;
-        whole->iterations += fit.iterations;
-    }
-    mc_fit_free(&fit);
-    free_part(&part);
-    return status;
-}
-
-/* Part by part, as far as there is time; what that comes to is the kernel's solution. */
-static int run_parts(struct mc *mc, const struct mc_parameters *parameters,
-                     const struct mc_goal *goal, const struct monitor *monitor, struct mc_fit *fit,
-                     struct error *err) {
-    size_t n = mc->task.n, k = mc->labels.names.n;
-    struct whole whole = {.weights = memory_zeros(n, k * sizeof *whole.weights, "weights", err),
-                          .primal = mc_loss_of_nothing(&mc->task, goal->cost)};
-    enum stop_reason reason = STOP_REACHED;
-    int status = whole.weights && mc_alpha_create(&whole.alpha, n, k, err) == 0 ? 0 : -1;
-    for (size_t p = 0; status == 0 && p < mc->parts.n && !reason; p++) {
-        status = solve_part(mc, p, parameters, monitor, &whole, &reason, err);
-    }
-    status =
-        status < 0 || mc_kernel_take(mc->kernel, goal, whole.weights, &whole.alpha, fit, err) < 0
-            ? -1
-            : 0;
-    fit->iterations = whole.iterations;
-    fit->reason = reason;
-    mc_alpha_free(&whole.alpha);
-    free(whole.weights);
-    return status;
-}
-
-/* Looks for parts, once. Of a problem that is no larger than one or too large, that other ranks
- * share, that has a constant feature, or whose kernel values are given, there are none; nor where
- * iterations are counted: each part has its own. */
-static int has_parts(struct mc *mc, const struct monitor *monitor, bool *has, struct error *err) {
-    const struct problem *problem = mc->problem;
-    const struct kernel_rows *rows = gram_rows(problem->gram);
-    bool possible = mc->task.n > PART_ROWS && mc->task.n <= MOST_ROWS && !problem->cluster &&
-                    !rows->cluster && mc->task.bias == 0 &&
-                    rows->kernel->type != KERNEL_PRECOMPUTED && !(monitor && monitor->most > 0);
-    if (possible && !mc->searched && parts_find(&mc->parts, problem, PART_ROWS, err) < 0) {
-        return -1;
-    }
-    mc->searched = mc->searched || possible;
-    *has = possible && mc->parts.n > 1;
-    return 0;
-}
-
-/* ---- all ---- */
+/* ---- kernels ---- */
 
 /* Whether a kernel's interior point may end what is left: not what rounding costs alone. */
 static bool is_for_interior(const struct mc *mc, const struct certificate *certificate) {
     return certificate->certified && !mc->problem->cluster &&
            !mc_is_rounding(certificate, certificate->paid) && isfinite(mc_interior_work(&mc->task));
 }
+
+static int run_gram(struct mc *mc, const struct mc_goal *goal, const struct monitor *monitor,
+                    struct mc_fit *fit, struct error *err);
+
+/* A part of the kernel matrix, which is not parted again. */
+static int run_part(void *context, const struct mc_task *task, const struct mc_goal *goal,
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    const struct mc *mc = context;
+    struct mc part = {
+        .problem = task->problem, .labels = mc->labels, .task = *task, .searched = true};
+    int status = run_gram(&part, goal, monitor, fit, err);
+    mc_kernel_free(part.kernel);
+    return status;
+}
+
+/* By parts if the kernel matrix falls apart, which is found out once; then as a whole, if that is
+ * not enough. */
+static int run_start(struct mc *mc, const struct mc_goal *goal, const struct monitor *monitor,
+                     struct mc_fit *fit, struct error *err) {
+    int found = mc->searched ? 0 : mc_kernel_parts_find(&mc->parts, &mc->task, monitor, err);
+    mc->searched = mc->searched || found == 0;
+    if (found < 0) {
+        return -1;
+    }
+    if (mc->parts.n < 2) {
+        return mc_kernel_solve(mc->kernel, goal, monitor, fit, err);
+    }
+    if (mc_kernel_parts_run(&mc->parts, mc->kernel, &mc->task, goal, run_part, mc, monitor, fit,
+                            err) < 0) {
+        return -1;
+    }
+    return is_unfinished(fit, goal->epsilon) ? go_on(mc, run_kernel, goal, monitor, fit, err) : 0;
+}
+
+static int run_gram(struct mc *mc, const struct mc_goal *goal, const struct monitor *monitor,
+                    struct mc_fit *fit, struct error *err) {
+    if ((!mc->kernel && mc_kernel_create(&mc->kernel, &mc->task, err) < 0) ||
+        run_start(mc, goal, monitor, fit, err) < 0) {
+        return -1;
+    }
+    if (mc_kernel_is_slow(mc->kernel) && is_unfinished(fit, goal->epsilon) &&
+        mc_kernel_has_approach(mc->kernel) &&
+        go_on(mc, run_approach, goal, monitor, fit, err) < 0) {
+        return -1;
+    }
+    if (mc_kernel_is_slow(mc->kernel) && is_unfinished(fit, goal->epsilon)) {
+        if (go_on(mc, run_split, goal, monitor, fit, err) < 0) {
+            return -1;
+        }
+        struct mc_goal patient = *goal;
+        patient.patient = true;
+        if (is_unfinished(fit, goal->epsilon) && fit->reason != STOP_ROUNDING &&
+            go_on(mc, run_kernel, &patient, monitor, fit, err) < 0) {
+            return -1;
+        }
+    }
+    return is_unfinished(fit, goal->epsilon) && is_for_interior(mc, &fit->certificate)
+               ? go_on(mc, run_interior, goal, monitor, fit, err)
+               : 0;
+}
+
+/* ---- all ---- */
 
 static int run(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
@@ -521,36 +393,8 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
     if (!mc->problem->gram) {
         return run_linear(mc, parameters, monitor, fit, err);
     }
-    if (!mc->kernel && mc_kernel_create(&mc->kernel, &mc->task, err) < 0) {
-        return -1;
-    }
     struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
-    bool parts;
-    if (has_parts(mc, monitor, &parts, err) < 0 ||
-        (parts ? run_parts(mc, parameters, &goal, monitor, fit, err)
-               : mc_kernel_solve(mc->kernel, &goal, monitor, fit, err)) < 0 ||
-        (parts && is_unfinished(fit, goal.epsilon) &&
-         go_on(mc, run_kernel, &goal, monitor, fit, err) < 0)) {
-        return -1;
-    }
-    if (mc_kernel_is_slow(mc->kernel) && is_unfinished(fit, goal.epsilon) &&
-        mc_kernel_has_approach(mc->kernel) &&
-        go_on(mc, run_approach, &goal, monitor, fit, err) < 0) {
-        return -1;
-    }
-    if (mc_kernel_is_slow(mc->kernel) && is_unfinished(fit, goal.epsilon)) {
-        if (go_on(mc, run_split, &goal, monitor, fit, err) < 0) {
-            return -1;
-        }
-        goal.patient = true;
-        if (is_unfinished(fit, goal.epsilon) && fit->reason != STOP_ROUNDING &&
-            go_on(mc, run_kernel, &goal, monitor, fit, err) < 0) {
-            return -1;
-        }
-    }
-    return is_unfinished(fit, goal.epsilon) && is_for_interior(mc, &fit->certificate)
-               ? go_on(mc, run_interior, &goal, monitor, fit, err)
-               : 0;
+    return run_gram(mc, &goal, monitor, fit, err);
 }
 
 /* W = 0, which has the primal that is certified. */

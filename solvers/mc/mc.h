@@ -36,7 +36,8 @@ struct mc_parameters {
     double cost, epsilon;
 };
 
-/* A problem made ready: solve it at as many costs as wanted, each start is the last solution.
+/* A problem made ready: solve it at as many costs as wanted, each start is the last solution (but
+ * where the kernel matrix falls apart, kernel_parts.h).
  * Borrows problem, which must outlive it; its data have DATA_NAME labels. Fewer than two classes
  * are an error. Where its rows are spread over ranks, creation and solving are for all ranks. */
 struct mc;

@@ -4,6 +4,7 @@
 #include "common/base/sizes.h"
 #include "solvers/methods/score_map.h"
 
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -69,9 +70,11 @@ static void look(void *argument, size_t task, size_t worker) {
         *search->err = err;
     }
     for (size_t r = 0; status == 0 && r < search->n_rows; r++) {
-        double least = NOTHING * search->size[search->first + r];
+        double size = NOTHING * search->size[search->first + r];
         for (size_t c = 0; c < m; c++) {
-            if (!(fabs((double)block[r * m + c]) <= least * search->size[column + c])) {
+            double least = size * search->size[column + c];
+            bool apart = fabs((double)block[r * m + c]) <= least; /* not what is not a number */
+            if (!apart || (least > 0 && least < (double)FLT_MIN)) {
                 join(search, (uint32_t)(search->first + r), (uint32_t)(column + c));
             }
         }
@@ -83,7 +86,8 @@ static bool are_small(const struct search *search) {
     return search->largest <= smaller(search->problem->n / 2, PARTS_LARGEST);
 }
 
-static int find_components(struct search *search, struct error *err) {
+static int find_components(struct search *search, const struct monitor *monitor,
+                           struct error *err) {
     size_t n = search->problem->n;
     search->err = err;
     for (size_t i = 0; i < n; i++) {
@@ -92,6 +96,9 @@ static int find_components(struct search *search, struct error *err) {
     }
     search->largest = 1;
     for (size_t i = 0; i < n && search->status == 0 && are_small(search); i += ROWS) {
+        if (monitor_late(monitor)) {
+            return 1;
+        }
         search->first = i;
         search->n_rows = smaller(ROWS, n - i);
         threads_run(search->problem->threads, (n - i + COLUMNS - 1) / COLUMNS, look, search);
@@ -99,44 +106,36 @@ static int find_components(struct search *search, struct error *err) {
     return search->status;
 }
 
-/* Rows behind one another by component, in the order of the components' first rows. */
+/* Components in the order of their first rows. */
 static int list_parts(struct search *search, size_t together, struct parts *parts,
                       struct error *err) {
-    size_t n = search->problem->n, at = 0;
-    uint32_t *place = memory_array(n, sizeof *place, "parts", err);
-    parts->start = memory_array(n + 1, sizeof *parts->start, "parts", err);
+    size_t n = search->problem->n, end = 0;
+    uint32_t *part = memory_array(n, sizeof *part, "parts", err); /* of a root */
+    parts->start = memory_zeros(n + 1, sizeof *parts->start, "parts", err);
     parts->row = memory_array(n, sizeof *parts->row, "parts", err);
-    if (!place || !parts->start || !parts->row) {
-        free(place);
+    if (!part || !parts->start || !parts->row) {
+        free(part);
         return -1;
     }
-    parts->start[0] = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (search->parent[i] != i) {
-            continue;
+    /* start[p + 1] is where the next row of part p goes, at first where the part begins */
+    for (size_t i = 0, first = 0; i < n; i++) {
+        if (search->parent[i] == i) {
+            if (end == 0 || end - first + search->count[i] > together) {
+                first = parts->start[++parts->n] = end;
+            }
+            part[i] = (uint32_t)parts->n;
+            end += search->count[i];
         }
-        if (at > parts->start[parts->n] &&
-            at + search->count[i] - parts->start[parts->n] > together) {
-            parts->start[++parts->n] = at;
-        }
-        place[i] = (uint32_t)at;
-        at += search->count[i];
     }
-    parts->start[++parts->n] = n;
     for (uint32_t i = 0; i < n; i++) {
-        parts->row[place[root_of(search, i)]++] = i;
+        parts->row[parts->start[part[root_of(search, i)]]++] = i;
     }
-    free(place);
+    free(part);
     return 0;
 }
 
-static int compare_rows(const void *a, const void *b) {
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-    return (first > second) - (first < second);
-}
-
 int parts_find(struct parts *parts, const struct problem *problem, size_t together,
-               struct error *err) {
+               const struct monitor *monitor, struct error *err) {
     size_t n = problem->n;
     struct score_map map = {0};
     size_t workers = threads_count(problem->threads);
@@ -162,13 +161,9 @@ int parts_find(struct parts *parts, const struct problem *problem, size_t togeth
         search.all[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
         search.size[i] = sqrt(fabs(search.size[i]));
     }
-    status = status < 0 ? -1 : find_components(&search, err);
+    status = status < 0 ? -1 : find_components(&search, monitor, err);
     if (status == 0 && are_small(&search)) {
         status = list_parts(&search, together, parts, err);
-        for (size_t p = 0; status == 0 && p < parts->n; p++) {
-            qsort(parts->row + parts->start[p], parts->start[p + 1] - parts->start[p],
-                  sizeof *parts->row, compare_rows);
-        }
     }
     pthread_mutex_destroy(&search.mutex);
     score_map_free(&map);

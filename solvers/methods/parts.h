@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
+#include "solvers/methods/monitor.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,10 +26,11 @@ enum { PARTS_LARGEST = 8192 };
  * is above 2^-40 sqrt(K_ii K_jj); components that follow one another are one part while it has no
  * more than `together` rows. n is 0 where one component has more than half of the rows, or more
  * than PARTS_LARGEST: that is seen soon. Of a problem with a kernel matrix and no constant feature,
- * all of whose rows are here; takes up to n^2 / 2 kernel values. The caller calls parts_free. Fails
- * for lack of memory. */
+ * all of whose rows are here; takes up to n^2 / 2 kernel values, and returns 1, with n = 0, where
+ * the monitor says that it is late. Values that float has too few digits for count as above. The
+ * caller calls parts_free. Fails for lack of memory. */
 int parts_find(struct parts *parts, const struct problem *problem, size_t together,
-               struct error *err);
+               const struct monitor *monitor, struct error *err);
 void parts_free(struct parts *parts);
 
 #endif

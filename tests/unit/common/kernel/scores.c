@@ -168,8 +168,58 @@ static void test_scores(void) {
     printf("ok: scores equal plain sums, whatever the threads and the other rows\n");
 }
 
+/* Of itself, so many rows that tasks have several tiles each; no coefficients at all. */
+static void test_many(void) {
+    enum { MANY = 2300 };
+    struct error err;
+    struct threads *threads;
+    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
+    for (int form = 0; form < 6; form++) {
+        size_t n_outputs = form < 4 ? 3 : 140; /* so many, in tasks of fewer rows */
+        struct data data = sample_data(MANY, 20, .3, SAMPLE_COUNTS, form & 1, true, 43);
+        struct kernel kernel = {.type = KERNEL_RBF, .gamma = .01};
+        struct kernel_rows x;
+        struct random random;
+        CHECK(kernel_rows_create(&x, &kernel, &data, &err) == 0, "%s", err.text);
+        double *c = sample_array(MANY * n_outputs, sizeof *c);
+        double *s = sample_array(MANY * n_outputs, sizeof *s);
+        double *t = sample_array(MANY * n_outputs, sizeof *t);
+        random_start(&random, 5, (uint64_t)form);
+        for (size_t j = 0; j < MANY * n_outputs; j++) { /* a third of the rows have none */
+            bool zero = j / n_outputs % 3 == 1 || (n_outputs > 3 && random_unit(&random) < .9);
+            c[j] = zero || form == 2 ? 0 : random_unit(&random) - .5;
+            s[j] = -77;
+        }
+        CHECK(kernel_scores(&x, &x, c, n_outputs, s, threads, &err) == 0, "%s", err.text);
+        CHECK(kernel_scores(&x, &x, c, n_outputs, t, NULL, &err) == 0, "%s", err.text);
+        CHECK(memcmp(s, t, MANY * n_outputs * sizeof *s) == 0, "scores depend on threads");
+        for (size_t i = 0; i < MANY; i += 31) {
+            for (size_t o = 0; o < n_outputs; o += 1 + n_outputs / 3) {
+                double sum = 0, size = 0;
+                for (size_t j = 0; j < MANY; j++) {
+                    double term = c[j * n_outputs + o];
+                    term *= term != 0 ? kernel_value(&x, i, &x, j) : 0;
+                    sum += term;
+                    size += fabs(term);
+                }
+                CHECK(fabs(s[i * n_outputs + o] - sum) <= 1e-11 * size,
+                      "form %d: score (%zu,%zu): %.17g, should be %.17g", form, i, o,
+                      s[i * n_outputs + o], sum);
+            }
+        }
+        check_some(&x, c, n_outputs, s, threads);
+        free(c);
+        free(s);
+        free(t);
+        kernel_rows_free(&x);
+        data_free(&data);
+    }
+    threads_free(threads);
+}
+
 int main(void) {
     openblas_set_num_threads(1);
     test_scores();
+    test_many();
     return 0;
 }

@@ -52,7 +52,7 @@ static size_t check_parts(const struct problem *problem, size_t least) {
     size_t *count = sample_array(n, sizeof *count), *part = sample_array(n, sizeof *part);
     struct parts parts;
     struct error err;
-    CHECK(parts_find(&parts, problem, least, &err) == 0, "%s", err.text);
+    CHECK(parts_find(&parts, problem, least, NULL, &err) == 0, "%s", err.text);
     search(problem, component);
     for (size_t i = 0; i < n; i++) {
         n_components += component[i] == i;
@@ -131,9 +131,28 @@ static struct data far_groups(bool giant) {
     return data;
 }
 
+static bool always(void *context) {
+    (void)context;
+    return true;
+}
+
+/* Without time nothing is said. */
+static void check_late(const struct data *data, const struct kernel *kernel) {
+    const struct monitor monitor = {.late = always};
+    struct parts parts = {.n = 7};
+    struct gram *gram;
+    struct error err;
+    CHECK(gram_create(&gram, kernel, data, 0, false, NULL, &err) == 0, "%s", err.text);
+    const struct problem problem = {.data = data, .gram = gram, .n = N};
+    CHECK(parts_find(&parts, &problem, 1, &monitor, &err) == 1 && parts.n == 0, "%zu parts late",
+          parts.n);
+    gram_free(gram);
+}
+
 int main(void) {
     const struct kernel rbf = {.type = KERNEL_RBF, .gamma = .5},
-                        product = {.type = KERNEL_POLYNOMIAL, .gamma = 1, .degree = 2};
+                        product = {.type = KERNEL_POLYNOMIAL, .gamma = 1, .degree = 2},
+                        tiny = {.type = KERNEL_POLYNOMIAL, .gamma = 1e-24, .degree = 2};
     struct threads *threads;
     struct error err;
     openblas_set_num_threads(1);
@@ -143,6 +162,8 @@ int main(void) {
     check_kernel(&apart, &rbf, threads, true);
     check_kernel(&giant, &rbf, threads, false);
     check_kernel(&one, &rbf, threads, false);
+    check_kernel(&one, &tiny, threads, false); /* some 1e-48, which float does not have */
+    check_late(&apart, &rbf);
     /* few values: rows without a feature in common, and rows of zeros, which have nothing to do
      * with themselves */
     struct data few = sample_data(N, 40 * WIDTH, .01, SAMPLE_COUNTS, true, true, 2);
