@@ -612,13 +612,15 @@ peer() {
         train -t $t -j 2 three.svm b
         cmp a b
     done
-    rows 500 30 20 3 >many.svm # of so many classes each thread sums the weights of some
+    rows 500 30 20 3 >many.svm # each thread sums the weights of some features
     for s in ww cs ova; do
-        for j in 1 2 4; do
-            train -s $s -j $j many.svm m$j
+        for bias in 0 1; do
+            for j in 1 2 4; do
+                train -s $s -B $bias -j $j many.svm m$j
+            done
+            cmp m1 m2
+            cmp m1 m4
         done
-        cmp m1 m2
-        cmp m1 m4
     done
 }
 
