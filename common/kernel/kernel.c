@@ -2,12 +2,14 @@
 #include "common/kernel/kernel.h"
 
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "common/kernel/private.h"
 #include "common/kernel/table.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double MOST_WHOLE = 1 << FLT_MANT_DIG; /* whole numbers up to it are floats */
 
@@ -61,6 +63,30 @@ static bool is_whole(const float *value, size_t n) {
     return true;
 }
 
+/* The values of rows i and on, as many as there are, which is returned; the rest are empty. */
+static size_t take_abreast(const struct data *data, size_t i, const float **value, size_t *n) {
+    size_t m = smaller(data->n_rows - i, ABREAST);
+    for (size_t r = 0; r < ABREAST; r++) {
+        size_t row = r < m ? i + r : i;
+        size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
+        value[r] = data->value + first;
+        n[r] = r >= m            ? 0
+               : data->row_start ? (size_t)data->row_start[row + 1] - first
+                                 : data->n_features;
+    }
+    return m;
+}
+
+void kernel_squares(const struct data *data, double *square) {
+    for (size_t i = 0; i < data->n_rows; i += ABREAST) {
+        const float *value[ABREAST];
+        size_t n[ABREAST], m = take_abreast(data, i, value, n);
+        double norm[ABREAST];
+        row_norms(KERNEL_SQUARES, value, n, norm);
+        memcpy(square + i, norm, m * sizeof *norm);
+    }
+}
+
 /* The norms of all rows, and whether they are what the kernel takes. */
 static int look_at_rows(struct kernel_rows *rows, struct error *err) {
     const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
@@ -68,16 +94,8 @@ static int look_at_rows(struct kernel_rows *rows, struct error *err) {
     rows->whole = true;
     for (size_t i = 0; i < data->n_rows; i += ABREAST) {
         const float *value[ABREAST];
-        size_t n[ABREAST] = {0}, m = data->n_rows - i < ABREAST ? data->n_rows - i : ABREAST;
+        size_t n[ABREAST], m = take_abreast(data, i, value, n);
         double norm[ABREAST];
-        for (size_t r = 0; r < ABREAST; r++) { /* those beyond the last are empty */
-            size_t row = r < m ? i + r : i;
-            size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
-            value[r] = data->value + first;
-            n[r] = r >= m            ? 0
-                   : data->row_start ? (size_t)data->row_start[row + 1] - first
-                                     : data->n_features;
-        }
         row_norms(entry->norms, value, n, norm);
         for (size_t r = 0; r < m; r++) {
             if (entry->positive && check_positive(rows, i + r, value[r], n[r], err) < 0) {

@@ -69,6 +69,9 @@ int kernel_rows_create(struct kernel_rows *rows, const struct kernel *kernel,
                        const struct data *data, struct error *err);
 void kernel_rows_free(struct kernel_rows *rows);
 
+/* square (n_rows) = |x|^2 of each row of data, as the norms of a kernel that takes them. */
+void kernel_squares(const struct data *data, double *square);
+
 /* Whether sums over two such rows are a matrix product, by BLAS: x'z of dense rows. */
 bool kernel_rows_by_blas(const struct kernel_rows *rows);
 

@@ -5,6 +5,8 @@
 #include "common/base/sizes.h"
 #include "common/base/vector.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +257,7 @@ void linear_scores_at(const struct data *x, const double *w, size_t n_weights, c
 struct adjoint {
     const struct data *x;
     const double *r;
+    bool sizes; /* |X| takes the place of X */
     size_t n_chunks;
     double *partial; /* (n_chunks, n_features) */
 };
@@ -313,13 +316,37 @@ static void sparse_adjoint(const struct adjoint *a, size_t first, size_t end, do
     }
 }
 
+/* w (n_features) += r times the sizes of a row's values. */
+DISPATCH static void add_sizes(struct values x, double r, double *restrict w) {
+    for (size_t t = 0; !x.column && t < x.n; t++) {
+        w[t] += r * fabs((double)x.value[t]);
+    }
+    for (size_t t = 0; x.column && t < x.n; t++) {
+        w[x.column[t]] += r * fabs((double)x.value[t]);
+    }
+}
+
+static void sizes_adjoint(const struct adjoint *a, size_t first, size_t end, double *w) {
+    const struct data *x = a->x;
+    for (size_t i = first; i < end; i++) {
+        size_t at = x->row_start ? (size_t)x->row_start[i] : i * x->n_features;
+        struct values row = {x->value + at, x->row_start ? x->column + at : NULL,
+                             x->row_start ? (size_t)x->row_start[i + 1] - at : x->n_features};
+        if (a->r[i] != 0) {
+            add_sizes(row, a->r[i], w);
+        }
+    }
+}
+
 static void adjoint_task(void *argument, size_t chunk, size_t worker) {
     const struct adjoint *a = argument;
     double *w = a->partial + chunk * a->x->n_features;
     size_t first = chunk_start(a, chunk), end = chunk_start(a, chunk + 1);
     (void)worker;
     memset(w, 0, a->x->n_features * sizeof *w);
-    if (a->x->row_start) {
+    if (a->sizes) {
+        sizes_adjoint(a, first, end, w);
+    } else if (a->x->row_start) {
         sparse_adjoint(a, first, end, w);
     } else {
         dense_adjoint(a, first, end, w);
@@ -340,10 +367,10 @@ static size_t choose_chunks(const struct data *x) {
     return chunks ? chunks : 1;
 }
 
-int linear_adjoint(const struct data *x, const double *r, double *w, struct threads *threads,
-                   struct error *err) {
+static int multiply(const struct data *x, const double *r, bool sizes, double *w,
+                    struct threads *threads, struct error *err) {
     size_t width = x->n_features;
-    struct adjoint a = {x, r, choose_chunks(x), w};
+    struct adjoint a = {x, r, sizes, choose_chunks(x), w};
     if (a.n_chunks == 1) {
         adjoint_task(&a, 0, 0);
         return 0;
@@ -362,4 +389,14 @@ int linear_adjoint(const struct data *x, const double *r, double *w, struct thre
     }
     free(a.partial);
     return 0;
+}
+
+int linear_adjoint(const struct data *x, const double *r, double *w, struct threads *threads,
+                   struct error *err) {
+    return multiply(x, r, false, w, threads, err);
+}
+
+int linear_adjoint_sizes(const struct data *x, const double *r, double *w, struct threads *threads,
+                         struct error *err) {
+    return multiply(x, r, true, w, threads, err);
 }

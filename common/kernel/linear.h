@@ -25,4 +25,8 @@ void linear_scores_at(const struct data *x, const double *w, size_t n_weights, c
 int linear_adjoint(const struct data *x, const double *r, double *w, struct threads *threads,
                    struct error *err);
 
+/* The same of sizes: w = |X|' r. */
+int linear_adjoint_sizes(const struct data *x, const double *r, double *w, struct threads *threads,
+                         struct error *err);
+
 #endif

@@ -37,22 +37,15 @@ static double largest_norm(const struct kernel_rows *rows) {
     return largest;
 }
 
-/* ---- one for each kernel: `terms` is the longest row, reach (n) is 1 before ---- */
+/* ---- one for each kernel: `terms` is the longest row ---- */
 
-static double linear_rounding(const struct kernel_rows *rows, double terms, double *reach) {
-    for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] = sqrt(rows->norm[i]);
-    }
+static double linear_rounding(const struct kernel_rows *rows, double terms) {
+    (void)rows;
     return (terms + 2) * UNIT;
 }
 
-static double polynomial_rounding(const struct kernel_rows *rows, double terms, double *reach) {
-    const struct kernel *kernel = rows->kernel;
-    for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] =
-            pow(fabs(kernel->gamma) * rows->norm[i] + fabs(kernel->coef0), 0.5 * kernel->degree);
-    }
-    return kernel->degree * (terms + 6) * UNIT;
+static double polynomial_rounding(const struct kernel_rows *rows, double terms) {
+    return rows->kernel->degree * (terms + 6) * UNIT;
 }
 
 /* exp(-gamma d) where d, a sum of norms less what two rows share, is off by `off` units of the
@@ -64,60 +57,85 @@ static double decay_rounding(const struct kernel_rows *rows, double off) {
 
 /* Norms of n terms are n - 1 units off, twice what two rows share n - 1 of no more than the norms'
  * sum, and the three are put together with three roundings. */
-static double rbf_rounding(const struct kernel_rows *rows, double terms, double *reach) {
-    (void)reach;
+static double rbf_rounding(const struct kernel_rows *rows, double terms) {
     return decay_rounding(rows, 2 * terms + 4);
 }
 
-static double sigmoid_rounding(const struct kernel_rows *rows, double terms, double *reach) {
-    const struct kernel *kernel = rows->kernel;
-    for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] = sqrt(1 + fabs(kernel->gamma) * rows->norm[i] + fabs(kernel->coef0));
-    }
+static double sigmoid_rounding(const struct kernel_rows *rows, double terms) {
+    (void)rows;
     return (terms + 8) * UNIT;
 }
 
-static double precomputed_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+static double precomputed_rounding(const struct kernel_rows *rows, double terms) {
+    (void)rows;
     (void)terms;
-    double largest = sqrt(largest_value(rows->data));
-    for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] = largest;
-    }
     return 0;
 }
 
-static double tanimoto_rounding(const struct kernel_rows *rows, double terms, double *reach) {
+static double tanimoto_rounding(const struct kernel_rows *rows, double terms) {
     (void)rows;
-    (void)reach;
     return (6 * terms + 20) * UNIT;
 }
 
-static double minmax_rounding(const struct kernel_rows *rows, double terms, double *reach) {
-    return tanimoto_rounding(rows, terms, reach);
+static double minmax_rounding(const struct kernel_rows *rows, double terms) {
+    return tanimoto_rounding(rows, terms);
 }
 
 /* The same of sums of sizes, with twice a sum of minima. */
-static double laplacian_rounding(const struct kernel_rows *rows, double terms, double *reach) {
-    return rbf_rounding(rows, terms, reach);
+static double laplacian_rounding(const struct kernel_rows *rows, double terms) {
+    return rbf_rounding(rows, terms);
 }
 
 /* Its slope in gamma d, 1 / (1 + gamma d)^2, is at most the laplacian's where that is largest, and
  * at most 1 / (4 gamma d): what is said of exp(-gamma d) holds, and three roundings come behind
  * it. */
-static double rational_rounding(const struct kernel_rows *rows, double terms, double *reach) {
-    return laplacian_rounding(rows, terms, reach);
+static double rational_rounding(const struct kernel_rows *rows, double terms) {
+    return laplacian_rounding(rows, terms);
 }
 
-double kernel_rounding(const struct kernel_rows *rows, double *reach) {
-    static double (*const rounding[])(const struct kernel_rows *rows, double terms,
-                                      double *reach) = {
+double kernel_rounding(const struct kernel_rows *rows) {
+    static double (*const rounding[])(const struct kernel_rows *rows, double terms) = {
 #define KERNEL(number, name, ...) [KERNEL_##number] = name##_rounding,
 #include "common/kernel/table.inc"
     };
+    return rounding[rows->kernel->type](rows, longest_row(rows->data));
+}
+
+/* ---- reach, of a row with that norm; precomputed: of the largest value, in its place ---- */
+
+static double plain_reach(const struct kernel *kernel, double norm) {
+    (void)kernel;
+    return sqrt(norm);
+}
+
+static double power_reach(const struct kernel *kernel, double norm) {
+    return pow(fabs(kernel->gamma) * norm + fabs(kernel->coef0), 0.5 * kernel->degree);
+}
+
+static double tanh_reach(const struct kernel *kernel, double norm) {
+    return sqrt(1 + fabs(kernel->gamma) * norm + fabs(kernel->coef0));
+}
+
+static double decay_reach(const struct kernel *kernel, double norm) {
+    (void)kernel;
+    (void)norm;
+    return 1;
+}
+
+void kernel_reach(const struct kernel_rows *rows, double *reach) {
+    static double (*const reach_of[])(const struct kernel *kernel, double norm) = {
+#define inverse_reach decay_reach
+#define ratio_reach decay_reach
+#define KERNEL(number, name, d, g, r, sums, norms, positive, function, ...)                        \
+    [KERNEL_##number] = function##_reach,
+#include "common/kernel/table.inc"
+#undef inverse_reach
+#undef ratio_reach
+    };
+    double largest = rows->norm ? 0 : largest_value(rows->data);
     for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] = 1;
+        reach[i] = reach_of[rows->kernel->type](rows->kernel, rows->norm ? rows->norm[i] : largest);
     }
-    return rounding[rows->kernel->type](rows, longest_row(rows->data), reach);
 }
 
 /* ---- entries ---- */

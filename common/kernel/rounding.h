@@ -9,12 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* reach (rows->data->n_rows) gets numbers with |k(x_i, x_j)| <= reach_i reach_j; returns the factor
- * f for which kernel_block_double and kernel_scores are within f reach_i reach_j of k(x_i, x_j).
- * Values of the features are taken as they are held. Sources: standard model of rounding (Higham,
- * "Accuracy and stability of numerical algorithms", 2002, sections 2 and 3), with
- * |x'z| <= |x| |z|, x'z <= (|x|^2 + |z|^2) / 2 and exp(-v) v <= 1/e. */
-double kernel_rounding(const struct kernel_rows *rows, double *reach);
+/* reach (rows->data->n_rows) gets numbers with |k(x_i, x_j)| <= reach_i reach_j. */
+void kernel_reach(const struct kernel_rows *rows, double *reach);
+
+/* The factor f for which kernel_block_double and kernel_scores are within f reach_i reach_j of
+ * k(x_i, x_j). Values of the features are taken as they are held; the linear kernel's norms are not
+ * looked at. Sources: standard model of rounding (Higham, "Accuracy and stability of numerical
+ * algorithms", 2002, sections 2 and 3), with |x'z| <= |x| |z|, x'z <= (|x|^2 + |z|^2) / 2 and
+ * exp(-v) v <= 1/e. */
+double kernel_rounding(const struct kernel_rows *rows);
 
 /* The same entry by entry, which may be far less: where a value is next to 0, or of rows that are
  * equal. */

@@ -23,6 +23,46 @@ static size_t largest_row(const struct problem *problem, const double *reach) {
     return problem->rows ? problem->rows[largest] : largest;
 }
 
+/* reach by row of the problem, of the kernel alone. */
+static void measure(struct certify *certify) {
+    const struct problem *problem = certify->problem;
+    if (problem->gram) {
+        kernel_reach(gram_rows(problem->gram), certify->reach);
+    } else {
+        const struct kernel linear = {.type = KERNEL_LINEAR};
+        const struct kernel_rows rows = {
+            .kernel = &linear, .data = problem->data, .norm = certify->reach};
+        kernel_squares(problem->data, certify->reach);
+        kernel_reach(&rows, certify->reach);
+    }
+    for (size_t i = 0; problem->rows && i < problem->n; i++) {
+        certify->reach[i] = certify->reach[problem->rows[i]]; /* rows ascend */
+    }
+}
+
+/* Adds the constant feature's part. */
+static void complete(struct certify *certify) {
+    for (size_t i = 0; i < certify->problem->n; i++) {
+        certify->reach[i] = hypot(certify->reach[i], certify->constant);
+    }
+    certify->measured = true;
+}
+
+/* Whether the trace of the kernel matrix is a number. */
+static int check_trace(const struct certify *certify, struct error *err) {
+    double trace = 0;
+    for (size_t i = 0; i < certify->problem->n; i++) {
+        trace += certify->reach[i] * certify->reach[i];
+    }
+    if (!isfinite(trace)) {
+        return error_set(err, ERROR_RUNTIME,
+                         "kernel values overflow, row %zu has the largest: scale the features "
+                         "(--scale std), or lower gamma or degree",
+                         largest_row(certify->problem, certify->reach) + 1);
+    }
+    return 0;
+}
+
 int certify_create(struct certify **certify, const struct problem *problem,
                    const struct score_map *map, double constant, struct error *err) {
     struct certify *made = memory_zeros(1, sizeof *made, "a certificate", err);
@@ -30,38 +70,24 @@ int certify_create(struct certify **certify, const struct problem *problem,
         return -1;
     }
     const struct kernel linear = {.type = KERNEL_LINEAR};
-    struct kernel_rows own = {0};
+    const struct kernel_rows own = {.kernel = &linear, .data = problem->data};
     const struct kernel_rows *rows = problem->gram ? gram_rows(problem->gram) : &own;
-    int status = problem->gram ? 0 : kernel_rows_create(&own, &linear, problem->data, err);
-    size_t all = problem->data->n_rows;
     made->problem = problem;
     made->map = map;
     made->constant = constant;
-    made->reach = status < 0 ? NULL : memory_array(all, sizeof *made->reach, "norms", err);
-    if (!made->reach) {
-        kernel_rows_free(&own);
-        free(made);
+    made->reach = memory_array(problem->data->n_rows, sizeof *made->reach, "norms", err);
+    int status = made->reach ? 0 : -1;
+    if (status == 0 && problem->gram) { /* of the linear kernel it is, with values in float */
+        measure(made);
+        status = check_trace(made, err);
+        complete(made);
+    }
+    if (status < 0) {
+        certify_free(made);
         return -1;
     }
-    made->factor = kernel_rounding(rows, made->reach) + 2 * CERTIFY_UNIT;
+    made->factor = kernel_rounding(rows) + 2 * CERTIFY_UNIT;
     made->factor = cluster_largest(map->cluster, made->factor);
-    for (size_t i = 0; problem->rows && i < problem->n; i++) {
-        made->reach[i] = made->reach[problem->rows[i]]; /* rows ascend */
-    }
-    double trace = 0;
-    for (size_t i = 0; i < problem->n; i++) {
-        trace += made->reach[i] * made->reach[i];
-        made->reach[i] = hypot(made->reach[i], constant);
-    }
-    kernel_rows_free(&own);
-    if (!isfinite(trace)) {
-        size_t row = largest_row(problem, made->reach);
-        certify_free(made);
-        return error_set(err, ERROR_RUNTIME,
-                         "kernel values overflow, row %zu has the largest: scale the features "
-                         "(--scale std), or lower gamma or degree",
-                         row + 1);
-    }
     *certify = made;
     return 0;
 }
@@ -92,7 +118,11 @@ double certify_factor(const struct certify *certify) {
     return certify->factor;
 }
 
-const double *certify_reach(const struct certify *certify) {
+const double *certify_reach(struct certify *certify) {
+    if (!certify->measured) {
+        measure(certify);
+        complete(certify);
+    }
     return certify->reach;
 }
 

@@ -142,8 +142,8 @@ int certify_definite(struct certify *certify, bool *definite, struct error *err)
 /* The factor of the rows, or of pairs where these are taken for them. */
 double certify_factor(const struct certify *certify);
 
-/* reach (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_rounding. */
-const double *certify_reach(const struct certify *certify);
+/* reach (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_reach. */
+const double *certify_reach(struct certify *certify);
 
 /* A bound of all |scores| of f without its bias: linear from the magnitudes of weights and values,
  * kernel norm times the largest reach, for |f| <= norm. */

@@ -34,16 +34,6 @@ static struct row row_of(const struct data *data, size_t i) {
                         (size_t)(data->row_start[i + 1] - first)};
 }
 
-/* off (d) += error times the sizes of a row's values. */
-DISPATCH static void add_sizes(struct row row, double error, double *restrict off) {
-    for (size_t v = 0; !row.column && v < row.n; v++) {
-        off[v] += error * fabs((double)row.value[v]);
-    }
-    for (size_t v = 0; row.column && v < row.n; v++) {
-        off[row.column[v]] += error * fabs((double)row.value[v]);
-    }
-}
-
 /* The bound of the error of |w|^2 that errors of the rows' coefficients make, feature by feature:
  * sum_j e_j (2 max_c |w_jc| + e_j), e_j = sum_i error_i |x_ij|. */
 static int add_row_errors(const struct certify *certify, size_t k, const struct certify_function *f,
@@ -51,13 +41,11 @@ static int add_row_errors(const struct certify *certify, size_t k, const struct 
     const struct data *data = certify->problem->data;
     size_t d = certify->map->dimension;
     double *off = memory_zeros(d, sizeof *off, "a certificate", err), last = 0, most = 0;
-    if (!off) {
+    if (!off || linear_adjoint_sizes(data, f->error, off, certify->problem->threads, err) < 0) {
+        free(off);
         return -1;
     }
     for (size_t i = 0; i < data->n_rows; i++) {
-        if (f->error[i] > 0) {
-            add_sizes(row_of(data, i), f->error[i], off);
-        }
         last += f->error[i] * certify->constant;
     }
     cluster_sum(certify->map->cluster, off, d);
@@ -234,14 +222,17 @@ static int kernel_scores_of(const struct certify *certify, size_t k,
 DISPATCH static double weigh_row(struct row row, const double *most) {
     double part[LANES] = {0}, sum = 0;
     size_t t = 0;
-    for (; t + LANES <= row.n; t += LANES) {
+    for (; row.column && t + LANES <= row.n; t += LANES) {
         for (size_t l = 0; l < LANES; l++) {
-            size_t column = row.column ? row.column[t + l] : t + l;
-            part[l] += fabs((double)row.value[t + l]) * most[column];
+            part[l] += fabs((double)row.value[t + l]) * most[row.column[t + l]];
         }
     }
-    for (; t < row.n; t++) {
-        part[0] += fabs((double)row.value[t]) * most[row.column ? row.column[t] : t];
+#pragma omp simd reduction(+ : sum)
+    for (size_t v = row.column ? row.n : 0; v < row.n; v++) {
+        sum += fabs((double)row.value[v]) * most[v];
+    }
+    for (; row.column && t < row.n; t++) {
+        part[0] += fabs((double)row.value[t]) * most[row.column[t]];
     }
     for (size_t l = 0; l < LANES; l++) {
         sum += part[l];

@@ -14,6 +14,7 @@ struct certify {
     const struct score_map *map;
     double constant;
     double *reach;             /* (n) */
+    bool measured;             /* it is there: of weights once it is asked for */
     double factor;             /* of the evaluation of one product of rows */
     double *row_reach;         /* (rows), where reach is that of ... */
     struct certify_pair *pair; /* ... pairs; else NULL */

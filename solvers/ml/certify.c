@@ -88,7 +88,7 @@ struct rounding {
     double most_reach, most_ratio; /* largest reach, and alpha / (2 lambda) */
 };
 
-static int find_rounding(const struct certify *certify, const struct ml_claim *claim,
+static int find_rounding(struct certify *certify, const struct ml_claim *claim,
                          struct rounding *rounding, struct error *err) {
     const double *reach = certify_reach(certify);
     const struct ml_rows *rows = claim->rows;

@@ -36,14 +36,8 @@ struct group {
     long double *moment; /* (m) sum of u over the pairs that prefer the place, less the others */
     long double *kept;   /* (m) those of an earlier margin */
     double *size_of;     /* (m) sum of u over all pairs of the place */
-    struct rank_place *work; /* (m) */
+    struct rank_place *work; /* (2 m) */
 };
-
-static int compare_places(const void *a, const void *b) {
-    const struct rank_place *p = a, *q = b;
-    return p->score != q->score ? (p->score < q->score ? -1 : 1)
-                                : (p->place > q->place) - (p->place < q->place);
-}
 
 /* Loads the scores. */
 static void load(struct group *group, size_t number, const double *s) {
@@ -55,7 +49,7 @@ static void load(struct group *group, size_t number, const double *s) {
         double score = s[pairs->row[group->base + k]];
         group->work[k] = (struct rank_place){score, (uint32_t)k};
     }
-    qsort(group->work, group->m, sizeof *group->work, compare_places);
+    rank_places_sort(group->work, group->m, group->work + group->m);
     double low = group->work[0].score, high = group->work[group->m - 1].score;
     long double middle = low / 2 + high / 2;
     for (size_t k = 0; k < group->m; k++) {
@@ -251,7 +245,7 @@ static int group_create(struct group *group, const struct rank_pairs *pairs, str
                             .moment = memory_array(m, sizeof *group->moment, what, err),
                             .kept = memory_array(m, sizeof *group->kept, what, err),
                             .size_of = memory_array(m, sizeof *group->size_of, what, err),
-                            .work = memory_array(m, sizeof *group->work, what, err)};
+                            .work = memory_array(m, 2 * sizeof *group->work, what, err)};
     if (group->x && group->order && group->tree && group->moment && group->kept && group->size_of &&
         group->work) {
         return 0;
@@ -272,24 +266,80 @@ static double loss_error(const struct group *group, const struct totals *totals,
                    : off * active + terms * first;
 }
 
+/* ---- all groups ---- */
+
+/* What a group adds. */
+struct part {
+    long double sum;
+    double error;
+    double most; /* of a dual point: what each coefficient may be off by, over its weight */
+};
+
+/* Sums over the groups, by all threads. */
+struct exact {
+    const struct rank_pairs *pairs;
+    const double *s;
+    struct group *group;                   /* one of each worker */
+    struct part *part;                     /* (n_groups) */
+    bool squared;                          /* of the loss */
+    double mu, grid, *coefficient, *slack; /* of a dual point, see rank_exact_dual */
+};
+
+static void exact_close(struct exact *exact, size_t n_workers) {
+    for (size_t w = 0; w < n_workers; w++) {
+        group_free(&exact->group[w]);
+    }
+    free(exact->group);
+    free(exact->part);
+}
+
+/* Runs `task` over the tasks of the groups and adds up what they add, in order. */
+static int exact_run(struct exact *exact, threads_task task, struct part *total,
+                     struct error *err) {
+    const struct rank_pairs *pairs = exact->pairs;
+    size_t n_workers = threads_count(pairs->threads), opened = 0;
+    exact->group = memory_array(n_workers, sizeof *exact->group, "a certificate", err);
+    exact->part = memory_array(pairs->n_groups, sizeof *exact->part, "a certificate", err);
+    int status = exact->group && exact->part ? 0 : -1;
+    while (status == 0 && opened < n_workers) {
+        status = group_create(&exact->group[opened], pairs, err);
+        opened += status == 0;
+    }
+    *total = (struct part){0, 0, 0};
+    if (status == 0) {
+        threads_run(pairs->threads, pairs->n_tasks, task, exact);
+    }
+    for (size_t g = 0; status == 0 && g < pairs->n_groups; g++) {
+        total->sum += exact->part[g].sum;
+        total->error += exact->part[g].error;
+        total->most = fmax(total->most, exact->part[g].most);
+    }
+    exact_close(exact, opened);
+    return status;
+}
+
+static void loss_task(void *argument, size_t task, size_t worker) {
+    const struct exact *exact = argument;
+    const struct rank_pairs *pairs = exact->pairs;
+    struct group *group = &exact->group[worker];
+    for (size_t g = pairs->task[task]; g < pairs->task[task + 1]; g++) {
+        load(group, g, exact->s);
+        struct totals totals = sums(group, 1, false);
+        exact->part[g] = (struct part){
+            .sum = (long double)pairs->weight[g] * (exact->squared ? totals.second : totals.first),
+            .error = pairs->weight[g] * loss_error(group, &totals, exact->squared)};
+    }
+}
+
 int rank_exact_loss(const struct rank_pairs *pairs, const double *s, bool squared, double *value,
                     double *rounding, struct error *err) {
-    struct group group;
-    long double sum = 0;
-    double error = 0;
-    if (group_create(&group, pairs, err) < 0) {
+    struct exact exact = {.pairs = pairs, .s = s, .squared = squared};
+    struct part total;
+    if (exact_run(&exact, loss_task, &total, err) < 0) {
         return -1;
     }
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        double weight = pairs->weight[g];
-        load(&group, g, s);
-        struct totals totals = sums(&group, 1, false);
-        sum += (long double)weight * (squared ? totals.second : totals.first);
-        error += weight * loss_error(&group, &totals, squared);
-    }
-    group_free(&group);
-    *value = fmax(0, (double)sum);
-    *rounding = error * (1 + DBL_EPSILON) + (DBL_EPSILON + pairs->weight_error) * *value;
+    *value = fmax(0, (double)total.sum);
+    *rounding = total.error * (1 + DBL_EPSILON) + (DBL_EPSILON + pairs->weight_error) * *value;
     return 0;
 }
 
@@ -329,52 +379,65 @@ double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu) {
     return grid;
 }
 
+/* The part of a group, at work, in a dual point: its coefficients and the slack of these. */
+static struct part group_dual(const struct exact *exact, struct group *group, double weight) {
+    const struct rank_pairs *pairs = exact->pairs;
+    double mu = exact->mu, size = group->size, weights = pairs->weight_error;
+    struct part part = {0, 0, 0};
+    struct totals all = sums(group, 1, true);
+    long double scale = mu > 0 ? weight / (long double)mu : 2 * (long double)weight;
+    if (mu > 0) { /* less what is above mu */
+        memcpy(group->kept, group->moment, group->m * sizeof *group->kept);
+        struct totals above = sums(group, 1 - (long double)mu, true);
+        for (size_t k = 0; k < group->m; k++) {
+            group->moment[k] = group->kept[k] - group->moment[k];
+        }
+        part.sum = scale * (all.first - above.first);
+        part.error = weights * (double)part.sum;
+    } else {
+        part.sum = weight * (2 * all.first - all.second);
+        part.error = weights * weight * (double)(2 * all.first + all.second);
+        if (pairs->gain) {
+            take_slack(group, weight, exact->slack);
+        }
+    }
+    for (size_t k = 0; k < group->m; k++) {
+        double sum_of = (double)(scale * group->moment[k]);
+        size_t row = pairs->row[group->base + k];
+        exact->coefficient[row] = sum_of;
+        exact->slack[row] += exact->grid > 0 ? DBL_EPSILON * fabs(sum_of) : 0;
+    }
+    double lost = unit_of(pairs) * 4 * size / (mu > 0 ? mu : 1);
+    double last = mu > 0 ? DBL_EPSILON + weights : DBL_EPSILON * 2 * size;
+    part.most = exact->grid > 0 ? weights * (mu > 0 ? 1 : 2 * size)
+                                : lost + (pairs->gain && !(mu > 0) ? 0 : last);
+    part.error += lost * weight * (double)all.active * (mu > 0 ? 1 : 1 + size);
+    return part;
+}
+
+static void dual_task(void *argument, size_t task, size_t worker) {
+    const struct exact *exact = argument;
+    const struct rank_pairs *pairs = exact->pairs;
+    struct group *group = &exact->group[worker];
+    for (size_t g = pairs->task[task]; g < pairs->task[task + 1]; g++) {
+        load(group, g, exact->s);
+        exact->part[g] = group_dual(exact, group, pairs->weight[g]);
+    }
+}
+
 int rank_exact_dual(const struct rank_pairs *pairs, const double *s, double mu, double grid,
                     double *coefficient, double *slack, double *unit, double *linear,
                     double *rounding, struct error *err) {
-    struct group group;
-    long double sum = 0;
-    double most = 0, error = 0, each = unit_of(pairs), weights = pairs->weight_error;
-    if (group_create(&group, pairs, err) < 0) {
-        return -1;
-    }
+    struct exact exact = {
+        .pairs = pairs, .s = s, .mu = mu, .grid = grid, .coefficient = coefficient, .slack = slack};
+    struct part total;
     memset(coefficient, 0, pairs->n * sizeof *coefficient);
     memset(slack, 0, pairs->n * sizeof *slack);
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        load(&group, g, s);
-        double size = group.size, weight = pairs->weight[g];
-        struct totals all = sums(&group, 1, true);
-        long double scale = mu > 0 ? weight / (long double)mu : 2 * (long double)weight;
-        if (mu > 0) { /* less what is above mu */
-            memcpy(group.kept, group.moment, group.m * sizeof *group.kept);
-            struct totals above = sums(&group, 1 - (long double)mu, true);
-            for (size_t k = 0; k < group.m; k++) {
-                group.moment[k] = group.kept[k] - group.moment[k];
-            }
-            sum += scale * (all.first - above.first);
-            error += weights * (double)(scale * (all.first - above.first));
-        } else {
-            sum += weight * (2 * all.first - all.second);
-            error += weights * weight * (double)(2 * all.first + all.second);
-            if (pairs->gain) {
-                take_slack(&group, weight, slack);
-            }
-        }
-        for (size_t k = 0; k < group.m; k++) {
-            double sum_of = (double)(scale * group.moment[k]);
-            coefficient[pairs->row[group.base + k]] = sum_of;
-            slack[pairs->row[group.base + k]] += grid > 0 ? DBL_EPSILON * fabs(sum_of) : 0;
-        }
-        double lost = each * 4 * size / (mu > 0 ? mu : 1);
-        double last = mu > 0 ? DBL_EPSILON + weights : DBL_EPSILON * 2 * size;
-        double off = grid > 0 ? weights * (mu > 0 ? 1 : 2 * size)
-                              : lost + (pairs->gain && !(mu > 0) ? 0 : last);
-        most = fmax(most, off);
-        error += lost * weight * (double)all.active * (mu > 0 ? 1 : 1 + size);
+    if (exact_run(&exact, dual_task, &total, err) < 0) {
+        return -1;
     }
-    group_free(&group);
-    *unit = most;
-    *linear = (double)sum;
-    *rounding = error * (1 + DBL_EPSILON) + DBL_EPSILON * fabs(*linear);
+    *unit = total.most;
+    *linear = (double)total.sum;
+    *rounding = total.error * (1 + DBL_EPSILON) + DBL_EPSILON * fabs(*linear);
     return 0;
 }

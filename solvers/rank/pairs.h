@@ -89,6 +89,9 @@ static inline double rank_pairs_listed(const struct rank_pairs *pairs, size_t ba
     return rank_pairs_worth(pairs, base, pairs->level[one], pairs->level[other]);
 }
 
+/* Sorts places (m) by score; equal ones stay in the order that they had. spare: room for m. */
+void rank_places_sort(struct rank_place *places, size_t m, struct rank_place *spare);
+
 /* Sorts the group's part of `order` by s (n); spare: room for the group's places. */
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare);
 

@@ -28,6 +28,9 @@ enum { POLISH_ROUNDS = 3 };
 /* What may be paid for rounding, in parts of the gap that is wanted. */
 static const double SMALL = 0.01;
 
+/* What may be paid of the loss before it is looked which pairs' margins may be below 1. */
+static const double NOTHING = 1e-12;
+
 /* Rounds of interior points, each to a smaller gap. */
 enum { FINISH_ROUNDS = 4 };
 
@@ -230,9 +233,15 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
 struct loss {
     struct rank *rank;
     enum rank_loss loss;
-    double cost;
+    double cost, epsilon;
     double *g; /* (n) work */
 };
+
+/* What errors of margins, each within slack, add to the sum over pairs of that weight: of the
+ * squares (u + slack)^2 by Cauchy and Schwarz. */
+static double moved_by(double slack, double weight, bool squared, double sum) {
+    return squared ? slack * (2 * sqrt(weight * sum) + slack * weight) : slack * weight;
+}
 
 /* The weight of the pairs whose margin may be below 1, each within slack of the one at scores s:
  * the others add nothing to the loss, not even rounding. work (n). */
@@ -264,9 +273,11 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         slack = fmax(slack, error[i]);
     }
     slack *= 2; /* of a margin */
-    double open = unmet_weight(rank, s, slack, loss->g);
-    double moved = squared ? slack * (2 * sqrt(open * (sum + sums)) + slack * open)
-                           : slack * open; /* (u + slack)^2, by Cauchy and Schwarz */
+    double moved = moved_by(slack, rank->total, squared, sum + sums);
+    if (moved > fmin(SMALL * SMALL * loss->epsilon, NOTHING) * sum) {
+        double open = unmet_weight(rank, s, slack, loss->g);
+        moved = moved_by(slack, open, squared, sum + sums);
+    }
     *value = loss->cost * sum;
     *rounding = loss->cost * (sums + moved);
     return 0;
@@ -370,6 +381,7 @@ static int certify(struct rank *rank, const struct rank_parameters *parameters, 
     struct loss loss = {.rank = rank,
                         .loss = parameters->loss,
                         .cost = parameters->cost,
+                        .epsilon = parameters->epsilon,
                         .g = memory_array(rank->map.n, sizeof *loss.g, "a certificate", err)};
     struct dual dual = {.error = NULL, .slack = NULL};
     int status = loss.g ? make_dual(rank, parameters, fit, &dual, err) : -1;

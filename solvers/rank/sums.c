@@ -22,9 +22,8 @@ struct node {
 
 /* ---- sorting --------------------------------------------------------------------------------- */
 
-/* Sorts by score with a merge sort that leaves runs alone that are in order already. spare has
- * room for m places. */
-static void sort_places(struct rank_place *places, size_t m, struct rank_place *spare) {
+/* A merge sort that leaves runs alone that are in order already. */
+void rank_places_sort(struct rank_place *places, size_t m, struct rank_place *spare) {
     for (size_t base = 0; base < m; base += INSERTION_ROWS) {
         size_t end = base + INSERTION_ROWS < m ? base + INSERTION_ROWS : m;
         for (size_t i = base + 1; i < end; i++) {
@@ -60,7 +59,7 @@ void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, vo
     for (size_t q = 0; q < m; q++) {
         order[q].score = s[row[order[q].place]];
     }
-    sort_places(order, m, spare);
+    rank_places_sort(order, m, spare);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */

@@ -269,7 +269,7 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
           "%s", err.text);
     double most = (double)n * kernel_value(gram_rows(gram), 0, gram_rows(gram), 0), size = 0;
     double *reach = sample_array(n, sizeof *reach);
-    kernel_rounding(gram_rows(gram), reach);
+    kernel_reach(gram_rows(gram), reach);
     for (size_t j = 0; j < 2 * some; j++) {
         size += fabs(b[j].hi) * reach[at[j / 2]];
     }

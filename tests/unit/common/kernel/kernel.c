@@ -80,7 +80,9 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     struct kernel_rounding rounding;
     bool by_entry = a == b;
     kernel_rounding_open(&rounding, &x, 0);
-    double bound = 2 * fmax(kernel_rounding(&x, x_reach), kernel_rounding(other, z_reach));
+    double bound = 2 * fmax(kernel_rounding(&x), kernel_rounding(other));
+    kernel_reach(&x, x_reach);
+    kernel_reach(other, z_reach);
     size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;
     /* of many entries some, in every row and column */
     size_t every = n_x * n_z * (a->n_features < 10000 ? a->n_features : 10000) > 1000000 ? 7 : 1;

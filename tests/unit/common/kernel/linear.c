@@ -81,6 +81,18 @@ static void test_shape(size_t n, uint32_t width, double density, bool sparse,
         CHECK(linear_adjoint(&x, r, again, pool[p], &err) == 0, "%s", err.text);
         CHECK(memcmp(w, again, width * sizeof *w) == 0, "the adjoint depends on the threads");
     }
+    for (size_t i = 0; i < n; i++) {
+        r[i] = fabs(r[i]);
+    }
+    CHECK(linear_adjoint_sizes(&x, r, w, NULL, &err) == 0, "%s", err.text);
+    for (size_t c = 0; c < width; c++) {
+        CHECK(fabs(w[c] - size[c]) <= (double)(n + 2) * DBL_EPSILON * size[c],
+              "%zu x %u, sizes, column %zu: %.17g, should be %.17g", n, width, c, w[c], size[c]);
+    }
+    for (int p = 0; p < 3; p++) {
+        CHECK(linear_adjoint_sizes(&x, r, again, pool[p], &err) == 0, "%s", err.text);
+        CHECK(memcmp(w, again, width * sizeof *w) == 0, "sizes depend on the threads");
+    }
     free(row);
     free(r);
     free(w);

@@ -100,7 +100,7 @@ static void open_scene(struct scene *scene, const struct kernel *kernel, bool sp
     for (size_t i = 0; i < ROWS; i++) {
         data_row_dense(&scene->data, i, WIDTH, scene->x[i]);
     }
-    kernel_rounding(&scene->rows, scene->reach);
+    kernel_reach(&scene->rows, scene->reach);
     for (size_t a = 0; a < AT; a++) {
         scene->at[a] = (uint32_t)(a + (a > 9) + (a > 20));
         for (size_t o = 0; o < OUTPUTS; o++) {
