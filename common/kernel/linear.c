@@ -30,20 +30,38 @@ struct scores {
     const double *w;
     size_t n_weights, n_outputs;
     double *scores;
+    bool sizes; /* |X| takes the place of X; of one output */
 };
 
+/* Room for the sizes of a block's values. */
+typedef float block_sizes[VECTOR_ROWS][COLUMNS];
+
+/* Rows become the sizes of their first n <= COLUMNS values. */
+DISPATCH static void take_sizes(const float **row, size_t n, block_sizes room) {
+    for (size_t k = 0; k < VECTOR_ROWS; k++) {
+        for (size_t c = 0; c < n; c++) {
+            room[k][c] = fabsf(row[k][c]);
+        }
+        row[k] = room[k];
+    }
+}
+
 /* scores[i * stride] += columns first..first + n of dense row i, times w (n), for the task's rows.
- * The last rows of a block are filled up with copies of its first, so that every row is summed in
- * the same order whatever its neighbours. */
+ * Sizes are those of at most COLUMNS. The last rows of a block are filled up with copies of its
+ * first, so that every row is summed in the same order whatever its neighbours. */
 static void dense_block(const struct scores *s, size_t begin, size_t end, size_t first, size_t n,
                         const double *w, double *scores, size_t stride) {
     const struct vector_float *vector = vector_float();
+    block_sizes room;
     for (size_t i = begin; i < end; i += VECTOR_ROWS) {
         const float *row[VECTOR_ROWS];
         double dot[VECTOR_ROWS] = {0};
         size_t rows = smaller(VECTOR_ROWS, end - i);
         for (size_t k = 0; k < VECTOR_ROWS; k++) {
             row[k] = s->x->value + (i + (k < rows ? k : 0)) * s->x->n_features + first;
+        }
+        if (s->sizes) {
+            take_sizes(row, n, room);
         }
         vector->dot(row, n, w, dot);
         for (size_t k = 0; k < rows; k++) {
@@ -140,7 +158,10 @@ static void dense_scores(const struct scores *s, size_t begin, size_t end) {
     size_t n = smaller(s->x->n_features, s->n_weights), m = s->n_outputs;
     if (m == 1) {
         memset(s->scores + begin, 0, (end - begin) * sizeof *s->scores);
-        dense_block(s, begin, end, 0, n, s->w, s->scores, 1);
+        for (size_t c = 0, columns; c < n; c += columns) {
+            columns = s->sizes ? smaller(COLUMNS, n - c) : n;
+            dense_block(s, begin, end, c, columns, s->w + c, s->scores, 1);
+        }
         return;
     }
     if (n < NARROW && m >= MANY) {
@@ -176,6 +197,20 @@ static double sparse_dot(const struct data *x, uint64_t at, uint64_t stop, const
     return even + odd;
 }
 
+/* The same of the values' sizes. */
+static double sparse_size(const struct data *x, uint64_t at, uint64_t stop, const double *w) {
+    double part[TOGETHER] = {0};
+    for (; at + TOGETHER <= stop; at += TOGETHER) {
+        for (size_t j = 0; j < TOGETHER; j++) {
+            part[j] += fabs((double)x->value[at + j]) * w[x->column[at + j]];
+        }
+    }
+    for (; at < stop; at++) {
+        part[0] += fabs((double)x->value[at]) * w[x->column[at]];
+    }
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
 /* Where the columns below n_weights of a row end. */
 static uint64_t sparse_end(const struct data *x, size_t row, size_t n_weights) {
     uint64_t at = x->row_start[row], stop = x->row_start[row + 1];
@@ -190,7 +225,8 @@ static void sparse_scores(const struct scores *s, size_t first, size_t end) {
     for (size_t i = first; i < end; i++) {
         uint64_t at = x->row_start[i], stop = sparse_end(x, i, s->n_weights);
         if (s->n_outputs == 1) {
-            s->scores[i] = sparse_dot(x, at, stop, s->w);
+            s->scores[i] =
+                s->sizes ? sparse_size(x, at, stop, s->w) : sparse_dot(x, at, stop, s->w);
             continue;
         }
         struct values row = {x->value + at, x->column + at, (size_t)(stop - at)};
@@ -209,10 +245,20 @@ static void scores_task(void *argument, size_t task, size_t worker) {
     }
 }
 
+static void run_scores(struct scores *s, struct threads *threads) {
+    threads_run(threads, (s->x->n_rows + TASK_ROWS - 1) / TASK_ROWS, scores_task, s);
+}
+
 void linear_scores(const struct data *x, const double *w, size_t n_weights, size_t n_outputs,
                    double *scores, struct threads *threads) {
-    struct scores s = {x, w, n_weights, n_outputs, scores};
-    threads_run(threads, (x->n_rows + TASK_ROWS - 1) / TASK_ROWS, scores_task, &s);
+    struct scores s = {x, w, n_weights, n_outputs, scores, false};
+    run_scores(&s, threads);
+}
+
+void linear_sizes(const struct data *x, const double *w, size_t n_weights, double *scores,
+                  struct threads *threads) {
+    struct scores s = {x, w, n_weights, 1, scores, true};
+    run_scores(&s, threads);
 }
 
 /* The same of some rows. */
@@ -282,12 +328,32 @@ static size_t chunk_start(const struct adjoint *a, size_t chunk) {
     return chunk == a->n_chunks ? n : low;
 }
 
+/* w += VECTOR_ROWS dense rows, by their weights. */
+static void add_rows(const struct adjoint *a, const float *const *row, const double *weight,
+                     double *w) {
+    const struct vector_float *vector = vector_float();
+    size_t width = a->x->n_features;
+    block_sizes room;
+    if (!a->sizes) {
+        vector->axpy(row, width, weight, w);
+        return;
+    }
+    for (size_t c = 0; c < width; c += COLUMNS) {
+        const float *part[VECTOR_ROWS];
+        size_t columns = smaller(COLUMNS, width - c);
+        for (size_t k = 0; k < VECTOR_ROWS; k++) {
+            part[k] = row[k] + c;
+        }
+        take_sizes(part, columns, room);
+        vector->axpy(part, columns, weight, w + c);
+    }
+}
+
 /* Rows with r = 0 are passed over: the others are taken VECTOR_ROWS at a time. */
 static void dense_adjoint(const struct adjoint *a, size_t first, size_t end, double *w) {
     size_t width = a->x->n_features, n = 0;
     const float *row[VECTOR_ROWS];
     double weight[VECTOR_ROWS];
-    const struct vector_float *vector = vector_float();
     for (size_t i = first; i < end; i++) {
         if (a->r[i] != 0) {
             row[n] = a->x->value + i * width;
@@ -298,7 +364,7 @@ static void dense_adjoint(const struct adjoint *a, size_t first, size_t end, dou
                 row[n] = row[0];
                 weight[n] = 0;
             }
-            vector->axpy(row, width, weight, w);
+            add_rows(a, row, weight, w);
             n = 0;
         }
     }
@@ -310,30 +376,9 @@ static void sparse_adjoint(const struct adjoint *a, size_t first, size_t end, do
         double r = a->r[i];
         if (r != 0) {
             for (uint64_t at = x->row_start[i]; at < x->row_start[i + 1]; at++) {
-                w[x->column[at]] += r * (double)x->value[at];
+                double value = (double)x->value[at];
+                w[x->column[at]] += r * (a->sizes ? fabs(value) : value);
             }
-        }
-    }
-}
-
-/* w (n_features) += r times the sizes of a row's values. */
-DISPATCH static void add_sizes(struct values x, double r, double *restrict w) {
-    for (size_t t = 0; !x.column && t < x.n; t++) {
-        w[t] += r * fabs((double)x.value[t]);
-    }
-    for (size_t t = 0; x.column && t < x.n; t++) {
-        w[x.column[t]] += r * fabs((double)x.value[t]);
-    }
-}
-
-static void sizes_adjoint(const struct adjoint *a, size_t first, size_t end, double *w) {
-    const struct data *x = a->x;
-    for (size_t i = first; i < end; i++) {
-        size_t at = x->row_start ? (size_t)x->row_start[i] : i * x->n_features;
-        struct values row = {x->value + at, x->row_start ? x->column + at : NULL,
-                             x->row_start ? (size_t)x->row_start[i + 1] - at : x->n_features};
-        if (a->r[i] != 0) {
-            add_sizes(row, a->r[i], w);
         }
     }
 }
@@ -344,9 +389,7 @@ static void adjoint_task(void *argument, size_t chunk, size_t worker) {
     size_t first = chunk_start(a, chunk), end = chunk_start(a, chunk + 1);
     (void)worker;
     memset(w, 0, a->x->n_features * sizeof *w);
-    if (a->sizes) {
-        sizes_adjoint(a, first, end, w);
-    } else if (a->x->row_start) {
+    if (a->x->row_start) {
         sparse_adjoint(a, first, end, w);
     } else {
         dense_adjoint(a, first, end, w);

@@ -15,6 +15,10 @@
 void linear_scores(const struct data *x, const double *w, size_t n_weights, size_t n_outputs,
                    double *scores, struct threads *threads);
 
+/* The same of the values' sizes, for one output: scores (n_rows) = |X| w. */
+void linear_sizes(const struct data *x, const double *w, size_t n_weights, double *scores,
+                  struct threads *threads);
+
 /* scores (n_at) = (X w)[at], rows at[0..n_at), for one output. A score may differ from the above in
  * its last digits. */
 void linear_scores_at(const struct data *x, const double *w, size_t n_weights, const uint32_t *at,
@@ -25,7 +29,7 @@ void linear_scores_at(const struct data *x, const double *w, size_t n_weights, c
 int linear_adjoint(const struct data *x, const double *r, double *w, struct threads *threads,
                    struct error *err);
 
-/* The same of sizes: w = |X|' r. */
+/* The same of the values' sizes: w = |X|' r. */
 int linear_adjoint_sizes(const struct data *x, const double *r, double *w, struct threads *threads,
                          struct error *err);
 

@@ -2,36 +2,15 @@
 #include "solvers/methods/certify_private.h"
 
 #include "common/base/array.h"
-#include "common/base/dispatch.h"
 #include "common/base/memory.h"
-#include "common/base/sizes.h"
-#include "common/base/threads.h"
 #include "common/kernel/linear.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 8, WEIGHED = 512 /* rows of a task */ };
-
 int certify_overflow(struct error *err) {
     return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
-}
-
-/* The stored values of a row of the data; column: NULL for the first n features. */
-struct row {
-    const float *value;
-    const uint32_t *column;
-    size_t n;
-};
-
-static struct row row_of(const struct data *data, size_t i) {
-    if (!data->row_start) {
-        return (struct row){data->value + i * data->n_features, NULL, data->n_features};
-    }
-    uint64_t first = data->row_start[i];
-    return (struct row){data->value + first, data->column + first,
-                        (size_t)(data->row_start[i + 1] - first)};
 }
 
 /* The bound of the error of |w|^2 that errors of the rows' coefficients make, feature by feature:
@@ -218,55 +197,19 @@ static int kernel_scores_of(const struct certify *certify, size_t k,
     return status;
 }
 
-/* sum |x_j| most_j of a row's values, in sums that do not wait for each other. */
-DISPATCH static double weigh_row(struct row row, const double *most) {
-    double part[LANES] = {0}, sum = 0;
-    size_t t = 0;
-    for (; row.column && t + LANES <= row.n; t += LANES) {
-        for (size_t l = 0; l < LANES; l++) {
-            part[l] += fabs((double)row.value[t + l]) * most[row.column[t + l]];
-        }
-    }
-#pragma omp simd reduction(+ : sum)
-    for (size_t v = row.column ? row.n : 0; v < row.n; v++) {
-        sum += fabs((double)row.value[v]) * most[v];
-    }
-    for (; row.column && t < row.n; t++) {
-        part[0] += fabs((double)row.value[t]) * most[row.column[t]];
-    }
-    for (size_t l = 0; l < LANES; l++) {
-        sum += part[l];
-    }
-    return sum;
-}
-
-/* Rows to be weighed: reach (n) = last + what weigh_row says of them. */
-struct weighing {
-    const struct data *data;
-    const double *most;
-    double last, *reach;
-};
-
-static void weigh_task(void *argument, size_t task, size_t worker) {
-    const struct weighing *weighing = argument;
-    size_t first = task * WEIGHED, end = smaller(first + WEIGHED, weighing->data->n_rows);
-    (void)worker;
-    for (size_t i = first; i < end; i++) {
-        weighing->reach[i] = weighing->last + weigh_row(row_of(weighing->data, i), weighing->most);
-    }
-}
-
 /* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, most (d), and of
  * the constant feature: what |x| |w| bounds loosely where features have units of their own. */
 static void weigh_rows(const struct certify *certify, size_t k, const struct certify_function *f,
                        const double *most, double *reach) {
     const struct problem *problem = certify->problem;
-    struct weighing weighing = {.data = problem->data, .most = most, .reach = reach};
+    double last = 0;
     for (size_t c = 0; f->bias && certify->constant > 0 && c < k; c++) {
-        weighing.last = fmax(weighing.last, fabs(f->bias[c]));
+        last = fmax(last, fabs(f->bias[c]));
     }
-    size_t tasks = (problem->data->n_rows + WEIGHED - 1) / WEIGHED;
-    threads_run(problem->threads, tasks, weigh_task, &weighing);
+    linear_sizes(problem->data, most, certify->map->dimension, reach, problem->threads);
+    for (size_t i = 0; i < problem->data->n_rows; i++) {
+        reach[i] += last;
+    }
 }
 
 int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,

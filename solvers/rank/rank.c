@@ -28,8 +28,8 @@ enum { POLISH_ROUNDS = 3 };
 /* What may be paid for rounding, in parts of the gap that is wanted. */
 static const double SMALL = 0.01;
 
-/* What may be paid of the loss before it is looked which pairs' margins may be below 1. */
-static const double NOTHING = 1e-12;
+/* And where it saves time. */
+static const double NOTHING = 1e-4;
 
 /* Rounds of interior points, each to a smaller gap. */
 enum { FINISH_ROUNDS = 4 };
@@ -237,12 +237,6 @@ struct loss {
     double *g; /* (n) work */
 };
 
-/* What errors of margins, each within slack, add to the sum over pairs of that weight: of the
- * squares (u + slack)^2 by Cauchy and Schwarz. */
-static double moved_by(double slack, double weight, bool squared, double sum) {
-    return squared ? slack * (2 * sqrt(weight * sum) + slack * weight) : slack * weight;
-}
-
 /* The weight of the pairs whose margin may be below 1, each within slack of the one at scores s:
  * the others add nothing to the loss, not even rounding. work (n). */
 static double unmet_weight(struct rank *rank, const double *s, double slack, double *work) {
@@ -259,24 +253,24 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     struct loss *loss = context;
     struct rank *rank = loss->rank;
     bool squared = loss->loss == RANK_SQUARED_HINGE;
-    double slack = 0, sum, sums;
+    double slack = 0, part = NOTHING * loss->epsilon, sum, sums;
     if (rank->exterior) {
         exterior_loss(rank->exterior, squared, s, error, &sum, &sums);
         *value = loss->cost * sum;
         *rounding = loss->cost * sums;
         return 0;
     }
-    if (rank_exact_loss(&rank->pairs, s, squared, &sum, &sums, err) < 0) {
+    if (rank_exact_loss(&rank->pairs, s, squared, part, &sum, &sums, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
         slack = fmax(slack, error[i]);
     }
     slack *= 2; /* of a margin */
-    double moved = moved_by(slack, rank->total, squared, sum + sums);
-    if (moved > fmin(SMALL * SMALL * loss->epsilon, NOTHING) * sum) {
+    double moved = rank_exact_moved(slack, rank->total, squared, sum + sums);
+    if (moved > part * sum) {
         double open = unmet_weight(rank, s, slack, loss->g);
-        moved = moved_by(slack, open, squared, sum + sums);
+        moved = rank_exact_moved(slack, open, squared, sum + sums);
     }
     *value = loss->cost * sum;
     *rounding = loss->cost * (sums + moved);
@@ -293,7 +287,7 @@ struct dual {
 
 /* A point that scores make: its coefficients are counted again, and their function taken in place
  * of the running one. */
-static int smooth_dual(const struct rank *rank, double cost, struct fit *fit, struct dual *dual,
+static int smooth_dual(struct rank *rank, double cost, struct fit *fit, struct dual *dual,
                        double *unit, struct error *err) {
     size_t n = rank->map.n;
     double *coefficient = memory_array(n, sizeof *coefficient, "a certificate", err);
@@ -329,8 +323,8 @@ static void plane_dual(const struct rank *rank, double cost, const struct fit *f
     dual->rounding = cost * fit->rounding.offset;
 }
 
-static int make_dual(const struct rank *rank, const struct rank_parameters *parameters,
-                     struct fit *fit, struct dual *dual, struct error *err) {
+static int make_dual(struct rank *rank, const struct rank_parameters *parameters, struct fit *fit,
+                     struct dual *dual, struct error *err) {
     double cost = parameters->cost;
     size_t n = rank->map.n;
     struct cluster *cluster = rank->map.cluster;

@@ -5,6 +5,37 @@
 
 #include <float.h>
 
+/* Scores of sizes against sums of sizes, whatever the threads. */
+static void check_sizes(const struct data *x, size_t n, uint32_t width, struct threads **pool,
+                        struct random *random) {
+    for (size_t shorter = 0; shorter < 2; shorter++) {
+        size_t n_weights = shorter ? width / 2 + 1 : (size_t)width + 1;
+        double *row = sample_array(width, sizeof *row), *w = sample_array(n_weights, sizeof *w);
+        double *s = sample_array(n, sizeof *s), *t = sample_array(n, sizeof *t);
+        for (size_t c = 0; c < n_weights; c++) {
+            w[c] = random_unit(random);
+        }
+        linear_sizes(x, w, n_weights, s, NULL);
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0;
+            data_row_dense(x, i, width, row);
+            for (size_t c = 0; c < width && c < n_weights; c++) {
+                sum += fabs(row[c]) * w[c];
+            }
+            CHECK(fabs(s[i] - sum) <= (width + 2) * DBL_EPSILON * sum,
+                  "%zu x %u, sizes of row %zu: %.17g, should be %.17g", n, width, i, s[i], sum);
+        }
+        for (int p = 0; p < 3; p++) {
+            linear_sizes(x, w, n_weights, t, pool[p]);
+            CHECK(memcmp(s, t, n * sizeof *s) == 0, "sizes depend on the threads");
+        }
+        free(row);
+        free(w);
+        free(s);
+        free(t);
+    }
+}
+
 static void test_shape(size_t n, uint32_t width, double density, bool sparse,
                        struct threads **pool) {
     struct error err;
@@ -58,6 +89,7 @@ static void test_shape(size_t n, uint32_t width, double density, bool sparse,
             free(t);
         }
     }
+    check_sizes(&x, n, width, pool, &random);
     double *r = sample_array(n, sizeof *r), *w = sample_array(width, sizeof *w);
     double *sum = sample_array(width, sizeof *sum), *size = sample_array(width, sizeof *size);
     double *again = sample_array(width, sizeof *again);
@@ -272,6 +304,7 @@ int main(void) {
     test_shape(2500, 40, 1, false, pool);
     test_shape(2500, 40, .3, true, pool);
     test_shape(5000, 3, 1, false, pool);
+    test_shape(77, 1100, 1, false, pool);
     test_shape(300, 20000, .02, true, pool);
     test_shape(3, 100000, 1e-3, true, pool);
     printf("ok: scores and adjoint equal plain sums, bit-equal for 1, 2 and 16 threads\n");

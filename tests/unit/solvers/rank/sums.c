@@ -218,9 +218,11 @@ static void check_gradient(void) {
 }
 
 /* On the grid a dual point's coefficients are whole numbers of units, to their last bit but for the
- * division by mu: of groups that are gone through pair by pair, and of one that is not. */
+ * division by mu: of groups that are gone through pair by pair, and of one that is not, whose sums
+ * are those of double, or with a small mu of long double. */
 static void check_grid(void) {
-    for (int large = 0; large < 2; large++) {
+    for (int kind = 0; kind < 4; kind++) {
+        bool large = kind % 2 == 1, fine = kind >= 2;
         struct error err = {0};
         struct reference_data rows;
         struct data data;
@@ -233,13 +235,15 @@ static void check_grid(void) {
         double *s = reference_alloc(rows.n, sizeof *s), *b = reference_alloc(rows.n, sizeof *b);
         double *slack = reference_alloc(rows.n, sizeof *slack);
         long long *due = reference_alloc(rows.n, sizeof *due);
-        double mu = .3, unit = 1, linear, rounding;
+        double start = fine ? 1e-8 : .3, mu = start, unit = 1, linear, rounding;
+        long double all = 0;
         uint64_t seed = 8;
         for (size_t i = 0; i < rows.n; i++) {
             s[i] = 1e3 + 2 * uniform(&seed);
         }
         double grid = rank_exact_grid(&sums, s, &mu);
-        CHECK(grid > 0 && fabs(mu - .3) <= grid, "a grid of %g, mu %g", grid, mu);
+        CHECK(grid > 0 && fabs(mu - start) <= grid, "a grid of %g, mu %g", grid, mu);
+        CHECK((grid < 0x1p-44) == fine, "a grid of %g for mu %g", grid, mu);
         long long whole = (long long)(1 / grid), band = (long long)(mu / grid);
         for (size_t p = 0; p < rows.n * rows.n; p++) {
             size_t i = p / rows.n, j = p % rows.n;
@@ -248,11 +252,14 @@ static void check_grid(void) {
                 u = u < 0 ? 0 : u > band ? band : u;
                 due[i] += u;
                 due[j] -= u;
+                all += (long double)u / (long double)band;
             }
         }
         CHECK(rank_exact_dual(&sums, s, mu, grid, b, slack, &unit, &linear, &rounding, &err) == 0,
               "%s", err.text);
         CHECK(unit == 0, "an error of %g weights is paid for", unit);
+        CHECK(fabs(linear - (double)all) <= rounding && rounding <= 1e-13 * linear / mu,
+              "a linear part of %.17g, off by %g, not %.17g", linear, rounding, (double)all);
         for (size_t i = 0; i < rows.n; i++) {
             double is = (double)((long double)due[i] / (long double)band);
             CHECK(fabs(b[i] - is) <= DBL_EPSILON * fabs(is) && slack[i] >= fabs(b[i] - is),
@@ -269,10 +276,62 @@ static void check_grid(void) {
     puts("ok: on a grid the coefficients of a dual point are exact");
 }
 
+/* The loss as it is counted pair by pair, whichever sums it is made of: what may be lost for speed
+ * is told. Groups of several sizes, with weights. */
+static void check_loss(void) {
+    static const double parts[] = {0, 1e-12, 1e-9, 1e-6};
+    struct error err = {0};
+    struct reference_data rows;
+    struct data data;
+    struct rank_pairs sums;
+    struct rank_preferences preferences = all_pairs();
+    preferences.unit = RANK_QUERY;
+    random_rows(&rows, 2100, 2, 3, 0, 6);
+    rows_to_data(&data, &rows, DENSE);
+    struct problem problem = {.data = &data, .n = rows.n};
+    CHECK(rank_pairs_create(&sums, &problem, &preferences, &err) == 0, "%s", err.text);
+    double *s = reference_alloc(rows.n, sizeof *s);
+    uint64_t seed = 9;
+    for (size_t i = 0; i < rows.n; i++) {
+        s[i] = 1e3 * (double)rows.query[i] + 2 * uniform(&seed);
+    }
+    for (int squared = 0; squared < 2; squared++) {
+        long double due = 0;
+        bool faster = false;
+        for (size_t g = 0; g < sums.n_groups; g++) {
+            for (size_t k = sums.start[g]; k < sums.start[g + 1]; k++) {
+                for (size_t p = sums.below_first[k]; p < sums.below_end[k]; p++) {
+                    long double above = s[sums.row[sums.start[g] + p]];
+                    long double u = 1 - (s[sums.row[k]] - above);
+                    due += u <= 0 ? 0 : (squared ? u * u : u) * (long double)sums.weight[g];
+                }
+            }
+        }
+        for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+            double value, rounding, exact = 32 * DBL_EPSILON * (double)due;
+            CHECK(rank_exact_loss(&sums, s, squared, parts[p], &value, &rounding, &err) == 0, "%s",
+                  err.text);
+            CHECK(fabs(value - (double)due) <= rounding,
+                  "part %g: a loss of %.17g, off by %g, not %.17g", parts[p], value, rounding,
+                  (double)due);
+            CHECK(rounding <= parts[p] * value + exact, "part %g: %g of %g is paid", parts[p],
+                  rounding, value);
+            faster = faster || rounding > exact;
+        }
+        CHECK(faster, "no part of the loss is lost for speed");
+    }
+    rank_pairs_free(&sums);
+    data_free(&data);
+    reference_data_free(&rows);
+    free(s);
+    puts("ok: the loss is that of the pairs, within what it says of itself");
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     check_sums();
     check_gradient();
     check_grid();
+    check_loss();
     return 0;
 }
