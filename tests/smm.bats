@@ -282,6 +282,26 @@ mixed_units() {
     done
 }
 
+@test "smm: cells of all sizes from 1e-9 to 1e11, whose sums in double lose the dual bound, reach their gap" {
+    for seed in 10 46 54; do
+        awk -v seed=$seed 'BEGIN { x = seed * 7919 % 65521; print "# matrix 2 3"
+            for (i = 0; i < 22; i++) {
+                printf "%d", i % 2 ? 1 : -1
+                for (f = 1; f <= 6; f++) {
+                    x = (x * 17364 + 1) % 65521; power = int(x / 65521 * 21) - 9; x = (x * 17364 + 1) % 65521
+                    if (x % 3) printf " %d:%s%de%d", f, x % 5 < 2 ? "-" : "", 1 + x % 9, power
+                }
+                print ""
+            } }' >sizes.svm
+        for loss in hinge squared-hinge; do
+            train -s nuclear -l $loss -c .1 --tau .1 -e 1e-6 --strict --proof proof sizes.svm model
+            run svm-check sizes.svm model proof
+            assert_success
+            assert_line VERIFIED
+        done
+    done
+}
+
 @test "smm: an interior point's optimum is that of ADMM, and as low in rank" {
     generate smm --rows 150 --height 6 --width 5 --rank 2 >data.svm
     # scaled by 1000, with T and C to match, the problem is the same; ADMM's pace is not

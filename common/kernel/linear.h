@@ -29,6 +29,9 @@ void linear_scores_at(const struct data *x, const double *w, size_t n_weights, c
 int linear_adjoint(const struct data *x, const double *r, double *w, struct threads *threads,
                    struct error *err);
 
+/* The same with sums in long double, by one thread, each rounded at the end. */
+int linear_adjoint_fine(const struct data *x, const double *r, double *w, struct error *err);
+
 /* The same of the values' sizes: w = |X|' r. */
 int linear_adjoint_sizes(const struct data *x, const double *r, double *w, struct threads *threads,
                          struct error *err);

@@ -1,16 +1,22 @@
 #include "solvers/smm/certify.h"
 
 #include "common/base/memory.h"
+#include "common/kernel/linear.h"
 #include "solvers/smm/nuclear.h"
 #include "solvers/smm/svd.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Singular values from LAPACK are those of a matrix within so many units times a side of the
  * norm. */
 enum { SVD_UNITS = 16 };
+
+/* Where more than this part of the gap is paid for rounding, large features may have left it in the
+ * dual point's sums, which long double then adds up; up to so many products. */
+static const double LOST = 0.1, MOST_FINE = 1 << 28;
 
 struct work {
     const struct smm_claim *claim;
@@ -102,9 +108,10 @@ static double price_of_balance(const struct binary_loss *loss, const double *alp
     return residual > 0 ? fmax(least[0], least[1]) : 0;
 }
 
-/* G = SVT_tau(sum alpha y X), with a bound of the error of its norm. */
-static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, double *signs,
-                       double *G, double *norm, double *error, struct error *err) {
+/* G = sum alpha y X, with a bound of the error of its norm; fine: in long double. signs (n): room
+ * for y alpha. */
+static int add_matrices(const struct smm_claim *claim, const struct sums *sums, bool fine,
+                        double *signs, double *G, double *norm, double *error, struct error *err) {
     const struct smm_matrices *matrices = claim->matrices;
     size_t cells = matrices->height * matrices->width;
     for (size_t i = 0; i < matrices->n; i++) {
@@ -115,17 +122,34 @@ static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, d
                                      .data = matrices->data,
                                      .threads = matrices->threads,
                                      .cluster = matrices->cluster};
-    if (binary_adjoint(&rows, signs, G, err) < 0) {
+    if (fine) {
+        size_t stored = matrices->data->n_features;
+        memset(G + stored, 0, (cells - stored) * sizeof *G);
+    }
+    if ((fine ? linear_adjoint_fine(matrices->data, signs, G, err)
+              : binary_adjoint(&rows, signs, G, err)) < 0) {
         return -1;
     }
     double square = 0;
     for (size_t j = 0; j < cells; j++) {
         square += G[j] * G[j];
     }
-    *error = certify_sum_rounding(sums->n_used) * sums->reach;
+    *error = fine ? ((double)sums->n_used + 2) * (double)LDBL_EPSILON * sums->reach +
+                        DBL_EPSILON * sqrt(square)
+                  : certify_sum_rounding(sums->n_used) * sums->reach;
     *norm = sqrt(square) + *error;
+    return 0;
+}
+
+/* The same, G = SVT_tau(sum alpha y X). */
+static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, bool fine,
+                       double *signs, double *G, double *norm, double *error, struct error *err) {
+    const struct smm_matrices *matrices = claim->matrices;
+    if (add_matrices(claim, sums, fine, signs, G, norm, error, err) < 0) {
+        return -1;
+    }
     if (claim->tau > 0) {
-        double nuclear;
+        double nuclear, square;
         *error += svd_unit(matrices) * *norm; /* the shrinking itself does not expand */
         return smm_nuclear_shrink(G, matrices->height, matrices->width, claim->tau, G, &nuclear,
                                   &square, err);
@@ -163,8 +187,8 @@ double smm_loss_of_nothing(const struct binary_loss *loss, size_t n) {
                                : 2 * fmin(side[0], side[1]));
 }
 
-int smm_certify(struct certify *certify, const struct smm_claim *claim,
-                struct certificate *certificate, struct error *err) {
+static int make_certificate(struct certify *certify, const struct smm_claim *claim, bool fine,
+                            struct certificate *certificate, struct error *err) {
     size_t n = claim->matrices->n, cells = claim->matrices->height * claim->matrices->width;
     double *G = memory_array(2 * cells + n, sizeof *G, "a certificate", err), norm = 0, error = 0;
     if (!G) {
@@ -173,19 +197,19 @@ int smm_certify(struct certify *certify, const struct smm_claim *claim,
     struct work work = {.claim = claim};
     double *signs = G + 2 * cells;
     struct sums sums = add_up(claim->loss, claim->alpha, n, certify_reach(certify));
-    int status = dual_matrix(claim, &sums, signs, G, &norm, &error, err);
+    int status = dual_matrix(claim, &sums, fine, signs, G, &norm, &error, err);
     status = status < 0 ? -1 : measure_nuclear(claim, &work, G + cells, err);
     if (status == 0) {
         smm_scores(claim->matrices, G, signs);
         double price = price_of_balance(claim->loss, claim->alpha, n, certify_reach(certify), signs,
                                         norm, &sums);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
-        for (size_t i = 0; i < n; i++) { /* of the plain sum, row by row */
+        const bool whole = claim->tau > 0 || fine; /* the error is that of the norm */
+        for (size_t i = 0; i < n; i++) {           /* of the plain sum, row by row */
             signs[i] = certify_sum_rounding(sums.n_used) * claim->alpha[i];
         }
-        const struct certify_function g = {.weights = G,
-                                           .norm_error = claim->tau > 0 ? error : 0,
-                                           .error = claim->tau > 0 ? NULL : signs};
+        const struct certify_function g = {
+            .weights = G, .norm_error = whole ? error : 0, .error = whole ? NULL : signs};
         const struct certify_family family = {
             .context = &work,
             .loss = evaluate_loss,
@@ -197,4 +221,24 @@ int smm_certify(struct certify *certify, const struct smm_claim *claim,
     }
     free(G);
     return status;
+}
+
+int smm_certify(struct certify *certify, const struct smm_claim *claim,
+                struct certificate *certificate, struct error *err) {
+    const struct smm_matrices *matrices = claim->matrices;
+    struct certificate fine;
+    if (make_certificate(certify, claim, false, certificate, err) < 0) {
+        return -1;
+    }
+    if (!(certificate->paid > LOST * (certificate->primal - certificate->dual)) ||
+        matrices->cluster || (double)data_values(matrices->data) > MOST_FINE) {
+        return 0;
+    }
+    if (make_certificate(certify, claim, true, &fine, err) < 0) {
+        return -1;
+    }
+    if (fine.dual > certificate->dual) {
+        *certificate = fine;
+    }
+    return 0;
 }

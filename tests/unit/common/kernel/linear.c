@@ -36,6 +36,27 @@ static void check_sizes(const struct data *x, size_t n, uint32_t width, struct t
     }
 }
 
+/* The adjoint in long double. */
+static void check_fine(const struct data *x, size_t n, uint32_t width, const double *r) {
+    struct error err;
+    double *row = sample_array(width, sizeof *row), *w = sample_array(width, sizeof *w);
+    long double *sum = sample_array(width, sizeof *sum);
+    for (size_t i = 0; i < n; i++) {
+        data_row_dense(x, i, width, row);
+        for (size_t c = 0; c < width; c++) {
+            sum[c] += (long double)r[i] * (long double)row[c];
+        }
+    }
+    CHECK(linear_adjoint_fine(x, r, w, &err) == 0, "%s", err.text);
+    for (size_t c = 0; c < width; c++) {
+        CHECK(w[c] == (double)sum[c], "%zu x %u, fine column %zu: %.17g, should be %.17g", n, width,
+              c, w[c], (double)sum[c]);
+    }
+    free(row);
+    free(w);
+    free(sum);
+}
+
 static void test_shape(size_t n, uint32_t width, double density, bool sparse,
                        struct threads **pool) {
     struct error err;
@@ -113,6 +134,7 @@ static void test_shape(size_t n, uint32_t width, double density, bool sparse,
         CHECK(linear_adjoint(&x, r, again, pool[p], &err) == 0, "%s", err.text);
         CHECK(memcmp(w, again, width * sizeof *w) == 0, "the adjoint depends on the threads");
     }
+    check_fine(&x, n, width, r);
     for (size_t i = 0; i < n; i++) {
         r[i] = fabs(r[i]);
     }
