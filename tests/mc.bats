@@ -56,7 +56,9 @@ formulations='ww cs llw adm atm ats mmr ova'
 
 @test "mc: near a hard margin a kernel's fit ends, loose and tight" {
     "$bin/datasets/generate" mc --rows 680 --classes 26 --features 16 --output wide
-    for formulation in ww cs; do
+    some='ww cs'
+    quick && some=ww
+    for formulation in $some; do
         limited svm-mc-train -q -s $formulation -t rbf -g .05 -c 1e6 --max-time 120 --strict --proof proof wide model
         within "$(header gap model)" 0 1e-3
     done
@@ -67,7 +69,9 @@ formulations='ww cs llw adm atm ats mmr ova'
 @test "mc: what splitting begins rounds end, with the support vectors of the optimum" {
     real mc/letter.train.svm.gz
     gzip -dc "$real" | sed 1000q >letters
-    for formulation in ww cs; do # 550 rows at the optimum
+    some='ww cs'
+    quick && some=cs
+    for formulation in $some; do # 550 rows at the optimum
         limited svm-mc-train -q -s $formulation -t rbf -g .0625 -c 1000 --strict --proof proof letters model
         within "$(header gap model)" 0 1e-3
         within "$(sed '1,/^SV$/d; /^end /d' model | wc -l)" 500 650
@@ -94,7 +98,9 @@ far_groups() {
 
 @test "mc: rows that units hold apart are fitted part by part, to the optimum of the whole" {
     far_groups >far
-    for formulation in ww cs llw atm ova; do
+    some='ww cs llw atm ova'
+    quick && some='ww atm'
+    for formulation in $some; do
         for cost in 1e-2 1e4; do
             limited svm-mc-train -q -s $formulation -t rbf -g .5 -c $cost --strict --proof proof far parts
             within "$(header gap parts)" 0 1e-3
@@ -600,13 +606,15 @@ peer() {
 }
 
 @test "mc: threads change nothing, in fits and in sweeps" {
+    costs='2^-5:2^4:x2' lines=21 # points and a header
+    quick && costs='2^-5:2^4:x8' lines=9
     for j in 1 4; do # in too little memory for the matrix, too
-        svm-mc-train -q -v 3 -c 2^-5:2^4:x2 -s ww,cs -j $j three.svm >linear$j
-        svm-mc-train -q -v 3 -t rbf -m 0.01 -c 2^-5:2^4:x2 -j $j three.svm >small$j
+        svm-mc-train -q -v 3 -c $costs -s ww,cs -j $j three.svm >linear$j
+        svm-mc-train -q -v 3 -t rbf -m 0.01 -c $costs -j $j three.svm >small$j
     done
     cmp <(timeless linear1) <(timeless linear4)
     cmp <(timeless small1) <(timeless small4)
-    assert_equal "$(wc -l <linear1)" 21 # points and a header
+    assert_equal "$(wc -l <linear1)" $lines
     for t in linear rbf; do
         train -t $t -j 1 three.svm a
         train -t $t -j 2 three.svm b

@@ -16,7 +16,7 @@ first() {
 }
 
 @test "smm: the binary SVM agrees with a plain solver of its dual" {
-    if quick; then unit solvers/smm/binary quick; else unit solvers/smm/binary; fi
+    unit solvers/smm/binary
 }
 
 @test "smm: maps, steps and limits are what they should be" {

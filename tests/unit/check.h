@@ -21,6 +21,12 @@
     } while (0)
 #define CHECK_TRUE(condition) CHECK(condition, "does not hold")
 
+/* The step of a loop over many alike: 1, or the given one where DUALSVM_QUICK asks for less, as under
+ * the sanitizers, which need each line of the code but not each number. */
+static inline int quick_step(int step) {
+    return getenv("DUALSVM_QUICK") ? step : 1;
+}
+
 __attribute__((format(printf, 4, 5))) static inline _Noreturn void
 check_failed(const char *file, int line, const char *condition, const char *format, ...) {
     va_list values;

@@ -83,7 +83,7 @@ static void test_block(void) {
             size_t k = sizes[z];
             double *s = sample_array(k, sizeof *s), *from = sample_array(k, sizeof *from);
             double *alpha = sample_array(k, sizeof *alpha);
-            for (int trial = 0; trial < (k > 100 ? 4 : 60); trial++) {
+            for (int trial = 0; trial < (k > 100 ? 4 : 60); trial += quick_step(7)) {
                 struct mc_shape shape = mc_shape((enum mc_formulation)form, k, trial % 2 ? 1 : .5);
                 size_t y = random_below(&random, k);
                 double cost = pow(10, 4 * random_unit(&random) - 2);

@@ -242,7 +242,7 @@ static void check_exact(int kind, struct rank_pairs *sums, const struct referenc
 
 /* Kinds: gains, windows, samples, and groups beyond what is gone through pair by pair. */
 static void check_kinds(void) {
-    for (int kind = 0; kind < 32; kind++) {
+    for (int kind = 0; kind < 32; kind += quick_step(5)) {
         struct error err = {0};
         struct reference_data rows;
         struct data data;

@@ -330,11 +330,11 @@ static void check_conjugate(void) {
     printf("ok: long rows and many of them\n");
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     check_bias();
     check_optima();
     check_warm();
-    if (argc < 2 || strcmp(argv[1], "quick") != 0) {
+    if (quick_step(2) == 1) {
         check_conjugate();
     }
     return 0;
