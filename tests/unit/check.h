@@ -21,8 +21,8 @@
     } while (0)
 #define CHECK_TRUE(condition) CHECK(condition, "does not hold")
 
-/* The step of a loop over many alike: 1, or the given one where DUALSVM_QUICK asks for less, as under
- * the sanitizers, which need each line of the code but not each number. */
+/* The step of a loop over many alike: 1, or the given one where DUALSVM_QUICK asks for less, as
+ * under the sanitizers, which need each line of the code but not each number. */
 static inline int quick_step(int step) {
     return getenv("DUALSVM_QUICK") ? step : 1;
 }
