@@ -119,7 +119,7 @@ honest() {
 attacked() {
     local file=$2 seed accepted=0 rounds=20 status most=10
     [ $1 != rank ] || most=3 # its points may move without a pair that changes sides
-    quick && rounds=10
+    quick && rounds=6
     verified "$@" -e 1e-7
     for ((seed = 1; seed <= rounds; seed++)); do
         changed proof "$seed" | closed >other

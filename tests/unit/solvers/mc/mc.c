@@ -178,7 +178,7 @@ static void check_scene(const struct scene *scene, int form, uint64_t seed) {
 
 static void test_scenes(void) {
     for (int form = 0; form < FORMS; form++) {
-        size_t step = (size_t)quick_step(3);
+        size_t step = (size_t)quick_step(5);
         for (size_t z = (size_t)form % step; z < SCENES; z += step) {
             check_scene(&scenes[z], form, 10 * (uint64_t)form + z);
         }
