@@ -44,7 +44,7 @@ caught() {
 @test "optima: dual <= optimum <= primal, and gaps are reached or told of, for problems by seed" {
     count=300
     if quick; then
-        count=120
+        count=80
     fi
     run adversary "$bin" seeds 1 "$count"
     assert_success

@@ -113,6 +113,7 @@ project() {
 }
 
 @test "smm: ten random starts agree in the objective to 1e-3" {
+    quick && skip 'long'
     first 400
     for seed in 1 2 3 4 5 6 7 8 9 10; do
         svm-smm-train -q -k 5 -c 10 --start random --seed $seed data.svm model >/dev/null
