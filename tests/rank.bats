@@ -208,6 +208,24 @@ every() {
     done
 }
 
+@test "rank: thousands of rows, of which few differ, end by interior points of these" {
+    awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+        BEGIN { for (i = 0; i < 3000; i++) { s = i + 1; draw(2); molecule = draw(200)
+            s = 300 + molecule; draw(2); line = sprintf("%d qid:1", molecule % 17 * 100 + i % 300)
+            for (f = 1; f <= 40; f++) if (draw(10) < 3) line = line " " f ":1"
+            print line } }' >fingerprints.svm
+    [ "$(cut -d " " -f 3- fingerprints.svm | sort -u | wc -l)" -le 200 ]
+    for loss in hinge squared-hinge; do
+        limited svm-rank-train -q -t tanimoto -c 1e5 -e 1e-6 -l $loss --strict --proof proof \
+            fingerprints.svm model
+        # 100 planes or 16 steps at most, and interior points of 200 rows
+        [ "$(header iterations model)" -le 150 ] || fail "$loss: $(header iterations model) iterations"
+        run limited svm-check fingerprints.svm model proof
+        assert_success
+        assert_line VERIFIED
+    done
+}
+
 @test "rank: pair features of counts, whose products are large, reach gaps that double does not" {
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { s = 7; for (i = 1; i <= 24; i++) { printf "%d", draw(20)

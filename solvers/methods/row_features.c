@@ -255,9 +255,9 @@ static void centre(const struct row_groups *groups, size_t m, double *F) {
     }
 }
 
-bool row_features_fits(const struct score_map *map) {
-    size_t n = map->n, d = map->primal ? map->dimension : n;
-    return n <= ROW_FEATURES_MOST && d * n <= MOST_VALUES;
+bool row_features_fits(const struct score_map *map, size_t n, size_t most) {
+    size_t d = map->primal ? map->dimension : n;
+    return n <= most && d <= MOST_VALUES && d * n <= MOST_VALUES;
 }
 
 bool row_features_own(const struct score_map *map) {

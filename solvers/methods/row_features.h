@@ -35,13 +35,15 @@ struct row_features {
     struct row_groups groups; /* that are centred */
 };
 
-/* Whether the rows are few enough, and their own features few enough to be held densely. */
-bool row_features_fits(const struct score_map *map);
+/* Whether n rows of the map are no more than `most`, and their own features few enough to be held
+ * densely. */
+bool row_features_fits(const struct score_map *map, size_t n, size_t most);
 
 /* Whether they would be the problem's own features, of linear problems with no more than rows. */
 bool row_features_own(const struct score_map *map);
 
-/* reach (map->n): of each score, see certify_reach. groups: NULL where scores are not those of
+/* Of map, where it has weights of features, only sizes are used. reach (map->n): of each score, see
+ * certify_reach. groups: NULL where scores are not those of
  * rows, but margins of pairs: nothing is centred then, nor evaluated in double-double. *possible is
  * false, and nothing made, where there is no feature, or where the kernel shows to be not positive
  * semidefinite. Borrows the groups' arrays; the caller ends with row_features_free. */

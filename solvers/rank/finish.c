@@ -3,12 +3,12 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
-#include "common/kernel/distinct.h"
 #include "solvers/methods/certify.h"
 #include "solvers/methods/interior.h"
 #include "solvers/methods/row_features.h"
 #include "solvers/methods/stacked.h"
 #include "solvers/rank/graph.h"
+#include "solvers/rank/hinges.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -18,20 +18,13 @@
 
 struct rank_finish {
     const struct score_map *map;
-    const struct rank_pairs *pairs;
-    size_t n;                 /* scores */
-    size_t n_pairs, n_hinges; /* preferences; those whose margin is not 0 always, the first */
-    uint32_t *better, *worse; /* (n_pairs) scores; worse NULL: a score is a margin */
-    uint32_t *same;           /* (n) the first score whose row is equal */
-    struct row_groups linked; /* groups that have equal rows count as one, of these: */
-    size_t *linked_start;
-    uint32_t *linked_row;  /* (n); NULL: none, scores are margins */
-    double *weight, *cost; /* (n_pairs); cost: C weight */
+    struct rank_hinges hinges;
     struct row_features features;
-    double *s, *b;           /* (n) scores, coefficients */
-    long double *sum;        /* (n) work */
+    double *cost;            /* (n_pairs) C weight */
+    double *s, *b;           /* (hinges.n) scores, coefficients */
+    double *spread;          /* (map->n) coefficients of all scores */
+    long double *sum;        /* (hinges.n) work */
     double *work, *start;    /* (m) work; where a run starts */
-    double *W;               /* (n, n) weights of pairs of scores, then their factor */
     struct stacked *stacked; /* the system's rows */
     double *counted;         /* (m) ones */
     struct interior *interior;
@@ -40,158 +33,15 @@ struct rank_finish {
     double *alpha; /* (n_pairs) of the last run */
 };
 
-/* ---- preferences ---- */
-
-static bool is_preference(const struct rank_pairs *pairs, size_t high, size_t low) {
-    uint32_t apart = pairs->level[high] - pairs->level[low];
-    return apart >= pairs->low && apart <= pairs->high;
-}
-
-/* Pairs of equal rows, whose margin is 0 whatever the weights, come last. */
-static void add_pair(struct rank_finish *finish, size_t group, size_t high, size_t low) {
-    const struct rank_pairs *pairs = finish->pairs;
-    uint32_t better = pairs->row[high], worse = pairs->row[low];
-    bool equal = finish->same[better] == finish->same[worse];
-    size_t j = equal ? --finish->n_pairs : finish->n_hinges++;
-    finish->better[j] = better;
-    finish->worse[j] = worse;
-    finish->weight[j] =
-        pairs->weight[group] * rank_pairs_listed(pairs, pairs->start[group], high, low);
-}
-
-static void list_group(struct rank_finish *finish, size_t group) {
-    const struct rank_pairs *pairs = finish->pairs;
-    size_t base = pairs->start[group];
-    for (size_t k = base; k < pairs->start[group + 1]; k++) {
-        if (pairs->partner_start) {
-            for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
-                add_pair(finish, group, k, base + pairs->partner[p]);
-            }
-            continue;
-        }
-        for (size_t low = base; low < k; low++) {
-            if (is_preference(pairs, k, low)) {
-                add_pair(finish, group, k, low);
-            }
-        }
-    }
-}
-
-/* The first of the groups that `group` is linked with. */
-static size_t head_of(size_t *next, size_t group) {
-    while (next[group] != group) {
-        group = next[group] = next[next[group]];
-    }
-    return group;
-}
-
-/* same, and next (n_groups): a way from each group to the first of those that are linked with it.
- * first (n_rows of data), group (the same): work. */
-static void find_same(struct rank_finish *finish, const struct problem *problem,
-                      const struct distinct *distinct, uint32_t *first, size_t *group,
-                      size_t *next) {
-    const struct rank_pairs *pairs = finish->pairs;
-    for (size_t i = 0; i < distinct->m; i++) {
-        group[i] = pairs->n_groups;
-    }
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        next[g] = g;
-        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
-            uint32_t i = pairs->row[k];
-            size_t place = distinct->place[problem->rows ? problem->rows[i] : i];
-            if (group[place] == pairs->n_groups) {
-                group[place] = g;
-                first[place] = i;
-            }
-            finish->same[i] = first[place];
-            size_t one = head_of(next, g), other = head_of(next, group[place]);
-            next[larger(one, other)] = smaller(one, other);
-        }
-    }
-}
-
-/* Lists the rows of linked groups together. */
-static int list_linked(struct rank_finish *finish, size_t *next, struct error *err) {
-    const struct rank_pairs *pairs = finish->pairs;
-    size_t *start = memory_array(pairs->n_groups + 1, sizeof *start, "groups", err), n = 0;
-    uint32_t *row = memory_array(finish->n, sizeof *row, "groups", err);
-    finish->linked_start = start;
-    finish->linked_row = row;
-    if (!start || !row) {
-        return -1;
-    }
-    finish->linked = (struct row_groups){.start = start, .row = row};
-    start[0] = 0;
-    for (size_t head = 0; head < pairs->n_groups; head++) {
-        for (size_t g = head; g < pairs->n_groups && head_of(next, head) == head; g++) {
-            size_t m = head_of(next, g) == head ? pairs->start[g + 1] - pairs->start[g] : 0;
-            memcpy(row + n, pairs->row + pairs->start[g], m * sizeof *row);
-            n += m;
-        }
-        finish->linked.n += n > start[finish->linked.n];
-        start[finish->linked.n] = n;
-    }
-    return 0;
-}
-
-/* Scores of equal rows are one, also where these are in several groups: at large C coefficients of
- * the first nearly cancel those of the others, which features with the groups' own means taken off
- * would not show. */
-static int link_groups(struct rank_finish *finish, const struct problem *problem,
-                       struct error *err) {
-    size_t all = problem->data->n_rows;
-    struct distinct distinct = {0};
-    uint32_t *first = memory_array(all, sizeof *first, "pairs", err);
-    size_t *group = memory_array(all, sizeof *group, "pairs", err); /* that `first` is of */
-    size_t *next = memory_array(finish->pairs->n_groups, sizeof *next, "pairs", err);
-    int status = first && group && next ? distinct_find(&distinct, problem->data, err) : -1;
-    if (status == 0) {
-        find_same(finish, problem, &distinct, first, group, next);
-        status = list_linked(finish, next, err);
-    }
-    distinct_free(&distinct);
-    free(first);
-    free(group);
-    free(next);
-    return status;
-}
-
-/* Lists the pairs, or the scores that are margins, of these weights. */
-static int list_pairs(struct rank_finish *finish, const double *weight, struct error *err) {
-    size_t n = weight ? finish->n : (size_t)finish->pairs->n_pairs;
-    finish->weight = memory_array(n, 3 * sizeof *finish->weight, "pairs", err);
-    finish->better = memory_array(n, 2 * sizeof *finish->better, "pairs", err);
-    if (!finish->weight || !finish->better) {
-        return -1;
-    }
-    finish->cost = finish->weight + n;
-    finish->alpha = finish->cost + n;
-    finish->worse = weight ? NULL : finish->better + n;
-    finish->n_pairs = n;
-    if (weight) {
-        for (size_t j = 0; j < n; j++) {
-            finish->better[j] = (uint32_t)j;
-            finish->weight[j] = weight[j];
-        }
-        finish->n_hinges = n;
-        return 0;
-    }
-    for (size_t group = 0; group < finish->pairs->n_groups; group++) {
-        list_group(finish, group);
-    }
-    finish->n_pairs = n;
-    return 0;
-}
-
 /* ---- what the interior point asks for ---- */
 
 static void scores(void *context, const double *w, double *v) {
     const struct rank_finish *finish = context;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)finish->n, (int)finish->features.m, 1,
+    const struct rank_hinges *hinges = &finish->hinges;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)hinges->n, (int)finish->features.m, 1,
                 finish->features.F, (int)finish->features.m, w, 1, 0, finish->s, 1);
-    for (size_t j = 0; j < finish->n_hinges; j++) {
-        v[j] = finish->s[finish->same[finish->better[j]]] -
-               (finish->worse ? finish->s[finish->same[finish->worse[j]]] : 0);
+    for (size_t j = 0; j < hinges->n_hinges; j++) {
+        v[j] = finish->s[hinges->better[j]] - (hinges->worse ? finish->s[hinges->worse[j]] : 0);
     }
 }
 
@@ -199,14 +49,15 @@ static void scores(void *context, const double *w, double *v) {
  * rows whose sums are large little of the product. */
 static void adjoint(void *context, const double *a, double *g) {
     const struct rank_finish *finish = context;
+    const struct rank_hinges *hinges = &finish->hinges;
     long double *sum = finish->sum;
-    for (size_t i = 0; i < finish->n; i++) {
-        sum[i] = 0;
+    for (size_t k = 0; k < hinges->n; k++) {
+        sum[k] = 0;
     }
-    for (size_t j = 0; j < finish->n_hinges; j++) {
-        sum[finish->same[finish->better[j]]] += (long double)a[j];
-        if (finish->worse) {
-            sum[finish->same[finish->worse[j]]] -= (long double)a[j];
+    for (size_t j = 0; j < hinges->n_hinges; j++) {
+        sum[hinges->better[j]] += (long double)a[j];
+        if (hinges->worse) {
+            sum[hinges->worse[j]] -= (long double)a[j];
         }
     }
     row_features_adjoint(&finish->features, sum, finish->work, g);
@@ -215,22 +66,23 @@ static void adjoint(void *context, const double *a, double *g) {
 /* Rows whose squares are F'L F: sqrt(theta) F where scores are margins, else B F with L = B'B. */
 static int factor(void *context, const double *theta) {
     const struct rank_finish *finish = context;
-    size_t n = finish->n, m = finish->features.m;
-    double *rows = stacked_row(finish->stacked, 0);
+    const struct rank_hinges *hinges = &finish->hinges;
+    size_t n = hinges->n, m = finish->features.m;
+    double *rows = stacked_row(finish->stacked, 0), *W = hinges->W;
     memcpy(rows, finish->features.F, n * m * sizeof *rows);
-    if (finish->worse) {
-        memset(finish->W, 0, n * n * sizeof *finish->W);
-        for (size_t j = 0; j < finish->n_hinges; j++) {
-            size_t one = finish->same[finish->better[j]], other = finish->same[finish->worse[j]];
-            finish->W[smaller(one, other) * n + larger(one, other)] += theta[j];
+    if (W) {
+        memset(W, 0, n * n * sizeof *W);
+        for (size_t j = 0; j < hinges->n_hinges; j++) {
+            size_t one = hinges->better[j], other = hinges->worse[j];
+            W[smaller(one, other) * n + larger(one, other)] += theta[j];
         }
-        rank_graph_factor(finish->W, n);
-        rank_graph_multiply(finish->W, n, rows, m);
+        rank_graph_factor(W, n);
+        rank_graph_multiply(W, n, rows, m);
     } else {
-        for (size_t j = 0; j < finish->n_hinges; j++) {
+        for (size_t j = 0; j < hinges->n_hinges; j++) {
             double root = sqrt(theta[j]);
             for (size_t f = 0; f < m; f++) {
-                rows[finish->better[j] * m + f] *= root;
+                rows[hinges->better[j] * m + f] *= root;
             }
         }
     }
@@ -244,22 +96,19 @@ static void solve(void *context, double *x) {
 
 /* ---- creation ---- */
 
-bool rank_finish_fits(const struct score_map *map, const struct rank_pairs *pairs) {
-    return row_features_fits(map) &&
-           pairs->n_pairs <= (double)ROW_FEATURES_MOST * ROW_FEATURES_MOST;
-}
-
 static int allocate(struct rank_finish *finish, struct error *err) {
-    size_t n = finish->n, m = finish->features.m;
-    size_t side = finish->worse ? n : 0;
+    const struct rank_hinges *hinges = &finish->hinges;
+    size_t n = hinges->n, m = finish->features.m;
+    finish->cost = memory_array(hinges->n_pairs, 2 * sizeof(double), "pairs", err);
     finish->s = memory_array(n, 2 * sizeof(double), "scores", err);
+    finish->spread = memory_zeros(finish->map->n, sizeof(double), "coefficients", err);
     finish->sum = memory_array(n, sizeof *finish->sum, "scores", err);
-    finish->W = memory_array(side, n * sizeof(double), "a system", err);
     finish->counted = memory_array(m, 3 * sizeof(double), "a system", err);
-    if (!finish->s || !finish->sum || !finish->W || !finish->counted ||
+    if (!finish->cost || !finish->s || !finish->spread || !finish->sum || !finish->counted ||
         stacked_create(&finish->stacked, n, m, m, true, err) < 0) {
         return -1;
     }
+    finish->alpha = finish->cost + hinges->n_pairs;
     finish->b = finish->s + n;
     finish->work = finish->counted + m;
     finish->start = finish->work + m;
@@ -267,6 +116,35 @@ static int allocate(struct rank_finish *finish, struct error *err) {
         finish->counted[f] = 1;
     }
     return 0;
+}
+
+/* The features of the rows that differ: those of a problem of these alone. */
+static int make_features(struct rank_finish *finish, const struct problem *problem,
+                         const double *reach, bool *possible, struct error *err) {
+    const struct rank_hinges *hinges = &finish->hinges;
+    struct problem part = *problem;
+    struct score_map map = {0};
+    uint32_t *rows = memory_array(hinges->n, sizeof *rows, "rows", err);
+    double *reaches = memory_array(hinges->n, sizeof *reaches, "rows", err);
+    int status = rows && reaches ? 0 : -1;
+    for (size_t k = 0; status == 0 && k < hinges->n; k++) {
+        uint32_t i = hinges->row[k];
+        rows[k] = problem->rows ? problem->rows[i] : i;
+        reaches[k] = reach[i];
+    }
+    part.rows = rows;
+    part.n = hinges->n;
+    if (status == 0 && score_map_create(&map, &part, err) < 0) {
+        status = -1;
+    }
+    if (status == 0) {
+        status = row_features_create(&finish->features, &part, &map, &hinges->groups, reaches,
+                                     possible, err);
+    }
+    score_map_free(&map);
+    free(rows);
+    free(reaches);
+    return status;
 }
 
 int rank_finish_create(struct rank_finish **finish, const struct problem *problem,
@@ -278,24 +156,12 @@ int rank_finish_create(struct rank_finish **finish, const struct problem *proble
         return -1;
     }
     made->map = map;
-    made->pairs = pairs;
-    made->n = map->n;
-    made->same = memory_array(made->n, sizeof *made->same, "pairs", err);
-    bool possible = rank_finish_fits(map, pairs);
-    int status = made->same ? 0 : -1;
-    for (size_t i = 0; status == 0 && i < made->n; i++) {
-        made->same[i] = (uint32_t)i;
-    }
-    if (status == 0 && possible && !weight) {
-        status = link_groups(made, problem, err);
-    }
-    if (status == 0 && possible) {
-        status = row_features_create(&made->features, problem, map, weight ? NULL : &made->linked,
-                                     reach, &possible, err);
-    }
-    if (status == 0 && possible) {
-        status = list_pairs(made, weight, err);
-        possible = made->n_hinges > 0;
+    int status = rank_hinges_create(&made->hinges, problem, map, pairs, weight, err);
+    bool possible = status == 0 && made->hinges.n_hinges > 0;
+    if (possible) {
+        status =
+            weight ? row_features_create(&made->features, problem, map, NULL, reach, &possible, err)
+                   : make_features(made, problem, reach, &possible, err);
     }
     if (status == 0 && possible) {
         status = allocate(made, err);
@@ -313,16 +179,13 @@ void rank_finish_free(struct rank_finish *finish) {
         return;
     }
     interior_close(finish->interior);
-    free(finish->better);
-    free(finish->same);
-    free(finish->weight);
+    rank_hinges_free(&finish->hinges);
     row_features_free(&finish->features);
-    free(finish->linked_start);
-    free(finish->linked_row);
     stacked_free(finish->stacked);
+    free(finish->cost);
     free(finish->s);
+    free(finish->spread);
     free(finish->sum);
-    free(finish->W);
     free(finish->counted);
     free(finish);
 }
@@ -340,9 +203,12 @@ static void start_at(struct rank_finish *finish, const double *weights) {
         interior_start_at(finish->interior, weights);
         return;
     }
-    memset(finish->sum, 0, finish->n * sizeof *finish->sum);
-    for (size_t i = 0; i < finish->n; i++) {
-        finish->sum[finish->same[i]] += (long double)weights[i];
+    const struct rank_hinges *hinges = &finish->hinges;
+    memset(finish->sum, 0, hinges->n * sizeof *finish->sum);
+    for (size_t i = 0; i < hinges->n_scores; i++) {
+        if (hinges->place[i] != RANK_HINGES_NONE) {
+            finish->sum[hinges->place[i]] += (long double)weights[i];
+        }
     }
     row_features_adjoint(&finish->features, finish->sum, finish->work, finish->start);
     interior_start_at(finish->interior, finish->start);
@@ -350,13 +216,14 @@ static void start_at(struct rank_finish *finish, const double *weights) {
 
 int rank_finish_start(struct rank_finish *finish, bool squared, double cost, const double *weights,
                       struct error *err) {
+    const struct rank_hinges *hinges = &finish->hinges;
     double constant = 0;
-    for (size_t j = 0; j < finish->n_pairs; j++) {
-        finish->cost[j] = cost * finish->weight[j];
+    for (size_t j = 0; j < hinges->n_pairs; j++) {
+        finish->cost[j] = cost * hinges->weight[j];
         finish->alpha[j] = (squared ? 2 : 1) * finish->cost[j];
-        constant += j < finish->n_hinges ? 0 : finish->cost[j];
+        constant += j < hinges->n_hinges ? 0 : finish->cost[j];
     }
-    const struct interior_problem problem = {.n = finish->n_hinges,
+    const struct interior_problem problem = {.n = hinges->n_hinges,
                                              .dimension = finish->features.m,
                                              .cost = finish->cost,
                                              .constant = constant,
@@ -392,47 +259,56 @@ static void add_to(struct sum *sum, double size, int sign) {
     sum->lost += LDBL_EPSILON * fabsl(sum->sum); /* two roundings' worth */
 }
 
-/* weights = those of alpha; error (n), if not NULL: what their coefficients may be off by, with
- * what sums of rows into weights add to that. */
+/* weights = those of the coefficients b. */
+static int weights_of(const struct rank_finish *finish, double *weights, struct error *err) {
+    for (size_t k = 0; k < finish->hinges.n; k++) {
+        finish->spread[finish->hinges.row[k]] = finish->b[k];
+    }
+    return finish->map->adjoint(finish->map, finish->spread, weights, err);
+}
+
+/* weights = those of alpha; error (map->n), if not NULL: what their coefficients may be off by,
+ * with what sums of rows into weights add to that. */
 static int take_weights(const struct rank_finish *finish, const double *alpha, double *weights,
                         double *error, struct error *err) {
-    size_t n = finish->n;
-    double rows = finish->map->primal ? certify_sum_rounding(n) : 0;
-    struct sum *sums = memory_zeros(n, sizeof *sums, "coefficients", err);
+    const struct rank_hinges *hinges = &finish->hinges;
+    double rows = finish->map->primal ? certify_sum_rounding(finish->map->n) : 0;
+    struct sum *sums = memory_zeros(hinges->n, sizeof *sums, "coefficients", err);
     if (!sums) {
         return -1;
     }
-    for (size_t j = 0; j < finish->n_hinges; j++) {
-        add_to(&sums[finish->same[finish->better[j]]], alpha[j], 1);
-        if (finish->worse) {
-            add_to(&sums[finish->same[finish->worse[j]]], alpha[j], -1);
+    for (size_t j = 0; j < hinges->n_hinges; j++) {
+        add_to(&sums[hinges->better[j]], alpha[j], 1);
+        if (hinges->worse) {
+            add_to(&sums[hinges->worse[j]], alpha[j], -1);
         }
     }
-    for (size_t i = 0; i < n; i++) {
-        struct sum sum = sums[i];
-        finish->b[i] = (double)sum.sum;
+    for (size_t k = 0; k < hinges->n; k++) {
+        struct sum sum = sums[k];
+        finish->b[k] = (double)sum.sum;
         if (error) {
-            long double rounded = fabsl(sum.sum - (long double)finish->b[i]);
-            long double off = rounded + sum.lost + finish->pairs->weight_error * sum.size;
-            off += (long double)(rows * fabs(finish->b[i]));
-            error[i] = (double)off * (1 + 4 * DBL_EPSILON);
+            long double rounded = fabsl(sum.sum - (long double)finish->b[k]);
+            long double off = rounded + sum.lost + hinges->weight_error * sum.size;
+            off += (long double)(rows * fabs(finish->b[k]));
+            error[hinges->row[k]] = (double)off * (1 + 4 * DBL_EPSILON);
         }
     }
     free(sums);
-    return finish->map->adjoint(finish->map, finish->b, weights, err);
+    return weights_of(finish, weights, err);
 }
 
 static int take_dual(const struct rank_finish *finish, struct fit *fit, struct error *err) {
+    const struct rank_hinges *hinges = &finish->hinges;
     long double linear = 0, size = 0;
     const double *alpha = finish->alpha;
-    double ratio = 0, terms = (double)finish->n_pairs + 4;
-    for (size_t j = 0; j < finish->n_pairs; j++) {
+    double ratio = 0, terms = (double)hinges->n_pairs + 4;
+    for (size_t j = 0; j < hinges->n_pairs; j++) {
         long double a = alpha[j];
         linear += finish->squared ? a - a * a / (4 * (long double)finish->cost[j]) : a;
         size += finish->squared ? a + a * a / (4 * (long double)finish->cost[j]) : a;
         ratio = finish->cost[j] > 0 ? fmax(ratio, alpha[j] / finish->cost[j]) : ratio;
     }
-    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON + finish->pairs->weight_error;
+    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON + hinges->weight_error;
     fit->dual_offset = (double)linear;
     fit->rounding = (struct risk_rounding){
         .offset = unit * (double)size / finish->C, .gradient = unit * ratio, .size = ratio};
@@ -450,7 +326,7 @@ static int take_primal(const struct rank_finish *finish, const struct interior_f
     }
     return row_features_coefficients(&finish->features, found->w, finish->b, err) < 0
                ? -1
-               : finish->map->adjoint(finish->map, finish->b, fit->weights, err);
+               : weights_of(finish, fit->weights, err);
 }
 
 int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, double least,
@@ -464,10 +340,10 @@ int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, doubl
         finish->tied = tied;
     }
     interior_run(finish->interior, epsilon, least, monitor, &found);
-    memcpy(finish->alpha, found.alpha, finish->n_hinges * sizeof *found.alpha);
+    memcpy(finish->alpha, found.alpha, finish->hinges.n_hinges * sizeof *found.alpha);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
-    fit->dual_error = memory_array(finish->n, sizeof *fit->dual_error, "a certificate", err);
+    fit->dual_error = memory_zeros(finish->map->n, sizeof *fit->dual_error, "a certificate", err);
     if (!fit->weights || !fit->dual_weights || !fit->dual_error ||
         take_dual(finish, fit, err) < 0 || take_primal(finish, &found, fit, err) < 0) {
         fit_free(fit);
@@ -481,15 +357,7 @@ int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, doubl
     return 0;
 }
 
-int rank_finish_points(const struct rank_finish *finish, struct rank_points *points,
-                       struct error *err) {
-    for (size_t j = 0; j < finish->n_pairs; j++) {
-        if (finish->alpha[j] > 0 &&
-            rank_points_add_pair(points, finish->better[j], finish->worse[j], finish->alpha[j],
-                                 err) < 0) {
-            return -1;
-        }
-    }
-    rank_points_sort(points);
-    return 0;
+int rank_finish_points(struct rank_finish *finish, struct rank_points *points, struct error *err) {
+    return rank_hinges_points(&finish->hinges, finish->alpha, finish->C, !finish->squared, points,
+                              err);
 }

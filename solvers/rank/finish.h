@@ -2,12 +2,11 @@
  * smoothed hinges gain too little, because C is large, features have units of their own or rows are
  * nearly equal.
  *
- * This is the one place where preferences are listed, no more of them than a kernel matrix of the
- * same rows has entries. The hinges of solvers/methods/interior.h are the preferences; the features
- * are those of linear problems, or the rows of a factor of the kernel matrix, K = F F'. With L the
- * Laplacian of the preferences weighted by theta, a step factors I + F'L F. Adding a number to the
- * features of a group's rows changes no margin: they are centred, so that little cancels in L F,
- * groups that have equal rows as one. */
+ * The hinges of solvers/methods/interior.h are the preferences, listed; the features are those of
+ * linear problems, or the rows of a factor of the kernel matrix, K = F F'. With L the Laplacian of
+ * the preferences weighted by theta, a step factors I + F'L F. Adding a number to the features of a
+ * group's rows changes no margin: they are centred, so that little cancels in L F, groups that have
+ * equal rows as one. Only rows that differ count (solvers/rank/hinges.h). */
 #ifndef SOLVERS_RANK_FINISH_H
 #define SOLVERS_RANK_FINISH_H
 
@@ -22,9 +21,6 @@
 #include <stdbool.h>
 
 struct rank_finish;
-
-/* True if there are few enough rows, features and preferences. */
-bool rank_finish_fits(const struct score_map *map, const struct rank_pairs *pairs);
 
 /* Lists and factors. reach (map->n): of each score, see certify_reach. weight (map->n): of each
  * score where scores are margins of pairs (exterior products); NULL: scores are of rows. *finish is
@@ -50,8 +46,7 @@ int rank_finish_start(struct rank_finish *finish, bool squared, double cost, con
 int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, double least,
                     const struct monitor *monitor, struct fit *fit, struct error *err);
 
-/* Adds the dual point of the last run to points, alpha of each preference; scores are of rows. */
-int rank_finish_points(const struct rank_finish *finish, struct rank_points *points,
-                       struct error *err);
+/* Adds the dual point of the last run to points, alpha of each pair; scores are of rows. */
+int rank_finish_points(struct rank_finish *finish, struct rank_points *points, struct error *err);
 
 #endif

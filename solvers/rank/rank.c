@@ -13,6 +13,7 @@
 #include "solvers/rank/exact.h"
 #include "solvers/rank/exterior.h"
 #include "solvers/rank/finish.h"
+#include "solvers/rank/hinges.h"
 #include "solvers/rank/newton.h"
 #include "solvers/rank/pairs.h"
 #include "solvers/rank/risk.h"
@@ -34,7 +35,7 @@ static const double NOTHING = 1e-4;
 /* Rounds of interior points, each to a smaller gap. */
 enum { FINISH_ROUNDS = 4 };
 
-/* Steps of conjugate gradients for each row that take about as long as these. */
+/* Steps of conjugate gradients for each row that differs that take about as long as these. */
 enum { CG_STEPS = 4 };
 
 struct rank {
@@ -51,6 +52,7 @@ struct rank {
     double total;               /* weight of all pairs */
     struct bundle *bundle[2];   /* planes of earlier solves, by loss; NULL before the first */
     double *last[2];            /* weights of the last Newton solve, by loss */
+    size_t n_distinct;          /* rows that interior points would have; 0: they are too many */
     struct rank_finish *finish; /* NULL until it is wanted ... */
     bool endless;               /* ... and where it cannot be */
     bool pair_features;
@@ -114,7 +116,9 @@ int rank_create(struct rank **rank, const struct problem *problem,
     made->problem = problem;
     made->keep = preferences->keep;
     made->pair_features = preferences->exterior;
-    if (create_parts(made, preferences, err) < 0) {
+    if (create_parts(made, preferences, err) < 0 ||
+        rank_hinges_count(problem, &made->map, &made->pairs, made->exterior != NULL,
+                          &made->n_distinct, err) < 0) {
         rank_free(made);
         return -1;
     }
@@ -219,7 +223,7 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
                               .decay = parameters->stop == RANK_DECAY};
     switch (choose(rank, parameters)) {
     case RANK_NEWTON:
-        return run_newton(rank, parameters, epsilon, impatient ? CG_STEPS * rank->map.n : 0,
+        return run_newton(rank, parameters, epsilon, impatient ? CG_STEPS * rank->n_distinct : 0,
                           monitor, fit, err);
     case RANK_FW:
         return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor, fit,
@@ -593,7 +597,7 @@ static int refine(struct rank *rank, double epsilon, const struct certificate *f
 /* Whether interior points may end what the engine leaves: they want all rows. */
 static bool has_finish(const struct rank *rank, const struct rank_parameters *parameters) {
     return parameters->method == RANK_AUTO && !rank->map.cluster && !rank->endless &&
-           rank_finish_fits(&rank->map, &rank->pairs);
+           rank->n_distinct > 0;
 }
 
 /* Iterations in which an engine takes about as long as the interior points that would end the fit:
@@ -605,7 +609,7 @@ static uint64_t patience(const struct rank *rank, const struct rank_parameters *
     if (rank->map.primal || !has_finish(rank, parameters)) {
         return 0;
     }
-    uint64_t most = (uint64_t)(planes * pow((double)rank->map.n, 1.5));
+    uint64_t most = (uint64_t)(planes * pow((double)rank->n_distinct, 1.5));
     return choose(rank, parameters) == RANK_NEWTON ? steps
            : most > least_planes                   ? most
                                                    : least_planes;

@@ -190,7 +190,7 @@ static int make_features(struct top_interior_run *run, const struct problem *pro
                          bool *possible, struct error *err) {
     static const struct row_groups none = {0};
     *possible = !run->tight && !run->within && !problem->cluster && m == run->whole->n &&
-                row_features_fits(run->map) && !row_features_own(run->map);
+                row_features_fits(run->map, m, ROW_FEATURES_MOST) && !row_features_own(run->map);
     return *possible
                ? row_features_create(&run->own, problem, run->map, &none, run->reach, possible, err)
                : 0;

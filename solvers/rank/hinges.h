@@ -1,0 +1,58 @@
+/* The preferences of few rows, listed: what interior points take (solvers/rank/finish.h). Scores of
+ * equal rows are one, whatever groups these are in, and so are preferences of the same two: of a
+ * set with many equal rows, fingerprints of molecules say, little is left. */
+#ifndef SOLVERS_RANK_HINGES_H
+#define SOLVERS_RANK_HINGES_H
+
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/row_features.h"
+#include "solvers/methods/score_map.h"
+#include "solvers/rank/pairs.h"
+#include "solvers/rank/points.h"
+
+#include <stdint.h>
+
+/* Most rows that differ: a step of an interior point with so many takes some seconds. */
+enum { RANK_HINGES_ROWS = 2896 };
+
+struct rank_hinges {
+    const struct rank_pairs *pairs;
+    size_t n;        /* rows that differ and have a preference, or scores that are margins */
+    size_t n_scores; /* of the problem */
+    uint32_t *row;   /* (n) the first score of each */
+    uint32_t *place; /* (n_scores) where each is in row, or RANK_HINGES_NONE */
+    struct row_groups groups; /* of rows, by their place; groups that have equal rows are one. None
+                                 where scores are margins */
+    size_t n_pairs, n_hinges; /* preferences; the first have two rows that differ, the others one,
+                                 and a margin of 0 whatever the weights */
+    uint32_t *better, *worse; /* (n_pairs) by place; worse NULL: a score is a margin */
+    double *weight;           /* (n_pairs) sums of the weights of pairs, */
+    double weight_error;      /* off by that part of them at most */
+    double *W;                /* (n, n) work, of who has the hinges; NULL: scores are margins */
+    size_t *group_start;      /* of groups */
+    uint32_t *group_row;
+};
+
+#define RANK_HINGES_NONE UINT32_MAX
+
+/* *n = how many rows differ, at most; 0: too many of them, of their features, or of pairs. margins:
+ * scores are margins. */
+int rank_hinges_count(const struct problem *problem, const struct score_map *map,
+                      const struct rank_pairs *pairs, bool margins, size_t *n, struct error *err);
+
+/* weight (map->n): of each score where scores are margins of pairs (exterior products); NULL:
+ * scores are of rows. n_hinges is 0 where there is none, or too many. Borrows pairs; the caller
+ * ends with rank_hinges_free, also where this fails. */
+int rank_hinges_create(struct rank_hinges *hinges, const struct problem *problem,
+                       const struct score_map *map, const struct rank_pairs *pairs,
+                       const double *weight, struct error *err);
+void rank_hinges_free(struct rank_hinges *hinges);
+
+/* Adds alpha (n_pairs) to points, shared out among the pairs that a preference is the sum of, by
+ * their weights and within C times these where it is `capped`. Not where scores are margins. W is
+ * work. */
+int rank_hinges_points(struct rank_hinges *hinges, const double *alpha, double cost, bool capped,
+                       struct rank_points *points, struct error *err);
+
+#endif
