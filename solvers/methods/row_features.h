@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most rows of a factor: a step of an interior point with it then takes some seconds. */
+/* Most rows of a factor, for most callers: a step of an interior point with it then takes some
+ * seconds. */
 enum { ROW_FEATURES_MOST = 2048 };
 
 /* Groups of rows that are centred, each by itself: row[start[g]] ... row[start[g + 1] - 1]. */

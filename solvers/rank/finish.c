@@ -28,6 +28,7 @@ struct rank_finish {
     struct stacked *stacked; /* the system's rows */
     double *counted;         /* (m) ones */
     struct interior *interior;
+    double weight_error; /* of pairs, see rank_pairs */
     bool squared, tied;
     double C;
     double *alpha; /* (n_pairs) of the last run */
@@ -156,6 +157,7 @@ int rank_finish_create(struct rank_finish **finish, const struct problem *proble
         return -1;
     }
     made->map = map;
+    made->weight_error = pairs->weight_error;
     int status = rank_hinges_create(&made->hinges, problem, map, pairs, weight, err);
     bool possible = status == 0 && made->hinges.n_hinges > 0;
     if (possible) {
@@ -288,7 +290,7 @@ static int take_weights(const struct rank_finish *finish, const double *alpha, d
         finish->b[k] = (double)sum.sum;
         if (error) {
             long double rounded = fabsl(sum.sum - (long double)finish->b[k]);
-            long double off = rounded + sum.lost + hinges->weight_error * sum.size;
+            long double off = rounded + sum.lost + finish->weight_error * sum.size;
             off += (long double)(rows * fabs(finish->b[k]));
             error[hinges->row[k]] = (double)off * (1 + 4 * DBL_EPSILON);
         }
@@ -308,7 +310,7 @@ static int take_dual(const struct rank_finish *finish, struct fit *fit, struct e
         size += finish->squared ? a + a * a / (4 * (long double)finish->cost[j]) : a;
         ratio = finish->cost[j] > 0 ? fmax(ratio, alpha[j] / finish->cost[j]) : ratio;
     }
-    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON + hinges->weight_error;
+    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON + finish->weight_error;
     fit->dual_offset = (double)linear;
     fit->rounding = (struct risk_rounding){
         .offset = unit * (double)size / finish->C, .gradient = unit * ratio, .size = ratio};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Preferences: half as many as one group of the most rows has. */
+/* Preferences: as many as one group of the most rows has where no two are equal. */
 enum { MOST_HINGES = 1 << 22 };
 
 /* Most rows among which those that differ are looked for, and most pairs that are added up. */
@@ -139,7 +139,7 @@ int rank_hinges_count(const struct problem *problem, const struct score_map *map
                       const struct rank_pairs *pairs, bool margins, size_t *n, struct error *err) {
     *n = map->n;
     bool few = *n <= (margins ? RANK_HINGES_ROWS : MOST_SCORES) && pairs->n_pairs <= MOST_PAIRS;
-    if (few && *n > RANK_HINGES_ROWS && count_distinct(problem, n, err) < 0) {
+    if (few && !margins && count_distinct(problem, n, err) < 0) {
         return -1;
     }
     if (!few || !row_features_fits(map, *n, RANK_HINGES_ROWS)) {
@@ -150,95 +150,42 @@ int rank_hinges_count(const struct problem *problem, const struct score_map *map
 
 /* ---- preferences ---- */
 
-/* Told a pair of two scores, better and worse, of this weight; -1 ends the visit. */
-typedef int visitor(void *context, uint32_t better, uint32_t worse, double weight,
-                    struct error *err);
-
-static bool is_preference(const struct rank_pairs *pairs, size_t high, size_t low) {
-    uint32_t apart = pairs->level[high] - pairs->level[low];
-    return apart >= pairs->low && apart <= pairs->high;
-}
-
-static int visit_pair(const struct rank_pairs *pairs, size_t group, size_t high, size_t low,
-                      visitor *visit, void *context, struct error *err) {
-    double worth = rank_pairs_listed(pairs, pairs->start[group], high, low);
-    return visit(context, pairs->row[high], pairs->row[low], pairs->weight[group] * worth, err);
-}
-
-/* The pairs in which the row at place k of a group is the better one. */
-static int visit_row(const struct rank_pairs *pairs, size_t group, size_t k, visitor *visit,
-                     void *context, struct error *err) {
-    size_t base = pairs->start[group];
-    int status = 0;
-    if (pairs->partner_start) {
-        for (size_t p = pairs->partner_start[k]; status == 0 && p < pairs->partner_start[k + 1];
-             p++) {
-            status = visit_pair(pairs, group, k, base + pairs->partner[p], visit, context, err);
-        }
-        return status;
-    }
-    for (size_t low = base; status == 0 && low < k; low++) {
-        if (is_preference(pairs, k, low)) {
-            status = visit_pair(pairs, group, k, low, visit, context, err);
-        }
-    }
-    return status;
-}
-
-static int visit_pairs(const struct rank_pairs *pairs, visitor *visit, void *context,
-                       struct error *err) {
-    for (size_t group = 0; group < pairs->n_groups; group++) {
-        for (size_t k = pairs->start[group]; k < pairs->start[group + 1]; k++) {
-            if (visit_row(pairs, group, k, visit, context, err) < 0) {
-                return -1;
-            }
-        }
-    }
-    return 0;
-}
-
 static double *entry_of(const struct rank_hinges *hinges, uint32_t better, uint32_t worse) {
     return &hinges->W[hinges->place[better] * hinges->n + hinges->place[worse]];
 }
 
-struct adding {
-    struct rank_hinges *hinges;
-    bool whole; /* weights are whole numbers, whose sums are exact */
-};
-
 static int add_weight(void *context, uint32_t better, uint32_t worse, double weight,
                       struct error *err) {
     (void)err;
-    struct adding *adding = context;
-    *entry_of(adding->hinges, better, worse) += weight;
-    adding->whole = adding->whole && weight == floor(weight);
+    *entry_of(context, better, worse) += weight;
     return 0;
 }
 
-/* How many weights make one at most: the square of the most rows that are equal. */
-static int most_added(const struct rank_hinges *hinges, double *most, struct error *err) {
-    size_t *count = memory_zeros(hinges->n, sizeof *count, "pairs", err), largest = 0;
+/* Lowers sums of weights by more than their rounding and that of shares of them: an alpha that is
+ * within C times the sum can be shared out within C times the weights, and that much less counts
+ * for less. */
+static int lower_sums(struct rank_hinges *hinges, struct error *err) {
+    const double each = 16 * DBL_EPSILON;
+    size_t n = hinges->n, *count = memory_zeros(n, sizeof *count, "pairs", err);
     for (size_t i = 0; count && i < hinges->n_scores; i++) {
         if (hinges->place[i] != RANK_HINGES_NONE) {
-            largest = larger(largest, ++count[hinges->place[i]]);
+            count[hinges->place[i]]++;
         }
     }
-    *most = (double)largest * (double)largest;
+    for (size_t k = 0; count && k < n * n; k++) {
+        double pairs = (double)count[k / n] * (double)count[k % n];
+        hinges->W[k] *= pairs > 1 ? 1 - each * pairs : 1;
+    }
     free(count);
     return count ? 0 : -1;
 }
 
 /* W: the weights of preferences. */
 static int add_weights(struct rank_hinges *hinges, struct error *err) {
-    struct adding adding = {hinges, true};
-    double most;
     hinges->W = memory_zeros(hinges->n, hinges->n * sizeof *hinges->W, "pairs", err);
-    if (!hinges->W || visit_pairs(hinges->pairs, add_weight, &adding, err) < 0 ||
-        most_added(hinges, &most, err) < 0) {
-        return -1;
-    }
-    hinges->weight_error += adding.whole ? 0 : (most - 1) * DBL_EPSILON;
-    return 0;
+    return !hinges->W || rank_pairs_visit(hinges->pairs, add_weight, hinges, err) < 0
+               ? -1
+               : lower_sums(hinges, err);
 }
 
 static int allocate_pairs(struct rank_hinges *hinges, struct error *err) {
@@ -290,8 +237,7 @@ static int list_margins(struct rank_hinges *hinges, const double *weight, struct
 int rank_hinges_create(struct rank_hinges *hinges, const struct problem *problem,
                        const struct score_map *map, const struct rank_pairs *pairs,
                        const double *weight, struct error *err) {
-    *hinges = (struct rank_hinges){
-        .pairs = pairs, .n_scores = map->n, .weight_error = pairs->weight_error};
+    *hinges = (struct rank_hinges){.pairs = pairs, .n_scores = map->n};
     hinges->row = memory_array(map->n, 2 * sizeof *hinges->row, "pairs", err);
     if (!hinges->row) {
         return -1;
@@ -314,39 +260,79 @@ void rank_hinges_free(struct rank_hinges *hinges) {
 
 /* ---- points ---- */
 
+/* What is left of an alpha, of the weights that it is shared out by, and how many these are. */
+struct share {
+    double alpha, unit; /* that of alpha's last place */
+    long double weight;
+    size_t n;
+};
+
 struct sharing {
     const struct rank_hinges *hinges;
-    const double *alpha;
+    struct share *share; /* (n_pairs) */
     double cost;
     bool capped;
     struct rank_points *points;
 };
 
+/* NULL: there is nothing of the pair. */
+static struct share *share_of(const struct sharing *sharing, uint32_t better, uint32_t worse,
+                              double weight) {
+    double at = *entry_of(sharing->hinges, better, worse);
+    return at > 0 && weight > 0 ? &sharing->share[(size_t)at - 1] : NULL;
+}
+
+static int count_share(void *context, uint32_t better, uint32_t worse, double weight,
+                       struct error *err) {
+    (void)err;
+    struct share *share = share_of(context, better, worse, weight);
+    if (share) {
+        share->weight += (long double)weight;
+        share->n++;
+    }
+    return 0;
+}
+
+/* Shares are whole numbers of alpha's unit, so that they add up to it. */
 static int add_share(void *context, uint32_t better, uint32_t worse, double weight,
                      struct error *err) {
     const struct sharing *sharing = context;
-    const struct rank_hinges *hinges = sharing->hinges;
-    double at = *entry_of(hinges, better, worse);
-    if (!(at > 0)) {
-        return 0; /* of weight 0 */
+    struct share *share = share_of(sharing, better, worse, weight);
+    if (!share || !(share->alpha > 0)) {
+        return 0;
     }
-    size_t j = (size_t)at - 1;
-    double alpha = sharing->alpha[j];
-    alpha *= weight == hinges->weight[j] ? 1 : weight / hinges->weight[j];
-    alpha = sharing->capped ? fmin(alpha, sharing->cost * weight) : alpha;
+    double alpha = share->alpha, cap = sharing->capped ? sharing->cost * weight : alpha;
+    if (--share->n > 0) {
+        double part = (double)fminl(1, (long double)weight / share->weight);
+        alpha = fmin(round(part * alpha / share->unit), floor(cap / share->unit)) * share->unit;
+    }
+    alpha = fmin(alpha, cap);
+    share->alpha -= alpha;
+    share->weight -= (long double)weight;
     return alpha > 0 ? rank_points_add_pair(sharing->points, better, worse, alpha, err) : 0;
+}
+
+static int share_out(struct sharing *sharing, const double *alpha, struct error *err) {
+    const struct rank_hinges *hinges = sharing->hinges;
+    for (size_t j = 0; j < hinges->n_pairs; j++) {
+        double unit = nextafter(alpha[j], INFINITY) - alpha[j];
+        sharing->share[j] = (struct share){.alpha = alpha[j], .unit = unit};
+        hinges->W[hinges->better[j] * hinges->n + hinges->worse[j]] = (double)(j + 1);
+    }
+    return rank_pairs_visit(hinges->pairs, count_share, sharing, err) < 0
+               ? -1
+               : rank_pairs_visit(hinges->pairs, add_share, sharing, err);
 }
 
 int rank_hinges_points(struct rank_hinges *hinges, const double *alpha, double cost, bool capped,
                        struct rank_points *points, struct error *err) {
-    struct sharing sharing = {hinges, alpha, cost, capped, points};
+    struct sharing sharing = {.hinges = hinges, .cost = cost, .capped = capped, .points = points};
+    sharing.share = memory_array(hinges->n_pairs, sizeof *sharing.share, "a dual point", err);
     memset(hinges->W, 0, hinges->n * hinges->n * sizeof *hinges->W);
-    for (size_t j = 0; j < hinges->n_pairs; j++) {
-        hinges->W[hinges->better[j] * hinges->n + hinges->worse[j]] = (double)(j + 1);
+    int status = sharing.share ? share_out(&sharing, alpha, err) : -1;
+    free(sharing.share);
+    if (status == 0) {
+        rank_points_sort(points);
     }
-    if (visit_pairs(hinges->pairs, add_share, &sharing, err) < 0) {
-        return -1;
-    }
-    rank_points_sort(points);
-    return 0;
+    return status;
 }

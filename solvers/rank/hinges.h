@@ -18,7 +18,8 @@ enum { RANK_HINGES_ROWS = 2896 };
 
 struct rank_hinges {
     const struct rank_pairs *pairs;
-    size_t n;        /* rows that differ and have a preference, or scores that are margins */
+    size_t n;        /* rows that differ, of groups that have preferences; or scores that are
+                        margins */
     size_t n_scores; /* of the problem */
     uint32_t *row;   /* (n) the first score of each */
     uint32_t *place; /* (n_scores) where each is in row, or RANK_HINGES_NONE */
@@ -27,8 +28,8 @@ struct rank_hinges {
     size_t n_pairs, n_hinges; /* preferences; the first have two rows that differ, the others one,
                                  and a margin of 0 whatever the weights */
     uint32_t *better, *worse; /* (n_pairs) by place; worse NULL: a score is a margin */
-    double *weight;           /* (n_pairs) sums of the weights of pairs, */
-    double weight_error;      /* off by that part of them at most */
+    double *weight;           /* (n_pairs) sums of the weights of pairs, a little lower where there
+                                 are several */
     double *W;                /* (n, n) work, of who has the hinges; NULL: scores are margins */
     size_t *group_start;      /* of groups */
     uint32_t *group_row;
@@ -36,8 +37,9 @@ struct rank_hinges {
 
 #define RANK_HINGES_NONE UINT32_MAX
 
-/* *n = how many rows differ, at most; 0: too many of them, of their features, or of pairs. margins:
- * scores are margins. */
+/* *n = how many rows differ; 0: too many of them (of 11,584 at most), of their features, or of
+ * pairs (2^26, which may be 2^22 preferences: what rank_hinges_create finds). margins: scores are
+ * margins. Fails when memory is short, as the others do. */
 int rank_hinges_count(const struct problem *problem, const struct score_map *map,
                       const struct rank_pairs *pairs, bool margins, size_t *n, struct error *err);
 
@@ -50,8 +52,8 @@ int rank_hinges_create(struct rank_hinges *hinges, const struct problem *problem
 void rank_hinges_free(struct rank_hinges *hinges);
 
 /* Adds alpha (n_pairs) to points, shared out among the pairs that a preference is the sum of, by
- * their weights and within C times these where it is `capped`. Not where scores are margins. W is
- * work. */
+ * their weights and within C times these where it is `capped`; shares add up to alpha. Not where
+ * scores are margins. Overwrites W. */
 int rank_hinges_points(struct rank_hinges *hinges, const double *alpha, double cost, bool capped,
                        struct rank_points *points, struct error *err);
 

@@ -345,3 +345,32 @@ int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct er
     free(places);
     return 0;
 }
+
+/* The pairs in which the row at place k of a group is the better one. */
+static int visit_row(const struct rank_pairs *pairs, size_t group, size_t k,
+                     rank_pairs_visitor *visit, void *context, struct error *err) {
+    size_t base = pairs->start[group];
+    bool sampled = pairs->partner_start != NULL;
+    size_t first = sampled ? pairs->partner_start[k] : pairs->below_first[k];
+    size_t end = sampled ? pairs->partner_start[k + 1] : pairs->below_end[k];
+    for (size_t p = first; p < end; p++) {
+        size_t low = base + (sampled ? pairs->partner[p] : p);
+        double weight = pairs->weight[group] * rank_pairs_listed(pairs, base, k, low);
+        if (visit(context, pairs->row[k], pairs->row[low], weight, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int rank_pairs_visit(const struct rank_pairs *pairs, rank_pairs_visitor *visit, void *context,
+                     struct error *err) {
+    for (size_t group = 0; group < pairs->n_groups; group++) {
+        for (size_t k = pairs->start[group]; k < pairs->start[group + 1]; k++) {
+            if (visit_row(pairs, group, k, visit, context, err) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}

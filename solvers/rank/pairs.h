@@ -98,6 +98,14 @@ void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, vo
 /* weight (n) = the weight of the pairs that each row is in, on either side. */
 int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct error *err);
 
+/* Told a pair of two rows of the problem, and its weight; -1 ends the visit. */
+typedef int rank_pairs_visitor(void *context, uint32_t better, uint32_t worse, double weight,
+                               struct error *err);
+
+/* Calls visit for each pair. Returns -1 if a visit does. */
+int rank_pairs_visit(const struct rank_pairs *pairs, rank_pairs_visitor *visit, void *context,
+                     struct error *err);
+
 /* Sums over the pairs active at s (n) and margin delta, by their weights. count (n): active pairs
  * that prefer the row less those that prefer another to it. moment (n), if not NULL: the same with
  * each pair counted delta - (s_i - s_j) times. Returns the sum of the weights of active pairs.
