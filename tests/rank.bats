@@ -685,6 +685,34 @@ large() {
     done
 }
 
+@test "rank: newton reaches with kernels what float's digits of K and landmarks do not" {
+    # C = 1e5, 1e6: with them the model was f = 0, or the values were said to overflow
+    rows 300 5 12 5 >many
+    local loss
+    for loss in hinge squared-hinge; do
+        train -q --strict -t tanimoto -l $loss -c 1e5 -e 1e-4 --solver newton many model
+        local newton_primal newton_dual
+        newton_primal=$(header primal model) newton_dual=$(header dual model)
+        train -q --strict -t tanimoto -l $loss -c 1e5 -e 1e-4 many model
+        within "$(header dual model)" 0 "$newton_primal"
+        within "$newton_dual" 0 "$(header primal model)"
+    done
+    # of a fold and of rows that repeat others: the matrix is that of the rows that differ
+    cat many many >twice
+    train -q --strict -t rbf -g .1 -l squared-hinge -c 1e4 -e 1e-6 --solver newton twice model
+    train -q --strict -t rbf -g .1 -l squared-hinge -c 1e4 -v 3 -j 2 --solver newton twice
+}
+
+@test "rank: rows that are all equal cost what their pairs do, whatever these weigh" {
+    awk 'BEGIN { for (i = 1; i <= 70; i++) print i % 37 " qid:1 1:2 3:2 7:2" }' >equal
+    for weight in 1 1000; do
+        train -q --strict -t 1 -d 3 -g .1 -r 1 -e 1e-6 -c 16384 -w 1:$weight equal model
+        within "$(header gap model)" 0 1e-6
+        pairs=$(header pairs "$tmp/train.out")
+        near "$(header primal model)" "$((16384 * weight * pairs))" 1e-12
+    done
+}
+
 @test "rank: the primal of tied coefficients is that of the point where it was lowest" {
     large 60 1 10 1 >separable
     train -q --strict -t 1 -d 2 -c 1e4 -e 1e-5 separable model

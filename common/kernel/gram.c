@@ -90,6 +90,10 @@ const struct kernel_rows *gram_rows(const struct gram *gram) {
     return gram->merged ? &gram->merged->rows : panels_rows(gram->panels);
 }
 
+const struct distinct *gram_distinct(const struct gram *gram) {
+    return gram->merged ? &gram->merged->distinct : NULL;
+}
+
 bool gram_is_wide(const struct gram *gram) {
     return panels_is_wide(gram->panels);
 }

@@ -40,6 +40,9 @@ void gram_free(struct gram *gram);
 size_t gram_size(const struct gram *gram);
 const struct kernel_rows *gram_rows(const struct gram *gram);
 
+/* The distinct rows that it is kept of; NULL: it is of all rows. */
+const struct distinct *gram_distinct(const struct gram *gram);
+
 /* True if the entries are double: gram_product is then as exact as kernel_scores. */
 bool gram_is_wide(const struct gram *gram);
 

@@ -75,6 +75,7 @@ int certify_create(struct certify **certify, const struct problem *problem,
     made->problem = problem;
     made->map = map;
     made->constant = constant;
+    made->work = CERTIFY_WORK;
     made->reach = memory_array(problem->data->n_rows, sizeof *made->reach, "norms", err);
     int status = made->reach ? 0 : -1;
     if (status == 0 && problem->gram) { /* of the linear kernel it is, with values in float */
@@ -102,6 +103,10 @@ void certify_pairs(struct certify *certify, double *reach, double factor,
 
 void certify_refine(struct certify *certify, double factor) {
     certify->factor = factor;
+}
+
+void certify_allow(struct certify *certify, double nanoseconds) {
+    certify->work = fmax(CERTIFY_WORK, nanoseconds);
 }
 
 void certify_free(struct certify *certify) {

@@ -134,6 +134,10 @@ void certify_pairs(struct certify *certify, double *reach, double factor,
 /* The factor of pairs is another one from now on. */
 void certify_refine(struct certify *certify, double factor);
 
+/* An evaluation in double-double, which is made where a gap asks for it, may take that many
+ * nanoseconds of one thread, by count, if that is more than the 6e9 that it may take anyway. */
+void certify_allow(struct certify *certify, double nanoseconds);
+
 /* Whether the kernel matrix over all rows of the problem is positive semidefinite, as far as that
  * can be told: looked at once, at the cost of factorising it if the kind of kernel does not say.
  * Fits with one that is not are not certified. Returns -1 with err set when memory is short. */

@@ -9,9 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The most nanoseconds of one thread that an evaluation may take, by count. */
-static const double MOST_WORK = 6e9;
-
 /* Each operation of dd.h is within this of its result. */
 static const double UNIT = 0x1p-100;
 static const double SUM = 3 * 0x1p-106; /* and a sum within this */
@@ -134,7 +131,7 @@ int certify_precisely(const struct certify *certify, size_t k, const struct cert
         take_coefficients(certify, k, &of[p], b);
     }
     size_t used = count_used(certify, outputs, b);
-    *sharper = gram_precise_work(problem->gram, n, used, outputs) <= MOST_WORK;
+    *sharper = gram_precise_work(problem->gram, n, used, outputs) <= certify->work;
     int status = *sharper ? gram_precise_scores(problem->gram, problem->rows, n, b, outputs, s,
                                                 problem->threads, err)
                           : 0;

@@ -9,12 +9,17 @@
 /* The largest relative error of one rounding. */
 #define CERTIFY_UNIT (DBL_EPSILON / 2)
 
+/* The most nanoseconds of one thread that an evaluation in double-double may take, by count, if no
+ * more are allowed. */
+#define CERTIFY_WORK 6e9
+
 struct certify {
     const struct problem *problem;
     const struct score_map *map;
     double constant;
     double *reach;             /* (n) */
     bool measured;             /* it is there: of weights once it is asked for */
+    double work;               /* nanoseconds of an evaluation in double-double */
     double factor;             /* of the evaluation of one product of rows */
     double *row_reach;         /* (rows), where reach is that of ... */
     struct certify_pair *pair; /* ... pairs; else NULL */

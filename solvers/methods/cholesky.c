@@ -17,6 +17,7 @@ enum {
 
 /* LAPACK, column-major: its upper half is our lower one. */
 extern void dpotrf_(const char *half, const int *n, double *a, const int *lda, int *info);
+extern void dpotri_(const char *half, const int *n, double *a, const int *lda, int *info);
 extern void dpstrf_(const char *half, const int *n, double *a, const int *lda, int *pivot,
                     int *rank, const double *least, double *work, int *info);
 
@@ -153,6 +154,18 @@ void cholesky_solve(const double *L, size_t n, double *x) {
         cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, L, (int)n, x, 1);
         cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)n, L, (int)n, x, 1);
     }
+}
+
+int cholesky_invert(double *L, size_t n) {
+    if (n == 0) {
+        return 0;
+    }
+    if (n > INT_MAX) {
+        return -1;
+    }
+    int order = (int)n, info = 0;
+    dpotri_("U", &order, L, &order, &info);
+    return info == 0 ? 0 : -1;
 }
 
 int cholesky_pivoted(double *A, size_t n, double least, size_t *rank, uint32_t *pivot,

@@ -24,7 +24,11 @@ void cholesky_solve(const double *L, size_t n, double *x);
 void cholesky_solve_columns(const double *L, size_t n, double *X, size_t k,
                             struct threads *threads);
 
-/* The same with the largest diagonal entry left in front: P'A P = L L', L (n, *rank), row i of L at
+/* The lower half of (L L')^-1 in place of L. Returns -1 when n is over 2^31 - 1, or the diagonal of
+ * L has a 0. */
+int cholesky_invert(double *L, size_t n);
+
+/* The factor with the largest diagonal entry left in front: P'A P = L L', L (n, *rank), row i at
  * A's row i for row pivot[i] of the matrix; entries right of the diagonal are to be taken as 0.
  * Ends, after the first, where no diagonal entry that is left is over `least`, or it is rounding, n
  * eps of the largest entry. Returns -1 only if n is too large or memory short. */

@@ -9,7 +9,8 @@
 
 enum { MOST_STEPS = 100 };
 
-static const double GAIN = 1e-3; /* what is left to gain, relative to what is gained */
+static const double GAIN = 1e-3;  /* what is left to gain, relative to what is gained */
+static const double NARROW = 0.1; /* how far the minimum may be, where slopes alone tell of it */
 
 struct point {
     double theta, value, slope, offset; /* of R */
@@ -89,7 +90,9 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
         double bound;
         double kink = model_minimum(search, &low, &high, &bound);
         double gained = start - primal(search, &best), left = primal(search, &best) - bound;
-        if (left <= fmax(tolerance, GAIN * gained) || high.theta - low.theta <= 0) {
+        bool blind = best.theta == 0 && tolerance == 0;
+        if (blind ? high.theta - low.theta <= NARROW * high.theta
+                  : left <= fmax(tolerance, GAIN * gained) || high.theta - low.theta <= 0) {
             break;
         }
         /* the secant of the slope serves smooth stretches, the tangents' model serves kinks: take
@@ -102,6 +105,9 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
         if (step % 2 && kink > low.theta && kink < high.theta) {
             theta = kink;
         }
+    }
+    if (best.theta == 0 && tolerance == 0) {
+        best = low;
     }
     if (last.theta != best.theta) {
         best = evaluate(search, best.theta);

@@ -29,7 +29,9 @@ struct linesearch_result {
  * tangents at the two ends, which meet at a kink: when R does reach that bound the minimum is found
  * exactly, for no breakpoint is left in between. Otherwise the slope's secant, kept off the ends,
  * gives the next point. Ends also when the bound shows that no more is left to gain than
- * `tolerance`, or than a thousandth of what is gained. theta = 0 if nothing is. */
+ * `tolerance`, or than a thousandth of what is gained. theta = 0 if nothing is; but with a
+ * tolerance of 0, where all that can be gained is rounding of the values, it is as far as slopes,
+ * which know more of it, are below 0, within a tenth. */
 struct linesearch_result linesearch_minimise(const struct linesearch *search, double tolerance);
 
 #endif

@@ -145,17 +145,16 @@ static int form_system(struct landmarks *landmarks, const struct rank_laplacian 
 }
 
 int landmarks_update(struct landmarks *landmarks, const struct rank_laplacian *laplacian,
-                     double factor, struct error *err) {
-    for (double ridge = 0; ridge <= RIDGE_MOST;
+                     double factor, bool *found, struct error *err) {
+    *found = false;
+    for (double ridge = 0; !*found && ridge <= RIDGE_MOST;
          ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
         if (form_system(landmarks, laplacian, factor, ridge, err) < 0) {
             return -1;
         }
-        if (cholesky_factor(landmarks->M, landmarks->m) == 0) {
-            return 0;
-        }
+        *found = cholesky_factor(landmarks->M, landmarks->m) == 0;
     }
-    return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    return 0;
 }
 
 int landmarks_apply(struct landmarks *landmarks, const double *residual, double *z,

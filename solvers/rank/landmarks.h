@@ -14,6 +14,7 @@
 #include "solvers/methods/score_map.h"
 #include "solvers/rank/laplacian.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,9 +34,10 @@ int landmarks_create(struct landmarks *landmarks, const struct score_map *map, s
                      struct error *err);
 void landmarks_free(struct landmarks *landmarks);
 
-/* Forms and factors M for the Laplacian at hand and c = factor. */
+/* Forms and factors M for the Laplacian at hand and c = factor. *found = false if rounding leaves
+ * no factor. */
 int landmarks_update(struct landmarks *landmarks, const struct rank_laplacian *laplacian,
-                     double factor, struct error *err);
+                     double factor, bool *found, struct error *err);
 
 /* z (n) = B residual (n). */
 int landmarks_apply(struct landmarks *landmarks, const double *residual, double *z,

@@ -5,6 +5,7 @@
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/huber_path.h"
 #include "solvers/methods/linesearch.h"
+#include "solvers/rank/inverse.h"
 #include "solvers/rank/landmarks.h"
 #include "solvers/rank/laplacian.h"
 #include "solvers/rank/risk.h"
@@ -16,6 +17,7 @@
 enum {
     CG_MOST = 2000, /* conjugate gradient steps for one Newton step */
     CG_PLAIN = 40,  /* after so many a preconditioner pays */
+    CG_EXACT = 100, /* with one that is all but exact: more gain nothing over rounding */
     LANDMARKS = 1024
 };
 
@@ -60,7 +62,8 @@ struct newton {
     double *gradient_s;           /* (n) A gradient; kernels only */
     double *H;                    /* (dimension, dimension): direct; else NULL */
     double *cg;                   /* work of conjugate gradients; else NULL */
-    struct landmarks landmarks;   /* kernels: the preconditioner, once plain steps were too many */
+    struct rank_inverse *inverse; /* kernels: the preconditioner; or NULL: */
+    struct landmarks landmarks;   /* this is, once plain steps were too many */
     double norm, value, residual; /* |w|^2, the smooth risk, half of |gradient|^2 */
     double dual_offset;           /* of the dual point */
     size_t every;                 /* direct: one in so many groups makes the Hessian */
@@ -135,11 +138,15 @@ static int direct_step(struct newton *newton, double gap, bool *found, struct er
     return newton->map->scores(newton->map, newton->step, newton->q, err);
 }
 
-/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; landmarks, if there are
- * any, for this band. */
-static int make_preconditioner(struct newton *newton, double factor, double *scale,
+/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; the inverse or
+ * landmarks, if there are any, for this band. *found = false where rounding leaves none. */
+static int make_preconditioner(struct newton *newton, double factor, double *scale, bool *found,
                                struct error *err) {
     const struct score_map *map = newton->map;
+    if (newton->inverse) {
+        return rank_inverse_update(newton->inverse, &newton->laplacian, newton->s, factor, found,
+                                   err);
+    }
     if (map->primal &&
         rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err) < 0) {
         return -1;
@@ -151,17 +158,19 @@ static int make_preconditioner(struct newton *newton, double factor, double *sca
         scale[k] = map->primal ? 1 / (1 + factor * scale[k]) : 1;
     }
     return newton->landmarks.m > 0
-               ? landmarks_update(&newton->landmarks, &newton->laplacian, factor, err)
+               ? landmarks_update(&newton->landmarks, &newton->laplacian, factor, found, err)
                : 0;
 }
 
-/* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w,
- * landmarks for kernels. *square = <residual, z>. */
+/* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w, the
+ * inverse or landmarks for kernels. *square = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
                         double *z, double *z_s, double *square, struct error *err) {
     const struct score_map *map = newton->map;
     size_t d = map->dimension;
-    if (newton->landmarks.m > 0) {
+    if (newton->inverse) {
+        rank_inverse_apply(newton->inverse, &newton->laplacian, residual, z);
+    } else if (newton->landmarks.m > 0) {
         if (landmarks_apply(&newton->landmarks, residual, z, err) < 0) {
             return -1;
         }
@@ -191,14 +200,17 @@ static int inner_square(struct newton *newton, const double *x, double *s, doubl
 /* Conjugate gradients for (I + c A'LA) step = -gradient, in |.| for weights w and in the K inner
  * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
  * FORCING |gradient|, preconditioned, or when what is left to gain is below `enough`. */
-static int cg_step(struct newton *newton, double enough, struct error *err) {
+static int cg_step(struct newton *newton, double enough, bool *found, struct error *err) {
     const struct score_map *map = newton->map;
     size_t n = map->n, d = map->dimension;
     double factor = band_factor(newton);
     double *residual = newton->cg, *z = residual + d, *p = z + d, *Tp = p + d, *scale = Tp + d;
     double *z_s = scale + d, *p_s = z_s + n, *Lp = p_s + n;
-    if (make_preconditioner(newton, factor, scale, err) < 0) {
+    if (make_preconditioner(newton, factor, scale, found, err) < 0) {
         return -1;
+    }
+    if (!*found) {
+        return 0;
     }
     for (size_t k = 0; k < d; k++) {
         residual[k] = -newton->gradient[k];
@@ -213,8 +225,9 @@ static int cg_step(struct newton *newton, double enough, struct error *err) {
     double wanted = fmax(FORCING * FORCING * 2 * newton->residual, 2 * enough);
     memcpy(p, z, d * sizeof *p);
     memcpy(p_s, z_s, n * sizeof *p_s);
-    bool plain = !map->primal && newton->landmarks.m == 0;
-    for (int k = 0; k < (plain ? CG_PLAIN : CG_MOST); k++) {
+    bool plain = !map->primal && !newton->inverse && newton->landmarks.m == 0;
+    int most = newton->inverse ? CG_EXACT : plain ? CG_PLAIN : CG_MOST;
+    for (int k = 0; k < most; k++) {
         if (newton->left == 0 || (k > 0 && monitor_late(newton->monitor))) {
             return 0;
         }
@@ -380,7 +393,7 @@ static int step(void *context, const struct huber_path *path, double band, bool 
     double low = newton->huber ? 1 - band - newton->slack : -INFINITY;
     rank_laplacian_set(&newton->laplacian, newton->s, low, 1 + newton->slack);
     return newton->H ? direct_step(newton, path->primal - path->dual, found, err)
-                     : cg_step(newton, step_accuracy(path), err);
+                     : cg_step(newton, step_accuracy(path), found, err);
 }
 
 static const struct huber_steps STEPS = {.look = look,
@@ -413,8 +426,8 @@ static int run(struct newton *newton, double epsilon, struct error *err) {
 
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
-                      const double *start, uint64_t most, const struct monitor *monitor,
-                      struct fit *fit, struct error *err) {
+                      const double *start, uint64_t most, struct rank_inverse *inverse,
+                      const struct monitor *monitor, struct fit *fit, struct error *err) {
     size_t n = map->n, d = map->dimension;
     *fit = (struct fit){0};
     struct newton newton = {.problem = problem,
@@ -423,6 +436,7 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                             .monitor = monitor,
                             .cost = cost,
                             .fit = fit,
+                            .inverse = inverse,
                             .left = most > 0 ? most : UINT64_MAX};
     if (rank_risk_create(&newton.risk, pairs,
                          loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE, err) < 0) {

@@ -14,6 +14,7 @@
 #include "solvers/rank/exterior.h"
 #include "solvers/rank/finish.h"
 #include "solvers/rank/hinges.h"
+#include "solvers/rank/inverse.h"
 #include "solvers/rank/newton.h"
 #include "solvers/rank/pairs.h"
 #include "solvers/rank/risk.h"
@@ -35,8 +36,14 @@ static const double NOTHING = 1e-4;
 /* Rounds of interior points, each to a smaller gap. */
 enum { FINISH_ROUNDS = 4 };
 
-/* Steps of conjugate gradients for each row that differs that take about as long as these. */
-enum { CG_STEPS = 4 };
+/* Steps of conjugate gradients that take about as long as what ends the fit: so many for each row
+ * that differs before interior points; before Newton's method with the inverse of its system one
+ * for so many rows, as of planes, and this at least. */
+enum { CG_STEPS = 4, ROWS_EACH = 16, CG_LEAST = 40 };
+
+/* Rows that differ, of which Newton's method with the inverse of its system goes before interior
+ * points. */
+enum { INVERSE_LEAST = 256 };
 
 struct rank {
     const struct problem *problem;
@@ -48,13 +55,15 @@ struct rank {
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
     struct certify *certify;
-    double *weight;             /* (scores) weight of the pairs that each is in */
-    double total;               /* weight of all pairs */
-    struct bundle *bundle[2];   /* planes of earlier solves, by loss; NULL before the first */
-    double *last[2];            /* weights of the last Newton solve, by loss */
-    size_t n_distinct;          /* rows that interior points would have; 0: they are too many */
-    struct rank_finish *finish; /* NULL until it is wanted ... */
-    bool endless;               /* ... and where it cannot be */
+    double *weight;               /* (scores) weight of the pairs that each is in */
+    double total;                 /* weight of all pairs */
+    struct bundle *bundle[2];     /* planes of earlier solves, by loss; NULL before the first */
+    double *last[2];              /* weights of the last Newton solve, by loss */
+    size_t n_distinct;            /* rows that interior points would have; 0: they are too many */
+    struct rank_finish *finish;   /* NULL until it is wanted ... */
+    bool endless;                 /* ... and where it cannot be */
+    size_t n_inverse;             /* rows that differ, of Newton's system; 0: they are too many */
+    struct rank_inverse *inverse; /* NULL until it is wanted, and where it cannot be */
     bool pair_features;
     bool keep;                 /* the dual points of solutions are wanted: */
     struct rank_points points; /* that of the last */
@@ -118,7 +127,8 @@ int rank_create(struct rank **rank, const struct problem *problem,
     made->pair_features = preferences->exterior;
     if (create_parts(made, preferences, err) < 0 ||
         rank_hinges_count(problem, &made->map, &made->pairs, made->exterior != NULL,
-                          &made->n_distinct, err) < 0) {
+                          &made->n_distinct, err) < 0 ||
+        (!made->exterior && rank_inverse_rows(problem, &made->pairs, &made->n_inverse, err) < 0)) {
         rank_free(made);
         return -1;
     }
@@ -136,6 +146,7 @@ void rank_free(struct rank *rank) {
         free(rank->last[loss]);
     }
     rank_finish_free(rank->finish);
+    rank_inverse_free(rank->inverse);
     rank_points_clear(&rank->points, 0);
     certify_free(rank->certify);
     free(rank->weight);
@@ -181,13 +192,15 @@ static int check(const struct rank *rank, const struct rank_parameters *paramete
     return 0;
 }
 
+/* From `start`, if it is not NULL. inverse: the preconditioner, or NULL. */
 static int run_newton(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
-                      uint64_t most, const struct monitor *monitor, struct fit *fit,
-                      struct error *err) {
+                      const double *start, uint64_t most, struct rank_inverse *inverse,
+                      const struct monitor *monitor, struct fit *fit, struct error *err) {
     double **last = &rank->last[parameters->loss];
     size_t d = rank->map.dimension;
-    if (rank_newton_solve(rank->problem, &rank->map, &rank->pairs, parameters->loss,
-                          parameters->cost, epsilon, *last, most, monitor, fit, err) < 0) {
+    const struct score_map *map = inverse ? rank_inverse_map(inverse) : &rank->map;
+    if (rank_newton_solve(rank->problem, map, &rank->pairs, parameters->loss, parameters->cost,
+                          epsilon, start, most, inverse, monitor, fit, err) < 0) {
         return -1;
     }
     *last = *last ? *last : memory_array(d, sizeof **last, "weights", err);
@@ -213,6 +226,30 @@ static int run_bundle(struct rank *rank, const struct rank_parameters *parameter
     return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
 }
 
+/* How many rows that differ the methods that may end a fit have; 0: these cannot. */
+static size_t rows_that_differ(const struct rank *rank) {
+    return rank->n_distinct > 0 ? rank->n_distinct : rank->n_inverse;
+}
+
+/* Whether interior points may end what the engine leaves: they want all rows. */
+static bool has_finish(const struct rank *rank, const struct rank_parameters *parameters) {
+    return parameters->method == RANK_AUTO && !rank->map.cluster && !rank->endless &&
+           rank->n_distinct > 0;
+}
+
+/* The same of Newton's method with the inverse of its system: interior points of few rows end
+ * sooner, and nearer to the optimum. */
+static bool has_inverse(const struct rank *rank, const struct rank_parameters *parameters) {
+    return (parameters->method == RANK_AUTO && rank->n_inverse > 0 &&
+            (rank->n_inverse > INVERSE_LEAST || !has_finish(rank, parameters))) ||
+           (parameters->method == RANK_NEWTON && rank->n_inverse > 0);
+}
+
+static uint64_t most_gradients(const struct rank *rank, const struct rank_parameters *parameters) {
+    size_t rows = rows_that_differ(rank), few = rows / ROWS_EACH;
+    return !has_inverse(rank, parameters) ? CG_STEPS * rows : few > CG_LEAST ? few : CG_LEAST;
+}
+
 /* impatient: what comes after it ends sooner than its slow steps would. */
 static int run_engine(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
                       bool impatient, const struct monitor *monitor, struct fit *fit,
@@ -223,8 +260,9 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
                               .decay = parameters->stop == RANK_DECAY};
     switch (choose(rank, parameters)) {
     case RANK_NEWTON:
-        return run_newton(rank, parameters, epsilon, impatient ? CG_STEPS * rank->n_distinct : 0,
-                          monitor, fit, err);
+        return run_newton(rank, parameters, epsilon, rank->last[parameters->loss],
+                          impatient ? most_gradients(rank, parameters) : 0, NULL, monitor, fit,
+                          err);
     case RANK_FW:
         return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor, fit,
                                  err);
@@ -594,25 +632,22 @@ static int refine(struct rank *rank, double epsilon, const struct certificate *f
     return 0;
 }
 
-/* Whether interior points may end what the engine leaves: they want all rows. */
-static bool has_finish(const struct rank *rank, const struct rank_parameters *parameters) {
-    return parameters->method == RANK_AUTO && !rank->map.cluster && !rank->endless &&
-           rank->n_distinct > 0;
-}
-
-/* Iterations in which an engine takes about as long as the interior points that would end the fit:
- * planes take longer the more there are, and Newton's steps by conjugate gradients, of which there
- * are then CG_STEPS a row at most, are many products each. 0: as many as it wants. */
+/* Iterations in which an engine takes about as long as what would end the fit: planes take longer
+ * the more there are, and Newton's steps by conjugate gradients, of which there are then
+ * most_gradients, are many products each. 0: as many as it wants. */
 static uint64_t patience(const struct rank *rank, const struct rank_parameters *parameters) {
     const double planes = 0.01;
-    const uint64_t least_planes = 100, steps = 16;
-    if (rank->map.primal || !has_finish(rank, parameters)) {
+    const uint64_t least = 100, steps = 16;
+    size_t rows = rows_that_differ(rank);
+    bool inverse = has_inverse(rank, parameters);
+    if (rank->map.primal || !(inverse || has_finish(rank, parameters))) {
         return 0;
     }
-    uint64_t most = (uint64_t)(planes * pow((double)rank->n_distinct, 1.5));
-    return choose(rank, parameters) == RANK_NEWTON ? steps
-           : most > least_planes                   ? most
-                                                   : least_planes;
+    if (choose(rank, parameters) == RANK_NEWTON) {
+        return steps;
+    }
+    uint64_t most = inverse ? rows / ROWS_EACH : (uint64_t)(planes * pow((double)rows, 1.5));
+    return most > least ? most : least;
 }
 
 /* What Newton's method leaves to rounding, cutting planes may still finish, where interior points
@@ -628,6 +663,42 @@ static int finish_by_planes(struct rank *rank, const struct rank_parameters *par
     }
     best->iterations += fit.iterations;
     return take_fit(rank, parameters, best, &fit, false, &found, err);
+}
+
+/* Newton's method with the inverse of its system, from the best point; rounds of it, each to a
+ * smaller gap of its own. */
+static int finish_by_inverse(struct rank *rank, const struct rank_parameters *parameters,
+                             const struct monitor *monitor, struct best *best, struct error *err) {
+    double epsilon = parameters->epsilon;
+    if (!rank->inverse &&
+        rank_inverse_create(&rank->inverse, rank->problem, &rank->pairs, err) < 0) {
+        return -1;
+    }
+    if (!rank->inverse) {
+        rank->n_inverse = 0;
+        return 0;
+    }
+    certify_allow(rank->certify, rank_inverse_work(rank->inverse));
+    for (int round = 0; round <= POLISH_ROUNDS && is_open(best, parameters); round++) {
+        struct fit fit;
+        struct certificate found;
+        struct monitor_run run;
+        struct monitor onward = monitor_after(&run, monitor, best->iterations, 0);
+        if (run_newton(rank, parameters, epsilon, best->weights, 0, rank->inverse, &onward, &fit,
+                       err) < 0) {
+            return -1;
+        }
+        bool converged = fit.converged;
+        best->iterations += fit.iterations;
+        if (take_fit(rank, parameters, best, &fit, false, &found, err) < 0) {
+            return -1;
+        }
+        if (!converged) {
+            break;
+        }
+        epsilon /= 2;
+    }
+    return 0;
 }
 
 /* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached,
@@ -680,6 +751,23 @@ static int give_nothing(struct rank *rank, double cost, struct solution *solutio
     return solution->pairs || solution->weights ? 0 : -1;
 }
 
+/* What the engine has left, by what may end it. */
+static int end_fit(struct rank *rank, const struct rank_parameters *parameters,
+                   const struct monitor *monitor, struct best *best, struct error *err) {
+    bool first = has_inverse(rank, parameters);
+    int status = 0;
+    if (first && is_open(best, parameters)) {
+        status = finish_by_inverse(rank, parameters, monitor, best, err);
+    }
+    if (status == 0 && is_open(best, parameters) && has_finish(rank, parameters)) {
+        status = finish(rank, parameters, monitor, best, err);
+    }
+    if (status == 0 && is_open(best, parameters) && !first && has_inverse(rank, parameters)) {
+        status = finish_by_inverse(rank, parameters, monitor, best, err);
+    }
+    return status;
+}
+
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
                const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
@@ -691,15 +779,13 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
         return give_nothing(rank, parameters->cost, solution, err);
     }
     int status = run_rounds(rank, parameters, patience(rank, parameters), monitor, &best, err);
-    if (status == 0 && is_open(&best, parameters) && has_finish(rank, parameters)) {
-        bool impatient = best.impatient;
-        status = finish(rank, parameters, monitor, &best, err);
-        if (status == 0 && impatient && rank->endless) {
-            status = run_rounds(rank, parameters, 0, monitor, &best, err);
-        }
+    status = status < 0 ? -1 : end_fit(rank, parameters, monitor, &best, err);
+    bool waited = best.impatient && patience(rank, parameters) > 0; /* for what has ended it */
+    if (status == 0 && is_open(&best, parameters) && best.impatient && !waited) {
+        status = run_rounds(rank, parameters, 0, monitor, &best, err);
     }
     if (status == 0 && is_open(&best, parameters) && !has_finish(rank, parameters) &&
-        parameters->loss == RANK_HINGE && choose(rank, parameters) == RANK_NEWTON) {
+        parameters->loss == RANK_HINGE && (waited || choose(rank, parameters) == RANK_NEWTON)) {
         status = finish_by_planes(rank, parameters, monitor, &best, err);
     }
     status = status < 0 ? -1 : fill_solution(rank, parameters, &best, solution, err);

@@ -88,6 +88,26 @@ static void check_size(size_t n, size_t k, struct threads *const *pool) {
     free(X);
 }
 
+/* Second differences, whose inverse is known: (i + 1)(n - j) / (n + 1) at i <= j. */
+static void check_inverse(size_t n) {
+    double *A = sample_array(n * n, sizeof *A);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            A[i * n + j] = j > i ? 7 : i == j ? 2 : i == j + 1 ? -1 : 0;
+        }
+    }
+    CHECK(cholesky_factor(A, n) == 0 && cholesky_invert(A, n) == 0, "%zu rows: no inverse", n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            double value = j > i ? 7 : (double)(j + 1) * (double)(n - i) / (double)(n + 1);
+            CHECK(fabs(A[i * n + j] - value) <= 1e-11 * value,
+                  "%zu rows, entry (%zu, %zu) of the inverse: %g, should be %g", n, i, j,
+                  A[i * n + j], value);
+        }
+    }
+    free(A);
+}
+
 int main(void) {
     struct error err;
     struct threads *pool[POOLS] = {NULL};
@@ -99,9 +119,11 @@ int main(void) {
         check_size(n[a], k[a % 3], pool);
     }
     check_size(1300, 40, pool);
+    check_inverse(1);
+    check_inverse(300);
     for (size_t p = 1; p < POOLS; p++) {
         threads_free(pool[p]);
     }
-    printf("ok: factors by blocks and their solutions, on any number of threads\n");
+    printf("ok: factors by blocks and their solutions, on any number of threads; the inverse\n");
     return 0;
 }

@@ -1,0 +1,50 @@
+/* Newton's system of kernel RankSVM, (I + c L K) x = r, for few rows that differ: the matrix K in
+ * double, and a preconditioner that is all but its inverse, where conjugate gradients with fewer
+ * landmarks crawl because C is large and float has too few digits of K.
+ *
+ * K is that of the rows that differ, D its diagonal and K~ = K + shift D, which has a Cholesky
+ * factor. With (I + c L K)^-1 = I - c L (I + c K L)^-1 K,
+ *     B = I - c L (K~^-1 + c L)^-1 K~^-1 K
+ * is the inverse but for the shift, and self-adjoint and positive in the inner product of K
+ * whatever the shift is. K~ is inverted once; each L takes one Cholesky factorisation. */
+#ifndef SOLVERS_RANK_INVERSE_H
+#define SOLVERS_RANK_INVERSE_H
+
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "solvers/methods/score_map.h"
+#include "solvers/rank/laplacian.h"
+#include "solvers/rank/pairs.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct rank_inverse;
+
+/* *m = how many rows of the data differ; 0: no kernel that is known to be positive semidefinite,
+ * too many rows for the problem's cache, or too many pairs. */
+int rank_inverse_rows(const struct problem *problem, const struct rank_pairs *pairs, size_t *m,
+                      struct error *err);
+
+/* Evaluates K and inverts. *inverse is NULL where no shift that is small makes K a factor. Borrows
+ * problem and pairs; the caller ends with rank_inverse_free. */
+int rank_inverse_create(struct rank_inverse **inverse, const struct problem *problem,
+                        const struct rank_pairs *pairs, struct error *err);
+void rank_inverse_free(struct rank_inverse *inverse);
+
+/* About how many nanoseconds of one thread it takes to make it, and a few factorisations. */
+double rank_inverse_work(const struct rank_inverse *inverse);
+
+/* The map of the problem's rows by the matrix in double. */
+const struct score_map *rank_inverse_map(const struct rank_inverse *inverse);
+
+/* Factors for c = factor and the laplacian, whose band was set at scores s (n). *found = false if
+ * rounding leaves no factor. */
+int rank_inverse_update(struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
+                        const double *s, double factor, bool *found, struct error *err);
+
+/* z (n) = B residual (n), by the last update, whose laplacian this is. */
+void rank_inverse_apply(const struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
+                        const double *residual, double *z);
+
+#endif
