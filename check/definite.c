@@ -232,6 +232,19 @@ static bool factor_roughly(struct matrix *matrix) {
 
 /* ---- the least shift ---- */
 
+/* A diagonal of zeros leaves nothing to shift by: such a matrix is positive semidefinite if all of
+ * it is 0. */
+static bool is_zero(const struct definite *definite, const struct points *points) {
+    bool zero = true;
+    for (size_t i = 0; zero && i < definite->m; i++) {
+        for (size_t j = 0; zero && j <= i; j++) {
+            uint32_t other = definite->point[j];
+            zero = ball_most(points_kernel(points, definite->point[i], NULL, other)) == 0;
+        }
+    }
+    return zero;
+}
+
 /* A matrix of floats may want a shift that the bounds show: it is brought near the least. What is
  * below NOTHING no bound shows. */
 static const double NEAR = 1.01, NOT_FAR = 1.25, NOTHING = 0x1p-60;
@@ -375,7 +388,12 @@ int definite_shift(struct definite *definite, const struct points *points, struc
         matrix.L = exactly ? matrix.K + m * m : NULL;
         matrix.largest = largest_own(points);
         matrix.most = largest_unit(points);
-        find_shift(&matrix);
+        if (matrix.largest > 0) {
+            find_shift(&matrix);
+        } else {
+            definite->found = is_zero(definite, points);
+            memset(definite->shift, 0, m * sizeof *definite->shift);
+        }
     }
     free(matrix.x);
     free(matrix.shape);

@@ -334,6 +334,8 @@ attacked() {
     done
     verified top hollow -t precomputed --positive 1
     verified rank hollow -t precomputed
+    sed 's/ \([1-4]\):1$/ \1:0/' hollow >nothing # a matrix that is 0
+    verified rank nothing -t precomputed --pair-features exterior
     verified ml hollow -t precomputed
     if ! quick; then # more rows than are factored in double-double
         made many 1560 4 '1 2 3' 3

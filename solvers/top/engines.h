@@ -28,7 +28,7 @@ struct top_engines {
     double values;        /* of the linear kernel: those of all rows, of all ranks */
     const double *length; /* (n) sqrt(k(x, x)) of the rows, at least, and little more */
     struct top_risk risk;
-    bool misled; /* planes have been, by sums in float: they are tried no more */
+    bool misled; /* planes have been, by rounding: they are tried no more */
     /* made at first use */
     struct risk table;
     struct bundle *bundle;

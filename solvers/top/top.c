@@ -333,12 +333,12 @@ static int solve_round(struct top *top, const struct top_parameters *parameters,
     return status;
 }
 
-/* Whether planes, which sum up in float where the kernel's matrix is, believe in a gap of epsilon
- * for that alone, and others are left to go on. */
+/* Whether planes of kernels, which sum up in float where the matrix is and round large values in
+ * double, believe in a gap of epsilon for that alone, and others are left to go on. */
 static bool planes_mislead(const struct top *top, const struct top_parameters *parameters,
                            double gap, double epsilon) {
     const struct top_engines *engines = &top->engines[parameters->loss];
-    return parameters->method == TOP_AUTO && top->map.exact_at && !engines->misled &&
+    return parameters->method == TOP_AUTO && !top->map.primal && !engines->misled &&
            gap > MISLED * epsilon;
 }
 
