@@ -685,6 +685,21 @@ large() {
     done
 }
 
+@test "rank: what rounding leaves of a kernel matrix of low rank is no feature" {
+    # 15 rows of 3 features under a square, rank 9 but for rounding: coefficients of 10^4 of a tenth
+    # feature of 10^-9 made a model that was worse than f = 0
+    for seed in 10 19 39; do
+        awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+            BEGIN { for (i = 1; i <= 9; i++) draw(9)
+                for (i = 1; i <= 15; i++) { base[i] = 10 * draw(300)
+                    while (row[i] == "") for (f = 1; f <= 3; f++)
+                        if (draw(5) < 2) row[i] = row[i] " " f ":" 500 * (1 + draw(12)) }
+                for (q = 1; q <= 3; q++) for (i = 1; i <= 15; i++) for (k = 1; k <= 3; k++)
+                    print (draw(20) ? base[i] : draw(3000)) " qid:" q row[i] }' >low
+        train -q --strict -t 1 -d 2 -g 1 -r 1 -c 100 -e 1e-6 low model
+    done
+}
+
 @test "rank: newton reaches with kernels what float's digits of K and landmarks do not" {
     # C = 1e5, 1e6: with them the model was f = 0, or the values were said to overflow
     rows 300 5 12 5 >many

@@ -16,6 +16,9 @@
 static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
 /* Of a score's reach: where the diagonal is its square rounding is INDEFINITE of it. */
 static const double LEAST_SIZE = 0x1p-10;
+/* A diagonal entry of so many times what its rounding is known to be below is still more of that
+ * than of a feature, whose coefficients would be huge. */
+static const double NOISE = 64;
 /* The most nanoseconds of one thread that double-double may take, and that it may where a reach is
  * far above the margins of 1 that scores make by cancelling. */
 static const double MOST_WORK = 5e8, MOST_WORK_FAR = 3e9, FAR = 1e4;
@@ -146,8 +149,8 @@ static void prepare(struct matrix *matrix, const struct row_groups *groups) {
         double reach = matrix->reach[i], floor = matrix->factor > 0 ? 0 : LEAST_SIZE * reach;
         double size = fmax(sqrt(fmax(0, A[i * n + i].hi)), floor);
         matrix->unit[i] = size > 0 ? exp2(round(log2(size))) : 1;
-        matrix->least[i] =
-            (double)n * matrix->factor * (reach / matrix->unit[i]) * (reach / matrix->unit[i]);
+        matrix->least[i] = NOISE * (double)n * matrix->factor * (reach / matrix->unit[i]) *
+                           (reach / matrix->unit[i]);
     }
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
