@@ -4,20 +4,14 @@
 #include "common/base/sizes.h"
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/interior.h"
+#include "solvers/methods/stacked.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_UNKNOWNS = 3000,
-    MOST_VALUES = 1 << 25,
-    GATHERED = 256 /* rows that are weighted at once */
-};
-
-static const double FREE_STEP = 1e-13; /* keeps the bias's steps finite, relative */
-static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
+enum { MOST_UNKNOWNS = 3000, MOST_VALUES = 1 << 25 };
 
 /* Features: the rows' own, or those of a factor of their products, F F' = Z Z'. */
 struct binary_interior {
@@ -27,8 +21,7 @@ struct binary_interior {
     const double *y;      /* (n) */
     double *signed_alpha; /* (n) */
     double *counted;      /* (m) */
-    double *H;            /* (m, m) lower half */
-    double *gathered;     /* (GATHERED, m) */
+    struct stacked *stacked; /* the system's rows */
 };
 
 bool binary_interior_possible(const struct binary_rows *rows) {
@@ -117,42 +110,21 @@ static void adjoint(void *context, const double *a, double *g) {
                 in->signed_alpha, 1, 0, g, 1);
 }
 
-static void form_system(const struct binary_interior *in, const double *theta, double ridge) {
-    size_t m = in->m;
-    memset(in->H, 0, m * m * sizeof *in->H);
-    for (size_t first = 0; first < in->n; first += GATHERED) {
-        size_t rows = smaller(GATHERED, in->n - first);
-        for (size_t k = 0; k < rows; k++) {
-            const double *x = in->F + (first + k) * m;
-            double root = sqrt(theta[first + k]);
-            for (size_t j = 0; j < m; j++) {
-                in->gathered[k * m + j] = root * x[j];
-            }
-        }
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)rows, 1, in->gathered,
-                    (int)m, 1, in->H, (int)m);
-    }
-    for (size_t j = 0; j < m; j++) {
-        in->H[j * m + j] += in->counted[j];
-        in->H[j * m + j] *= 1 + ridge + (in->counted[j] > 0 ? 0 : FREE_STEP);
-    }
-}
-
 static int factor(void *context, const double *theta) {
     const struct binary_interior *in = context;
-    for (double ridge = 0; ridge <= RIDGE_MOST;
-         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
-        form_system(in, theta, ridge);
-        if (cholesky_factor(in->H, in->m) == 0) {
-            return 0;
+    for (size_t i = 0; i < in->n; i++) {
+        const double *x = in->F + i * in->m;
+        double root = sqrt(theta[i]), *row = stacked_row(in->stacked, i);
+        for (size_t j = 0; j < in->m; j++) {
+            row[j] = root * x[j];
         }
     }
-    return -1;
+    return stacked_factor(in->stacked);
 }
 
 static void solve(void *context, double *x) {
     const struct binary_interior *in = context;
-    cholesky_solve(in->H, in->m, x);
+    stacked_solve(in->stacked, x);
 }
 
 /* ---- solving ---- */
@@ -161,9 +133,8 @@ static int allocate(struct binary_interior *in, struct error *err) {
     size_t m = in->m;
     in->signed_alpha = memory_array(in->n, sizeof(double), "scores", err);
     in->counted = memory_array(m, sizeof(double), "weights", err);
-    in->H = memory_array(m, m * sizeof(double), "a system", err);
-    in->gathered = memory_array(GATHERED, m * sizeof(double), "a system", err);
-    if (!in->signed_alpha || !in->counted || !in->H || !in->gathered) {
+    if (!in->signed_alpha || !in->counted ||
+        stacked_create(&in->stacked, in->n, m, m - 1, true, err) < 0) {
         return -1;
     }
     for (size_t j = 0; j < m; j++) {
@@ -177,8 +148,7 @@ static void release(struct binary_interior *in) {
     free(in->pivot);
     free(in->signed_alpha);
     free(in->counted);
-    free(in->H);
-    free(in->gathered);
+    stacked_free(in->stacked);
 }
 
 /* w (d) of a point in F's weights: as they are, or as the rows at the pivots make them. */
