@@ -14,6 +14,9 @@
  * each. */
 enum { MOST_ROWS = 1 << 14, MOST_PAIRS = 1 << 28, TILE = 64 };
 
+/* So few rows are taken whatever the cache: 100 MB, as interior points do. */
+enum { ALWAYS = 2896 };
+
 /* Shifts that are tried; and of the system's diagonal, where rounding leaves it indefinite. */
 static const double SHIFT_FIRST = 1e-10, SHIFT_GROWTH = 100, SHIFT_MOST = 1e-4;
 static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-3;
@@ -50,7 +53,7 @@ int rank_inverse_rows(const struct problem *problem, const struct rank_pairs *pa
         return -1;
     }
     double size = (double)distinct.m * (double)distinct.m * 1.5 * sizeof(double);
-    if (distinct.m <= MOST_ROWS && size <= (double)problem->cache_bytes) {
+    if (distinct.m <= ALWAYS || (distinct.m <= MOST_ROWS && size <= (double)problem->cache_bytes)) {
         *m = distinct.m;
     }
     distinct_free(&distinct);
@@ -122,8 +125,9 @@ static int create_gram(struct rank_inverse *inverse, const struct problem *probl
     }
     inverse->m = distinct.m;
     inverse->problem = *problem;
-    if (gram_create_distinct(&inverse->gram, kernel, problem->data, &distinct, problem->cache_bytes,
-                             true, NULL, problem->threads, err) < 0) {
+    if (gram_create_distinct(&inverse->gram, kernel, problem->data, &distinct,
+                             distinct.m * distinct.m * sizeof(double), true, NULL, problem->threads,
+                             err) < 0) {
         return -1;
     }
     inverse->problem.gram = inverse->gram;

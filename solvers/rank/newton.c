@@ -17,7 +17,7 @@
 enum {
     CG_MOST = 2000, /* conjugate gradient steps for one Newton step */
     CG_PLAIN = 40,  /* after so many a preconditioner pays */
-    CG_EXACT = 100, /* with one that is all but exact: more gain nothing over rounding */
+    CG_EXACT = 30,  /* with one that is all but exact: more gain nothing over rounding */
     LANDMARKS = 1024
 };
 

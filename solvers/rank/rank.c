@@ -45,6 +45,12 @@ enum { CG_STEPS = 4, ROWS_EACH = 16, CG_LEAST = 40 };
  * points. */
 enum { INVERSE_LEAST = 256 };
 
+/* Steps of it, where interior points may end the fit if it does not. */
+enum { INVERSE_STEPS = 64 };
+
+/* Rows that differ, of which --solver newton does not wait until its other steps have ended. */
+enum { INVERSE_FIRST = 2048 };
+
 struct rank {
     const struct problem *problem;
     struct rank_pairs pairs;
@@ -640,7 +646,8 @@ static uint64_t patience(const struct rank *rank, const struct rank_parameters *
     const uint64_t least = 100, steps = 16;
     size_t rows = rows_that_differ(rank);
     bool inverse = has_inverse(rank, parameters);
-    if (rank->map.primal || !(inverse || has_finish(rank, parameters))) {
+    bool first = parameters->method == RANK_AUTO || rows > INVERSE_FIRST;
+    if (rank->map.primal || !first || !(inverse || has_finish(rank, parameters))) {
         return 0;
     }
     if (choose(rank, parameters) == RANK_NEWTON) {
@@ -666,7 +673,7 @@ static int finish_by_planes(struct rank *rank, const struct rank_parameters *par
 }
 
 /* Newton's method with the inverse of its system, from the best point; rounds of it, each to a
- * smaller gap of its own. */
+ * smaller gap of its own, of INVERSE_STEPS together where interior points stand behind it. */
 static int finish_by_inverse(struct rank *rank, const struct rank_parameters *parameters,
                              const struct monitor *monitor, struct best *best, struct error *err) {
     double epsilon = parameters->epsilon;
@@ -678,22 +685,28 @@ static int finish_by_inverse(struct rank *rank, const struct rank_parameters *pa
         rank->n_inverse = 0;
         return 0;
     }
+    uint64_t left = has_finish(rank, parameters) ? INVERSE_STEPS : 0;
+    bool bounded = left > 0;
     certify_allow(rank->certify, rank_inverse_work(rank->inverse));
     for (int round = 0; round <= POLISH_ROUNDS && is_open(best, parameters); round++) {
         struct fit fit;
         struct certificate found;
         struct monitor_run run;
-        struct monitor onward = monitor_after(&run, monitor, best->iterations, 0);
+        struct monitor onward = monitor_after(&run, monitor, best->iterations, left);
         if (run_newton(rank, parameters, epsilon, best->weights, 0, rank->inverse, &onward, &fit,
                        err) < 0) {
             return -1;
         }
         bool converged = fit.converged;
         best->iterations += fit.iterations;
+        left -= fit.iterations < left ? fit.iterations : left;
+        if (bounded && fit.reason == STOP_ITERATIONS && !run.said) {
+            fit.reason = STOP_STALLED; /* no limit of the user's */
+        }
         if (take_fit(rank, parameters, best, &fit, false, &found, err) < 0) {
             return -1;
         }
-        if (!converged) {
+        if (!converged || (bounded && left == 0)) {
             break;
         }
         epsilon /= 2;
