@@ -204,12 +204,21 @@ int certify_definite(struct certify *certify, bool *definite, struct error *err)
 }
 
 /* With E added to K's diagonal <S, K S K> of S, skew, grows by 2 <S, K S E> + <S, E S E>: of each
- * pair's coefficient b, and by S_j'K S_j <= (sum of |S_ij| reach_i)^2. */
+ * pair's coefficient b, and by S_j'K S_j <= (sum of |S_ij| reach_i)^2, where reach_i^2 bounds K_ii,
+ * or is K_ii + E_ii itself, for K + E is positive semidefinite. */
 static int lift_pairs(const struct certify *certify, const double *b, double *lift,
                       struct error *err) {
-    const double *reach = certify->row_reach, *shift = certify->shift;
-    size_t n = certify->problem->n;
-    double *size = memory_zeros(n, sizeof *size, "a certificate", err);
+    const struct problem *problem = certify->problem;
+    const struct kernel_rows *rows = gram_rows(problem->gram);
+    const double *shift = certify->shift;
+    size_t n = problem->n;
+    double *size = memory_zeros(n, 2 * sizeof *size, "a certificate", err);
+    double *reach = size ? size + n : NULL; /* of the shifted matrix, which is semidefinite */
+    for (size_t i = 0; size && i < n; i++) {
+        size_t row = problem->rows ? problem->rows[i] : i;
+        double own = fabs(kernel_value(rows, row, rows, row)) + shift[i];
+        reach[i] = fmin(certify->row_reach[i], sqrt(own) * (1 + 0x1p-20));
+    }
     for (size_t p = 0; size && p < certify->map->n; p++) {
         struct certify_pair pair = certify->pair[p];
         size[pair.one] += fabs(b[p]) * reach[pair.other];
