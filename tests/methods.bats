@@ -2,6 +2,10 @@
 
 load helper
 
+@test "methods: line searches by values, and by slopes where values are rounding" {
+    unit solvers/methods/linesearch
+}
+
 @test "monitors: what stands before a monitor drops nothing of it, neither limits nor time" {
     unit solvers/methods/monitor
 }

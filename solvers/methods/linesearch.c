@@ -90,7 +90,7 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
         double bound;
         double kink = model_minimum(search, &low, &high, &bound);
         double gained = start - primal(search, &best), left = primal(search, &best) - bound;
-        bool blind = best.theta == 0 && tolerance == 0;
+        bool blind = tolerance == 0 && !(gained > 0);
         if (blind ? high.theta - low.theta <= NARROW * high.theta
                   : left <= fmax(tolerance, GAIN * gained) || high.theta - low.theta <= 0) {
             break;
@@ -99,6 +99,7 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
          * them in turn */
         double slope_low = primal_slope(search, &low), slope_high = primal_slope(search, &high);
         double secant = low.theta - slope_low * (high.theta - low.theta) / (slope_high - slope_low);
+        kink = blind ? 0.5 * (low.theta + high.theta) : kink; /* of values, which are rounding */
         double next = step % 2 ? kink : secant;
         double edge = 0.02 * (high.theta - low.theta);
         theta = fmin(fmax(next, low.theta + edge), high.theta - edge);
@@ -106,7 +107,7 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
             theta = kink;
         }
     }
-    if (best.theta == 0 && tolerance == 0) {
+    if (tolerance == 0 && !(start - primal(search, &best) > 0)) {
         best = low;
     }
     if (last.theta != best.theta) {

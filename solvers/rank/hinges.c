@@ -139,7 +139,8 @@ int rank_hinges_count(const struct problem *problem, const struct score_map *map
                       const struct rank_pairs *pairs, bool margins, size_t *n, struct error *err) {
     *n = map->n;
     bool few = *n <= (margins ? RANK_HINGES_ROWS : MOST_SCORES) && pairs->n_pairs <= MOST_PAIRS;
-    if (few && !margins && count_distinct(problem, n, err) < 0) {
+    bool matters = !margins && (!map->primal || *n > RANK_HINGES_ROWS);
+    if (few && matters && count_distinct(problem, n, err) < 0) {
         return -1;
     }
     if (!few || !row_features_fits(map, *n, RANK_HINGES_ROWS)) {
@@ -162,8 +163,9 @@ static int add_weight(void *context, uint32_t better, uint32_t worse, double wei
 }
 
 /* Lowers sums of weights by more than their rounding and that of shares of them: an alpha that is
- * within C times the sum can be shared out within C times the weights, and that much less counts
- * for less. */
+ * within C times the sum can be shared out within C times the weights. m shares, each rounded to a
+ * unit of alpha's, leave the last one m (1 + 1/2 + ... + 1/m) / 2 units off, which is below 16 m
+ * for all m that there may be. */
 static int lower_sums(struct rank_hinges *hinges, struct error *err) {
     const double each = 16 * DBL_EPSILON;
     size_t n = hinges->n, *count = memory_zeros(n, sizeof *count, "pairs", err);

@@ -37,9 +37,10 @@ struct rank_hinges {
 
 #define RANK_HINGES_NONE UINT32_MAX
 
-/* *n = how many rows differ; 0: too many of them (of 11,584 at most), of their features, or of
- * pairs (2^26, which may be 2^22 preferences: what rank_hinges_create finds). margins: scores are
- * margins. Fails when memory is short, as the others do. */
+/* *n = how many rows differ, or for linear problems of few rows how many there are; 0: too many of
+ * them (of 11,584 at most), of their features, or of pairs (2^26, which may be 2^22 preferences:
+ * what rank_hinges_create finds). margins: scores are margins. Fails when memory is short, as the
+ * others do. */
 int rank_hinges_count(const struct problem *problem, const struct score_map *map,
                       const struct rank_pairs *pairs, bool margins, size_t *n, struct error *err);
 

@@ -41,23 +41,16 @@ struct rank_inverse {
 
 /* ---- creation ---- */
 
-int rank_inverse_rows(const struct problem *problem, const struct rank_pairs *pairs, size_t *m,
-                      struct error *err) {
-    struct distinct distinct;
-    *m = 0;
+size_t rank_inverse_rows(const struct problem *problem, const struct rank_pairs *pairs) {
     if (!problem->gram || !kernel_definite(gram_rows(problem->gram)->kernel) ||
         pairs->n_pairs > MOST_PAIRS) {
         return 0;
     }
-    if (distinct_find(&distinct, problem->data, err) < 0) {
-        return -1;
-    }
-    double size = (double)distinct.m * (double)distinct.m * 1.5 * sizeof(double);
-    if (distinct.m <= ALWAYS || (distinct.m <= MOST_ROWS && size <= (double)problem->cache_bytes)) {
-        *m = distinct.m;
-    }
-    distinct_free(&distinct);
-    return 0;
+    const struct distinct *distinct = gram_distinct(problem->gram);
+    size_t m = distinct ? distinct->m : gram_size(problem->gram);
+    double size = (double)m * (double)m * 1.5 * sizeof(double);
+    bool fits = m <= MOST_ROWS && size <= (double)problem->cache_bytes;
+    return m <= ALWAYS || fits ? m : 0;
 }
 
 /* The lower half of K~, by tiles of rows. */

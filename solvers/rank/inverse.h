@@ -21,14 +21,14 @@
 
 struct rank_inverse;
 
-/* *m = how many rows of the data differ; 0: no kernel that is known to be positive semidefinite,
- * too many rows (2,896 are always taken, 16,384 where the problem's cache has room for them), or
- * too many pairs. */
-int rank_inverse_rows(const struct problem *problem, const struct rank_pairs *pairs, size_t *m,
-                      struct error *err);
+/* How many rows of the data differ, at most, as far as the matrix at hand knows; 0: no kernel that
+ * is known to be positive semidefinite, too many rows (2,896 are always taken, 16,384 where the
+ * problem's cache has room for them), or too many pairs. */
+size_t rank_inverse_rows(const struct problem *problem, const struct rank_pairs *pairs);
 
-/* Evaluates K and inverts. *inverse is NULL where no shift that is small makes K a factor. Borrows
- * problem and pairs; the caller ends with rank_inverse_free. */
+/* Evaluates K and inverts, where rank_inverse_rows is not 0. *inverse is NULL where no shift that
+ * is small makes K a factor. Fails when memory is short. Borrows problem and pairs; the caller ends
+ * with rank_inverse_free. */
 int rank_inverse_create(struct rank_inverse **inverse, const struct problem *problem,
                         const struct rank_pairs *pairs, struct error *err);
 void rank_inverse_free(struct rank_inverse *inverse);

@@ -193,10 +193,9 @@ static int collect(struct rank_pairs *pairs, const struct problem *problem,
         }
     }
     if (!cluster_any(pairs->cluster, pairs->n_groups > 0)) {
-        bool graded = preferences->unit == RANK_NDCG || preferences->unit == RANK_GAIN;
         return error_set(err, ERROR_RUNTIME,
                          "no preference pair: no two rows of one query have %s that differ%s",
-                         graded ? "gains" : "targets",
+                         pairs->gain ? "gains" : "targets",
                          pairs->low > 1 || pairs->high < UINT32_MAX ? " by the wanted ranks" : "");
     }
     if (preferences->fraction < 1 && sample_pairs(pairs, preferences, err) < 0) {

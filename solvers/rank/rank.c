@@ -133,11 +133,11 @@ int rank_create(struct rank **rank, const struct problem *problem,
     made->pair_features = preferences->exterior;
     if (create_parts(made, preferences, err) < 0 ||
         rank_hinges_count(problem, &made->map, &made->pairs, made->exterior != NULL,
-                          &made->n_distinct, err) < 0 ||
-        (!made->exterior && rank_inverse_rows(problem, &made->pairs, &made->n_inverse, err) < 0)) {
+                          &made->n_distinct, err) < 0) {
         rank_free(made);
         return -1;
     }
+    made->n_inverse = made->exterior ? 0 : rank_inverse_rows(problem, &made->pairs);
     *rank = made;
     return 0;
 }
@@ -246,9 +246,9 @@ static bool has_finish(const struct rank *rank, const struct rank_parameters *pa
 /* The same of Newton's method with the inverse of its system: interior points of few rows end
  * sooner, and nearer to the optimum. */
 static bool has_inverse(const struct rank *rank, const struct rank_parameters *parameters) {
-    return (parameters->method == RANK_AUTO && rank->n_inverse > 0 &&
-            (rank->n_inverse > INVERSE_LEAST || !has_finish(rank, parameters))) ||
-           (parameters->method == RANK_NEWTON && rank->n_inverse > 0);
+    bool wanted = rows_that_differ(rank) > INVERSE_LEAST || !has_finish(rank, parameters);
+    return rank->n_inverse > 0 &&
+           (parameters->method == RANK_NEWTON || (parameters->method == RANK_AUTO && wanted));
 }
 
 static uint64_t most_gradients(const struct rank *rank, const struct rank_parameters *parameters) {
