@@ -1,5 +1,4 @@
-/* The handle of a RankSVM problem: its engines, its certificate and the rounds between them. Over
- * 500 lines, for all of it is about one struct that nobody else sees. */
+/* The handle of a RankSVM problem: its engines, and the rounds between them and its certificate. */
 #include "solvers/rank/rank.h"
 
 #include "common/base/array.h"
@@ -7,10 +6,9 @@
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "solvers/methods/bundle.h"
-#include "solvers/methods/certify.h"
 #include "solvers/methods/conditional.h"
 #include "solvers/methods/score_map.h"
-#include "solvers/rank/exact.h"
+#include "solvers/rank/certify.h"
 #include "solvers/rank/exterior.h"
 #include "solvers/rank/finish.h"
 #include "solvers/rank/hinges.h"
@@ -26,12 +24,6 @@
 
 /* How often a fit that looked converged, but is not when recomputed in double, is taken further. */
 enum { POLISH_ROUNDS = 3 };
-
-/* What may be paid for rounding, in parts of the gap that is wanted. */
-static const double SMALL = 0.01;
-
-/* And where it saves time. */
-static const double NOTHING = 1e-4;
 
 /* Rounds of interior points, each to a smaller gap. */
 enum { FINISH_ROUNDS = 4 };
@@ -56,13 +48,9 @@ struct rank {
     struct rank_pairs pairs;
     struct score_map map;
     struct exterior *exterior; /* pair features; else NULL */
-    double row_factor;         /* of the rows' kernel, with pair features */
-    bool fine;                 /* these are evaluated in long double */
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
-    struct certify *certify;
-    double *weight;               /* (scores) weight of the pairs that each is in */
-    double total;                 /* weight of all pairs */
+    struct rank_certifier certifier;
     struct bundle *bundle[2];     /* planes of earlier solves, by loss; NULL before the first */
     double *last[2];              /* weights of the last Newton solve, by loss */
     size_t n_distinct;            /* rows that interior points would have; 0: they are too many */
@@ -74,30 +62,6 @@ struct rank {
     bool keep;                 /* the dual points of solutions are wanted: */
     struct rank_points points; /* that of the last */
 };
-
-static int open_certify(struct rank *rank, struct error *err) {
-    size_t n = rank->map.n;
-    rank->total = rank->loss[RANK_HINGE].total;
-    rank->weight = memory_array(n, sizeof *rank->weight, "pairs", err);
-    if (!rank->weight || certify_create(&rank->certify, rank->problem, &rank->map, 0, err) < 0) {
-        return -1;
-    }
-    if (!rank->exterior) {
-        return rank_pairs_weights(&rank->pairs, rank->weight, err);
-    }
-    double *reach = memory_array(n, sizeof *reach, "pairs", err);
-    struct certify_pair *rows = memory_array(n, sizeof *rows, "pairs", err);
-    if (!reach || !rows) {
-        free(reach);
-        free(rows);
-        return -1;
-    }
-    exterior_weights(rank->exterior, rank->weight);
-    exterior_reach(rank->exterior, certify_reach(rank->certify), reach, rows);
-    rank->row_factor = certify_factor(rank->certify);
-    certify_pairs(rank->certify, reach, exterior_factor(rank->exterior, rank->row_factor), rows);
-    return 0;
-}
 
 static int create_parts(struct rank *rank, const struct rank_preferences *preferences,
                         struct error *err) {
@@ -111,7 +75,7 @@ static int create_parts(struct rank *rank, const struct rank_preferences *prefer
         rank->risk[RANK_HINGE] = rank_risk_table(&rank->loss[RANK_HINGE], preferences->keep);
         rank->risk[RANK_SQUARED_HINGE] =
             rank_risk_table(&rank->loss[RANK_SQUARED_HINGE], preferences->keep);
-        return score_map_create(&rank->map, rank->problem, err) < 0 ? -1 : open_certify(rank, err);
+        return score_map_create(&rank->map, rank->problem, err);
     }
     if (exterior_create(&rank->exterior, rank->problem, &rank->pairs, err) < 0) {
         return -1;
@@ -119,7 +83,7 @@ static int create_parts(struct rank *rank, const struct rank_preferences *prefer
     rank->risk[RANK_HINGE] = exterior_risk(rank->exterior, false);
     rank->risk[RANK_SQUARED_HINGE] = exterior_risk(rank->exterior, true);
     rank->map = exterior_map(rank->exterior);
-    return open_certify(rank, err);
+    return 0;
 }
 
 int rank_create(struct rank **rank, const struct problem *problem,
@@ -132,6 +96,8 @@ int rank_create(struct rank **rank, const struct problem *problem,
     made->keep = preferences->keep;
     made->pair_features = preferences->exterior;
     if (create_parts(made, preferences, err) < 0 ||
+        rank_certifier_create(&made->certifier, problem, &made->map, &made->pairs, made->exterior,
+                              &made->loss[RANK_HINGE], err) < 0 ||
         rank_hinges_count(problem, &made->map, &made->pairs, made->exterior != NULL,
                           &made->n_distinct, err) < 0) {
         rank_free(made);
@@ -154,8 +120,7 @@ void rank_free(struct rank *rank) {
     rank_finish_free(rank->finish);
     rank_inverse_free(rank->inverse);
     rank_points_clear(&rank->points, 0);
-    certify_free(rank->certify);
-    free(rank->weight);
+    rank_certifier_free(&rank->certifier);
     score_map_free(&rank->map);
     exterior_free(rank->exterior);
     rank_pairs_free(&rank->pairs);
@@ -277,172 +242,6 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
     }
 }
 
-/* The loss at exact scores, and what errors of scores and sums may have taken from it. */
-struct loss {
-    struct rank *rank;
-    enum rank_loss loss;
-    double cost, epsilon;
-    double *g; /* (n) work */
-};
-
-/* The weight of the pairs whose margin may be below 1, each within slack of the one at scores s:
- * the others add nothing to the loss, not even rounding. work (n). */
-static double unmet_weight(struct rank *rank, const double *s, double slack, double *work) {
-    size_t n = rank->map.n;
-    double largest = array_largest(s, n);
-    double least = 1 + slack + 8 * DBL_EPSILON * (1 + slack + largest);
-    double up = rank->pairs.gain ? rank->loss[RANK_HINGE].sums_rounding : (double)n * DBL_EPSILON;
-    return fmin(rank->total, rank_pairs_sums(&rank->pairs, s, least, work, NULL) * (1 + up));
-}
-
-static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
-                         const double *error, double *value, double *rounding, struct error *err) {
-    (void)first;
-    struct loss *loss = context;
-    struct rank *rank = loss->rank;
-    bool squared = loss->loss == RANK_SQUARED_HINGE;
-    double slack = 0, part = NOTHING * loss->epsilon, sum, sums;
-    if (rank->exterior) {
-        exterior_loss(rank->exterior, squared, s, error, &sum, &sums);
-        *value = loss->cost * sum;
-        *rounding = loss->cost * sums;
-        return 0;
-    }
-    if (rank_exact_loss(&rank->pairs, s, squared, part, &sum, &sums, err) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        slack = fmax(slack, error[i]);
-    }
-    slack *= 2; /* of a margin */
-    double moved = rank_exact_moved(slack, rank->total, squared, sum + sums);
-    if (moved > part * sum) {
-        double open = unmet_weight(rank, s, slack, loss->g);
-        moved = rank_exact_moved(slack, open, squared, sum + sums);
-    }
-    *value = loss->cost * sum;
-    *rounding = loss->cost * (sums + moved);
-    return 0;
-}
-
-/* The dual point, ready to be certified. */
-struct dual {
-    struct certify_function function;
-    double *error; /* (n) */
-    double *slack; /* (n) over C, of coefficients besides; NULL: 0 */
-    double linear, rounding;
-};
-
-/* A point that scores make: its coefficients are counted again, and their function taken in place
- * of the running one. */
-static int smooth_dual(struct rank *rank, double cost, struct fit *fit, struct dual *dual,
-                       double *unit, struct error *err) {
-    size_t n = rank->map.n;
-    double *coefficient = memory_array(n, sizeof *coefficient, "a certificate", err);
-    dual->slack = memory_array(n, sizeof *dual->slack, "a certificate", err);
-    double grid = rank_exact_grid(&rank->pairs, fit->dual_scores, &fit->smoothing);
-    int status =
-        coefficient && dual->slack
-            ? rank_exact_dual(&rank->pairs, fit->dual_scores, fit->smoothing, grid, coefficient,
-                              dual->slack, unit, &dual->linear, &dual->rounding, err)
-            : -1;
-    for (size_t i = 0; status == 0 && i < n; i++) {
-        coefficient[i] *= cost;
-        dual->error[i] = fabs(coefficient[i]);
-    }
-    double linear[] = {dual->linear, dual->rounding};
-    cluster_sum(rank->map.cluster, linear, 2);
-    double ranks = (double)cluster_size(rank->map.cluster) - 1;
-    dual->linear = cost * linear[0];
-    dual->rounding = cost * (linear[1] + ranks * DBL_EPSILON * linear[0]);
-    status = status < 0 ? -1 : rank->map.adjoint(&rank->map, coefficient, fit->dual_weights, err);
-    free(coefficient);
-    return status;
-}
-
-/* Planes have been added up; the offset is theirs. Both leave the coefficients' sizes in error. */
-static void plane_dual(const struct rank *rank, double cost, const struct fit *fit,
-                       struct dual *dual, double *unit) {
-    for (size_t i = 0; i < rank->map.n; i++) {
-        dual->error[i] = cost * fit->rounding.size * rank->weight[i];
-    }
-    *unit = fit->rounding.gradient;
-    dual->linear = fit->dual_offset;
-    dual->rounding = cost * fit->rounding.offset;
-}
-
-static int make_dual(struct rank *rank, const struct rank_parameters *parameters, struct fit *fit,
-                     struct dual *dual, struct error *err) {
-    double cost = parameters->cost;
-    size_t n = rank->map.n;
-    struct cluster *cluster = rank->map.cluster;
-    size_t terms = cluster_count(cluster, n) + cluster_size(cluster) - 1;
-    double unit = 0, sums = rank->map.primal ? certify_sum_rounding(terms) : 0;
-    dual->error = memory_array(n, sizeof *dual->error, "a certificate", err);
-    if (!dual->error) {
-        return -1;
-    }
-    if (rank->exterior) {
-        bool squared = parameters->loss == RANK_SQUARED_HINGE;
-        exterior_dual(rank->exterior, squared, cost, fit->dual_weights, &dual->linear,
-                      &dual->rounding);
-        memset(dual->error, 0, n * sizeof *dual->error);
-    } else if (!fit->dual_scores) {
-        plane_dual(rank, cost, fit, dual, &unit);
-        unit = fit->dual_error ? 0 : unit; /* each coefficient has its own, */
-        sums = fit->dual_error ? 0 : sums; /* with that of sums */
-    } else if (smooth_dual(rank, cost, fit, dual, &unit, err) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        dual->error[i] = cost * unit * rank->weight[i] + sums * dual->error[i];
-        dual->error[i] += dual->slack ? cost * dual->slack[i] : 0;
-        dual->error[i] += fit->dual_error ? fit->dual_error[i] : 0;
-    }
-    dual->function = (struct certify_function){.weights = fit->dual_weights, .error = dual->error};
-    return 0;
-}
-
-/* The loss of f = 0, at least: weights that count for queries are quotients. */
-static double loss_of_nothing(const struct rank *rank, double cost) {
-    const struct rank_pairs *pairs = &rank->pairs;
-    struct certify_total total = {0};
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        double weight = pairs->weight[g];
-        certify_total_add(&total, weight, pairs->group_worth[g]);
-        total.rounded = total.rounded || weight != floor(weight);
-    }
-    certify_total_join(&total, pairs->cluster);
-    return certify_total_times(&total, cost) *
-           (1 + 2 * cluster_largest(pairs->cluster, pairs->weight_error));
-}
-
-/* Recomputes both bounds in double from the weights. */
-static int certify(struct rank *rank, const struct rank_parameters *parameters, struct fit *fit,
-                   struct certificate *certificate, struct error *err) {
-    struct loss loss = {.rank = rank,
-                        .loss = parameters->loss,
-                        .cost = parameters->cost,
-                        .epsilon = parameters->epsilon,
-                        .g = memory_array(rank->map.n, sizeof *loss.g, "a certificate", err)};
-    struct dual dual = {.error = NULL, .slack = NULL};
-    int status = loss.g ? make_dual(rank, parameters, fit, &dual, err) : -1;
-    if (status == 0) {
-        const struct certify_function f = {.weights = fit->weights};
-        const struct certify_family family = {.context = &loss,
-                                              .loss = evaluate_loss,
-                                              .linear = dual.linear,
-                                              .linear_rounding = dual.rounding,
-                                              .nothing = loss_of_nothing(rank, parameters->cost),
-                                              .enough = parameters->epsilon};
-        status = certify_bounds(rank->certify, 1, &f, &dual.function, &family, certificate, err);
-    }
-    free(loss.g);
-    free(dual.error);
-    free(dual.slack);
-    return status;
-}
-
 /* The points of all rounds: what one round gains, another may lose to rounding. */
 struct best {
     double *weights; /* (dimension) of the primal point; NULL: none yet */
@@ -527,7 +326,9 @@ static int take_fit(struct rank *rank, const struct rank_parameters *parameters,
     const struct problem *problem = rank->problem;
     int status =
         problem->gram ? gram_merge(problem->gram, problem->rows, problem->n, fit->weights, err) : 0;
-    status = status < 0 ? -1 : certify(rank, parameters, fit, found, err);
+    status = status < 0 ? -1
+                        : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
+                                       parameters->epsilon, fit, found, err);
     if (status == 0 && keep_best(rank, best, fit, found) && rank->keep) {
         status = keep_points(rank, parameters->loss, fit, by_pairs, err);
     }
@@ -550,7 +351,8 @@ static int finish_from(struct rank *rank, const struct rank_parameters *paramete
                        const double *weights, const struct monitor *monitor, struct best *best,
                        struct error *err) {
     const double stricter = 0.1, part = 0.5, tiny = 1e-13; /* tiny: of the loss at 0 */
-    double epsilon = part * parameters->epsilon, least = tiny * parameters->cost * rank->total;
+    double epsilon = part * parameters->epsilon,
+           least = tiny * parameters->cost * rank->loss[RANK_HINGE].total;
     struct monitor_run run;
     struct monitor onward = monitor_after(&run, monitor, best->iterations, 0);
     bool tied = true, squared = parameters->loss == RANK_SQUARED_HINGE;
@@ -584,8 +386,8 @@ static int finish(struct rank *rank, const struct rank_parameters *parameters,
                   const struct monitor *monitor, struct best *best, struct error *err) {
     if (!rank->finish && !rank->endless &&
         rank_finish_create(&rank->finish, rank->problem, &rank->map, &rank->pairs,
-                           certify_reach(rank->certify), rank->exterior ? rank->weight : NULL,
-                           err) < 0) {
+                           certify_reach(rank->certifier.certify),
+                           rank->exterior ? rank->certifier.weight : NULL, err) < 0) {
         return -1;
     }
     rank->endless = !rank->finish;
@@ -619,22 +421,6 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
     }
     solution->weights = best->weights;
     best->weights = NULL;
-    return 0;
-}
-
-/* True if what was paid for the rounding of pair features is not small beside the gap: then they
- * are evaluated in long double from now on. */
-static int refine(struct rank *rank, double epsilon, const struct certificate *found, bool *refined,
-                  struct error *err) {
-    *refined = rank->exterior && !rank->fine && found->paid > SMALL * epsilon * found->primal;
-    if (!*refined) {
-        return 0;
-    }
-    rank->fine = true;
-    if (exterior_refine(rank->exterior, err) < 0) {
-        return -1;
-    }
-    certify_refine(rank->certify, exterior_factor(rank->exterior, rank->row_factor));
     return 0;
 }
 
@@ -687,7 +473,7 @@ static int finish_by_inverse(struct rank *rank, const struct rank_parameters *pa
     }
     uint64_t left = has_finish(rank, parameters) ? INVERSE_STEPS : 0;
     bool bounded = left > 0;
-    certify_allow(rank->certify, rank_inverse_work(rank->inverse));
+    certify_allow(rank->certifier.certify, rank_inverse_work(rank->inverse));
     for (int round = 0; round <= POLISH_ROUNDS && is_open(best, parameters); round++) {
         struct fit fit;
         struct certificate found;
@@ -738,7 +524,8 @@ static int run_rounds(struct rank *rank, const struct rank_parameters *parameter
         }
         bool refined = false;
         if (is_open(best, parameters) &&
-            refine(rank, parameters->epsilon, &found, &refined, err) < 0) {
+            rank_certifier_refine(&rank->certifier, parameters->epsilon, &found, &refined, err) <
+                0) {
             return -1;
         }
         bool stays = !converged || parameters->method == RANK_FW || round == POLISH_ROUNDS;
@@ -760,7 +547,7 @@ static int give_nothing(struct rank *rank, double cost, struct solution *solutio
     } else {
         solution->weights = memory_zeros(rank->map.dimension, sizeof(double), "weights", err);
     }
-    certify_nothing(rank->problem, loss_of_nothing(rank, cost), solution);
+    certify_nothing(rank->problem, rank_certifier_nothing(&rank->certifier, cost), solution);
     return solution->pairs || solution->weights ? 0 : -1;
 }
 
