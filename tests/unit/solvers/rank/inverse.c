@@ -149,6 +149,7 @@ int main(void) {
     }
     check_refused(&data);
     data_free(&data);
+    reference_data_free(&rows);
     printf("ok: what the inverse of Newton's system leaves of it\n");
     return 0;
 }
