@@ -705,9 +705,9 @@ large() {
 }
 
 @test "rank: newton reaches with kernels what float's digits of K and landmarks do not" {
-    # they ended at 1.7e-3 and 1.4e-3
+    # they ended at 1e-3 to 2e-3, one or the other with how sums are rounded
     local seed primal dual
-    for seed in 1 7; do
+    for seed in 1 6 7 14; do
         awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
             function normal() { return (draw(2001) + draw(2001) + draw(2001) + draw(2001) - 4000) / 1000 }
             BEGIN { for (i = 1; i <= 9; i++) draw(9)

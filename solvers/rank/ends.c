@@ -82,30 +82,22 @@ int rank_finish_by_planes(struct rank *rank, const struct rank_parameters *param
     return rank_take_fit(rank, parameters, best, &fit, false, &found, err);
 }
 
-/* Newton's method with the inverse of its system, from the best point; rounds of it, each to a
- * smaller gap of its own, of INVERSE_STEPS together where interior points stand behind it. */
-static int finish_by_inverse(struct rank *rank, const struct rank_parameters *parameters,
-                             const struct monitor *monitor, struct rank_best *best,
-                             struct error *err) {
+/* Newton's method with the inverse of its system, from `start` (NULL: from 0), then from the best
+ * point; rounds of it, each to a smaller gap of its own, of INVERSE_STEPS together where interior
+ * points stand behind it. */
+static int inverse_from(struct rank *rank, const struct rank_parameters *parameters,
+                        const double *start, const struct monitor *monitor, struct rank_best *best,
+                        struct error *err) {
     double epsilon = parameters->epsilon;
-    if (!rank->inverse &&
-        rank_inverse_create(&rank->inverse, rank->problem, &rank->pairs, err) < 0) {
-        return -1;
-    }
-    if (!rank->inverse) {
-        rank->n_inverse = 0;
-        return 0;
-    }
     uint64_t left = rank_has_finish(rank, parameters) ? INVERSE_STEPS : 0;
     bool bounded = left > 0;
-    certify_allow(rank->certifier.certify, rank_inverse_work(rank->inverse));
     for (int round = 0; round <= RANK_POLISH_ROUNDS && rank_is_open(best, parameters); round++) {
         struct fit fit;
         struct certificate found;
         struct monitor_run run;
         struct monitor onward = monitor_after(&run, monitor, best->iterations, left);
-        if (rank_run_newton(rank, parameters, epsilon, best->weights, 0, rank->inverse, &onward,
-                            &fit, err) < 0) {
+        if (rank_run_newton(rank, parameters, epsilon, round > 0 ? best->weights : start, 0,
+                            rank->inverse, &onward, &fit, err) < 0) {
             return -1;
         }
         bool converged = fit.converged;
@@ -123,6 +115,26 @@ static int finish_by_inverse(struct rank *rank, const struct rank_parameters *pa
         epsilon /= 2;
     }
     return 0;
+}
+
+/* The same from the best point, and from 0 where that leads nowhere and nothing else follows. */
+static int finish_by_inverse(struct rank *rank, const struct rank_parameters *parameters,
+                             const struct monitor *monitor, struct rank_best *best,
+                             struct error *err) {
+    if (!rank->inverse &&
+        rank_inverse_create(&rank->inverse, rank->problem, &rank->pairs, err) < 0) {
+        return -1;
+    }
+    if (!rank->inverse) {
+        rank->n_inverse = 0;
+        return 0;
+    }
+    certify_allow(rank->certifier.certify, rank_inverse_work(rank->inverse));
+    int status = inverse_from(rank, parameters, best->weights, monitor, best, err);
+    bool last = parameters->loss == RANK_HINGE && !rank_has_finish(rank, parameters);
+    return status == 0 && last && rank_is_open(best, parameters)
+               ? inverse_from(rank, parameters, NULL, monitor, best, err)
+               : status;
 }
 
 /* Interior points from `weights` on (NULL: from 0): at first with the coefficients of the dual
