@@ -42,8 +42,12 @@ void *zeros(size_t count, size_t size);
 
 /* A <- L with A = LL' (n, n); pivots lost in rounding become infinite: the solution has 0 there. */
 void factor(real *a, size_t n);
+
+/* x (n) <- the solution y of LL'y = x, for L of factor. */
 void solve_factored(const real *l, size_t n, real *x);
 
+/* Goes from program->x until `watch` has enough, or rounding or 120 steps end it; x and y are then
+ * the last iterate. Ends the program where there is no memory. */
 void interior_solve(struct program *program);
 
 #endif
