@@ -704,6 +704,23 @@ large() {
     done
 }
 
+@test "rank: few features in large units under a polynomial keep their optimum in the model" {
+    # the pivots' coefficients of 10^6, of kernel values of 10^12, left gaps of 3e-3 to 2e-2
+    for seed in 1 4; do
+        awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+            function normal() { return (draw(2001) + draw(2001) + draw(2001) + draw(2001) - 4000) / 10 }
+            BEGIN { for (i = 1; i <= 9; i++) draw(9)
+                for (i = 0; i < 400; i++) { printf "%d qid:%d", draw(100000), 1 + i / 50
+                    for (f = 1; f <= 3; f++) if (draw(2)) printf " %d:%g", f, normal()
+                    print "" } }' >units
+        for loss in hinge squared-hinge; do
+            for cost in 200 1e5; do
+                train -q --strict -t 1 -d 3 -g .1 -r 1 -l $loss -c $cost -e 1e-9 units model
+            done
+        done
+    done
+}
+
 @test "rank: newton reaches with kernels what float's digits of K and landmarks do not" {
     # they ended at 1e-3 to 2e-3, one or the other with how sums are rounded
     local seed primal dual

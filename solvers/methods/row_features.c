@@ -10,6 +10,8 @@
 #include "solvers/methods/cholesky_precise.h"
 
 #include <cblas.h>
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +27,9 @@ static const double MOST_WORK = 5e8, MOST_WORK_FAR = 3e9, FAR = 1e4;
 
 /* Numbers of dense rows. */
 enum { MOST_VALUES = 1 << 24 };
+
+/* So many times as many rows as features leave a choice of coefficients. */
+enum { SPARE = 2 };
 
 /* What is factored. */
 struct matrix {
@@ -385,6 +390,108 @@ static void settle(const struct row_features *features, double *b, double *r) {
     }
 }
 
+/* length (n) of rows; 0 as 1. */
+static void find_lengths(const struct row_features *features, double *length) {
+    for (size_t i = 0; i < features->n; i++) {
+        length[i] = cblas_dnrm2((int)features->m, features->F + i * features->m, 1);
+        length[i] = length[i] > 0 ? length[i] : 1;
+    }
+}
+
+/* v (n) less its part along the first k columns of Q (n, m), which r (k) gets added; c (k) is
+ * work. */
+static void project(const double *Q, size_t n, size_t m, size_t k, double *v, double *c,
+                    double *r) {
+    if (k > 0) {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, (int)k, 1, Q, (int)m, v, 1, 0, c, 1);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)n, (int)k, -1, Q, (int)m, c, 1, 1, v, 1);
+        cblas_daxpy((int)k, 1, c, 1, r, 1);
+    }
+}
+
+/* b (n) with F'b = w of the least norm, each coefficient times its row's length. With the rows in
+ * units of these, F = Q R by Gram and Schmidt's method, each column projected twice, it is
+ * Q R^-T w. Columns that rounding of the largest is as large as are left out: coefficients for them
+ * would add more of their own rounding than they make of w. R (m, m), by columns, has room for 2 m
+ * + n numbers of work. */
+static void spread_over_rows(const struct row_features *features, const double *w,
+                             const double *length, double *Q, double *R, double *b) {
+    size_t n = features->n, m = features->m;
+    double *v = R + m * m, *c = v + n, *z = c + m, most = 0;
+    memset(R, 0, m * m * sizeof *R);
+    memset(b, 0, n * sizeof *b);
+    for (size_t k = 0; k < m; k++) {
+        double *r = R + k * m;
+        for (size_t i = 0; i < n; i++) {
+            v[i] = features->F[i * m + k] / length[i];
+        }
+        project(Q, n, m, k, v, c, r);
+        project(Q, n, m, k, v, c, r);
+        double size = cblas_dnrm2((int)n, v, 1);
+        most = fmax(most, size);
+        bool counts = size * size > DBL_EPSILON * most * most;
+        z[k] = counts ? (w[k] - cblas_ddot((int)k, r, 1, z, 1)) / size : 0;
+        for (size_t i = 0; i < n; i++) {
+            Q[i * m + k] = counts ? v[i] / size : 0;
+        }
+        cblas_daxpy((int)n, z[k], Q + k, (int)m, b, 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        b[i] /= length[i];
+    }
+}
+
+/* How far the scores of b are from those of w, with what they are off by when each coefficient is
+ * rounded once more. r (m), sum (n): work. */
+static double error_of(const struct row_features *features, const double *w, const double *b,
+                       const double *length, double *r, long double *sum) {
+    size_t n = features->n, m = features->m;
+    double left = 0, rounding = 0, longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum[i] = b[i];
+    }
+    row_features_adjoint(features, sum, r + m, r);
+    for (size_t k = 0; k < m; k++) {
+        r[k] = w[k] - r[k];
+    }
+    for (size_t i = 0; i < n; i++) {
+        double score = cblas_ddot((int)m, features->F + i * m, 1, r, 1);
+        double off = DBL_EPSILON * fabs(b[i]) * length[i];
+        left += score * score;
+        rounding += off * off;
+        longest = fmax(longest, length[i]);
+    }
+    return left + (double)n * rounding * longest * longest;
+}
+
+/* Where groups are centred, which rounds coefficients, and rows are many more than features: those
+ * of all rows in place of the pivots', if they are off by less. */
+static int find_smaller(const struct row_features *features, const double *w, double *b,
+                        struct error *err) {
+    size_t n = features->n, m = features->m;
+    if (features->groups.n == 0 || n / SPARE < m) {
+        return 0;
+    }
+    double *Q = memory_array(n, m * sizeof *Q, "coefficients", err);
+    double *R = memory_array(m * m + 2 * m + n, sizeof *R, "coefficients", err);
+    double *other = memory_array(n, 2 * sizeof *other, "coefficients", err), *length = other + n;
+    long double *sum = memory_array(n, sizeof *sum, "coefficients", err);
+    int status = Q && R && other && sum ? 0 : -1;
+    if (status == 0) {
+        find_lengths(features, length);
+        spread_over_rows(features, w, length, Q, R, other);
+        if (error_of(features, w, other, length, R, sum) <
+            error_of(features, w, b, length, R, sum)) {
+            memcpy(b, other, n * sizeof *b);
+        }
+    }
+    free(Q);
+    free(R);
+    free(other);
+    free(sum);
+    return status;
+}
+
 int row_features_coefficients(const struct row_features *features, const double *w, double *b,
                               struct error *err) {
     double *r = memory_array(features->m, sizeof *r, "coefficients", err);
@@ -397,7 +504,10 @@ int row_features_coefficients(const struct row_features *features, const double 
     if (features->groups.n == 0) {
         settle(features, b, r);
     }
-    centre(&features->groups, 1, b); /* features are of rows less their groups' means */
     free(r);
+    if (find_smaller(features, w, b, err) < 0) {
+        return -1;
+    }
+    centre(&features->groups, 1, b); /* features are of rows less their groups' means */
     return 0;
 }

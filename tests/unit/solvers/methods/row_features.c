@@ -6,7 +6,9 @@
 #include "solvers/methods/certify.h"
 #include "tests/unit/compute.h"
 
+#include <cblas.h>
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { N = 24, D = 6 };
@@ -98,6 +100,73 @@ static void check_coefficients(const struct row_features *features) {
     CHECK(plain > 0 && left <= plain / 500, "%g is left, and %g rounded plainly", left, plain);
 }
 
+/* Rows of three features of some hundreds in groups: a cubic has 19 features but the constant, and
+ * what rounding leaves may look like more of them. A dual point whose coefficients of 10^6 cancel
+ * in the others has these left: scores of 1 are those of coefficients that hardly cancel. */
+static void check_spread(void) {
+    enum { ROWS = 300, WIDTH = 3, GROUPS = 6 };
+    static const double TINY = 1e-3;
+    static const struct kernel kernel = {
+        .type = KERNEL_POLYNOMIAL, .gamma = .1, .coef0 = 1, .degree = 3};
+    static float x[ROWS * WIDTH];
+    static uint32_t row[ROWS];
+    const size_t start[GROUPS + 1] = {0, 50, 100, 150, 200, 250, 300};
+    const struct row_groups groups = {GROUPS, start, row};
+    const struct data data = {.n_rows = ROWS, .n_features = WIDTH, .value = x};
+    double reach[ROWS], w[ROWS], b[ROWS], size = 0, off = 0;
+    static double K[ROWS][ROWS];
+    struct random random;
+    struct error err;
+    struct row_features features;
+    struct score_map map;
+    bool possible;
+    random_start(&random, 5, 0);
+    for (size_t i = 0; i < ROWS * WIDTH; i++) {
+        x[i] = (float)(random_unit(&random) < .5 ? 0 : 400 * random_unit(&random) - 200);
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        row[i] = (uint32_t)i;
+        for (size_t j = 0; j < ROWS; j++) {
+            double sum = 10;
+            for (size_t f = 0; f < WIDTH; f++) {
+                sum += (double)x[i * WIDTH + f] * (double)x[j * WIDTH + f];
+            }
+            K[i][j] = sum * sum * sum / 1000;
+        }
+        reach[i] = sqrt(K[i][i]);
+    }
+    struct gram *gram;
+    struct problem problem = {.data = &data, .n = ROWS};
+    CHECK(gram_create(&gram, &kernel, &data, 1 << 20, true, NULL, &err) == 0, "%s", err.text);
+    problem.gram = gram;
+    CHECK(score_map_create(&map, &problem, &err) == 0 &&
+              row_features_create(&features, &problem, &map, &groups, reach, &possible, &err) == 0,
+          "%s", err.text);
+    CHECK(possible && 2 * features.m <= ROWS, "%zu features", features.m);
+    for (size_t f = 0; f < features.m; f++) {
+        double norm = cblas_dnrm2(ROWS, features.F + f, (int)features.m);
+        w[f] = norm > TINY ? 1 / norm : 1e6 * norm;
+    }
+    CHECK(row_features_coefficients(&features, w, b, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < ROWS; i++) {
+        size_t first = i - i % 50;
+        double made = 0, wanted = 0;
+        for (size_t j = 0; j < ROWS; j++) {
+            made += (K[i][j] - K[first][j]) * b[j];
+        }
+        for (size_t f = 0; f < features.m; f++) {
+            wanted += (features.F[i * features.m + f] - features.F[first * features.m + f]) * w[f];
+        }
+        size = fmax(size, fabs(wanted));
+        off = fmax(off, fabs(made - wanted));
+    }
+    CHECK(off <= 1e-7 * size, "scores of %g are off by %g", size, off);
+    row_features_free(&features);
+    score_map_free(&map);
+    gram_free(gram);
+    puts("ok: coefficients of all rows cancel less than the pivots'");
+}
+
 /* Sums that cancel in double, of which nothing is lost: of coefficients, of products, and of what a
  * coefficient has beyond a double. */
 static void check_adjoint(void) {
@@ -133,6 +202,7 @@ int main(void) {
         close_scene(&scene);
     }
     check_adjoint();
+    check_spread();
     puts("ok: features make their kernel, and coefficients make what they are asked for");
     return 0;
 }
