@@ -779,6 +779,21 @@ END
     done
 }
 
+@test "top: few features in large units under a polynomial, where rounding moves the bounds" {
+    # interior points by rows had dual points above the optimum: these ended at 8e-5, 1.4e-4 and 1e-3
+    for seed in 1 4; do
+        awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+            function normal() { return (draw(2001) + draw(2001) + draw(2001) + draw(2001) - 4000) / 10 }
+            BEGIN { for (i = 1; i <= 9; i++) draw(9)
+                for (i = 0; i < 400; i++) { printf "%d", draw(100000) % 3 ? -1 : 1
+                    for (f = 1; f <= 3; f++) if (draw(2)) printf " %d:%g", f, normal()
+                    print "" } }' >units.svm
+        for job in "svm 10" "patmat-np 10" "patmat-np 200"; do
+            train -s "${job% *}" -t 1 -d 3 -g .1 -r 1 -c "${job#* }" -e 1e-6 --strict units.svm model
+        done
+    done
+}
+
 @test "top: the top of the generated set is not where svm looks" {
     generate top --rows 2000 --output a.svm
     generate top --rows 2000 --seed 7 --output b.svm

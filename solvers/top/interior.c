@@ -387,7 +387,10 @@ static int solve_factored(const struct problem *problem, struct top_interior_run
         fit->iterations = again.iterations;
         fit->reason = again.reason;
         fit->converged = again.converged;
-        fit->primal = again.converged ? INFINITY : fit->primal; /* rounding may have lowered it */
+        if (again.converged) { /* rounding may have moved the bounds before */
+            fit->primal = INFINITY;
+            fit->dual = -INFINITY;
+        }
         fit_join(fit, &again);
     }
     return 0;
@@ -405,7 +408,9 @@ int top_interior_solve(const struct problem *problem, const struct score_map *ma
     int status = solve(&run, problem, cost, monitor, fit, &possible, err);
     bool by_rows = status == 0 && !top_system_by_features(run.in.system);
     top_interior_release(&run);
-    if (by_rows && reach && fit->reason == STOP_ROUNDING && monitor_left(monitor) > FACTORED) {
+    /* only rounding makes bounds cross by more than the gap */
+    bool lost = fit->reason == STOP_ROUNDING || fit->dual > (1 + epsilon) * fit->primal;
+    if (by_rows && reach && lost && monitor_left(monitor) > FACTORED) {
         status = solve_factored(problem, &factored, cost, monitor, fit, err);
         top_interior_release(&factored);
     }
