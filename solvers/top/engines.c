@@ -103,7 +103,7 @@ static int run_interior(struct top_engines *engines, const struct top_parameters
         return top_finish_solve(engines->smo, &settings, monitor, fit, err);
     }
     if (top_interior_solve(engines->problem, engines->map, &engines->risk, NULL, engines->length,
-                           parameters->cost, epsilon, monitor, fit, err)) {
+                           engines->misled, parameters->cost, epsilon, monitor, fit, err)) {
         return -1;
     }
     if (engines->smo) {

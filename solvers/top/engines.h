@@ -28,7 +28,7 @@ struct top_engines {
     double values;        /* of the linear kernel: those of all rows, of all ranks */
     const double *length; /* (n) sqrt(k(x, x)) of the rows, at least, and little more */
     struct top_risk risk;
-    bool misled; /* planes have been, by rounding: they are tried no more */
+    bool misled; /* by rounding: planes are tried no more, interior points go by features too */
     /* made at first use */
     struct risk table;
     struct bundle *bundle;

@@ -397,8 +397,8 @@ static int solve_factored(const struct problem *problem, struct top_interior_run
 }
 
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, const bool *within, const double *reach, double cost,
-                       double epsilon, const struct monitor *monitor, struct fit *fit,
+                       struct top_risk *risk, const bool *within, const double *reach, bool misled,
+                       double cost, double epsilon, const struct monitor *monitor, struct fit *fit,
                        struct error *err) {
     struct top_interior_run run = {.map = map, .whole = risk, .within = within, .epsilon = epsilon};
     struct top_interior_run factored = run;
@@ -409,7 +409,8 @@ int top_interior_solve(const struct problem *problem, const struct score_map *ma
     bool by_rows = status == 0 && !top_system_by_features(run.in.system);
     top_interior_release(&run);
     /* only rounding makes bounds cross by more than the gap */
-    bool lost = fit->reason == STOP_ROUNDING || fit->dual > (1 + epsilon) * fit->primal;
+    bool crossed = fit->dual > (1 + epsilon) * fit->primal;
+    bool lost = misled || crossed || fit->reason == STOP_ROUNDING;
     if (by_rows && reach && lost && monitor_left(monitor) > FACTORED) {
         status = solve_factored(problem, &factored, cost, monitor, fit, err);
         top_interior_release(&factored);

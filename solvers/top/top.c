@@ -333,10 +333,10 @@ static int solve_round(struct top *top, const struct top_parameters *parameters,
     return status;
 }
 
-/* Whether planes of kernels, which sum up in float where the matrix is and round large values in
- * double, believe in a gap of epsilon for that alone, and others are left to go on. */
-static bool planes_mislead(const struct top *top, const struct top_parameters *parameters,
-                           double gap, double epsilon) {
+/* Whether planes of kernels, which sum up in float where the matrix is, or engines that round large
+ * values in double, believe in a gap of epsilon for that alone, and others are left to go on. */
+static bool rounding_misleads(const struct top *top, const struct top_parameters *parameters,
+                              double gap, double epsilon) {
     const struct top_engines *engines = &top->engines[parameters->loss];
     return parameters->method == TOP_AUTO && !top->map.primal && !engines->misled &&
            gap > MISLED * epsilon;
@@ -372,7 +372,7 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
         if (!believed || (reached && useful) || as_published) {
             return 0;
         }
-        bool misled = planes_mislead(top, parameters, certificate->gap, epsilon);
+        bool misled = rounding_misleads(top, parameters, certificate->gap, epsilon);
         stalled = misled || certificate->gap < BETTER * last ? 0 : stalled + 1;
         engines->misled = engines->misled || misled;
         epsilon = fmin(epsilon, certificate->gap) / (useful ? 2 : 10);
