@@ -213,7 +213,7 @@ static int lift_pairs(const struct certify *certify, const double *b, double *li
     const double *shift = certify->shift;
     size_t n = problem->n;
     double *size = memory_zeros(n, 2 * sizeof *size, "a certificate", err);
-    double *reach = size ? size + n : NULL; /* of the shifted matrix, which is semidefinite */
+    double *reach = size ? size + n : NULL;
     for (size_t i = 0; size && i < n; i++) {
         size_t row = problem->rows ? problem->rows[i] : i;
         double own = fabs(kernel_value(rows, row, rows, row)) + shift[i];

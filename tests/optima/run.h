@@ -20,6 +20,8 @@ struct answer {
     char verdict[200];                 /* its last line */
 };
 
+/* Writes the trial's files into `folder`, runs the trainer of the build in folder `bin` on them and
+ * svm-check on its proof, and fills the answer with how they ended and what they said and wrote. */
 void run_program(const struct trial *trial, const char *bin, const char *folder,
                  struct answer *answer);
 
