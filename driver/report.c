@@ -13,7 +13,10 @@ void report_fit(const struct plain_fit *fit, struct output *output) {
     output_format(output, "iterations = %" PRIu64 "\nprimal = ", solution->iterations);
     output_number(output, solution->primal);
     if (isnan(solution->gap)) {
-        output_format(output, "\ngap = none (not a convex problem: nothing bounds its optimum)\n");
+        const char *why = stop_bounds_failed(solution->reason)
+                              ? stop_message(solution->reason)
+                              : "not a convex problem: nothing bounds its optimum";
+        output_format(output, "\ngap = none (%s)\n", why);
     } else {
         output_format(output, "\ndual = ");
         output_number(output, solution->dual);

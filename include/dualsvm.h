@@ -359,7 +359,9 @@ typedef struct dualsvm_report {
     double primal,
         dual;      /* dual <= optimum <= primal; dual is NaN where nothing bounds the optimum */
     double gap;    /* (primal - dual) / primal; NaN likewise */
-    int certified; /* 1: the bounds are proved; 0: the problem is not convex, or not known to be */
+    int certified; /* 1: the bounds are proved; 0: the problem is not convex, or not known to be, or
+                      the bounds contradict each other: then primal may be false, dual and gap are
+                      NaN, and reason says so */
     int converged; /* 1: what was asked for is reached; 0: not; -1: not known, of a loaded model */
     uint64_t iterations;
     double seconds;     /* of kernel values and solver; 0 of a loaded model */

@@ -399,3 +399,45 @@ mixed_units() {
         [ "$(header certified model)" = yes ]
     done
 }
+
+@test "smm: bounds that contradict each other are not claimed: in the model, the report, sweeps and proofs" {
+    sanitized && skip "the sanitizer's library must be the first that is loaded"
+    generate smm --rows 60 >data.svm
+    # a LAPACK of singular values that are too small: the nuclear norm is too, and the dual bound too large
+    cat >lapack.c <<'EOC'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+typedef void (*decompose)(const char *, const int *, const int *, double *, const int *, double *,
+                          double *, const int *, double *, const int *, double *, const int *, int *,
+                          int *);
+void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s,
+             double *u, const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork,
+             int *iwork, int *info);
+void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s,
+             double *u, const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork,
+             int *iwork, int *info) {
+    ((decompose)dlsym(RTLD_NEXT, "dgesdd_"))(job, m, n, a, lda, s, u, ldu, vt, ldvt, work, lwork,
+                                              iwork, info);
+    for (int i = 0; *lwork > 0 && i < (*m < *n ? *m : *n); i++) {
+        s[i] /= 2;
+    }
+}
+EOC
+    ${CC:-cc} -shared -fPIC -o lapack.so lapack.c -ldl
+    erring() {
+        LD_PRELOAD=$tmp/lapack.so svm-smm-train "$@"
+    }
+    run -3 erring -s nuclear --tau 1 --strict --proof proof data.svm model
+    assert_line --partial 'not converged: the dual bound is above the primal bound, so one of them is false'
+    assert_line 'gap = none (the dual bound is above the primal bound, so one of them is false)'
+    refute_line --regexp '^dual = |gap = 0'
+    assert_line --partial "no proof is written: the model's gap is not certified"
+    assert_equal "$(header certified model) $(header gap model) $(header dual model)" 'no none 0'
+    erring -q -s nuclear --tau 1 -v 2 -c 1,2 data.svm >table 2>told
+    assert_equal "$(cut -f "$(head -1 table | tr '\t' '\n' | grep -nx gap | cut -d: -f1)" table | tr '\n' ' ')" 'gap   '
+    grep -q 'not converged' told
+    # the bounds of another problem, lowrank, are no certificate anyway, and as they were
+    erring -q -s lowrank -k 1 data.svm model
+    assert_equal "$(header certified model)" no
+    within "$(header gap model)" 0 1
+}

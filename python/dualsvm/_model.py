@@ -186,8 +186,8 @@ def train(options, data):
             warn(message[len("warning: "):], DualsvmWarning)
     if report.converged == 0:
         reason = report.reason.decode() or "not converged"
-        warn("the fit ended before it reached tol: %s; its gap is %.3g" % (reason, report.gap),
-             ConvergenceWarning)
+        gap = "its gap is %.3g" % report.gap if report.gap == report.gap else "no gap is certified"
+        warn("the fit ended before it reached tol: %s; %s" % (reason, gap), ConvergenceWarning)
     return model
 
 

@@ -211,7 +211,8 @@ static int go_on(struct mc *mc, method solve, const struct mc_goal *goal,
         start.reason = fit->reason;
         *fit = start;
     }
-    if (worse.certificate.dual > fit->certificate.dual) { /* the dual bound that is joined */
+    if (worse.certificate.certified &&
+        worse.certificate.dual > fit->certificate.dual) { /* the dual bound that is joined */
         struct mc_alpha alpha = fit->alpha;
         fit->alpha = worse.alpha;
         worse.alpha = alpha;

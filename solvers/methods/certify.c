@@ -250,9 +250,13 @@ static int lift(const struct certify *certify, size_t k, const struct certify_fu
 
 /* ---- both bounds ---- */
 
-static void set_gap(struct certificate *certificate) {
-    certificate->gap = gap_relative_to(certificate->primal, certificate->dual, certificate->nothing,
-                                       certificate->paid);
+void certify_compare(struct certificate *certificate) {
+    double primal = certificate->primal, dual = certificate->dual;
+    if (certificate->certified && !(isfinite(primal) && dual <= primal)) {
+        certificate->certified = false;
+        certificate->failed = isfinite(primal) ? STOP_CROSSED : STOP_INFINITE;
+    }
+    certificate->gap = gap_relative_to(primal, dual, certificate->nothing, certificate->paid);
 }
 
 /* What makes a certificate. */
@@ -263,6 +267,11 @@ struct making {
     struct certify_evaluation of_f, of_g;
     double lifted, dual_lifted;
 };
+
+/* x, or 0 if x is below; what is not a number stays so. */
+static double not_below_zero(double x) {
+    return x < 0 ? 0 : x;
+}
 
 /* Both bounds from what is known of both points. */
 static int put_together(struct certify *certify, struct making *making,
@@ -277,20 +286,20 @@ static int put_together(struct certify *certify, struct making *making,
     }
     double norm = f->norm + f->rounding + making->lifted;
     double dual_norm = g->norm + g->rounding + making->dual_lifted;
-    certificate->primal = (0.5 * fmax(0, norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
-    double bound = family->linear - family->linear_rounding - 0.5 * fmax(0, dual_norm);
+    certificate->primal = (0.5 * not_below_zero(norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
+    double bound = family->linear - family->linear_rounding - 0.5 * not_below_zero(dual_norm);
     bound -= 4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_norm));
     certificate->dual = fmax(0, bound);
     certificate->norm = sqrt(fmax(0, f->norm));
     certificate->certified = certify->definite;
     certificate->slack = f->slack;
     certificate->flat = certify->pair ? f->norm == 0 : !f->varies;
-    certificate->worse = certificate->primal > family->nothing;
+    certificate->worse = !(certificate->primal <= family->nothing);
     certificate->primal = fmin(certificate->primal, family->nothing);
     certificate->paid = loss[1] + family->linear_rounding +
                         0.5 * (f->rounding + g->rounding + making->lifted + making->dual_lifted);
     certificate->length = 1;
-    set_gap(certificate);
+    certify_compare(certificate);
     return isfinite(certificate->primal) && isfinite(bound) ? 0 : certify_overflow(err);
 }
 
@@ -428,41 +437,67 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
     solution->certified = certificate->certified;
     solution->flat = certificate->flat || certificate->worse;
     solution->converged = reached;
-    solution->reason = reached ? STOP_REACHED
+    solution->reason = reached               ? STOP_REACHED
+                       : certificate->failed ? certificate->failed
                        : certificate->certified || stop_limited(reason)
                            ? certify_reason(certificate, reason)
                            : STOP_INDEFINITE;
 }
 
 void certify_nothing(const struct problem *problem, double nothing, struct solution *solution) {
-    bool definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
-    solution->primal = nothing;
-    solution->dual = 0;
-    solution->gap = definite ? gap_relative_to(nothing, 0, nothing, 0) : NAN;
-    solution->norm = 0;
-    solution->flat = solution->unsolved = true;
-    solution->certified = definite;
+    struct certificate zero = {.primal = nothing, .nothing = nothing, .flat = true, .worse = true};
+    zero.certified = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
+    certify_compare(&zero);
+    certify_conclude(&zero, 0, STOP_TIME, solution);
+    solution->unsolved = true;
     solution->converged = false;
-    solution->reason = STOP_TIME;
+    solution->reason = zero.failed ? zero.failed : STOP_TIME;
+}
+
+/* The sum, and in *rest what its rounding has lost. */
+static double add_exactly(double a, double b, double *rest) {
+    double sum = a + b, part = sum - a;
+    *rest = (a - (sum - part)) + (b - part);
+    return sum;
+}
+
+void certify_add(struct certificate *sum, double primal, double dual,
+                 const struct certificate *certificate) {
+    double lost;
+    sum->primal = add_exactly(sum->primal, primal, &lost);
+    sum->primal = lost > 0 ? nextafter(sum->primal, INFINITY) : sum->primal;
+    sum->dual = add_exactly(sum->dual, dual, &lost);
+    sum->dual = lost < 0 ? nextafter(sum->dual, -INFINITY) : sum->dual;
+    sum->nothing += certificate->nothing;
+    sum->paid += certificate->paid;
+    sum->flat &= certificate->flat || certificate->worse;
+    sum->certified &= certificate->certified;
+    sum->failed = sum->failed ? sum->failed : certificate->failed;
 }
 
 void certify_sum(const struct certificate *sum, bool convex, double epsilon,
                  struct solution *solution) {
-    solution->primal = sum->primal;
-    solution->dual = sum->dual;
-    solution->gap = gap_relative_to(sum->primal, sum->dual, sum->nothing, sum->paid);
-    solution->certified = convex;
-    if (convex && solution->gap <= epsilon) {
+    struct certificate whole = *sum;
+    certify_compare(&whole);
+    bool failed = convex && whole.failed;
+    solution->primal = whole.primal;
+    solution->dual = failed ? 0 : whole.dual;
+    solution->gap = failed ? NAN : whole.gap;
+    solution->certified = convex && whole.certified;
+    if (solution->certified && whole.gap <= epsilon) {
         solution->converged = true;
         solution->reason = STOP_REACHED;
+    } else if (failed) {
+        solution->converged = false;
+        solution->reason = whole.failed;
     }
-    solution->flat = sum->flat;
+    solution->flat = whole.flat;
 }
 
 void certify_join(struct certificate *certificate, const struct certificate *other) {
     if (other->certified && other->dual > certificate->dual) {
         certificate->dual = other->dual;
-        set_gap(certificate);
+        certify_compare(certificate);
     }
     if (other->certified) {
         double own = other->primal - other->lost;

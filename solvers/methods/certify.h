@@ -64,21 +64,34 @@ struct certificate {
     double lost;    /* to rounding besides, as far as the engine can tell: 0, or what it adds */
     double slack;   /* bound of the error of the scores */
     bool certified; /* false: the kernel is not known to be positive semidefinite, and its
-                       matrix over the problem's rows is not; dual then says nothing */
-    double gap;     /* (primal - dual) / primal, or of a tiny part of nothing if that is more */
-    double length;  /* f so many times as long, with what is added to it, would have a much smaller
+                       matrix over the problem's rows is not; dual then says nothing. Or one of
+                       the bounds is false: */
+    enum stop_reason failed; /* why, STOP_CROSSED or STOP_INFINITE; else 0 */
+    double gap; /* (primal - dual) / primal, or of a tiny part of nothing if that is more; 0 if the
+                   bounds contradict each other, for no solver can then come closer */
+    double length; /* f so many times as long, with what is added to it, would have a much smaller
                        gap, as far as its scores here tell; 1: none, or not wanted */
-    bool flat;      /* the scores of all rows are equal, up to rounding */
-    bool worse;     /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
+    bool flat;     /* the scores of all rows are equal, up to rounding */
+    bool worse;    /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
 };
+
+/* Sets the gap of bounds that were changed. Both have paid for their rounding, so a dual bound above
+ * the primal one is false, or the primal one is: then, and where the primal one is not finite, the
+ * certificate has failed, and is certified no longer. */
+void certify_compare(struct certificate *certificate);
 
 /* Gives the certificate the other's dual bound, of the same problem, if that is the higher; and
  * what its primal is above the other's before rounding is lost, if that is the more. */
 void certify_join(struct certificate *certificate, const struct certificate *other);
 
-/* The same for a sum of problems, whose bounds were added up in *sum. What they said of themselves
- * stands, unless their sums come to a gap of epsilon. convex: false if the primal is that of a
- * problem that is not, of which dual is a lower bound that no solution need come near. */
+/* Adds the bounds of a problem to those of a sum of problems, rounded outwards. */
+void certify_add(struct certificate *sum, double primal, double dual,
+                 const struct certificate *certificate);
+
+/* What a solution of a sum of problems says of itself, from the sum of their certificates. What they
+ * said of themselves stands, unless their sums come to a gap of epsilon, or a bound has failed.
+ * convex: false if the primal is that of a problem that is not, of which dual is a lower bound that
+ * no solution need come near. */
 void certify_sum(const struct certificate *sum, bool convex, double epsilon,
                  struct solution *solution);
 

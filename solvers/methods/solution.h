@@ -26,7 +26,8 @@ struct solution {
     bool converged;          /* (primal - dual) / primal <= epsilon, or the stop rule asked for */
     enum stop_reason reason; /* when not converged */
     bool certified;          /* else the problem is not convex, or not known to be: a gap that is
-                                given is to a lower bound that no solution need come near */
+                                given is to a lower bound that no solution need come near; or a
+                                bound is false, see the reason */
 };
 
 /* Releases what the solution owns and makes it empty. */

@@ -15,6 +15,8 @@ static const char *const message[] = {
                              "epsilon"),
     [STOP_ROUNDS] = "the solver stopped",
     [STOP_INDEFINITE] = "the kernel is not positive semidefinite",
+    [STOP_CROSSED] = "the dual bound is above the primal bound, so one of them is false",
+    [STOP_INFINITE] = "the primal bound is not finite",
 };
 
 const char *stop_message(enum stop_reason reason) {

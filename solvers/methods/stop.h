@@ -20,11 +20,18 @@ enum stop_reason {
     STOP_NOT_STATIONARY, /* smm of bounded rank */
     STOP_ROUNDS,         /* what looked reached was not, when recomputed, time and again */
     /* there is no gap */
-    STOP_INDEFINITE
+    STOP_INDEFINITE,
+    STOP_CROSSED, /* the certificate's bounds contradict each other */
+    STOP_INFINITE /* its primal bound is not finite */
 };
 
 /* What the user reads of it: a phrase, static, that is true of a fit that is not converged. */
 const char *stop_message(enum stop_reason reason);
+
+/* True if a bound of the certificate has failed. */
+static inline bool stop_bounds_failed(enum stop_reason reason) {
+    return reason == STOP_CROSSED || reason == STOP_INFINITE;
+}
 
 /* True if a monitor asked for it. */
 static inline bool stop_limited(enum stop_reason reason) {

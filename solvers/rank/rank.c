@@ -174,7 +174,7 @@ static bool is_definite(const struct rank *rank) {
 static bool keep_best(const struct rank *rank, struct rank_best *best, struct fit *fit,
                       const struct certificate *found) {
     struct certificate *known = &best->certificate;
-    bool whole = !is_definite(rank), better, dual;
+    bool whole = !is_definite(rank) || !found->certified, better, dual;
     if (!best->weights || !known->certified) {
         better = !best->weights || found->certified;
         whole = true;

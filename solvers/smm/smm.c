@@ -270,7 +270,8 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau, 
 static void conclude(const struct smm_machine *machine, double epsilon, enum stop_reason reason,
                      uint64_t iterations, struct smm_outcome *outcome) {
     *outcome = (struct smm_outcome){.iterations = iterations,
-                                    .converged = machine->certificate.gap <= epsilon,
+                                    .converged = machine->certificate.certified &&
+                                                 machine->certificate.gap <= epsilon,
                                     .reason = certify_reason(&machine->certificate, reason)};
 }
 
@@ -580,11 +581,8 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
         if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {
             return -1;
         }
-        sum.primal += smm->machine[m].primal;
-        sum.dual += smm->machine[m].dual;
-        sum.nothing += smm->machine[m].certificate.nothing;
-        sum.paid += smm->machine[m].certificate.paid;
-        sum.flat &= smm->machine[m].certificate.flat || smm->machine[m].certificate.worse;
+        certify_add(&sum, smm->machine[m].primal, smm->machine[m].dual,
+                    &smm->machine[m].certificate);
         solution->iterations += outcome.iterations;
         solution->unsolved &= outcome.unsolved;
         if (!outcome.converged) {

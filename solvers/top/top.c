@@ -292,9 +292,10 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
         own->dual = certificate->dual;
     }
     own->certified = certificate->certified;
+    own->failed = certificate->failed;
     own->nothing = certificate->nothing;
     own->paid = certificate->paid;
-    own->gap = gap_relative_to(own->primal, own->dual, own->nothing, own->paid);
+    certify_compare(own);
     best->found = true;
     best->fit.iterations = iterations;
     best->fit.reason = fit->reason;
@@ -307,7 +308,7 @@ static void take_nothing(struct top *top, enum top_loss loss, struct best *best)
     top->threshold = top_risk_of_nothing(risk);
     best->certificate.primal = best->certificate.nothing;
     best->certificate.worse = true;
-    best->certificate.gap = gap_relative(best->certificate.primal, best->certificate.dual);
+    certify_compare(&best->certificate);
 }
 
 /* One round: a fit, its certificate, and the better of it and what there was. *believed: the engine

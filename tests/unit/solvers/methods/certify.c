@@ -512,6 +512,45 @@ static void check_flat(void) {
     printf("ok: rows of equal scores are told, and what overflows\n");
 }
 
+/* A linear part of the dual that is too large puts the dual bound above the primal one. */
+static void check_crossed(void) {
+    float value[] = {1, 1, 1, 2};
+    struct data data = {.n_rows = 2, .n_features = 2, .value = value};
+    struct problem problem = {.data = &data, .n = 2};
+    struct score_map map;
+    struct certify *certify;
+    struct certificate found;
+    struct error err;
+    double w[2] = {1, 0}, loss = 1; /* the primal is 1.5, with the weights' norm */
+    const struct certify_function f = {.weights = w};
+    struct certify_family family = {.context = &loss, .loss = no_loss, .linear = 1.9, .nothing = 2};
+    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
+    CHECK_TRUE(certify_create(&certify, &problem, &map, 0, &err) == 0);
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(found.certified && !found.failed && near(found.dual, 1.4, 1e-12), "D %g", found.dual);
+    family.linear = 2.1;
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(!found.certified && found.failed == STOP_CROSSED && near(found.dual, 1.6, 1e-12),
+          "above the primal: D %g", found.dual);
+    family.linear = 2;
+    family.nothing = 1.4;
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(found.worse && found.failed == STOP_CROSSED, "above the primal of f = 0: D %g",
+          found.dual);
+    family.linear = loss = 0;
+    w[0] = 0;
+    family.nothing = 0;
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(found.certified && found.gap == 0 && found.primal == 0, "an optimum of 0");
+    loss = NAN;
+    family.nothing = 2;
+    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    CHECK(found.worse && found.primal == 2, "a loss that is not a number: %g", found.primal);
+    certify_free(certify);
+    score_map_free(&map);
+    printf("ok: bounds that contradict each other are not certified\n");
+}
+
 /* ---- rows that are spread over ranks ---- */
 
 struct spread {
@@ -601,6 +640,7 @@ static void check_spread(void) {
 int main(void) {
     check_bounds();
     check_flat();
+    check_crossed();
     check_spread();
     return 0;
 }

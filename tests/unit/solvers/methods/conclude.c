@@ -335,6 +335,60 @@ static void check_words(void) {
     printf("ok: sums are not too small, and solutions say what is so\n");
 }
 
+/* Bounds of which one must be false are claimed by nobody: not alone, not joined, not in a sum. */
+static void check_contradictions(void) {
+    const struct problem problem = {.n = 1};
+    struct certificate certificate = {
+        .primal = 1, .dual = .5, .nothing = 2, .certified = true, .norm = 1};
+    struct solution solution = {0};
+    certify_compare(&certificate);
+    CHECK_TRUE(certificate.certified && !certificate.failed && certificate.gap == .5);
+    const struct certificate sound = certificate,
+                             high = {.primal = 2, .dual = 1.25, .nothing = 2, .certified = true};
+    certify_join(&certificate, &high);
+    CHECK_TRUE(!certificate.certified && certificate.failed == STOP_CROSSED);
+    certify_join(&certificate, &sound);
+    CHECK(certificate.failed == STOP_CROSSED, "a contradiction is joined away");
+    certify_conclude(&certificate, 1, STOP_TIME, &solution);
+    CHECK(!solution.certified && isnan(solution.gap) && solution.dual == 0 && !solution.converged &&
+              solution.reason == STOP_CROSSED && solution.primal == 1,
+          "the dual bound is above the primal one");
+    CHECK(strstr(stop_message(solution.reason), "dual bound is above the primal bound"), "%s",
+          stop_message(solution.reason));
+    struct certificate other = sound;
+    certify_join(&other, &certificate);
+    CHECK(other.certified && other.dual == sound.dual, "a failed bound is joined");
+    struct certificate indefinite = {.primal = 1, .dual = 2, .nothing = 2};
+    certify_compare(&indefinite);
+    CHECK(!indefinite.failed, "the dual of an indefinite kernel says nothing");
+    for (int convex = 0; convex < 2; convex++) {
+        for (int failed = 0; failed < 2; failed++) {
+            struct certificate sum = {.certified = true, .flat = true};
+            certify_add(&sum, 4, 3.5, &sound);
+            certify_add(&sum, 1, failed ? 1.25 : .75, failed ? &certificate : &sound);
+            CHECK_TRUE(sum.primal == 5 && sum.nothing == 4 && !sum.flat);
+            solution = (struct solution){.converged = true};
+            certify_sum(&sum, convex, 1, &solution);
+            CHECK_TRUE(solution.certified == (convex && !failed));
+            CHECK_TRUE(solution.converged == !(convex && failed));
+            CHECK_TRUE((bool)isnan(solution.gap) == (convex && failed));
+            CHECK_TRUE(solution.reason == (convex && failed ? STOP_CROSSED : STOP_REACHED));
+        }
+    }
+    struct certificate sum = {.primal = .1, .dual = .1, .certified = true};
+    for (int i = 0; i < 99; i++) {
+        certify_add(&sum, .1, .1, &sound);
+    }
+    long double exact = 100 * (long double).1;
+    CHECK(sum.dual <= (double)exact && (long double)sum.dual < exact &&
+              exact < (long double)sum.primal && sum.primal - sum.dual < 1e-12,
+          "sums are not rounded outwards: %.17g %.17g", sum.primal, sum.dual);
+    certify_nothing(&problem, INFINITY, &solution);
+    CHECK(!solution.certified && isnan(solution.gap) && solution.reason == STOP_INFINITE,
+          "the primal of f = 0 overflows");
+    printf("ok: bounds that contradict each other are not claimed\n");
+}
+
 /* Coefficients that add up to 0, while their sum in double, which is written as the bias, is off by
  * as much as that of so many may be: its square is of |f|^2. */
 static void check_written_bias(void) {
@@ -376,6 +430,7 @@ int main(void) {
     check_lift();
     check_total();
     check_words();
+    check_contradictions();
     check_written_bias();
     return 0;
 }
