@@ -127,27 +127,33 @@ struct columns {
     double *out;
 };
 
-/* out = K in; the diagonal at hand is the factor's. */
 static void multiply_columns(void *argument, size_t task, size_t worker) {
     (void)worker;
     const struct columns *columns = argument;
-    const struct splitting *splitting = columns->splitting;
-    size_t n = splitting->problem.n, k = splitting->problem.k, first = task * COLUMNS;
-    size_t m = smaller(COLUMNS, k - first);
-    cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (int)n, (int)m, 1, splitting->K, (int)n,
-                columns->in + first, (int)k, 0, columns->out + first, (int)k);
+    size_t n = columns->splitting->problem.n, k = columns->splitting->problem.k;
+    size_t first = task * COLUMNS, m = smaller(COLUMNS, k - first);
+    cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (int)n, (int)m, 1, columns->splitting->K,
+                (int)n, columns->in + first, (int)k, 0, columns->out + first, (int)k);
+}
+
+/* K's own diagonal takes the place of its factor's, or the other way round. */
+static void swap_diagonal(const struct splitting *splitting) {
+    size_t n = splitting->problem.n;
     for (size_t i = 0; i < n; i++) {
-        double other = splitting->diagonal[i] - splitting->K[i * n + i];
-        for (size_t c = first; c < first + m; c++) {
-            columns->out[i * k + c] += other * columns->in[i * k + c];
-        }
+        double value = splitting->K[i * n + i];
+        splitting->K[i * n + i] = splitting->diagonal[i];
+        splitting->diagonal[i] = value;
     }
 }
 
+/* The factor's diagonal must not take part: it has sqrt(rho), beside which K's may be as nothing,
+ * and what is taken off again is lost. */
 void splitting_product(const struct splitting *splitting, const double *in, double *out) {
     struct columns columns = {splitting, in, out};
     size_t tasks = (splitting->problem.k + COLUMNS - 1) / COLUMNS;
+    swap_diagonal(splitting);
     threads_run(splitting->problem.threads, tasks, multiply_columns, &columns);
+    swap_diagonal(splitting);
 }
 
 /* A factor of K + rho I, if there is one. */
