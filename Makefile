@@ -7,7 +7,8 @@
 #   make check        the same without installing anything: what is missing is named, and ends it
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers
 #   make check-optima what programs claim against a plain solver, for COUNT seeds from SEED
-#                     (FAMILY=mc: of one family)                       (tests/optima)
+#                     (FAMILY=mc: of one family; WIDE=1: numbers over many decades,
+#                     judged in 640 bits, for which MPFR must be there) (tests/optima)
 #   make lint         set up, and check format, scripts, manual and layers (tests/lint)
 #   make check-faults every call that can fail failing, in every program   (tests/fault)
 #   make coverage     what the tests reach of the sources, and messages that never came (tests/coverage)
@@ -79,6 +80,9 @@ ISAL := $(shell echo 'int main(void) { return !isal_inflate; }' | \
             $(CC) $(CPPFLAGS) $(CFLAGS) -include isa-l/igzip_lib.h -x c -o /dev/null - $(LDFLAGS) \
             -lisal 2>/dev/null && echo 1)
 endif
+# Of the tests alone: many bits, for `make check-optima WIDE=1`.
+MPFR := $(shell echo 'int main(void) { return !mpfr_get_emax; }' | \
+          $(CC) $(CFLAGS) -include mpfr.h -x c -o /dev/null - $(LDFLAGS) -lmpfr -lgmp 2>/dev/null && echo 1)
 LIBS = -lopenblas $(if $(filter 1,$(ISAL)),-lisal) -lz -lm -pthread
 
 PROGRAMS = $(patsubst %.c,%,$(wildcard svm-*.c))
@@ -100,6 +104,7 @@ LIBRARY_OBJECTS = $(filter-out $(CHECK) $(addprefix $(BUILD)/driver/,program.o s
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
 ADVERSARY = $(BUILD)/tests/optima/adversary
+WIDE_ADVERSARY = $(BUILD)/tests/optima/wide/adversary
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZ_SHARED = $(BUILD)/tests/fuzz/shared/closed.o
 REPLAYS = $(addsuffix -replay,$(FUZZERS))
@@ -131,7 +136,8 @@ ifeq ($(BUILD),build)
 all: $(INSTALLED)
 endif
 
-units: $(UNITS) $(ADVERSARY) $(REPLAYS) $(FAULTS) $(addprefix $(BUILD)/fault/,$(PROGRAMS) api)
+units: $(UNITS) $(ADVERSARY) $(if $(MPFR),$(WIDE_ADVERSARY)) $(REPLAYS) $(FAULTS) \
+       $(addprefix $(BUILD)/fault/,$(PROGRAMS) api)
 
 $(HOUSE): $(OBJECTS)
 	rm -f $@ && $(AR) rcs $@ $^
@@ -187,6 +193,11 @@ $(BUILD)/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/tests/fault/wrap.o $(HOU
 # It shares nothing with what it tests.
 $(ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/optima/*.c))
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+
+# The same with another judge, in numbers of many bits.
+$(WIDE_ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/optima/judge.c, \
+                       $(wildcard tests/optima/*.c)) $(wildcard tests/optima/wide/*.c))
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lmpfr -lgmp -lm
 
 # A fuzz target on files, which any compiler builds.
 $(BUILD)/tests/fuzz/%-replay: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay/replay.o \
@@ -258,8 +269,9 @@ check-faults:
 	@DUALSVM_BIN=build-asan FAULT_OWN=1 tests/fault/run
 
 check-optima:
+	$(if $(WIDE),@$(SETUP) test)
 	@$(MAKE) --no-print-directory $(JOBS) all units
-	@DUALSVM_BIN='$(BUILD)' tests/optima/run '$(SEED)' '$(COUNT)' $(FAMILY)
+	@DUALSVM_BIN='$(BUILD)' WIDE='$(WIDE)' tests/optima/run '$(SEED)' '$(COUNT)' $(FAMILY)
 
 check:
 	@$(SETUP) --check test

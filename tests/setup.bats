@@ -16,7 +16,7 @@ setup() {
     fake id 'cat id'
     fake uname 'echo x86_64'
     echo 0 >id
-    printf '%s\n' stdio.h cblas.h zlib.h isa-l/igzip_lib.h >headers
+    printf '%s\n' stdio.h cblas.h zlib.h isa-l/igzip_lib.h mpfr.h >headers
     fake bats ':'
     fake svm-predict ':'
     fake liblinear-predict ':'
@@ -75,6 +75,18 @@ set_up() {
     assert_success
     assert_output --partial 'libisal-dev: unpacks gzip faster'
     assert_file_contains apt.log 'install .* libisal-dev$'
+}
+
+@test "setup: MPFR is asked for with the tests alone" {
+    sed -i /mpfr/d headers
+    fake apt-get 'echo "$*" >>apt.log; [ "$1" = update ] || echo mpfr.h >>headers'
+    set_up --check build
+    assert_success
+    refute_output
+    set_up test
+    assert_success
+    assert_output --partial 'libmpfr-dev: judges bounds'
+    assert_file_contains apt.log 'install .* libmpfr-dev$'
 }
 
 @test "setup: an installation that fails, or changes nothing, stops the run" {

@@ -42,18 +42,22 @@ static void keep(struct trial *trial, const char *bin, const char *folder, const
 static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64_t count,
                      const char *family, bool hunt) {
     uint64_t run = 0, failed = 0, tight = 0, refused = 0;
+    uint64_t uncertified = 0, untold = 0, unproven = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct trial trial;
         struct judgement judgement;
         char name[40];
         snprintf(name, sizeof name, "%llu", (unsigned long long)seed);
-        trial_generate(&trial, seed);
+        judge_generate(&trial, seed);
         if (family && strcmp(family, family_name[trial.family]) != 0) {
             continue;
         }
         run++;
         judge(&trial, bin, folder, &judgement);
         refused += judgement.verdict == REFUSED;
+        uncertified += judgement.uncertified;
+        untold += judgement.untold;
+        unproven += judgement.unproven;
         tight += judgement.upper - judgement.lower <= 1e-9 * judgement.upper;
         if (bad(&judgement)) {
             failed++;
@@ -63,10 +67,12 @@ static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64
             }
         }
     }
-    printf("%s: %llu trials from seed %llu, %llu refused, optimum known to 1e-9 in %llu, "
-           "%llu failed\n",
+    printf("%s: %llu trials from seed %llu, %llu refused, %llu not certified, "
+           "%llu that svm-check cannot tell, %llu with bounds neither proven nor refuted, "
+           "optimum known to 1e-9 in %llu, %llu failed\n",
            failed ? "FAIL" : "ok", (unsigned long long)run, (unsigned long long)first,
-           (unsigned long long)refused, (unsigned long long)tight, (unsigned long long)failed);
+           (unsigned long long)refused, (unsigned long long)uncertified, (unsigned long long)untold,
+           (unsigned long long)unproven, (unsigned long long)tight, (unsigned long long)failed);
     return failed > 0;
 }
 
@@ -92,7 +98,7 @@ static int show(const char *bin, const char *folder, uint64_t first, uint64_t co
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct trial trial;
         struct judgement j;
-        trial_generate(&trial, seed);
+        judge_generate(&trial, seed);
         if (family && strcmp(family, family_name[trial.family]) != 0) {
             continue;
         }

@@ -3,49 +3,16 @@
 #include "tests/optima/bracket.h"
 #include "tests/optima/gram.h"
 #include "tests/optima/run.h"
+#include "tests/optima/verdict.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const verdict_name[VERDICTS] = {
-    [GOOD] = "good",
-    [REFUSED] = "refused",
-    [CRASHED] = "crashed",
-    [HUNG] = "hung",
-    [FAILED] = "failed",
-    [MUTE] = "mute",
-    [HIGH_DUAL] = "dual too high",
-    [LOW_PRIMAL] = "primal too low",
-    [WORSE] = "worse than nothing",
-    [BAD_GAP] = "wrong gap",
-    [UNTOLD] = "untold",
-    [UNTRUE] = "untrue",
-    [STALLED] = "stalled",
-    [UNCERTIFIED] = "wrongly certified",
-    [UNVERIFIED] = "not verified",
-};
 
 /* Costs and products of costs are rounded to double by the programs, one or two times: the problem
  * itself is known no better than that. */
 static const real TINY = 8 * DBL_EPSILON;
-
-static void set(struct judgement *judgement, enum verdict verdict, const char *format, ...) {
-    if (judgement->verdict == GOOD) {
-        va_list list;
-        va_start(list, format);
-        vsnprintf(judgement->text, sizeof judgement->text, format, list);
-        va_end(list);
-        judgement->verdict = verdict;
-    }
-}
-
-static double reported(const struct answer *answer, const char *key) {
-    const char *line = strstr(answer->report, key);
-    return line ? strtod(line + strlen(key), NULL) : NAN;
-}
 
 /* Kernels that float does not hold, or that let scores grow without bound. */
 static bool overflows(const struct trial *trial, const struct bracket *bracket) {
@@ -77,27 +44,15 @@ static bool judge_end(const struct trial *trial, const struct answer *answer,
                       const struct bracket *bracket, bool something, struct judgement *judgement) {
     const char *line = answer->said;
     if (answer->exit == -2) {
-        set(judgement, HUNG, "no end");
+        judgement_set(judgement, HUNG, "no end");
     } else if (answer->exit == -1 || strstr(line, "Sanitizer") || strstr(line, "runtime error")) {
-        set(judgement, CRASHED, "%.300s", line);
+        judgement_set(judgement, CRASHED, "%.300s", line);
     } else if (answer->exit == 1 && (!something || rightly_refused(trial, line, bracket))) {
-        set(judgement, REFUSED, "%.300s", line);
+        judgement_set(judgement, REFUSED, "%.300s", line);
     } else if (answer->exit != 0 || !something) {
-        set(judgement, FAILED, "exit %d: %.300s", answer->exit, line);
+        judgement_set(judgement, FAILED, "exit %d: %.300s", answer->exit, line);
     }
     return judgement->verdict == GOOD;
-}
-
-static void judge_report(const struct answer *answer, struct judgement *judgement) {
-    double primal = reported(answer, "primal = ");
-    if (!answer->model || !isfinite(answer->primal) || !isfinite(answer->dual)) {
-        set(judgement, MUTE, "no bounds: %.300s", answer->report);
-    } else if (primal != answer->primal) {
-        set(judgement, MUTE, "primal %.17g in the report, %.17g in the model", primal,
-            answer->primal);
-    } else if (answer->certified != !isnan(answer->gap)) {
-        set(judgement, UNCERTIFIED, "certified, or not, and gap %g", answer->gap);
-    }
 }
 
 /* ---- certificates ---- */
@@ -131,9 +86,10 @@ static bool used_definite(const struct trial *trial, const struct answer *answer
 static void judge_certified(const struct trial *trial, const struct answer *answer,
                             const struct bracket *bracket, struct judgement *judgement) {
     if (!answer->certified && kernel_known(trial)) {
-        set(judgement, UNCERTIFIED, "certified no, and the kernel is positive semidefinite");
+        judgement_set(judgement, UNCERTIFIED,
+                      "certified no, and the kernel is positive semidefinite");
     } else if (answer->certified && !bracket->known && !used_definite(trial, answer)) {
-        set(judgement, UNCERTIFIED, "certified yes, and the kernel matrix is indefinite");
+        judgement_set(judgement, UNCERTIFIED, "certified yes, and the kernel matrix is indefinite");
     }
 }
 
@@ -169,20 +125,22 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
     judgement->lower = (double)bracket->lower;
     judgement->upper = (double)bracket->upper;
     if (answer->dual > bracket->upper * (1 + TINY)) {
-        set(judgement, HIGH_DUAL, "dual %.17g, optimum at most %.17Lg", answer->dual,
-            bracket->upper);
+        judgement_set(judgement, HIGH_DUAL, "dual %.17g, optimum at most %.17Lg", answer->dual,
+                      bracket->upper);
     } else if (answer->primal < bracket->lower * (1 - TINY)) {
-        set(judgement, LOW_PRIMAL, "primal %.17g, optimum at least %.17Lg", answer->primal,
-            bracket->lower);
+        judgement_set(judgement, LOW_PRIMAL, "primal %.17g, optimum at least %.17Lg",
+                      answer->primal, bracket->lower);
     } else if (answer->primal > bracket->nothing * (1 + 64 * TINY) + bracket->priced) {
-        set(judgement, WORSE, "primal %.17g, %.17Lg of w = 0", answer->primal, bracket->nothing);
+        judgement_set(judgement, WORSE, "primal %.17g, %.17Lg of w = 0", answer->primal,
+                      bracket->nothing);
     } else if (answer->dual < 0 || answer->dual > answer->primal) {
-        set(judgement, BAD_GAP, "primal %.17g, dual %.17g", answer->primal, answer->dual);
+        judgement_set(judgement, BAD_GAP, "primal %.17g, dual %.17g", answer->primal, answer->dual);
     } else if (answer->complete) {
         real primal = primal_of_model(trial, answer);
         if (answer->primal < primal * (1 - TINY)) {
-            set(judgement, LOW_PRIMAL, "primal %.17g, that of the model's function %.17Lg",
-                answer->primal, primal);
+            judgement_set(judgement, LOW_PRIMAL,
+                          "primal %.17g, that of the model's function %.17Lg", answer->primal,
+                          primal);
         }
     }
 }
@@ -206,43 +164,44 @@ static void judge_reason(const struct trial *trial, const struct bracket *bracke
     bool possible = bracket->known && !trial->given[SOLVER] &&
                     bracket->priced <= trial_option(trial, EPSILON) * bracket->upper;
     if (possible && (blames_rounding(reason) || gives_up(reason))) {
-        set(judgement, blames_rounding(reason) ? UNTRUE : STALLED,
-            "primal %g, dual %g, epsilon %g, gap with rounding paid for %Lg: %s", judgement->primal,
-            judgement->dual, trial_option(trial, EPSILON), bracket->priced / bracket->upper,
-            reason);
+        judgement_set(judgement, blames_rounding(reason) ? UNTRUE : STALLED,
+                      "primal %g, dual %g, epsilon %g, gap with rounding paid for %Lg: %s",
+                      judgement->primal, judgement->dual, trial_option(trial, EPSILON),
+                      bracket->priced / bracket->upper, reason);
     } else if (strstr(reason, "limit of iter") && !trial->given[MAX_ITER]) {
-        set(judgement, UNTRUE, "no limit was given: %s", reason);
+        judgement_set(judgement, UNTRUE, "no limit was given: %s", reason);
     } else if (strstr(reason, "semidefinite") && kernel_known(trial)) {
-        set(judgement, UNTRUE, "the kernel is: %s", reason);
+        judgement_set(judgement, UNTRUE, "the kernel is: %s", reason);
     }
 }
 
 static void judge_gap(const struct trial *trial, const struct answer *answer,
                       const struct bracket *bracket, struct judgement *judgement) {
     double epsilon = trial_option(trial, EPSILON), gap = answer->primal - answer->dual;
-    const char *warning = strstr(answer->said, "not converged: ");
-    if (warning) {
-        warning += strlen("not converged: ");
-        snprintf(judgement->reason, sizeof judgement->reason, "%.*s", (int)strcspn(warning, ":\n"),
-                 warning);
-    }
+    bool warning = judge_warning(answer, judgement);
     if (!answer->certified) {
         if (!warning) {
-            set(judgement, UNTOLD, "no certificate, and no warning");
+            judgement_set(judgement, UNTOLD, "no certificate, and no warning");
         }
         return;
     }
     if (answer->primal > 1e-9 * (double)bracket->nothing &&
         fabs(answer->gap * answer->primal - gap) > 1e-9 * gap) {
-        set(judgement, BAD_GAP, "gap %g of primal %.17g and dual %.17g", answer->gap,
-            answer->primal, answer->dual);
+        judgement_set(judgement, BAD_GAP, "gap %g of primal %.17g and dual %.17g", answer->gap,
+                      answer->primal, answer->dual);
     } else if (answer->gap > epsilon && !warning) {
-        set(judgement, UNTOLD, "gap %g, epsilon %g, and no warning", answer->gap, epsilon);
+        judgement_set(judgement, UNTOLD, "gap %g, epsilon %g, and no warning", answer->gap,
+                      epsilon);
     } else if (answer->gap <= epsilon && warning) {
-        set(judgement, UNTRUE, "gap %g, epsilon %g: %s", answer->gap, epsilon, judgement->reason);
+        judgement_set(judgement, UNTRUE, "gap %g, epsilon %g: %s", answer->gap, epsilon,
+                      judgement->reason);
     } else if (warning) {
         judge_reason(trial, bracket, judgement);
     }
+}
+
+void judge_generate(struct trial *trial, uint64_t seed) {
+    trial_generate(trial, seed);
 }
 
 void judge(const struct trial *trial, const char *bin, const char *folder,
@@ -260,7 +219,8 @@ void judge(const struct trial *trial, const char *bin, const char *folder,
         judge_bounds(trial, answer, &bracket, judgement);
         judge_gap(trial, answer, &bracket, judgement);
         if (answer->check != 0) {
-            set(judgement, UNVERIFIED, "svm-check: exit %d, %s", answer->check, answer->verdict);
+            judgement_set(judgement, UNVERIFIED, "svm-check: exit %d, %s", answer->check,
+                          answer->verdict);
         }
     }
     free(answer);

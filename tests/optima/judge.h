@@ -31,7 +31,13 @@ struct judgement {
     char text[400]; /* what was found */
     double primal, dual, lower, upper;
     char reason[120]; /* of a warning */
+    bool uncertified; /* the model claims nothing */
+    bool untold;      /* svm-check cannot tell */
+    bool unproven;    /* whether the bounds are true is not known */
 };
+
+/* Makes up the trial of a seed, of the kind that is judged. */
+void judge_generate(struct trial *trial, uint64_t seed);
 
 /* bin: the programs' folder; folder: for files. */
 void judge(const struct trial *trial, const char *bin, const char *folder,

@@ -68,8 +68,8 @@ bool mc_task(struct task *task) {
         while (task->label[task->class[i]] != label) {
             task->class[i]++;
         }
-        task->cost[i] =
-            trial_option(trial, COST) * (trial->weighted[label] ? trial->label_weight[label] : 1);
+        task->cost[i] = (real)trial_option(trial, COST) *
+                        (trial->weighted[label] ? trial->label_weight[label] : 1);
         struct bound *bound = &task->bound[task->n_bounds];
         bound->most = task->cost[i];
         for (size_t c = 0; c < k; c++) {

@@ -78,7 +78,7 @@ static void list_pairs(struct task *task) {
             }
         }
         for (size_t p = first; p < task->n_pairs; p++) {
-            task->pair[p].cost = trial_option(trial, COST) / (double)(task->n_pairs - first);
+            task->pair[p].cost = (real)trial_option(trial, COST) / (real)(task->n_pairs - first);
         }
     }
 }

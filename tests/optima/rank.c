@@ -65,7 +65,7 @@ static void list_pairs(struct task *task) {
     }
     for (size_t p = 0; p < task->n_pairs; p++) {
         unsigned query = trial->query[task->pair[p].better];
-        double weight = trial->weighted[query] ? trial->label_weight[query] : 1, count = 0;
+        real weight = trial->weighted[query] ? trial->label_weight[query] : 1, count = 0;
         for (size_t q = 0; q < task->n_pairs; q++) {
             count += trial->query[task->pair[q].better] == query;
         }

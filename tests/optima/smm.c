@@ -149,8 +149,8 @@ bool smm_task(struct task *task, size_t number) {
         unsigned label = trial->label[i];
         task->sign[i] = label == positive ? 1 : -1;
         positives += label == positive;
-        task->cost[i] =
-            trial_option(trial, COST) * (trial->weighted[label] ? trial->label_weight[label] : 1);
+        task->cost[i] = (real)trial_option(trial, COST) *
+                        (trial->weighted[label] ? trial->label_weight[label] : 1);
         size_t v = task_variable(task, 1, square_of(task, task->cost[i]),
                                  squared ? INFINITY : task->cost[i], task->cost[i] / 2);
         task_entry(task, i, 0, v, task->sign[i]);

@@ -216,8 +216,7 @@ static void add_negatives(struct task *task) {
 static void take_rows(struct task *task) {
     const struct trial *trial = task->trial;
     enum formulation f = formulation_of(task);
-    double weight[MAX_ROWS], positives = 0, cost = trial_option(trial, COST);
-    real total = 0;
+    real weight[MAX_ROWS], positives = 0, cost = trial_option(trial, COST), total = 0;
     for (size_t i = 0; i < trial->n; i++) {
         unsigned label = trial->label[i];
         weight[i] = trial->weighted[label] ? trial->label_weight[label] : 1;
@@ -240,17 +239,17 @@ static void take_rows(struct task *task) {
             total += weight[i];
         }
     }
-    double tau = trial_option(trial, TAU), places = f == PUSH_K ? trial_option(trial, TOP_K) : 1;
+    real tau = trial_option(trial, TAU), places = f == PUSH_K ? trial_option(trial, TOP_K) : 1;
     if (f == TAU_FPL || f == MEAN_K) {
-        places = fmax(1, rint(tau * (double)total));
+        places = fmaxl(1, rintl(tau * total));
     }
-    places = fmin(places, f == PUSH ? 1 : (double)total);
+    places = fminl(places, f == PUSH ? 1 : total);
     task->budget = tau * total;
     task->theta = trial_option(trial, THETA);
     real caps = 0;
     for (size_t j = 0; j < task->n_top; j++) {
-        double multiple = f == PUSH ? 1 : (double)task->multiple[j];
-        task->cap[j] = fmin(1, multiple / places);
+        real multiple = f == PUSH ? 1 : task->multiple[j];
+        task->cap[j] = fminl(1, multiple / places);
         caps += task->cap[j];
     }
     task->fixed = caps <= 1 + 1e-12L;

@@ -1,0 +1,156 @@
+/* The judge of trials whose numbers span many decades: what is claimed is compared with bounds in
+ * 640 bits. A dual bound is false if it is above the primal of any function that is found: of the
+ * model itself, of an interior point in 640 bits, of other fits of the same problem. */
+#include "tests/optima/judge.h"
+
+#include "tests/optima/gram.h"
+#include "tests/optima/verdict.h"
+#include "tests/optima/wide/generate.h"
+#include "tests/optima/wide/optimum.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Costs and products of costs are rounded to double by the programs, one or two times: the problem
+ * itself is known no better than that. */
+static const double TINY = 8 * DBL_EPSILON;
+
+enum { CHECK_UNKNOWN = 3 }; /* svm-check's exit code for CANNOT TELL */
+
+void judge_generate(struct trial *trial, uint64_t seed) {
+    wide_generate(trial, seed);
+}
+
+/* A refusal is one line that says why. */
+static bool judge_end(const struct answer *answer, bool something, struct judgement *judgement) {
+    const char *line = answer->said, *end = strchr(line, '\n');
+    bool one_line = strncmp(line, "svm-", 4) == 0 && end && end[1] == '\0';
+    if (answer->exit == -2) {
+        judgement_set(judgement, HUNG, "no end");
+    } else if (answer->exit == -1 || strstr(line, "Sanitizer") || strstr(line, "runtime error")) {
+        judgement_set(judgement, CRASHED, "%.300s", line);
+    } else if (answer->exit == 1 && one_line) {
+        judgement_set(judgement, REFUSED, "%.300s", line);
+    } else if (answer->exit != 0 || !something) {
+        judgement_set(judgement, FAILED, "exit %d: %.300s", answer->exit, line);
+    }
+    return judgement->verdict == GOOD;
+}
+
+/* How far a claim is beyond a number, relatively to the number. */
+static double excess(double claim, num limit) {
+    return n_double(n_divide(n_subtract(n_of(claim), limit), n_absolute(limit)));
+}
+
+static num scaled(num a, double factor) {
+    return n_multiply(a, n_of(factor));
+}
+
+/* The upper bound of the optimum from fits with other options. */
+static num best_of_others(const struct trial *trial, const char *bin, const char *folder,
+                          num upper) {
+    static const double epsilons[] = {1e-6, 1e-12, 1e-1};
+    struct answer *answer = zeros(1, sizeof *answer);
+    for (size_t e = 0; e < sizeof epsilons / sizeof epsilons[0]; e++) {
+        struct trial other = *trial;
+        other.given[EPSILON] = true;
+        other.option[EPSILON] = epsilons[e];
+        other.given[SOLVER] = other.given[MAX_ITER] = other.given[STEP] = false;
+        run_program(&other, bin, folder, answer);
+        if (answer->exit == 0 && answer->complete) {
+            upper = n_minimum(upper, optimum_of_model(trial, answer, 1));
+        }
+    }
+    free(answer);
+    return upper;
+}
+
+static void judge_primal(const struct answer *answer, num of_model, struct judgement *judgement) {
+    if (n_compare(n_of(answer->primal), scaled(of_model, 1 - TINY)) < 0) {
+        judgement_set(judgement, LOW_PRIMAL,
+                      "primal %.17g, that of the model's function %.17g (%.3g of it too low)",
+                      answer->primal, n_double(of_model), -excess(answer->primal, of_model));
+    }
+}
+
+static void judge_dual(const struct trial *trial, const struct answer *answer,
+                       struct optimum *optimum, const char *bin, const char *folder,
+                       struct judgement *judgement) {
+    num dual = n_of(answer->dual);
+    bool proven = n_compare(dual, scaled(optimum->lower, 1 + TINY)) <= 0;
+    bool refuted = n_compare(dual, scaled(optimum->upper, 1 + TINY)) > 0;
+    if (!proven && !refuted && answer->dual > 0) {
+        optimum->upper = best_of_others(trial, bin, folder, optimum->upper);
+        refuted = n_compare(dual, scaled(optimum->upper, 1 + TINY)) > 0;
+    }
+    judgement->unproven = !proven && !refuted;
+    if (refuted) {
+        judgement_set(judgement, HIGH_DUAL, "dual %.17g, optimum at most %.17g (%.3g of it above)",
+                      answer->dual, n_double(optimum->upper), excess(answer->dual, optimum->upper));
+    }
+}
+
+static void judge_bounds(const struct trial *trial, const struct answer *answer, const char *bin,
+                         const char *folder, struct judgement *judgement) {
+    struct optimum optimum;
+    optimum_find(trial, &optimum);
+    if (!optimum.known) {
+        return;
+    }
+    if (answer->complete) {
+        num high = optimum_of_model(trial, answer, 1);
+        optimum.upper = n_minimum(optimum.upper, high);
+        judge_primal(answer, optimum_of_model(trial, answer, -1), judgement);
+    }
+    if (answer->dual > answer->primal * (1 + TINY) || answer->dual < 0) {
+        judgement_set(judgement, BAD_GAP, "primal %.17g, dual %.17g, gap %g", answer->primal,
+                      answer->dual, answer->gap);
+    }
+    judge_dual(trial, answer, &optimum, bin, folder, judgement);
+    judgement->lower = n_double(optimum.lower);
+    judgement->upper = n_double(optimum.upper);
+}
+
+/* What is said of a fit's end. */
+static void judge_gap(const struct trial *trial, const struct answer *answer,
+                      struct judgement *judgement) {
+    double epsilon = trial_option(trial, EPSILON);
+    bool warning = judge_warning(answer, judgement);
+    if (!answer->certified && !warning) {
+        judgement_set(judgement, UNTOLD, "no certificate, and no warning");
+    } else if (answer->certified && answer->gap > epsilon && !warning) {
+        judgement_set(judgement, UNTOLD, "gap %g, epsilon %g, and no warning", answer->gap,
+                      epsilon);
+    } else if (answer->certified && answer->gap <= epsilon && warning) {
+        judgement_set(judgement, UNTRUE, "gap %g, epsilon %g: %s", answer->gap, epsilon,
+                      judgement->reason);
+    }
+}
+
+void judge(const struct trial *trial, const char *bin, const char *folder,
+           struct judgement *judgement) {
+    struct answer *answer = zeros(1, sizeof *answer);
+    struct task *task = task_create(trial, 0);
+    bool something = task;
+    task_free(task);
+    *judgement = (struct judgement){.lower = NAN, .upper = NAN};
+    run_program(trial, bin, folder, answer);
+    judgement->primal = answer->primal;
+    judgement->dual = answer->dual;
+    if (judge_end(answer, something, judgement)) {
+        judgement->uncertified = !answer->certified;
+        judgement->untold = answer->check == CHECK_UNKNOWN;
+        if (answer->certified) {
+            judge_report(answer, judgement);
+            judge_bounds(trial, answer, bin, folder, judgement);
+        }
+        judge_gap(trial, answer, judgement);
+        if (answer->check != 0 && answer->check != CHECK_UNKNOWN) {
+            judgement_set(judgement, UNVERIFIED, "svm-check: exit %d, %s", answer->check,
+                          answer->verdict);
+        }
+    }
+    free(answer);
+}

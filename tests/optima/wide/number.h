@@ -1,0 +1,53 @@
+/* Numbers of 640 bits, passed by value, on MPFR (https://www.mpfr.org). Every operation rounds to
+ * nearest, so that a result is off by 2^-640 of itself at most; the exponents have no limit that a
+ * trial reaches. */
+#ifndef TESTS_OPTIMA_WIDE_NUMBER_H
+#define TESTS_OPTIMA_WIDE_NUMBER_H
+
+#include <gmp.h>
+#include <mpfr.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { NUMBER_BITS = 640, NUMBER_LIMBS = NUMBER_BITS / GMP_NUMB_BITS };
+
+typedef struct number {
+    mp_limb_t limb[NUMBER_LIMBS];
+    mpfr_exp_t exponent;
+    int kind; /* MPFR's, with the sign; all zeros is NaN, so no number is left uninitialised */
+} num;
+
+num n_of(long double value);
+num n_add(num a, num b);
+num n_subtract(num a, num b);
+num n_multiply(num a, num b);
+num n_divide(num a, num b);
+num n_negative(num a);
+num n_absolute(num a);
+num n_root(num a);
+num n_power(num a, unsigned exponent);
+num n_exponential(num a);
+num n_tangent(num a);   /* hyperbolic */
+num n_logarithm(num a); /* base 2 */
+num n_power_of_two(num a);
+
+/* -1, 0 or 1; 0 also where one is NaN. */
+int n_compare(num a, num b);
+bool n_finite(num a);
+num n_maximum(num a, num b);
+num n_minimum(num a, num b);
+
+/* a + b c and a - b c. */
+num n_plus(num a, num b, num c);
+num n_minus(num a, num b, num c);
+
+/* The nearest double; for messages, and for what needs no more. */
+double n_double(num a);
+
+/* 2^-600: what a sum of a trial's terms may be off by, times the sum of their magnitudes. */
+num n_rounding(void);
+
+/* (n) zeros; the caller frees. Ends the program where there is no memory. */
+num *n_zeros(size_t n);
+
+#endif

@@ -1,0 +1,20 @@
+/* Two numbers between which a trial's optimum lies, in 640 bits. */
+#ifndef TESTS_OPTIMA_WIDE_OPTIMUM_H
+#define TESTS_OPTIMA_WIDE_OPTIMUM_H
+
+#include "tests/optima/run.h"
+#include "tests/optima/wide/exact.h"
+
+struct optimum {
+    num lower, upper; /* lower: 0 where no dual point was found */
+    num zero;         /* the primal of f = 0 */
+    bool known;       /* false: the kernel matrix is indefinite, and there is no bound */
+};
+
+/* Solves all of a trial's problems. False: there is nothing to fit. */
+bool optimum_find(const struct trial *trial, struct optimum *optimum);
+
+/* The primal of a model that was read, from above, or with direction -1 from below. */
+num optimum_of_model(const struct trial *trial, const struct answer *answer, int direction);
+
+#endif
