@@ -7,6 +7,19 @@ static struct ball unknown(void) {
     return (struct ball){{0, 0}, INFINITY};
 }
 
+struct ball ball_scale(struct ball a, int exponent) {
+    struct dd m = {ldexp(a.m.hi, exponent), ldexp(a.m.lo, exponent)};
+    double r = a.r == 0 ? 0 : ldexp(a.r, exponent) * BALL_UP;
+    if (exponent == 0 || ball_is_zero(a)) {
+        return a;
+    }
+    if (fabs(m.hi) < BALL_SMALL) { /* bits of m and r may be lost */
+        bool exact = a.r == 0 && a.m.lo == 0 && ldexp(m.hi, -exponent) == a.m.hi;
+        r += exact ? 0 : BALL_LOST;
+    }
+    return ball_within(m, 0, r);
+}
+
 struct ball ball_divide(struct ball a, struct ball b) {
     double least = fabs(b.m.hi) * (1 - 0x1p-48) - b.r * BALL_UP;
     if (!(least > 0) || !isfinite(a.r)) {

@@ -86,6 +86,9 @@ static inline struct ball ball_multiply(struct ball a, struct ball b) {
     return ball_within(m, BALL_OF_PRODUCT, r);
 }
 
+/* 2^exponent a: exact, but for what is next to the ends of doubles. */
+struct ball ball_scale(struct ball a, int exponent);
+
 /* A long sum, with what bounds its error. All bits 0 is the empty one. */
 struct ball_sum {
     struct dd m;

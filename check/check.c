@@ -39,13 +39,12 @@ static struct ball gap_of(const struct findings *findings) {
  * does. */
 static const double EXACT = 0x1p-80, QUOTIENT = 4 * DBL_EPSILON;
 
-/* Claims that a ball's number is at most `claimed`, or at least with `lower`, but for `excused` of
- * it. */
-static void compare(struct task *task, const char *name, double claimed, struct ball found,
-                    double excused, bool lower) {
-    struct ball part = ball_multiply(ball_of(claimed), ball_of(excused));
-    struct ball claim =
-        lower ? ball_subtract(ball_of(claimed), part) : ball_add(ball_of(claimed), part);
+/* Claims that a ball's number is at most `claim`, or at least with `lower`, but for `excused` of it.
+ * claimed: as the model has it. */
+static void compare(struct task *task, const char *name, double claimed, struct ball claim,
+                    struct ball found, double excused, bool lower) {
+    struct ball part = ball_multiply(claim, ball_of(excused));
+    claim = lower ? ball_subtract(claim, part) : ball_add(claim, part);
     int order = lower ? ball_compare(found, claim) : ball_compare(claim, found);
     if (order < 0) {
         task_wrong(task, "the model's %s is %.17g, and the true one %s", name, claimed,
@@ -59,12 +58,14 @@ static void compare_claims(struct task *task) {
     const double small = 1e-9; /* of the primal of f = 0: below, gaps are of rounding alone */
     const struct findings *findings = task->findings;
     const struct model *model = &task->model;
-    compare(task, "primal", model->primal, findings->primal, EXACT, false);
+    struct ball primal = task_scaled(task, model->primal), dual = task_scaled(task, model->dual);
+    compare(task, "primal", model->primal, primal, findings->primal, EXACT, false);
     if (!findings->unknown[0] && model->dual > 0) { /* no optimum is below 0 */
-        compare(task, "dual", model->dual, findings->dual, EXACT, true);
+        compare(task, "dual", model->dual, dual, findings->dual, EXACT, true);
     }
-    if (!findings->unknown[0] && model->primal >= small * ball_high(findings->nothing)) {
-        compare(task, "gap", model->gap, gap_of(findings), QUOTIENT, false);
+    if (!findings->unknown[0] && primal.m.hi >= small * ball_high(findings->nothing)) {
+        struct ball gap = ball_of(model->gap);
+        compare(task, "gap", model->gap, gap, gap_of(findings), QUOTIENT, false);
     }
 }
 
@@ -78,11 +79,20 @@ static void write_bound(struct output *output, double bound) {
     }
 }
 
-static void write_interval(struct output *output, const char *name, struct ball found) {
+/* 2^exponent bound, rounded away from what it bounds where it is next to the least double. */
+static double unscaled(double bound, int exponent, double direction) {
+    double value = ldexp(bound, exponent), back = ldexp(value, -exponent);
+    bool inside = direction < 0 ? back > bound : back < bound;
+    return inside ? nextafter(value, direction) : value;
+}
+
+/* What is found, times 2^exponent. */
+static void write_interval(struct output *output, const char *name, struct ball found,
+                           int exponent) {
     output_format(output, "%s = ", name);
-    write_bound(output, fmax(0, ball_low(found)));
+    write_bound(output, fmax(0, unscaled(ball_low(found), exponent, -INFINITY)));
     output_format(output, " .. ");
-    write_bound(output, ball_high(found));
+    write_bound(output, unscaled(ball_high(found), exponent, INFINITY));
     output_format(output, "\n");
 }
 
@@ -128,9 +138,9 @@ static int check_task(struct task *task, struct output *output, int *code, struc
     }
     if (!findings->wrong[0]) {
         compare_claims(task);
-        write_interval(output, "primal", findings->primal);
-        write_interval(output, "dual", findings->dual);
-        write_interval(output, "gap", gap_of(findings));
+        write_interval(output, "primal", findings->primal, 2 * task->half_unit);
+        write_interval(output, "dual", findings->dual, 2 * task->half_unit);
+        write_interval(output, "gap", gap_of(findings), 0);
     }
     write_verdict(findings, output, code);
     return 0;

@@ -15,6 +15,7 @@ static struct ball *make_balls(size_t n, size_t k, struct error *err) {
 int function_of_model(struct function *f, const struct model *model, const struct points *points,
                       double constant, struct error *err) {
     size_t k = model->n_outputs, d = model->n_columns;
+    int half = points->half_unit;
     *f = (struct function){.k = k, .norm = ball_of(0)};
     f->scores = make_balls(points->n, k, err);
     f->bias = model->bias ? make_balls(1, k, err) : NULL;
@@ -28,16 +29,16 @@ int function_of_model(struct function *f, const struct model *model, const struc
         return -1;
     }
     for (size_t j = 0; f->weights && j < d * k; j++) {
-        f->weights[j] = ball_of(model->weights[j]);
+        f->weights[j] = ball_scale(ball_of(model->weights[j]), -half);
     }
     for (size_t j = 0; f->coefficients && j < model->vectors.n_rows * k; j++) {
         struct ball *to = &f->coefficients[points->point[j / k] * k + j % k];
-        *to = ball_add(*to, ball_of(model->coefficients[j]));
+        *to = ball_add(*to, ball_scale(ball_of(model->coefficients[j]), -2 * half));
     }
     for (size_t c = 0; f->bias && c < k; c++) {
         f->bias[c] = ball_of(model->bias[c]);
         if (constant > 0) {
-            struct ball part = ball_divide(f->bias[c], ball_of(constant));
+            struct ball part = ball_divide(f->bias[c], ball_scale(ball_of(constant), half));
             f->norm = ball_add(f->norm, ball_multiply(part, part));
         }
     }
@@ -95,7 +96,7 @@ static int add_rows(struct function *g, const struct points *points, struct erro
             any = any || !ball_is_zero(work.coefficients[c]);
         }
         if (any) {
-            points_each(points->rows, i, add_to_weights, &work);
+            points_each(points, i, add_to_weights, &work);
         }
     }
     return g->weights ? 0 : -1;
@@ -116,7 +117,7 @@ static int score_rows(struct function *function, const struct points *points, st
     for (size_t i = 0; sum && i < points->n; i++) {
         struct row_work work = {.function = function, .sum = sum};
         memset(sum, 0, k * sizeof *sum);
-        points_each(points->rows, i, add_to_sums, &work);
+        points_each(points, i, add_to_sums, &work);
         for (size_t c = 0; c < k; c++) {
             function->scores[i * k + c] = ball_sum_end(&sum[c]);
         }
@@ -175,6 +176,7 @@ static void evaluate_point(struct kernel_work *work, size_t p, double *x, struct
     for (size_t u = 0; u < work->n_used; u++) {
         size_t q = work->used[u];
         struct ball value = points_kernel(work->points, p, x, q);
+        value = ball_scale(value, 2 * work->points->half_unit);
         const struct ball *of_f = work->f->coefficients + q * k, *of_g = row_of_g(work, q);
         for (size_t c = 0; c < k; c++) {
             ball_sum_product(&sums[c], of_f[c], value);
@@ -258,14 +260,15 @@ static int evaluate_kernel(struct function *f, struct function *g, const struct 
 static void add_constant(struct function *g, const struct points *points, double constant,
                          bool with_g) {
     size_t k = g->k;
+    struct ball own = ball_scale(ball_of(constant), points->half_unit);
     for (size_t c = 0; constant > 0 && c < k; c++) {
         struct ball weight = ball_of(0);
         for (size_t i = 0; i < points->n; i++) {
             weight = ball_add(weight, g->coefficients[i * k + c]);
         }
-        weight = ball_multiply(weight, ball_of(constant));
+        weight = ball_multiply(weight, own);
         g->norm = ball_add(g->norm, ball_multiply(weight, weight));
-        struct ball part = ball_multiply(weight, ball_of(constant));
+        struct ball part = ball_multiply(weight, own);
         for (size_t i = 0; with_g && i < points->n; i++) {
             g->scores[i * k + c] = ball_add(g->scores[i * k + c], part);
         }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* In the unit of the check (task.h). */
 struct function {
     size_t k;
     struct ball *weights;      /* linear: (features, k); NULL with kernels */

@@ -121,7 +121,7 @@ static void read_dual(struct mc *mc, struct function *g) {
             bool term = entry.b == 0 && entry.a <= mc->k && is_term(mc, y, entry.a - 1);
             good = good && term;
             if (term) {
-                mc->row[entry.a - 1] = ball_of(entry.value);
+                mc->row[entry.a - 1] = task_scaled(mc->task, entry.value);
             }
         }
         if (!good || !repair_row(mc, i, mc->row)) {
@@ -171,7 +171,7 @@ static int open_form(struct mc *mc, struct error *err) {
     mc->cost = memory_array(mc->n, sizeof *mc->cost, "rows", err);
     mc->row = memory_array(mc->k, sizeof *mc->row, "a row", err);
     for (size_t i = 0; mc->cost && i < mc->n; i++) {
-        mc->cost[i] = ball_multiply(ball_of(task->model.cost), task->weight[i]);
+        mc->cost[i] = ball_multiply(task_scaled(task, task->model.cost), task->weight[i]);
     }
     return mc->cost && mc->row ? 0 : -1;
 }

@@ -54,7 +54,7 @@ static bool has_loss(const struct ml *ml, size_t i) {
 
 static struct ball lambda_of(const struct ml *ml, size_t i) {
     double pairs = (double)ml->n_labels[i] * (double)(ml->q - ml->n_labels[i]);
-    return ball_divide(ball_of(ml->task->model.cost), ball_of(pairs));
+    return ball_divide(task_scaled(ml->task, ml->task->model.cost), ball_of(pairs));
 }
 
 /* ---- the primal ---- */
@@ -159,7 +159,7 @@ static bool read_value(struct ml *ml, const struct proof_value *entry, struct ba
     if (p >= ml->q || squared != (entry->b > 0) || (squared && r >= ml->q)) {
         return false;
     }
-    struct ball value = ball_of(entry->value);
+    struct ball value = task_scaled(ml->task, entry->value);
     if (!squared) {
         row[p] = value;
         return true;
@@ -171,7 +171,7 @@ static bool read_value(struct ml *ml, const struct proof_value *entry, struct ba
     row[p] = ball_add(row[p], value);
     row[r] = ball_subtract(row[r], value);
     ml->linear = ball_add(ml->linear, loss_linear(true, lambda, value));
-    ml->moved_ratio = fmax(ml->moved_ratio, entry->value / lambda.m.hi);
+    ml->moved_ratio = fmax(ml->moved_ratio, value.m.hi / lambda.m.hi);
     return true;
 }
 
@@ -213,6 +213,7 @@ static struct ball price_of_balance(struct ml *ml, const struct function *g) {
     for (size_t i = 0; i < ml->n; i++) {
         reach = ball_maximum(reach, points_own(&ml->task->points, i));
     }
+    reach = ball_scale(reach, 2 * ml->task->half_unit);
     struct ball moved = ball_multiply(off, ball_of((double)ml->q));
     struct ball slope = ball_add(ball_of(1 + ml->moved_ratio), ball_add(largest, largest));
     struct ball square = ball_multiply(ball_of(2), ball_multiply(moved, moved));
@@ -238,7 +239,7 @@ static int find_bounds(struct ml *ml, struct function *f, struct function *g, st
     }
     for (size_t i = 0; i < ml->n; i++) {
         if (has_loss(ml, i)) {
-            findings->nothing = ball_add(findings->nothing, ball_of(task->model.cost));
+            findings->nothing = ball_add(findings->nothing, task_scaled(task, task->model.cost));
             task_add_loss(task, row_loss(ml, i, f->scores + i * ml->q));
         }
     }

@@ -18,7 +18,8 @@ static void evaluate_row(void *argument, size_t p, size_t worker) {
     double *x = work->x + worker * points->width;
     points_load(points, p, x);
     for (size_t q = 0; q < points->n_all; q++) {
-        work->kernel->K[p * points->n_all + q] = points_kernel(points, p, x, q);
+        struct ball value = points_kernel(points, p, x, q);
+        work->kernel->K[p * points->n_all + q] = ball_scale(value, points->half_unit);
     }
 }
 
@@ -144,7 +145,8 @@ static void evaluate_margins(void *argument, size_t p, size_t worker) {
 }
 
 /* With K + shift: <S, K S K> + 2 shift <S, K S> + shift^2 |S|^2. */
-static struct ball lift(const struct margins_work *work, struct ball norm, double shift) {
+static struct ball lift(const struct margins_work *work, struct ball norm, double raise) {
+    struct ball shift = ball_scale(ball_of(raise), work->kernel->points->half_unit);
     size_t n = work->kernel->points->n_all;
     struct ball slope = ball_of(0), squares = ball_of(0);
     for (size_t p = 0; p < n; p++) {
@@ -153,8 +155,8 @@ static struct ball lift(const struct margins_work *work, struct ball norm, doubl
     for (size_t i = 0; i < work->n_pairs; i++) {
         squares = ball_add(squares, ball_multiply(work->pair[i].b, work->pair[i].b));
     }
-    struct ball more = ball_add(slope, ball_multiply(ball_of(shift), squares));
-    return ball_add(norm, ball_multiply(ball_of(2 * shift), more));
+    struct ball more = ball_add(slope, ball_multiply(shift, squares));
+    return ball_add(norm, ball_multiply(ball_add(shift, shift), more));
 }
 
 int pair_function_evaluate(const struct pair_kernel *kernel, struct point_pair *pair,

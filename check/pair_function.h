@@ -22,7 +22,7 @@ struct point_pair {
 struct pair_kernel {
     const struct points *points;
     struct threads *threads;
-    struct ball *K; /* (n_all, n_all) */
+    struct ball *K; /* (n_all, n_all), times 2^half_unit: features of pairs are products (task.h) */
 };
 
 /* Evaluates the kernel matrix. Borrows both. The caller calls pair_kernel_free. */

@@ -34,13 +34,13 @@ static bool cursor_next(struct cursor *cursor, uint32_t *column, float *value) {
     return true;
 }
 
-void points_each(const struct data *data, size_t i,
+void points_each(const struct points *points, size_t i,
                  void (*add)(void *context, size_t column, double value), void *context) {
-    struct cursor cursor = cursor_of(data, i);
+    struct cursor cursor = cursor_of(points->rows, i);
     uint32_t column;
     float value;
     while (cursor_next(&cursor, &column, &value)) {
-        add(context, column, (double)value);
+        add(context, column, ldexp((double)value, points->half_unit));
     }
 }
 
@@ -333,11 +333,15 @@ static void find_norms(struct points *points, double *x) {
 }
 
 int points_create(struct points *points, const struct data *rows, const struct model *model,
-                  struct error *err) {
+                  int half_unit, struct error *err) {
     const struct data *vectors = &model->vectors;
     size_t n = rows->n_rows, n_vectors = vectors->n_rows, room = memory_room(0, 2 * n + 2);
-    *points = (struct points){
-        .rows = rows, .vectors = vectors, .kernel = model->kernel, .n = n, .n_all = n};
+    *points = (struct points){.rows = rows,
+                              .vectors = vectors,
+                              .kernel = model->kernel,
+                              .n = n,
+                              .n_all = n,
+                              .half_unit = half_unit};
     points->width = larger(larger(rows->n_features, vectors->n_features), model->n_columns);
     points->vector = memory_array(n_vectors, sizeof *points->vector, "rows", err);
     points->point = memory_array(n_vectors, sizeof *points->point, "rows", err);

@@ -24,12 +24,13 @@ struct points {
     struct ball *norm; /* (n_all) |x|^2, or |x|_1 for kernels that want that */
     double *most;      /* (n_all) |x| or |x|_1, rounded up */
     size_t width;      /* of a dense row */
+    int half_unit;     /* of task.h */
 };
 
 /* Borrows rows, scaled as the model's, and model. Fails for lack of memory, and where a support
  * vector of a precomputed kernel is no training row. The caller calls points_free. */
 int points_create(struct points *points, const struct data *rows, const struct model *model,
-                  struct error *err);
+                  int half_unit, struct error *err);
 void points_free(struct points *points);
 
 /* The values of a point as they are, dense (width). */
@@ -41,8 +42,9 @@ struct ball points_kernel(const struct points *points, size_t p, const double *x
 /* k(x_p, x_p), which is |x_p|^2 for the linear kernel. */
 struct ball points_own(const struct points *points, size_t p);
 
-/* Calls add(context, column, value) for the values of row i of data that are not 0. */
-void points_each(const struct data *data, size_t i,
+/* Calls add(context, column, value) for the values of training row i that are not 0, in the unit of
+ * features. Kernels and loaded rows are as they are. */
+void points_each(const struct points *points, size_t i,
                  void (*add)(void *context, size_t column, double value), void *context);
 
 #endif

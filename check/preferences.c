@@ -136,7 +136,7 @@ int preferences_cost(const struct preferences *preferences, size_t first, double
         bool found = data_find_query(&task->data.queries, entry->value, length, &query);
         weight = found && query == preferences->row[first].query ? own : weight;
     }
-    *cost = ball_multiply(ball_of(task->model.cost), ball_of(weight));
+    *cost = ball_multiply(task_scaled(task, task->model.cost), ball_of(weight));
     bool by_gain = preferences->gain && !preferences->discount;
     if (task_text(task, "cost-per") && pairs > 0 && !by_gain) {
         *cost = ball_divide(*cost, preferences->gain ? preferences->ideal[first] : ball_of(pairs));

@@ -181,7 +181,7 @@ static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
         if (other >= rank->n || value.b > 0) {
             return error_set(err, ERROR_RUNTIME, "there is no row %zu", (size_t)value.a);
         }
-        struct ball alpha = ball_of(value.value), most = ball_of(0);
+        struct ball alpha = task_scaled(rank->task, value.value), most = ball_of(0);
         bool preferred = is_preferred(rank, value.row, other);
         if (preferred) {
             most = ball_multiply(rank->cost[value.row], worth_of(rank, value.row, other));
@@ -365,7 +365,8 @@ static int check_pairs(struct rank *rank, struct error *err) {
     if (status == 0 && !rank->task->findings->wrong[0]) {
         for (size_t i = 0; i < model->n_pairs; i++) {
             struct pair_coefficient pair = model->pairs[i];
-            own[i] = (struct point_pair){point[pair.u], point[pair.v], ball_of(pair.value)};
+            struct ball own_value = task_scaled(rank->task, pair.value);
+            own[i] = (struct point_pair){point[pair.u], point[pair.v], own_value};
         }
         status = evaluate_pairs(rank, own, model->n_pairs, err);
     }

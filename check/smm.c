@@ -76,7 +76,7 @@ static void read_dual(struct smm *smm, struct function *g, struct ball *linear) 
             struct proof_value entry = proof->value[e];
             struct ball *alpha = &smm->alpha[entry.row];
             if (entry.a - 1 == m) {
-                *alpha = ball_of(entry.value);
+                *alpha = task_scaled(task, entry.value);
             }
             if (entry.a > smm->k || entry.b > 0 || entry.value < 0 ||
                 (!task->squared && !loss_clip(smm->cost[entry.row], alpha))) {
@@ -128,7 +128,7 @@ static struct ball machine_loss(const struct smm *smm, size_t machine, const str
 /* The sum over the machine's singular values of their size above T, of which the squares are wanted
  * or not. */
 static int add_singular(const struct smm *smm, const struct function *function, size_t machine,
-                        double off, bool squares, struct ball *sum, struct error *err) {
+                        struct ball off, bool squares, struct ball *sum, struct error *err) {
     size_t cells = smm->height * smm->width;
     size_t side = smm->height < smm->width ? smm->height : smm->width;
     struct ball *matrix = memory_array(cells + side, sizeof *matrix, "a matrix", err);
@@ -140,7 +140,7 @@ static int add_singular(const struct smm *smm, const struct function *function, 
     }
     int status = singular_values(matrix, smm->height, smm->width, matrix + cells, err);
     for (size_t j = 0; status == 0 && j < side; j++) {
-        struct ball value = ball_positive(ball_subtract(matrix[cells + j], ball_of(off)));
+        struct ball value = ball_positive(ball_subtract(matrix[cells + j], off));
         *sum = ball_add(*sum, squares ? ball_multiply(value, value) : value);
     }
     free(matrix);
@@ -151,15 +151,16 @@ static int add_singular(const struct smm *smm, const struct function *function, 
 static int add_nuclear(struct smm *smm, const struct function *f, const struct function *g,
                        struct ball linear, struct error *err) {
     struct ball norm = ball_of(0), squares = ball_of(0);
+    struct ball tau = ball_scale(ball_of(smm->tau), -smm->task->half_unit); /* as singular values */
     for (size_t m = 0; m < smm->k; m++) {
-        if (add_singular(smm, f, m, 0, false, &norm, err) < 0 ||
-            add_singular(smm, g, m, smm->tau, true, &squares, err) < 0) {
+        if (add_singular(smm, f, m, ball_of(0), false, &norm, err) < 0 ||
+            add_singular(smm, g, m, tau, true, &squares, err) < 0) {
             return -1;
         }
     }
     struct ball bound = ball_subtract(linear, ball_multiply(ball_of(0.5), squares));
     smm->task->findings->dual = ball_positive(bound);
-    task_add_loss(smm->task, ball_multiply(ball_of(smm->tau), norm));
+    task_add_loss(smm->task, ball_multiply(tau, norm));
     return 0;
 }
 
@@ -205,7 +206,7 @@ static int open_form(struct smm *smm, struct error *err) {
     }
     smm->alpha = smm->cost + smm->n;
     for (size_t i = 0; i < smm->n; i++) {
-        smm->cost[i] = ball_multiply(ball_of(task->model.cost), task->weight[i]);
+        smm->cost[i] = ball_multiply(task_scaled(task, task->model.cost), task->weight[i]);
     }
     return 0;
 }

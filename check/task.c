@@ -93,6 +93,18 @@ static int check_keys(const struct task *task, struct error *err) {
     return 0;
 }
 
+/* ---- the unit ---- */
+
+static int find_half_unit(const struct model *model) {
+    const double ordinary = 0x1p-200;
+    double size = model->primal > 0 ? model->primal : model->cost;
+    return size > 0 && size < ordinary ? ilogb(size) / 2 : 0;
+}
+
+struct ball task_scaled(const struct task *task, double value) {
+    return ball_scale(ball_of(value), -2 * task->half_unit);
+}
+
 /* ---- weights and labels ---- */
 
 int task_split(const char *text, size_t *length, double *number, struct error *err) {
@@ -294,8 +306,9 @@ int task_open(struct task *task, const char *const paths[3], struct threads *thr
     if (!(task->constant >= 0)) {
         return error_set(err, ERROR_RUNTIME, "a constant feature below 0");
     }
+    task->half_unit = find_half_unit(&task->model);
     return read_weights(task, err) < 0 || read_labels(task, err) < 0 ||
-                   points_create(&task->points, &task->data, &task->model, err) < 0
+                   points_create(&task->points, &task->data, &task->model, task->half_unit, err) < 0
                ? -1
                : 0;
 }
@@ -392,11 +405,12 @@ static void list_points(struct joined *joined, const struct points *points) {
 }
 
 /* What the shift adds to a norm. */
-static struct ball lift_of(const struct joined *joined, const struct ball *function) {
+static struct ball lift_of(const struct joined *joined, const struct ball *function,
+                           int half_unit) {
     struct ball sum = ball_of(0);
     for (size_t i = 0; i < joined->definite.m; i++) {
         const struct ball *row = function + joined->point[i] * joined->k;
-        struct ball shift = ball_of(joined->definite.shift[i]);
+        struct ball shift = ball_scale(ball_of(joined->definite.shift[i]), 2 * half_unit);
         sum = ball_add(sum, ball_multiply(shift, squares_of(row, joined->k)));
     }
     return sum;
@@ -425,8 +439,8 @@ static int find_lifts(struct task *task, const struct function *f, const struct 
         joined.definite.cost = joined.cost;
         joined.definite.shift = joined.copies + 2 * n;
         status = task_shift(task, &joined.definite, err);
-        lift[0] = lift_of(&joined, joined.f);
-        lift[1] = lift_of(&joined, joined.g);
+        lift[0] = lift_of(&joined, joined.f, task->half_unit);
+        lift[1] = lift_of(&joined, joined.g, task->half_unit);
     }
     free(joined.f);
     free(joined.point);

@@ -18,7 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a check finds. Of the bounds each is a ball that holds its true value. */
+/* The unit of a check. Bounds far below 1, as a C of 1e-300 makes them, would leave no room for the
+ * low bits of a double-double: the primal, the dual, C, coefficients and dual variables are in units
+ * of 4^half_unit, features are multiplied by 2^half_unit and weights divided by it. Scores stay what
+ * they are. half_unit is 0 where the model's primal is of ordinary size. */
+
+/* What a check finds, in its unit. Of the bounds each is a ball that holds its true value. */
 struct findings {
     struct ball primal;  /* of the model's function */
     struct ball dual;    /* of the dual point, at least 0 */
@@ -36,6 +41,7 @@ struct task {
     struct points points;
     struct labels labels; /* the model's, in the order of its scores; none in rank */
     double constant;      /* value of the constant feature, 0: none */
+    int half_unit;        /* as above */
     bool squared;         /* the loss */
     struct ball *weight;  /* (n) the weights of rows and of their labels */
     uint32_t *class; /* (n) numbers of `labels`, or LABELS_UNKNOWN; where rows have one label */
@@ -69,6 +75,9 @@ int task_split(const char *text, size_t *length, double *number, struct error *e
 
 /* The value of a key of the proof, NULL: it is not there. */
 const char *task_text(const struct task *task, const char *key);
+
+/* A cost, a coefficient or a dual variable, in the unit of the check. */
+struct ball task_scaled(const struct task *task, double value);
 
 /* A number of the proof or the model; `missing` if it is not there. */
 int task_proof_number(const struct task *task, const char *key, double missing, double *number,

@@ -55,7 +55,7 @@ static int class_of(const struct task *task, const char *name) {
 
 static void read_rows(struct top *top) {
     struct task *task = top->task;
-    const struct ball C = ball_of(task->model.cost), one = ball_of(1);
+    const struct ball C = task_scaled(task, task->model.cost), one = ball_of(1);
     top->total = ball_of(0);
     for (size_t i = 0; i < top->n; i++) {
         const char *name = task->data.names.name[task->data.label[i]];
@@ -290,7 +290,7 @@ static void read_dual(struct top *top) {
         bool of_alpha = entry.a == 1, hinge = !task->squared;
         struct ball *to = of_alpha ? &top->alpha[entry.row] : &top->beta[entry.row];
         struct ball most = of_alpha ? top->cost[entry.row] : top->mass[entry.row];
-        *to = ball_of(entry.value);
+        *to = task_scaled(task, entry.value);
         bool bounded = hinge && (of_alpha || top->form->kind == NONE);
         if (entry.a > 2 || entry.b > 0 || entry.value < 0 || ball_is_zero(most) ||
             (bounded && !loss_clip(most, to))) {
@@ -368,8 +368,9 @@ static void repair_dual(struct top *top) {
         return;
     }
     if (!ball_at_most(off, ball_multiply(sum, ball_of(LOSS_TOLERANCE)))) {
+        int unit = 2 * top->task->half_unit;
         task_wrong(top->task, "the dual point is not feasible: sum alpha is %.17g, sum beta %.17g",
-                   sum.m.hi, other.m.hi);
+                   ldexp(sum.m.hi, unit), ldexp(other.m.hi, unit));
         return;
     }
     bool mean = top->form->kind == MEAN;
