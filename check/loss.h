@@ -12,16 +12,6 @@ static inline struct ball loss_of(bool squared, struct ball u) {
     return squared ? ball_multiply(u, u) : u;
 }
 
-/* The conjugate's part of the dual of a coefficient alpha of a loss with that weight: alpha, less
- * alpha^2 / (4 weight) for the square. */
-static inline struct ball loss_linear(bool squared, struct ball weight, struct ball alpha) {
-    if (!squared || ball_is_zero(alpha)) {
-        return alpha;
-    }
-    struct ball four = ball_multiply(ball_of(4), weight);
-    return ball_subtract(alpha, ball_divide(ball_multiply(alpha, alpha), four));
-}
-
 /* How far over a bound a coefficient may be, relatively: so much rounding is repaired, more is not
  * feasible. */
 static const double LOSS_TOLERANCE = 1e-9;

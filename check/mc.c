@@ -74,9 +74,11 @@ static double most_of(const struct mc *mc) {
 static bool repair_row(const struct mc *mc, size_t i, struct ball *alpha) {
     struct ball sum = ball_of(0);
     for (size_t c = 0; c < mc->k; c++) {
-        if (ball_compare(alpha[c], ball_of(0)) < 0 || !loss_clip(mc->cost[i], &alpha[c])) {
+        struct ball own = alpha[c];
+        if (ball_compare(own, ball_of(0)) < 0 || !loss_clip(mc->cost[i], &own)) {
             return false;
         }
+        task_repair(mc->task, &alpha[c], own);
         sum = ball_add(sum, alpha[c]);
     }
     struct ball most = sum;
@@ -88,7 +90,7 @@ static bool repair_row(const struct mc *mc, size_t i, struct ball *alpha) {
     }
     struct ball factor = ball_divide(most, sum);
     for (size_t c = 0; c < mc->k; c++) {
-        alpha[c] = ball_multiply(alpha[c], factor);
+        task_repair(mc->task, &alpha[c], ball_multiply(alpha[c], factor));
     }
     return true;
 }
@@ -130,6 +132,7 @@ static void read_dual(struct mc *mc, struct function *g) {
         }
         set_coefficients(mc, y, mc->row, g->coefficients + i * mc->k);
     }
+    mc->task->findings->moved *= fmax(1, mc->margin.m.hi); /* slopes are of margins times M */
 }
 
 /* ---- all ---- */

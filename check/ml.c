@@ -24,7 +24,6 @@ struct ml {
     struct ball linear;
     struct ball *sent, *received; /* (q) work */
     struct ball *total;           /* (q) sum of beta over rows */
-    double moved_ratio;           /* largest alpha / (2 lambda) */
 };
 
 static int read_labels(struct ml *ml, struct error *err) {
@@ -119,7 +118,8 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
             if (ball_most(size) > LOSS_TOLERANCE * lambda.m.hi) {
                 return false;
             }
-            size = beta[k] = zero;
+            task_repair(ml->task, &beta[k], zero);
+            size = zero;
         }
         side[relevant[k]] = ball_add(side[relevant[k]], size);
     }
@@ -133,7 +133,8 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
     for (size_t k = 0; k < ml->q; k++) {
         if (!ball_is_zero(beta[k])) {
             struct ball share = ball_divide(least, side[relevant[k]]);
-            beta[k] = ball_multiply(beta[k], ball_minimum(share, ball_of(1)));
+            share = ball_multiply(beta[k], ball_minimum(share, ball_of(1)));
+            task_repair(ml->task, &beta[k], share);
         }
         if (relevant[k]) {
             ml->sent[m++] = beta[k];
@@ -145,7 +146,7 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
         return false;
     }
     for (size_t k = 0; k < ml->q; k++) {
-        beta[k] = ball_multiply(beta[k], factor);
+        task_repair(ml->task, &beta[k], ball_multiply(beta[k], factor));
         ml->linear = relevant[k] ? ball_add(ml->linear, beta[k]) : ml->linear;
     }
     return true;
@@ -170,8 +171,7 @@ static bool read_value(struct ml *ml, const struct proof_value *entry, struct ba
     struct ball lambda = lambda_of(ml, entry->row);
     row[p] = ball_add(row[p], value);
     row[r] = ball_subtract(row[r], value);
-    ml->linear = ball_add(ml->linear, loss_linear(true, lambda, value));
-    ml->moved_ratio = fmax(ml->moved_ratio, value.m.hi / lambda.m.hi);
+    ml->linear = ball_add(ml->linear, task_linear(ml->task, lambda, value));
     return true;
 }
 
@@ -215,7 +215,8 @@ static struct ball price_of_balance(struct ml *ml, const struct function *g) {
     }
     reach = ball_scale(reach, 2 * ml->task->half_unit);
     struct ball moved = ball_multiply(off, ball_of((double)ml->q));
-    struct ball slope = ball_add(ball_of(1 + ml->moved_ratio), ball_add(largest, largest));
+    struct ball slope =
+        ball_add(ball_of(1 + ml->task->findings->ratio), ball_add(largest, largest));
     struct ball square = ball_multiply(ball_of(2), ball_multiply(moved, moved));
     return ball_add(ball_multiply(moved, slope), ball_multiply(square, reach));
 }
@@ -236,6 +237,7 @@ static int find_bounds(struct ml *ml, struct function *f, struct function *g, st
         double price = ball_most(price_of_balance(ml, g));
         findings->dual = ball_positive(
             ball_subtract(findings->dual, (struct ball){{price / 2, 0}, price / 2 * BALL_UP}));
+        findings->highest = ball_add(findings->highest, (struct ball){{price, 0}, price * BALL_UP});
     }
     for (size_t i = 0; i < ml->n; i++) {
         if (has_loss(ml, i)) {

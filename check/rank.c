@@ -30,6 +30,7 @@ struct rank {
     struct preferences preferences;
     struct point *point;
     size_t n_points;
+    double excess;        /* by how much the weights of the points sum to more than 1 */
     double *t;            /* (points, n) */
     struct ball_sum *sum; /* (n) work, by place */
     struct ball *cost;    /* (n) C v of each row's query, of pairs of worth 1 */
@@ -77,6 +78,7 @@ static int read_points(struct rank *rank, struct error *err) {
                        total.m.hi);
         }
         factor = ball_divide(most, total);
+        rank->excess = ball_most(ball_subtract(total, ball_of(1)));
     }
     for (size_t t = 0; t < rank->n_points; t++) {
         rank->point[t].weight = ball_multiply(rank->point[t].weight, factor);
@@ -111,8 +113,8 @@ static inline struct dd slope(bool squared, double mu, double better, double wor
 
 /* Adds a pair's part, times what it is worth. */
 static void add_worth(const struct rank *rank, size_t a, size_t b, struct dd slope,
-                      struct ball_sum *linear) {
-    struct ball own = {slope, 0}, worth = preferences_worth(&rank->preferences, a, b);
+                      struct ball worth, struct ball_sum *linear) {
+    struct ball own = {slope, 0};
     ball_sum_product(&rank->sum[a], own, worth);
     ball_sum_product(&rank->sum[b], ball_negative(own), worth);
     ball_sum_product(linear, own, worth);
@@ -128,6 +130,7 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
     const struct preference_row *row = rank->preferences.row;
     bool squared = rank->task->squared;
     struct ball_sum linear = {{0, 0}, 0, 0};
+    double size = 0, largest = 0; /* of the slopes, times what pairs are worth */
     struct ball scale = ball_multiply(cost, point->weight);
     memset(rank->sum + first, 0, (end - first) * sizeof *rank->sum);
     for (size_t a = first; a < end; a++) {
@@ -137,8 +140,11 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
             }
             struct dd own =
                 slope(squared, point->smoothing, point->t[row[a].number], point->t[row[b].number]);
+            struct ball worth = preferences_worth(&rank->preferences, a, b);
+            size += own.hi * ball_most(worth);
+            largest = fmax(largest, own.hi);
             if (own.hi > 0 && rank->preferences.gain) {
-                add_worth(rank, a, b, own, &linear);
+                add_worth(rank, a, b, own, worth, &linear);
             } else if (own.hi > 0) {
                 ball_sum_add(&rank->sum[a], own);
                 ball_sum_add(&rank->sum[b], dd_negative(own));
@@ -150,6 +156,9 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
             }
         }
     }
+    struct findings *findings = rank->task->findings;
+    findings->moved += rank->excess * ball_most(scale) * size * BALL_UP;
+    findings->ratio = squared ? fmax(findings->ratio, largest) : 0;
     for (size_t a = first; a < end; a++) {
         struct ball *to = &g->coefficients[row[a].number];
         *to = ball_add(*to, ball_multiply(scale, ball_sum_end(&rank->sum[a])));
@@ -181,17 +190,18 @@ static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
         if (other >= rank->n || value.b > 0) {
             return error_set(err, ERROR_RUNTIME, "there is no row %zu", (size_t)value.a);
         }
-        struct ball alpha = task_scaled(rank->task, value.value), most = ball_of(0);
+        struct ball alpha = task_scaled(rank->task, value.value), own = alpha, most = ball_of(0);
         bool preferred = is_preferred(rank, value.row, other);
         if (preferred) {
             most = ball_multiply(rank->cost[value.row], worth_of(rank, value.row, other));
         }
-        if (!preferred || value.value < 0 || (!squared && !loss_clip(most, &alpha))) {
+        if (!preferred || value.value < 0 || (!squared && !loss_clip(most, &own))) {
             task_wrong(rank->task, "the dual point is not feasible: row %zu",
                        (size_t)value.row + 1);
             return 0;
         }
-        rank->linear = ball_add(rank->linear, loss_linear(squared, most, alpha));
+        task_repair(rank->task, &alpha, own);
+        rank->linear = ball_add(rank->linear, task_linear(rank->task, most, alpha));
         if (rank->pair) {
             rank->pair[rank->n_pairs++] = (struct point_pair){value.row, (uint32_t)other, alpha};
             continue;

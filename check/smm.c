@@ -42,26 +42,53 @@ static bool is_positive(const struct smm *smm, size_t i, size_t machine) {
 
 /* ---- the dual point ---- */
 
-/* Makes y'alpha = 0: the side that weighs more is scaled down, which keeps bounds. */
+/* The row nearest to 0 whose alpha has room for y alpha to rise by so much: what it changes in g is as
+ * small as may be. n: there is none. */
+static size_t nearest_taker(const struct smm *smm, size_t machine, struct ball missing) {
+    size_t best = smm->n;
+    double least = INFINITY;
+    bool rises = ball_compare(missing, ball_of(0)) > 0;
+    for (size_t i = 0; i < smm->n; i++) {
+        bool adds = is_positive(smm, i, machine) == rises;
+        struct ball room = adds ? ball_subtract(smm->cost[i], smm->alpha[i]) : smm->alpha[i];
+        bool fits = (adds && smm->task->squared && !ball_is_zero(smm->cost[i])) ||
+                    ball_compare(room, ball_absolute(missing)) > 0;
+        double reach = ball_most(points_own(&smm->task->points, i));
+        if (fits && reach < least) {
+            best = i;
+            least = reach;
+        }
+    }
+    return best;
+}
+
+/* Makes y'alpha = 0: one alpha takes what is missing, or the side that weighs more is scaled down,
+ * which keeps bounds. */
 static bool balance(struct smm *smm, size_t machine, struct ball *linear) {
-    struct ball side[2] = {ball_of(0), ball_of(0)}, factor[2];
-    bool squared = smm->task->squared;
+    struct ball side[2] = {ball_of(0), ball_of(0)};
     for (size_t i = 0; i < smm->n; i++) {
         bool positive = is_positive(smm, i, machine);
         side[positive] = ball_add(side[positive], smm->alpha[i]);
     }
-    struct ball off = ball_absolute(ball_subtract(side[0], side[1]));
+    struct ball missing = ball_subtract(side[0], side[1]), off = ball_absolute(missing);
     struct ball least = ball_minimum(side[0], side[1]), most = ball_maximum(side[0], side[1]);
     if (!ball_is_zero(off) && !ball_at_most(off, ball_multiply(most, ball_of(LOSS_TOLERANCE)))) {
         return false;
     }
-    for (int s = 0; s < 2; s++) {
-        factor[s] = ball_is_zero(off) ? ball_of(1) : ball_divide(least, side[s]);
+    size_t taker = nearest_taker(smm, machine, missing);
+    if (!ball_is_zero(off) && taker < smm->n) {
+        struct ball *alpha = &smm->alpha[taker];
+        bool positive = is_positive(smm, taker, machine);
+        task_repair(smm->task, alpha,
+                    positive ? ball_add(*alpha, missing) : ball_subtract(*alpha, missing));
     }
     for (size_t i = 0; i < smm->n; i++) {
+        if (!ball_is_zero(off) && taker == smm->n && !ball_is_zero(smm->alpha[i])) {
+            struct ball factor = ball_divide(least, side[is_positive(smm, i, machine)]);
+            task_repair(smm->task, &smm->alpha[i], ball_multiply(smm->alpha[i], factor));
+        }
         if (!ball_is_zero(smm->alpha[i])) {
-            smm->alpha[i] = ball_multiply(smm->alpha[i], factor[is_positive(smm, i, machine)]);
-            *linear = ball_add(*linear, loss_linear(squared, smm->cost[i], smm->alpha[i]));
+            *linear = ball_add(*linear, task_linear(smm->task, smm->cost[i], smm->alpha[i]));
         }
     }
     return true;
@@ -75,13 +102,15 @@ static void read_dual(struct smm *smm, struct function *g, struct ball *linear) 
         for (size_t e = 0; e < proof->n_values; e++) {
             struct proof_value entry = proof->value[e];
             struct ball *alpha = &smm->alpha[entry.row];
-            if (entry.a - 1 == m) {
-                *alpha = task_scaled(task, entry.value);
-            }
+            struct ball own = task_scaled(task, entry.value);
             if (entry.a > smm->k || entry.b > 0 || entry.value < 0 ||
-                (!task->squared && !loss_clip(smm->cost[entry.row], alpha))) {
+                (!task->squared && !loss_clip(smm->cost[entry.row], &own))) {
                 task_wrong(task, "the dual point is not feasible: row %zu", (size_t)entry.row + 1);
                 return;
+            }
+            if (entry.a - 1 == m) {
+                *alpha = task_scaled(task, entry.value);
+                task_repair(task, alpha, own);
             }
         }
         if (!balance(smm, m, linear)) {
@@ -158,8 +187,7 @@ static int add_nuclear(struct smm *smm, const struct function *f, const struct f
             return -1;
         }
     }
-    struct ball bound = ball_subtract(linear, ball_multiply(ball_of(0.5), squares));
-    smm->task->findings->dual = ball_positive(bound);
+    task_set_dual(smm->task, linear, squares);
     task_add_loss(smm->task, ball_multiply(tau, norm));
     return 0;
 }

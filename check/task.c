@@ -105,6 +105,23 @@ struct ball task_scaled(const struct task *task, double value) {
     return ball_scale(ball_of(value), -2 * task->half_unit);
 }
 
+/* ---- the dual point ---- */
+
+void task_repair(struct task *task, struct ball *number, struct ball repaired) {
+    task->findings->moved += ball_most(ball_subtract(*number, repaired));
+    *number = repaired;
+}
+
+struct ball task_linear(struct task *task, struct ball weight, struct ball alpha) {
+    if (!task->squared || ball_is_zero(alpha)) {
+        return alpha;
+    }
+    struct ball ratio = ball_divide(alpha, ball_add(weight, weight));
+    task->findings->ratio = fmax(task->findings->ratio, ball_most(ratio));
+    struct ball half = ball_multiply(ball_of(0.5), ball_multiply(alpha, ratio));
+    return ball_subtract(alpha, half);
+}
+
 /* ---- weights and labels ---- */
 
 int task_split(const char *text, size_t *length, double *number, struct error *err) {
@@ -448,11 +465,42 @@ static int find_lifts(struct task *task, const struct function *f, const struct 
     return status;
 }
 
-void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm) {
-    const struct ball half = ball_of(0.5);
-    task->findings->primal = ball_multiply(half, ball_positive(f_norm));
-    struct ball bound = ball_subtract(linear, ball_multiply(half, ball_positive(g_norm)));
+/* |k(x, x)| at the most, with the constant feature. */
+static double largest_diagonal(const struct task *task) {
+    double largest = 0;
+    for (size_t i = 0; i < task->points.n; i++) {
+        largest = fmax(largest, ball_most(points_own(&task->points, i)));
+    }
+    largest += task->constant * task->constant;
+    return ldexp(largest, 2 * task->half_unit) * BALL_UP;
+}
+
+/* D is concave: of points that are up to FARTHER times as far from the one of the proof as the
+ * repaired point is, none has a D that is larger than its slopes times the way. A slope is at most
+ * 1 + alpha / (2 C v) + a difference of two scores of g. */
+static struct ball highest_dual(const struct task *task, struct ball bound, double g_norm) {
+    const double FARTHER = 4;
+    const struct findings *findings = task->findings;
+    if (findings->moved == 0) {
+        return bound;
+    }
+    double diagonal = largest_diagonal(task);
+    diagonal = task->model.pairs ? 2 * diagonal * diagonal : diagonal;
+    double slope = 1 + findings->ratio + 2 * sqrt(g_norm) * sqrt(diagonal);
+    double more = FARTHER * findings->moved * slope;
+    return ball_add(bound, (struct ball){{more / 2, 0}, more / 2 * BALL_UP});
+}
+
+void task_set_dual(struct task *task, struct ball linear, struct ball g_norm) {
+    struct ball half = ball_multiply(ball_of(0.5), ball_positive(g_norm));
+    struct ball bound = ball_subtract(linear, half);
     task->findings->dual = ball_positive(bound);
+    task->findings->highest = ball_positive(highest_dual(task, bound, ball_most(g_norm)));
+}
+
+void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm) {
+    task->findings->primal = ball_multiply(ball_of(0.5), ball_positive(f_norm));
+    task_set_dual(task, linear, g_norm);
 }
 
 int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,

@@ -28,6 +28,9 @@ struct findings {
     struct ball primal;  /* of the model's function */
     struct ball dual;    /* of the dual point, at least 0 */
     struct ball nothing; /* the primal of f = 0, with the best bias if that is free */
+    struct ball highest; /* no repair of the dual point as near to it as this one has a larger D */
+    double moved;        /* how far repairs have moved its numbers, summed up */
+    double ratio;        /* the largest alpha / (2 C v) of the squared hinge */
     char wrong[256];     /* what refutes; empty: nothing so far */
     char unknown[256];   /* why there is no telling; empty: there is */
 };
@@ -79,6 +82,13 @@ const char *task_text(const struct task *task, const char *key);
 /* A cost, a coefficient or a dual variable, in the unit of the check. */
 struct ball task_scaled(const struct task *task, double value);
 
+/* *number = repaired, of a dual point that rounding alone has left infeasible. Notes what it moves. */
+void task_repair(struct task *task, struct ball *number, struct ball repaired);
+
+/* The conjugate's part of the dual of a coefficient alpha of a loss with that weight: alpha, less
+ * alpha^2 / (4 weight) for the square. */
+struct ball task_linear(struct task *task, struct ball weight, struct ball alpha);
+
 /* A number of the proof or the model; `missing` if it is not there. */
 int task_proof_number(const struct task *task, const char *key, double missing, double *number,
                       struct error *err);
@@ -92,6 +102,9 @@ int task_shift(struct task *task, struct definite *definite, struct error *err);
 
 /* Sets primal = |f|^2/2 and dual = linear - |g|^2/2. */
 void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm);
+
+/* Sets the dual alone. */
+void task_set_dual(struct task *task, struct ball linear, struct ball g_norm);
 
 /* Both from the model's function and that of the dual point, whose coefficients are filled in, of
  * the matrix with task_shift. Then f's scores are known, for the family to add its loss to the

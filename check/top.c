@@ -290,12 +290,14 @@ static void read_dual(struct top *top) {
         bool of_alpha = entry.a == 1, hinge = !task->squared;
         struct ball *to = of_alpha ? &top->alpha[entry.row] : &top->beta[entry.row];
         struct ball most = of_alpha ? top->cost[entry.row] : top->mass[entry.row];
-        *to = task_scaled(task, entry.value);
+        struct ball own = task_scaled(task, entry.value);
+        *to = own;
         bool bounded = hinge && (of_alpha || top->form->kind == NONE);
         if (entry.a > 2 || entry.b > 0 || entry.value < 0 || ball_is_zero(most) ||
-            (bounded && !loss_clip(most, to))) {
+            (bounded && !loss_clip(most, &own))) {
             task_wrong(task, "the dual point is not feasible: row %zu", (size_t)entry.row + 1);
         }
+        task_repair(task, to, own);
     }
 }
 
@@ -328,7 +330,7 @@ static void give_back(struct top *top, struct ball sum, struct ball missing) {
     struct ball room = ball_of(0), shares = ball_of(0);
     size_t best = nearest_taker(top, sum, missing);
     if (best < top->n) {
-        top->beta[best] = ball_add(top->beta[best], missing);
+        task_repair(top->task, &top->beta[best], ball_add(top->beta[best], missing));
         return;
     }
     for (size_t j = 0; j < top->n; j++) {
@@ -341,8 +343,8 @@ static void give_back(struct top *top, struct ball sum, struct ball missing) {
     for (size_t j = 0; j < top->n; j++) {
         struct ball cap = ball_multiply(top->share[j], sum);
         struct ball own = ball_positive(ball_subtract(cap, top->beta[j]));
-        top->beta[j] =
-            spread ? ball_add(top->beta[j], ball_multiply(part, own)) : ball_divide(cap, shares);
+        own = spread ? ball_add(top->beta[j], ball_multiply(part, own)) : ball_divide(cap, shares);
+        task_repair(top->task, &top->beta[j], own);
     }
 }
 
@@ -350,11 +352,12 @@ static void give_back(struct top *top, struct ball sum, struct ball missing) {
  * rounding. */
 static bool keep_caps(struct top *top, struct ball sum) {
     for (size_t j = 0; j < top->n; j++) {
-        if (!ball_is_zero(top->beta[j]) &&
-            !loss_clip(ball_multiply(top->share[j], sum), &top->beta[j])) {
+        struct ball own = top->beta[j];
+        if (!ball_is_zero(own) && !loss_clip(ball_multiply(top->share[j], sum), &own)) {
             task_wrong(top->task, "the dual point is not feasible: row %zu is over its cap", j + 1);
             return false;
         }
+        task_repair(top->task, &top->beta[j], own);
     }
     return true;
 }
@@ -386,7 +389,7 @@ static void repair_dual(struct top *top) {
     }
     struct ball factor = ball_is_zero(missing) ? ball_of(1) : ball_divide(sum, other);
     for (size_t j = 0; j < top->n; j++) {
-        top->beta[j] = ball_multiply(top->beta[j], factor);
+        task_repair(top->task, &top->beta[j], ball_multiply(top->beta[j], factor));
     }
 }
 
@@ -405,12 +408,11 @@ static struct ball quantile_linear(const struct top *top) {
 }
 
 static struct ball find_linear(const struct top *top) {
-    bool squared = top->task->squared;
     struct ball sum = top->form->kind == QUANTILE ? quantile_linear(top) : ball_of(0);
     for (size_t i = 0; i < top->n; i++) {
-        sum = ball_add(sum, loss_linear(squared, top->cost[i], top->alpha[i]));
+        sum = ball_add(sum, task_linear(top->task, top->cost[i], top->alpha[i]));
         if (top->form->kind == NONE) {
-            sum = ball_add(sum, loss_linear(squared, top->mass[i], top->beta[i]));
+            sum = ball_add(sum, task_linear(top->task, top->mass[i], top->beta[i]));
         }
     }
     return sum;
@@ -466,6 +468,9 @@ static int check_all(struct top *top, struct error *err) {
     if (!top->task->findings->wrong[0]) {
         read_dual(top);
         repair_dual(top);
+        if (top->form->kind == QUANTILE) { /* slopes are of scores and of parts of 1 / theta */
+            top->task->findings->moved *= fmax(1, 1 / top->theta.m.hi);
+        }
     }
     return top->task->findings->wrong[0] ? 0 : find_bounds(top, err);
 }
