@@ -1,3 +1,6 @@
+/* lgamma_r, which is not in C or POSIX: glibc, musl and the BSDs have it */
+#define _DEFAULT_SOURCE
+
 #include "families/top/interval.h"
 
 #include <float.h>
@@ -30,13 +33,19 @@ static double fraction(double a, double b, double x) {
     return value;
 }
 
+/* Of x > 0. lgamma writes the global signgam, which other threads may write too. */
+static double log_gamma(double x) {
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
 /* I_x(a, b), the probability that a variable of the beta distribution is below x; a, b > 0. It is
  * also that of a successes or more in a + b - 1 trials of probability x. */
 static double beta(double a, double b, double x) {
     if (x <= 0 || x >= 1) {
         return x >= 1;
     }
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log1p(-x));
     return x < (a + 1) / (a + b + 2) ? front * fraction(a, b, x) / a
                                      : 1 - front * fraction(b, a, 1 - x) / b;
 }
