@@ -141,39 +141,41 @@ static void sort_rows(uint32_t *row, uint32_t *spare, size_t n, const struct bal
     memcpy(row, spare, n * sizeof *row);
 }
 
-/* The most that scores of J may be off. */
-static double largest_radius(const struct top *top, const struct ball *s) {
+/* The most that scores of J may be off, of those that may reach the level below which a row adds
+ * nothing to the threshold: by no more does that move. */
+static double largest_radius(const struct top *top, const struct ball *s, struct ball level) {
     double most = 0;
     for (size_t o = 0; o < top->n_top; o++) {
-        most = fmax(most, s[top->order[o]].r);
+        struct ball score = s[top->order[o]];
+        most = ball_compare(score, level) >= 0 ? fmax(most, score.r) : most;
     }
     return most;
 }
 
-/* t moves by no more than a score does: from the middles, with the largest radius. */
+/* From the middles, with what the scores may be off; by masses, whose sums are exact where they are
+ * whole numbers. */
 static struct ball mean_threshold(struct top *top, const struct ball *s, uint32_t *spare) {
-    const double next_to_nothing = 1e-26;
-    struct ball t = ball_of(0), left = ball_of(1);
+    const double next_to_nothing = 1e-26 * top->k;
+    const struct ball k = ball_of(top->k);
+    struct ball sum = ball_of(0), left = k, level = ball_of(0);
     double largest = 0;
     sort_rows(top->order, spare, top->n_top, s);
-    for (size_t o = 0; o < top->n_top; o++) {
+    for (size_t o = 0; o < top->n_top && ball_most(left) >= next_to_nothing; o++) {
         uint32_t j = top->order[o];
-        struct ball score = {s[j].m, 0};
-        struct ball part = ball_minimum(top->share[j], ball_positive(left));
+        struct ball part = ball_minimum(top->mass[j], ball_positive(left));
         if (o + 1 == top->n_top) { /* K may be the whole mass, rounded up */
             part = ball_positive(left);
         }
-        t = ball_add(t, ball_multiply(part, score));
+        level = (struct ball){s[j].m, 0};
+        sum = ball_add(sum, ball_multiply(part, level));
         left = ball_subtract(left, part);
-        largest = fmax(largest, ball_most(s[j]));
-        if (ball_most(left) < next_to_nothing) {
-            break;
-        }
     }
     for (size_t o = 0; o < top->n_top; o++) {
         largest = fmax(largest, ball_most(s[top->order[o]]));
     }
-    t.r += ball_most(left) * largest * 2 + largest_radius(top, s) * BALL_UP;
+    sum.r += ball_most(left) * largest * 2;
+    struct ball t = ball_divide(sum, k);
+    t.r += largest_radius(top, s, level) * BALL_UP;
     return t;
 }
 
@@ -201,15 +203,13 @@ static struct ball excess(const struct top *top, const struct ball *s, struct ba
 /* A double near t, by bisection. */
 static double bisect(const struct top *top, const struct ball *s) {
     struct ball slope;
-    double low = INFINITY, high = -INFINITY, theta = top->theta.m.hi;
+    double high = -INFINITY, step = 1 / top->theta.m.hi;
     for (size_t o = 0; o < top->n_top; o++) {
-        low = fmin(low, s[top->order[o]].m.hi);
         high = fmax(high, s[top->order[o]].m.hi);
     }
-    high += 2 / theta;
-    double step = fmax(1 / theta, fabs(low) * 1e-12);
-    for (low -= step; step < 1e300 && !(excess(top, s, ball_of(low), &slope).m.hi > 0);
-         low -= step) {
+    high += 2 * step;
+    double low = high - step; /* from above: other scores may be far below it */
+    for (; step < 1e300 && !(excess(top, s, ball_of(low), &slope).m.hi > 0); low = high - step) {
         step *= 2;
     }
     for (int k = 0; k < 200 && high > low; k++) {
@@ -237,7 +237,9 @@ static struct ball quantile_threshold(const struct top *top, const struct ball *
         int before = ball_compare(excess(top, s, ball_subtract(t, part), &slope), ball_of(0));
         int behind = ball_compare(excess(top, s, ball_add(t, part), &slope), ball_of(0));
         if (before > 0 && behind < 0) {
-            t.r = (width + largest_radius(top, s)) * BALL_UP;
+            struct ball level = ball_subtract(t, ball_divide(ball_of(1), top->theta));
+            level = ball_subtract(level, part);
+            t.r = (width + largest_radius(top, s, level)) * BALL_UP;
             return t;
         }
     }

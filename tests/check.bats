@@ -264,6 +264,26 @@ attacked() {
     verified top words --positive yes --lambda .01
 }
 
+@test "check: top, rows far from the others in every threshold" {
+    for far in 1e5 3e8 1e13 1e17; do
+        printf '%s\n' "-1 1:-$far" '-1 2:1' '1 3:-.5' '-1 1:-1 2:-1' '-1 1:-1 2:.25' '1 2:-1' >low
+        printf '%s\n' "-1 1:$far" '-1 2:1' '1 1:-1' '-1 1:1 2:-1' "1 2:-$far" '-1 3:.25' >several
+        printf '%s\n' 1 "-1 2:$far" '1 1:300' '-1 3:2' -1 >origin
+        for formulation in toppush 'toppushk -k 3' 'tau-fpl --tau .6' 'topmeank --tau .5' patmat patmat-np \
+            'patmat --tau .5 --theta 10' 'patmat-np --theta .1'; do
+            for rows in low several origin; do
+                [[ $rows$formulation = origin*3 ]] && continue # K is above the number of negatives
+                next
+                for kernel in '-t linear' '-t polynomial -d 2 -r 1' '-t polynomial'; do
+                    for loss in hinge squared-hinge; do
+                        verified top $rows -s $formulation -l $loss $kernel -c $cost -e $gap
+                    done
+                done
+            done
+        done
+    done
+}
+
 @test "check: mc, every formulation and kernel, constant feature and weights" {
     made rows 36 4 'a b c' 3
     for formulation in ww 'ww --margin-scale .5' cs llw adm atm ats mmr ova; do

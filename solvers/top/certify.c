@@ -85,86 +85,96 @@ static double ranks_rounding(const struct top_risk *risk) {
 }
 
 /* The mean's threshold in long double, from its gradient p: the part of the last row is what the
- * whole ones leave. *rounding: bound of its error. */
+ * whole ones leave. *rounding: bound of its error. Where there is no last row, what they leave is
+ * rounding, and added to the lowest of them: the threshold is no higher. */
 static double sum_mean(const struct top_risk *risk, const double *s, double *rounding) {
-    long double shares = 0, sum = 0;
-    double last = 0, largest = 0;
+    long double left = 0, sum = 0, size = 0;
+    double last = -INFINITY, least = INFINITY;
     for (size_t i = 0; i < risk->n; i++) {
         if (risk->p[i] > 0 && risk->p[i] >= risk->share[i]) {
-            shares += (long double)risk->share[i];
-            sum += (long double)risk->share[i] * (long double)s[i];
+            left -= (long double)risk->mass[i];
+            sum += (long double)risk->mass[i] * (long double)s[i];
+            size += (long double)risk->mass[i] * fabsl((long double)s[i]);
+            least = fmin(least, s[i]);
         } else if (risk->p[i] > 0) {
             last = s[i];
         }
-        largest = risk->p[i] > 0 ? fmax(largest, fabs(s[i])) : largest;
     }
     if (risk->cluster) {
-        long double sums[] = {shares, sum, (long double)last}; /* one rank has the last */
+        long double sums[] = {left, sum, size};
         cluster_sum_long(risk->cluster, sums, 3);
-        shares = sums[0];
+        left = sums[0];
         sum = sums[1];
-        last = (double)sums[2];
-        largest = cluster_largest(risk->cluster, largest);
+        size = sums[2];
+        last = cluster_largest(risk->cluster, last); /* one rank has it */
+        least = -cluster_largest(risk->cluster, -least);
     }
-    if (shares < 1) {
-        sum += (1 - shares) * (long double)last;
-    }
-    double unit = (double)risk->n_all * (double)LDBL_EPSILON + 4 * DBL_EPSILON;
-    *rounding = (unit + 2 * ranks_rounding(risk)) * largest;
-    return (double)sum;
+    long double k = (long double)risk->k, lowest = (long double)(last > -INFINITY ? last : least);
+    left += k;
+    sum += left * lowest;
+    size += fabsl(left * lowest);
+    double apart = isfinite(least) ? fabs(least) + fabs((double)lowest) : 0; /* else left is K */
+    double sums = (double)risk->n_all * (double)LDBL_EPSILON + ranks_rounding(risk);
+    *rounding = (sums + 4 * DBL_EPSILON) * (double)(size / k) + (sums + risk->mass_error) * apart;
+    return (double)(sum / k);
 }
 
-/* The quantile's threshold in long double, from the rows above it. Rows that rounding may have put
- * on the wrong side of it move it by what they would add. */
-static double sum_quantile(const struct top_risk *risk, const double *s, double *rounding) {
-    long double mass = 0, mean = 0, spread = 0, theta = (long double)risk->theta, near = 0;
-    long double budget = (long double)risk->budget + (long double)risk->budget_rest;
-    double largest = 0, t = risk->threshold;
+/* What the rows add at the quantile's threshold t, less the budget, in long double. */
+struct excess {
+    long double value;
+    long double slope; /* what it falls by with t, at t */
+    long double error; /* bound of value's, to which rows that may be at the threshold add theirs */
+};
+
+static struct excess find_excess(const struct top_risk *risk, const double *s, long double t) {
+    const long double theta = (long double)risk->theta;
+    long double sum = 0, slope = 0, error = 0;
     for (size_t i = 0; i < risk->n; i++) {
-        double v = 1 + risk->theta * (s[i] - t);
-        double off = 8 * DBL_EPSILON * (1 + risk->theta * (fabs(s[i]) + fabs(t)));
-        if (risk->p[i] > 0) {
-            mass += (long double)risk->mass[i];
-            mean += (long double)risk->mass[i] * (long double)s[i];
-            largest = fmax(largest, fabs(s[i]));
-        }
-        if (risk->mass[i] > 0 && fabs(v) <= off) {
-            near += (long double)risk->mass[i] * (long double)(risk->square ? off * off : off);
+        long double mass = (long double)risk->mass[i];
+        long double lift = theta * ((long double)s[i] - t), v = 1 + lift;
+        long double off = 4 * LDBL_EPSILON * (1 + fabsl(lift));
+        if (mass > 0 && v > -off) {
+            long double above = fmaxl(0, v);
+            sum += mass * (risk->square ? above * above : above);
+            slope += v > 0 ? mass * theta * (risk->square ? 2 * above : 1) : 0;
+            error += mass * off * (risk->square ? 2 * above + off : 1);
         }
     }
     if (risk->cluster) {
-        long double sums[] = {mass, mean, near};
+        long double sums[] = {sum, slope, error};
         cluster_sum_long(risk->cluster, sums, 3);
-        mass = sums[0];
-        mean = sums[1];
-        near = sums[2];
-        largest = cluster_largest(risk->cluster, largest);
+        sum = sums[0];
+        slope = sums[1];
+        error = sums[2];
     }
-    mean /= mass;
-    long double missing = (mass - budget) / (theta * mass), part = 1, root = 1;
-    for (size_t i = 0; i < risk->n && risk->square; i++) {
-        long double d = (long double)s[i] - mean;
-        spread += risk->p[i] > 0 ? (long double)risk->mass[i] * d * d : 0;
-    }
-    if (risk->cluster) {
-        cluster_sum_long(risk->cluster, &spread, 1);
-    }
-    if (risk->square) { /* 1 - theta (t - mean), the mean of what l squares */
-        root = sqrtl(fmaxl(0, (budget - theta * theta * spread) / mass));
-        missing += theta * spread / mass;
-        part = 1 + root;
-    }
+    long double budget = (long double)risk->budget + (long double)risk->budget_rest;
     long double unit = (long double)(risk->n_all + 8) * (long double)LDBL_EPSILON;
     unit += (long double)ranks_rounding(risk) + (long double)risk->mass_error;
-    long double lost =
-        unit * ((long double)largest + (mass + budget) / (theta * mass) + theta * spread / mass);
-    if (risk->square) { /* of the root */
-        lost += fabsl(missing) * unit * budget / (mass * root * root + 1e-300L);
-        near /= 2 * root;
+    return (struct excess){sum - budget, slope, error + unit * (sum + budget)};
+}
+
+/* The quantile's threshold, from that in double by steps of Newton's method in long double.
+ * *rounding: half of an interval around it at whose ends the excess, which falls with t, has the
+ * two signs for certain; INFINITY if none is found. */
+static double sum_quantile(const struct top_risk *risk, const double *s, double *rounding) {
+    enum { STEPS = 2, WIDER = 4 };
+    long double t = (long double)risk->threshold;
+    struct excess at = find_excess(risk, s, t);
+    for (int step = 0; step < STEPS && at.slope > 0; step++) {
+        t += at.value / at.slope;
+        at = find_excess(risk, s, t);
     }
-    *rounding = (double)(lost + near / (theta * mass)) +
-                4 * DBL_EPSILON * (largest + fabs((double)(mean + missing / part)));
-    return (double)(mean + missing / part);
+    double end = (double)t, half = INFINITY;
+    if (at.slope > 0) {
+        half = DBL_EPSILON * fabs(end) + (double)(2 * at.error / at.slope);
+    }
+    for (bool inside = false; half < INFINITY && !inside; half *= inside ? 1 : WIDER) {
+        struct excess low = find_excess(risk, s, (long double)end - (long double)half);
+        struct excess high = find_excess(risk, s, (long double)end + (long double)half);
+        inside = low.value > low.error && high.value < -high.error;
+    }
+    *rounding = half * (1 + 4 * DBL_EPSILON) + DBL_EPSILON * fabs(end);
+    return end;
 }
 
 static double find_threshold(struct loss *loss, const double *s, double *rounding) {

@@ -117,7 +117,7 @@ static size_t quantile_row(struct run *run) {
         }
     }
     double left;
-    size_t at = top_risk_select(run->s, run->share, run->order, n, &left);
+    size_t at = top_risk_select(run->s, run->share, 1, run->order, n, &left);
     if (at == n) { /* tau = 1: the lowest of all */
         at = 0;
         for (size_t i = 1; i < n; i++) {

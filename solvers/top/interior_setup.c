@@ -53,6 +53,7 @@ static int make_risk(struct top_interior_run *run, size_t m, struct error *err) 
     risk->n_all = whole->n_all;
     risk->kind = run->tight ? TOP_NONE : whole->kind;
     risk->square = whole->square;
+    risk->k = whole->k;
     risk->theta = whole->theta;
     risk->budget = whole->budget;
     risk->total_cost = run->within ? 0 : whole->total_cost;

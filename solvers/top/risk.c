@@ -36,6 +36,7 @@ void top_risk_free(struct top_risk *risk) {
 }
 
 int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
+    risk->k = k;
     for (size_t i = 0; i < risk->n; i++) {
         risk->total_cost += risk->cost[i];
         risk->total_mass += risk->mass[i];
@@ -78,10 +79,10 @@ double top_slope(bool square, double u) {
 /* ---- thresholds ---- */
 
 /* Quickselect: rows before `low` are taken, those from `high` on are not. */
-size_t top_risk_select(const double *s, const double *share, uint32_t *order, size_t n,
-                       double *left) {
+size_t top_risk_select(const double *s, const double *share, double amount, uint32_t *order,
+                       size_t n, double *left) {
     size_t low = 0, high = n;
-    *left = 1;
+    *left = amount;
     while (high - low > 1) {
         /* the median of three keeps sorted scores from taking quadratic time */
         double a = s[order[low]], b = s[order[low + (high - low) / 2]], c = s[order[high - 1]];
@@ -122,6 +123,9 @@ size_t top_risk_select(const double *s, const double *share, uint32_t *order, si
     return low;
 }
 
+/* By masses, whose sums are exact where they are whole numbers: shares, which are rounded, would
+ * leave something of K to one row more, whose score may be anything below. What the rounding of
+ * other sums may have left is no row's. */
 static double mean_threshold(struct top_risk *risk, const double *s, double *p) {
     size_t n = 0;
     memset(p, 0, risk->n * sizeof *p);
@@ -131,62 +135,69 @@ static double mean_threshold(struct top_risk *risk, const double *s, double *p) 
         }
     }
     double left;
-    size_t whole = risk->cluster ? select_largest(risk->cluster, s, risk->share, 1, risk->order, n,
-                                                  &left, NULL)
-                                 : top_risk_select(s, risk->share, risk->order, n, &left);
+    size_t whole = risk->cluster ? select_largest(risk->cluster, s, risk->mass, risk->k,
+                                                  risk->order, n, &left, NULL)
+                                 : top_risk_select(s, risk->mass, risk->k, risk->order, n, &left);
     double t = 0;
     for (size_t i = 0; i < whole; i++) {
         uint32_t row = risk->order[i];
         p[row] = risk->share[row];
         t += p[row] * s[row];
     }
-    if (whole < n) {
+    if (whole < n && left > (double)whole * DBL_EPSILON * risk->k) {
         uint32_t row = risk->order[whole];
-        p[row] = fmax(0, left);
+        p[row] = left / risk->k;
         t += p[row] * s[row];
     }
     return cluster_total(risk->cluster, t);
 }
 
-/* Sums over the rows with u_j = 1 + theta s_j above x: of mass, mass (u - x), mass (u - x)^2. */
-struct above {
-    double mass, first, second;
+/* The root of the quantile's threshold, a = 1 + theta (h - t) >= 0 with h the highest score of J:
+ * rows add mass_j max(0, a - theta (h - s_j))^q, q = 1 or 2. */
+struct root {
+    double highest; /* h */
+    double a;
 };
 
-static struct above sum_above(const struct top_risk *risk, const double *s, double x) {
+/* Rows whose breakpoint is this close to a, relative to a, are on both sides of it. */
+static const double NEAR = 4 * DBL_EPSILON;
+
+/* One step of Newton's method from at->a, over the rows clearly above. The sum is convex and grows
+ * with a: no step of any set of rows leads below the root of all rows, where rounding could leave
+ * it by no more than its own relative size, since no term is negative. */
+static double newton_step(const struct top_risk *risk, const double *s, const struct root *at) {
     double mass = 0, first = 0, second = 0;
     for (size_t i = 0; i < risk->n; i++) {
-        double u = 1 + risk->theta * s[i] - x;
-        if (risk->mass[i] > 0 && u > 0) {
+        double lag = risk->theta * (at->highest - s[i]);
+        if (risk->mass[i] > 0 && lag < at->a * (1 - NEAR)) {
+            double u = at->a - lag;
             mass += risk->mass[i];
-            first += risk->mass[i] * u;
-            second += risk->mass[i] * u * u;
+            first += risk->mass[i] * (risk->square ? u : lag);
+            second += risk->square ? risk->mass[i] * u * u : 0;
         }
     }
     double sums[] = {mass, first, second};
     cluster_sum(risk->cluster, sums, 3);
-    return (struct above){sums[0], sums[1], sums[2]};
+    return risk->square ? at->a - (sums[2] - risk->budget) / (2 * sums[1])
+                        : (risk->budget + sums[1]) / sums[0];
 }
 
-/* The threshold and its gradient, given the rows above x = theta t. From their mean: 1 + theta s_j
- * keeps few digits of s_j where theta is small, and C may multiply what is lost. */
-static double quantile_end(const struct top_risk *risk, const double *s, double x, double *p) {
-    double mass = 0, mean = 0, spread = 0, sum = 0, theta = risk->theta, highest = -INFINITY;
+/* The threshold and its gradient, given the root. From the mean of the rows above it, and of those
+ * at it, which may have any part: 1 + theta s_j keeps few digits of s_j where theta is small, and C
+ * may multiply what is lost. */
+static double quantile_end(const struct top_risk *risk, const double *s, const struct root *at,
+                           double *p) {
+    double mass = 0, mean = 0, spread = 0, sum = 0, theta = risk->theta;
     for (size_t i = 0; i < risk->n; i++) {
-        highest = risk->mass[i] > 0 ? fmax(highest, 1 + theta * s[i]) : highest;
-    }
-    highest = cluster_largest(risk->cluster, highest);
-    x = fmin(x, highest); /* with a tiny budget nothing may be above x but by rounding */
-    for (size_t i = 0; i < risk->n; i++) {
-        double u = 1 + theta * s[i] - x;
-        p[i] = risk->mass[i] > 0 && (u > 0 || (u == 0 && x == highest)) ? risk->mass[i] : 0;
+        bool above = theta * (at->highest - s[i]) <= at->a * (1 + NEAR);
+        p[i] = above ? risk->mass[i] : 0;
         mass += p[i];
-        mean += p[i] * s[i];
+        mean += above ? p[i] * s[i] : 0;
     }
     mass = cluster_total(risk->cluster, mass);
     mean = cluster_total(risk->cluster, mean) / mass;
     for (size_t i = 0; i < risk->n; i++) {
-        spread += p[i] * (s[i] - mean) * (s[i] - mean);
+        spread += p[i] > 0 ? p[i] * (s[i] - mean) * (s[i] - mean) : 0;
     }
     spread = cluster_total(risk->cluster, spread);
     double t = mean + (mass - risk->budget) / (theta * mass);
@@ -207,33 +218,25 @@ static double quantile_end(const struct top_risk *risk, const double *s, double 
     return t;
 }
 
-/* x = theta t is the root of F(x) = sum_j mass_j max(0, u_j - x)^q - budget, q = 1 or 2, which
- * falls and is convex: Newton's steps from the left stay there. For q = 1 they are exact as soon
- * as the rows above x stay the same. */
+/* From the root that the rows of the highest score would have alone, which is no less: Newton's
+ * steps fall from there. Their error is relative to the distances from the highest score, and low
+ * outliers leave the sums at once. For q = 1 they are exact as soon as the rows stay the same. */
 static double quantile_threshold(const struct top_risk *risk, const double *s, double *p) {
-    double x = INFINITY;
+    struct root at = {.highest = -INFINITY};
+    double mass = 0;
     for (size_t i = 0; i < risk->n; i++) {
-        if (risk->mass[i] > 0) {
-            x = fmin(x, 1 + risk->theta * s[i]);
-        }
+        at.highest = risk->mass[i] > 0 ? fmax(at.highest, s[i]) : at.highest;
     }
-    x = -cluster_largest(risk->cluster, -x);
-    double mean = risk->budget / risk->total_mass;
-    x -= risk->square ? sqrt(mean) : mean;
-    for (;;) {
-        struct above above = sum_above(risk, s, x);
-        double next = risk->square ? x + (above.second - risk->budget) / (2 * above.first)
-                                   : x + (above.first - risk->budget) / above.mass;
-        if (!(next > x)) {
-            break;
-        }
-        bool near = next - x <= 4e-16 * fabs(x);
-        x = next;
-        if (near) {
-            break;
-        }
+    at.highest = cluster_largest(risk->cluster, at.highest);
+    for (size_t i = 0; i < risk->n; i++) {
+        mass += s[i] == at.highest ? risk->mass[i] : 0;
     }
-    return quantile_end(risk, s, x, p);
+    double only = risk->budget / cluster_total(risk->cluster, mass), next;
+    at.a = risk->square ? sqrt(only) : only;
+    while ((next = newton_step(risk, s, &at)) < at.a) {
+        at.a = next;
+    }
+    return quantile_end(risk, s, &at, p);
 }
 
 double top_risk_threshold(struct top_risk *risk, const double *s, double *p) {

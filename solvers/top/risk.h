@@ -30,6 +30,7 @@ struct top_risk {
     double *cost;         /* (n) of positives; 0: not a positive; owned */
     double *mass;         /* (n) in J; 0: not in J, as is what costs where TOP_NONE; owned */
     double *share;        /* (n) TOP_MEAN: mass / K, at most 1; owned */
+    double k;             /* TOP_MEAN: K */
     double theta, budget; /* TOP_QUANTILE */
     double
         budget_rest; /* what budget lacks of tau times the sum of masses, which theta may magnify */
@@ -55,10 +56,10 @@ int top_risk_ready(struct top_risk *risk, double k, struct error *err);
 void top_risk_free(struct top_risk *risk);
 
 /* Of rows that are all here: puts those of order[0..n) with the largest scores, up to a total share
- * of 1, first, and returns the number of those that have their whole share. *left is what remains
- * of 1; if it is not 0 the next row is the one that has it. */
-size_t top_risk_select(const double *s, const double *share, uint32_t *order, size_t n,
-                       double *left);
+ * of `amount`, first, and returns the number of those that have their whole share. *left is what
+ * remains of the amount; if it is not 0 the next row is the one that has it. */
+size_t top_risk_select(const double *s, const double *share, double amount, uint32_t *order,
+                       size_t n, double *left);
 
 /* The threshold of scores s (n); p (n) gets its (sub)gradient, which is >= 0 and sums to 1, and 0
  * outside J. TOP_NONE has t = 0 and p = 0. */

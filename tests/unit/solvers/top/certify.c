@@ -113,12 +113,9 @@ static double error_of(const struct scene *scene, size_t i) {
                : (factor + 2 * line_unit) * x * fabs(w) + 6 * line_unit * fabs(s);
 }
 
-/* The loss at the weights, and what rounding may add where the threshold, which is given, is off by
- * `off`; *threshold gets it plainly. Each rank pays for its rows, and the sum for that of ranks. */
-static double plain_loss(struct scene *scene, double cost, double t, double off, double *threshold,
-                         double *rounding) {
-    struct top_risk *risk = &scene->risk;
-    double s[N], p[N], w = 0, value = 0, most = off;
+/* Scores of the rows (N). */
+static void plain_scores(const struct scene *scene, double *s) {
+    double w = 0;
     for (size_t j = 0; j < line_weights(&scene->line); j++) {
         w += scene->weights[j] * (scene->line.gram ? (double)scene->line.x[j] : 1);
     }
@@ -127,6 +124,15 @@ static double plain_loss(struct scene *scene, double cost, double t, double off,
             (double)scene->line.x[i] * w; /* and not fused with what follows */
         s[i] = rounded;
     }
+}
+
+/* The loss at the weights, and what rounding may add where the threshold, which is given, is off by
+ * `off`; *threshold gets it plainly. Each rank pays for its rows, and the sum for that of ranks. */
+static double plain_loss(struct scene *scene, double cost, double t, double off, double *threshold,
+                         double *rounding) {
+    struct top_risk *risk = &scene->risk;
+    double s[N], p[N], value = 0, most = off;
+    plain_scores(scene, s);
     *threshold = top_risk_threshold(risk, s, p);
     *rounding = 0;
     /* errors of rows that make the threshold, or are within rounding of it */
@@ -163,68 +169,63 @@ static double plain_loss(struct scene *scene, double cost, double t, double off,
     return value;
 }
 
-/* The mean's threshold may be off by that much. */
+/* The mean's threshold may be off by that much: its sum, and the part of the last row. */
 static double off_of_mean(const struct scene *scene) {
-    double w = scene->weights[0], largest = 0, left = 1;
+    const double k = 2.5;
+    double s[N], left = k, size = 0, whole = 0, last = 0;
     bool taken[N] = {false};
-    double sum = 0;
-    for (size_t j = 0; j < N && scene->line.gram; j++) {
-        sum += scene->weights[j] * (double)scene->line.x[j];
-    }
-    w = scene->line.gram ? sum : w;
+    plain_scores(scene, s);
     while (left > 1e-12) { /* the highest first */
         size_t best = N;
         for (size_t i = 0; i < N; i++) {
-            double s = (double)scene->line.x[i] * w;
-            bool free_row = !taken[i] && scene->risk.share[i] > 0;
-            if (free_row && (best == N || s > (double)scene->line.x[best] * w)) {
-                best = i;
-            }
+            bool free_row = !taken[i] && scene->risk.mass[i] > 0;
+            best = free_row && (best == N || s[i] > s[best]) ? i : best;
         }
         taken[best] = true;
-        left -= scene->risk.share[best];
-        largest = fmax(largest, fabs((double)scene->line.x[best] * w));
+        double part = fmin(left, scene->risk.mass[best]);
+        whole = part == scene->risk.mass[best] ? fabs(s[best]) : whole;
+        left -= part;
+        size += part * fabs(s[best]);
+        last = fabs(s[best]);
     }
-    double ranks = 2 * (double)(scene->ranks - 1) * DBL_EPSILON;
-    return ((double)scene->risk.n_all * (double)LDBL_EPSILON + 4 * DBL_EPSILON + ranks) * largest;
+    double sums =
+        (double)scene->risk.n_all * (double)LDBL_EPSILON + (double)(scene->ranks - 1) * DBL_EPSILON;
+    return (sums + 4 * DBL_EPSILON) * size / k + (whole > 0 ? sums * (whole + last) : 0);
 }
 
-/* The quantile's: of its sums in long double, of rows that may be on the wrong side, and as a
- * double. */
-static double off_of_quantile(struct scene *scene, double t) {
+/* The sum of the quantile's equation at t less the budget, with what it may be off by. */
+static long double plain_excess(const struct scene *scene, const double *s, long double t,
+                                long double *slope, long double *error) {
     const struct top_risk *risk = &scene->risk;
-    double s[N], p[N], w = 0, mass = 0, mean = 0, spread = 0, near = 0, largest = 0;
-    double theta = risk->theta;
-    for (size_t j = 0; j < line_weights(&scene->line); j++) {
-        w += scene->weights[j] * (scene->line.gram ? (double)scene->line.x[j] : 1);
-    }
+    long double sum = 0, theta = (long double)risk->theta, budget = (long double)risk->budget;
+    *slope = *error = 0;
     for (size_t i = 0; i < N; i++) {
-        volatile double rounded = (double)scene->line.x[i] * w;
-        s[i] = rounded;
+        long double mass = (long double)risk->mass[i], lift = theta * ((long double)s[i] - t);
+        long double off = 4 * LDBL_EPSILON * (1 + fabsl(lift)), v = fmaxl(0, 1 + lift);
+        sum += mass * (risk->square ? v * v : v);
+        *slope += v > 0 ? mass * theta * (risk->square ? 2 * v : 1) : 0;
+        *error += 1 + lift <= -off ? 0 : risk->square ? mass * (2 * v + off) * off : mass * off;
     }
-    top_risk_threshold(&scene->risk, s, p);
-    for (size_t i = 0; i < N; i++) {
-        double v = 1 + theta * (s[i] - t);
-        double off = 8 * DBL_EPSILON * (1 + theta * (fabs(s[i]) + fabs(t)));
-        mass += p[i] > 0 ? risk->mass[i] : 0;
-        mean += p[i] > 0 ? risk->mass[i] * s[i] : 0;
-        largest = p[i] > 0 ? fmax(largest, fabs(s[i])) : largest;
-        near += fabs(v) <= off ? risk->mass[i] * (risk->square ? off * off : off) : 0;
+    *error += (((long double)risk->n_all + 8) * LDBL_EPSILON +
+               (long double)(scene->ranks - 1) * DBL_EPSILON) *
+              (sum + budget);
+    return sum - budget;
+}
+
+/* The quantile's: as a double, and as far as its equation tells. */
+static double off_of_quantile(const struct scene *scene, double t) {
+    double s[N];
+    long double slope, error;
+    plain_scores(scene, s);
+    plain_excess(scene, s, (long double)t, &slope, &error);
+    double half = DBL_EPSILON * fabs(t) + (double)(2 * error / slope);
+    for (;; half *= 4) {
+        long double end = (long double)t, width = (long double)half;
+        bool above = plain_excess(scene, s, end - width, &slope, &error) > error;
+        if (above && plain_excess(scene, s, end + width, &slope, &error) < -error) {
+            return half + DBL_EPSILON * fabs(t);
+        }
     }
-    mean /= mass;
-    for (size_t i = 0; i < N && risk->square; i++) {
-        spread += p[i] > 0 ? risk->mass[i] * (s[i] - mean) * (s[i] - mean) : 0;
-    }
-    double unit =
-        ((double)risk->n_all + 8) * (double)LDBL_EPSILON + (double)(scene->ranks - 1) * DBL_EPSILON;
-    double lost = unit * (largest + (mass + risk->budget) / (theta * mass) + theta * spread / mass);
-    if (risk->square) {
-        double root = sqrt(fmax(0, (risk->budget - theta * theta * spread) / mass));
-        double missing = (mass - risk->budget) / (theta * mass) + theta * spread / mass;
-        lost += fabs(missing) * unit * risk->budget / (mass * root * root);
-        near /= 2 * root;
-    }
-    return lost + near / (theta * mass) + 4 * DBL_EPSILON * (largest + fabs(t));
 }
 
 static void work_rank(struct cluster *cluster, void *context) {

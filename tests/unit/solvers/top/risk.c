@@ -291,6 +291,61 @@ static void check_thresholds(void) {
     printf("ok: thresholds of few rows, by hand\n");
 }
 
+/* A row far below the others, or one of a mass far above theirs, leaves the threshold to them: it is
+ * that without the row. */
+static void check_outliers(void) {
+    static const double far[] = {1e6, 1e8, 1e13, 1e16, 1e18, 1e100, 1e200, 1e300};
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        const double s[FEW] = {1, .5, -far[i], 9}, mass[FEW] = {1, 1, 1e-12, 0};
+        double p[FEW];
+        struct top_risk risk;
+        for (int square = 0; square < 2; square++) {
+            for (int light = 0; light < 2; light++) {
+                open_few(&risk, TOP_QUANTILE, square, 1, .6);
+                memcpy(risk.mass, mass, light ? sizeof mass : 0);
+                check_quantile(&risk, s, "an outlier");
+                CHECK(top_risk_threshold(&risk, s, p) < 1.5 && p[2] == 0, "outlier %g", far[i]);
+                top_risk_free(&risk);
+            }
+        }
+        open_few(&risk, TOP_MEAN, false, 1, 0);
+        double mean = top_risk_threshold(&risk, s, p);
+        CHECK(mean == .75 && p[2] == 0, "mean with an outlier %g: %.17g", far[i], mean);
+        top_risk_free(&risk);
+    }
+    /* the mean of three rows, whose shares of a third are rounded, and of .1 thrice */
+    for (int tenths = 0; tenths < 2; tenths++) {
+        enum { ROWS = 5 };
+        const double s[ROWS] = {.25, 1, -1e300, .5, 9}, mass = tenths ? .1 : 1;
+        double p[ROWS];
+        struct top_risk risk;
+        struct error err;
+        CHECK(top_risk_create(&risk, ROWS, &err) == 0, "%s", err.text);
+        risk.kind = TOP_MEAN;
+        risk.cost[ROWS - 1] = 1;
+        for (size_t i = 0; i < ROWS - 1; i++) {
+            risk.mass[i] = mass;
+        }
+        CHECK(top_risk_ready(&risk, 3 * mass, &err) == 0, "%s", err.text);
+        double mean = top_risk_threshold(&risk, s, p);
+        CHECK(fabs(mean - 1.75 / 3) <= 1e-15 && p[2] == 0, "mean of three: %.17g", mean);
+        top_risk_free(&risk);
+    }
+    /* a heavy row just below what the first one makes of the budget, and just above */
+    for (int above = 0; above < 2; above++) {
+        const double s[FEW] = {1, .5, 0, 9}, p_heavy = above ? 1 - 1e-12 : 0;
+        double p[FEW], budget = above ? .5 + 0x1p-20 : .5 - 0x1p-20;
+        struct top_risk risk;
+        open_few(&risk, TOP_QUANTILE, false, 1, budget);
+        risk.mass[1] = 1e12;
+        double t = top_risk_threshold(&risk, s, p), wanted = above ? 1.5 : 2 - budget;
+        CHECK(fabs(t - wanted) <= 1e-15 && fabs(p[1] - p_heavy) <= 1e-15,
+              "a heavy row: threshold %.17g, not %.17g, gradient %.17g", t, wanted, p[1]);
+        top_risk_free(&risk);
+    }
+    printf("ok: outliers leave the threshold to the others\n");
+}
+
 /* The dual's linear part and squares by their definition. */
 static void check_dual(void) {
     struct random random;
@@ -378,6 +433,7 @@ int main(void) {
     check_shares();
     check_ready();
     check_thresholds();
+    check_outliers();
     check_dual();
     check_multiple();
     check_projections();
