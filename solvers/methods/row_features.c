@@ -44,10 +44,14 @@ struct matrix {
     double factor; /* of that, see kernel_precise_rounding; 0: it is that of double */
 };
 
+/* X (n, width): the rows' features, with the constant one. */
 static void fill_rows(const struct problem *problem, size_t n, size_t width, double *X) {
     for (size_t i = 0; i < n; i++) {
         size_t row = problem->rows ? problem->rows[i] : i;
         data_row_dense(problem->data, row, width, X + i * width);
+        if (problem->constant > 0) {
+            X[(i + 1) * width - 1] = problem->constant;
+        }
     }
 }
 
