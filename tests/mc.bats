@@ -466,6 +466,66 @@ far_groups() {
     run -2 svm-mc-predict -b 1 --scores three.svm m
 }
 
+# blobs N CLASSES APART SEED: N rows of classes 1 .. k, two features, normal about corners of a
+# regular polygon of radius APART.
+blobs() {
+    awk -v n="$1" -v k="$2" -v apart="$3" -v seed="$4" '
+        function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        function normal() { return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform()) }
+        BEGIN {
+            for (i = 0; i < 20; i++) uniform()
+            for (i = 0; i < n; i++) {
+                a = 6.283185307179586 * (i % k) / k
+                printf "%d 1:%.6g 2:%.6g\n", i % k + 1, apart * cos(a) + normal(), apart * sin(a) + normal()
+            }
+        }'
+}
+
+# log_loss PREDICTIONS: the mean of -log P(label) of the rows of `new`, where the predictions have
+# LIBSVM's form, which is ours too.
+log_loss() {
+    awk 'NR == FNR { if (FNR == 1) for (c = 2; c <= NF; c++) column[$c] = c
+                     else for (c = 2; c <= NF; c++) p[FNR - 1, c] = $c
+                     next }
+         { q = p[FNR, column[$1]]; loss -= log(q < 1e-15 ? 1e-15 : q) }
+         END { printf "%.6g", loss / FNR }' "$1" new
+}
+
+@test "mc: probabilities are smoothed: held-out rows that are all right make no certainty" {
+    blobs 6 2 6 1 >six.svm
+    blobs 60 3 12 2 >sixty.svm
+    for rows in six sixty; do
+        train -b 1 $rows.svm m
+        predict -b 1 $rows.svm m >out
+        predict $rows.svm m | cmp - <(sed 1d out | cut -d' ' -f1)
+        # Platt's targets: (N + 1) / (N + 2) of N rows of a class, 4/5 and 21/22
+        awk -v most="$([ $rows = six ] && echo .9 || echo .99)" 'NR > 1 {
+            p = 0
+            for (c = 2; c <= NF; c++) if ($c > p) p = $c
+            sum += p } END { print sum / (NR - 1); exit !(sum / (NR - 1) < most) }' out
+    done
+}
+
+@test "mc: new rows' log loss is no worse than with LIBSVM's probabilities" {
+    command -v svm-predict >/dev/null || skip 'no svm-predict (package libsvm-tools)'
+    command -v svm-train >/dev/null || skip 'no svm-train (package libsvm-tools)'
+    for task in '20 2 2.3' '50 2 2.3' '30 3 4' '60 4 4'; do
+        for seed in 1 2 3 4 5; do
+            # shellcheck disable=SC2086 # words
+            blobs $task "$seed" >old
+            # shellcheck disable=SC2086
+            blobs 2000 ${task#* } $((seed + 100)) >new
+            train -B 1 -b 1 old m
+            predict -b 1 new m >out
+            svm-train -q -t 0 -b 1 old theirs
+            svm-predict -b 1 new theirs out2 >/dev/null
+            echo "$(log_loss out) $(log_loss out2)"
+        done >losses
+        awk '{ ours += $1; theirs += $2 } END { print ours / NR, theirs / NR
+               exit !(ours <= 1.1 * theirs) }' losses || fail "$task: $(cat losses)"
+    done
+}
+
 @test "mc: scores are W'x, and the largest gives the label" {
     train -B 2 three.svm m
     predict --scores three.svm m >out

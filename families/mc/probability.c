@@ -7,8 +7,8 @@
 
 enum { MOST_STEPS = 100 };
 
-/* Bounds of the scale, over the spread of the scores: where no scale is best, as for scores that
- * are always right, or no better than chance. */
+/* Bounds of the scale, over the spread of the scores: where no scale above 0 is best, as for scores
+ * that are no better than chance. */
 static const double LEAST = 1e-6, MOST = 1e6;
 
 void mc_probability(double scale, const double *scores, size_t k, double *p) {
@@ -43,22 +43,26 @@ struct rows {
     size_t n, k;
     const double **scores;    /* (n) */
     uint32_t *n_scores, *own; /* (n) */
+    uint32_t *class;          /* (n) that of the label among all, ... */
+    uint64_t *count;          /* ... and (k) how many rows each has */
     double *p;                /* (k) work */
 };
 
-/* Slope and curvature of the log loss at the scale. */
+/* Slope and curvature at the scale of the cross-entropy with the smoothed targets. */
 static void slopes(const struct rows *rows, double scale, double *slope, double *curvature) {
     *slope = *curvature = 0;
     for (size_t i = 0; i < rows->n; i++) {
         const double *s = rows->scores[i];
-        double mean = 0, square = 0;
+        double mean = 0, square = 0, sum = 0;
         mc_probability(scale, s, rows->n_scores[i], rows->p);
         for (size_t c = 0; c < rows->n_scores[i]; c++) {
             double off = s[c] - s[rows->own[i]];
             mean += rows->p[c] * off;
             square += rows->p[c] * off * off;
+            sum += off;
         }
-        *slope += mean;
+        double others = rows->n_scores[i] > 1 ? rows->n_scores[i] - 1 : 1;
+        *slope += mean - sum / others / ((double)rows->count[rows->class[i]] + 2);
         *curvature += square - mean * mean;
     }
 }
@@ -117,6 +121,8 @@ static void add_fold(struct rows *rows, const struct held_out *fold, const struc
         if (own != LABELS_UNKNOWN) {
             rows->scores[rows->n] = fold->scores + i * fold->n_scores;
             rows->n_scores[rows->n] = n;
+            rows->class[rows->n] = map[data->label[fold->rows[i]]];
+            rows->count[rows->class[rows->n]]++;
             rows->own[rows->n++] = own;
         }
     }
@@ -130,13 +136,16 @@ int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_fol
                         .scores = memory_array(n, sizeof *rows.scores, "scores", err),
                         .n_scores = memory_array(n, sizeof *rows.n_scores, "scores", err),
                         .own = memory_array(n, sizeof *rows.own, "scores", err),
+                        .class = memory_array(n, sizeof *rows.class, "scores", err),
+                        .count = memory_zeros(k, sizeof *rows.count, "scores", err),
                         .p = memory_array(k, sizeof *rows.p, "scores", err)};
     uint32_t *map = memory_array(data->names.n, sizeof *map, "labels", err);
     uint32_t *column = memory_array(k, sizeof *column, "labels", err);
     bool *held = memory_array(n, sizeof *held, "rows", err);
     bool *present = memory_array(k, sizeof *present, "labels", err);
     int status = -1;
-    if (rows.scores && rows.n_scores && rows.own && rows.p && map && column && held && present) {
+    if (rows.scores && rows.n_scores && rows.own && rows.class && rows.count && rows.p && map &&
+        column && held && present) {
         labels_map(labels, &data->names, map);
         for (size_t fold = 0; fold < n_folds; fold++) {
             add_fold(&rows, &folds[fold], labels, map, held, present, column);
@@ -150,6 +159,8 @@ int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_fol
     free(rows.scores);
     free(rows.n_scores);
     free(rows.own);
+    free(rows.class);
+    free(rows.count);
     free(rows.p);
     free(map);
     free(column);
