@@ -11,6 +11,7 @@
 #include "common/base/random.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
+#include "driver/run_files.h"
 
 #include <stdlib.h>
 
@@ -115,6 +116,17 @@ static int write_truth(const struct set *set, const char *path, struct error *er
     return writer_close(&out, err);
 }
 
+/* Two outputs to one file are refused. */
+static int check_files(const struct options *options, struct error *err) {
+    struct run_files files = {0};
+    int status = run_files_write(&files, options_text(options, "output"), err) < 0 ||
+                         run_files_write(&files, options_text(options, "truth"), err) < 0
+                     ? -1
+                     : run_files_check(&files, err);
+    run_files_free(&files);
+    return status;
+}
+
 static int draw_set(struct set *set, const struct options *options, struct error *err) {
     size_t cells = set->height * set->width;
     uint64_t seed = (uint64_t)options_number(options, "seed");
@@ -151,7 +163,7 @@ static int generate(const struct options *options, struct error *err) {
                       .simulation = (int)options_number(options, "simulation"),
                       .bias = options_number(options, "bias"),
                       .noise = options_number(options, "noise")};
-    int status = draw_set(&set, options, err);
+    int status = check_files(options, err) < 0 ? -1 : draw_set(&set, options, err);
     free(set.mean[0]);
     free(set.factor);
     free(set.row);

@@ -1,36 +1,23 @@
 #include "datasets/writer.h"
 
-#include <errno.h>
 #include <string.h>
 
 int writer_open(struct writer *writer, const char *path, struct error *err) {
-    writer->path = path;
     writer->used = 0;
     writer->failed = false;
-    writer->file = strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
-    if (!writer->file) {
-        return error_set(err, ERROR_RUNTIME, "cannot write %s: %s", path, strerror(errno));
-    }
-    return 0;
+    return output_open(&writer->output, path, err);
 }
 
 static void flush(struct writer *writer) {
-    if (fwrite(writer->buffer, 1, writer->used, writer->file) != writer->used) {
-        writer->failed = true;
-    }
+    struct error unheard; /* until writer_close */
+    output_write(writer->output, writer->buffer, writer->used);
+    writer->failed = output_flush(writer->output, &unheard) < 0;
     writer->used = 0;
 }
 
 int writer_close(struct writer *writer, struct error *err) {
-    errno = 0;
     flush(writer);
-    int failed = writer->file == stdout ? fflush(stdout) : fclose(writer->file);
-    writer->file = NULL;
-    if (failed || writer->failed) {
-        return error_set(err, ERROR_RUNTIME, "cannot write %s: %s", writer->path,
-                         errno ? strerror(errno) : "output failed");
-    }
-    return 0;
+    return output_commit(writer->output, NULL, err);
 }
 
 /* Room for one more item. */

@@ -4,26 +4,27 @@
 #define DATASETS_WRITER_H
 
 #include "common/base/error.h"
+#include "common/base/output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 enum { WRITER_BYTES = 1 << 16, WRITER_ITEM = 256 };
 
 struct writer {
-    const char *path; /* "-": standard output; borrowed */
-    FILE *file;
+    struct output *output;
     size_t used;
     bool failed; /* kept until writer_close says so */
     char buffer[WRITER_BYTES];
 };
 
-/* Opens path for writing. The caller calls writer_close. */
+/* Opens path (borrowed; "-": standard output) for writing, see output_open. The caller calls
+ * writer_close. */
 int writer_open(struct writer *writer, const char *path, struct error *err);
 
-/* Writes what is left and closes. Fails if any write has failed. */
+/* Writes what is left and puts the file in place. Fails if any write has failed; then the old file is as
+ * it was. */
 int writer_close(struct writer *writer, struct error *err);
 
 /* Text of less than WRITER_ITEM bytes. */

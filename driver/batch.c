@@ -288,7 +288,7 @@ static int show_file(const struct batch *batch, const char *test, char *const pa
             return -1;
         }
     } else if (!options_given(prediction->options, "quiet")) {
-        voice_say(prediction->voice, "%s:\n", test);
+        voice_tell(prediction->voice, "%s:", test);
         predict_say_measures(prediction, rows);
     }
     if (!batch->header[QUERIES]) {
@@ -388,7 +388,7 @@ static int report(const struct batch *batch, const char *const *tests, size_t n,
     }
     for (size_t i = 0; i < n; i++) {
         if (batch->failed[i]) {
-            voice_say(prediction->voice, "%s: failed: %s\n", prediction->program, tests[i]);
+            voice_tell(prediction->voice, "%s: failed: %s", prediction->program, tests[i]);
         }
     }
     return error_set(err, ERROR_RUNTIME, "%zu of %zu test files failed", batch->n_failed, n);

@@ -154,7 +154,7 @@ static int begin(struct journal *journal, const char *header,
 }
 
 static int open_file(struct journal *journal, struct error *err) {
-    struct stat status, standard;
+    struct stat status;
     /* a pipe or a device would be opened for ever, or take what is written */
     if (stat(journal->path, &status) == 0 && !S_ISREG(status.st_mode)) {
         return error_set(err, ERROR_RUNTIME, "%s: not a regular file", journal->path);
@@ -162,11 +162,6 @@ static int open_file(struct journal *journal, struct error *err) {
     journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (journal->fd < 0) {
         return fail(journal, "write", errno, err);
-    }
-    if (fstat(journal->fd, &status) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
-        status.st_dev == standard.st_dev && status.st_ino == standard.st_ino) {
-        return error_set(err, ERROR_USAGE, "--resume: '%.200s' is standard output, too",
-                         journal->path);
     }
     if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         return error_set(err, ERROR_RUNTIME, "%s: another run has it open", journal->path);

@@ -46,18 +46,23 @@ static int list_parts(struct run_files *files, const char *path, size_t n, struc
     return status;
 }
 
-/* `model` is NULL if none is written. */
+/* The names by which a model has standard output for itself. */
+static bool takes_standard(const char *model) {
+    return strcmp(model, "-") == 0 || strcmp(model, "/dev/stdout") == 0;
+}
+
+/* `model` is NULL if none is written. Standard output has the report or the table. */
 static int list_files(const struct outputs *outputs, struct run_files *files,
                       const struct family *family, const struct options *options, const char *model,
-                      bool table, struct error *err) {
+                      struct error *err) {
     static const char *const reads[] = {"fold-file", "validate", "row-weights"};
     const char *const writes[] = {"log",       "resume", "libsvm",
                                   "liblinear", "proof",  family->extra_option};
-    bool taken = model && strcmp(model, "-") == 0; /* then the table goes to standard error */
+    bool taken = model && takes_standard(model); /* then all else goes to standard error */
     if (run_files_read(files, options->operand[0], err) < 0 ||
         list_parts(files, options->operand[0], outputs->n_parts, err) < 0 ||
         run_files_write(files, model, err) < 0 ||
-        run_files_write(files, table && !taken ? "-" : NULL, err) < 0) {
+        run_files_write(files, taken ? NULL : "-", err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
@@ -74,10 +79,9 @@ static int list_files(const struct outputs *outputs, struct run_files *files,
 }
 
 static int check_files(const struct outputs *outputs, const struct family *family,
-                       const struct options *options, const char *model, bool table,
-                       struct error *err) {
+                       const struct options *options, const char *model, struct error *err) {
     struct run_files files = {0};
-    int status = list_files(outputs, &files, family, options, model, table, err);
+    int status = list_files(outputs, &files, family, options, model, err);
     status = status < 0 ? -1 : run_files_check(&files, err);
     run_files_free(&files);
     return status;
@@ -118,7 +122,7 @@ int outputs_open(struct outputs *outputs, const struct family *family,
     const char *model = !fitting                  ? NULL
                         : options->n_operands > 1 ? options->operand[1]
                                                   : outputs->default_model;
-    if (check_files(outputs, family, options, model, table, err) < 0 ||
+    if (check_files(outputs, family, options, model, err) < 0 ||
         (fitting && open_model(outputs, family, options, model, err) < 0) ||
         open_wanted(outputs, &outputs->log, options, "log", err) < 0 ||
         open_standard(outputs, table, options_given(options, "quiet"), err) < 0) {

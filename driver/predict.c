@@ -96,15 +96,15 @@ static void warn_of_rows(const struct prediction *prediction, const char *path,
                          const struct test_rows *rows) {
     const struct measured_rows *measured = &rows->measured;
     if (measured->unknown > 0) {
-        voice_say(prediction->voice,
-                  "%s: warning: %s: %zu of %zu rows have labels unknown to the model\n",
-                  prediction->program, path, measured->unknown, measured->labelled);
+        voice_tell(prediction->voice,
+                   "%s: warning: %s: %zu of %zu rows have labels unknown to the model",
+                   prediction->program, path, measured->unknown, measured->labelled);
     }
     if (rows->flat) {
-        voice_say(prediction->voice,
-                  "%s: warning: %s: all %zu rows have the same score%s: the model tells nothing "
-                  "apart\n",
-                  prediction->program, path, rows->n, prediction->model.n_outputs > 1 ? "s" : "");
+        voice_tell(prediction->voice,
+                   "%s: warning: %s: all %zu rows have the same score%s: the model tells nothing "
+                   "apart",
+                   prediction->program, path, rows->n, prediction->model.n_outputs > 1 ? "s" : "");
     }
 }
 

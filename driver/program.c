@@ -225,6 +225,9 @@ static int verify_files(const struct options *options, program_verifier *verify,
     for (size_t i = 0; i < 3 && status == 0; i++) {
         status = run_files_read(&files, paths[i], err);
     }
+    if (status == 0) {
+        status = run_files_write(&files, "-", err);
+    }
     status = status < 0 ? -1 : run_files_check(&files, err);
     run_files_free(&files);
     if (status < 0) {

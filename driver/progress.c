@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_TEXT = 1024, MOST_ROW = 256 }; /* bytes of one message, and of a row of a log */
+enum { MOST_ROW = 256 }; /* bytes of a row of a log */
 
 static const double TERMINAL_SECONDS = 0.2, PLAIN_SECONDS = 1;
 
@@ -37,9 +37,9 @@ void progress_close(struct progress *progress) {
 /* Says the text with what stands before and behind it. */
 static void say(const struct voice *voice, const char *before, const char *between,
                 const char *behind, const char *format, va_list arguments) {
-    char text[MOST_TEXT];
-    vsnprintf(text, sizeof text, format, arguments);
-    voice_say(voice, "%s%s%s%s", before, between, text, behind);
+    struct error shown; /* names of files are shown as errors show them */
+    error_set_list(&shown, ERROR_NONE, format, arguments);
+    voice_say(voice, "%s%s%s%s", before, between, shown.text, behind);
 }
 
 static void show(struct progress *progress, double now, const char *format, va_list arguments) {

@@ -3,32 +3,26 @@
 #include "driver/run_files.h"
 
 #include "common/base/memory.h"
+#include "common/base/output.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A regular file is known by device and inode, what is not there by its folder's and its name in
- * it, all else by its path. */
+/* A regular file is known by device and inode, and a pipe that is written; what is not there by its
+ * folder's and its name in it; an open descriptor of a device by its number, all else by its path. */
 struct run_file {
-    char *path; /* owned */
+    char *path;   /* owned */
+    char *target; /* owned: what links lead to, of what is not there, else NULL */
     bool written;
     size_t number; /* in the order in which they were added */
     dev_t device;
     ino_t inode;
+    int descriptor;   /* that is written, -1: none */
     const char *name; /* of what is not there, or the path; else empty */
 };
-
-/* True if a path stands for an open stream: it is written as it comes, whatever file that is. */
-static bool is_stream(const char *path) {
-    static const char *const begins[] = {"/dev/std", "/dev/fd/", "/proc/"};
-    bool stream = strcmp(path, "-") == 0;
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        stream |= strncmp(path, begins[i], strlen(begins[i])) == 0;
-    }
-    return stream;
-}
 
 static void know_by(struct run_file *file, const struct stat *status, const char *name) {
     file->device = status ? status->st_dev : 0;
@@ -36,29 +30,44 @@ static void know_by(struct run_file *file, const struct stat *status, const char
     file->name = name;
 }
 
-/* False if the file can clash with none: a device or a pipe that is read. */
-static bool identify(struct run_file *file) {
+/* What is not there: the folder that it would be in, by links or not, and its name there. */
+static int know_by_folder(struct run_file *file, struct error *err) {
     struct stat status;
-    char *path = file->path, *slash = strrchr(path, '/');
-    if (file->written && is_stream(path)) {
-        know_by(file, NULL, path);
-        return true;
+    if (output_follow(file->path, &file->target) !=
+        0) { /* a circle of links, which nothing opens */
+        file->target = memory_text(file->path, strlen(file->path), "a file name", err);
     }
-    if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(path, &status)) == 0) {
-        bool regular = S_ISREG(status.st_mode);
-        know_by(file, regular ? &status : NULL, regular ? "" : path);
-        return regular || file->written;
+    if (!file->target) {
+        return -1;
     }
-    char first = slash ? slash[1] : '\0';
+    char *slash = strrchr(file->target, '/'), first = slash ? slash[1] : '\0';
     if (slash) {
         slash[1] = '\0';
     }
-    bool folder = stat(slash ? path : ".", &status) == 0;
+    bool folder = stat(slash ? file->target : ".", &status) == 0;
     if (slash) {
         slash[1] = first;
     }
-    know_by(file, folder ? &status : NULL, folder && slash ? slash + 1 : path);
-    return true;
+    know_by(file, folder ? &status : NULL, folder && slash ? slash + 1 : file->target);
+    return 0;
+}
+
+/* *clashes gets false if the file can clash with none: a device or a pipe that is read. */
+static int identify(struct run_file *file, bool *clashes, struct error *err) {
+    struct stat status;
+    file->descriptor = file->written ? output_descriptor(file->path) : -1;
+    *clashes = true;
+    if (file->descriptor >= 0 && fstat(file->descriptor, &status) != 0) {
+        return error_set(err, ERROR_RUNTIME, "%s: cannot write: %s", file->path, strerror(errno));
+    }
+    if (file->descriptor < 0 && (strcmp(file->path, "-") == 0 ? fstat(STDIN_FILENO, &status)
+                                                              : stat(file->path, &status)) != 0) {
+        return know_by_folder(file, err);
+    }
+    bool single = S_ISREG(status.st_mode) || (file->written && S_ISFIFO(status.st_mode));
+    know_by(file, single ? &status : NULL, single || file->descriptor >= 0 ? "" : file->path);
+    *clashes = single || file->written;
+    return 0;
 }
 
 static int add(struct run_files *files, const char *path, bool written, struct error *err) {
@@ -71,12 +80,15 @@ static int add(struct run_files *files, const char *path, bool written, struct e
     if (!file.path) {
         return -1;
     }
-    if (identify(&file)) {
+    bool clashes;
+    int status = identify(&file, &clashes, err);
+    if (status == 0 && clashes) {
         files->file[files->n++] = file;
     } else {
         free(file.path);
+        free(file.target);
     }
-    return 0;
+    return status;
 }
 
 int run_files_read(struct run_files *files, const char *path, struct error *err) {
@@ -95,17 +107,34 @@ static int compare_identities(const struct run_file *a, const struct run_file *b
     if (a->inode != b->inode) {
         return a->inode < b->inode ? -1 : 1;
     }
+    if (a->inode == 0 && a->descriptor != b->descriptor) { /* of devices */
+        return a->descriptor < b->descriptor ? -1 : 1;
+    }
     return strcmp(a->name, b->name);
 }
 
-/* Of one file the outputs first. */
+/* Standard output and standard error may lead to one file: 2>&1 has them take turns. */
+static bool are_standard(const struct run_file *a, const struct run_file *b) {
+    return a->descriptor == STDOUT_FILENO && b->descriptor == STDERR_FILENO;
+}
+
+/* Of one file the outputs first, by their descriptors. */
 static int compare_files(const void *first, const void *second) {
     const struct run_file *a = first, *b = second;
     int order = compare_identities(a, b);
     if (order == 0 && a->written != b->written) {
         order = a->written ? -1 : 1;
     }
+    if (order == 0 && a->descriptor != b->descriptor) {
+        order =
+            (unsigned)a->descriptor < (unsigned)b->descriptor ? -1 : 1; /* no descriptor: last */
+    }
     return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+/* The path that tells the user more. */
+static const char *either(const char *path, const char *other) {
+    return strcmp(path, "-") == 0 ? other : path;
 }
 
 int run_files_check(struct run_files *files, struct error *err) {
@@ -117,12 +146,13 @@ int run_files_check(struct run_files *files, struct error *err) {
     }
     for (size_t i = 1; i < files->n; i++) {
         const struct run_file *a = &files->file[i - 1], *b = &files->file[i];
-        if (!a->written || compare_identities(a, b) != 0) {
+        if (!a->written || compare_identities(a, b) != 0 || are_standard(a, b)) {
             continue;
         }
-        return b->written
-                   ? error_set(err, ERROR_USAGE, "two outputs to one file: '%.200s'", b->path)
-                   : error_set(err, ERROR_USAGE, "'%.200s' is read and written", a->path);
+        return b->written ? error_set(err, ERROR_USAGE, "two outputs to one file: '%s'",
+                                      either(b->path, a->path))
+                          : error_set(err, ERROR_USAGE, "'%s' is read and written",
+                                      either(a->path, b->path));
     }
     return 0;
 }
@@ -130,6 +160,7 @@ int run_files_check(struct run_files *files, struct error *err) {
 void run_files_free(struct run_files *files) {
     for (size_t i = 0; i < files->n; i++) {
         free(files->file[i].path);
+        free(files->file[i].target);
     }
     free(files->file);
     *files = (struct run_files){0};

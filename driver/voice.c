@@ -1,5 +1,6 @@
 #include "driver/voice.h"
 
+#include "common/base/error.h"
 #include "common/base/memory.h"
 
 #include <stdarg.h>
@@ -35,4 +36,13 @@ void voice_say(const struct voice *voice, const char *format, ...) {
     }
     voice->write(voice->context, text, (size_t)length);
     free(longer);
+}
+
+void voice_tell(const struct voice *voice, const char *format, ...) {
+    struct error line;
+    va_list arguments;
+    va_start(arguments, format);
+    error_set_list(&line, ERROR_NONE, format, arguments);
+    va_end(arguments);
+    voice_say(voice, "%s\n", line.text);
 }

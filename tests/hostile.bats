@@ -139,6 +139,42 @@ accepts() {
     fi
 }
 
+@test "hostile: control bytes of names and labels never reach the terminal" {
+    local name=$'x\e[31m\x9b\n'
+    printf '1 1:1\n2 1:2\n1 1:3\n' >"$name"
+    svm-mc-train -q "$name" model >/dev/null
+    printf '9 1:1\n9 1:1\n' >"$name"
+    svm-mc-predict --batch --keep-going "missing$name" "$name" model >out 2>err || true
+    svm-mc-train --resume model -v 2 -c 1,2 "$name" >>out 2>>err || true
+    if LC_ALL=C grep -q '[^ -~]' err out; then
+        fail "bytes that are not printable: $(cat -v err out)"
+    fi
+    for line in 'svm-mc-predict: failed: missingx\x1b[31m\x9b\x0a' 'x\x1b[31m\x9b\x0a:' \
+        'svm-mc-predict: warning: x\x1b[31m\x9b\x0a: 2 of 2 rows have labels unknown to the model'; do
+        grep -qxF -- "$line" err || fail "not '$line': $(<err)"
+    done
+}
+
+@test "hostile: of a long path the middle is left out, not the line and what is wrong" {
+    local folder=. byte=d
+    for _ in 1 2 3 4 5 6; do
+        folder=$folder/$(printf "$byte%.0s" $(seq 240))
+        byte=$'\x81' # four characters in a message
+    done
+    (mkdir -p "$folder") 2>/dev/null || skip 'no paths as long'
+    printf '1 1:1\n2 1:2\n1 1:x\n' >"$folder/bad"
+    refused svm-mc-train -q "$folder/bad" model
+    [[ "$(<err)" == 'svm-mc-train: ./ddd'*'dd...'*"/bad:3:3: value is not a number: 'x'" ]] || fail "$(<err)"
+    refused svm-mc-train -q "$folder/bad" "$folder/none/model"
+    [[ "$(<err)" == *'/none/model: cannot write: No such file or directory' ]] || fail "$(<err)"
+    misused svm-mc-train -q "$folder/bad" "$folder/bad"
+    [[ "$(<err)" == *"/bad' is read and written: try --help" ]] || fail "$(<err)"
+    printf 'dualsvm mc 1\nnonsense\n' >"$folder/model"
+    refused svm-mc-predict "$folder/bad" "$folder/model"
+    [[ "$(<err)" == *"/model:2: "* ]] || fail "$(<err)"
+    [ "$(wc -c <err)" -le 1100 ]
+}
+
 # ---- files ----
 
 @test "hostile: no row at all is an error that names the file" {

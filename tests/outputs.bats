@@ -76,6 +76,187 @@ clashes() {
     assert_success
 }
 
+@test "outputs: an open descriptor is written from the file's beginning, or at its end if it appends" {
+    train small.svm model
+    svm-rank-predict -q small.svm model >scores
+    for name in /dev/fd/3 /proc/self/fd/3 /proc/thread-self/fd/3 /dev/./fd//3 link; do
+        ln -sf /dev/fd/3 link
+        seq 2000 >old
+        svm-rank-predict -q small.svm model $name 3<>old
+        cmp old scores
+        seq 2000 >old
+        { read -r _ <&3 && svm-rank-predict -q small.svm model $name && echo end >&3; } 3<>old
+        { cat scores && echo end; } | cmp - old
+        echo head >old
+        svm-rank-predict -q small.svm model $name 3>>old
+        { echo head && cat scores; } | cmp - old
+        svm-rank-predict -q small.svm model $name 3>&1 >out | cmp - scores
+    done
+    # standard output has a place of its own
+    for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+        seq 2000 >old
+        { echo head && svm-rank-predict -q small.svm model $name && echo tail; } 1<>old
+        { echo head && cat scores && echo tail; } | cmp - old
+        { echo head && svm-rank-predict -q small.svm model $name; } >>old
+        { echo head && cat scores && echo tail && echo head && cat scores; } | cmp - old
+    done
+    # what fails has written nothing
+    seq 2000 >old
+    { cat small.svm && echo '1 1:x'; } >bad.svm
+    run -1 svm-rank-train -q bad.svm /dev/fd/3 3<>old
+    seq 2000 | cmp - old
+    # neither has what is not open, be it a file of the program's own, or open for reading
+    refused svm-rank-predict -q --order small.svm model /dev/fd/9
+    refused svm-rank-train -q --log log small.svm /dev/fd/5
+    run -1 svm-rank-predict -q small.svm model /dev/fd/3 3<old
+    assert_output 'svm-rank-predict: /dev/fd/3: cannot write: Bad file descriptor'
+    seq 2000 | cmp - old
+    svm-generate mc --rows 3 >three
+    echo head >old
+    svm-generate mc --rows 3 --output /dev/fd/3 3>>old
+    { echo head && cat three; } | cmp - old
+}
+
+@test "outputs: no descriptor has two outputs, or leads to an input" {
+    train small.svm model
+    svm-mc-train -q small.svm mc >/dev/null
+    seq 60 >folds
+    seq 60 >weights
+    cp small.svm A
+    cp small.svm other
+    : >new
+    sha256sum A other model mc folds weights >sums
+    local clash
+    while read -r clash; do
+        run -2 bash -o pipefail -c "$clash"
+        [[ $output == *': two outputs to one file: '* || $output == *' is read and written: try --help' ]] ||
+            fail "$clash: $output"
+        sha256sum --quiet -c sums
+    done <<'END'
+svm-mc-train A /dev/fd/1 >new
+svm-mc-train A /proc/self/fd/1 >new
+svm-mc-train A /dev/fd/1 | cat
+svm-mc-train A new >new
+svm-mc-train --log /dev/fd/1 A new >report
+svm-mc-train --log /dev/fd/3 A /proc/self/fd/3 3>new
+svm-mc-train --log /dev/fd/3 A /dev/fd/4 3>new 4>&3
+svm-mc-train --log /dev/fd/3 A /dev/fd/4 3>new 4>>new
+svm-mc-train --proof new A /dev/fd/3 3>new
+svm-mc-train -v 3 -c 1,2 --log /dev/stdout A >new
+svm-mc-train A /dev/fd/3 3>>A
+svm-mc-train A new >>A
+svm-mc-train A - >>A
+svm-mc-train - new <A >>A
+svm-mc-train A /dev/stdout >>A
+svm-mc-train --log /dev/fd/3 A new 3>>A
+svm-mc-train --proof /dev/fd/3 A new 3>>A
+svm-mc-train --fold-file folds -c 1,2 A >>folds
+svm-mc-train --validate other -c 1,2 A /dev/fd/3 3>>other
+svm-top-train --positive 1 --row-weights weights A /dev/fd/3 3>>weights
+svm-mc-predict A mc - >>A
+svm-mc-predict A mc >>mc
+svm-mc-predict A mc /dev/fd/3 3>>mc
+svm-mc-predict --metrics A mc /dev/stdout >new
+svm-mc-predict --confusion /dev/fd/3 A mc new 3>>A
+svm-mc-predict --batch --metrics mc A other >>other
+svm-mc-predict --batch --by-query /dev/fd/3 mc A other 3>>other
+svm-rank-predict --standards other A model - >>other
+svm-check A mc - <weights >>weights
+svm-generate smm --output new --truth ./new
+svm-generate smm --output /dev/fd/3 --truth new 3>new
+END
+    ln -s nowhere link
+    misused svm-mc-train --log nowhere A link
+}
+
+# ---- permissions ----
+
+@test "outputs: of what a file was only the permissions of its name are kept" {
+    train small.svm model
+    for mode in 6777 4755 2750 1666 660 600 444 0; do
+        echo old >new
+        if [ "$(id -u)" = 0 ]; then
+            chown nobody new
+        elif [ $mode = 444 ] || [ $mode = 0 ]; then
+            continue # may not be written
+        fi
+        chmod $mode new
+        svm-rank-predict -q small.svm model new
+        assert_equal "$(stat -c '%a %u' new)" "$(printf '%o' $((0$mode & 0777))) $(id -u)"
+    done
+}
+
+@test "outputs: what is not yet in place is readable by no more, and links are the system's to follow" {
+    sanitized && skip 'the sanitizer wants to be loaded first'
+    cat >system.c <<'END'
+/* A file system without O_TMPFILE (NO_TMPFILE), and a link that the system does not follow (LINK): stat and
+ * what opens it fail, readlink does not. Tells of the file whose permissions are set. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+static int refused(const char *path) {
+    const char *link = getenv("LINK");
+    errno = EACCES;
+    return link && strcmp(link, path) == 0;
+}
+int stat(const char *path, struct stat *status) {
+    int (*next)(const char *, struct stat *) = dlsym(RTLD_NEXT, "stat");
+    return refused(path) ? -1 : next(path, status);
+}
+int faccessat(int folder, const char *path, int mode, int flags) {
+    int (*next)(int, const char *, int, int) = dlsym(RTLD_NEXT, "faccessat");
+    return refused(path) ? -1 : next(folder, path, mode, flags);
+}
+int open(const char *path, int flags, ...) {
+    int (*next)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+    va_list more;
+    va_start(more, flags);
+    int mode = va_arg(more, int);
+    va_end(more);
+    if (getenv("NO_TMPFILE") && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return refused(path) ? -1 : next(path, flags, mode);
+}
+int fchmod(int fd, mode_t mode) {
+    int (*next)(int, mode_t) = dlsym(RTLD_NEXT, "fchmod");
+    struct stat status;
+    fstat(fd, &status);
+    fprintf(stderr, "%o, then %o\n", (unsigned)status.st_mode & 07777, (unsigned)mode);
+    return next(fd, mode);
+}
+END
+    ${CC:-cc} -shared -fPIC -o system.so system.c -ldl 2>/dev/null || skip 'no compiler, or no such system'
+    train small.svm model
+    svm-rank-predict -q small.svm model >scores
+    umask 022
+    for without in '' 1; do
+        echo old >new
+        chmod 640 new
+        run -0 env ${without:+NO_TMPFILE=1} LD_PRELOAD="$tmp/system.so" svm-rank-predict -q small.svm model new
+        assert_output '600, then 640'
+        cmp new scores
+        rm new
+        run -0 env ${without:+NO_TMPFILE=1} LD_PRELOAD="$tmp/system.so" svm-rank-predict -q small.svm model new
+        refute_output
+        assert_equal "$(stat -c %a new)" 644
+    done
+    echo old >victim
+    chmod 600 victim
+    ln -s victim link
+    run -1 env LINK=link LD_PRELOAD="$tmp/system.so" svm-rank-train -q small.svm link
+    assert_output 'svm-rank-train: link: cannot write: Permission denied'
+    assert_equal "$(<victim)" old
+    [ -z "$(find . -name ".dualsvm*")" ]
+}
+
 @test "outputs: standard input is read once" {
     train small.svm model
     for command in 'rank-predict - -' 'rank-predict --batch - -' 'rank-predict --standards - - model' \

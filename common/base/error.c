@@ -1,31 +1,88 @@
 #include "common/base/error.h"
 
-#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a text that is too long its first bytes are shown, and as many of its last as there is room for: a
+ * path is cut in its middle, and what stands behind it is whole. */
+enum { FIRST_BYTES = 200, ESCAPE_BYTES = 4 };
+
+/* What a byte is shown as; returns the length. */
+static size_t escape(char byte, char shown[ESCAPE_BYTES]) {
+    static const char digits[] = "0123456789abcdef";
+    unsigned char value = (unsigned char)byte;
+    if (value >= 0x20 && value < 0x7f) {
+        shown[0] = byte;
+        return 1;
+    }
+    shown[0] = '\\';
+    shown[1] = 'x';
+    shown[2] = digits[value >> 4];
+    shown[3] = digits[value & 15];
+    return ESCAPE_BYTES;
+}
+
+/* The bytes of raw[0..n) that are shown in at most `room`: of its begin, or of its end. */
+static size_t fitting(const char *raw, size_t n, size_t room, bool end) {
+    char shown[ESCAPE_BYTES];
+    size_t fit = 0, used = 0;
+    while (fit < n) {
+        used += escape(raw[end ? n - 1 - fit : fit], shown);
+        if (used > room) {
+            break;
+        }
+        fit++;
+    }
+    return fit;
+}
+
+static char *add_shown(char *out, const char *raw, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        out += escape(raw[i], out);
+    }
+    return out;
+}
+
+static void show(char text[ERROR_TEXT], const char *raw, size_t n) {
+    static const char gap[] = "...";
+    size_t room = ERROR_TEXT - 1;
+    char *out = text;
+    if (fitting(raw, n, room, false) < n) {
+        size_t first = fitting(raw, n, FIRST_BYTES, false);
+        out = add_shown(out, raw, first);
+        memcpy(out, gap, sizeof gap - 1);
+        out += sizeof gap - 1;
+        size_t last = fitting(raw, n, room - (size_t)(out - text), true);
+        raw += n - last;
+        n = last;
+    }
+    *add_shown(out, raw, n) = '\0';
+}
+
+int error_set_list(struct error *err, enum error_kind kind, const char *format, va_list arguments) {
+    char raw[ERROR_TEXT], *longer = NULL;
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(raw, sizeof raw, format, arguments);
+    size_t n = length < 0 ? 0 : (size_t)length;
+    if (n >= sizeof raw && (longer = malloc(n + 1)) != NULL) {
+        vsnprintf(longer, n + 1, format, again);
+    } else if (n >= sizeof raw) {
+        n = sizeof raw - 1;
+    }
+    va_end(again);
+    show(err->text, longer ? longer : raw, n);
+    free(longer);
+    err->kind = kind;
+    return -1;
+}
 
 int error_set(struct error *err, enum error_kind kind, const char *format, ...) {
-    char raw[ERROR_TEXT];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(raw, sizeof raw, format, arguments);
+    error_set_list(err, kind, format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        raw[0] = '\0';
-    }
-    static const char digits[] = "0123456789abcdef";
-    size_t out = 0;
-    for (const char *in = raw; *in && out + 5 < sizeof err->text; in++) {
-        unsigned char byte = (unsigned char)*in;
-        if (byte >= 0x20 && byte < 0x7f) {
-            err->text[out++] = *in;
-        } else {
-            err->text[out++] = '\\';
-            err->text[out++] = 'x';
-            err->text[out++] = digits[byte >> 4];
-            err->text[out++] = digits[byte & 15];
-        }
-    }
-    err->text[out] = '\0';
-    err->kind = kind;
     return -1;
 }

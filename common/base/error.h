@@ -10,6 +10,8 @@
 #error "dualsvm is not built with -ffast-math, -Ofast or -ffinite-math-only"
 #endif
 
+#include <stdarg.h>
+
 enum error_kind {
     ERROR_NONE = 0,
     ERROR_RUNTIME = 1, /* input, model, I/O, memory: exit code 1 */
@@ -24,9 +26,12 @@ struct error {
     char text[ERROR_TEXT]; /* without program name and newline; control bytes are escaped */
 };
 
-/* Sets kind and text (printf format; text that does not fit is cut, bytes that are not printable
- * ASCII become \xHH). Returns -1, so that `return error_set(...)` fails the caller. */
+/* Sets kind and text (printf format). Bytes that are not printable ASCII become \xHH; of a text that
+ * does not fit, "..." stands for what is left out of its middle. Returns -1, so that
+ * `return error_set(...)` fails the caller. */
 int error_set(struct error *err, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+int error_set_list(struct error *err, enum error_kind kind, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 
 #endif

@@ -15,11 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_LINKS = 40 };
+enum { MOST_LINKS = 40, MOST_DIGITS = 9 };
 
 int output_fail(const struct output *output, int number, struct error *err) {
     return error_set(err, ERROR_RUNTIME, "%s: cannot write: %s",
                      strcmp(output->path, "-") == 0 ? "<stdout>" : output->path, strerror(number));
+}
+
+mode_t output_first_mode(const struct output *output) {
+    return output->replaces ? 0600 : 0666; /* the latter but for the umask */
 }
 
 /* The folder of a path: "." or all before the last slash, "/" included if that is the root. */
@@ -31,69 +35,138 @@ static char *folder_of(const char *path, struct error *err) {
     return memory_text(path, slash == path ? 1 : (size_t)(slash - path), "a file name", err);
 }
 
-/* Follows symbolic links from path to a name that is none, whether or not a file is there. */
-static char *resolve(const struct output *output, struct error *err) {
-    char *path = memory_text(output->path, strlen(output->path), "a file name", err);
+/* What the link `path` leads to, a path that the caller frees; NULL: it is no link, or without memory
+ * (then *failed). */
+static char *follow(const char *path, bool *failed) {
+    struct error unheard;
     char link[4096];
-    for (int i = 0; path && i < MOST_LINKS; i++) {
-        ssize_t length = readlink(path, link, sizeof link);
-        if (length < 0) {
-            return path; /* not a link, or nothing there */
-        }
-        const char *slash = strrchr(path, '/');
-        size_t kept = link[0] == '/' || !slash ? 0 : (size_t)(slash - path + 1);
-        char *next = memory_array(kept + (size_t)length + 1, 1, "a file name", err);
-        if (next) {
-            memcpy(next, path, kept);
-            memcpy(next + kept, link, (size_t)length);
-            next[kept + (size_t)length] = '\0';
-        }
-        free(path);
-        path = next;
+    ssize_t length = readlink(path, link, sizeof link);
+    if (length < 0) {
+        return NULL;
     }
-    if (path) {
-        free(path);
-        output_fail(output, ELOOP, err);
+    const char *slash = strrchr(path, '/');
+    size_t kept = link[0] == '/' || !slash ? 0 : (size_t)(slash - path + 1);
+    char *next = memory_array(kept + (size_t)length + 1, 1, "a file name", &unheard);
+    if (next) {
+        memcpy(next, path, kept);
+        memcpy(next + kept, link, (size_t)length);
+        next[kept + (size_t)length] = '\0';
     }
-    return NULL;
+    *failed = next == NULL;
+    return next;
 }
 
-static int open_target(struct output *output, struct error *err) {
-    if (strcmp(output->path, "-") == 0 || strcmp(output->path, "/dev/stdout") == 0) {
-        output->fd = STDOUT_FILENO;
-        return 0;
-    }
-    if (strcmp(output->path, OUTPUT_STDERR) == 0) {
-        output->fd = STDERR_FILENO;
-        return 0;
-    }
-    struct stat status;
-    bool there = stat(output->path, &status) == 0;
-    if (!*output->path || (there && S_ISDIR(status.st_mode))) {
-        return output_fail(output, *output->path ? EISDIR : ENOENT, err);
-    }
-    /* such a name may be a link to a regular file, whose owner expects it to be written in place;
-     * but /dev/shm has files as other folders have */
-    bool device =
-        strncmp(output->path, "/dev/", 5) == 0 && strncmp(output->path, "/dev/shm/", 9) != 0;
-    if (there && (!S_ISREG(status.st_mode) || device || strncmp(output->path, "/proc/", 6) == 0)) {
-        output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
-        return output->fd < 0 ? output_fail(output, errno, err) : 0;
-    }
-    if (there && faccessat(AT_FDCWD, output->path, W_OK, AT_EACCESS) != 0) {
-        return output_fail(output, errno, err);
-    }
-    output->mode = there ? status.st_mode & 07777 : 0;
-    output->target = resolve(output, err);
-    output->folder = output->target ? folder_of(output->target, err) : NULL;
-    if (!output->folder) {
+/* N where the path is /proc/self/fd/N, by whatever way its folder is named; else -1. */
+static int numbered(const char *path) {
+    const char *slash = strrchr(path, '/'), *digits = slash ? slash + 1 : "";
+    size_t length = strlen(digits);
+    if (length == 0 || length > MOST_DIGITS || strspn(digits, "0123456789") < length) {
         return -1;
     }
+    struct error unheard;
+    char *named = folder_of(path, &unheard);
+    char *folder = named ? realpath(named, NULL) : NULL;
+    char *process = realpath("/proc/self", NULL);
+    bool own = false;
+    if (folder && process) {
+        size_t begin = strlen(process), end = strlen(folder); /* a thread's are task/ID/fd */
+        own = strncmp(folder, process, begin) == 0 && folder[begin] == '/' && end >= 3 &&
+              strcmp(folder + end - 3, "/fd") == 0;
+    }
+    free(named);
+    free(folder);
+    free(process);
+    return own ? (int)strtol(digits, NULL, 10) : -1;
+}
+
+int output_descriptor(const char *path) {
+    struct stat status;
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        return STDOUT_FILENO;
+    }
+    if (strcmp(path, OUTPUT_STDERR) == 0) {
+        return STDERR_FILENO;
+    }
+    int number = numbered(path);
+    if (number >= 0 || stat(path, &status) != 0) { /* links that the system does not follow */
+        return number;
+    }
+    bool failed;
+    char *link = follow(path, &failed);
+    for (int i = 1; link && number < 0 && i < MOST_LINKS; i++) {
+        number = numbered(link);
+        char *next = follow(link, &failed);
+        free(link);
+        link = next;
+    }
+    free(link);
+    return number;
+}
+
+int output_follow(const char *path, char **target) {
+    struct error unheard;
+    bool failed = false;
+    char *name = memory_text(path, strlen(path), "a file name", &unheard), *next = NULL;
+    int links = 0;
+    while (name && links++ < MOST_LINKS && (next = follow(name, &failed)) != NULL) {
+        free(name);
+        name = next;
+    }
+    int failure = failed || !name ? ENOMEM : links > MOST_LINKS ? ELOOP : 0;
+    if (failure) {
+        free(name);
+        name = NULL;
+    }
+    *target = name;
+    return failure;
+}
+
+/* Sets the target to what the path stands for. `status` is of the file that the system finds there,
+ * NULL: none. Others may change links meanwhile: it is an error if the target is not that file, so
+ * that what the system refuses to follow (protected_symlinks) is not followed here. */
+static int resolve(struct output *output, const struct stat *status, struct error *err) {
+    struct stat found;
+    int failure = output_follow(output->path, &output->target);
+    if (failure) {
+        return output_fail(output, failure, err);
+    }
+    if (lstat(output->target, &found) != 0) {
+        return errno == ENOENT && !status ? 0 : output_fail(output, errno, err);
+    }
+    bool same = status && found.st_dev == status->st_dev && found.st_ino == status->st_ino;
+    return same ? 0 : output_fail(output, ESTALE, err);
+}
+
+/* A descriptor that the user has opened. */
+static int open_descriptor(struct output *output, int number, struct error *err) {
+    bool standard = number == STDOUT_FILENO || number == STDERR_FILENO;
+    int flags = fcntl(number, F_GETFL);
+    struct stat status;
+    if (!standard) {
+        if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) {
+            return output_fail(output, EBADF, err);
+        }
+        number = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (number < 0) {
+            return output_fail(output, errno, err);
+        }
+    }
+    output->fd = number;
+    if (strcmp(output->path, "-") != 0 && flags >= 0 && !(flags & O_APPEND) &&
+        fstat(number, &status) == 0) {
+        output->cut = S_ISREG(status.st_mode);
+    }
+    return 0;
+}
+
+/* A file without a name in the target's folder, or where there are none a tmpfile(). Nobody may read
+ * it who may not read the target. */
+static int open_file(struct output *output, struct error *err) {
     if (faccessat(AT_FDCWD, output->folder, W_OK | X_OK, AT_EACCESS) != 0) {
         return output_fail(output, errno, err);
     }
 #ifdef O_TMPFILE
-    output->fd = open(output->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    output->fd = open(output->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, output_first_mode(output));
 #endif
     if (output->fd < 0) {
         int failure = output_try_name(output);
@@ -104,6 +177,40 @@ static int open_target(struct output *output, struct error *err) {
         output->fd = output->spool ? fileno(output->spool) : -1;
     }
     return output->fd < 0 ? output_fail(output, errno, err) : 0;
+}
+
+static int open_target(struct output *output, struct error *err) {
+    int number = output_descriptor(output->path);
+    if (number >= 0) {
+        return open_descriptor(output, number, err);
+    }
+    struct stat status;
+    bool there = stat(output->path, &status) == 0;
+    if (!there && (errno != ENOENT || !*output->path)) {
+        return output_fail(output, errno, err);
+    }
+    if (there && S_ISDIR(status.st_mode)) {
+        return output_fail(output, EISDIR, err);
+    }
+    /* such a name may be a link to a regular file, whose owner expects it to be written in place;
+     * but /dev/shm has files as other folders have */
+    bool device =
+        strncmp(output->path, "/dev/", 5) == 0 && strncmp(output->path, "/dev/shm/", 9) != 0;
+    if (there && (!S_ISREG(status.st_mode) || device || strncmp(output->path, "/proc/", 6) == 0)) {
+        output->cut = S_ISREG(status.st_mode);
+        output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
+        return output->fd < 0 ? output_fail(output, errno, err) : 0;
+    }
+    if (there && faccessat(AT_FDCWD, output->path, W_OK, AT_EACCESS) != 0) {
+        return output_fail(output, errno, err);
+    }
+    output->replaces = there;
+    output->mode = there ? status.st_mode & 0777 : 0;
+    if (resolve(output, there ? &status : NULL, err) < 0) {
+        return -1;
+    }
+    output->folder = folder_of(output->target, err);
+    return output->folder ? open_file(output, err) : -1;
 }
 
 int output_open(struct output **output, const char *path, struct error *err) {
@@ -158,7 +265,19 @@ int output_write_all(int fd, const char *bytes, size_t n) {
     return 0;
 }
 
+/* Drops what a file that is written in place has behind the output's first byte, which is its own
+ * first, or of a standard stream the next. */
+static int cut(const struct output *output) {
+    bool standard = output->fd == STDOUT_FILENO || output->fd == STDERR_FILENO;
+    off_t start = lseek(output->fd, 0, standard ? SEEK_CUR : SEEK_SET);
+    return start < 0 || ftruncate(output->fd, start) != 0 ? errno : 0;
+}
+
 static void drain(struct output *output) {
+    if (!output->failure && output->cut) {
+        output->failure = cut(output);
+        output->cut = false;
+    }
     if (!output->failure && output->used > 0) {
         output->failure = output->take ? output->take(output->context, output->buffer, output->used)
                                        : output_write_all(output->fd, output->buffer, output->used);

@@ -3,8 +3,8 @@
  * What is written goes to a file without a name (O_TMPFILE) in the target's folder, or where the
  * file system has none, to a tmpfile(). output_commit flushes it to the disk and puts it in the
  * target's place; until then the old file is untouched, and a program that is ended leaves nothing
- * behind. Several files can be put in place together. "-" is standard output; it, pipes and devices
- * are written as they come. */
+ * behind. Several files can be put in place together. "-" is standard output; it, descriptors that
+ * are open (/dev/fd/N), pipes and devices are written as they come. */
 #ifndef COMMON_BASE_OUTPUT_H
 #define COMMON_BASE_OUTPUT_H
 
@@ -19,9 +19,20 @@ struct output;
 #define OUTPUT_STDERR "/dev/stderr"
 
 /* Opens `path` (borrowed) for writing: fails at once if the folder is missing or not writable, if
- * path is a folder, or an existing file that may not be written. Symbolic links are followed, an
- * existing file's mode is kept. */
+ * path is a folder, or an existing file that may not be written. Symbolic links are followed where
+ * the system follows them; an existing file's permissions are kept, its setuid, setgid and sticky
+ * bits, owner, group, ACL and attributes are not. A regular file that an open descriptor (see
+ * output_descriptor) stands for is cut to nothing by the first bytes, or appended to if the descriptor
+ * appends; of the standard streams by name only what lies behind their place is cut. */
 int output_open(struct output **output, const char *path, struct error *err);
+
+/* The number of the open descriptor that a path stands for: 1 for "-" and /dev/stdout, 2 for
+ * OUTPUT_STDERR, N for /dev/fd/N and /proc/self/fd/N and what links to these; -1: none. */
+int output_descriptor(const char *path);
+
+/* *target gets the name that `path` leads to by symbolic links, whether or not a file is there; the
+ * caller frees it. Returns 0 or errno. */
+int output_follow(const char *path, char **target);
 
 /* Takes n bytes, n > 0; returns 0, or an errno for which the output fails. */
 typedef int (*output_taker)(void *context, const char *bytes, size_t n);

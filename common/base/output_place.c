@@ -51,9 +51,9 @@ static int copy_spool(const struct output *output, int fd) {
     }
 }
 
-/* Sets the mode and brings everything to the disk; returns 0 or errno. */
+/* Sets the permissions and brings everything to the disk; returns 0 or errno. */
 static int settle(const struct output *output, int fd) {
-    if (output->mode && fchmod(fd, output->mode) != 0) {
+    if (output->replaces && fchmod(fd, output->mode) != 0) {
         return errno;
     }
     return fsync(fd) != 0 && errno != EINVAL ? errno : 0;
@@ -61,7 +61,7 @@ static int settle(const struct output *output, int fd) {
 
 /* Makes the spooled bytes a new file `name`; returns 0 or errno (EEXIST: try another name). */
 static int spool_to(const struct output *output, const char *name) {
-    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, output_first_mode(output));
     if (fd < 0) {
         return errno;
     }
@@ -84,7 +84,7 @@ int output_try_name(const struct output *output) {
         if (temporary_name(output, attempt, &name, &unheard) < 0) {
             return ENOMEM;
         }
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, output_first_mode(output));
         failure = fd < 0 ? errno : 0;
         if (fd >= 0) {
             unlink(name);

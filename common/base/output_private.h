@@ -19,7 +19,9 @@ struct output {
     void *context;
     FILE *spool; /* tmpfile(), where O_TMPFILE is not to be had */
     int fd;
-    mode_t mode; /* of the file that is there; 0: none */
+    bool cut;      /* a regular file that is written as it comes: to be cut before the first byte */
+    bool replaces; /* a file is there, of these permissions: */
+    mode_t mode;
     int failure; /* errno of the first failure, or 0 */
     size_t used;
     char buffer[OUTPUT_BUFFER];
@@ -27,6 +29,9 @@ struct output {
 
 /* Sets err to what the system says of the output; returns -1. */
 int output_fail(const struct output *output, int number, struct error *err);
+
+/* With which permissions its files are made: its owner's alone where the target's are set later. */
+mode_t output_first_mode(const struct output *output);
 
 /* Writes n bytes; returns 0 or errno. */
 int output_write_all(int fd, const char *bytes, size_t n);
