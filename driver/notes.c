@@ -76,6 +76,9 @@ static void note_scales(const struct plain_fit *fit, const struct data *data,
 void notes_write(const struct plain_fit *fit, const struct data *data, struct output *output) {
     if (fit->solution.zero) {
         output_format(output, "note = %s\n", fit->solution.zero);
+    } else if (data->n_features == 0) {
+        output_format(output, "note = no row has an index:value (if the file is CSV: "
+                              "tools/convert)\n");
     } else if (fit->solution.flat) {
         output_format(output, "note = all rows have the same score: the model tells nothing apart; "
                               "a larger cost or another kernel may help\n");

@@ -71,6 +71,26 @@ queries() {
     same_rows number
 }
 
+@test "cluster: a byte order mark is no text of any rank, plain and gzip" {
+    local queries=yes whole
+    { printf '\xef\xbb\xbf'; queries; } >file.svm
+    same_rows number '2 3 5 7'
+    whole=$(<one)
+    gzip file.svm
+    mv file.svm.gz file.svm
+    same_rows number '3 5'
+    assert_equal "$(<one)" "$whole"
+    queries >plain.svm
+    "$bin/tests/unit/common/data/dump" plain.svm number held | cmp - one
+    # short files, whose ranks begin within the mark
+    for rows in '1 1:1\n' '1 1:1\n2 1:2\n' ''; do
+        # shellcheck disable=SC2059 # a format on purpose
+        printf "\xef\xbb\xbf$rows" >file.svm
+        [ -n "$rows" ] || continue
+        same_rows number '2 3'
+    done
+}
+
 @test "cluster: few columns, dense rows and sparse ones are held alike on all ranks" {
     awk 'BEGIN { for (i = 0; i < 90; i++) print i % 3, "1:" i, "2:0", "3:1" }' >file.svm
     same_rows number 3

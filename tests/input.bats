@@ -344,6 +344,123 @@ header() {
     assert_output 'bad.gz: corrupt gzip data: junk behind the end'
 }
 
+# marked FILE: with a byte order mark in front.
+marked() {
+    printf '\xef\xbb\xbf' | cat - "$1"
+}
+
+@test "input: a byte order mark is skipped, in every file that is read, plain, gzip and from a pipe" {
+    reads '\xef\xbb\xbf1 1:2\n' '1 rows, 1 features, dense
+1 1:2'
+    refuses '\xef\xbb\xbf1 2:x\n' "1:5: value is not a number: 'x'"
+    refuses '\xef\xbb\xbf' ' no rows'
+    refuses '1 1:2\n\xef\xbb\xbf1 1:2\n' "2:1: label is not a number: '\\xef\\xbb\\xbf1'"
+    printf '1 1:2\n1 1:1\n1 1:2.5\n2 1:-1\n2 1:-2\n' >plain.svm
+    marked plain.svm >marked.svm
+    gzip -c marked.svm >marked.gz
+    printf '1\n2\n2\n1\n2\n' >folds
+    printf '1\n2\n1\n2\n1\n' >weights
+    svm-mc-train -q plain.svm plain.model >/dev/null
+    svm-top-train -q --row-weights weights --positive 1 plain.svm top.model >/dev/null
+    svm-mc-train -q --fold-file folds plain.svm >expected
+    for file in marked.svm marked.gz; do
+        for threads in 1 3; do
+            svm-mc-train -q -j $threads $file model >/dev/null
+            cmp model plain.model
+            svm-mc-train -q -j $threads - model <$file >/dev/null
+            cmp model plain.model
+            svm-mc-train -q -j $threads --fold-file <(marked folds) $file | diff - expected
+            svm-top-train -q -j $threads --row-weights <(marked weights | gzip) --positive 1 $file \
+                model >/dev/null
+            cmp model top.model
+        done
+    done
+    # a pipe that brings a byte at a time
+    for byte in '\xef' '\xbb' '\xbf' 1 ' 1:2\n' '2 1:-1\n'; do
+        # shellcheck disable=SC2059 # a format on purpose
+        printf "$byte"
+        sleep .05
+    done | "$bin/tests/unit/common/data/dump" - name | tail -2 | diff - <(printf '1 1:2\n2 1:-1\n')
+    # models, the tests of predictors, matrices and the proofs of svm-check
+    svm-mc-predict -q plain.svm plain.model expected
+    marked plain.model >marked.model
+    svm-mc-predict -q marked.gz marked.model labels
+    cmp labels expected
+    svm-mc-predict -q marked.svm <(gzip -c marked.model) labels
+    cmp labels expected
+    printf '# matrix 1 2\n1 1:1\n2 1:-1\n' >matrix.svm
+    svm-smm-train -q -s svm --proof proof matrix.svm model >report
+    svm-check <(marked matrix.svm) <(marked model) <(marked proof) | grep -q VERIFIED
+}
+
+@test "input: what other compressors wrote is named with the pipe that reads it; UTF-16 is named" {
+    # of each only the first bytes, and then bytes that are no text
+    while read -r what command bytes; do
+        # shellcheck disable=SC2059 # formats on purpose
+        { printf "$bytes"; printf '\1\0\377'; } >data.svm
+        command=${command/_/ }
+        refused svm-rank-train data.svm model
+        assert_equal "$(<err)" \
+            "svm-rank-train: data.svm: compressed by $what: read it by $command data.svm | svm-... -"
+        refused svm-mc-predict model data.svm labels
+        grep -qF "data.svm: compressed by $what: read it by $command data.svm |" err || fail "$(<err)"
+        ! svm-top-train - model <data.svm 2>err || fail "taken"
+        grep -qF "<stdin>: compressed by $what: read it by $command FILE |" err || fail "$(<err)"
+        cp data.svm 'of us.svm'
+        refused svm-ml-train 'of us.svm' model
+        grep -qF "read it by $command FILE |" err || fail "$(<err)"
+    done <<'END'
+bzip2 bzip2_-dc BZh91AY&SY
+xz xz_-dc \3757zXZ\0
+zstd zstd_-dc \50\265\57\375
+lz4 lz4_-dc \4\42\115\30
+compress gzip_-dc \37\235
+zip unzip_-p PK\3\4
+END
+    # labels may begin as they do
+    printf 'BZh9 1:1\nBZh91AY 1:2\n' >data.svm
+    svm-mc-train -q data.svm model >report
+    grep -q '^labels BZh9 BZh91AY$' model
+    printf '\xff\xfe1\0 \0' >data.svm
+    refused svm-rank-train data.svm model
+    assert_equal "$(<err)" 'svm-rank-train: data.svm: is UTF-16: UTF-8 is expected'
+    gzip data.svm
+    refused svm-rank-train data.svm.gz model
+    assert_equal "$(<err)" 'svm-rank-train: data.svm.gz: is UTF-16: UTF-8 is expected'
+}
+
+@test "input: CSV, TSV, XMC and zero-based indices: the error names what converts them" {
+    for family in rank mc top smm; do
+        for text in 'a,b\n5.1,3\n' '5.1,3.5,x\n' 'a\tb\n1\t2\n' '# ours\na\tb\n'; do
+            # shellcheck disable=SC2059 # a format on purpose
+            printf "$text" >data.csv
+            refused svm-$family-train data.csv model
+            [[ "$(<err)" == *' (if this is CSV or TSV: tools/convert)' ]] || fail "$(<err)"
+        done
+        printf '2 4 2\n0,1 0:1.5 2:3\n1 1:2\n' >data.txt
+        refused svm-$family-train data.txt model
+        [[ "$(<err)" == *'(if this is XMC, its first line '*': tools/convert --from xmc)' ]] ||
+            fail "$(<err)"
+        printf '# dump\n# Column indices are zero-based\n#\n1 1:1\n' >data.svm
+        seq -f '1 0:%.0f' 40000 >>data.svm
+        refused svm-$family-train data.svm model
+        [[ "$(<err)" == *"data.svm:5:3: index is 0 (indices count from 1): '0:1' (a comment says \
+zero-based: tools/convert --zero-based)" ]] || fail "$(<err)"
+    done
+    # rows that may be meant as such have no advice
+    refuses '1,2 1:1\n' "1:2: comma in the label: one label is expected: ',2'" name
+    refuses '1 1:1\n1,2\n' "2:2: comma in the label: one label is expected: ',2'" name
+    refuses '1 1:1\n1 2 3\n' "2:3: no colon behind the index: '2'"
+    refuses '1 2 3\n' "1:3: no colon behind the index: '2' (if this is XMC, its first line ROWS \
+FEATURES LABELS: tools/convert --from xmc)"
+    refuses '1 2 3 4\n' "1:3: no colon behind the index: '2'"
+    refuses '1 0:1\n' "1:3: index is 0 (indices count from 1): '0:1'"
+    # to ml such rows are sets of labels
+    printf 'a,b\nc,d\n' >data.csv
+    svm-ml-train -q data.csv model >report
+    grep -q '^note = no row has an index:value (if the file is CSV: tools/convert)$' report
+}
+
 @test "input: files that cannot be read are named" {
     run -1 "$bin/tests/unit/common/data/dump" nowhere.svm number
     assert_output 'nowhere.svm: No such file or directory'

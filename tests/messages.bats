@@ -225,6 +225,9 @@ END
     printf '%s\n' 'solver_type MCSVM_CS' 'nr_class 3' 'label 1 2 3 ' 'nr_feature 2' 'bias -1' w \
         '1 2 3 ' '-1 0.5 0 ' >good
     svm-mc-predict -q mc good labels
+    sed 's/$/\r/' good >crlf
+    svm-mc-predict -q mc crlf others
+    cmp others labels
     while IFS='|' read -r change text; do
         sed "$change" good >bad
         refused svm-mc-predict mc bad labels

@@ -330,6 +330,40 @@ assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
     refused convert words.svm out.xmc
 }
 
+@test "convert: rows of others: zero-based, not sorted, with values that stand for missing ones" {
+    printf '# Column indices are zero-based\n-2 qid:1 0:3 2:1 # a\n1.5 qid:1 1:1 4294967294:2\n' >data.svm
+    convert --zero-based data.svm - | diff - <(printf '%s\n' '-2 qid:1 1:3 3:1 # a' \
+        '1.5 qid:1 2:1 4294967295:2')
+    printf '1 2:1 0:1\n' >data.svm
+    refused_at data.svm:1 "index is not above the one before: '0:1'" --zero-based data.svm
+    convert --zero-based --sort data.svm - | diff - <(echo 1 1:1 3:1)
+    convert --from svmlight --zero-based --sort --to csv data.svm - | diff - <(printf 'label,f1,f2,f3\n1,1,0,1\n')
+    printf '1 4294967295:1\n' >data.svm
+    refused_at data.svm:1 'index is over' --zero-based data.svm
+    printf '1 3:1 2:5 3:2\n' >data.svm
+    refused_at data.svm:1 'index is given twice: 3' --sort data.svm
+    printf '1 1:1\n' >data.svm
+    convert --zero-based data.svm - 2>err | diff - <(echo 1 2:1)
+    assert_equal "$(<err)" 'convert: data.svm: no index is 0: are its indices zero-based?'
+    printf '# Column indices are zero-based\n1 1:1\n' >data.svm
+    convert --to csv data.svm - 2>err >table
+    assert_equal "$(<err)" 'convert: data.svm: a comment says zero-based: --zero-based shifts indices'
+    # numbers are the same whatever their spelling; other words are themselves
+    printf '%s\n' '1 qid:1 1:1.79769313486e+308 2:1' '2 qid:1 1:179769313486e297 2:0' '0 qid:1 1:NaN' \
+        '3 qid:1 1:' '4 qid:1 1:3' >data.svm
+    refused_at data.svm:1 'too large' data.svm
+    refused_at data.svm:1 'value is 1.79769313486e+308 (see --missing)' \
+        --missing-words 1.79769313486e+308 data.svm
+    refused_at data.svm:3 'value is not finite' --missing zero --missing-words 1.79769313486e+308 data.svm
+    words=NaN,1.79769313486e+308
+    convert --missing zero --missing-words $words data.svm - | diff - <(printf '%s\n' '1 qid:1 2:1' \
+        '2 qid:1 2:0' '0 qid:1' '3 qid:1' '4 qid:1 1:3')
+    convert --missing skip --missing-words $words data.svm - | diff - <(echo 4 qid:1 1:3)
+    convert --missing -1 --missing-words $words data.svm - | diff - <(printf '%s\n' '1 qid:1 1:-1 2:1' \
+        '2 qid:1 1:-1 2:0' '0 qid:1 1:-1' '3 qid:1 1:-1' '4 qid:1 1:3')
+    misused convert --sort --from csv data.svm result
+}
+
 @test "convert: LETOR's docids go to comments and back" {
     printf '2 qid:10 1:0.05 2:NULL 3:0 #docid = GX029-35 inc = 1 prob = 0.1\r\n0 qid:10 1:0 2:1 3:.1 #docid = B\n' >data.letor
     refused_at data.letor:1 'value is NULL' data.letor

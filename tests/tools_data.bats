@@ -158,6 +158,23 @@ END
     skip 'no RDKit (python3-rdkit)'
 }
 
+@test "check: tells of a byte order mark, and of a file that something else compressed" {
+    printf '\xef\xbb\xbf1 1:1\n2 1:2\n' >data.svm
+    check mc data.svm >said
+    grep -qx 'a byte order mark (UTF-8) begins the file: it is skipped' said
+    grep -qx '2 labels: 1 (1), 2 (1)' said
+    gzip -c data.svm >data.gz
+    check mc data.gz | cmp - said
+    printf '1 1:1\n2 1:2\n' | check mc - | diff - <(grep -v mark said)
+    printf '\3757zXZ\0\0' >data.svm.xz
+    refused check mc data.svm.xz
+    assert_equal "$(<err)" \
+        'check: data.svm.xz: compressed by xz: read it by xz -dc data.svm.xz | check ... -'
+    printf '# Column indices are zero-based\n1 1:1 0:2\n' >data.svm
+    refused check mc data.svm
+    grep -q 'data.svm:2: index is 0 (indices count from 1) (a comment says zero-based: convert' err
+}
+
 @test "molecules: counted substructures by radius and bits, names in comments" {
     chemistry
     molecules --names name --radius 0 --bits 0 molecules.csv - >rows

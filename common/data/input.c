@@ -42,16 +42,17 @@ struct input {
     struct lines *lines;
     struct block *blocks;
     size_t n_blocks, blocks_capacity;
-    uint64_t n_lines;          /* before this batch */
-    const struct block *fault; /* the block of this batch that cannot be parsed, or NULL */
-    uint64_t n_bytes;          /* up to this batch's end */
-    bool whole;                /* input_read: arrays may grow for what is still to come */
-    struct data *data;         /* being filled */
-    bool dense;                /* so far; columns and row starts are then not there yet */
-    size_t n_values;           /* stored in data */
-    size_t n_labels;           /* DATA_SET: stored in data */
-    size_t n_remarks;          /* bytes of comments in data */
-    size_t rows_capacity;      /* of the arrays by row */
+    uint64_t n_lines;     /* before this batch */
+    struct block *fault;  /* the block of this batch that cannot be parsed, or NULL */
+    bool zero_based;      /* svmlight.h's, of the blocks so far */
+    uint64_t n_bytes;     /* up to this batch's end */
+    bool whole;           /* input_read: arrays may grow for what is still to come */
+    struct data *data;    /* being filled */
+    bool dense;           /* so far; columns and row starts are then not there yet */
+    size_t n_values;      /* stored in data */
+    size_t n_labels;      /* DATA_SET: stored in data */
+    size_t n_remarks;     /* bytes of comments in data */
+    size_t rows_capacity; /* of the arrays by row */
     size_t values_capacity, labels_capacity, remarks_capacity;
 };
 
@@ -449,6 +450,7 @@ static void keep_comment(struct input *input, const char *text) {
 /* Says what cannot be parsed, in a file that has that many lines before those read here. Returns
  * -1. */
 static int describe(const struct input *input, uint64_t lines_before, struct error *err) {
+    input->fault->fault.zero_based |= input->zero_based;
     return svmlight_describe(&input->fault->fault, lines_name(input->lines),
                              lines_before + input->n_lines, err);
 }
@@ -473,12 +475,13 @@ static int read_batch(struct input *input, bool *end, struct error *err) {
     }
     threads_run(input->threads, input->n_blocks, parse_block, input);
     for (size_t b = 0; b < input->n_blocks; b++) {
-        const struct block *block = &input->blocks[b];
+        struct block *block = &input->blocks[b];
         if (block->failed) {
             input->fault = block;
             return describe(input, 0, err);
         }
         input->n_lines += block->rows.n_lines;
+        input->zero_based |= block->rows.zero_based;
     }
     return append_blocks(input, err);
 }

@@ -4,6 +4,7 @@
 
 #include "common/base/memory.h"
 #include "common/data/gzip.h"
+#include "common/data/head.h"
 #include "common/data/members.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ struct source {
     int file;
     bool regular, end_of_file;
     bool between_members; /* gzip: none has begun, or one has ended and no other has begun */
+    bool begun;           /* gzip: its first text has been read */
     bool drained;         /* gzip: all text that the bytes used so far tell has been handed out */
     int cancel[2];        /* a pipe: readable once cancelled */
     const char *name;
@@ -35,7 +37,8 @@ struct source {
     size_t raw_first, raw_last, raw_bytes; /* raw_bytes: of the buffer */
     uint64_t raw_end;                      /* place in the file behind raw[raw_last] */
     uint64_t bytes;                        /* of a regular file */
-    uint64_t n_text;                       /* gzip: bytes of text handed out */
+    size_t mark;                           /* bytes of a byte order mark in front of the text */
+    uint64_t n_text;                       /* gzip: bytes of text unpacked */
     uint64_t cut[2];                       /* places in the file */
     uint64_t place[2]; /* of the cuts in the text; UINT64_MAX: not reached, 0 without cuts */
 };
@@ -92,13 +95,31 @@ static int read_to(struct source *source, size_t wanted, struct error *err) {
     return 0;
 }
 
+/* Plain text begins behind its byte order mark, and so do places in it. Pipes are asked for no more
+ * bytes than it takes to tell. */
+static int begin_plain(struct source *source, struct error *err) {
+    while (!source->end_of_file && head_wants_more(source->raw, source->raw_last)) {
+        if (read_to(source, source->raw_last + 1, err) < 0) {
+            return -1;
+        }
+    }
+    if (head_unpacked(source->name, source->raw, source->raw_last, err) < 0 ||
+        head_text(source->name, source->raw, source->raw_last, &source->mark, err) < 0) {
+        return -1;
+    }
+    source->raw_first = source->mark;
+    source->size -= source->size > source->mark ? source->mark : source->size;
+    source->bytes -= source->bytes > source->mark ? source->mark : source->bytes;
+    return 0;
+}
+
 /* Two bytes tell whether this is gzip, a header whether its members say how long they are. */
 static int look_at_beginning(struct source *source, struct error *err) {
     if (read_to(source, 2, err) < 0) {
         return -1;
     }
     if (source->raw_last < 2 || source->raw[0] != 0x1f || source->raw[1] != 0x8b) {
-        return 0;
+        return begin_plain(source, err);
     }
     source->engine = gzip_fastest();
     source->inflater = source->engine->open(err);
@@ -209,11 +230,12 @@ uint64_t source_bytes(const struct source *source) {
 }
 
 int source_seek(struct source *source, uint64_t offset, struct error *err) {
-    if (offset > INT64_MAX || lseek(source->file, (off_t)offset, SEEK_SET) < 0) {
+    uint64_t place = offset + source->mark;
+    if (offset > INT64_MAX - HEAD_BYTES || lseek(source->file, (off_t)place, SEEK_SET) < 0) {
         return fail(source, strerror(errno), err);
     }
     source->raw_first = source->raw_last = 0;
-    source->raw_end = offset;
+    source->raw_end = place;
     source->end_of_file = false;
     return 0;
 }
@@ -250,7 +272,8 @@ int source_cut_at(struct source *source, const uint64_t first[2], struct error *
 }
 
 uint64_t source_cut(const struct source *source, size_t place) {
-    return source->place[place];
+    uint64_t cut = source->place[place];
+    return cut == UINT64_MAX ? cut : cut - (cut < source->mark ? cut : source->mark);
 }
 
 static int read_plain(struct source *source, char *text, size_t size, size_t *got,
@@ -377,9 +400,29 @@ static int read_gzip(struct source *source, char *text, size_t size, size_t *got
     return 0;
 }
 
+/* Reads the first text of a gzip file, which begins behind its byte order mark. */
+static int read_first(struct source *source, char *text, size_t size, size_t *got,
+                      struct error *err) {
+    size_t more = 0;
+    if (read_gzip(source, text, size, got, err) < 0 ||
+        head_text(source->name, (unsigned char *)text, *got, &source->mark, err) < 0) {
+        return -1;
+    }
+    bool filled = *got == size;
+    source->begun = true;
+    *got -= source->mark;
+    memmove(text, text + source->mark, *got);
+    if (filled && read_gzip(source, text + *got, size - *got, &more, err) < 0) {
+        return -1;
+    }
+    *got += more;
+    return 0;
+}
+
 int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err) {
-    return source->engine ? read_gzip(source, text, size, got, err)
-                          : read_plain(source, text, size, got, err);
+    return !source->engine ? read_plain(source, text, size, got, err)
+           : source->begun ? read_gzip(source, text, size, got, err)
+                           : read_first(source, text, size, got, err);
 }
 
 void source_cancel(struct source *source) {

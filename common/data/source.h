@@ -1,5 +1,6 @@
 /* The bytes of a text file: plain or gzip (told by its first bytes, one member or many), from a
- * file, a pipe or standard input. */
+ * file, a pipe or standard input. A byte order mark of UTF-8 in front of the text is skipped: no
+ * count or place has it. Other encodings and compressors (head.h) are refused. */
 #ifndef COMMON_DATA_SOURCE_H
 #define COMMON_DATA_SOURCE_H
 
@@ -30,7 +31,8 @@ size_t source_size(const struct source *source);
 /* True of a plain regular file: it may be read from anywhere. */
 bool source_plain(const struct source *source);
 
-/* Bytes of the file itself, as it is stored; 0 of what is no regular file. */
+/* Bytes of the file itself, as it is stored, or of the text of a plain one; 0 of what is no regular
+ * file. */
 uint64_t source_bytes(const struct source *source);
 
 /* A plain regular file: the next byte read is that at `offset`. */
@@ -49,7 +51,8 @@ int source_share(struct source *source, struct threads *threads, struct error *e
 int source_cut_at(struct source *source, const uint64_t first[2], struct error *err);
 uint64_t source_cut(const struct source *source, size_t place);
 
-/* Reads the next bytes of text: *got = size, or less at the end only. */
+/* Reads the next bytes of text: *got = size, or less at the end only. The first time, size is at
+ * least HEAD_BYTES, or a byte order mark within gzip stays. */
 int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err);
 
 /* May be called from another thread: a source_read under way and all later ones fail soon, even if

@@ -35,6 +35,8 @@ static int fail(struct parser *parser, const char *what, const char *at) {
     parser->fault->at = at;
     parser->fault->line = parser->line;
     parser->fault->line_number = parser->rows->n_lines;
+    parser->fault->n_values = parser->n_values;
+    parser->fault->zero_based = parser->rows->zero_based;
     return -1;
 }
 
@@ -102,6 +104,9 @@ static int skip_comment(struct parser *parser, const char **p) {
         return fail(parser, "NUL byte", nul);
     }
     parser->remark = NULL;
+    for (const char *at = *p; parser->n_values == 0 && at < newline; at++) {
+        parser->rows->zero_based |= starts_with(at, "zero-based");
+    }
     if (parser->format->remarks && **p == '#') {
         const char *end = newline;
         parser->remark = skip_blanks(*p + 1);
@@ -220,6 +225,7 @@ static int parse_set_label(struct parser *parser, const char **p) {
 
 /* ---- qid and features ----------------------------------------------------------------------- */
 
+static const char ZERO_INDEX[] = "index is 0 (indices count from 1)";
 static const char MISSING_SERIAL[] = "row does not begin with 0:serial (precomputed kernel)";
 
 static int parse_query(struct parser *parser, const char **p) {
@@ -339,7 +345,7 @@ static int parse_part(struct parser *parser, const char **p, bool *row_end) {
         return fail(parser, MISSING_SERIAL, *p);
     }
     if (index == 0) {
-        return fail(parser, "index is 0 (indices count from 1)", *p);
+        return fail(parser, ZERO_INDEX, *p);
     }
     if (index <= parser->last) {
         return fail(parser, "index is not above the one before", *p);
@@ -617,7 +623,7 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
     rows->n_features = 0;
     rows->n_lines = 0;
     rows->uniform = true;
-    rows->has_query = false;
+    rows->has_query = rows->zero_based = false;
     names_free(&rows->names);
     names_free(&rows->queries);
     if (rows->seen) {
@@ -640,20 +646,51 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
     return 0;
 }
 
+/* True if a line, without its end, is ROWS FEATURES LABELS: three whole numbers. */
+static bool is_xmc_header(const char *line, const char *end) {
+    uint64_t number;
+    size_t n = 0;
+    const char *p = skip_blanks(line), *after;
+    while (p < end && (after = number_parse_unsigned(p, end, &number)) && is_part_end(after)) {
+        p = skip_blanks(after);
+        n++;
+    }
+    return n == 3 && p == end;
+}
+
+/* What the fault's line seems to be if it is not meant as a row, and what reads it; or "". */
+static const char *remedy_of(const struct svmlight_fault *fault, uint64_t line_number) {
+    const char *end = fault->line;
+    bool row = fault->n_values > 0, separators = false;
+    if (fault->what == ZERO_INDEX) {
+        return fault->zero_based ? " (a comment says zero-based: tools/convert --zero-based)" : "";
+    }
+    for (; !is_line_end(end) && *end != '#'; end++) {
+        row |= *end == ':';
+        separators |= *end == ',' || *end == ';' || *end == '\t';
+    }
+    if (line_number == 1 && is_xmc_header(fault->line, end)) {
+        return " (if this is XMC, its first line ROWS FEATURES LABELS: tools/convert --from xmc)";
+    }
+    return !row && separators ? " (if this is CSV or TSV: tools/convert)" : "";
+}
+
 int svmlight_describe(const struct svmlight_fault *fault, const char *name, uint64_t lines_before,
                       struct error *err) {
     if (!fault->what) {
         *err = fault->memory;
         return -1;
     }
+    uint64_t line_number = lines_before + fault->line_number;
+    const char *remedy = remedy_of(fault, line_number);
     enum { MOST = 30 };
     char found[4 * MOST + 8];
     const char *at = fault->at;
     size_t n = 0;
     if (is_line_end(at) || *at == '#') {
-        return error_set(err, ERROR_RUNTIME, "%s:%llu:%llu: %s: end of the row", name,
-                         (unsigned long long)(lines_before + fault->line_number),
-                         (unsigned long long)(at - fault->line) + 1, fault->what);
+        return error_set(err, ERROR_RUNTIME, "%s:%llu:%llu: %s: end of the row%s", name,
+                         (unsigned long long)line_number,
+                         (unsigned long long)(at - fault->line) + 1, fault->what, remedy);
     }
     found[n++] = '\'';
     for (int i = 0; i < MOST && !is_line_end(at) && (i == 0 || !is_blank(*at)); i++, at++) {
@@ -667,10 +704,10 @@ int svmlight_describe(const struct svmlight_fault *fault, const char *name, uint
     found[n++] = '\'';
     found[n] = '\0';
     bool cut = !is_line_end(at) && !is_blank(*at);
-    return error_set(err, ERROR_RUNTIME, "%s:%llu:%llu: %s: %s%s", name,
-                     (unsigned long long)(lines_before + fault->line_number),
+    return error_set(err, ERROR_RUNTIME, "%s:%llu:%llu: %s: %s%s%s", name,
+                     (unsigned long long)line_number,
                      (unsigned long long)(fault->at - fault->line) + 1, fault->what, found,
-                     cut ? "..." : "");
+                     cut ? "..." : "", remedy);
 }
 
 void svmlight_free(struct svmlight *rows) {

@@ -31,6 +31,8 @@ struct svmlight_fault {
     const char *at;       /* what was found */
     const char *line;     /* beginning of its line */
     uint64_t line_number; /* 1-based, in the text parsed */
+    size_t n_values;      /* of the rows before it, and of its row so far */
+    bool zero_based;      /* a comment before the first value has that word */
     struct error memory;
 };
 
@@ -45,6 +47,7 @@ struct svmlight {
     uint32_t n_features; /* the largest index */
     bool uniform;        /* every row has columns 0..n_features-1, n_features > 0 */
     bool has_query;      /* a row has qid */
+    bool zero_based;     /* a comment before the first value has that word */
     uint32_t *label;     /* numbers of names */
     size_t n_labels, label_capacity;
     struct names names; /* of this stretch, in order of arrival */
@@ -60,7 +63,8 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
                    const struct input_format *format, struct svmlight_fault *fault);
 
 /* Turns a fault into "NAME:LINE:COLUMN: what is wrong: what was found", lines_before being the
- * number of lines of the file before the text that was parsed. Returns -1. */
+ * number of lines of the file before the text that was parsed; where the line looks like one of
+ * another format, what reads that follows in parentheses. Returns -1. */
 int svmlight_describe(const struct svmlight_fault *fault, const char *name, uint64_t lines_before,
                       struct error *err);
 

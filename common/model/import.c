@@ -15,6 +15,21 @@ bool model_import_is(const struct model_lines *in) {
     return strncmp(in->line, "solver_type ", strlen("solver_type ")) == 0;
 }
 
+/* Drops the CR of a line that ends in CR LF, as such models may. */
+static void drop_cr(struct model_lines *in) {
+    if (in->length > 0 && in->line[in->length - 1] == '\r') {
+        in->line[--in->length] = '\0';
+    }
+}
+
+static int next_line(struct model_lines *in, struct error *err) {
+    if (model_lines_next(in, err) < 0) {
+        return -1;
+    }
+    drop_cr(in);
+    return 0;
+}
+
 /* The value of this line, which must have the key. */
 static const char *value_of(const struct model_lines *in, const char *key, struct error *err) {
     size_t length = strlen(key);
@@ -29,7 +44,7 @@ static const char *value_of(const struct model_lines *in, const char *key, struc
 
 static int read_number(struct model_lines *in, const char *key, double low, double high,
                        double *value, struct error *err) {
-    if (model_lines_next(in, err) < 0) {
+    if (next_line(in, err) < 0) {
         return -1;
     }
     const char *text = value_of(in, key, err);
@@ -43,7 +58,7 @@ static int read_number(struct model_lines *in, const char *key, double low, doub
 
 /* Labels with a blank behind each become our line. */
 static int read_labels(struct model_lines *in, struct model *model, struct error *err) {
-    if (model_lines_next(in, err) < 0) {
+    if (next_line(in, err) < 0) {
         return -1;
     }
     const char *text = value_of(in, "label", err);
@@ -81,7 +96,7 @@ static int read_weights(struct model_lines *in, struct model *model, double bias
                         struct error *err) {
     size_t used = 0, lines = model->n_features + (size_t)(bias >= 0 ? 1 : 0);
     for (size_t line = 0; line < lines; line++) {
-        if (model_lines_next(in, err) < 0 ||
+        if (next_line(in, err) < 0 ||
             read_line(in, model->n_outputs, &model->weights, &used, err) < 0) {
             return -1;
         }
@@ -105,6 +120,7 @@ static int read_weights(struct model_lines *in, struct model *model, double bias
 
 int model_import(struct model_lines *in, struct model *model, struct error *err) {
     static const char formulation[] = "cs";
+    drop_cr(in); /* of the first line, which has been read */
     const char *type = value_of(in, "solver_type", err);
     if (!type) {
         return -1;
@@ -116,8 +132,7 @@ int model_import(struct model_lines *in, struct model *model, struct error *err)
     if (read_number(in, "nr_class", 2, 1 << 24, &n_classes, err) < 0 ||
         read_labels(in, model, err) < 0 ||
         read_number(in, "nr_feature", 1, UINT32_MAX - 1.0, &n_features, err) < 0 ||
-        read_number(in, "bias", -HUGE_VAL, HUGE_VAL, &bias, err) < 0 ||
-        model_lines_next(in, err) < 0) {
+        read_number(in, "bias", -HUGE_VAL, HUGE_VAL, &bias, err) < 0 || next_line(in, err) < 0) {
         return -1;
     }
     if (strcmp(in->line, "w") != 0) {

@@ -3,6 +3,7 @@
 #include "common/model/lines.h"
 
 #include "common/base/memory.h"
+#include "common/data/head.h"
 #include "common/model/checksum.h"
 
 #include <errno.h>
@@ -33,18 +34,19 @@ int model_lines_fail(const struct model_lines *lines, const char *what, const ch
                      what, found ? ": " : "", found ? found : "");
 }
 
-/* Up to a block of bytes; 0 at the end. */
-static ssize_t read_some(const struct model_lines *lines, unsigned char *bytes, struct error *err) {
+/* Up to `size` bytes; 0 at the end. */
+static ssize_t read_some(const struct model_lines *lines, unsigned char *bytes, size_t size,
+                         struct error *err) {
     struct model_source *source = lines->source;
     if (source->rest) {
-        size_t n = source->n_rest < BLOCK_BYTES ? source->n_rest : BLOCK_BYTES;
+        size_t n = source->n_rest < size ? source->n_rest : size;
         memcpy(bytes, source->rest, n);
         source->rest += n;
         source->n_rest -= n;
         return (ssize_t)n;
     }
     for (;;) {
-        ssize_t n = read(source->fd, bytes, BLOCK_BYTES);
+        ssize_t n = read(source->fd, bytes, size);
         if (n >= 0) {
             return n;
         }
@@ -62,7 +64,7 @@ static int refill_packed(const struct model_lines *lines, struct error *err) {
     source->end = 0;
     while (source->end == 0) {
         if (stream->avail_in == 0) {
-            ssize_t n = read_some(lines, source->packed, err);
+            ssize_t n = read_some(lines, source->packed, BLOCK_BYTES, err);
             if (n < 0) {
                 return -1;
             }
@@ -96,37 +98,47 @@ static int refill(const struct model_lines *lines, struct error *err) {
     if (source->gzip) {
         return refill_packed(lines, err);
     }
-    ssize_t n = read_some(lines, source->block, err);
+    ssize_t n = read_some(lines, source->block, BLOCK_BYTES, err);
     source->end = n > 0 ? (size_t)n : 0;
     return n < 0 ? -1 : 0;
 }
 
-/* Looks at the first two bytes: gzip begins with 1f 8b. */
+/* Begins to unpack gzip, of which n bytes have been read. */
+static int begin_packed(const struct model_lines *lines, size_t n, struct error *err) {
+    struct model_source *source = lines->source;
+    enum { GZIP = 16 };
+    source->stream.next_in = source->packed;
+    source->stream.avail_in = (uInt)n;
+    if (inflateInit2(&source->stream, GZIP + MAX_WBITS) != Z_OK) {
+        return error_set(err, ERROR_RUNTIME, "%s: cannot decompress: out of memory", lines->path);
+    }
+    source->gzip = true;
+    return refill_packed(lines, err);
+}
+
+/* Fills the first block. The first two bytes tell whether this is gzip: it begins with 1f 8b. */
 static int look(const struct model_lines *lines, struct error *err) {
     struct model_source *source = lines->source;
     unsigned char *first = source->packed;
-    ssize_t n = read_some(lines, first, err);
-    if (n == 1 && !source->rest) { /* a pipe may give one byte at first */
-        ssize_t more = read(source->fd, first + 1, 1);
-        n += more > 0 ? more : 0;
+    ssize_t n = read_some(lines, first, BLOCK_BYTES, err), more = n;
+    while (n > 0 && n < HEAD_BYTES && more > 0) { /* a pipe may give few bytes at first */
+        more = read_some(lines, first + n, (size_t)(BLOCK_BYTES - n), err);
+        n = more < 0 ? more : n + more;
     }
     if (n < 0) {
         return -1;
     }
-    source->gzip = n >= 2 && first[0] == 0x1f && first[1] == 0x8b;
-    if (!source->gzip) {
+    if (n >= 2 && first[0] == 0x1f && first[1] == 0x8b) {
+        if (begin_packed(lines, (size_t)n, err) < 0) {
+            return -1;
+        }
+    } else if (head_unpacked(lines->path, first, (size_t)n, err) < 0) {
+        return -1;
+    } else {
         memcpy(source->block, first, (size_t)n);
         source->end = (size_t)n;
-        return 0;
     }
-    source->stream.next_in = first;
-    source->stream.avail_in = (uInt)n;
-    enum { GZIP = 16 };
-    if (inflateInit2(&source->stream, GZIP + MAX_WBITS) != Z_OK) {
-        source->gzip = false;
-        return error_set(err, ERROR_RUNTIME, "%s: cannot decompress: out of memory", lines->path);
-    }
-    return 0;
+    return head_text(lines->path, source->block, source->end, &source->at, err);
 }
 
 int model_lines_open(struct model_lines *lines, const char *path, struct error *err) {

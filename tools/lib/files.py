@@ -6,15 +6,26 @@ or the whole new ones are there. Text is UTF-8 whose other bytes pass through un
 import gzip
 import io
 import os
+import re
+import shlex
 import shutil
 import stat
 import sys
 import tempfile
 import zlib
 
-from lib.tool import Refusal, refuse
+from lib.tool import NAME, Refusal, refuse
 
 TEXT = {"encoding": "utf-8", "errors": "surrogateescape"}
+
+# First bytes of other compressors, as common/data/head.c has them, and what unpacks them.
+PACKED = ((re.compile(rb"BZh[1-9]1AY&SY"), "bzip2", "bzip2 -dc"),
+          (re.compile(rb"\xfd7zXZ\0"), "xz", "xz -dc"),
+          (re.compile(rb"\x28\xb5\x2f\xfd"), "zstd", "zstd -dc"),
+          (re.compile(rb"\x04\x22\x4d\x18"), "lz4", "lz4 -dc"),
+          (re.compile(rb"\x1f\x9d"), "compress", "gzip -dc"),
+          (re.compile(rb"PK\x03\x04"), "zip", "unzip -p"))
+MARK = b"\xef\xbb\xbf"  # UTF-8's byte order mark
 
 
 class Source:
@@ -23,6 +34,7 @@ class Source:
 
     def __init__(self, path, seekable=False):
         self.path = path
+        self.marked = False  # text() has met a byte order mark
         self._kept = None
         raw = sys.stdin.buffer if path == "-" else open(path, "rb")
         try:
@@ -32,7 +44,9 @@ class Source:
                 self._kept.seek(0)
             elif path == "-":
                 self._kept = raw
-            if seekable and self._is_gzip():
+            if not seekable:
+                self._refuse_packed()
+            elif self._is_gzip():
                 plain = tempfile.TemporaryFile()
                 with guarded(path):
                     shutil.copyfileobj(self.open(), plain)
@@ -46,6 +60,14 @@ class Source:
             return open(self.path, "rb")
         self._kept.seek(0)
         return os.fdopen(os.dup(self._kept.fileno()), "rb")
+
+    def _refuse_packed(self):
+        with self._raw() as raw:
+            first = raw.read(10)
+        for signature, name, command in PACKED:
+            if signature.match(first):
+                file = "FILE" if self.path == "-" else shlex.quote(self.path)
+                refuse(f"compressed by {name}: read it by {command} {file} | {NAME} ... -", self.path)
 
     def _is_gzip(self):
         with self._raw() as raw:
@@ -64,8 +86,9 @@ class Source:
             mark = stream.peek(3)[:3]
         if mark[:2] in (b"\xff\xfe", b"\xfe\xff"):
             refuse("is UTF-16: UTF-8 is expected", self.path)
-        if mark == b"\xef\xbb\xbf":
-            stream.read(3)
+        self.marked = mark == MARK
+        if self.marked:
+            stream.read(len(MARK))
         return io.TextIOWrapper(stream, newline="\n", **TEXT)
 
     def lines(self):

@@ -7,7 +7,7 @@ Numbers stay the text that they were, so that what goes through a tool does not 
 import re
 from typing import List, NamedTuple, Optional, Tuple
 
-from lib.number import fault_of_value
+from lib.number import fault_of_value, is_number
 from lib.tool import quoted, refuse
 
 LARGEST_INDEX = 2**32 - 1
@@ -30,6 +30,20 @@ class Row(NamedTuple):
         return self.label.split(",") if self.label else []
 
 
+class Rules:
+    """What a reader makes of rows beyond the programs' rules, and what it has met."""
+
+    def __init__(self, zero_based=False, sort=False, missing="error", missing_words=()):
+        self.zero_based, self.sort, self.missing = zero_based, sort, missing
+        self.words = frozenset(missing_words)  # texts of values
+        self.numbers = frozenset(float(word) for word in missing_words if is_number(word))
+        self.says_zero_based = False  # a comment line
+        self.has_zero = False  # index 0 among the features
+
+    def is_missing(self, value):
+        return value in self.words or is_number(value) and float(value) in self.numbers
+
+
 def matrix_shape(source):
     """(rows, columns) that the first line says of its matrices, or None."""
     match = MATRIX.match(next(source.lines(), (1, ""))[1])
@@ -48,11 +62,14 @@ def is_index(text):
     return text.isascii() and text.isdigit()
 
 
-def parse_row(line, path, number):
-    """The row that the line is, or None where it is blank or only a comment."""
+def parse_row(line, path, number, rules=None):
+    """The row that the line is, or None where it is blank or only a comment, or is left out by the
+    rules."""
+    rules = rules or Rules()
     first = FIRST.match(line)
     label = first.group(1)
     if not label or label[0] == "#":
+        rules.says_zero_based |= "zero-based" in line
         return None
     # a # within the label belongs to it; behind the label one begins the comment
     label, start = (label, first.end()) if ":" not in label else ("", first.start(1))
@@ -65,7 +82,7 @@ def parse_row(line, path, number):
             refuse("label is empty: " + quoted(label), path, number)
         if len(set(names)) < len(names):
             refuse("label is given twice: " + quoted(label), path, number)
-    query, serial, features, last = None, None, [], 0
+    query, serial, features, last = None, None, [], -1 if rules.zero_based else 0
     for part in TOKEN.findall(body):
         name, colon, value = part.partition(":")
         if name == "qid" and colon:
@@ -81,29 +98,46 @@ def parse_row(line, path, number):
         if not is_index(name):
             refuse("index is not a whole number: " + quoted(part), path, number)
         index = int(name) if len(name) < 20 else LARGEST_INDEX + 1
-        if index > LARGEST_INDEX:
+        if index + rules.zero_based > LARGEST_INDEX:
             refuse(f"index is over {LARGEST_INDEX}: " + quoted(part), path, number)
-        if index == 0:
+        if index == 0 and not rules.zero_based:
             if features or serial is not None or not is_index(value):
-                refuse("index is 0 (indices count from 1)", path, number)
+                refuse("index is 0 (indices count from 1)"
+                       + (" (a comment says zero-based: convert --zero-based)"
+                          if rules.says_zero_based else ""), path, number)
             serial = value
             continue
-        if index <= last:
+        if index <= last and not rules.sort:
             refuse("index is not above the one before: " + quoted(part), path, number)
+        last = index
+        rules.has_zero |= index == 0
+        if rules.is_missing(value):
+            if rules.missing == "error":
+                refuse(f"value is {value or 'missing'} (see --missing)", path, number)
+            if rules.missing == "skip":
+                return None
+            if rules.missing == "0":
+                continue
+            value = rules.missing
         fault = fault_of_value(value)
         if fault:
             refuse(f"{fault}: {quoted(part)}", path, number)
-        features.append((index, value))
-        last = index
+        features.append((index + rules.zero_based, value))
+    if rules.sort:
+        features.sort(key=lambda pair: pair[0])
+        for (index, _), (following, _) in zip(features, features[1:]):
+            if index == following:
+                refuse(f"index is given twice: {index - rules.zero_based}", path, number)
     return Row(label, query, features, comment.strip(" \t"), serial)
 
 
-def read_rows(source):
+def read_rows(source, rules=None):
     """(line number, Row) of a Source."""
+    rules = rules or Rules()
     for number, line in source.lines():
         if "\r" in line:
             refuse("CR without LF", source.path, number)
-        row = parse_row(line, source.path, number)
+        row = parse_row(line, source.path, number, rules)
         if row is not None:
             yield number, row
 

@@ -3,8 +3,8 @@ missing, and `#docid = NAME inc = ...` behind the row."""
 import re
 
 from lib.number import is_number
-from lib.svmlight import format_row, matrix_shape, parse_row, read_rows
-from lib.tool import quoted, refuse
+from lib.svmlight import Rules, format_row, matrix_shape, read_rows
+from lib.tool import quoted, refuse, say, shown
 
 DOCUMENT = re.compile(r"docid\s*=\s*(\S+)\s*(.*)$")
 
@@ -18,28 +18,24 @@ class SvmlightReader:
         self.source, self.path = source, source.path
         self.feature_names = None
         self.shape = matrix_shape(source)
+        self.doubted = False
+        self.rules = Rules(options.zero_based, options.sort, options.missing, options.missing_words)
 
     def rows(self):
-        return read_rows(self.source)
+        yield from read_rows(self.source, self.rules)
+        rules = self.rules
+        if rules.zero_based and not rules.has_zero and not self.doubted:
+            say(f"{shown(self.path)}: no index is 0: are its indices zero-based?")
+        elif rules.says_zero_based and not rules.zero_based and not self.doubted:
+            say(f"{shown(self.path)}: a comment says zero-based: --zero-based shifts indices")
+        self.doubted = True  # once, however often rows are read
 
 
 class LetorReader(SvmlightReader):
     """The document's name becomes the first word of the comment."""
 
-    def __init__(self, source, options):
-        super().__init__(source, options)
-        self.missing = options.missing
-
     def rows(self):
-        for line, text in self.source.lines():
-            text = text.rstrip("\r")
-            if "NULL" in text:
-                text = self._filled(text, line)
-                if text is None:
-                    continue
-            row = parse_row(text, self.path, line)
-            if row is None:
-                continue
+        for line, row in super().rows():
             if row.query is None:
                 refuse("row has no qid", self.path, line)
             if not is_number(row.label):
@@ -48,17 +44,6 @@ class LetorReader(SvmlightReader):
             comment = f"{match.group(1)} {match.group(2)}".strip() if match else row.comment
             features = [pair for pair in row.features if float(pair[1]) != 0]
             yield line, row._replace(comment=comment, features=features)
-
-    def _filled(self, text, line):
-        """The row with its NULLs filled, or None where it is left out."""
-        body, mark, comment = text.partition("#")
-        if re.search(r":NULL\b", body):
-            if self.missing == "error":
-                refuse("value is NULL (see --missing)", self.path, line)
-            if self.missing == "skip":
-                return None
-            body = re.sub(r":NULL\b", ":" + self.missing, body)
-        return body + mark + comment
 
 
 def write_svmlight(reader, outputs, options):

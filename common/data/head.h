@@ -1,0 +1,24 @@
+/* What the first bytes of a file say of all of it: that a compressor wrote it, or how its text is
+ * encoded. */
+#ifndef COMMON_DATA_HEAD_H
+#define COMMON_DATA_HEAD_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { HEAD_BYTES = 10 }; /* tell all that there is to tell */
+
+/* True if n bytes begin something that is known here and has more of them. */
+bool head_wants_more(const unsigned char *bytes, size_t n);
+
+/* Refuses what a compressor other than gzip wrote, and names the pipe that unpacks it. bytes: the
+ * first HEAD_BYTES of the file, or all n that it has. `name` is that of the file in errors. */
+int head_unpacked(const char *name, const unsigned char *bytes, size_t n, struct error *err);
+
+/* *skip = how many of the text's first bytes are a byte order mark of UTF-8; refuses UTF-16. */
+int head_text(const char *name, const unsigned char *bytes, size_t n, size_t *skip,
+              struct error *err);
+
+#endif
