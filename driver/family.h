@@ -7,6 +7,7 @@
 #include "common/base/error.h"
 #include "common/base/output.h"
 #include "common/data/data.h"
+#include "common/data/input.h"
 #include "common/kernel/problem.h"
 #include "common/model/model.h"
 #include "common/model/proof.h"
@@ -116,6 +117,9 @@ struct family {
      * NULL. */
     int (*check_data)(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err);
+    /* The largest index that a row may have, see input_format; context: the options. May be
+     * NULL. */
+    void (*limit)(const void *options, const char *comment, struct input_limit *limit);
     /* Refuses data of the wrong shape, or sets *width to the number of features that rows have at
      * least, also where the file has fewer; over a cluster by what is known of all rows. May be
      * NULL: what the file has. */
@@ -178,6 +182,11 @@ struct predictor {
 
     /* Refuses what the model cannot give. May be NULL. */
     int (*check)(const struct options *options, const struct model *model, struct error *err);
+
+    /* The same as `limit` of struct family, by the model. May be NULL. */
+    void (*limit)(const void *model, const char *comment, struct input_limit *limit);
+    /* Refuses rows, as they were read, that the model does not fit. May be NULL. */
+    int (*take_rows)(const struct model *model, const struct data *rows, struct error *err);
 
     /* Predictions of one file: blocks of rows with their scores (rows, model_n_scores), in the
      * order of the file, are turned into lines of output (NULL: only extra files are wanted). */

@@ -9,7 +9,9 @@
 #include "driver/run_files.h"
 #include "driver/table.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +72,9 @@ void predict_say_measures(const struct prediction *prediction, const struct test
             voice_say(prediction->voice, "Accuracy = %g%% (%.0f/%.0f) (classification)\n",
                       right / labelled * 100, right, labelled);
         } else {
-            voice_say(prediction->voice, "%s = %g\n", prediction->measure[k].name, value);
+            const char *counts = prediction->measure[k].row->counts;
+            voice_say(prediction->voice, "%s = %g%s%s%s\n", prediction->measure[k].name, value,
+                      counts ? " (" : "", counts ? counts : "", counts ? ")" : "");
         }
     }
 }
@@ -99,6 +103,17 @@ static void warn_of_rows(const struct prediction *prediction, const char *path,
         voice_tell(prediction->voice,
                    "%s: warning: %s: %zu of %zu rows have labels unknown to the model",
                    prediction->program, path, measured->unknown, measured->labelled);
+    }
+    if (rows->n_unseen > 0) {
+        char which[64] = "no training row has their indices";
+        if (!model_lists_features(&prediction->model)) {
+            snprintf(which, sizeof which, "indices above %" PRIu32,
+                     model_largest_index(&prediction->model));
+        }
+        voice_say(prediction->voice,
+                  "%s: warning: %s: %" PRIu64 " of %" PRIu64
+                  " values are of features that the model has never seen (%s)\n",
+                  prediction->program, path, rows->n_unseen, rows->n_values, which);
     }
     if (rows->flat) {
         voice_tell(prediction->voice,

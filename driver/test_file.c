@@ -57,7 +57,9 @@ static int open_work(struct work *work, struct error *err) {
         .labels = predictor->labels,
         .label_optional = true,
         .precomputed = test->model->kernel.type == KERNEL_PRECOMPUTED,
-        .remarks = predictor->wants_remarks && predictor->wants_remarks(test->options)};
+        .remarks = predictor->wants_remarks && predictor->wants_remarks(test->options),
+        .find_limit = predictor->limit,
+        .context = test->model};
     if ((test->output || test->take || wants_extra(test)) &&
         predictor->open(&work->lines, test->options, test->model, err) < 0) {
         return -1;
@@ -147,7 +149,12 @@ static int take_rows(struct work *work, const struct data *rows, struct error *e
 static int take_block(struct work *work, struct error *err) {
     const struct test_file *test = work->test;
     size_t n = work->block.n_rows, step = 1 + SCORES / (model_n_scores(test->model) + 1);
-    if (model_take_rows(test->model, &work->block, err) < 0) {
+    if (!test->rows) {
+        model_count_unseen(test->model, &work->block, &work->rows.n_values, &work->rows.n_unseen);
+    }
+    if ((test->predictor->take_rows &&
+         test->predictor->take_rows(test->model, &work->block, err) < 0) ||
+        model_take_rows(test->model, &work->block, err) < 0) {
         return -1;
     }
     for (size_t first = 0; first < n; first += step) {

@@ -15,7 +15,9 @@
 
 static struct input_format format_of(const struct family *family, const struct options *options) {
     return (struct input_format){.labels = family->labels,
-                                 .precomputed = fit_precomputed(family, options)};
+                                 .precomputed = fit_precomputed(family, options),
+                                 .find_limit = family->limit,
+                                 .context = options};
 }
 
 /* All rows, or a rank's. */

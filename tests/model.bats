@@ -144,3 +144,47 @@ SV"
     refused svm-rank-predict -q tiny.svm bad.model empty/scores
     holds empty
 }
+
+@test "model: predictors tell how many values are of features that no training row had" {
+    # tells TEXT ARGUMENTS: of the predictions of test.svm, of a pipe and with --batch, in one line.
+    tells() {
+        local text=$1
+        shift
+        svm-$family-train -q "$@" train.svm model >/dev/null
+        for threads in 1 3; do
+            svm-$family-predict -q -j $threads test.svm model labels 2>err
+            grep -v 'the same score' err | diff - <(echo "svm-$family-predict: warning: test.svm: $text")
+        done
+        svm-$family-predict -q - model labels 2>err <test.svm
+        grep -qx "svm-$family-predict: warning: -: $text" err || fail "$(<err)"
+        svm-$family-predict -q --batch model test.svm train.svm 2>err
+        [ "$(grep -c 'never seen' err)" = 1 ] || fail "$(<err)"
+        grep -qx "svm-$family-predict: warning: test.svm: $text" err || fail "$(<err)"
+    }
+    # zeros do not count, nor do features within those of training that it never had
+    printf '%s\n' '1 1:1 3:2' '-1 1:-1 4:1' '1 1:2' '-1 1:-2 4:3' >train.svm
+    printf '%s\n' '1 1:1 2:5 5:2 7:0' '-1 1:-1' '1 4:1 4294967295:7' >test.svm
+    local seen='2 of 6 values are of features that the model has never seen (indices above 4)'
+    for family in rank top mc ml; do
+        tells "$seen"
+        tells "$seen" --scale std
+        tells "$seen" -t rbf
+        tells "$seen" -t rbf -g .1 --scale minmax
+    done
+    family=rank
+    sed -i 's/ / qid:1 /; s/4294967295/9/' train.svm test.svm
+    tells "$seen" -t rbf --query-features mean
+    printf '%s\n' '1 1:1 2:5 3:0 4:0 5:7' '-1 1:-1 2:3 3:0 4:1 5:0' >test.svm # dense
+    tells '1 of 6 values are of features that the model has never seen (indices above 4)'
+    # hashed features: a scaling lists those that there are
+    printf '%s\n' '1 1:1 900000:2' '-1 1:-1 80000:1' '1 1:2' '-1 1:-2 80000:3' >train.svm
+    printf '%s\n' '1 1:1 2:5 900001:2' '-1 1:-1' '1 80000:1' >test.svm
+    tells '1 of 5 values are of features that the model has never seen (indices above 900000)'
+    tells '2 of 5 values are of features that the model has never seen (no training row has their indices)' \
+        --scale std
+    # kernels that are given have rows in place of features; files with nothing new have no line
+    printf '%s\n' '1 0:1 1:2 2:1' '-1 0:2 1:1 2:2' >train.svm
+    svm-top-train -q -t precomputed train.svm model >/dev/null
+    printf '1 0:1 1:2 2:1 3:4\n' | svm-top-predict -q - model labels 2>err
+    assert_equal "$(<err)" ''
+}

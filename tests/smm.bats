@@ -351,6 +351,26 @@ mixed_units() {
     cmp model same
     run -1 svm-smm-train --shape 2x4 plain.svm model
     assert_output --partial 'index 12 is outside of matrices of 2 x 4'
+    # in prediction too, whatever is asked for, and wherever the row stands
+    printf '# matrix 1 3\n1 1:1 2:1 3:1\n-1 1:-1 2:-1 3:-1\n' >small.svm
+    svm-smm-train -q -s svm small.svm small.model
+    for head in '# matrix 1 3' '# others'; do
+        { echo "$head"; seq -f '1 1:%.0f 3:1' 60000; echo '1 2:1 4:5#c:7'; } >outside.svm
+        for threads in 1 3; do
+            for ask in '' --metrics '--metrics --by-query queries'; do
+                # shellcheck disable=SC2086 # options
+                refused svm-smm-predict -j $threads $ask outside.svm small.model labels
+                assert_equal "$(<err)" "svm-smm-predict: outside.svm:60002:7: index 4 is outside of \
+matrices of 1 x 3: '4:5#c:7'"
+            done
+        done
+    done
+    refused svm-smm-train -v 2 --shape 1x3 outside.svm
+    assert_equal "$(<err)" "svm-smm-train: outside.svm:60002:7: index 4 is outside of matrices of \
+1 x 3: '4:5#c:7'"
+    printf '# matrix 3 3\n1 9:1\n' >other.svm
+    refused svm-smm-predict other.svm small.model
+    grep -q 'first line says matrices of 3 x 3, the model takes 1 x 3' err
     run -2 svm-smm-train --shape 3,4 plain.svm model
     assert_output --partial 'not ROWSxCOLUMNS'
     run -2 svm-smm-train --shape 0x4 plain.svm model

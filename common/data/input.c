@@ -467,7 +467,11 @@ static int read_batch(struct input *input, bool *end, struct error *err) {
         return 0;
     }
     if (input->n_bytes == 0) {
+        struct input_format *format = &input->format;
         keep_comment(input, text);
+        if (format->find_limit) {
+            format->find_limit(format->context, input->data->comment, &format->limit);
+        }
     }
     input->n_bytes += length;
     if (cut_blocks(input, text, length, err) < 0) {

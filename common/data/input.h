@@ -12,11 +12,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The largest index that a row may have. */
+struct input_limit {
+    uint32_t most; /* 0: any */
+    char what[64]; /* "is ..." of a larger one, for the error */
+};
+
 struct input_format {
     enum data_labels labels;
     bool label_optional; /* a DATA_NUMBER or DATA_NAME row may begin with qid: or index:value */
     bool precomputed;    /* rows begin with 0:serial; otherwise index 0 is an error */
     bool remarks;        /* keep the comments of the rows */
+    /* *limit = that of a file whose first line is `comment` ("" if it is none); of a part that does
+     * not begin the file "" too. context is the caller's. NULL: there is none. */
+    void (*find_limit)(const void *context, const char *comment, struct input_limit *limit);
+    const void *context;
+    struct input_limit limit; /* what it found: set by the reading */
 };
 
 /* Reads the whole of `path` ("-": standard input). The caller frees *data with data_free. Errors

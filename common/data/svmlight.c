@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -577,6 +578,20 @@ static int reserve_values(struct parser *parser, size_t bytes) {
     return 0;
 }
 
+/* The row of features from p on has an index above the limit: fails with its last, the largest. */
+static int fail_limit(struct parser *parser, const char *p) {
+    const char *last = p;
+    for (p = skip_blanks(p); !is_line_end(p) && *p != '#'; p = skip_blanks(p)) {
+        last = p;
+        while (!is_part_end(p)) {
+            p++;
+        }
+    }
+    snprintf(parser->fault->text, sizeof parser->fault->text, "index %lu %s",
+             (unsigned long)parser->last, parser->format->limit.what);
+    return fail(parser, parser->fault->text, last);
+}
+
 /* One row, from its first byte that is no blank. */
 static int parse_row(struct parser *parser, const char **p) {
     struct svmlight *rows = parser->rows;
@@ -592,8 +607,12 @@ static int parse_row(struct parser *parser, const char **p) {
     int status = parser->format->labels == DATA_NUMBER ? parse_number_label(parser, p, &row->target)
                  : parser->format->labels == DATA_NAME ? parse_name_label(parser, p)
                                                        : parse_set_label(parser, p);
+    const char *features = *p;
     if (status < 0 || parse_features(parser, p) < 0) {
         return -1;
+    }
+    if (parser->format->limit.most > 0 && parser->last > parser->format->limit.most) {
+        return fail_limit(parser, features);
     }
     row->end = parser->n_values;
     row->labels_end = rows->n_labels;

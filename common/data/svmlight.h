@@ -27,7 +27,8 @@ struct svmlight_row {
 
 /* What is wrong, where. */
 struct svmlight_fault {
-    const char *what;     /* static; NULL: memory ran out, see memory */
+    const char *what; /* static, or text; NULL: memory ran out, see memory */
+    char text[96];
     const char *at;       /* what was found */
     const char *line;     /* beginning of its line */
     uint64_t line_number; /* 1-based, in the text parsed */

@@ -89,6 +89,34 @@ int model_number(const struct model *model, const char *key, double missing, dou
 
 /* ---- columns ---- */
 
+bool model_lists_features(const struct model *model) {
+    return model->columns.at && scale_by_column(&model->scale);
+}
+
+uint32_t model_largest_index(const struct model *model) {
+    return model->n_features - model->scale.query_means;
+}
+
+void model_count_unseen(const struct model *model, const struct data *rows, uint64_t *n,
+                        uint64_t *unseen) {
+    uint32_t known = model_largest_index(model), width = rows->n_features;
+    bool lists = model_lists_features(model);
+    if (model->kernel.type == KERNEL_PRECOMPUTED) {
+        return;
+    }
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        uint64_t first = rows->row_start ? rows->row_start[i] : (uint64_t)i * width;
+        uint64_t end = rows->row_start ? rows->row_start[i + 1] : first + width;
+        for (uint64_t at = first; at < end; at++) {
+            uint32_t column = rows->row_start ? rows->column[at] : (uint32_t)(at - first);
+            bool value = rows->value[at] != 0;
+            *n += value;
+            *unseen += value && (column >= known ||
+                                 (lists && indices_find(&model->columns, column) == INDICES_NONE));
+        }
+    }
+}
+
 int model_take_rows(const struct model *model, struct data *rows, struct error *err) {
     bool has_columns = model->columns.at && (model->weights || scale_by_column(&model->scale));
     if (has_columns && data_select(rows, &model->columns, err) < 0) {

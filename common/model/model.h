@@ -111,6 +111,19 @@ int model_read_bytes(struct model *model, const char *family, const char *const 
  * pair (i,j) is 2 k_i'S k_j, see model_margin. */
 size_t model_n_scores(const struct model *model);
 
+/* Adds to *n the values of rows, as they were read, that are not 0, and to *unseen those of them
+ * whose features no training row had: of indices above the largest of the training file, and where
+ * the model lists the indices that the training rows had, of others. A precomputed kernel has no
+ * features. */
+void model_count_unseen(const struct model *model, const struct data *rows, uint64_t *n,
+                        uint64_t *unseen);
+
+/* Whether it lists them. */
+bool model_lists_features(const struct model *model);
+
+/* The largest index of the training file. */
+uint32_t model_largest_index(const struct model *model);
+
 /* Makes rows as they were read, training rows or others, ready for model_scores: gives them the
  * model's columns and its scaling. What has no column counts for nothing; where support vectors are
  * not scaled by column, all columns are theirs. */

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* RxC, or R C: two whole numbers above 0 whose product counts features. */
@@ -31,9 +32,22 @@ int matrix_shape_check(const struct options *options, struct error *err) {
 /* What a first line that tells a shape begins with. */
 static const char comment_key[] = "# matrix ";
 
-static const char *behind_key(const struct data *data) {
+static const char *behind_key(const char *comment) {
     size_t length = sizeof comment_key - 1;
-    return strncmp(data->comment, comment_key, length) == 0 ? data->comment + length : NULL;
+    return strncmp(comment, comment_key, length) == 0 ? comment + length : NULL;
+}
+
+static bool differ(const struct matrix_shape *a, const struct matrix_shape *b) {
+    return a->height != b->height || a->width != b->width;
+}
+
+/* Fails with "index N is outside of matrices of R x C" where a largest index is. */
+static int check_index(uint32_t largest, const struct matrix_shape *shape, struct error *err) {
+    return largest <= shape->height * shape->width
+               ? 0
+               : error_set(err, ERROR_RUNTIME,
+                           "index %" PRIu32 " is outside of matrices of %" PRIu64 " x %" PRIu64,
+                           largest, shape->height, shape->width);
 }
 
 int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
@@ -42,7 +56,7 @@ int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
         parse(options_text(options, "shape"), 'x', shape);
         return 0;
     }
-    const char *told = behind_key(data);
+    const char *told = behind_key(data->comment);
     if (!told) {
         return error_set(err, ERROR_RUNTIME,
                          "no shape of the matrices: --shape RxC, or a first line `# matrix R C`");
@@ -59,24 +73,38 @@ int matrix_shape_width(const struct options *options, const struct data *data, u
     if (matrix_shape_find(&shape, options, data, err) < 0) {
         return -1;
     }
-    if (data->n_features > shape.height * shape.width) {
-        return error_set(err, ERROR_RUNTIME,
-                         "index %" PRIu32 " is outside of matrices of %" PRIu64 " x %" PRIu64,
-                         data->n_features, shape.height, shape.width);
+    if (check_index(data->n_features, &shape, err) < 0) {
+        return -1;
     }
     *width = (uint32_t)(shape.height * shape.width);
     return 0;
 }
 
-int matrix_shape_agrees(const char *shape, const struct data *rows, struct error *err) {
-    const char *told = behind_key(rows);
+void matrix_shape_limit(const char *shape, const char *comment, struct input_limit *limit) {
+    const char *told = behind_key(comment);
+    struct matrix_shape found = {0}, of_rows = {0};
+    bool known = shape && parse(shape, 'x', &found), says = told && parse(told, ' ', &of_rows);
+    *limit = (struct input_limit){0};
+    if ((shape && !known) || (!known && !says) || (known && says && differ(&found, &of_rows))) {
+        return; /* who wants the shape says so */
+    }
+    found = known ? found : of_rows;
+    limit->most = (uint32_t)(found.height * found.width);
+    snprintf(limit->what, sizeof limit->what, "is outside of matrices of %" PRIu64 " x %" PRIu64,
+             found.height, found.width);
+}
+
+int matrix_shape_takes(const char *shape, const struct data *rows, struct error *err) {
+    const char *told = behind_key(rows->comment);
     struct matrix_shape of_model, of_rows;
-    if (!shape || !told || !parse(told, ' ', &of_rows) || !parse(shape, 'x', &of_model) ||
-        (of_rows.height == of_model.height && of_rows.width == of_model.width)) {
+    if (!shape || !parse(shape, 'x', &of_model)) {
         return 0;
     }
-    return error_set(err, ERROR_RUNTIME,
-                     "the first line says matrices of %" PRIu64 " x %" PRIu64
-                     ", the model takes %" PRIu64 " x %" PRIu64,
-                     of_rows.height, of_rows.width, of_model.height, of_model.width);
+    if (told && parse(told, ' ', &of_rows) && differ(&of_rows, &of_model)) {
+        return error_set(err, ERROR_RUNTIME,
+                         "the first line says matrices of %" PRIu64 " x %" PRIu64
+                         ", the model takes %" PRIu64 " x %" PRIu64,
+                         of_rows.height, of_rows.width, of_model.height, of_model.width);
+    }
+    return check_index(rows->n_features, &of_model, err);
 }

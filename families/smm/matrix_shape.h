@@ -5,6 +5,7 @@
 
 #include "common/base/error.h"
 #include "common/data/data.h"
+#include "common/data/input.h"
 #include "driver/options.h"
 
 #include <stdint.h>
@@ -24,8 +25,13 @@ int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
 int matrix_shape_width(const struct options *options, const struct data *data, uint32_t *width,
                        struct error *err);
 
-/* Fails where the first line of the rows' file tells a shape, and it is not that of a model,
- * RxC. */
-int matrix_shape_agrees(const char *shape, const struct data *rows, struct error *err);
+/* The largest index of rows of matrices of that shape, RxC, or if it is NULL of that which the first
+ * line of their file tells: see input_format. There is none where both tell, and differ: that is to
+ * be said first. */
+void matrix_shape_limit(const char *shape, const char *comment, struct input_limit *limit);
+
+/* Fails where rows do not fit the matrices of a model, RxC: by what the first line of their file
+ * tells, or an index. */
+int matrix_shape_takes(const char *shape, const struct data *rows, struct error *err);
 
 #endif

@@ -31,11 +31,18 @@ static int check(const struct options *options, const struct model *model, struc
     return 0;
 }
 
+static void limit(const void *model, const char *comment, struct input_limit *limit) {
+    matrix_shape_limit(model_value(model, "shape"), comment, limit);
+}
+
+static int take_rows(const struct model *model, const struct data *rows, struct error *err) {
+    return matrix_shape_takes(model_value(model, "shape"), rows, err);
+}
+
 struct lines {
     size_t n_scores;
     struct confusion confusion; /* with the model's labels */
     bool table;                 /* of confusions: wanted */
-    const char *shape;          /* of the model's matrices, in the model */
 };
 
 static void close_lines(void *state) {
@@ -53,7 +60,6 @@ static int open_lines(void **state, const struct options *options, const struct 
     struct labels labels;
     lines->table = options_given(options, "confusion");
     lines->n_scores = model->n_outputs;
-    lines->shape = model_value(model, "shape");
     if (label_line_read_pair(&labels, model, err) < 0 ||
         confusion_create(&lines->confusion, &labels, true, lines->table, err) < 0) {
         close_lines(lines);
@@ -72,9 +78,6 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
     size_t n = lines->n_scores;
-    if (matrix_shape_agrees(lines->shape, rows, err) < 0) {
-        return -1;
-    }
     if (lines->table && confusion_names(&lines->confusion, &rows->names, err) < 0) {
         return -1;
     }
@@ -115,6 +118,8 @@ const struct predictor smm_predictor = {
     .measures = &smm_measures,
     .model_keys = model_keys,
     .check = check,
+    .limit = limit,
+    .take_rows = take_rows,
     .open = open_lines,
     .add = add_rows,
     .decide = decide,

@@ -154,6 +154,10 @@ static int check_data(const struct options *options, const struct data *data,
     return label_weights_check(options, data, err);
 }
 
+static void limit(const void *options, const char *comment, struct input_limit *limit) {
+    matrix_shape_limit(options_text(options, "shape"), comment, limit);
+}
+
 /* ---- the problem ---- */
 
 static int open_problem(void **state, const struct problem *problem, struct point point,
@@ -313,6 +317,7 @@ const struct family smm_family = {
     .check = check,
     .share = share,
     .check_data = check_data,
+    .limit = limit,
     .width = matrix_shape_width,
     .open = open_problem,
     .solve = solve,
