@@ -25,6 +25,7 @@ struct measure_row {
     bool accuracy; /* printed as LIBSVM prints an accuracy */
     bool lower_is_better;
     bool predictor_only; /* does not average over folds */
+    const char *counts;  /* a number of what others are averaged over: which, for people; or NULL */
     int number;          /* the family's, for values that one function computes */
     /* The value, NaN where there is nothing to measure. *weight, 1 before, is what it counts in an
      * average with others: what it is itself an average over. */

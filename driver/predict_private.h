@@ -37,7 +37,7 @@ int predict_file(const struct prediction *prediction, const char *path, struct o
                  struct output *queries, struct test_rows *rows, struct error *err);
 
 /* Says the measures of a file, those that there are; an accuracy of rows as LIBSVM's svm-predict
- * says it, with its counts. */
+ * says it, with its counts, and what is counted in parentheses. */
 void predict_say_measures(const struct prediction *prediction, const struct test_rows *rows);
 
 /* Puts outputs in place, or after an error (status -1, which it returns) drops them; NULL in their

@@ -385,6 +385,30 @@ END_OF_PYTHON
            print "" }' names scores | diff - all
 }
 
+@test "ml: psp@K is 1 where the K highest are the best that a row can have, and never above" {
+    for seed in 1 2 3; do
+        # labels of many frequencies, each with a feature of its own: one to four of a row
+        awk -v seed=$seed 'BEGIN {
+            srand(seed)
+            for (i = 0; i < 200; i++) {
+                split("", has); labels = values = ""
+                for (k = 1 + int(4 * rand()); k > 0; k--) has[1 + int(24 * rand() ^ 3)] = 1
+                for (l = 1; l <= 24; l++) if (l in has) {
+                    labels = labels (labels == "" ? "" : ",") l
+                    values = values " " l ":1"
+                }
+                print labels values
+            }
+        }' >rows
+        train -c 100 rows model
+        measure --psp 4,5,9 rows model
+        assert_equal "$(metric ranking-loss measures)" 0
+        for k in 4 5 9; do
+            assert_equal "$(metric psp@$k measures)" 1
+        done
+    done
+}
+
 # ---- sweeps and folds ----
 
 @test "ml: cross-validation gives what training and predicting by hand give, scaling included" {

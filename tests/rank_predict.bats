@@ -270,6 +270,31 @@ END
     assert_output 'svm-rank-predict: the model has pair features, and no scores for --trec'
 }
 
+@test "rank: queries and queries-relevant are what measures are averaged over, and the report says which" {
+    printf '3 1:3\n2 1:2\n1 1:1\n' >rows.svm
+    train rows.svm m
+    # three queries of one row, one of them without a relevant one; one of two labels, one of equal ones
+    printf '%s\n' '1 qid:1 1:3' '1 qid:2 1:2' '0 qid:3 1:1' '3 qid:4 1:3' '0 qid:4 1:1' '2 qid:5 1:1' \
+        '2 qid:5 1:2' >queries.svm
+    svm-rank-predict --metrics --min-group 1 --by-query table queries.svm m >metrics
+    assert_equal "$(metric queries metrics)" 1
+    assert_equal "$(metric queries-relevant metrics)" 4
+    # so many queries have the measures
+    column() {
+        awk -F'\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+            $c != "" && $c != "nan" { n++ } END { print n + 0 }' table
+    }
+    for name in pairwise-accuracy kendall-tau spearman; do
+        assert_equal "$name $(column $name)" "$name 1"
+    done
+    for name in map mrr ndcg@10 precision@10 err@10; do
+        assert_equal "$name $(column $name)" "$name 4"
+    done
+    svm-rank-predict --min-group 1 queries.svm m scores 2>said
+    grep -qx 'queries = 1 (with labels that differ: what pairwise-accuracy, kendall-tau and spearman are averaged over)' said
+    grep -qx 'queries-relevant = 4 (with a relevant row: what map, mrr, ndcg, precision and err are averaged over, without --empty)' said
+}
+
 @test "rank: --names writes comments, docids or numbers in place of numbers" {
     printf '%s\n' '1 qid:A 1:1 # acetic acid' '2 qid:A 1:2' '3 qid:b:c 1:3 #docid=X-1 inc = 2' \
         '4 qid:b:c 1:4 # ' '2 qid:A 1:4 # tab	s  ' >named.svm

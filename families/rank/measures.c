@@ -284,7 +284,7 @@ static double mean(const void *opened, const struct measure *measure, double *we
     return state->value[i];
 }
 
-/* How many queries the pairwise accuracy is a mean over. */
+/* How many queries pairwise accuracy, and tau and rho, are means over. */
 static double queries(const void *opened, const struct measure *measure, double *weight) {
     const struct state *state = opened;
     (void)measure;
@@ -312,8 +312,16 @@ static const struct measure_row table[] = {
      .number = METRICS_CUTS + METRICS_PRECISION,
      .value = mean},
     {.name = "err", .option = "err", .number = METRICS_CUTS + METRICS_ERR, .value = mean},
-    {.name = "queries", .predictor_only = true, .value = queries},
-    {.name = "queries-relevant", .predictor_only = true, .value = queries_relevant}};
+    {.name = "queries",
+     .predictor_only = true,
+     .counts = "with labels that differ: what pairwise-accuracy, kendall-tau and spearman are "
+               "averaged over",
+     .value = queries},
+    {.name = "queries-relevant",
+     .predictor_only = true,
+     .counts = "with a relevant row: what map, mrr, ndcg, precision and err are averaged over, "
+               "without --empty",
+     .value = queries_relevant}};
 
 const struct measures rank_measures = {.options = measure_options,
                                        .n_options =
