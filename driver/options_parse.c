@@ -1,6 +1,7 @@
 /* The command line: its words to options and operands, and the points of its sweep. */
 #include "common/base/memory.h"
 #include "driver/options_private.h"
+#include "driver/spelling.h"
 
 #include <string.h>
 
@@ -38,8 +39,13 @@ static struct option *find_long(const struct options *options, const char *name,
         }
     }
     if (!found) {
-        error_set(err, ERROR_USAGE, "unknown option: '--%.*s'", (int)(length < 100 ? length : 100),
-                  name);
+        char hint[SPELLING_HINT];
+        struct spelling spelling = spelling_of(name, length);
+        for (size_t i = 0; i < options->n; i++) {
+            spelling_try(&spelling, options->option[i].spec.name);
+        }
+        error_set(err, ERROR_USAGE, "unknown option: '--%.*s'%s",
+                  (int)(length < 100 ? length : 100), name, spelling_hint(&spelling, "--", hint));
     }
     return found;
 }

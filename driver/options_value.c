@@ -2,11 +2,13 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "driver/options_private.h"
+#include "driver/spelling.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Fails with "option --NAME: WHAT: TEXT". */
 static int refuse(const struct option *option, const char *what, const char *text, size_t length,
@@ -129,24 +131,47 @@ static int parse_number(struct option *option, const char *text, size_t length, 
     return append_checked(option, value, text, length, err);
 }
 
+/* The number of the choice that the text is, in any case, or else of the only one that it begins, by
+ * three letters or more; the number of choices (n) where there is none. */
+static size_t find_choice(const char *const *choices, size_t n, const char *text, size_t length) {
+    enum { LEAST = 3 };
+    size_t found = n, n_found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strncasecmp(choices[i], text, length) != 0) {
+            continue;
+        }
+        if (!choices[i][length]) {
+            return i;
+        }
+        found = i;
+        n_found++;
+    }
+    return length >= LEAST && n_found == 1 ? found : n;
+}
+
 static int parse_choice(struct option *option, const char *text, size_t length, struct error *err) {
     const char *const *choices = option->spec.choices;
     size_t n = 0;
-    for (; choices[n]; n++) {
-        if (strlen(choices[n]) == length && memcmp(choices[n], text, length) == 0) {
-            return append(option, (double)n, err);
-        }
+    while (choices[n]) {
+        n++;
+    }
+    size_t found = find_choice(choices, n, text, length);
+    if (found < n) {
+        return append(option, (double)found, err);
     }
     uint64_t number;
     if (number_parse_unsigned(text, text + length, &number) == text + length && number < n) {
         return append(option, (double)number, err);
     }
-    char what[200] = "must be one of";
+    char what[200] = "must be one of", hint[SPELLING_HINT];
+    struct spelling spelling = spelling_of(text, length);
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(what);
         snprintf(what + used, sizeof what - used, "%s %s", i ? "," : "", choices[i]);
+        spelling_try(&spelling, choices[i]);
     }
-    return refuse(option, what, text, length, err);
+    return error_set(err, ERROR_USAGE, "option --%s: %s: '%.*s'%s", option->spec.name, what,
+                     (int)(length < 100 ? length : 100), text, spelling_hint(&spelling, "", hint));
 }
 
 static int parse_window(struct option *option, const char *text, struct error *err) {

@@ -1,5 +1,6 @@
 /* A sweep before any work: what its options ask for. */
 #include "common/base/number.h"
+#include "driver/spelling.h"
 #include "driver/sweep.h"
 
 #include <stdio.h>
@@ -39,10 +40,13 @@ int sweep_create(struct sweep *sweep, const struct family *family, const struct 
     if (!name) {
         return 0;
     }
-    char list[512] = "";
+    char list[512] = "", hint[SPELLING_HINT];
+    struct spelling spelling = spelling_of(name, strlen(name));
     for (size_t k = 0; k < sweep->n_measures; k++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", k ? ", " : "", sweep->measure[k].name);
+        spelling_try(&spelling, sweep->measure[k].name);
     }
-    return error_set(err, ERROR_USAGE, "option --select: must be one of %s: '%s'", list, name);
+    return error_set(err, ERROR_USAGE, "option --select: must be one of %s: '%s'%s", list, name,
+                     spelling_hint(&spelling, "", hint));
 }

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "driver/predict.h"
+#include "driver/spelling.h"
 #include "driver/train.h"
 
 #include <math.h>
@@ -214,7 +215,16 @@ int dualsvm_options_set(dualsvm_options *options, const char *name, const char *
     }
     const struct option *option = find(options, name);
     if (!option) {
-        return library_refuse(error, "unknown option: '%.100s'", name);
+        char hint[SPELLING_HINT];
+        struct spelling spelling = spelling_of(name, strlen(name));
+        for (size_t i = 0; i < options->options.n; i++) {
+            const struct option_spec *spec = &options->options.option[i].spec;
+            if (library_has_option(options, spec)) {
+                spelling_try(&spelling, spec->name);
+            }
+        }
+        return library_refuse(error, "unknown option: '%.100s'%s", name,
+                              spelling_hint(&spelling, "", hint));
     }
     if (option->spec.kind == OPTION_FLAG && value) {
         if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {

@@ -331,6 +331,54 @@ Cross Validation err@10'
 
 # ---- misuse ----
 
+@test "cli: a mistyped option or choice is told the nearest name, if one is near" {
+    # says ERROR PROGRAM ARGUMENTS
+    says() {
+        local text=$1
+        shift
+        misused "$@"
+        [[ "$(<err)" == *"$text: try --help" ]] || fail "$(<err)"
+    }
+    # a letter less, more, other, and two that changed places
+    for word in --kernl --kernell --kermel --kenrel --KERNEL --kernl=rbf; do
+        says "unknown option: '${word%=*}' (did you mean '--kernel'?)" svm-rank-train $word train.svm
+    done
+    says "'--metricks' (did you mean '--metrics'?)" svm-mc-predict --metricks train.svm m
+    says "'--thread-s' (did you mean '--threads'?)" svm-check --thread-s 1 a b c
+    for word in --nosuch --k3 --zz "--$(printf '%060d' 1)"; do
+        says "unknown option: '$word'" svm-rank-train "$word" train.svm
+    done
+    for family in rank top mc ml smm; do
+        says "'newtn' (did you mean 'newton'?)" svm-rank-train --solver newtn train.svm
+        says "'minmxa' (did you mean 'minmax'?)" svm-$family-train --scale minmxa train.svm
+    done
+    says "'squard-hinge' (did you mean 'squared-hinge'?)" svm-rank-train -l squard-hinge train.svm
+    says "'patmta' (did you mean 'patmat'?)" svm-top-train -s patmta train.svm
+    says "'polynomail' (did you mean 'polynomial'?)" svm-rank-train -t polynomail train.svm
+    says "'ndgc@10' (did you mean 'ndcg@10'?)" svm-rank-train -v 3 --select ndgc@10 train.svm
+    says "'spearmen' (did you mean 'spearman'?)" svm-rank-train -v 3 --select spearmen train.svm
+    says "'xyz'" svm-rank-train -t xyz train.svm
+}
+
+@test "cli: names of choices in any case, or cut to a beginning that only one has" {
+    svm-rank-train -q -t polynomial -d 2 train.svm whole >/dev/null
+    for word in poly POLY Polynomial polynom 1; do
+        svm-rank-train -q -t $word -d 2 train.svm m >/dev/null
+        cmp m whole
+    done
+    svm-rank-train -q -l hinge,squared-hinge -v 2 train.svm | cut -f1-9 >expected
+    svm-rank-train -q -l Hinge,SQUARED -v 2 train.svm | cut -f1-9 | diff - expected
+    svm-rank-train -q --scale std train.svm whole >/dev/null # though std-center begins so too
+    svm-rank-train -q --scale STD train.svm m >/dev/null
+    cmp m whole
+    # two letters are too few, and so are those that two names have
+    for word in po ra r st; do
+        misused svm-rank-train -t $word train.svm
+    done
+    misused svm-rank-train --scale st train.svm
+    misused svm-top-train -s toppus train.svm
+}
+
 @test "cli: unknown options and missing arguments are misuse" {
     for options in '--nosuch' '-Z' '--cost' '-c' '-e' '--kernel=' '-c=' '--quiet=3' '-qZ' '--' \
         '-t' '--pairs' '--log' 'train.svm m extra' 'train.svm m extra more'; do
