@@ -327,6 +327,36 @@ accepts() {
 
 # ---- values ----
 
+@test "hostile: a precomputed kernel may leave out zeros, those of whole last columns too" {
+    printf '%s\n' '1 0:1 1:2 2:1 3:0 4:0' '-1 0:2 1:1 2:2 3:0 4:0' '1 0:3 1:0 2:0 3:0 4:0' \
+        '-1 0:4 1:0 2:0 3:0 4:0' >whole.svm
+    printf '%s\n' '1 0:1 1:2 2:1' '-1 0:2 1:1 2:2' '1 0:3' '-1 0:4' >sparse.svm
+    for family in rank top mc ml; do
+        svm-$family-train -q -t 4 whole.svm whole.model >/dev/null
+        svm-$family-train -q -t 4 --proof proof sparse.svm model >/dev/null
+        diff <(grep -v '^features\|^end' whole.model) <(grep -v '^features\|^end' model)
+        svm-check sparse.svm model proof | grep -q VERIFIED
+        svm-$family-predict -q whole.svm whole.model expected 2>/dev/null
+        svm-$family-predict -q sparse.svm model scores 2>/dev/null
+        cmp scores expected
+        [ $family != rank ] || continue # whose folds are of more rows
+        printf '1\n1\n2\n2\n' >folds
+        svm-$family-train -q -t 4 --fold-file folds whole.svm >whole.report
+        svm-$family-train -q -t 4 --fold-file folds sparse.svm >report
+        diff <(cut -f1-9 whole.report) <(cut -f1-9 report)
+    done
+    # rows of a larger matrix: a number beyond those of the rows, of a row of zeros
+    { grep -v 0:3 sparse.svm; echo '-1 0:9'; } >part.svm
+    svm-top-train -q -t 4 part.svm model >/dev/null
+    # a mistyped number stays an error
+    printf '1 0:1 1:1 2:.5\n-1 0:22 1:.5 2:1\n' >wrong.svm
+    refused svm-top-train -t 4 wrong.svm model
+    assert_equal "$(<err)" 'svm-top-train: precomputed kernel: row 2: serial number 22: must be 1..2'
+    printf '1 0:1 1:1 2:.5\n-1 0:2 1:.5 2:1\n1 0:3 1:4\n' >wrong.svm
+    refused svm-top-train -t 4 wrong.svm model
+    grep -q 'not symmetric: 4 for rows 3 and 1, 0 for rows 1 and 3' err
+}
+
 @test "hostile: minmax wants values that are not negative, and a precomputed row its serial" {
     printf '1 1:1\n2 1:-1\n3 1:2\n' >negative.svm
     refused svm-rank-train -q -t minmax negative.svm empty/model

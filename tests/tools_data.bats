@@ -158,6 +158,29 @@ END
     skip 'no RDKit (python3-rdkit)'
 }
 
+@test "check: of a precomputed kernel, its numbers and whether it is symmetric" {
+    printf '1 0:1 1:2 2:1\n# one\n-1 0:2 1:1.5 2:2 3:0\n' >data.svm
+    ! check top --precomputed data.svm >said 2>err || fail 'taken'
+    assert_equal "$(<err)" 'check: data.svm:3: not symmetric: 1.5 for 1, but line 1 has 1 for 2'
+    refused svm-top-train -t 4 data.svm model
+    for value in 1 1.0001 0.99995; do
+        printf '1 0:1 1:2 2:1\n-1 0:2 1:%s 2:2\n1 0:3\n' $value >data.svm
+        check top --precomputed data.svm >said
+        svm-top-train -q -t 4 data.svm model >/dev/null
+    done
+    printf '1 0:1 1:2 2:1\n-1 0:2 1:1.01 2:2\n' >data.svm
+    ! check top --precomputed data.svm >said 2>err || fail 'taken'
+    refused svm-top-train -t 4 data.svm model
+    printf '1 0:1 1:2 2:1\n-1 0:9 1:1 2:2\n' >data.svm
+    ! check top --precomputed data.svm >said 2>err || fail 'taken'
+    assert_equal "$(<err)" 'check: data.svm:2: serial number 9: must be 1..2'
+    refused svm-top-train -t 4 data.svm model
+    # test rows are no square
+    printf '1 0:1 1:2 2:1\n-1 0:2 1:1 2:2\n' >data.svm
+    printf '1 0:1 1:5 2:7\n-1 0:2 1:8 2:3\n' >test.svm
+    check mc --precomputed --like data.svm test.svm >said
+}
+
 @test "check: tells of a byte order mark, and of a file that something else compressed" {
     printf '\xef\xbb\xbf1 1:1\n2 1:2\n' >data.svm
     check mc data.svm >said

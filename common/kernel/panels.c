@@ -132,13 +132,26 @@ static bool any_nonzero(const double *b, size_t first, size_t end) {
 
 /* ---- building ---- */
 
+static bool row_is_zero(const struct data *data, size_t i) {
+    uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
+    uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
+    while (at < end && data->value[at] == 0) {
+        at++;
+    }
+    return at == end;
+}
+
+/* A serial number is that of a column, or where the last columns are zeros that no row stores, of a
+ * row. There may be more columns yet than either if rows were taken out of a larger matrix: the row
+ * of such a column is zero too. */
 static int check_serials(const struct data *data, struct error *err) {
+    size_t most = larger(data->n_features, data->n_rows);
     for (size_t i = 0; i < data->n_rows; i++) {
-        if (data->serial[i] == 0 || data->serial[i] > data->n_features) {
+        uint64_t serial = data->serial[i];
+        if (serial == 0 || (serial > most && !row_is_zero(data, i))) {
             return error_set(err, ERROR_RUNTIME,
-                             "precomputed kernel: row %zu: serial number %llu: must be 1..%lu",
-                             i + 1, (unsigned long long)data->serial[i],
-                             (unsigned long)data->n_features);
+                             "precomputed kernel: row %zu: serial number %llu: must be 1..%zu",
+                             i + 1, (unsigned long long)serial, most);
         }
     }
     return 0;
