@@ -1,5 +1,6 @@
 #include "solvers/mc/interior.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/base/threads.h"
@@ -10,6 +11,7 @@
 #include "solvers/methods/row_features.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ enum {
     MOST_WEIGHTS = 2048,   /* the system then has 34 MB */
     MOST_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
     MOST_VALUES = 1 << 25, /* of dense rows, and of their curvatures */
+    FEW_WEIGHTS = 512,     /* of problems that are solved time and again */
     GATHERED = 256,        /* rows of a product that are weighted at once */
     TYPICAL_STEPS = 25,
     MOST_ROUNDS = 4
@@ -39,6 +42,7 @@ struct mc_interior {
     uint32_t *row, *class;  /* (n_hinges) of each hinge */
     uint32_t *first;        /* (n + 1) hinges of each row */
     double *cost, *counted; /* (hinges or groups), (k d) all 1 */
+    double *margin;         /* (n) of each row, whose X and cost are in its units */
     double *S;              /* (n, k) scores or coefficients */
     double *alpha, *u;      /* (k), (k) work */
     double *a, *w;          /* (n_hinges), (k d) work */
@@ -228,6 +232,7 @@ static void release(struct mc_interior *mc) {
     free(mc->first);
     free(mc->cost);
     free(mc->counted);
+    free(mc->margin);
     free(mc->S);
     free(mc->a);
     free(mc->w);
@@ -246,6 +251,7 @@ static int allocate(struct mc_interior *mc, struct error *err) {
     mc->first = memory_array(n + 1, sizeof(uint32_t), "hinges", err);
     mc->cost = memory_array(larger(n, m), sizeof(double), "costs", err);
     mc->counted = memory_array(k * d, sizeof(double), "weights", err);
+    mc->margin = memory_array(n, sizeof(double), "margins", err);
     mc->S = memory_array(n, k * sizeof(double), "scores", err);
     mc->a = memory_array(m, sizeof(double), "dual variables", err);
     mc->w = memory_array(k * d, sizeof(double), "weights", err);
@@ -253,8 +259,8 @@ static int allocate(struct mc_interior *mc, struct error *err) {
     mc->bend = memory_array(n, pairs * sizeof(double), "curvatures", err);
     mc->gathered = memory_array(workers, 2 * GATHERED * d * sizeof(double), "rows", err);
     mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err); /* all is summed */
-    if (!mc->X || !mc->row || !mc->first || !mc->cost || !mc->counted || !mc->S || !mc->alpha ||
-        !mc->a || !mc->w || !mc->bend || !mc->gathered || !mc->H) {
+    if (!mc->X || !mc->row || !mc->first || !mc->cost || !mc->counted || !mc->margin || !mc->S ||
+        !mc->alpha || !mc->a || !mc->w || !mc->bend || !mc->gathered || !mc->H) {
         return -1;
     }
     mc->u = mc->alpha + k;
@@ -274,27 +280,20 @@ static void fill_row(const struct mc_interior *mc, size_t i, double *row) {
     }
 }
 
-static int create(struct mc_interior *mc, double cost, struct error *err) {
+/* The interior point of the rows at their margins, from nothing: with m for 1, C max(0, m - z) is
+ * C m max(0, 1 - z / m). */
+static int open(struct mc_interior *mc, double cost, struct error *err) {
     const struct mc_task *task = mc->task;
     bool maximum = mc->shape->form->maximum;
-    size_t j = 0;
-    if (allocate(mc, err) < 0) {
-        return -1;
-    }
     for (size_t i = 0; i < mc->n; i++) {
+        double own = cost * task->weight[task->y[i]] * mc->margin[i];
         fill_row(mc, i, mc->X + i * mc->d);
-        mc->first[i] = (uint32_t)j;
-        for (size_t c = 0; c < mc->k; c++) {
-            if (mc_is_term(mc->shape, task->y[i], c)) {
-                mc->row[j] = (uint32_t)i;
-                mc->cost[maximum ? i : j] = cost * task->weight[task->y[i]];
-                mc->class[j++] = (uint32_t)c;
-            }
+        for (size_t f = 0; mc->margin[i] != 1 && f < mc->d; f++) {
+            mc->X[i * mc->d + f] /= mc->margin[i];
         }
-    }
-    mc->first[mc->n] = (uint32_t)j;
-    for (size_t c = 0; c < mc->k * mc->d; c++) {
-        mc->counted[c] = 1;
+        for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+            mc->cost[maximum ? i : j] = own;
+        }
     }
     const struct interior_problem problem = {.cluster = task->problem->cluster,
                                              .n = mc->n_hinges,
@@ -309,7 +308,33 @@ static int create(struct mc_interior *mc, double cost, struct error *err) {
                                              .factor = factor,
                                              .factor_groups = factor_groups,
                                              .solve = solve};
+    if (mc->interior) {
+        interior_close(mc->interior);
+        mc->interior = NULL;
+    }
     return interior_open(&mc->interior, &problem, err);
+}
+
+static int create(struct mc_interior *mc, double cost, struct error *err) {
+    size_t j = 0;
+    if (allocate(mc, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < mc->n; i++) {
+        mc->margin[i] = 1;
+        mc->first[i] = (uint32_t)j;
+        for (size_t c = 0; c < mc->k; c++) {
+            if (mc_is_term(mc->shape, mc->task->y[i], c)) {
+                mc->row[j] = (uint32_t)i;
+                mc->class[j++] = (uint32_t)c;
+            }
+        }
+    }
+    mc->first[mc->n] = (uint32_t)j;
+    for (size_t c = 0; c < mc->k * mc->d; c++) {
+        mc->counted[c] = 1;
+    }
+    return open(mc, cost, err);
 }
 
 /* ---- what comes out ---- */
@@ -367,7 +392,7 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, double *li
         }
         double factor = maximum && sum > mc->cost[i] ? mc->cost[i] / sum : 1;
         for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
-            mc->a[j] *= factor;
+            mc->a[j] *= factor / mc->margin[i];
         }
         gather_alpha(mc, i, mc->a, mc->alpha);
         if (mc_alpha_store(alpha, i, mc->alpha, err) < 0) {
@@ -472,6 +497,71 @@ static int run(struct mc_interior *mc, const struct mc_goal *goal, const struct 
     return 0;
 }
 
+/* The sum over rows of the largest coefficient of W (n, k) times the row's norm. */
+static double size_of(const struct mc_interior *mc, const double *W) {
+    const double *norm = certify_reach(mc->task->certify);
+    double sum = 0;
+    for (size_t i = 0; i < mc->n; i++) {
+        sum += array_largest(W + i * mc->k, mc->k) * norm[i];
+    }
+    return sum;
+}
+
+/* One more fit, with margins that exceed 1 by `part` of each row's norm; *size, as above, is that
+ * of its coefficients. The better bounds are kept. */
+static int fit_beyond(struct mc_interior *mc, const struct mc_goal *goal, double part,
+                      const struct monitor *monitor, double *size, struct mc_fit *fit,
+                      struct error *err) {
+    const double *norm = certify_reach(mc->task->certify);
+    struct mc_fit other = {0};
+    for (size_t i = 0; i < mc->n; i++) {
+        mc->margin[i] = 1 + part * norm[i];
+    }
+    if (open(mc, goal->cost, err) < 0) {
+        return -1;
+    }
+    interior_run(mc->interior, goal->epsilon, 0, monitor, &mc->fit);
+    other.iterations = mc->fit.iterations;
+    if (certify(mc, goal, &other, err) < 0) {
+        mc_fit_free(&other);
+        return -1;
+    }
+    *size = size_of(mc, other.weights);
+    enum stop_reason reason = stop_limited(mc->fit.stop) ? mc->fit.stop : fit->reason;
+    mc_fit_join(fit, &other);
+    fit->reason = fit->certificate.gap <= goal->epsilon ? STOP_REACHED : reason;
+    return 0;
+}
+
+/* Rounding of coefficients moves the score of row i by some units of sum_j |b_j| |x_j| |x_i|, which
+ * are many where rows span decades: an optimum with margins beyond that costs next to nothing more,
+ * and none is lost. Where rows are nearly equal it is large coefficients that tell them apart:
+ * functions of the first pivots alone have smaller ones. */
+static int keep_margins(struct mc_interior *mc, const struct mc_goal *goal,
+                        const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    static const double part[] = {0, 1e-12, 1e-8, 1e-4, 1};
+    static const double units[] = {0.1, 1, 10, 100};
+    double size = size_of(mc, fit->weights);
+    for (size_t p = 0; p < sizeof part / sizeof *part; p++) {
+        row_features_truncate(&mc->own, part[p]);
+        bool fewer = mc->own.m < mc->d;
+        mc->d = mc->own.m;
+        if (fewer && fit_beyond(mc, goal, 0, monitor, &size, fit, err) < 0) {
+            return -1;
+        }
+        for (size_t u = 0; (fewer || p == 0) && u < sizeof units / sizeof *units; u++) {
+            double own = size;
+            if (!(fit->certificate.gap > goal->epsilon) || stop_limited(fit->reason)) {
+                return 0;
+            }
+            if (fit_beyond(mc, goal, units[u] * DBL_EPSILON * size, monitor, &own, fit, err) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
 /* The rows' features of kernels; *possible is false where there are none. */
 static int make_features(struct mc_interior *mc, bool *possible, struct error *err) {
     static const struct row_groups none = {0};
@@ -500,6 +590,10 @@ int mc_interior_solve(const struct mc_task *task, const struct mc_goal *goal,
     int status = task->problem->gram ? make_features(&mc, possible, err) : 0;
     if (status == 0 && *possible) {
         status = create(&mc, goal->cost, err) < 0 ? -1 : run(&mc, goal, monitor, fit, err);
+    }
+    bool few = task->problem->gram && *possible && mc.k * mc.d <= FEW_WEIGHTS;
+    if (status == 0 && few && fit->certificate.gap > goal->epsilon && !stop_limited(fit->reason)) {
+        status = keep_margins(&mc, goal, monitor, fit, err);
     }
     if (status < 0) {
         mc_fit_free(fit);

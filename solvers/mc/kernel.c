@@ -77,6 +77,7 @@ struct course {
     enum mc_kernel_end end; /* (at first it counts as solved) */
     double last, before;    /* distance and dual when it was chosen */
     size_t n_gaining, n_set, most_set; /* rows that would gain; of the last set; of the next */
+    double earlier, mark; /* distance when the work was `mark`, half of it ago, about */
 };
 
 /* A round; the next is another one while there is something to gain. */
@@ -157,6 +158,22 @@ static bool gains(const struct mc_kernel *kernel, struct course *course) {
     return course->waiting < PATIENCE * SOLVED;
 }
 
+/* Whether the rest is better left to operator splitting: sets or rounds ask for it, or all work so
+ * far comes to MC_ROUNDS_WORTH times its, and at the rate of the later half of it as much again
+ * would not be enough. */
+static bool is_slow(const struct mc_kernel *kernel, struct course *course, double aim) {
+    double distance = kernel->primal - kernel->dual, most = MC_ROUNDS_WORTH * kernel->split_work;
+    double work = kernel->work + kernel->rounds_work, since = work - course->mark;
+    double fall = log(course->earlier / distance);
+    double need = fall > 0 ? log(distance / (aim * kernel->primal)) / fall * since : INFINITY;
+    if (work >= 2 * course->mark) {
+        course->mark = work;
+        course->earlier = distance;
+    }
+    return (course->set ? course->end == MC_SET_SPLIT : kernel->rounds_work > most) ||
+           (work > most && need > work);
+}
+
 /* Until the bounds, as the kernel matrix has them, are within aim of one another. */
 static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *monitor,
                    struct mc_fit *fit, struct error *err) {
@@ -164,6 +181,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
     struct course course = {.best = INFINITY,
                             .highest = -INFINITY,
                             .last = INFINITY,
+                            .earlier = INFINITY,
                             .end = MC_SET_SOLVED,
                             .most_set = first,
                             .round = kernel->near};
@@ -190,8 +208,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
         if (course.set && course.n_set == 0) {
             break;
         }
-        kernel->slow = course.set ? course.end == MC_SET_SPLIT
-                                  : kernel->rounds_work > MC_ROUNDS_WORTH * kernel->split_work;
+        kernel->slow = is_slow(kernel, &course, aim);
         if (kernel->slow) {
             fit->reason = STOP_CROWDED;
             return look(kernel, &course, aim, err);
@@ -267,10 +284,9 @@ static void set_cost(struct mc_kernel *kernel, double cost) {
 }
 
 /* What it costs to leave the rest to other methods. */
-static double finishing_work(const struct mc_kernel *kernel, const struct mc_goal *goal) {
-    double split = goal->patient ? INFINITY : mc_kernel_split_work(kernel);
-    bool straight = goal->patient || kernel->approached;
-    return straight ? split : fmin(split, mc_kernel_approach_work(kernel));
+static double finishing_work(const struct mc_kernel *kernel) {
+    double split = mc_kernel_split_work(kernel);
+    return kernel->approached ? split : fmin(split, mc_kernel_approach_work(kernel));
 }
 
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
@@ -280,7 +296,7 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     kernel->epsilon = goal->epsilon;
     kernel->work = kernel->rounds_work = 0;
     kernel->slow = false;
-    kernel->split_work = finishing_work(kernel, goal);
+    kernel->split_work = finishing_work(kernel);
     size_t m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
     int status = divide_memory(kernel, m, err) < 0 ? -1 : run(kernel, goal, monitor, fit, err);
     free(kernel->K);

@@ -36,8 +36,8 @@ int mc_kernel_approach(struct mc_kernel *kernel, const struct mc_goal *goal,
 int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
-/* Solves from the last solution. Where many free variables make that slow it ends early, and says
- * so, unless goal->patient. The caller calls mc_fit_free. */
+/* Solves from the last solution. Where that is slow it ends early, and says so. The caller calls
+ * mc_fit_free. */
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 

@@ -196,30 +196,14 @@ static bool is_unfinished(const struct mc_fit *fit, double epsilon) {
 /* Another method, from the fit; the better bounds of both are kept. */
 static int go_on(struct mc *mc, method solve, const struct mc_goal *goal,
                  const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    struct mc_fit start = *fit, worse;
+    struct mc_fit start = *fit;
     struct monitor_run run;
     const struct monitor onward = monitor_after(&run, monitor, start.iterations, 0);
     if (solve(mc, goal, &start, &onward, fit, err) < 0) {
         mc_fit_free(&start);
         return -1;
     }
-    fit->iterations += start.iterations;
-    worse = start;
-    if (start.primal < fit->primal) {
-        worse = *fit;
-        start.iterations = fit->iterations;
-        start.reason = fit->reason;
-        *fit = start;
-    }
-    if (worse.certificate.certified &&
-        worse.certificate.dual > fit->certificate.dual) { /* the dual bound that is joined */
-        struct mc_alpha alpha = fit->alpha;
-        fit->alpha = worse.alpha;
-        worse.alpha = alpha;
-    }
-    certify_join(&fit->certificate, &worse.certificate);
-    fit->dual = fit->certificate.dual;
-    mc_fit_free(&worse);
+    mc_fit_join(fit, &start);
     return 0;
 }
 
@@ -311,10 +295,9 @@ static int run_conditional(struct mc *mc, const struct mc_parameters *parameters
 
 /* ---- kernels ---- */
 
-/* Whether a kernel's interior point may end what is left: not what rounding costs alone. */
+/* Whether a kernel's interior point may end what is left. */
 static bool is_for_interior(const struct mc *mc, const struct certificate *certificate) {
-    return certificate->certified && !mc->problem->cluster &&
-           !mc_is_rounding(certificate, certificate->paid) && isfinite(mc_interior_work(&mc->task));
+    return certificate->certified && !mc->problem->cluster && isfinite(mc_interior_work(&mc->task));
 }
 
 static int run_gram(struct mc *mc, const struct mc_goal *goal, const struct monitor *monitor,
@@ -365,16 +348,16 @@ static int run_gram(struct mc *mc, const struct mc_goal *goal, const struct moni
         if (go_on(mc, run_split, goal, monitor, fit, err) < 0) {
             return -1;
         }
-        struct mc_goal patient = *goal;
-        patient.patient = true;
-        if (is_unfinished(fit, goal->epsilon) && fit->reason != STOP_ROUNDING &&
-            go_on(mc, run_kernel, &patient, monitor, fit, err) < 0) {
-            return -1;
-        }
     }
-    return is_unfinished(fit, goal->epsilon) && is_for_interior(mc, &fit->certificate)
-               ? go_on(mc, run_interior, goal, monitor, fit, err)
-               : 0;
+    const struct certificate *found = &fit->certificate;
+    if (is_unfinished(fit, goal->epsilon) && is_for_interior(mc, found) &&
+        go_on(mc, run_interior, goal, monitor, fit, err) < 0) {
+        return -1;
+    }
+    if (is_unfinished(fit, goal->epsilon) && mc_is_rounding(found, found->paid + found->lost)) {
+        fit->reason = STOP_ROUNDING;
+    }
+    return 0;
 }
 
 /* ---- all ---- */

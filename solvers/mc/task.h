@@ -28,7 +28,6 @@ struct mc_task {
 struct mc_goal {
     double cost, epsilon;
     uint64_t most; /* linear: sweeps of coordinate descent, after which it gives up; 0: no limit */
-    bool patient;  /* kernels: does not give up where operator splitting would be faster */
 };
 
 /* A point with both bounds, in double and from the data. */
@@ -42,6 +41,10 @@ struct mc_fit {
     enum stop_reason reason; /* why it ended before the gap was reached */
     bool unsolved; /* there was no time for a certificate: nothing else is set but reason */
 };
+
+/* Joins two fits of one problem: the lower primal, with the reason of `fit`, the higher dual with its dual
+ * point, and the iterations of both. Takes what `other` owns, and leaves that empty. */
+void mc_fit_join(struct mc_fit *fit, struct mc_fit *other);
 
 /* Releases what the fit owns and makes it empty. */
 void mc_fit_free(struct mc_fit *fit);

@@ -310,6 +310,22 @@ void row_features_free(struct row_features *features) {
     *features = (struct row_features){0};
 }
 
+void row_features_truncate(struct row_features *features, double part) {
+    size_t all = features->m, m = 1;
+    const double *F = features->F;
+    double least = part * fabs(F[features->pivot[0] * all]);
+    while (m < all && fabs(F[features->pivot[m] * all + m]) >= least) {
+        m++;
+    }
+    for (size_t i = 0; i < features->n; i++) {
+        memmove(features->F + i * m, F + i * all, m * sizeof *F);
+    }
+    for (size_t k = 0; features->low && k < m; k++) {
+        memmove(features->low + k * m, features->low + k * all, m * sizeof *F);
+    }
+    features->m = m;
+}
+
 /* (g, rest) (m) += (high + low) row. */
 DISPATCH static void add_row(const double *row, size_t m, double high, double low, double *g,
                              double *rest) {
