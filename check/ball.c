@@ -113,19 +113,23 @@ static struct dd exponential(struct dd a) {
 
 struct ball ball_exponential(struct ball a) {
     const double most = 690, least = -600, tiny = 1e-260; /* exp(-600) = 3e-261 */
-    if (!(a.r < most) || a.m.hi > most) {
-        return unknown();
-    }
+    double high = ball_high(a);
     if (ball_is_zero(a)) {
         return ball_of(1);
     }
-    if (a.m.hi < least) {
-        return a.r < 1 ? (struct ball){{tiny / 2, 0}, tiny / 2} : unknown();
+    if (high < least) {
+        return (struct ball){{tiny / 2, 0}, tiny / 2};
+    }
+    if (high > most) {
+        return unknown();
+    }
+    if (a.m.hi < least || a.r > 1) { /* from 0 to the largest */
+        double half = exp(high) * BALL_UP / 2;
+        return (struct ball){{half, 0}, half * BALL_UP};
     }
     struct dd m = exponential(a.m);
     /* exp(r) - 1 <= 2 r for r <= 1 */
-    double spread = a.r <= 1 ? 2 * a.r : exp(a.r) * BALL_UP;
-    return ball_make(m, m.hi * (spread + 0x1p-92) * BALL_UP);
+    return ball_make(m, m.hi * (2 * a.r + 0x1p-92) * BALL_UP);
 }
 
 /* With y near log a, t = a exp(-y) - 1: y + log(1 + t) = y + t - t^2 / 2 + ..., what is left out at

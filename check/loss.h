@@ -12,19 +12,4 @@ static inline struct ball loss_of(bool squared, struct ball u) {
     return squared ? ball_multiply(u, u) : u;
 }
 
-/* How far over a bound a coefficient may be, relatively: so much rounding is repaired, more is not
- * feasible. */
-static const double LOSS_TOLERANCE = 1e-9;
-
-/* Takes alpha to its upper bound if rounding alone has it above; false where it is above by
- * more. */
-static inline bool loss_clip(struct ball most, struct ball *alpha) {
-    struct ball excused = ball_multiply(most, ball_of(1 + LOSS_TOLERANCE));
-    if (!ball_at_most(*alpha, excused)) {
-        return false;
-    }
-    *alpha = ball_minimum(*alpha, most);
-    return true;
-}
-
 #endif

@@ -74,21 +74,19 @@ static double most_of(const struct mc *mc) {
 static bool repair_row(const struct mc *mc, size_t i, struct ball *alpha) {
     struct ball sum = ball_of(0);
     for (size_t c = 0; c < mc->k; c++) {
-        struct ball own = alpha[c];
-        if (ball_compare(own, ball_of(0)) < 0 || !loss_clip(mc->cost[i], &own)) {
+        if (ball_compare(alpha[c], ball_of(0)) < 0 ||
+            !task_clip(mc->task, mc->cost[i], &alpha[c])) {
             return false;
         }
-        task_repair(mc->task, &alpha[c], own);
         sum = ball_add(sum, alpha[c]);
     }
-    struct ball most = sum;
     if (!mc->form->maximum || ball_at_most(sum, mc->cost[i])) {
         return true;
     }
-    if (!loss_clip(mc->cost[i], &most)) {
+    if (!task_within(mc->task, sum, mc->cost[i])) {
         return false;
     }
-    struct ball factor = ball_divide(most, sum);
+    struct ball factor = ball_divide(ball_minimum(sum, mc->cost[i]), sum);
     for (size_t c = 0; c < mc->k; c++) {
         task_repair(mc->task, &alpha[c], ball_multiply(alpha[c], factor));
     }

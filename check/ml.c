@@ -83,7 +83,7 @@ static int descending(const void *a, const void *b) {
 /* A factor of at most 1 by which beta, with sent[0..m) and received[0..l) of equal sums, becomes
  * feasible; false if that is not 1 but for rounding. Scaling keeps what was and loosens the
  * rest. */
-static bool flow_factor(struct ball lambda, struct ball *sent, size_t m,
+static bool flow_factor(const struct task *task, struct ball lambda, struct ball *sent, size_t m,
                         const struct ball *received, size_t l, struct ball *factor) {
     struct ball sum = ball_of(0);
     *factor = ball_of(1);
@@ -94,12 +94,11 @@ static bool flow_factor(struct ball lambda, struct ball *sent, size_t m,
         for (size_t r = 0; r < l; r++) {
             most = ball_add(most, ball_minimum(received[r], cap));
         }
-        struct ball excused = sum;
         if (!ball_at_most(sum, most)) {
-            if (!loss_clip(most, &excused)) {
+            if (!task_within(task, sum, most)) {
                 return false;
             }
-            *factor = ball_minimum(*factor, ball_divide(excused, sum));
+            *factor = ball_minimum(*factor, ball_divide(ball_minimum(sum, most), sum));
         }
     }
     return true;
@@ -115,7 +114,7 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
     for (size_t k = 0; k < ml->q; k++) {
         struct ball size = relevant[k] ? beta[k] : ball_negative(beta[k]);
         if (ball_compare(size, zero) < 0) { /* what differences of numbers like lambda leave */
-            if (ball_most(size) > LOSS_TOLERANCE * lambda.m.hi) {
+            if (!task_within(ml->task, ball_subtract(lambda, size), lambda)) {
                 return false;
             }
             task_repair(ml->task, &beta[k], zero);
@@ -125,8 +124,7 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
     }
     struct ball least = ball_minimum(side[0], side[1]);
     for (int k = 0; k < 2; k++) {
-        if (!ball_is_zero(side[k]) &&
-            !ball_at_most(ball_multiply(side[k], ball_of(1 - LOSS_TOLERANCE)), least)) {
+        if (!task_within(ml->task, side[k], least)) {
             return false;
         }
     }
@@ -142,7 +140,7 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
             ml->received[l++] = ball_absolute(beta[k]);
         }
     }
-    if (!flow_factor(lambda, ml->sent, m, ml->received, l, &factor)) {
+    if (!flow_factor(ml->task, lambda, ml->sent, m, ml->received, l, &factor)) {
         return false;
     }
     for (size_t k = 0; k < ml->q; k++) {
@@ -207,7 +205,7 @@ static struct ball price_of_balance(struct ml *ml, const struct function *g) {
         all = ball_add(all, ball_absolute(g->coefficients[j]));
         largest = ball_maximum(largest, ball_absolute(g->scores[j]));
     }
-    if (!ball_is_zero(off) && !ball_at_most(off, ball_multiply(all, ball_of(LOSS_TOLERANCE)))) {
+    if (!task_within(ml->task, ball_add(all, off), all)) {
         task_wrong(ml->task, "the dual point is not feasible: beta does not sum to 0");
     }
     for (size_t i = 0; i < ml->n; i++) {

@@ -247,6 +247,30 @@ static struct ball sum_with(const struct points *points, const double *x, size_t
     return sum_dense(x, data->value + row * data->n_features, data->n_features, overlaps, size);
 }
 
+/* The sum of (x_k - z_k)^2, or of |x_k - z_k|, from the differences, which are exact. */
+static struct ball sum_differences(const struct points *points, size_t p, size_t q, bool absolute) {
+    size_t row[2];
+    const struct data *data[2] = {locate(points, p, &row[0]), locate(points, q, &row[1])};
+    struct cursor a = cursor_of(data[0], row[0]), b = cursor_of(data[1], row[1]);
+    struct ball_sum sum = {{0, 0}, 0, 0};
+    uint32_t u = 0, v = 0;
+    float x = 0, z = 0;
+    bool in_a = cursor_next(&a, &u, &x), in_b = cursor_next(&b, &v, &z);
+    while (in_a || in_b) {
+        bool take_a = in_a && (!in_b || u <= v), take_b = in_b && (!in_a || v <= u);
+        struct dd apart = dd_two_sum(take_a ? (double)x : 0, take_b ? -(double)z : 0);
+        struct ball own = {apart, 0};
+        if (absolute) {
+            ball_sum_add(&sum, apart.hi < 0 ? dd_negative(apart) : apart);
+        } else {
+            ball_sum_product(&sum, own, own);
+        }
+        in_a = take_a ? cursor_next(&a, &u, &x) : in_a;
+        in_b = take_b ? cursor_next(&b, &v, &z) : in_b;
+    }
+    return ball_sum_end(&sum);
+}
+
 /* ---- kernels ---- */
 
 static bool has_overlaps(enum kernel_type type) {
@@ -258,6 +282,16 @@ static struct ball of_product(const struct kernel *kernel, struct ball product) 
     product = ball_add(ball_multiply(ball_of(kernel->gamma), product), ball_of(kernel->coef0));
     return kernel->type == KERNEL_SIGMOID ? ball_tangent(product)
                                           : ball_power(product, kernel->degree);
+}
+
+/* A distance from norms and products is fast, but of large rows that are near to one another their
+ * rounding is left: that may change the kernel by no more than CLOSE of it. */
+static struct ball distance_of(const struct points *points, size_t p, size_t q, struct ball both,
+                               struct ball sum) {
+    const double CLOSE = 0x1p-66;
+    struct ball distance = ball_subtract(both, ball_add(sum, sum));
+    bool close = points->kernel.gamma * distance.r <= CLOSE;
+    return close ? distance : sum_differences(points, p, q, points->kernel.type != KERNEL_RBF);
 }
 
 static struct ball decay(const struct kernel *kernel, struct ball distance) {
@@ -288,9 +322,9 @@ struct ball points_kernel(const struct points *points, size_t p, const double *x
         return kernel->type == KERNEL_SIGMOID ? ball_tangent(sum) : ball_power(sum, kernel->degree);
     case KERNEL_RBF:
     case KERNEL_LAPLACIAN:
-        return decay(kernel, ball_subtract(both, ball_add(sum, sum)));
+        return decay(kernel, distance_of(points, p, q, both, sum));
     case KERNEL_RATIONAL:
-        return rational(kernel, ball_subtract(both, ball_add(sum, sum)));
+        return rational(kernel, distance_of(points, p, q, both, sum));
     case KERNEL_TANIMOTO:
     case KERNEL_MINMAX:
         return ball_is_zero(both) ? ball_of(1) : ball_divide(sum, ball_subtract(both, sum));

@@ -72,12 +72,11 @@ static int read_points(struct rank *rank, struct error *err) {
         t++;
     }
     if (!ball_at_most(total, ball_of(1))) {
-        struct ball most = total;
-        if (!loss_clip(ball_of(1), &most)) {
+        if (!task_within(rank->task, total, ball_of(1))) {
             task_wrong(rank->task, "the dual point is not feasible: weights sum to %.17g",
                        total.m.hi);
         }
-        factor = ball_divide(most, total);
+        factor = ball_divide(ball_minimum(total, ball_of(1)), total);
         rank->excess = ball_most(ball_subtract(total, ball_of(1)));
     }
     for (size_t t = 0; t < rank->n_points; t++) {
@@ -190,17 +189,16 @@ static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
         if (other >= rank->n || value.b > 0) {
             return error_set(err, ERROR_RUNTIME, "there is no row %zu", (size_t)value.a);
         }
-        struct ball alpha = task_scaled(rank->task, value.value), own = alpha, most = ball_of(0);
+        struct ball alpha = task_scaled(rank->task, value.value), most = ball_of(0);
         bool preferred = is_preferred(rank, value.row, other);
         if (preferred) {
             most = ball_multiply(rank->cost[value.row], worth_of(rank, value.row, other));
         }
-        if (!preferred || value.value < 0 || (!squared && !loss_clip(most, &own))) {
+        if (!preferred || value.value < 0 || (!squared && !task_clip(rank->task, most, &alpha))) {
             task_wrong(rank->task, "the dual point is not feasible: row %zu",
                        (size_t)value.row + 1);
             return 0;
         }
-        task_repair(rank->task, &alpha, own);
         rank->linear = ball_add(rank->linear, task_linear(rank->task, most, alpha));
         if (rank->pair) {
             rank->pair[rank->n_pairs++] = (struct point_pair){value.row, (uint32_t)other, alpha};

@@ -72,7 +72,7 @@ static bool balance(struct smm *smm, size_t machine, struct ball *linear) {
     }
     struct ball missing = ball_subtract(side[0], side[1]), off = ball_absolute(missing);
     struct ball least = ball_minimum(side[0], side[1]), most = ball_maximum(side[0], side[1]);
-    if (!ball_is_zero(off) && !ball_at_most(off, ball_multiply(most, ball_of(LOSS_TOLERANCE)))) {
+    if (!task_within(smm->task, most, least)) {
         return false;
     }
     size_t taker = nearest_taker(smm, machine, missing);
@@ -102,15 +102,11 @@ static void read_dual(struct smm *smm, struct function *g, struct ball *linear) 
         for (size_t e = 0; e < proof->n_values; e++) {
             struct proof_value entry = proof->value[e];
             struct ball *alpha = &smm->alpha[entry.row];
-            struct ball own = task_scaled(task, entry.value);
+            *alpha = entry.a - 1 == m ? task_scaled(task, entry.value) : *alpha;
             if (entry.a > smm->k || entry.b > 0 || entry.value < 0 ||
-                (!task->squared && !loss_clip(smm->cost[entry.row], &own))) {
+                (!task->squared && !task_clip(task, smm->cost[entry.row], alpha))) {
                 task_wrong(task, "the dual point is not feasible: row %zu", (size_t)entry.row + 1);
                 return;
-            }
-            if (entry.a - 1 == m) {
-                *alpha = task_scaled(task, entry.value);
-                task_repair(task, alpha, own);
             }
         }
         if (!balance(smm, m, linear)) {

@@ -107,9 +107,25 @@ struct ball task_scaled(const struct task *task, double value) {
 
 /* ---- the dual point ---- */
 
+bool task_within(const struct task *task, struct ball number, struct ball most) {
+    const double part = 1e-9, least = 0x1p-1074;
+    double roundings = (double)task->data.n_rows + 1;
+    struct ball lost = ball_multiply(ball_of(roundings), task_scaled(task, least));
+    struct ball excused = ball_add(ball_multiply(most, ball_of(1 + part)), lost);
+    return ball_at_most(number, excused);
+}
+
 void task_repair(struct task *task, struct ball *number, struct ball repaired) {
     task->findings->moved += ball_most(ball_subtract(*number, repaired));
     *number = repaired;
+}
+
+bool task_clip(struct task *task, struct ball most, struct ball *number) {
+    if (!task_within(task, *number, most)) {
+        return false;
+    }
+    task_repair(task, number, ball_minimum(*number, most));
+    return true;
 }
 
 struct ball task_linear(struct task *task, struct ball weight, struct ball alpha) {

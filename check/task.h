@@ -82,8 +82,15 @@ const char *task_text(const struct task *task, const char *key);
 /* A cost, a coefficient or a dual variable, in the unit of the check. */
 struct ball task_scaled(const struct task *task, double value);
 
+/* Whether a number of the dual point, or a sum of such, is at most `most` but for rounding: so much is
+ * repaired, more is not feasible. */
+bool task_within(const struct task *task, struct ball number, struct ball most);
+
 /* *number = repaired, of a dual point that rounding alone has left infeasible. Notes what it moves. */
 void task_repair(struct task *task, struct ball *number, struct ball repaired);
+
+/* Takes a number to its upper bound if rounding alone has it above; false where it is above by more. */
+bool task_clip(struct task *task, struct ball most, struct ball *number);
 
 /* The conjugate's part of the dual of a coefficient alpha of a loss with that weight: alpha, less
  * alpha^2 / (4 weight) for the square. */

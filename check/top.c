@@ -292,14 +292,12 @@ static void read_dual(struct top *top) {
         bool of_alpha = entry.a == 1, hinge = !task->squared;
         struct ball *to = of_alpha ? &top->alpha[entry.row] : &top->beta[entry.row];
         struct ball most = of_alpha ? top->cost[entry.row] : top->mass[entry.row];
-        struct ball own = task_scaled(task, entry.value);
-        *to = own;
+        *to = task_scaled(task, entry.value);
         bool bounded = hinge && (of_alpha || top->form->kind == NONE);
         if (entry.a > 2 || entry.b > 0 || entry.value < 0 || ball_is_zero(most) ||
-            (bounded && !loss_clip(most, &own))) {
+            (bounded && !task_clip(task, most, to))) {
             task_wrong(task, "the dual point is not feasible: row %zu", (size_t)entry.row + 1);
         }
-        task_repair(task, to, own);
     }
 }
 
@@ -354,12 +352,11 @@ static void give_back(struct top *top, struct ball sum, struct ball missing) {
  * rounding. */
 static bool keep_caps(struct top *top, struct ball sum) {
     for (size_t j = 0; j < top->n; j++) {
-        struct ball own = top->beta[j];
-        if (!ball_is_zero(own) && !loss_clip(ball_multiply(top->share[j], sum), &own)) {
+        if (!ball_is_zero(top->beta[j]) &&
+            !task_clip(top->task, ball_multiply(top->share[j], sum), &top->beta[j])) {
             task_wrong(top->task, "the dual point is not feasible: row %zu is over its cap", j + 1);
             return false;
         }
-        task_repair(top->task, &top->beta[j], own);
     }
     return true;
 }
@@ -368,11 +365,10 @@ static bool keep_caps(struct top *top, struct ball sum) {
  * refused. */
 static void repair_dual(struct top *top) {
     struct ball sum = sum_of(top->alpha, top->n), other = sum_of(top->beta, top->n);
-    struct ball off = ball_absolute(ball_subtract(sum, other));
     if (top->form->kind == NONE || (ball_is_zero(sum) && ball_is_zero(other))) {
         return;
     }
-    if (!ball_at_most(off, ball_multiply(sum, ball_of(LOSS_TOLERANCE)))) {
+    if (!task_within(top->task, sum, other) || !task_within(top->task, other, sum)) {
         int unit = 2 * top->task->half_unit;
         task_wrong(top->task, "the dual point is not feasible: sum alpha is %.17g, sum beta %.17g",
                    ldexp(sum.m.hi, unit), ldexp(other.m.hi, unit));

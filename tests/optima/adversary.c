@@ -103,10 +103,10 @@ static int show(const char *bin, const char *folder, uint64_t first, uint64_t co
             continue;
         }
         judge(&trial, bin, folder, &j);
-        printf("%llu\t%s\t%s\t%.17g\t%.17g\t%.3g\t%.3g\t%.3g\t%s\t", (unsigned long long)seed,
+        printf("%llu\t%s\t%s\t%.17g\t%.17g\t%.3g\t%.3g\t%.3g\t%s\t%s\t", (unsigned long long)seed,
                family_name[trial.family], verdict_name[j.verdict], j.primal, j.dual,
                (j.primal - j.dual) / j.primal, trial_option(&trial, EPSILON),
-               (j.upper - j.lower) / j.upper, j.reason);
+               (j.upper - j.lower) / j.upper, j.reason, j.untold ? j.text : "");
         trial_command(&trial, "ROWS", "WEIGHTS", stdout);
     }
     return 0;

@@ -71,8 +71,9 @@ static void scale_matrix(uint64_t *state, struct trial *trial) {
         factor[i] = single && i > 0 ? 1 : decades(state, -span, span);
     }
     for (size_t i = 0; i < trial->n; i++) {
-        for (size_t j = 0; j < trial->n_features; j++) {
+        for (size_t j = 0; j <= i; j++) {
             trial->x[i][j] = (double)within_float(trial->x[i][j] * factor[i] * factor[j]);
+            trial->x[j][i] = trial->x[i][j];
         }
     }
 }

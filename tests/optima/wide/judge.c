@@ -147,6 +147,9 @@ void judge(const struct trial *trial, const char *bin, const char *folder,
             judge_bounds(trial, answer, bin, folder, judgement);
         }
         judge_gap(trial, answer, judgement);
+        if (judgement->untold && judgement->verdict == GOOD) {
+            snprintf(judgement->text, sizeof judgement->text, "%s", answer->verdict);
+        }
         if (answer->check != 0 && answer->check != CHECK_UNKNOWN) {
             judgement_set(judgement, UNVERIFIED, "svm-check: exit %d, %s", answer->check,
                           answer->verdict);
