@@ -796,3 +796,21 @@ large() {
         done
     done
 }
+
+@test "rank: pair features of rows of 1e5: the certificate in double-double claims the gap" {
+    cd "$tmp" || exit 1
+    awk 'BEGIN { seed = 7
+        for (i = 0; i < 14; i++) {
+            line = i % 2 " qid:" i % 3
+            for (f = 1; f <= 2; f++) {
+                seed = (seed * 16807) % 2147483647
+                line = line sprintf(" %d:%.8g", f, (seed / 2147483647 - .5) * 4e5)
+            }
+            print line
+        } }' >large.svm
+    for loss in hinge squared-hinge; do
+        limited svm-rank-train -q --strict -l $loss -c .1 --pair-features exterior --proof proof large.svm model
+        within "$(header gap model)" 0 1e-3
+        svm-check large.svm model proof
+    done
+}

@@ -200,9 +200,18 @@ double rank_certifier_nothing(const struct rank_certifier *certifier, double cos
            (1 + 2 * cluster_largest(pairs->cluster, pairs->weight_error));
 }
 
-int rank_certify(const struct rank_certifier *certifier, enum rank_loss kind, double cost,
-                 double epsilon, struct fit *fit, struct certificate *certificate,
-                 struct error *err) {
+/* Margins of pairs in double-double from now on. */
+static int refine(struct rank_certifier *certifier, struct error *err) {
+    certifier->fine = true;
+    if (exterior_refine(certifier->exterior, err) < 0) {
+        return -1;
+    }
+    certify_refine(certifier->certify, exterior_factor(certifier->exterior, certifier->row_factor));
+    return 0;
+}
+
+int rank_certify(struct rank_certifier *certifier, enum rank_loss kind, double cost, double epsilon,
+                 struct fit *fit, struct certificate *certificate, struct error *err) {
     struct loss loss = {.certifier = certifier,
                         .loss = kind,
                         .cost = cost,
@@ -220,24 +229,17 @@ int rank_certify(const struct rank_certifier *certifier, enum rank_loss kind, do
                                               .enough = epsilon};
         status =
             certify_bounds(certifier->certify, 1, &f, &dual.function, &family, certificate, err);
+        bool coarse = certifier->exterior && !certifier->fine;
+        if (status == 0 && coarse && certificate->gap > epsilon &&
+            certificate->paid > SMALL * epsilon * certificate->primal) {
+            status = refine(certifier, err) < 0
+                         ? -1
+                         : certify_bounds(certifier->certify, 1, &f, &dual.function, &family,
+                                          certificate, err);
+        }
     }
     free(loss.g);
     free(dual.error);
     free(dual.slack);
     return status;
-}
-
-int rank_certifier_refine(struct rank_certifier *certifier, double epsilon,
-                          const struct certificate *found, bool *refined, struct error *err) {
-    *refined =
-        certifier->exterior && !certifier->fine && found->paid > SMALL * epsilon * found->primal;
-    if (!*refined) {
-        return 0;
-    }
-    certifier->fine = true;
-    if (exterior_refine(certifier->exterior, err) < 0) {
-        return -1;
-    }
-    certify_refine(certifier->certify, exterior_factor(certifier->exterior, certifier->row_factor));
-    return 0;
 }

@@ -16,7 +16,7 @@ struct exterior {
     const struct rank_pairs *pairs;
     size_t n_rows; /* rows in groups, in the order of pairs->row */
     double *K;     /* (n_rows, n_rows) */
-    bool fine;     /* margins are evaluated in long double */
+    bool fine;     /* margins are evaluated in double-double */
     double *off;   /* (n_rows, n_rows) fine: what K's double lacks of the kernel; else NULL */
     struct skew_pair *pair; /* by places in the order of rows, ascending in `high` */
     size_t *first;          /* (n_rows + 1) the pairs of each as `high` */

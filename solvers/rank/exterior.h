@@ -27,7 +27,7 @@ struct score_map exterior_map(struct exterior *exterior);
 /* The sum of max(0, 1 - margin), or of its square, over the pairs. */
 struct risk exterior_risk(struct exterior *exterior, bool squared);
 
-/* Exact scores are in long double from now on, with what the matrix lacks in double if the cache
+/* Exact scores are in double-double from now on, with what the matrix lacks in double if the cache
  * has room: at many times the cost, for where what is paid for rounding is not small beside the gap
  * that is asked for. */
 int exterior_refine(struct exterior *exterior, struct error *err);

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "solvers/methods/conditional.h"
+#include "solvers/methods/tolerance.h"
 #include "solvers/rank/exterior.h"
 #include "solvers/rank/hinges.h"
 #include "solvers/rank/newton.h"
@@ -164,35 +165,23 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
     }
 }
 
-static bool is_definite(const struct rank *rank) {
-    const struct problem *problem = rank->problem;
-    return !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
-}
-
-/* Takes the better primal and the better dual; where the kernel is known by the rows of both only,
- * the two together. Returns whether the dual is found's. */
-static bool keep_best(const struct rank *rank, struct rank_best *best, struct fit *fit,
-                      const struct certificate *found) {
+/* Takes the better primal and the better dual; of a certified and an uncertified fit, the certified.
+ * Returns whether the dual is found's. */
+static bool keep_best(struct rank_best *best, struct fit *fit, const struct certificate *found) {
     struct certificate *known = &best->certificate;
-    bool whole = !is_definite(rank) || !found->certified, better, dual;
-    if (!best->weights || !known->certified) {
-        better = !best->weights || found->certified;
-        whole = true;
-    } else {
-        better =
-            whole ? found->certified && found->gap < known->gap : found->primal < known->primal;
-    }
-    dual = whole ? better : !(known->dual >= found->dual);
+    bool first = !best->weights, alike = first || known->certified == found->certified;
+    bool better = first || (alike ? found->primal < known->primal : found->certified);
+    bool dual = first || (alike ? !(known->dual >= found->dual) : better);
     if (better) {
         struct certificate before = *known;
         double *weights = best->weights;
         best->weights = fit->weights;
         fit->weights = weights;
         *known = *found;
-        if (!whole) {
+        if (!first) {
             certify_join(known, &before);
         }
-    } else if (!whole) {
+    } else {
         certify_join(known, found);
     }
     best->reason = fit->reason ? fit->reason : STOP_ROUNDING;
@@ -240,7 +229,7 @@ int rank_take_fit(struct rank *rank, const struct rank_parameters *parameters,
     status = status < 0 ? -1
                         : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
                                        parameters->epsilon, fit, found, err);
-    if (status == 0 && keep_best(rank, best, fit, found) && rank->keep) {
+    if (status == 0 && keep_best(best, fit, found) && rank->keep) {
         status = keep_points(rank, parameters->loss, fit, by_pairs, err);
     }
     fit_free(fit);
@@ -290,19 +279,13 @@ static int run_rounds(struct rank *rank, const struct rank_parameters *parameter
         if (rank_take_fit(rank, parameters, best, &fit, false, &found, err) < 0) {
             return -1;
         }
-        bool refined = false;
-        if (rank_is_open(best, parameters) &&
-            rank_certifier_refine(&rank->certifier, parameters->epsilon, &found, &refined, err) <
-                0) {
-            return -1;
-        }
         bool stays = !converged || parameters->method == RANK_FW || round == RANK_POLISH_ROUNDS;
-        bool rounded = rank->exterior && !refined && /* going on is in vain, and slow */
+        bool rounded = rank->exterior && /* going on is in vain, and slow */
                        found.paid > parameters->epsilon * found.primal;
         if (stays || rounded || !found.certified || rank_is_reached(best, parameters)) {
             return 0;
         }
-        epsilon /= refined ? 1 : 2;
+        epsilon /= 2;
     }
 }
 
@@ -319,6 +302,48 @@ static int give_nothing(struct rank *rank, double cost, struct solution *solutio
     return solution->pairs || solution->weights ? 0 : -1;
 }
 
+/* Solves to the parameters' gap, from what `best` has. */
+static int solve_to(struct rank *rank, const struct rank_parameters *parameters,
+                    const struct monitor *monitor, struct rank_best *best, struct error *err) {
+    best->impatient = false;
+    int status = run_rounds(rank, parameters, rank_patience(rank, parameters), monitor, best, err);
+    status = status < 0 ? -1 : rank_end_fit(rank, parameters, monitor, best, err);
+    bool waited = best->impatient && rank_patience(rank, parameters) > 0; /* for the fallback */
+    if (status == 0 && rank_is_open(best, parameters) && best->impatient && !waited) {
+        status = run_rounds(rank, parameters, 0, monitor, best, err);
+    }
+    if (status == 0 && rank_is_open(best, parameters) && !rank_has_finish(rank, parameters) &&
+        parameters->loss == RANK_HINGE &&
+        (waited || rank_choose(rank, parameters) == RANK_NEWTON)) {
+        status = rank_finish_by_planes(rank, parameters, monitor, best, err);
+    }
+    return status;
+}
+
+/* Through the tolerances of a small problem, or to the user's at once. A tolerance that is not
+ * reached, and did not lower the gap much either, is the last. */
+static int solve_all(struct rank *rank, const struct rank_parameters *parameters,
+                     const struct monitor *monitor, struct rank_best *best, struct error *err) {
+    const double progress = 0.9;
+    bool decays = parameters->method == RANK_FW && parameters->stop == RANK_DECAY;
+    struct rank_parameters own = *parameters;
+    size_t rows = cluster_count(rank->map.cluster, rank->map.n);
+    own.epsilon = decays ? own.epsilon : tolerance_first(parameters->epsilon, rows);
+    double gap;
+    bool reached;
+    do {
+        gap = best->weights ? best->certificate.gap : INFINITY;
+        reached = best->weights && rank_is_reached(best, &own);
+        if (!reached && solve_to(rank, &own, monitor, best, err) < 0) {
+            return -1;
+        }
+        reached = rank_is_reached(best, &own);
+    } while (!stop_limited(best->reason) && !rank_is_reached(best, parameters) &&
+             (reached || best->certificate.gap < progress * gap) &&
+             tolerance_next(&own.epsilon, parameters->epsilon));
+    return 0;
+}
+
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
                const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
@@ -329,17 +354,7 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     if (monitor_late(monitor)) {
         return give_nothing(rank, parameters->cost, solution, err);
     }
-    int status = run_rounds(rank, parameters, rank_patience(rank, parameters), monitor, &best, err);
-    status = status < 0 ? -1 : rank_end_fit(rank, parameters, monitor, &best, err);
-    bool waited = best.impatient && rank_patience(rank, parameters) > 0; /* for what has ended it */
-    if (status == 0 && rank_is_open(&best, parameters) && best.impatient && !waited) {
-        status = run_rounds(rank, parameters, 0, monitor, &best, err);
-    }
-    if (status == 0 && rank_is_open(&best, parameters) && !rank_has_finish(rank, parameters) &&
-        parameters->loss == RANK_HINGE &&
-        (waited || rank_choose(rank, parameters) == RANK_NEWTON)) {
-        status = rank_finish_by_planes(rank, parameters, monitor, &best, err);
-    }
+    int status = solve_all(rank, parameters, monitor, &best, err);
     status = status < 0 ? -1 : fill_solution(rank, parameters, &best, solution, err);
     free(best.weights);
     return status;

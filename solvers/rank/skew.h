@@ -1,7 +1,7 @@
 /* F = 2 K S K of a skew matrix S = sum_p b_p (e_i e_j' - e_j e_i'), p = (i, j), at the pairs
- * themselves: in long double, for the certificate. Rows whose features are counts have squares of
- * 10^4 and more, of which margins of 1 are left: what sums in double lose of them is soon more than
- * the gap. */
+ * themselves: in double-double, for the certificate. Kernels of rows whose features are counts are
+ * 10^4 and more, those of features of 10^5 10^10, and products of two of them leave margins of 1:
+ * what sums in double, or in long double, lose of them is soon more than the gap. */
 #ifndef SOLVERS_RANK_SKEW_H
 #define SOLVERS_RANK_SKEW_H
 
@@ -29,7 +29,7 @@ struct skew {
  * is off by. */
 double skew_rounding(size_t n);
 
-/* s (pairs) = F of b (pairs). */
+/* s (pairs) = F of b (pairs), within a unit of double besides. */
 int skew_margins(const struct skew *skew, const double *b, double *s, struct error *err);
 
 #endif

@@ -1,0 +1,56 @@
+# What a smaller gap costs: never a larger primal.
+
+load helper
+
+setup() {
+    cd "$tmp" || exit 1
+}
+
+# scattered FAMILY SEED: 8 to 19 rows of two or three features, one of them large, with labels of the
+# family.
+scattered() {
+    awk -v family="$1" -v seed="$2" '
+        function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        BEGIN {
+            seed += 1000
+            for (i = 0; i < 20; i++) uniform()
+            n = 8 + int(12 * uniform())
+            d = 2 + int(2 * uniform())
+            for (f = 1; f <= d; f++) size[f] = exp(log(10) * (f == 1 ? 5 * uniform() : 1 - 4 * uniform()))
+            for (i = 0; i < n; i++) {
+                k = int(3 * uniform())
+                line = family == "rank" ? k " qid:" int(1 + 3 * uniform()) : family == "ml" && k < 2 ? k ",2" : k
+                for (f = 1; f <= d; f++) line = line sprintf(" %d:%.9g", f, (uniform() - .5) * size[f])
+                print line
+            }
+        }'
+}
+
+# descends FAMILY ARGUMENTS: the primal of fits of `rows` does not increase from gap to smaller gap,
+# but for the rounding of its own evaluation.
+descends() {
+    local family=$1 e last=
+    shift
+    for e in 1 .5 .1 1e-2 1e-3 1e-4 1e-5 1e-6 1e-7 1e-8 1e-9; do
+        limited "svm-$family-train" -q -j 1 -e $e "$@" rows model >report 2>/dev/null ||
+            fail "svm-$family-train -e $e $*: exit $?"
+        now=$(awk '$1 == "primal" { print $3 }' report)
+        [ -z "$last" ] || awk -v p="$now" -v q="$last" 'BEGIN { exit !(p <= q * (1 + 1e-12)) }' ||
+            fail "svm-$family-train -e $e $*: primal $now, and $last at a larger gap"
+        last=$now
+    done
+}
+
+@test "tolerance: rank: a smaller gap never gives a larger primal" {
+    for seed in 1 2; do
+        scattered rank $seed >rows
+        for loss in hinge squared-hinge; do
+            descends rank -l $loss -c 10
+            descends rank -l $loss -t rbf -g .1 -c 100
+            descends rank -l $loss -t polynomial -d 3 -r 1 -c 1e-6
+            descends rank -l $loss -t polynomial -d 4 -g .1 -c 1e3 --solver "$([ $loss = hinge ] && echo ocas || echo newton)"
+            descends rank -l $loss -t polynomial -d 2 -c 1 --pair-features exterior
+        done
+        descends rank -t sigmoid -c 1
+    done
+}
