@@ -1,6 +1,7 @@
 /* Predictions: rows of the caller's in place of a test file, arrays in place of lines. */
 #include "library/private.h"
 
+#include "common/base/blas.h"
 #include "common/base/memory.h"
 #include "driver/measures.h"
 #include "driver/test_file.h"
@@ -19,12 +20,14 @@ struct prediction {
     const struct dualsvm_data *data;
     struct dualsvm_options *own; /* the defaults, where the caller has none */
     const struct dualsvm_options *options;
-    struct threads *threads;
+    struct threads *threads; /* NULL: the caller alone, */
+    size_t callers;          /* who has joined BLAS */
 };
 
 static void end(struct prediction *prediction) {
     dualsvm_options_free(prediction->own);
     threads_free(prediction->threads);
+    blas_leave(prediction->callers);
 }
 
 /* Begins, or returns -1 with the error filled and nothing to end. probability: set whatever the
@@ -63,10 +66,12 @@ static int begin(struct prediction *prediction, const dualsvm_model *model,
     }
     struct error err = {0};
     size_t n = (size_t)options_number(&prediction->options->options, "threads");
-    if (data->data.n_rows >= ROWS_OF_THREADS && threads_create(&prediction->threads, n, &err) < 0) {
+    size_t alone = data->data.n_rows < ROWS_OF_THREADS;
+    if (alone ? blas_join(&alone, &err) < 0 : threads_create(&prediction->threads, n, &err) < 0) {
         end(prediction);
         return library_fail(error, &err);
     }
+    prediction->callers = alone;
     return 0;
 }
 

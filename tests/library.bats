@@ -101,6 +101,25 @@ compiled() {
     assert_output "svm-rank-train (dualsvm) $(sed -n 's/^#define DUALSVM_VERSION "\(.*\)"/\1/p' "$root/include/dualsvm.h")"
 }
 
+@test "library: memory that a limit withholds from OpenBLAS is an error, and makes nothing wait" {
+    sanitized && skip 'limits do not go with the sanitizer'
+    printf '1 1:1 2:2\n2 1:2 2:1\n' >rank.svm
+    printf '1,2 1:1 2:2\n2 1:2 2:1\n' >ml.svm
+    for family in rank ml; do
+        # also with threads of OpenBLAS's own, which ask for memory as it is loaded
+        for threads in 1 2; do
+            for limit in '-d 60000' '-d 100000' '-v 150000'; do
+                local status=0
+                # shellcheck disable=SC2086 # a letter and a number
+                (ulimit $limit && OPENBLAS_NUM_THREADS=$threads \
+                    exec timeout -s KILL 60 "$bin/tests/fault/api" $family $family.svm model) >out 2>err || status=$?
+                assert_equal "$limit: $status, $(<err)" \
+                    "$limit: 1, api: out of memory: 128 MB for OpenBLAS, more than a limit leaves (ulimit -d, ulimit -v, overcommit)"
+            done
+        done
+    done
+}
+
 @test "library: the header is C11 and C++ of every year, by itself" {
     printf '#include <dualsvm.h>\n%s\n' \
         'int main(void) { return dualsvm_version_number() == DUALSVM_VERSION_NUMBER ? 0 : 1; }' >main.c

@@ -389,6 +389,42 @@ END
     assert_equal "$(<err)" 'svm-rank-train: the address space is limited (ulimit -v) to less than the 327680 kB that are needed'
 }
 
+# limited_to LIMIT CODES PROGRAM ARGUMENTS: under that limit the program ends, with one of the codes, and says
+# one line where that is 1.
+limited_to() {
+    local limit=$1 codes=$2 status=0
+    shift 2
+    # shellcheck disable=SC2086 # a letter and a number
+    (ulimit $limit && exec timeout -s KILL 60 "$@") >out 2>err || status=$?
+    [[ " $codes " == *" $status "* ]] || fail "ulimit $limit, $*: exit $status"
+    [ "$status" != 1 ] || assert_equal "$(wc -l <err)" 1
+}
+
+@test "outputs: memory that a limit withholds from OpenBLAS ends a run, and does not make it wait" {
+    sanitized && skip 'limits do not go with the sanitizer'
+    rows 40 3 4 4 >rank.svm
+    awk 'NR % 4 == 1 { $1 = NR % 8 == 1 ? -1 : 1; print }' rank.svm | sed 's/qid:[0-9]* //' >top.svm
+    cp top.svm mc.svm
+    cp top.svm smm.svm
+    sed 's/^-1/1,2/' top.svm >ml.svm
+    local family options
+    for family in rank top mc ml smm; do
+        options=('-q' '-c' '1')
+        [ $family != smm ] || options+=('--shape' 2x2)
+        svm-$family-train "${options[@]}" $family.svm $family.model >out
+        # the first less than OpenBLAS needs for one thread, the second less than for two
+        limited_to '-d 100000' 1 svm-$family-train "${options[@]}" $family.svm model
+        assert_file_contains err '^svm-.*-train: out of memory: 128 MB for OpenBLAS'
+        limited_to '-d 100000' 1 svm-$family-predict $family.svm $family.model scores
+        limited_to '-d 250000' 0 svm-$family-train "${options[@]}" -j 2 $family.svm model
+        cmp model $family.model
+        limited_to '-d 250000' 0 svm-$family-predict -j 2 $family.svm $family.model scores
+        [ $family != smm ] || continue
+        limited_to '-d 100000' 1 svm-$family-train "${options[@]}" -t rbf $family.svm model
+        limited_to '-v 330000' '0 1' svm-$family-train "${options[@]}" -t rbf -j 2 $family.svm model
+    done
+}
+
 # ---- signals ----
 
 @test "outputs: SIGINT and SIGTERM in training leave no file, and the old model as it was" {

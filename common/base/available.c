@@ -112,17 +112,31 @@ double available_in_groups(const char *list, const char *root, double *most) {
 
 /* ---- all ---- */
 
-/* Of the address space, which has what is mapped and not used too. */
-static double left_of_addresses(double *most) {
+/* What a limit leaves, of which this process uses the pages in that column of statm, and at the most
+ * has. */
+static double left_of(int resource, int column, double *most) {
     struct rlimit limit;
-    char text[TEXT_BYTES];
+    char text[TEXT_BYTES], *at = text;
     *most = INFINITY;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
         return INFINITY;
     }
     *most = (double)limit.rlim_cur;
-    double pages = read_text("/proc/self/statm", text) ? strtod(text, NULL) : 0;
+    double pages = 0;
+    read_text("/proc/self/statm", text);
+    for (int i = 0; i <= column; i++) {
+        pages = strtod(at, &at);
+    }
     return fmax(0, *most - pages * (double)sysconf(_SC_PAGESIZE));
+}
+
+/* Of the address space and of data, which have what is mapped and not used too. */
+static double left_of_limits(double *most) {
+    enum { SIZE = 0, DATA = 5 };
+    double addresses, data, left = left_of(RLIMIT_AS, SIZE, &addresses);
+    left = fmin(left, left_of(RLIMIT_DATA, DATA, &data));
+    *most = fmin(addresses, data);
+    return left;
 }
 
 static double groups(double *most) {
@@ -135,12 +149,12 @@ double available_memory(void) {
     if (read_text("/proc/meminfo", text)) {
         free_kb = number_behind(text, "MemAvailable:", INFINITY);
     }
-    return fmin(1024 * free_kb, fmin(left_of_addresses(&most), groups(&most)));
+    return fmin(1024 * free_kb, fmin(left_of_limits(&most), groups(&most)));
 }
 
 double available_limit(void) {
-    double addresses, all;
-    left_of_addresses(&addresses);
+    double limits, all;
+    left_of_limits(&limits);
     groups(&all);
-    return fmin(addresses, all);
+    return fmin(limits, all);
 }

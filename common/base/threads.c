@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "common/base/threads.h"
 
+#include "common/base/blas.h"
 #include "common/base/memory.h"
 
 #include <pthread.h>
@@ -17,6 +18,7 @@ struct threads {
     pthread_mutex_t mutex;
     pthread_cond_t start, done;
     size_t n;       /* workers, with the caller */
+    size_t callers; /* of BLAS, joined for the workers */
     size_t running; /* started workers that have not finished this round */
     unsigned long round;
     bool quit;
@@ -92,15 +94,19 @@ int threads_start(pthread_t *thread, void *(*function)(void *), void *argument, 
                : error_set(err, ERROR_RUNTIME, "cannot start a thread");
 }
 
-/* How many threads a limited address space (ulimit -v) has room for: each takes a stack, an arena
- * of malloc, and in OpenBLAS a buffer of 128 MB, without which OpenBLAS waits for ever. */
+/* How many threads a limited address space (ulimit -v) or limited data (ulimit -d) have room for:
+ * each takes a stack, an arena of malloc, in OpenBLAS a buffer of 128 MB, and blocks of its own. */
 static size_t room_for_threads(void) {
     const rlim_t each = (rlim_t)320 << 20;
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-        return MOST_THREADS;
+    rlim_t least = RLIM_INFINITY; /* the largest */
+    struct rlimit addresses, data;
+    if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur < least) {
+        least = addresses.rlim_cur;
     }
-    return limit.rlim_cur < 2 * each ? 1 : (size_t)(limit.rlim_cur / each);
+    if (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur < least) {
+        least = data.rlim_cur;
+    }
+    return least == RLIM_INFINITY ? MOST_THREADS : least < 2 * each ? 1 : (size_t)(least / each);
 }
 
 int threads_create(struct threads **threads, size_t n, struct error *err) {
@@ -112,11 +118,16 @@ int threads_create(struct threads **threads, size_t n, struct error *err) {
     }
     size_t room = room_for_threads();
     n = n > room ? room : n;
+    if (blas_join(&n, err) < 0) {
+        return -1;
+    }
     struct threads *pool =
         memory_zeros(1, sizeof *pool + (n - 1) * sizeof pool->workers[0], "threads", err);
     if (!pool) {
+        blas_leave(n);
         return -1;
     }
+    pool->callers = n;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->done, NULL);
@@ -148,6 +159,7 @@ void threads_free(struct threads *threads) {
     pthread_cond_destroy(&threads->done);
     pthread_cond_destroy(&threads->start);
     pthread_mutex_destroy(&threads->mutex);
+    blas_leave(threads->callers);
     free(threads);
 }
 
