@@ -1,3 +1,5 @@
+/* for stat, S_ISSOCK */
+#define _POSIX_C_SOURCE 200809L
 #include "driver/plan.h"
 
 #include "common/data/scale.h"
@@ -9,6 +11,7 @@
 #include "driver/proof.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static bool wants_gram(const struct family *family, const struct options *options) {
     struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
@@ -44,18 +47,33 @@ static void share(struct plan *plan, const struct family *family, const struct o
     plan->spread = cluster && !plan->alone && !gram;
 }
 
-/* Files that ranks cannot read. */
-static int check_files(const struct plan *plan, const struct options *options, struct error *err) {
-    static const char *const reads[] = {"fold-file", "validate", "row-weights"};
-    bool standard = strcmp(options->operand[0], "-") == 0;
-    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
-        const char *path = options_text(options, reads[i]);
-        standard |= path && strcmp(path, "-") == 0;
-    }
-    if (standard) {
+/* A file that ranks cannot read. A pipe has its bytes for one reader: the others would wait in
+ * open. */
+static int check_file(const char *path, struct error *err) {
+    struct stat status;
+    if (strcmp(path, "-") == 0) {
         return error_set(err, ERROR_USAGE, "standard input is not for ranks: name a file");
     }
-    if (spread_has_parts(options->operand[0]) && !plan->spread) {
+    if (stat(path, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) {
+        return error_set(err, ERROR_RUNTIME,
+                         "%s: a pipe, not a regular file, which each process could read", path);
+    }
+    return 0;
+}
+
+static int check_files(const struct plan *plan, const struct options *options, struct error *err) {
+    static const char *const reads[] = {"fold-file", "validate", "row-weights"};
+    bool parts = spread_has_parts(options->operand[0]);
+    if (!parts && check_file(options->operand[0], err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
+        const char *path = options_text(options, reads[i]);
+        if (path && check_file(path, err) < 0) {
+            return -1;
+        }
+    }
+    if (parts && !plan->spread) {
         return error_set(err, ERROR_USAGE,
                          "a training file in parts (%%d) is for a fit whose rows are spread over "
                          "ranks: of the linear kernel, without cross-validation");

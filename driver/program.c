@@ -5,6 +5,7 @@
 #include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/output.h"
+#include "common/model/checksum.h"
 #include "driver/blas_start.h"
 #include "driver/family.h"
 #include "driver/help.h"
@@ -18,6 +19,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const double WRITING_SECONDS = 1.5, LONGEST_SECONDS = 1e9;
@@ -94,6 +96,46 @@ static struct voice voice_of(const struct cluster *cluster) {
     return cluster_leads(cluster) ? standard_error() : (struct voice){0};
 }
 
+/* The checksum of what a trainer was started for: its family, all that was given but threads and
+ * memory, which may be each machine's own, and the names of files. */
+static uint32_t command_checksum(const char *family, const struct options *options) {
+    uint32_t checksum = model_checksum_add(0, family, strlen(family) + 1);
+    for (size_t i = 0; i < options->n; i++) {
+        const struct option *option = &options->option[i];
+        const char *name = option->spec.name;
+        if (!option->given || strcmp(name, "threads") == 0 || strcmp(name, "cache") == 0) {
+            continue;
+        }
+        checksum = model_checksum_add(checksum, name, strlen(name) + 1);
+        if (option->text) {
+            checksum = model_checksum_add(checksum, option->text, strlen(option->text) + 1);
+        }
+        for (size_t k = 0; k < option->n_weights; k++) {
+            const struct option_weight *weight = &option->weights[k];
+            checksum = model_checksum_add(checksum, weight->key, weight->key_length);
+            checksum =
+                model_checksum_add(checksum, (const char *)&weight->weight, sizeof weight->weight);
+        }
+    }
+    for (size_t i = 0; i < options->n_operands; i++) {
+        checksum =
+            model_checksum_add(checksum, options->operand[i], strlen(options->operand[i]) + 1);
+    }
+    return checksum;
+}
+
+/* All ranks were started by the same command: then they make the same calls. */
+static int check_same_command(struct cluster *cluster, const char *family,
+                              const struct options *options, struct error *err) {
+    double mine = command_checksum(family, options);
+    double least = -cluster_largest(cluster, -mine), largest = cluster_largest(cluster, mine);
+    return least == largest
+               ? 0
+               : error_set(err, ERROR_USAGE,
+                           "processes were started with different options or file names: all but "
+                           "--threads and --cache must be the same");
+}
+
 /* Says the error, and returns the exit code: on a cluster both are rank 0's affair. */
 static int failed_together(struct cluster *cluster, const char *program, const struct error *err) {
     cluster_fail(cluster, err);
@@ -138,6 +180,7 @@ int program_train(int argc, char **argv, const char *name) {
     struct voice voice = voice_of(cluster);
     int status = train_options(&options, family, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
+    status = status < 0 ? -1 : check_same_command(cluster, family->name, &options, &err);
     if (status == 0) {
         struct help help = {.program = program,
                             .operands = "training_file [model_file]",

@@ -18,6 +18,42 @@ load cluster
     holds . out err mpirun.said
 }
 
+# unlike ARGUMENTS [: ARGUMENTS]: programs and arguments of two processes of one job, which are told once to be
+# unlike.
+unlike() {
+    on_ranks 1 misused "$@"
+    assert_equal "$(<err)" 'svm-rank-train: processes were started with different options or file names: all but --threads and --cache must be the same: try --help'
+}
+
+@test "cluster: processes with different commands are told once, before they wait for one another" {
+    svm-generate ltr --rows 200 --output data.svm
+    local train=(svm-rank-train -q data.svm model)
+    unlike "${train[@]}" -c 1 : -n 1 "${train[@]}" -c 10
+    unlike "${train[@]}" : -n 1 "${train[@]}" -t rbf
+    unlike "${train[@]}" : -n 1 "${train[@]}" -v 3
+    unlike "${train[@]}" : -n 1 "${train[@]}" --max-iter 2
+    unlike "${train[@]}" --weight 1:2 : -n 1 "${train[@]}" --weight 1:3
+    unlike "${train[@]}" : -n 1 svm-rank-train --help
+    unlike svm-rank-train --help : -n 1 "${train[@]}"
+    unlike "${train[@]}" : -n 1 svm-mc-train -q data.svm model
+    unlike "${train[@]}" : -n 1 svm-rank-train -q data.svm another
+    unlike "${train[@]}" : -n 1 svm-rank-train -q
+    on_ranks 1 misused "${train[@]}" : -n 1 svm-rank-predict data.svm model
+    # what may be each machine's own
+    ranks 1 "${train[@]}" -j 2 : -n 1 "${train[@]}" -j 1 -m 300
+    assert_file_exists model
+}
+
+@test "cluster: a pipe is refused before it is opened, where all would read it" {
+    mkfifo pipe
+    svm-generate ltr --rows 200 --output data.svm
+    for command in 'pipe model' '-v 3 pipe' '-t rbf pipe model' '-v 3 --fold-file pipe data.svm'; do
+        # shellcheck disable=SC2086 # words
+        on_ranks 3 refused svm-rank-train -q $command
+        assert_equal "$(<err)" 'svm-rank-train: pipe: a pipe, not a regular file, which each process could read'
+    done
+}
+
 # rows_of NAME SEED: a training file of the family, small.
 rows_of() {
     svm-generate "$1" --seed "$2" --rows 160 --output "$1.svm"
