@@ -207,7 +207,8 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
 
 static struct row_name name_of(const struct lines *lines, const struct kept_row *row,
                                bool first_word) {
-    return row_name_in(lines->rows.text + row->remark, row->remark_length, first_word);
+    const char *remark = row->remark_length > 0 ? lines->rows.text + row->remark : "";
+    return row_name_in(remark, row->remark_length, first_word);
 }
 
 /* The row's name or its number. */

@@ -176,17 +176,16 @@ static struct totals sums_listed(struct group *group, long double delta, long do
     struct totals totals = {0, 0, 0, 0};
     for (size_t k = 0; k < group->m; k++) {
         bool sampled = pairs->partner_start != NULL;
-        const size_t *start = pairs->partner_start + (sampled ? group->base + k : 0);
-        size_t first = sampled ? start[0] : pairs->below_first[group->base + k];
-        size_t end = sampled ? start[1] : pairs->below_end[group->base + k];
+        size_t i = group->base + k;
+        size_t first = sampled ? pairs->partner_start[i] : pairs->below_first[i];
+        size_t end = sampled ? pairs->partner_start[i + 1] : pairs->below_end[i];
         for (size_t p = first; p < end; p++) {
             size_t other = sampled ? pairs->partner[p] : p;
             long double u = delta - (group->x[k] - group->x[other]);
             if (!(u > -off)) {
                 continue;
             }
-            long double worth =
-                rank_pairs_listed(pairs, group->base, group->base + k, group->base + other);
+            long double worth = rank_pairs_listed(pairs, group->base, i, group->base + other);
             totals.active += worth;
             totals.listed += 1;
             if (u > 0) {
