@@ -15,6 +15,7 @@
 #   make mutate       which of MUTANTS one-token changes by SEED the tests find      (tests/mutate)
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
+#   make check-fuzz   inputs of the fuzz targets under clang's sanitizers; skipped without clang
 #   make manual       options in doc/reference.md and the manual pages, from --help  (tools/manual)
 #   make install      programs, the library, the Python package, manual pages, documents, tools and
 #                     completions (below DESTDIR)
@@ -294,6 +295,19 @@ fuzz:
 	@$(MAKE) --no-print-directory $(JOBS) $(FUZZ) fuzzers
 	@DUALSVM_BIN=build-fuzz FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run
 
+replays: $(REPLAYS)
+
+# clang's sanitizers see what gcc's do not; without clang one test is skipped.
+check-fuzz:
+	@if echo 'int main(void) { return 0; }' | \
+	    clang -fsanitize=address,undefined -x c -o /dev/null - 2>/dev/null; then \
+	    $(MAKE) --no-print-directory $(JOBS) $(FUZZ) replays && \
+	        DUALSVM_BIN=build-fuzz tests/run tests/fuzz.bats; \
+	else \
+	    echo 'ok 1 fuzz targets under clang # skip no clang with its sanitizers (clang, libclang-rt-dev)'; \
+	    echo '0 passed, 0 failed, 1 skipped'; \
+	fi
+
 # Of the plain build, and of one with MPI the tests of ranks.
 coverage:
 	@$(SETUP) test
@@ -368,6 +382,6 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all units tested demo test check-asan check-optima check-faults lint bench benches fuzz fuzzers coverage \
-        mutate manual check install uninstall clean .always
+.PHONY: all units tested demo test check-asan check-optima check-faults check-fuzz lint bench benches fuzz \
+        fuzzers replays coverage mutate manual check install uninstall clean .always
 .SECONDARY:

@@ -216,37 +216,52 @@ closing() {
 
 # ---- .ci/run ----
 
-# ci LINT TEST ASAN RANKS: .ci/run with a make that closes its four runs so; empty is a make that fails.
+# ci LINT TEST ASAN FUZZ RANKS: .ci/run with a make that closes its five runs so; empty is a make that fails.
 ci() {
     mkdir -p ci
     printf '%s\n' "$1" >ci/lint.closing
     printf '%s\n' "$2" >ci/test.closing
     printf '%s\n' "$3" >ci/check-asan.closing
-    printf '%s\n' "$4" >ci/MPI=1.closing
+    printf '%s\n' "$4" >ci/check-fuzz.closing
+    printf '%s\n' "$5" >ci/MPI=1.closing
     printf '#!/bin/sh\ncat %q/ci/"$1".closing\n! grep -q "^$\\|[1-9][0-9]* failed" %q/ci/"$1".closing\n' \
         "$tmp" "$tmp" >ci/make
     chmod +x ci/make
     PATH=$tmp/ci:$PATH run "$root/.ci/run"
 }
 
-@test "ci: the last line counts lint, the tests, those under the sanitizers and those of ranks" {
+@test "ci: the last line counts lint, the tests, those under the sanitizers, gcc's and clang's, and those of ranks" {
     ci '5 passed, 0 failed' '100 passed, 0 failed, 2 skipped' '90 passed, 0 failed, 12 skipped' \
+        '8 passed, 0 failed' '7 passed, 0 failed'
+    assert_success
+    assert_equal "${lines[-1]}" '210 passed, 0 failed, 14 skipped'
+    ci '5 passed, 0 failed' '100 passed, 0 failed' '90 passed, 0 failed' '0 passed, 0 failed, 1 skipped' \
         '7 passed, 0 failed'
     assert_success
-    assert_equal "${lines[-1]}" '202 passed, 0 failed, 14 skipped'
-    ci '4 passed, 1 failed' '100 passed, 0 failed' '90 passed, 0 failed' '7 passed, 0 failed'
+    assert_equal "${lines[-1]}" '202 passed, 0 failed, 1 skipped'
+    ci '4 passed, 1 failed' '100 passed, 0 failed' '90 passed, 0 failed' '8 passed, 0 failed' '7 passed, 0 failed'
     assert_failure
-    assert_equal "${lines[-1]}" '201 passed, 1 failed'
-    ci '5 passed, 0 failed' '98 passed, 2 failed' '90 passed, 0 failed' '6 passed, 1 failed'
+    assert_equal "${lines[-1]}" '209 passed, 1 failed'
+    ci '5 passed, 0 failed' '98 passed, 2 failed' '90 passed, 0 failed' '7 passed, 1 failed' '6 passed, 1 failed'
     assert_failure
-    assert_equal "${lines[-1]}" '199 passed, 3 failed'
+    assert_equal "${lines[-1]}" '206 passed, 4 failed'
 }
 
 @test "ci: a run that ends without its closing line counts as failed" {
-    ci '' '100 passed, 0 failed' '90 passed, 0 failed' '7 passed, 0 failed'
+    ci '' '100 passed, 0 failed' '90 passed, 0 failed' '8 passed, 0 failed' '7 passed, 0 failed'
     assert_failure
-    assert_equal "${lines[-1]}" '197 passed, 1 failed'
-    ci '5 passed, 0 failed' '' '' ''
+    assert_equal "${lines[-1]}" '205 passed, 1 failed'
+    ci '5 passed, 0 failed' '' '' '' ''
     assert_failure
-    assert_equal "${lines[-1]}" '5 passed, 3 failed'
+    assert_equal "${lines[-1]}" '5 passed, 4 failed'
+}
+
+@test "ci: without clang its sanitizers are skipped, which is said" {
+    mkdir none
+    printf '#!/bin/sh\nexit 1\n' >none/clang
+    chmod +x none/clang
+    PATH=$tmp/none:$PATH run make -s -C "$root" check-fuzz
+    assert_success
+    assert_output --partial '# skip no clang with its sanitizers'
+    assert_equal "${lines[-1]}" '0 passed, 0 failed, 1 skipped'
 }
