@@ -131,8 +131,8 @@ static int parse_number(struct option *option, const char *text, size_t length, 
     return append_checked(option, value, text, length, err);
 }
 
-/* The number of the choice that the text is, in any case, or else of the only one that it begins, by
- * three letters or more; the number of choices (n) where there is none. */
+/* The number of the choice that the text is, in any case, or else of the only one that it begins,
+ * by three letters or more; the number of choices (n) where there is none. */
 static size_t find_choice(const char *const *choices, size_t n, const char *text, size_t length) {
     enum { LEAST = 3 };
     size_t found = n, n_found = 0;

@@ -431,7 +431,7 @@ END
 
 @test "input: CSV, TSV, XMC and zero-based indices: the error names what converts them" {
     for family in rank mc top smm; do
-        for text in 'a,b\n5.1,3\n' '5.1,3.5,x\n' 'a\tb\n1\t2\n' '# ours\na\tb\n'; do
+        for text in 'a,b\n5.1,3\n' '5.1,3.5,x\n' 'a\tb\n1\t2\n' '# ours\na\tb\n' 'at: s,b\n'; do
             # shellcheck disable=SC2059 # a format on purpose
             printf "$text" >data.csv
             refused svm-$family-train data.csv model

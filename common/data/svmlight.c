@@ -685,7 +685,7 @@ static const char *remedy_of(const struct svmlight_fault *fault, uint64_t line_n
         return fault->zero_based ? " (a comment says zero-based: tools/convert --zero-based)" : "";
     }
     for (; !is_line_end(end) && *end != '#'; end++) {
-        row |= *end == ':';
+        row |= *end == ':' && end > fault->line && end[-1] >= '0' && end[-1] <= '9';
         separators |= *end == ',' || *end == ';' || *end == '\t';
     }
     if (line_number == 1 && is_xmc_header(fault->line, end)) {

@@ -25,9 +25,9 @@ int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
 int matrix_shape_width(const struct options *options, const struct data *data, uint32_t *width,
                        struct error *err);
 
-/* The largest index of rows of matrices of that shape, RxC, or if it is NULL of that which the first
- * line of their file tells: see input_format. There is none where both tell, and differ: that is to
- * be said first. */
+/* The largest index of rows of matrices of that shape, RxC, or if it is NULL of that which the
+ * first line of their file tells: see input_format. There is none where both tell, and differ: that
+ * is to be said first. */
 void matrix_shape_limit(const char *shape, const char *comment, struct input_limit *limit);
 
 /* Fails where rows do not fit the matrices of a model, RxC: by what the first line of their file
