@@ -233,6 +233,15 @@ class Programs(Case):
         fitted.save("model.gz")
         self.assertEqual(gzip.decompress(content("model.gz")), content("model"))
         np.testing.assert_array_equal(MultiClassSVM.load("model.gz").predict(x), fitted.predict(x))
+        marked = b"\xef\xbb\xbf" + content("model")  # an editor's byte order mark
+        for text in marked, gzip.compress(marked):
+            with open("marked", "wb") as file:
+                file.write(text)
+            np.testing.assert_array_equal(MultiClassSVM.load("marked").predict(x), fitted.predict(x))
+        with open("model.xz", "wb") as file:
+            file.write(b"\xfd7zXZ\0\0")
+        with self.assertRaisesRegex(Exception, "model.xz: compressed by xz: .*xz -dc model.xz"):
+            MultiClassSVM.load("model.xz")
         with self.assertRaisesRegex(dualsvm.DualsvmError, "model"):
             TopClassifier.load("model")
         with self.assertRaisesRegex(dualsvm.DualsvmError, "missing"):
