@@ -108,11 +108,11 @@ struct ball task_scaled(const struct task *task, double value) {
 /* ---- the dual point ---- */
 
 bool task_within(const struct task *task, struct ball number, struct ball most) {
-    const double part = 1e-9, least = 0x1p-1074;
-    double roundings = (double)task->data.n_rows + 1;
-    struct ball lost = ball_multiply(ball_of(roundings), task_scaled(task, least));
-    struct ball excused = ball_add(ball_multiply(most, ball_of(1 + part)), lost);
-    return ball_at_most(number, excused);
+    const double part = 1e-9;
+    const int least = -1074; /* the last bit of a double next to 0, one for each row */
+    double lost = ldexp((double)task->data.n_rows + 1, least - 2 * task->half_unit);
+    struct ball excused = ball_add(ball_multiply(most, ball_of(1 + part)), ball_of(lost));
+    return ball_at_most(number, most) || ball_at_most(number, excused);
 }
 
 void task_repair(struct task *task, struct ball *number, struct ball repaired) {

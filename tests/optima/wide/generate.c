@@ -28,7 +28,18 @@ static double decades(uint64_t *state, int low, int high) {
 
 /* ---- features ---- */
 
-enum spread { AS_IT_IS, COLUMNS, ROWS, VALUES, OUTLIER, OUTLIER_ROW, ALL, DENORMALS, SPREADS };
+enum spread {
+    AS_IT_IS,
+    COLUMNS,
+    ROWS,
+    VALUES,
+    MIXED,
+    OUTLIER,
+    OUTLIER_ROW,
+    ALL,
+    DENORMALS,
+    SPREADS
+};
 
 static float within_float(double value) {
     return (float)fmax(-FLT_MAX, fmin(FLT_MAX, value));
@@ -54,6 +65,7 @@ static void scale_features(uint64_t *state, struct trial *trial) {
                             : spread == ROWS      ? row[i]
                             : spread == VALUES    ? decades(state, -span, span)
                             : spread == ALL       ? all
+                            : spread == MIXED     ? (one_in(state, 2) ? outlier : 1)
                             : spread == DENORMALS ? (one_in(state, 2) ? 1e-40 : 1)
                             : out && (spread == OUTLIER || spread == OUTLIER_ROW) ? outlier
                                                                                   : 1;
@@ -97,7 +109,9 @@ static double largest_square(const struct trial *trial) {
 static void choose_kernel(uint64_t *state, struct trial *trial) {
     double square = largest_square(trial), size = sqrt(square);
     bool distance = trial_is(trial, KERNEL, LAPLACIAN) || trial_is(trial, KERNEL, RATIONAL);
-    if (trial->given[GAMMA] && !one_in(state, 3)) {
+    if (trial->given[GAMMA] && one_in(state, 3)) {
+        trial->given[GAMMA] = false;
+    } else if (trial->given[GAMMA] && one_in(state, 2)) {
         trial->option[GAMMA] = decades(state, -8, 4) / (distance ? size : square);
     }
     if (trial->given[COEF0] && one_in(state, 2)) {
@@ -109,12 +123,12 @@ static void choose_kernel(uint64_t *state, struct trial *trial) {
 /* A cost anywhere, one that a double just holds, or one that suits the rows. */
 static double cost_of(uint64_t *state, const struct trial *trial) {
     static const double ends[] = {5e-324, 1e-310, 1e-300, 1e-280, 1e280, 1e300, DBL_MIN, 1e-45};
-    if (one_in(state, 8)) {
+    if (one_in(state, 12)) {
         return ends[below(state, sizeof ends / sizeof ends[0])];
     }
-    return one_in(state, 3)   ? decades(state, -150, 149)
-           : one_in(state, 2) ? decades(state, -8, 8) / largest_square(trial)
-                              : decades(state, -6, 8);
+    return one_in(state, 5)   ? decades(state, -150, 149)
+           : one_in(state, 4) ? decades(state, -8, 8) / largest_square(trial)
+                              : decades(state, -4, 6);
 }
 
 /* Whether any row left has the label, or query, of a weight. */
