@@ -415,6 +415,66 @@ attacked() {
     attacked smm two -s nuclear --tau .5 --shape 3x1
 }
 
+@test "check: bounds of any size are verified, with C down to 1e-305, in every family" {
+    made two 20 6 '+1 -1' 3
+    made three 20 6 'a b c' 3
+    made sets 20 6 '1,2 3 2,4' 3
+    awk '{ print NR % 5 " qid:" NR % 2 substr($0, 3) }' two >queries
+    for cost in 1e-305 1e-280 1e-100; do
+        for kernel in '-t linear' '-t rbf -g .3'; do
+            verified rank queries $kernel -c $cost
+            verified rank queries $kernel -c $cost -l squared-hinge --pair-features exterior
+            verified top two $kernel -c $cost -s topmeank --tau .2
+            verified top two $kernel -c $cost -s patmat -l squared-hinge
+            verified mc three $kernel -c $cost -s cs -B 2
+            verified mc three $kernel -c $cost -s atm
+            verified ml sets $kernel -c $cost
+            verified ml sets $kernel -c $cost -l squared-hinge --free-bias
+        done
+        verified smm three -c $cost -s svm --shape 2x3
+        verified smm two -c $cost -s svm -l squared-hinge --shape 2x3
+        verified smm two -c $cost -s nuclear --tau 1e-200 --shape 2x3
+    done
+    # what is claimed too tight by little is seen there, too
+    verified mc three -c 1e-300
+    awk '$1 == "dual" { $2 = sprintf("%.17g", $2 * 1.0001) } { print }' model | sed '$d' |
+        closed >altered
+    rebound
+    run -1 svm-check three altered other
+    assert_line --partial "REFUTED: the model's dual is "
+    assert_line --regexp '^primal = [0-9.]*e-299 [.][.] [0-9.]*e-299$'
+}
+
+@test "check: a dual is refuted where no near repair of its dual point has it, or a primal is smaller" {
+    printf '%s\n' '1 1:1472447396184064' '2 1:6594872890884096' 1 '2 1:-0.29' >large
+    for options in '-l squared-hinge -c 100' '-l hinge -c 1000' '-l squared-hinge -c 30'; do
+        quietly svm-smm-train --proof proof -s svm --shape 1x1 $options large model
+        limited svm-check large model proof >verdict || [ $? = 3 ] || fail "$options: $(<verdict)"
+    done
+    verified smm large -s svm --shape 1x1 -l squared-hinge -c 100
+    awk '$1 == "primal" { p = $2 } $1 == "dual" { $2 = p * 1.01 } { print }' model | sed '$d' |
+        closed >altered
+    rebound
+    run -1 svm-check large altered other
+    assert_line --partial "REFUTED: the model's dual is "
+    # sums that differ in the last digit are repaired, and the repaired point tells nothing against
+    # what another repair may give
+    printf '%s\n' 'a 1:1e18' 'b 1:1e18' 'a 1:-1e18' 'b' >far
+    quietly svm-smm-train --proof proof -s svm --shape 1x1 -c 10 far model
+    limited svm-check far model proof >verdict || [ $? = 3 ] || fail "$(<verdict)"
+}
+
+@test "check: large rows that are near to one another have their distance exactly" {
+    awk 'BEGIN { for (i = 0; i < 11; i++)
+        print i * 7 % 11, "1:" 1e14 * (i % 4 + 1), "2:" 3 * i % 5 * 1e3, "3:" i * i % 7 }' >near
+    for kernel in rbf laplacian rational; do
+        for gamma in 1 1e-3 1e-7; do
+            verified rank near -t $kernel -g $gamma -e 1e-12
+            verified mc near -t $kernel -g $gamma -e 1e-10
+        done
+    done
+}
+
 @test "check: bounds that are claimed too tight by little are refuted" {
     made rows 30 3 'a b c' 3
     verified mc rows -c 10 -e .1
