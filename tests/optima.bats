@@ -3,9 +3,17 @@
 
 load helper
 
-# adversary PROGRAMS WORDS: the trials, on the programs of a folder.
+# adversary PROGRAMS WORDS: the trials, on the programs of a folder, by the judge of $judge.
+judge=adversary
 adversary() {
-    limited "$bin/tests/optima/adversary" "$1" "$tmp" "${@:2}"
+    limited "$bin/tests/optima/$judge" "$1" "$tmp" "${@:2}"
+}
+
+# wide: the judge in 640 bits, of trials whose numbers span many decades.
+wide() {
+    judge=wide/adversary
+    [ -x "$bin/tests/optima/$judge" ] ||
+        skip 'bounds of wide trials are judged with MPFR, which is missing (Debian: libmpfr-dev)'
 }
 
 # liar COMMAND: programs that run the real ones, and then the command on the model ($model) and the
@@ -49,6 +57,42 @@ caught() {
     run adversary "$bin" seeds 1 "$count"
     assert_success
     assert_output --partial 'ok: '
+}
+
+@test "optima: numbers over many decades: bounds hold in 640 bits, and no proof is refuted" {
+    wide
+    for family in rank top mc ml smm; do
+        first=300
+        [ $family != top ] || first=700
+        run adversary "$bin" seeds $first 250 $family
+        assert_success
+        assert_output --partial 'ok: 50 trials'
+    done
+    shopt -s nullglob
+    for file in "$root"/tests/golden/optima/wide/*-*; do
+        run adversary "$bin" replay "$file"
+        assert_success
+    done
+}
+
+@test "optima: programs that lie of wide trials are found out" {
+    wide
+    # shellcheck disable=SC2016 # expanded by the liar
+    {
+        liar 'sed -i "s/^dual .*/dual 1e200/; s/^gap .*/gap 0/" "$model"'
+        caught 'wrong gap'
+        liar 'sed -i "s/^dual .*/dual $(sed -n "s/^primal //p" "$model")/; s/^gap .*/gap 0/" "$model"'
+        caught 'dual too high'
+        liar 'sed -i "s/^primal .*/primal 1e-320/" "$model"; sed -i "s/^primal .*/primal = 1e-320/" "$report"'
+        caught 'primal too low'
+        liar "kill -9 \$\$"
+        caught 'crashed'
+        liar "echo nothing; exit 2"
+        caught 'failed'
+        ln -sf "$bin/svm-check" "$tmp/liars/svm-check"
+        liar "sed -i 's/^model .*/model 00000000/' '$tmp/proof'"
+        caught 'not verified'
+    }
 }
 
 @test "optima: programs that lie are found out" {
