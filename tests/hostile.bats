@@ -164,7 +164,7 @@ accepts() {
     (mkdir -p "$folder") 2>/dev/null || skip 'no paths as long'
     printf '1 1:1\n2 1:2\n1 1:x\n' >"$folder/bad"
     refused svm-mc-train -q "$folder/bad" model
-    [[ "$(<err)" == 'svm-mc-train: ./ddd'*'dd...'*"/bad:3:3: value is not a number: 'x'" ]] || fail "$(<err)"
+    [[ "$(<err)" == 'svm-mc-train: ./ddd'*'dd...'*"/bad:3:5: value is not a number: 'x'" ]] || fail "$(<err)"
     refused svm-mc-train -q "$folder/bad" "$folder/none/model"
     [[ "$(<err)" == *'/none/model: cannot write: No such file or directory' ]] || fail "$(<err)"
     misused svm-mc-train -q "$folder/bad" "$folder/bad"

@@ -209,6 +209,10 @@ int stat(const char *path, struct stat *status) {
     int (*next)(const char *, struct stat *) = dlsym(RTLD_NEXT, "stat");
     return refused(path) ? -1 : next(path, status);
 }
+int stat64(const char *path, struct stat64 *status) { /* by which Python calls it */
+    int (*next)(const char *, struct stat64 *) = dlsym(RTLD_NEXT, "stat64");
+    return refused(path) ? -1 : next(path, status);
+}
 int faccessat(int folder, const char *path, int mode, int flags) {
     int (*next)(int, const char *, int, int) = dlsym(RTLD_NEXT, "faccessat");
     return refused(path) ? -1 : next(folder, path, mode, flags);
@@ -254,6 +258,11 @@ END
     run -1 env LINK=link LD_PRELOAD="$tmp/system.so" svm-rank-train -q small.svm link
     assert_output 'svm-rank-train: link: cannot write: Permission denied'
     assert_equal "$(<victim)" old
+    if command -v python3 >/dev/null; then
+        run -1 env LINK=link LD_PRELOAD="$tmp/system.so" "$root/tools/subset" --rows 5 small.svm link
+        assert_output 'subset: link: Permission denied'
+        assert_equal "$(<victim)" old
+    fi
     [ -z "$(find . -name ".dualsvm*")" ]
 }
 

@@ -134,6 +134,68 @@ END
     done
 }
 
+@test "tools: outputs are those of the programs: descriptors, links, permissions, and no input" {
+    awk 'BEGIN { for (i = 1; i <= 20; i++) print i % 2, "1:" i }' >rows
+    subset --rows 5 rows part
+    for name in /dev/fd/3 /proc/self/fd/3 link; do
+        ln -sf /dev/fd/3 link
+        seq 2000 >old
+        subset --rows 5 rows $name 3<>old
+        cmp old part
+        echo head >old
+        subset --rows 5 rows $name 3>>old
+        { echo head && cat part; } | cmp - old
+        subset --rows 5 rows $name 3>&1 >out | cmp - part
+    done
+    { echo head && subset --rows 5 rows /dev/stdout; } 1<>old
+    { echo head && cat part; } | cmp - old
+    run -1 subset --rows 5 rows /dev/fd/9
+    assert_output 'subset: /dev/fd/9: cannot be written: Bad file descriptor'
+    cp rows A
+    local clash
+    while read -r clash; do
+        run -2 timeout 60 bash -c "$clash"
+        [[ $output == *': two outputs have this name' || $output == *': is read and written' ]] ||
+            fail "$clash: $output"
+        cmp rows A
+    done <<'END'
+subset --share .5 A - >>A
+subset --share .5 - - <A >>A
+subset --share .5 A /dev/fd/3 3>>A
+subset --share .5 A /dev/fd/3 3<>A
+subset --share .5 --rest - A -
+subset --share .5 --rest ./new A new
+subset --share .5 --rest /dev/fd/3 A /proc/self/fd/3 3>new
+subset --share .5 --rest /dev/fd/3 A /dev/fd/4 3>new 4>>new
+convert --from svmlight --to csv A - >>A
+check mc A >>A
+compare --truth A part rows >>A
+END
+    subset --rows 5 A A # that reads before it takes the place
+    cmp A part
+    for mode in 6777 1640 600; do
+        echo old >new
+        [ "$(id -u)" != 0 ] || chown nobody new
+        chmod $mode new
+        subset --rows 5 rows new
+        assert_equal "$(stat -c '%a %u' new)" "$(printf '%o' $((0$mode & 0777))) $(id -u)"
+    done
+    ln -sf new link
+    subset --rows 5 rows link
+    [ -L link ]
+    cmp new part
+    # what the system does not follow is not followed
+    if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/fs/protected_symlinks)" = 1 ]; then
+        mkdir -m 1777 shared
+        echo old >victim
+        (cd shared && ln -s ../victim link)
+        chown -h nobody shared/link
+        run -1 subset --rows 5 rows shared/link
+        assert_output 'subset: shared/link: Permission denied'
+        assert_equal "$(<victim)" old
+    fi
+}
+
 @test "tools: a full disk and a closed pipe end in one line, or quietly" {
     printf 'a\n1\n' >data.csv
     if [ -c /dev/full ]; then

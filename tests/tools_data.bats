@@ -111,6 +111,17 @@ yes 1:1\nno 1:2\n
 END
 }
 
+@test "check: labels and names are shown without what a terminal would obey" {
+    printf '%s 1:%d\n' $'\e]0;x\a\e[31m' 1 b 2 $'c\xff\xc2\x9b' 3 é 4 >rows
+    run -0 check mc rows
+    assert_line '4 labels: \x1b]0;x\x07\x1b[31m (1), b (1), c\xff\xc2\x9b (1), é (1)'
+    printf '%s 1:x\n' a >$'rows\e[31m'
+    run -1 check mc $'rows\e[31m'
+    assert_output --partial 'check: rows\x1b[31m:1: '
+    run -2 check mc rows $'\e[31m'
+    assert_output 'check: unrecognized arguments: \x1b[31m (see --help)'
+}
+
 @test "check: says what is odd, and what helps" {
     awk 'BEGIN { for (i = 1; i <= 60; i++) printf "%s 1:%d 2:%g 4:7 5:%g\n",
         i == 60 ? "rare" : i % 2, i * 1000, i / 1e4, i % 7 + .5 }' >rows
@@ -314,6 +325,23 @@ END
         cmp train.svm.model again/train.svm.model
         cmp test.svm.predict again/test.svm.predict
         cd ..
+    done
+}
+
+@test "easy: names of files are no options, and no commands to a terminal" {
+    local name printed
+    for name in --log=x -x.svm 'a;b c' $'q\e[31m\\\'s\n.svm'; do
+        mkdir work again
+        "$bin/datasets/generate" mc --rows 60 | tee "work/$name" >"again/$name"
+        (cd work && easy mc --folds 2 --cost 1,2 "./$name" "./$name" -- -q) >said 2>told || fail "$name: $(cat said told)"
+        [ -s "work/$name.model" ] && [ -s "work/$name.predict" ]
+        holds work "$(printf '%s\n' "$name"{,.model,.predict,.sweep})"
+        printed=$(sed -n 's/^\$ //p' said)
+        [[ "$printed" != *[![:print:]$'\n']* ]] || fail "$printed"
+        (cd again && eval "$printed") >/dev/null
+        cmp "work/$name.model" "again/$name.model"
+        cmp "work/$name.predict" "again/$name.predict"
+        rm -r work again
     done
 }
 

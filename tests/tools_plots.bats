@@ -150,6 +150,26 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     misused roc --size 5 small.png curve.tsv
 }
 
+@test "pictures: texts are drawn as they are, whatever they mean to gnuplot" {
+    printf 'iteration\tseconds\tprimal\tdual\tgap\n1\t.1\t2\t1\t.5\n2\t.2\t2\t1.9\t.05\n' >log
+    local text
+    for text in "'a" "''" '"b"' '\n\101 %d %h %%' '{/Symbol a}_1^2 @~' '`touch obeyed`' '@GPVAL_PWD' '$block1' '\' 'a #c; plot' é; do
+        log-plot --title "$text" --names "$text" l.svg log
+        assert_equal "$(grep -cF "<text>$text</text>" l.svg)" 2
+        printf 'set\t%s\tother\n1\t1\t2\n2\t2\t1\n3\t1\t2\n' "${text// /_}" >table # blanks are between columns
+        compare --picture c.svg --title "$text" table >/dev/null
+        grep -qF "<text>$text</text>" c.svg
+        grep -qF "<text>${text// /_} 1.33</text>" c.svg || grep -qF "<text>1.67 ${text// /_}</text>" c.svg
+        printf 'kernel\tcost\tm\n%s\t1\t2\nb\t1\t3\n%s\t2\t4\nb\t2\t5\n' "$text" "$text" >table
+        sweep-plot l.svg table
+        grep -qF "<text>$text</text>" l.svg
+    done
+    cp log "'a.tsv"
+    log-plot l.svg "'a.tsv" log
+    grep -qF "<text>'a</text>" l.svg
+    [ ! -e obeyed ]
+}
+
 @test "sweep-plot: a line of one parameter, with standard errors, and the best" {
     printf '%s\t%s\t%s\t%s\t%s\n' point cost accuracy accuracy-sd gap 1 0.25 .5 .2 1e-3 2 1 .9 .1 1e-3 \
         3 4 .7 0 1e-3 '# best: whatever' '' '' '' '' >sweep.tsv

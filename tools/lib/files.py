@@ -3,6 +3,8 @@
 Outputs are written beside their targets and take their places when all are complete: the old files
 or the whole new ones are there. Text is UTF-8 whose other bytes pass through unchanged.
 """
+import errno
+import fcntl
 import gzip
 import io
 import os
@@ -14,9 +16,11 @@ import sys
 import tempfile
 import zlib
 
-from lib.tool import NAME, Refusal, refuse
+from lib.tool import NAME, Refusal, misuse, refuse, shown
 
 TEXT = {"encoding": "utf-8", "errors": "surrogateescape"}
+STREAMS = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}  # descriptors
+MOST_LINKS = 40
 
 # First bytes of other compressors, as common/data/head.c has them, and what unpacks them.
 PACKED = ((re.compile(rb"BZh[1-9]1AY&SY"), "bzip2", "bzip2 -dc"),
@@ -38,6 +42,7 @@ class Source:
         self._kept = None
         raw = sys.stdin.buffer if path == "-" else open(path, "rb")
         try:
+            taken(raw.fileno(), path, _read)
             if not raw.seekable():
                 self._kept = tempfile.TemporaryFile()
                 shutil.copyfileobj(raw, self._kept)
@@ -117,41 +122,125 @@ class guarded:
         return False
 
 
+# Regular files, as (device, inode), that are read, and that are written as the output comes.
+_read, _written = set(), set()
+
+
+def identity(number):
+    """(device, inode) of a descriptor that leads to a regular file, else None."""
+    status = os.fstat(number)
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+def taken(number, path, among):
+    """Notes that the file is read, or written in place: it cannot be both, nor what is read be standard
+    output."""
+    file = identity(number)
+    if file is None:
+        return
+    among.add(file)
+    standard = among is _read and file == identity(1)
+    if standard or file in _read & _written:
+        misuse("is read and written", shown(path))
+
+
+def descriptor(path):
+    """The number of the open descriptor that a path stands for, by links too, or None."""
+    if path in STREAMS:
+        return STREAMS[path]
+    for _ in range(MOST_LINKS):
+        folder, name = os.path.split(path)
+        if name.isascii() and name.isdigit():
+            real, own = os.path.realpath(folder or "."), os.path.realpath("/proc/self")
+            if real.startswith(own + "/") and real.endswith("/fd"):
+                return int(name)
+        if not (os.path.islink(path) and os.path.exists(path)):  # what the system follows
+            return None
+        path = os.path.join(folder, os.readlink(path))
+    return None
+
+
+def open_descriptor(number, path):
+    """A stream to an open descriptor. A regular file is cut to nothing, or where standard streams stand,
+    unless the descriptor appends."""
+    flags = fcntl.fcntl(number, fcntl.F_GETFL)
+    if flags & os.O_ACCMODE == os.O_RDONLY:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    if path != "-" and identity(number) and not flags & os.O_APPEND:
+        if number not in (1, 2):
+            os.lseek(number, 0, os.SEEK_SET)
+        os.ftruncate(number, os.lseek(number, 0, os.SEEK_CUR))
+    return os.fdopen(os.dup(number), "wb")
+
+
+def written(path):
+    """The name of an output in an error."""
+    return "<stdout>" if path == "-" else path
+
+
+def cannot_write(path, error):
+    raise Refusal(f"{written(path)}: cannot be written: {error.strerror}") from None
+
+
 class Outputs:
-    """Several outputs of which all come, or none: `with Outputs() as outputs`."""
+    """Several outputs of which all come, or none: `with Outputs() as outputs`. A file that is replaced
+    gives its permissions (rwx), and nothing else."""
 
     def __init__(self):
-        self._files = []  # (stream, layers below it, temporary name or None, target)
+        self._files = []  # [stream, layers below it, temporary name or None, path, target]
+        self._names = set()  # of files, descriptors and what is not there yet, each once
 
     def __enter__(self):
         return self
 
+    def _name(self, name, path):
+        if name in self._names:
+            misuse("two outputs have this name", written(path))
+        self._names.add(name)
+
+    def _open_target(self, path, status):
+        """(stream, temporary name, target): beside what the path leads to. Others may change links
+        meanwhile: that must be what the system has found."""
+        target = os.path.realpath(path)
+        there = os.lstat(target) if os.path.lexists(target) else None
+        if (there is None) != (status is None) or there and not os.path.samestat(there, status):
+            raise Refusal(f"{path}: {os.strerror(errno.ESTALE)}")
+        self._name(target if status is None else (status.st_dev, status.st_ino), path)
+        try:
+            number, temporary = tempfile.mkstemp(prefix=".dualsvm-", dir=os.path.dirname(target))
+        except OSError as error:
+            raise Refusal(f"{path}: {error.strerror}") from None
+        if status is None:
+            mask = os.umask(0)
+            os.umask(mask)
+        os.fchmod(number, 0o666 & ~mask if status is None else status.st_mode & 0o777)
+        return os.fdopen(number, "wb"), temporary, target
+
     def binary(self, path):
         """A stream of bytes that will be the file."""
-        if path != "-" and any(path == target for _, _, _, target in self._files):
-            refuse("two outputs have this name", path)
-        if path == "-" or os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
-            raw = os.fdopen(os.dup(1), "wb") if path == "-" else open(path, "wb")
-            temporary = None
-        else:
-            target = os.path.realpath(path)
+        number = descriptor(path)
+        temporary = target = None
+        if number is not None:
             try:
-                number, temporary = tempfile.mkstemp(prefix=".dualsvm-",
-                                                     dir=os.path.dirname(target))
+                self._name(identity(number) or number, path)
+                taken(number, written(path), _written)
+                raw = open_descriptor(number, path)
             except OSError as error:
-                raise Refusal(f"{path}: {error.strerror}") from None
-            if os.path.exists(target):
-                mode = stat.S_IMODE(os.stat(target).st_mode)
+                cannot_write(path, error)
+        else:
+            try:
+                status = os.stat(path)
+            except FileNotFoundError:
+                status = None
+            if status is None or stat.S_ISREG(status.st_mode):
+                raw, temporary, target = self._open_target(path, status)
             else:
-                mask = os.umask(0)
-                os.umask(mask)
-                mode = 0o666 & ~mask
-            os.fchmod(number, mode)
-            raw = os.fdopen(number, "wb")
+                self._name(path, path)
+                raw = open(path, "wb")  # a device or a pipe
         stream = raw
         if path.endswith(".gz"):
             stream = gzip.GzipFile("", "wb", 6, raw, 0)  # no name, no time: the same bytes again
-        self._files.append([stream, raw, temporary, path])
+        self._files.append([stream, raw, temporary, path, target])
         return stream
 
     def text(self, path):
@@ -165,7 +254,7 @@ class Outputs:
     def __exit__(self, kind, _error, _trace):
         try:
             if kind is None:
-                for stream, raw, temporary, path in self._files:
+                for stream, raw, temporary, path, _ in self._files:
                     try:
                         stream.close()
                         if not raw.closed:
@@ -176,14 +265,13 @@ class Outputs:
                     except BrokenPipeError:
                         raise
                     except OSError as error:
-                        name = "<stdout>" if path == "-" else path
-                        raise Refusal(f"{name}: cannot be written: {error.strerror}") from None
+                        cannot_write(path, error)
                 for entry in self._files:
                     if entry[2]:
-                        os.replace(entry[2], os.path.realpath(entry[3]))
+                        os.replace(entry[2], entry[4])
                         entry[2] = None
         finally:
-            for stream, raw, temporary, _ in self._files:
+            for stream, raw, temporary, *_ in self._files:
                 if temporary:
                     os.unlink(temporary)
                 for part in (stream, raw):

@@ -25,9 +25,17 @@ DOTS = 200  # of a PNG, per inch
 
 
 def string(text):
-    """The text as a string of gnuplot's."""
+    """The text as a string of gnuplot's, in double quotes: all that means something in these, or to a
+    macro, a command in backquotes or a format, stands in octal. (In single quotes a quote cannot come
+    first: gnuplot takes '' for an empty string.)"""
     clean = "".join(c if c.isprintable() else " " for c in str(text))
-    return "'" + clean.encode("utf-8", "replace").decode().replace("'", "''") + "'"
+    return '"' + "".join(c if c.isalnum() or c in " .,:;=+-()" or ord(c) > 127 else f"\\{ord(c):03o}"
+                         for c in clean) + '"'
+
+
+def tick(text):
+    """A string at a tick, which gnuplot formats with the tick's value where it has a percent sign."""
+    return string(str(text).replace("%", "%%"))
 
 
 def superscript(number):
@@ -91,7 +99,7 @@ class Picture:
         first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
         last = max(last, first + 1)
         step = -(-(last - first) // 10)
-        ticks = [f"{string('10' + superscript(k))} 1e{k}" for k in range(first, last + 1, step)]
+        ticks = [f"{tick('10' + superscript(k))} 1e{k}" for k in range(first, last + 1, step)]
         if step == 1:
             ticks += [f"'' {m}e{k} 1" for k in range(first, last) for m in range(2, 10)]
         self.set(f"logscale {axis}", f"{axis}range [1e{first}:1e{last}]",

@@ -17,6 +17,19 @@ WIDTH = 80  # of --help
 class Refusal(Exception):
     """What is wrong with the input or the output: ends the command with exit code 1."""
 
+    code = 1
+
+
+class Misuse(Refusal):
+    """What is wrong with the command line: exit code 2."""
+
+    code = 2
+
+
+def misuse(what, name):
+    """Raises a Misuse of a file by that name."""
+    raise Misuse(f"{name}: {what}")
+
 
 def refuse(what, path=None, line=None):
     """Raises a Refusal that says where."""
@@ -64,14 +77,21 @@ class Parser(argparse.ArgumentParser):
                          **settings)
 
     def error(self, message):
-        print(f"{NAME}: {message} (see --help)", file=sys.stderr)
+        say(f"{message} (see --help)")
         sys.exit(2)
 
 
+def printable(text):
+    """The text with \\xHH for the bytes of characters that a terminal would obey, as the programs show
+    them."""
+    return "".join(c if c.isprintable() else
+                   "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
+                   for c in text)
+
+
 def say(text):
-    """A line for the user beside the results, without characters that a terminal would obey."""
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    print(f"{NAME}: {text}", file=sys.stderr)
+    """A line for the user beside the results."""
+    print(f"{NAME}: {printable(text)}", file=sys.stderr)
 
 
 # ---- types of arguments ----
@@ -130,7 +150,7 @@ def run(main):
         sys.stdout.flush()
     except Refusal as refusal:
         say(str(refusal))
-        code = 1
+        code = refusal.code
     except BrokenPipeError:
         code = 128 + signal.SIGPIPE
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
