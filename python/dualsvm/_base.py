@@ -275,13 +275,20 @@ class Estimator(BaseEstimator):
         data = self._data_to_predict(X)
         return self.model_.text(data, self._predict_options(options))
 
-    def _weights(self):
-        """Weights (scores, n_features_in_) and bias (scores) of a linear model."""
+    def _linear(self):
         if not hasattr(self, "model_") or getattr(self, "kernel", "linear") != "linear":
             raise AttributeError("only fitted linear models have coef_ and intercept_")
-        weights, bias = self.model_.weights()
+        return self.model_
+
+    def _weights(self):
+        """Weights (scores, n_features_in_) of a linear model."""
+        weights = self._linear().weights()
         missing = self.n_features_in_ - len(weights)
-        return np.vstack([weights, np.zeros((missing, weights.shape[1]))]).T, bias
+        return np.vstack([weights, np.zeros((missing, weights.shape[1]))]).T
+
+    def _bias(self):
+        """The bias (scores) of a linear model."""
+        return self._linear().bias()
 
     # ---- scikit-learn's tags ----
 
@@ -362,27 +369,26 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _by_class(self, columns):
         ordered = np.empty_like(columns)
-        ordered[:, self._order] = columns
+        ordered[..., self._order] = columns
         return ordered
 
     @property
     def coef_(self):
         """Weights of a linear model (classes, features), of two classes (1, features); of the
         scaled features where `scale` is given."""
-        return self._coefficients()[0]
+        return self._of_classes(self._weights())
 
     @property
     def intercept_(self):
-        return self._coefficients()[1]
+        return self._of_classes(self._bias())
 
-    def _coefficients(self):
-        weights, bias = self._weights()
-        if len(weights) == 1:
-            return self._sign() * weights, self._sign() * bias
-        weights, bias = self._by_class(weights.T).T, self._by_class(bias[None])[0]
-        if len(self.classes_) == 2:
-            return weights[1:] - weights[:1], bias[1:] - bias[:1]
-        return weights, bias
+    def _of_classes(self, values):
+        """What the model has of each score (scores, ...), of each class; of two classes the second's
+        over the first's."""
+        if len(values) == 1:
+            return self._sign() * values
+        values = self._by_class(values.T).T
+        return values[1:] - values[:1] if len(self.classes_) == 2 else values
 
     def score(self, X, y, sample_weight=None):
         """The share of rows whose class is predicted."""

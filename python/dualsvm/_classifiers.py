@@ -85,9 +85,8 @@ class TopClassifier(Classifier):
         scores = self.score_samples(X)
         return self._sign() * (scores - self.threshold_)
 
-    def _coefficients(self):
-        weights, bias = self._weights()
-        return self._sign() * weights, self._sign() * (bias - self.threshold_)
+    def _bias(self):
+        return super()._bias() - self.threshold_
 
     # Sums in another order end elsewhere within tol.
     _EXEMPT = {"check_sample_weights_invariance":

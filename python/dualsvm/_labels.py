@@ -9,6 +9,7 @@ import re
 import numpy as np
 
 from ._errors import DataConversionWarning, warn
+from ._library import decoded
 
 UNFIT = re.compile(r"[\x00-\x20\x7f,:#%]")
 
@@ -38,7 +39,7 @@ def word_of(value):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
         return str(int(value)) if float(value).is_integer() else repr(float(value))
-    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+    return decoded(value) if isinstance(value, bytes) else str(value)
 
 
 def words_of(values):

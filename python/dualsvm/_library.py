@@ -189,6 +189,16 @@ def address(array):
     return None if array is None else array.ctypes.data_as(c_void_p)
 
 
+def decoded(text):
+    """Bytes of a file as a text: UTF-8, in which other bytes are kept as Python keeps those of names."""
+    return text.decode("utf-8", "surrogateescape")
+
+
+def encoded(text):
+    """The bytes of such a text."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def words(texts):
     """An array of C strings; None is NULL."""
-    return (c_char_p * len(texts))(*(None if t is None else t.encode("utf-8") for t in texts))
+    return (c_char_p * len(texts))(*(None if t is None else encoded(t) for t in texts))

@@ -36,7 +36,7 @@ class Model(lib.Handle):
     def value(self, key):
         """The value of a line `key value` of the header, or None."""
         text = library.dualsvm_model_value(self, key.encode())
-        return None if text is None else text.decode()
+        return None if text is None else lib.decoded(text)
 
     def report(self):
         report = lib.Report()
@@ -54,15 +54,20 @@ class Model(lib.Handle):
     @property
     def labels(self):
         """Its labels, as words."""
-        return [library.dualsvm_model_label(self, i).decode("utf-8")
+        return [lib.decoded(library.dualsvm_model_label(self, i))
                 for i in range(library.dualsvm_model_labels(self))]
 
     def weights(self):
-        """Weights (features, scores) and bias (scores) of a linear model."""
+        """Weights (features, scores) of a linear model."""
         weights = np.empty((self.n_features, self.n_scores))
+        call("model_weights", self, address(weights), None)
+        return weights
+
+    def bias(self):
+        """The bias (scores) of a linear model, without its weights, which may be more than memory has."""
         bias = np.empty(self.n_scores)
-        call("model_weights", self, address(weights), address(bias))
-        return weights, bias
+        call("model_weights", self, None, address(bias))
+        return bias
 
     def scores(self, data, options):
         scores = np.empty((data.rows.n, self.n_scores))
@@ -94,7 +99,7 @@ class Model(lib.Handle):
             return 0
 
         call("predict_text", self, options, data, write, None)
-        return b"".join(pieces).decode("utf-8")
+        return lib.decoded(b"".join(pieces))
 
     def measures(self, data, options):
         """{name: value} of the predictor's measures by the rows' labels."""

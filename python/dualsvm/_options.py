@@ -51,7 +51,7 @@ class Options(lib.Handle):
         elif isinstance(value, (list, tuple)):
             self.set(name, (":" if kind == "window" else ",").join(text_of(v) for v in value))
         else:
-            call("options_set", self, name.encode(), text_of(value).encode("utf-8"))
+            call("options_set", self, name.encode(), lib.encoded(text_of(value)))
 
 
 def make(family, role, values):

@@ -92,7 +92,7 @@ class RankSVM(Estimator):
     @property
     def coef_(self):
         """Weights of a linear model (features); of the scaled features where `scale` is given."""
-        return self._weights()[0][0]
+        return self._weights()[0]
 
     def _more_tags(self):
         return {**super()._more_tags(), "requires_y": True}

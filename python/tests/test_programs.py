@@ -253,6 +253,44 @@ class Programs(Case):
         with self.assertRaises(dualsvm.DualsvmError):
             dualsvm.load("model")
 
+    def test_bytes_of_labels(self):
+        """Labels of files are bytes, UTF-8 or not."""
+        with open("rows", "wb") as file:
+            file.write(b"caf\xe9 1:1\nb 2:1\n\xc3\xa9t\xc3\xa9 3:1\n" * 3)
+        for family in ("mc", "ml", "top", "smm"):
+            more = {"top": ["--positive", b"caf\xe9"], "smm": ["--shape", "1x3"]}.get(family, [])
+            program("svm-%s-train" % family, *more, "rows", "model")
+            loaded = dualsvm.load("model")
+            x = np.tile(np.eye(3), (3, 1))
+            text = loaded.predict_text(x)
+            program("svm-%s-predict" % family, "rows", "model", "predictions")
+            said = content("predictions")
+            self.assertEqual(said, text.encode("utf-8", "surrogateescape"))
+            loaded.save("again")
+            self.assertEqual(content("again"), content("model"))
+            self.assertEqual(dualsvm.load("again").predict_text(x), text)
+            if family in ("mc", "smm"):
+                self.assertEqual(sorted(loaded.classes_.tolist()), ["b", "caf\udce9", "été"])
+                self.assertEqual(loaded.predict(x).tolist(), ["caf\udce9", "b", "été"] * 3)
+        fitted = MultiClassSVM(class_weight={"caf\udce9": 2, "b": 1}).fit(np.eye(2), ["caf\udce9", "b"])
+        fitted.save("model")
+        self.assertIn(b"caf\xe9", content("model"))
+        self.assertEqual(dualsvm.load("model").predict(np.eye(2)).tolist(), ["caf\udce9", "b"])
+        fitted = MultiClassSVM().fit(np.eye(2), [b"caf\xe9", b"b"])
+        self.assertEqual(fitted.predict(np.eye(2)).tolist(), [b"caf\xe9", b"b"])
+
+    def test_intercept_of_many_features(self):
+        with open("rows", "w") as file:
+            file.write("1 1:1\n2 4294967295:1\n3 7:1\n" * 3)
+        program("svm-mc-train", "-B", "1", "rows", "model")
+        wide = dualsvm.load("model")
+        self.assertEqual(wide.n_features_in_, 4294967295)
+        with open("rows", "w") as file:
+            file.write("1 1:1\n2 2:1\n3 3:1\n" * 3)
+        program("svm-mc-train", "-B", "1", "rows", "model")
+        np.testing.assert_allclose(wide.intercept_, dualsvm.load("model").intercept_, atol=1e-6)
+        self.assertEqual(wide.intercept_.shape, (3,))
+
     def test_measures(self):
         x, rng = problem()
         y = rng.randint(0, 3, len(x))
