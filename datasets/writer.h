@@ -23,8 +23,8 @@ struct writer {
  * writer_close. */
 int writer_open(struct writer *writer, const char *path, struct error *err);
 
-/* Writes what is left and puts the file in place. Fails if any write has failed; then the old file is as
- * it was. */
+/* Writes what is left and puts the file in place. Fails if any write has failed; then the old file
+ * is as it was. */
 int writer_close(struct writer *writer, struct error *err);
 
 /* Text of less than WRITER_ITEM bytes. */

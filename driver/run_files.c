@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 /* A regular file is known by device and inode, and a pipe that is written; what is not there by its
- * folder's and its name in it; an open descriptor of a device by its number, all else by its path. */
+ * folder's and its name in it; an open descriptor of a device by its number, all else by its
+ * path. */
 struct run_file {
     char *path;   /* owned */
     char *target; /* owned: what links lead to, of what is not there, else NULL */

@@ -18,16 +18,16 @@ struct run_files {
 };
 
 /* Adds a file that is read, or written; "-" is standard input or output. The path is copied; NULL
- * adds nothing. ERROR_RUNTIME if it stands for a descriptor (see output_descriptor) that is not open.
- * *files is zero at first; the caller ends with run_files_free. */
+ * adds nothing. ERROR_RUNTIME if it stands for a descriptor (see output_descriptor) that is not
+ * open. *files is zero at first; the caller ends with run_files_free. */
 int run_files_read(struct run_files *files, const char *path, struct error *err);
 int run_files_write(struct run_files *files, const char *path, struct error *err);
 
 /* ERROR_USAGE if one of them is written and also read or written again, or if standard input is
  * read twice. Two paths are one file if they are equal, if both lead to one regular file, be it
- * by open descriptors, or to one pipe that both are written to, or if both name what is not yet there
- * in one folder. Devices and pipes may be read and written; of standard output and standard error
- * both may be written, whatever they lead to. */
+ * by open descriptors, or to one pipe that both are written to, or if both name what is not yet
+ * there in one folder. Devices and pipes may be read and written; of standard output and standard
+ * error both may be written, whatever they lead to. */
 int run_files_check(struct run_files *files, struct error *err);
 
 /* Frees all names, and leaves an empty list. */

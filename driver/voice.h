@@ -20,8 +20,8 @@ struct voice {
 void voice_say(const struct voice *voice, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Says a line that has names of files or labels in it: its bytes are shown as those of errors are (see
- * error_set). The line's end is added. */
+/* Says a line that has names of files or labels in it: its bytes are shown as those of errors are
+ * (see error_set). The line's end is added. */
 void voice_tell(const struct voice *voice, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -337,7 +337,7 @@ END
         [ -s "work/$name.model" ] && [ -s "work/$name.predict" ]
         holds work "$(printf '%s\n' "$name"{,.model,.predict,.sweep})"
         printed=$(sed -n 's/^\$ //p' said)
-        [[ "$printed" != *[![:print:]$'\n']* ]] || fail "$printed"
+        ! LC_ALL=C grep '[^ -~]' <<<"$printed" || fail 'a command with control characters'
         (cd again && eval "$printed") >/dev/null
         cmp "work/$name.model" "again/$name.model"
         cmp "work/$name.predict" "again/$name.predict"

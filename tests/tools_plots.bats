@@ -153,7 +153,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
 @test "pictures: texts are drawn as they are, whatever they mean to gnuplot" {
     printf 'iteration\tseconds\tprimal\tdual\tgap\n1\t.1\t2\t1\t.5\n2\t.2\t2\t1.9\t.05\n' >log
     local text
-    for text in "'a" "''" '"b"' '\n\101 %d %h %%' '{/Symbol a}_1^2 @~' '`touch obeyed`' '@GPVAL_PWD' '$block1' '\' 'a #c; plot' é; do
+    for text in "'a" "''" '"b"' '\n\101 %d %h %%' '{/Symbol a}_1^2 @~' '`touch obeyed`' '@GPVAL_PWD' '$block1' $'\\' 'a #c; plot' é; do
         log-plot --title "$text" --names "$text" l.svg log
         assert_equal "$(grep -cF "<text>$text</text>" l.svg)" 2
         printf 'set\t%s\tother\n1\t1\t2\n2\t2\t1\n3\t1\t2\n' "${text// /_}" >table # blanks are between columns

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a text that is too long its first bytes are shown, and as many of its last as there is room for: a
- * path is cut in its middle, and what stands behind it is whole. */
+/* Of a text that is too long its first bytes are shown, and as many of its last as there is room
+ * for: a path is cut in its middle, and what stands behind it is whole. */
 enum { FIRST_BYTES = 200, ESCAPE_BYTES = 4 };
 
 /* What a byte is shown as; returns the length. */

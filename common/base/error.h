@@ -26,8 +26,8 @@ struct error {
     char text[ERROR_TEXT]; /* without program name and newline; control bytes are escaped */
 };
 
-/* Sets kind and text (printf format). Bytes that are not printable ASCII become \xHH; of a text that
- * does not fit, "..." stands for what is left out of its middle. Returns -1, so that
+/* Sets kind and text (printf format). Bytes that are not printable ASCII become \xHH; of a text
+ * that does not fit, "..." stands for what is left out of its middle. Returns -1, so that
  * `return error_set(...)` fails the caller. */
 int error_set(struct error *err, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -35,8 +35,8 @@ static char *folder_of(const char *path, struct error *err) {
     return memory_text(path, slash == path ? 1 : (size_t)(slash - path), "a file name", err);
 }
 
-/* What the link `path` leads to, a path that the caller frees; NULL: it is no link, or without memory
- * (then *failed). */
+/* What the link `path` leads to, a path that the caller frees; NULL: it is no link, or without
+ * memory (then *failed). */
 static char *follow(const char *path, bool *failed) {
     struct error unheard;
     char link[4096];
@@ -159,8 +159,8 @@ static int open_descriptor(struct output *output, int number, struct error *err)
     return 0;
 }
 
-/* A file without a name in the target's folder, or where there are none a tmpfile(). Nobody may read
- * it who may not read the target. */
+/* A file without a name in the target's folder, or where there are none a tmpfile(). Nobody may
+ * read it who may not read the target. */
 static int open_file(struct output *output, struct error *err) {
     if (faccessat(AT_FDCWD, output->folder, W_OK | X_OK, AT_EACCESS) != 0) {
         return output_fail(output, errno, err);

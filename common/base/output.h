@@ -22,8 +22,8 @@ struct output;
  * path is a folder, or an existing file that may not be written. Symbolic links are followed where
  * the system follows them; an existing file's permissions are kept, its setuid, setgid and sticky
  * bits, owner, group, ACL and attributes are not. A regular file that an open descriptor (see
- * output_descriptor) stands for is cut to nothing by the first bytes, or appended to if the descriptor
- * appends; of the standard streams by name only what lies behind their place is cut. */
+ * output_descriptor) stands for is cut to nothing before the first byte, or appended to if the
+ * descriptor appends; of the standard streams by name only what lies behind their place is cut. */
 int output_open(struct output **output, const char *path, struct error *err);
 
 /* The number of the open descriptor that a path stands for: 1 for "-" and /dev/stdout, 2 for
