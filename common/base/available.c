@@ -112,8 +112,8 @@ double available_in_groups(const char *list, const char *root, double *most) {
 
 /* ---- all ---- */
 
-/* What a limit leaves, of which this process uses the pages in that column of statm, and at the most
- * has. */
+/* What a limit leaves, of which this process uses the pages in that column of statm, and at the
+ * most has. */
 static double left_of(int resource, int column, double *most) {
     struct rlimit limit;
     char text[TEXT_BYTES], *at = text;

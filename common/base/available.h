@@ -4,8 +4,8 @@
 
 /* Bytes, a double as all here: INFINITY where nothing limits, or nothing is known. */
 
-/* The least of what Linux thinks free without swapping, of what RLIMIT_AS and RLIMIT_DATA leave, and
- * of what the control groups of this process leave. */
+/* The least of what Linux thinks free without swapping, of what RLIMIT_AS and RLIMIT_DATA leave,
+ * and of what the control groups of this process leave. */
 double available_memory(void);
 
 /* The most that limits let this process have in all, however much is free. */
