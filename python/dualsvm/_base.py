@@ -172,7 +172,7 @@ class Estimator(BaseEstimator):
 
     @property
     def _precomputed(self):
-        return getattr(self, "kernel", None) == "precomputed"
+        return str(getattr(self, "kernel", None)).lower() == "precomputed"
 
     def _rows(self, x):
         return Rows(x)

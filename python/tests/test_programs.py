@@ -224,6 +224,10 @@ class Programs(Case):
                                    direct.decision_function(x[:9]), atol=1e-5)
         with self.assertRaisesRegex(ValueError, "square"):
             fitted.fit(gram[:, :9], y)
+        same = MultiClassSVM(kernel="Precomputed", tol=1e-8).fit(gram, y)
+        np.testing.assert_array_equal(same.decision_function(gram), fitted.decision_function(gram))
+        whole = RankSVM(kernel="polynomial", degree=2).fit(x, y).predict(x)
+        np.testing.assert_array_equal(RankSVM(kernel="POLY", degree=2).fit(x, y).predict(x), whole)
 
     def test_files(self):
         x, rng = problem()
