@@ -59,6 +59,24 @@ ends_at() {
     done
 }
 
+@test "top: svm with a large constant feature reaches its gap, and a smaller one makes nothing worse" {
+    for seed in 1 2; do
+        generate top --rows 16 --features 20 --seed $seed --output rows
+        for kernel in '-t linear' '-t tanimoto' '-t rbf -g .1' '-t polynomial'; do
+            for loss in hinge squared-hinge; do
+                last=inf
+                for gap in 1e-3 1e-6 1e-9; do
+                    train -q -s svm -B 1e6 $kernel -l $loss -c 10 -e $gap rows m
+                    awk -v e=$gap -v last="$last" '$1 == "primal" { p = $3 } $1 == "gap" { g = $3 }
+                        END { exit !(g != "" && g <= e && p <= last * (1 + e)) }' train.out ||
+                        fail "$kernel $loss: $(<train.out), after $last"
+                    last=$(header primal train.out)
+                done
+            done
+        done
+    done
+}
+
 @test "top: ionosphere's bounds meet at every end of C, K, tau and theta, linear and rbf" {
     real top/ionosphere.svm.gz
     local costs='1e-6 1e6' kernels='linear rbf'

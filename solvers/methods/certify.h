@@ -27,8 +27,8 @@
 struct certify_function {
     const double *weights;
     const double *bias;  /* (k); NULL: nothing. With a constant feature of value V it is V times the
-                           weights of that feature; else it is free, and the norm has no part of
-                           it */
+                           weights of that feature, linear and kernel, whatever the coefficients sum
+                           to; else it is free, and the norm has no part of it */
     const double *error; /* (n) bound of the error in each row's coefficients, summed over outputs;
                             linear: with certify_sum_rounding of their size; NULL: none */
     double norm_error;   /* linear: bound of what else |weights| may be off by */

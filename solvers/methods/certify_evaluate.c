@@ -104,6 +104,26 @@ void certify_set_rounding(const struct certify *certify, size_t k, const struct 
     }
 }
 
+/* Makes |f|^2 that of the bias, which stands in the scores for constant^2 times the sum of the
+ * coefficients: bias^2 / constant^2 is its part, not bias times that sum. */
+static void take_bias(const struct certify *certify, size_t k, const struct certify_function *f,
+                      struct certify_evaluation *out) {
+    double square = certify->constant * certify->constant;
+    size_t n = certify->map->n;
+    for (size_t c = 0; c < k && f->bias && square > 0; c++) {
+        double sum = 0, size = 0, bias = f->bias[c];
+        for (size_t i = 0; i < n; i++) {
+            sum += f->weights[i * k + c];
+            size += fabs(f->weights[i * k + c]);
+        }
+        double apart = bias - square * sum, rounding = ((double)n + 4) * CERTIFY_UNIT * size;
+        if (fabs(apart) > square * rounding) { /* else the factor of scores has it */
+            out->norm += bias * (apart / square);
+            out->summing += fabs(bias) * (rounding + 8 * CERTIFY_UNIT * (fabs(bias) / square));
+        }
+    }
+}
+
 /* |f|^2 of coefficients b with scores s that have the constant feature's part. */
 static int evaluate_coefficients(const struct certify *certify, size_t k,
                                  const struct certify_function *f, const double *s,
@@ -127,22 +147,26 @@ static int evaluate_coefficients(const struct certify *certify, size_t k,
         out->off += off * reach[i];
         used += any;
     }
+    take_bias(certify, k, f, out);
     /* the factor of pairs' margins has their sums already */
     out->factor = certify->factor + (certify->pair ? 0 : (double)used + 8) * CERTIFY_UNIT;
     certify_set_rounding(certify, k, f, out);
     return 0;
 }
 
-/* The constant feature's part of kernel scores: constant^2 times the sums of the coefficients. */
-static void add_constant(const struct certify *certify, size_t k, const double *b, double *s) {
+/* The constant feature's part of kernel scores: what is written as bias, else constant^2 times the
+ * sums of the coefficients. */
+static void add_constant(const struct certify *certify, size_t k, const struct certify_function *f,
+                         double *s) {
     size_t n = certify->map->n;
     for (size_t c = 0; c < k && certify->constant > 0; c++) {
         double sum = 0;
         for (size_t i = 0; i < n; i++) {
-            sum += b[i * k + c];
+            sum += f->weights[i * k + c];
         }
+        double added = f->bias ? f->bias[c] : certify->constant * certify->constant * sum;
         for (size_t i = 0; i < n; i++) {
-            s[i * k + c] += certify->constant * certify->constant * sum;
+            s[i * k + c] += added;
         }
     }
 }
@@ -187,9 +211,9 @@ static int kernel_scores_of(const struct certify *certify, size_t k,
         memcpy(of_g->s + i * k, s + i * outputs + k, k * sizeof *s);
     }
     if (status == 0) {
-        add_constant(certify, k, f->weights, of_f->s);
+        add_constant(certify, k, f, of_f->s);
         if (other) {
-            add_constant(certify, k, g->weights, of_g->s);
+            add_constant(certify, k, g, of_g->s);
         }
     }
     free(b);
@@ -238,8 +262,7 @@ int certify_largest_score(const struct certify *certify, size_t k, const struct 
 
 /* ---- the loss ---- */
 
-/* Rows first .. first + n: what is written as bias is added, or where it stands for a constant
- * feature, taken for that feature's part: both are within a rounding of each other. */
+/* Rows first .. first + n: what is written as bias is added, where the scores have it not. */
 static int add_loss(const struct certify *certify, size_t k, const struct certify_function *f,
                     struct certify_evaluation *of_f, const struct certify_family *family,
                     size_t first, size_t n, double *s, double *error, double loss[2],

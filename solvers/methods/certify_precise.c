@@ -28,13 +28,14 @@ static void take_coefficients(const struct certify *certify, size_t k, const str
 }
 
 /* Adds the constant feature's part to the scores of a part: what is written as its bias, where
- * there is one, for that is what the model adds. Returns a bound of what |f|^2 may then be off
- * by. */
-static double add_constant(const struct certify *certify, size_t k, const struct part *part,
-                           const struct dd *b, struct dd *s) {
+ * there is one, for that is what the model adds. Returns what |f|^2 is more than the sum of
+ * coefficients times scores: bias^2 / constant^2 is its part, not bias times the coefficients'
+ * sum. */
+static struct dd add_constant(const struct certify *certify, size_t k, const struct part *part,
+                              const struct dd *b, struct dd *s) {
     struct dd square = dd_two_product(certify->constant, certify->constant);
     size_t n = certify->map->n;
-    double off = 0;
+    struct dd more = {0, 0};
     for (size_t c = 0; certify->constant > 0 && c < k; c++) {
         size_t at = part->first + c;
         struct dd sum = {0, 0};
@@ -45,26 +46,26 @@ static double add_constant(const struct certify *certify, size_t k, const struct
         if (part->function->bias) {
             struct dd written = {part->function->bias[c], 0};
             struct dd apart = dd_add(written, dd_negative(added));
-            off += fabs(apart.hi) * (fabs(sum.hi) + fabs(apart.hi) / square.hi);
+            more = dd_add(more, dd_multiply(written, dd_divide(apart, square)));
             added = written;
         }
         for (size_t i = 0; i < n; i++) {
             s[i * part->stride + at] = dd_add(s[i * part->stride + at], added);
         }
     }
-    return off;
+    return more;
 }
 
 /* The scores and |f|^2 of a part, with what is left of their errors. `factor`: of a score, over the
- * rows' reach and the sum of sizes; off: of |f|^2, besides. */
+ * rows' reach and the sum of sizes; more: of |f|^2, than scores and coefficients make. */
 static int take_scores(const struct certify *certify, size_t k, const struct part *part,
-                       double factor, double off, const struct dd *s, bool keep,
+                       double factor, struct dd more, const struct dd *s, bool keep,
                        struct certify_evaluation *out, struct error *err) {
     const double up = 1 + 0x1p-20;
     const double *b = part->function->weights;
     size_t n = certify->map->n;
-    struct dd norm = {0, 0};
-    double magnitude = 0, size = 0, largest = 0;
+    struct dd norm = more;
+    double magnitude = fabs(more.hi), size = 0, largest = 0;
     free(out->error);
     out->error = memory_array(n, sizeof *out->error, "a certificate", err);
     if (!out->error) {
@@ -87,8 +88,8 @@ static int take_scores(const struct certify *certify, size_t k, const struct par
         out->error[i] = up * (factor * certify->reach[i] * largest + KERNEL_PRECISE_LEAST * size);
     }
     out->norm = norm.hi;
-    out->summing = up * (CERTIFY_UNIT * fabs(norm.hi) +
-                         4 * ((double)n * (double)k + 2) * UNIT * magnitude + off);
+    out->summing =
+        up * (CERTIFY_UNIT * fabs(norm.hi) + 4 * ((double)n * (double)k + 2) * UNIT * magnitude);
     out->precise = true;
     out->biased = false;
     certify_set_rounding(certify, k, part->function, out);
@@ -135,18 +136,18 @@ int certify_precisely(const struct certify *certify, size_t k, const struct cert
     int status = *sharper ? gram_precise_scores(problem->gram, problem->rows, n, b, outputs, s,
                                                 problem->threads, err)
                           : 0;
-    double off[2] = {0};
+    struct dd more[2] = {{0, 0}, {0, 0}};
     if (status == 0 && *sharper) {
-        off[0] = off[1] = add_constant(certify, k, &of[0], b, s);
-        off[1] = other ? add_constant(certify, k, &of[1], b, s) : off[0];
+        more[0] = more[1] = add_constant(certify, k, &of[0], b, s);
+        more[1] = other ? add_constant(certify, k, &of[1], b, s) : more[0];
         *sharper = all_finite(s, n * outputs);
     }
     if (status == 0 && *sharper) {
         double factor = gram_precise_rounding(problem->gram, n, used);
         factor += certify->constant > 0 ? ((double)n + 6) * SUM : 0;
         status =
-            take_scores(certify, k, &of[0], factor, off[0], s, true, of_f, err) < 0 ||
-                    (g && take_scores(certify, k, &of[1], factor, off[1], s, other, of_g, err) < 0)
+            take_scores(certify, k, &of[0], factor, more[0], s, true, of_f, err) < 0 ||
+                    (g && take_scores(certify, k, &of[1], factor, more[1], s, other, of_g, err) < 0)
                 ? -1
                 : 0;
     }

@@ -40,7 +40,8 @@ void top_certifier_free(struct top_certifier *certifier) {
     *certifier = (struct top_certifier){0};
 }
 
-double top_certifier_bias(const struct top_certifier *certifier, const double *weights) {
+/* What the constant feature adds to the scores by weights (dimension of the map). */
+static double bias_of(const struct top_certifier *certifier, const double *weights) {
     const struct score_map *map = certifier->map;
     double sum = 0;
     if (certifier->constant == 0) {
@@ -274,11 +275,10 @@ int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, str
 
 /* scores (n) are those of the weights, by the plain map; NULL: not at hand. */
 static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
-                       const double *weights, const double *scores,
+                       const double *weights, double bias, const double *scores,
                        const struct top_dual_function *dual, double nothing,
                        struct certificate *certificate, struct error *err) {
-    const double bias = top_certifier_bias(certifier, weights);
-    const double dual_bias = top_certifier_bias(certifier, dual->weights);
+    const double dual_bias = bias_of(certifier, dual->weights);
     const bool constant = certifier->constant > 0;
     const struct certify_function f = {
         .weights = weights, .bias = constant ? &bias : NULL, .exact = scores};
@@ -293,13 +293,70 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
     return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
 }
 
+/* The slope of the objective in the bias, of scores that are `more` than those that were kept. */
+static double bias_slope(const struct loss *loss, double constant, double bias, double more) {
+    const struct top_risk *risk = loss->risk;
+    double sum = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        double s = loss->s[i] + more;
+        sum -= risk->cost[i] > 0 ? risk->cost[i] * top_slope(risk->square, -s) : 0;
+        sum += risk->mass[i] > 0 ? risk->mass[i] * top_slope(risk->square, s) : 0;
+    }
+    return (bias + more) / constant / constant + loss->cost * cluster_total(risk->cluster, sum);
+}
+
+/* What is best to add to a bias, for the scores that were kept: by bisection. */
+static double find_more_bias(const struct loss *loss, double constant, double bias) {
+    enum { DOUBLINGS = 1000, BISECTIONS = 200 };
+    double low = 0, high = 0, step = fmax(loss->slack, DBL_EPSILON * fabs(bias));
+    for (int i = 0; i < DOUBLINGS && bias_slope(loss, constant, bias, low) > 0; i++) {
+        low -= step;
+        step *= 2;
+    }
+    for (int i = 0; i < DOUBLINGS && bias_slope(loss, constant, bias, high) < 0; i++) {
+        high += step;
+        step *= 2;
+    }
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = low + (high - low) / 2;
+        *(bias_slope(loss, constant, bias, middle) > 0 ? &high : &low) = middle;
+    }
+    return low;
+}
+
+/* Tries the bias that is best for the scores, and takes it where that is better. */
+static int improve_bias(const struct top_certifier *certifier, struct loss *loss,
+                        const struct top_dual_function *dual, double nothing, struct fit *fit,
+                        struct certificate *certificate, double *threshold, struct error *err) {
+    const struct score_map *map = certifier->map;
+    struct certificate found;
+    double *s = loss->s, bias = fit->bias;
+    bias += find_more_bias(loss, certifier->constant, bias);
+    loss->s = NULL;
+    int status = find_bounds(certifier, loss, fit->weights, bias, NULL, dual, nothing, &found, err);
+    loss->s = s;
+    if (status == 0 && found.primal < certificate->primal) {
+        for (size_t i = 0; i < map->n; i++) {
+            s[i] += bias - fit->bias;
+        }
+        *certificate = found;
+        *threshold = loss->threshold;
+        fit->bias = bias;
+        if (map->primal) {
+            fit->weights[map->dimension - 1] = bias / certifier->constant;
+        }
+    }
+    return status;
+}
+
 /* Tries the weights at the length that is best for their scores, and a little more than that: by
  * what scores may be off, and where that is known in double-double by what the rounding of longer
  * weights may do. */
 static int stretch(const struct top_certifier *certifier, struct loss *loss,
-                   const struct top_dual_function *dual, double nothing, double *weights,
+                   const struct top_dual_function *dual, double nothing, struct fit *fit,
                    struct certificate *certificate, double *threshold, struct error *err) {
     const struct score_map *map = certifier->map;
+    double *weights = fit->weights;
     size_t n = map->n, d = map->dimension;
     double *trial = memory_array(d, sizeof *trial, "a certificate", err);
     double *work = memory_array(n, 2 * sizeof *work, "a certificate", err);
@@ -324,7 +381,8 @@ static int stretch(const struct top_certifier *certifier, struct loss *loss,
         for (size_t j = 0; j < d; j++) {
             trial[j] = length * weights[j];
         }
-        status = find_bounds(certifier, loss, trial, NULL, dual, nothing, &found, err);
+        status = find_bounds(certifier, loss, trial, length * fit->bias, NULL, dual, nothing,
+                             &found, err);
         if (status == 0 && found.primal < certificate->primal) {
             *certificate = found;
             *threshold = loss->threshold;
@@ -334,6 +392,7 @@ static int stretch(const struct top_certifier *certifier, struct loss *loss,
     for (size_t j = 0; j < d && factor != 1; j++) {
         weights[j] = factor * weights[j];
     }
+    fit->bias *= factor;
     free(trial);
     free(work);
     return status;
@@ -353,12 +412,18 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
     }
     if (status == 0) {
         double nothing = primal_of_nothing(&loss, s);
-        status = find_bounds(certifier, &loss, fit->weights, fit->scores, &dual, nothing,
+        fit->bias = fit->has_bias ? fit->bias : bias_of(certifier, fit->weights);
+        fit->has_bias = true;
+        status = find_bounds(certifier, &loss, fit->weights, fit->bias, fit->scores, &dual, nothing,
                              certificate, err);
         *threshold = loss.threshold;
+        if (status == 0 && certifier->constant > 0 && certificate->certified &&
+            certificate->gap > epsilon) {
+            status =
+                improve_bias(certifier, &loss, &dual, nothing, fit, certificate, threshold, err);
+        }
         if (status == 0 && certificate->certified && certificate->gap > epsilon) {
-            status = stretch(certifier, &loss, &dual, nothing, fit->weights, certificate, threshold,
-                             err);
+            status = stretch(certifier, &loss, &dual, nothing, fit, certificate, threshold, err);
         }
     }
     top_dual_function_free(&dual);

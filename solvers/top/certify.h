@@ -26,16 +26,16 @@ int top_certifier_create(struct top_certifier *certifier, const struct problem *
                          const struct score_map *map, double constant, struct error *err);
 void top_certifier_free(struct top_certifier *certifier);
 
-/* What the constant feature adds to the scores by weights (dimension of the map). */
-double top_certifier_bias(const struct top_certifier *certifier, const double *weights);
-
 /* *nothing = the primal of w = 0, at least. */
 int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, struct error *err);
 
 /* Makes the fit's dual point feasible (solvers/top/dual.h) and fills the certificate of its weights
  * and that point, and the threshold of these weights. Where the gap is above epsilon the weights
  * are tried at other lengths, and replaced where that is better: at large C rows are to lie above
- * the threshold by what rounding may take. Coefficients of equal rows become one. */
+ * the threshold by what rounding may take. Coefficients of equal rows become one. fit->bias gets
+ * what the constant feature adds to the scores: where the gap is above epsilon, what is best for
+ * them, since the square of a large constant magnifies what rounding adds to a sum of
+ * coefficients. */
 int top_certify(const struct top_certifier *certifier, struct top_risk *risk, double cost,
                 double epsilon, struct fit *fit, struct certificate *certificate, double *threshold,
                 struct error *err);

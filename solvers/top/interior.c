@@ -339,10 +339,17 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
         }
         fit->primal = run->primal;
         fit->dual = run->dual;
+        fit->has_bias = run->add_constant;
+        if (run->add_constant) {
+            fit->bias = run->best_f[run->width - 1] * run->constant;
+        }
         if (run->reach) {
             status = row_features_coefficients(&run->own, run->best_f, b, err) < 0
                          ? -1
                          : map->adjoint(map, b, fit->weights, err);
+            if (run->add_constant && map->primal) {
+                fit->weights[map->dimension - 1] = run->best_f[run->width - 1];
+            }
         } else if (features) {
             memcpy(fit->weights, run->best_f, run->width * sizeof *run->best_f);
         } else {

@@ -280,6 +280,7 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
     uint64_t iterations = best->fit.iterations + fit->iterations;
     if (!best->found || certificate->primal < own->primal) {
         array_swap(&best->fit.weights, &fit->weights);
+        best->fit.bias = fit->bias;
         own->primal = certificate->primal;
         own->norm = certificate->norm;
         own->flat = certificate->flat;
@@ -305,6 +306,7 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
 static void take_nothing(struct top *top, enum top_loss loss, struct best *best) {
     struct top_risk *risk = &top->engines[loss].risk;
     memset(best->fit.weights, 0, top->map.dimension * sizeof(double));
+    best->fit.bias = 0;
     top->threshold = top_risk_of_nothing(risk);
     best->certificate.primal = best->certificate.nothing;
     best->certificate.worse = true;
@@ -335,11 +337,13 @@ static int solve_round(struct top *top, const struct top_parameters *parameters,
 }
 
 /* Whether planes of kernels, which sum up in float where the matrix is, or engines that round large
- * values in double, believe in a gap of epsilon for that alone, and others are left to go on. */
+ * values in double, believe in a gap of epsilon for that alone, and others are left to go on. Of
+ * linear rows these values are those of a constant feature, where rows are fewer than features. */
 static bool rounding_misleads(const struct top *top, const struct top_parameters *parameters,
                               double gap, double epsilon) {
     const struct top_engines *engines = &top->engines[parameters->loss];
-    return parameters->method == TOP_AUTO && !top->map.primal && !engines->misled &&
+    bool constant = top->own.constant > 0 && top->map.dimension > top->map.n;
+    return parameters->method == TOP_AUTO && (!top->map.primal || constant) && !engines->misled &&
            gap > MISLED * epsilon;
 }
 
@@ -430,9 +434,10 @@ static int give_nothing(struct top *top, const struct top_parameters *parameters
     return solution->weights ? 0 : -1;
 }
 
-/* The bias that goes with the weights. The weight of the constant feature stays behind those of the
- * others, where nobody looks for it. */
-static int set_bias(const struct top *top, struct solution *solution, struct error *err) {
+/* The bias of a fit. The weight of the constant feature stays behind those of the others, where
+ * nobody looks for it. */
+static int set_bias(const struct top *top, double bias, struct solution *solution,
+                    struct error *err) {
     if (top->own.constant == 0) {
         return 0;
     }
@@ -441,7 +446,7 @@ static int set_bias(const struct top *top, struct solution *solution, struct err
         solution_free(solution);
         return -1;
     }
-    solution->bias[0] = top_certifier_bias(&top->certifier, solution->weights);
+    solution->bias[0] = bias;
     return 0;
 }
 
@@ -474,7 +479,7 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
                                       .zero = best.zero,
                                       .iterations = best.fit.iterations};
         best.fit.weights = NULL;
-        status = set_bias(top, solution, err);
+        status = set_bias(top, best.fit.bias, solution, err);
     }
     if (status == 0) {
         array_swap(&top->alpha, &best.fit.alpha);

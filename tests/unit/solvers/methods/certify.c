@@ -144,20 +144,6 @@ static void plain_entries(const struct scene *scene, int which, int other, doubl
     }
 }
 
-/* What |f|^2 may be off by where the bias that is written is not quite the constant feature's
- * part. */
-static double written_off(const struct scene *scene, int which) {
-    long double off = 0, constant = scene->constant;
-    for (size_t c = 0; constant > 0 && c < scene->k; c++) {
-        long double sum = 0;
-        for (size_t i = 0; i < N; i++) {
-            sum += weight_of(scene, which, i, c);
-        }
-        off += fabsl(sum) * fabsl(scene->bias[which][c] - constant * constant * sum);
-    }
-    return (double)off;
-}
-
 /* entries (N): what scores are off by; NULL: by factor and reach. precise: |f|^2 is off by a last
  * rounding. */
 static struct plain plain_kernel(const struct scene *scene, int which, bool errors,
@@ -187,8 +173,7 @@ static struct plain plain_kernel(const struct scene *scene, int which, bool erro
         plain.largest = fmax(plain.largest, column[c]);
     }
     plain.rounding = fmin(plain.rounding, by_entries);
-    plain.rounding += precise ? unit * plain.norm + written_off(scene, which)
-                              : (double)(N * scene->k + 2) * unit * size;
+    plain.rounding += precise ? unit * plain.norm : (double)(N * scene->k + 2) * unit * size;
     double k = (double)scene->k;
     plain.rounding += k * error * (2 * sqrt(plain.norm + plain.rounding) + k * error);
     plain.largest += error;
@@ -551,6 +536,45 @@ static void check_crossed(void) {
     printf("ok: bounds that contradict each other are not certified\n");
 }
 
+/* A bias of kernels that is not what the coefficients make of the constant feature, to double's
+ * digits and to more. */
+static void check_bias(void) {
+    float value[] = {1, 2};
+    struct data data = {.n_rows = 2, .n_features = 1, .value = value};
+    const struct kernel linear = {.type = KERNEL_LINEAR};
+    struct gram *gram;
+    struct score_map map;
+    struct certify *certify;
+    struct certificate found;
+    struct error err;
+    CHECK(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err) == 0, "%s", err.text);
+    const struct problem problem = {.data = &data, .gram = gram, .n = 2};
+    double w[2] = {.5, .25}, bias = 7e8, scores[2], zero = 0, constant = 1e6; /* w'x is x */
+    double primal = .5 * (1 + bias / constant * (bias / constant)), reach = 1e12 * .75;
+    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
+    CHECK_TRUE(certify_create(&certify, &problem, &map, constant, &err) == 0);
+    const struct certify_function f = {.weights = w, .bias = &bias, .scores = scores};
+    for (int precise = 0; precise < 2; precise++) {
+        const struct certify_family family = {.context = &zero,
+                                              .loss = no_loss,
+                                              .linear = 2 * primal,
+                                              .nothing = 1e20,
+                                              .enough = precise ? 0 : INFINITY};
+        double off = precise ? 1e-14 * primal : 64 * unit * reach;
+        CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+        CHECK(found.primal >= primal * (1 - 2 * unit) && found.primal <= primal + off,
+              "primal %.17g, not %.17g", found.primal, primal);
+        CHECK(found.dual <= primal * (1 + 2 * unit) && found.dual >= primal - off,
+              "dual %.17g, not %.17g", found.dual, primal);
+        CHECK(scores[0] == bias + 1 && scores[1] == bias + 2, "scores %.17g, %.17g", scores[0],
+              scores[1]);
+    }
+    certify_free(certify);
+    score_map_free(&map);
+    gram_free(gram);
+    printf("ok: a bias stands for the constant feature, whatever the coefficients sum to\n");
+}
+
 /* ---- rows that are spread over ranks ---- */
 
 struct spread {
@@ -641,6 +665,7 @@ int main(void) {
     check_bounds();
     check_flat();
     check_crossed();
+    check_bias();
     check_spread();
     return 0;
 }

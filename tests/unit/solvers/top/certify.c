@@ -477,9 +477,10 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
           again, t);
 }
 
-/* The certificate of weights and a dual point on rows of `width` features and a constant one. */
+/* The certificate of weights and a dual point on rows of `width` features and a constant one, to a
+ * gap of epsilon. */
 static struct certificate certify_rows(float *x, uint32_t width, double constant, bool kernel,
-                                       struct scene *scene) {
+                                       double epsilon, struct scene *scene) {
     struct error err;
     struct certificate found;
     struct score_map map;
@@ -500,8 +501,8 @@ static struct certificate certify_rows(float *x, uint32_t width, double constant
     memcpy(weights, scene->weights, sizeof weights);
     memcpy(alpha, scene->alpha, sizeof alpha);
     memcpy(beta, scene->beta, sizeof beta);
-    CHECK(top_certify(&certifier, &scene->risk, 1.25, 0, &fit, &found, &threshold, &err) == 0, "%s",
-          err.text);
+    CHECK(top_certify(&certifier, &scene->risk, 1.25, epsilon, &fit, &found, &threshold, &err) == 0,
+          "%s", err.text);
     top_certifier_free(&certifier);
     score_map_free(&map);
     gram_free(gram);
@@ -522,15 +523,18 @@ static void check_constant(double constant, bool kernel, struct random *random) 
         scene.alpha[i] *= .1;
         scene.beta[i] *= .1;
     }
-    struct certificate apart = certify_rows(x, 1, constant, kernel, &scene);
-    struct certificate among = certify_rows(both, 2, 0, kernel, &scene);
+    struct certificate apart = certify_rows(x, 1, constant, kernel, INFINITY, &scene);
+    struct certificate among = certify_rows(both, 2, 0, kernel, INFINITY, &scene);
+    struct certificate best = certify_rows(x, 1, constant, kernel, 0, &scene);
     CHECK(line_near(apart.primal, among.primal, 1e-12) && apart.primal < apart.nothing,
           "constant %g: primal %g, not %g", constant, apart.primal, among.primal);
     CHECK(fabs(apart.dual - among.dual) <= 1e-12 * among.primal && apart.dual > 0,
           "constant %g: dual %g, not %g", constant, apart.dual, among.dual);
-    /* a length is best to half the digits of its primal */
-    CHECK(line_near(apart.norm, among.norm, 1e-7), "constant %g: norm %g, not %g", constant,
+    CHECK(line_near(apart.norm, among.norm, 1e-12), "constant %g: norm %g, not %g", constant,
           apart.norm, among.norm);
+    CHECK(best.primal < apart.primal - 1e-3,
+          "constant %g: primal %g of the best bias, not below %g", constant, best.primal,
+          apart.primal);
     close_scene(&scene);
 }
 
@@ -563,17 +567,25 @@ static void check_longer(struct random *random) {
     close_scene(&scene);
 }
 
-/* The bias that a constant feature makes, of weights and of coefficients. */
+/* The bias that a constant feature makes, of weights and of coefficients, and one that is given. */
 static void check_bias(struct scene *scene) {
-    double w[N] = {1, 2, 4, .5}, sum = 7.5;
-    struct top_certifier own = scene->certifier;
-    CHECK_TRUE(top_certifier_bias(&own, w) == 0);
-    own.constant = 3;
-    double expected = scene->line.gram ? 9 * sum : 3 * w[0];
-    CHECK(top_certifier_bias(&own, w) == expected, "bias %g", top_certifier_bias(&own, w));
-    own.constant = 1;
-    expected = scene->line.gram ? sum : w[0];
-    CHECK(top_certifier_bias(&own, w) == expected, "bias %g", top_certifier_bias(&own, w));
+    static const double constants[] = {0, 3, 1};
+    for (int i = 0; i < 4; i++) {
+        double w[N] = {1, 2, 4, .5}, alpha[N] = {0}, beta[N] = {0}, threshold;
+        struct top_certifier own = scene->certifier;
+        struct fit fit = {.weights = w, .alpha = alpha, .beta = beta};
+        struct certificate found;
+        struct error err;
+        own.constant = constants[i % 3];
+        double expected = own.constant * (scene->line.gram ? 7.5 * own.constant : w[0]);
+        if (i == 3) {
+            fit.has_bias = true;
+            fit.bias = expected = -.25;
+        }
+        CHECK(top_certify(&own, &scene->risk, 1, INFINITY, &fit, &found, &threshold, &err) == 0,
+              "%s", err.text);
+        CHECK(fit.bias == expected, "bias %g, not %g", fit.bias, expected);
+    }
 }
 
 int main(void) {
