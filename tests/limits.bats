@@ -52,6 +52,15 @@ classes() {
         nothing 96 model
         svm-rank-predict -q --pairs rank model scores
     done
+    for formulation in 'toppushk -k 2' 'tau-fpl --tau .5' 'topmeank --tau .5' patmat patmat-np svm 'svm -B 2' \
+        grill grill-np; do
+        late top top -s $formulation --calibrate .2
+        svm-top-predict -q top model scores
+    done
+    # of grill it is the first start at the first length, 2^-20
+    late top top -s grill
+    awk '$1 == "w" { body = 1; next } $1 == "end" { exit !(square > 0 && square < 2 ^ -39) }
+        body { square += $1 * $1 }' model || fail "$(<model)"
     for formulation in svm nuclear; do
         late smm top -s $formulation -c 2 --shape 1x3
         nothing 16 model # the four of the rarer label have margin 2, with the best bias

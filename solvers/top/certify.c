@@ -154,19 +154,15 @@ static struct excess find_excess(const struct top_risk *risk, const double *s, l
     return (struct excess){sum - budget, slope, error + unit * (sum + budget)};
 }
 
-/* The quantile's threshold, from that in double by steps of Newton's method in long double.
+/* The quantile's threshold, from that in double by a step of Newton's method in long double.
  * *rounding: half of an interval around it at whose ends the excess, which falls with t, has the
  * two signs for certain; INFINITY if none is found. */
 static double sum_quantile(const struct top_risk *risk, const double *s, double *rounding) {
-    enum { STEPS = 2, WIDER = 4 };
-    long double t = (long double)risk->threshold;
-    struct excess at = find_excess(risk, s, t);
-    for (int step = 0; step < STEPS && at.slope > 0; step++) {
-        t += at.value / at.slope;
-        at = find_excess(risk, s, t);
-    }
-    double end = (double)t, half = INFINITY;
+    enum { WIDER = 4 };
+    struct excess at = find_excess(risk, s, (long double)risk->threshold);
+    double end = risk->threshold, half = INFINITY;
     if (at.slope > 0) {
+        end = (double)((long double)end + at.value / at.slope);
         half = DBL_EPSILON * fabs(end) + (double)(2 * at.error / at.slope);
     }
     for (bool inside = false; half < INFINITY && !inside; half *= inside ? 1 : WIDER) {

@@ -192,11 +192,11 @@ static void find_direction(struct run *run) {
 
 /* Weak Wolfe conditions by doubling and bisection (Lewis and Overton 2013), which also works
  * where there are kinks. *found: `trial` is lower than `at`. */
-static int search_line(struct run *run, double slope, double first, bool *found,
-                       struct error *err) {
+static int search_line(struct run *run, double slope, double first, const struct monitor *monitor,
+                       bool *found, struct error *err) {
     double low = 0, high = INFINITY, x = first;
     *found = false;
-    for (int i = 0; i < MOST_TRIALS; i++) {
+    for (int i = 0; i < MOST_TRIALS && !monitor_late(monitor); i++) {
         memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
         array_add(run->trial.w, x, run->direction, run->d);
         if (evaluate(run, &run->trial, err) < 0) {
@@ -251,8 +251,8 @@ static int descend(struct run *run, const struct monitor *monitor, enum stop_rea
         double slope = array_dot(run->at.g, run->direction, run->d);
         double norm = sqrt(array_dot(run->at.g, run->at.g, run->d));
         bool found = false;
-        if (slope < 0 &&
-            search_line(run, slope, run->n_pairs ? 1 : 1 / fmax(1, norm), &found, err) < 0) {
+        if (slope < 0 && search_line(run, slope, run->n_pairs ? 1 : 1 / fmax(1, norm), monitor,
+                                     &found, err) < 0) {
             return -1;
         }
         if (!found && run->n_pairs > 0) { /* once more along the gradient */
@@ -273,8 +273,9 @@ static int descend(struct run *run, const struct monitor *monitor, enum stop_rea
     }
 }
 
-/* The best power of two as length of the direction in `at`. */
-static int scale_start(struct run *run, struct error *err) {
+/* The best power of two as length of the direction in `at`, of those that there is time for, one at
+ * the least. */
+static int scale_start(struct run *run, const struct monitor *monitor, struct error *err) {
     double length = sqrt(array_dot(run->at.w, run->at.w, run->d)), best = INFINITY;
     for (size_t k = 0; k < run->d; k++) {
         run->direction[k] = length > 0 ? run->at.w[k] / length : 0;
@@ -290,13 +291,16 @@ static int scale_start(struct run *run, struct error *err) {
             best = run->trial.value;
             copy_place(&run->at, &run->trial, run->d);
         }
+        if (monitor_late(monitor)) {
+            break;
+        }
     }
     return 0;
 }
 
 /* The first start is from centroid to centroid; the others add to that direction a random one of
  * the same length, which grows to twice that. */
-static int start(struct run *run, size_t number, struct error *err) {
+static int start(struct run *run, size_t number, const struct monitor *monitor, struct error *err) {
     const struct top_grill *grill = run->grill;
     double positive = 0, negative = 0;
     for (size_t i = 0; i < run->n; i++) {
@@ -323,7 +327,7 @@ static int start(struct run *run, size_t number, struct error *err) {
     double part = number == 0 ? 0 : 2 * (double)number / (double)grill->starts;
     double factor = drawn > 0 ? part * (length > 0 ? length : 1) / sqrt(drawn) : 0;
     array_add(run->at.w, factor, run->trial.w, run->d);
-    return scale_start(run, err);
+    return scale_start(run, monitor, err);
 }
 
 /* The best of all ranks, the first of equal ones; and iterations, and an end, of all. */
@@ -355,7 +359,7 @@ static int run_all(struct run *run, const struct monitor *monitor, enum stop_rea
         if (number == n) {
             break;
         }
-        if (start(run, number, err) < 0 || descend(run, monitor, stopped, err) < 0) {
+        if (start(run, number, monitor, err) < 0 || descend(run, monitor, stopped, err) < 0) {
             return -1;
         }
         if (run->at.value < run->best.value) {
