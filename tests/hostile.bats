@@ -406,3 +406,36 @@ accepts() {
         done
     done
 }
+
+@test "hostile: of costs so small that products with them underflow no bound is false" {
+    printf '%s 1:1 2:.5\n%s 1:-1 2:.3\n%s 1:.2 2:-1\n%s 1:.8 2:.7\n%s 1:-.6\n%s 2:-2\n' 1 2 3 1 2 3 >three.svm
+    sed 's/^1/+1/; s/^[23]/-1/' three.svm >two.svm
+    sed 's/^1/a/; s/^2/b/; s/^3/a,b/' three.svm | sed '3s/a,b/b,c/' >sets.svm
+    # bounds TIMES COMMAND: f = 0 is as good as the best there is, and has C times this
+    bounds() {
+        local times=$1
+        shift
+        limited "$@" -q -c "$cost" "$file" model >out 2>err || fail "$* -c $cost: $(<err)"
+        awk -v c="$cost" -v times="$times" -v p="$(header primal model)" -v d="$(header dual model)" \
+            'BEGIN { exit !(d + 0 <= c * times && p + 0 >= c * times) }' ||
+            fail "$* -c $cost: $(header dual model) .. $(header primal model)"
+        [ "$(header certified model)" = yes ]
+    }
+    for cost in 5e-324 1e-323 1.5e-323 1e-322 1e-320; do
+        file=three.svm
+        bounds 12 svm-mc-train -s ww
+        bounds 6 svm-mc-train -s cs -t rbf
+        bounds 10 svm-mc-train -s ww -w 1:.5
+        bounds 9 svm-mc-train -s mmr -w 3:2.5
+        bounds 12 svm-rank-train
+        bounds 12 svm-rank-train -l squared-hinge
+        bounds 12 svm-rank-train -t rbf
+        file=two.svm
+        bounds 4 svm-smm-train --shape 1x2
+        bounds 2 svm-smm-train --shape 1x2 -w +1:.5
+        bounds 8 svm-smm-train --shape 1x2 -l squared-hinge -w +1:2
+        file=sets.svm
+        bounds 6 svm-ml-train
+        bounds 6 svm-ml-train -t rbf
+    done
+}

@@ -7,14 +7,16 @@
 #include "solvers/mc/alpha.h"
 #include "solvers/mc/task.h"
 
-/* A dual point alpha, within rounding of being feasible, as far as an engine knows it. */
+/* A dual point alpha, as far as a solver knows it: with `alpha` or `kept` certify looks at its
+ * constraints: what it is over its costs is paid for, as scaling it down would, and what is no term
+ * and negative ones give the trivial bound. Without, it is a convex combination of subgradients. */
 struct mc_dual {
-    const struct mc_alpha *alpha; /* NULL: what is known is that sums of rows are at most C_i
-                                     most */
+    const struct mc_alpha *alpha; /* NULL: of the error of its sums, what is known is that those of
+                                     rows are at most C_i most */
     const double *weights; /* W(alpha), computed from it: linear (n_features, k), kernel (n, k);
                               NULL: the fit's weights are, one by one */
     const double *bias;    /* (k) of the constant feature; NULL with weights, or without one */
-    const struct mc_alpha *kept; /* alpha for the task that keeps it; NULL: the first of these */
+    const struct mc_alpha *kept; /* alpha, where its sums above are not of use; NULL: the first */
     const double *q; /* (n) rows' kernel values of their own: where that is 0 alpha counts as the
                         most that it can be, whatever it says; NULL: where the reach is */
     const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
@@ -22,7 +24,8 @@ struct mc_dual {
     const double *error;    /* (n) what exact[0] may be off by besides; NULL: nothing */
     double enough;          /* the gap that is wanted, see certify_family */
     bool lengthen;          /* the certificate's length is, too */
-    double linear;          /* sum of alpha, of the rows of all ranks */
+    double linear;          /* sum of alpha, of the rows of all ranks; of alpha that is known it is
+                               found here */
     double linear_rounding; /* of its error, but for a few units in the last place */
     double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few
                               units in the last place */

@@ -380,10 +380,8 @@ static int take_weights(struct mc_interior *mc, const double *w, double *W, doub
 }
 
 /* mc->a and alpha = those of the interior point, with sums that are at most the cost. */
-static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, double *linear,
-                      struct error *err) {
+static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct error *err) {
     bool maximum = mc->shape->form->maximum;
-    *linear = 0;
     memcpy(mc->a, mc->fit.alpha, mc->n_hinges * sizeof *mc->a);
     for (size_t i = 0; i < mc->n; i++) {
         double sum = 0;
@@ -398,9 +396,7 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, double *li
         if (mc_alpha_store(alpha, i, mc->alpha, err) < 0) {
             return -1;
         }
-        *linear += mc_alpha_sum(alpha, i);
     }
-    *linear = cluster_total(mc->task->problem->cluster, *linear);
     return 0;
 }
 
@@ -426,9 +422,7 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
                            .bias = fit->bias ? bias : NULL,
                            .enough = epsilon,
                            .lengthen = true};
-    int status = mc_alpha_create(&alpha, mc->n, mc->k, err) < 0
-                     ? -1
-                     : take_alpha(mc, &alpha, &dual.linear, err);
+    int status = mc_alpha_create(&alpha, mc->n, mc->k, err) < 0 ? -1 : take_alpha(mc, &alpha, err);
     if (status == 0) {
         adjoint(mc, mc->a, mc->w);
         if (mc->task->problem->gram) { /* S are its coefficients */

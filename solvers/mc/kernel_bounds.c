@@ -284,10 +284,6 @@ static int certify_scores(const struct mc_kernel *kernel, const double *bias, co
                            .error = error,
                            .enough = kernel->epsilon,
                            .lengthen = true};
-    for (size_t i = 0; i < kernel->n; i++) {
-        dual.linear += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
-                                        : kernel->cap[task->y[i]] * mc_most(&task->shape);
-    }
     return mc_certify(task, kernel->cost, &dual, NULL, fit, err);
 }
 

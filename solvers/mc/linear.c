@@ -216,6 +216,7 @@ static uint64_t patience(const struct mc_linear *linear, double gap, uint64_t le
 #define SIGNED int32_t
 #define NAME(x) float_##x
 static const float float_TINY = 2e-7F, float_HUGE = 1e30F, float_SHORT = 1e-6F;
+static const float float_LEAST_SQUARE = 1e-25F;
 static const float float_CLOSE = 2e-6F, float_NOTHING = 4e-14F;
 #include "solvers/mc/linear_real.h"
 #undef REAL
@@ -226,6 +227,7 @@ static const float float_CLOSE = 2e-6F, float_NOTHING = 4e-14F;
 #define SIGNED int64_t
 #define NAME(x) double_##x
 static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-8;
+static const double double_LEAST_SQUARE = 1e-250;
 static const double double_CLOSE = 4e-15, double_NOTHING = 1.6e-31;
 #include "solvers/mc/linear_real.h"
 #undef REAL
@@ -478,7 +480,7 @@ static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *e
         return 0;
     }
     make_feasible(linear);
-    struct mc_dual dual = {.alpha = &linear->alpha, .linear = mc_linear_sum(linear)};
+    struct mc_dual dual = {.alpha = &linear->alpha, .q = linear->q};
     fit->iterations = linear->sweeps;
     double *W = exact_weights(linear, err), *bias = NULL;
     if (W && linear->apart) {

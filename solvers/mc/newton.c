@@ -193,7 +193,7 @@ static void keep_dual(void *context) {
     struct newton *newton = context;
     newton->best_linear = newton->linear;
     memcpy(newton->best_dual_w, newton->dual, newton->size * sizeof *newton->dual);
-    if (newton->task->keep && newton->kept == 0) {
+    if (newton->kept == 0) {
         newton->kept = mc_smooth_alpha(&newton->smooth, newton->cost, newton->s,
                                        &newton->best_alpha, &newton->error);
     }
@@ -275,10 +275,8 @@ static int certify(const struct newton *newton, struct mc_fit *fit, struct error
     for (size_t c = 0; c < newton->k; c++) {
         bias[c] = task->bias * newton->best_dual_w[(newton->d - 1) * newton->k + c];
     }
-    const struct mc_dual dual = {.weights = newton->best_dual_w,
-                                 .bias = bias,
-                                 .kept = &newton->best_alpha,
-                                 .linear = newton->best_linear};
+    const struct mc_dual dual = {
+        .weights = newton->best_dual_w, .bias = bias, .kept = &newton->best_alpha};
     int status = mc_certify(task, newton->cost, &dual, NULL, fit, err);
     free(bias);
     return status;
@@ -292,7 +290,7 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         .task = task, .fit = fit, .cost = goal->cost, .n = task->n, .k = k, .d = d, .size = d * k};
     *fit = (struct mc_fit){0};
     int status = allocate(&newton, fit, err);
-    if (status == 0 && task->keep) {
+    if (status == 0) {
         status = mc_alpha_create(&newton.best_alpha, task->n, k, err);
     }
     if (status == 0) {

@@ -244,6 +244,17 @@ NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL 
     return theta;
 }
 
+/* 1 / q for a step of a row. A row that is short for its cost would go so far beyond it that nothing
+ * is left of alpha in v, or that 1 / q overflows: it is stepped in as if it were longer, which gains
+ * too and leads to the same. Where terms are summed their alpha are at their bounds by then, so that
+ * only slacks which no score shows see a difference. */
+static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool maximum) {
+    REAL least = (maximum ? NAME(SHORT) : NAME(SHORT) * NAME(SHORT)) / cap;
+    least = least < NAME(HUGE) ? least : NAME(HUGE);
+    least = least > NAME(LEAST_SQUARE) ? least : NAME(LEAST_SQUARE);
+    return 1 / (q > least ? q : least);
+}
+
 /* One exact step of a row of class y: q = M^2 |x|^2 > 0, s its scores, which may be off by a
  * constant where margins are relative or centred. alpha gets its new value, u the change of the
  * row's coefficients (the mean is not taken off). Returns the gain of the dual, which
@@ -253,12 +264,10 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
                                                              size_t y, REAL cap, REAL q,
                                                              const REAL *s, REAL *alpha, REAL *u) {
     size_t width = blocks->width;
-    /* a row that is short for its cost would go so far beyond it that nothing is left of alpha in
-     * v: it is stepped in as if it were longer, which gains too and leads to the same */
-    REAL least = blocks->maximum ? NAME(SHORT) / cap : 0, scale = 1 / (q > least ? q : least);
+    REAL scale = NAME(reciprocal)(q, cap, blocks->maximum);
     REAL kappa = blocks->kappa, margin = blocks->margin, centre = 0;
     bool joined = blocks->relative && blocks->maximum;
-    const NAME(vector) zero = {0}, one = 1 + zero, caps = cap + zero, none = zero - NAME(HUGE);
+    const NAME(vector) zero = {0}, one = 1 + zero, caps = cap + zero, none = zero - (REAL)INFINITY;
     REAL s_own = s[y], own_old = blocks->own ? alpha[y] : 0;
     REAL base = (blocks->relative ? 1 - margin * s_own : 1) * scale;
     NAME(vector) sums = zero, score_sums = zero, held_sums = zero, counts = zero;

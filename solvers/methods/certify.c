@@ -136,8 +136,10 @@ double certify_sum_rounding(size_t m) {
 }
 
 void certify_total_add(struct certify_total *total, double a, double b) {
+    const double whole = 0x1p-960; /* the rest of a product below it may underflow */
     double product = a * b, sum = total->sum + product, part = sum - total->sum;
-    bool exact = fma(a, b, -product) == 0 && (total->sum - (sum - part)) + (product - part) == 0;
+    bool exact = (a == 0 || b == 0 || product >= whole) && fma(a, b, -product) == 0 &&
+                 (total->sum - (sum - part)) + (product - part) == 0;
     total->rounded = total->rounded || !exact;
     total->sum = sum;
     total->n++;
@@ -157,7 +159,8 @@ double certify_total_times(const struct certify_total *total, double factor) {
     struct certify_total all = *total;
     all.sum = 0;
     certify_total_add(&all, factor, total->sum);
-    return all.rounded ? all.sum * (1 + 2 * ((double)all.n + 2) * CERTIFY_UNIT) : all.sum;
+    double n = (double)all.n + 2;
+    return all.rounded ? all.sum * (1 + 2 * n * CERTIFY_UNIT) + n * CERTIFY_UNDERFLOW : all.sum;
 }
 
 /* ---- kernels that may be indefinite ---- */
@@ -287,8 +290,9 @@ static int put_together(struct certify *certify, struct making *making,
     double norm = f->norm + f->rounding + making->lifted;
     double dual_norm = g->norm + g->rounding + making->dual_lifted;
     certificate->primal = (0.5 * not_below_zero(norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
+    certificate->primal += 4 * CERTIFY_UNDERFLOW;
     double bound = family->linear - family->linear_rounding - 0.5 * not_below_zero(dual_norm);
-    bound -= 4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_norm));
+    bound -= 4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_norm)) + 4 * CERTIFY_UNDERFLOW;
     certificate->dual = fmax(0, bound);
     certificate->norm = sqrt(fmax(0, f->norm));
     certificate->certified = certify->definite;

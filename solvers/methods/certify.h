@@ -9,7 +9,8 @@
  *
  * Errors are bounded a priori: a sum of m terms is within (m - 1) u of the sum of their magnitudes,
  * which |x'w| <= |x| |w| and |k(x, z)| <= reach(x) reach(z) bound in their turn
- * (kernel_rounding). */
+ * (kernel_rounding). Where a product underflows it is off by CERTIFY_UNDERFLOW besides: that is
+ * paid for, too, and changes no number of an ordinary size. */
 #ifndef SOLVERS_METHODS_CERTIFY_H
 #define SOLVERS_METHODS_CERTIFY_H
 
@@ -18,9 +19,13 @@
 #include "solvers/methods/score_map.h"
 #include "solvers/methods/solution.h"
 
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What a product or quotient may be off by where it underflows, at most. */
+#define CERTIFY_UNDERFLOW DBL_TRUE_MIN
 
 /* Weights or coefficients: linear (n_features, k), kernel (n, k) by problem row, row-major, and
  * what is added to the scores. Borrowed. */

@@ -35,7 +35,7 @@ static int add_row_errors(const struct certify *certify, size_t k, const struct 
     for (size_t c = 0; c < k && f->bias && certify->constant > 0; c++) {
         most = fmax(most, fabs(f->bias[c]) / certify->constant);
     }
-    *rounding += last * (2 * most + last);
+    *rounding += last * (2 * most + last) + 3 * ((double)d + 1) * CERTIFY_UNDERFLOW;
     free(off);
     return 0;
 }
@@ -77,6 +77,7 @@ static int evaluate_weights(const struct certify *certify, size_t k,
     out->norm = same ? same->norm : out->norm;
     double terms = (double)certify->map->dimension + (double)k + 4, exact = sqrt(out->norm);
     out->rounding = terms * CERTIFY_UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;
+    out->rounding += 4 * terms * (double)k * CERTIFY_UNDERFLOW;
     out->factor = certify->factor + 2 * CERTIFY_UNIT;
     const double *largest = same ? same->most : out->most;
     return f->error ? add_row_errors(certify, k, f, largest, &out->rounding, err) : 0;
@@ -96,6 +97,7 @@ void certify_set_rounding(const struct certify *certify, size_t k, const struct 
         entries += fabs(f->weights[j]) * out->error[j / k];
     }
     out->rounding = out->error ? fmin(out->rounding, entries) : out->rounding;
+    out->rounding += 4 * ((double)certify->map->n + 1) * (double)k * CERTIFY_UNDERFLOW;
     out->rounding += out->summing;
     if (out->off > 0) {
         double norm = sqrt(fmax(0, out->norm + out->rounding));
@@ -282,6 +284,7 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
         error[i] = of_f->factor * reach;
         error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
         error[i] += 6 * CERTIFY_UNIT * (largest + most_bias);
+        error[i] += ((double)certify->map->dimension + 4) * CERTIFY_UNDERFLOW;
         error[i] += f->exact_error && !of_f->precise ? f->exact_error[first + i] : 0;
         if (!isfinite(error[i])) {
             return certify_overflow(err);

@@ -41,6 +41,7 @@ static void pair_loss(const struct ml_block *block, const double *s, double erro
     double pairs = block->n_relevant * (double)(block->q - block->n_relevant);
     *value += block->lambda * sum;
     *rounding += block->lambda * (off + (pairs + 4) * DBL_EPSILON * (sum + off));
+    *rounding += (sum + off + 4) * CERTIFY_UNDERFLOW; /* of lambda, and of these products */
 }
 
 /* Rows come in order; those without a loss are passed over. The sums over pairs are of at most q
@@ -76,6 +77,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
                 ? block.lambda * pairs * (slack + unit)
                 : slack * (2 * sqrt(block.lambda * pairs * found) + block.lambda * pairs * slack) +
                       block.lambda * pairs * unit * (size + 2 * slack);
+        *rounding += (pairs * (size + slack) * (size + slack) + 8) * CERTIFY_UNDERFLOW;
     }
     *rounding += ((double)n + 4) * DBL_EPSILON * *value;
     return 0;
@@ -85,6 +87,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 struct rounding {
     double *error;                 /* (n_all) of their coefficients */
     double all;                    /* sum of sizes */
+    double under;                  /* what alpha may be over lambda where that underflows, in all */
     double most_reach, most_ratio; /* largest reach, and alpha / (2 lambda) */
 };
 
@@ -109,6 +112,9 @@ static int find_rounding(struct certify *certify, const struct ml_claim *claim,
                                                     : unit * block.lambda;
         rounding->error[row] = size->sum > 0 ? (unit + sums) * size->sum + apart : 0;
         rounding->all += size->sum + apart / unit;
+        double pairs = block.n_relevant * (double)(block.q - block.n_relevant);
+        rounding->under += pairs * CERTIFY_UNDERFLOW;
+        rounding->error[row] += 2 * pairs * CERTIFY_UNDERFLOW;
         rounding->most_reach = fmax(rounding->most_reach, reach[row]);
         if (claim->loss == ML_SQUARED_HINGE) {
             rounding->most_ratio = fmax(rounding->most_ratio, size->sum / block.lambda);
@@ -117,6 +123,7 @@ static int find_rounding(struct certify *certify, const struct ml_claim *claim,
     double most[] = {rounding->most_reach, rounding->most_ratio};
     cluster_max(rows->cluster, most, 2);
     rounding->all = cluster_total(rows->cluster, rounding->all);
+    rounding->under = cluster_total(rows->cluster, rounding->under);
     rounding->most_reach = most[0];
     rounding->most_ratio = most[1];
     return 0;
@@ -173,7 +180,8 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
         .block = 1 + BLOCK_SCORES / rows->q,
         .loss = evaluate_loss,
         .linear = claim->linear,
-        .linear_rounding = 2 * unit * rounding.all + price_of_balance(claim, &rounding, largest),
+        .linear_rounding = 2 * unit * rounding.all + price_of_balance(claim, &rounding, largest) +
+                           rounding.under * (2 + rounding.most_ratio * rounding.most_ratio),
         .nothing = ml_loss_of_nothing(rows, claim->cost),
         .enough = claim->epsilon,
         .lengthen = claim->lengthen};

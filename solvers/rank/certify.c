@@ -84,7 +84,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     if (certifier->exterior) {
         exterior_loss(certifier->exterior, squared, s, error, &sum, &sums);
         *value = loss->cost * sum;
-        *rounding = loss->cost * sums;
+        *rounding = loss->cost * sums + 4 * CERTIFY_UNDERFLOW;
         return 0;
     }
     if (rank_exact_loss(certifier->pairs, s, squared, part, &sum, &sums, err) < 0) {
@@ -100,7 +100,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         moved = rank_exact_moved(slack, open, squared, sum + sums);
     }
     *value = loss->cost * sum;
-    *rounding = loss->cost * (sums + moved);
+    *rounding = loss->cost * (sums + moved) + 4 * CERTIFY_UNDERFLOW;
     return 0;
 }
 
@@ -180,7 +180,10 @@ static int make_dual(const struct rank_certifier *certifier, enum rank_loss loss
         dual->error[i] = cost * unit * certifier->weight[i] + sums * dual->error[i];
         dual->error[i] += dual->slack ? cost * dual->slack[i] : 0;
         dual->error[i] += fit->dual_error ? fit->dual_error[i] : 0;
+        dual->error[i] += 2 * (double)terms * CERTIFY_UNDERFLOW;
     }
+    /* of each pair's cost where that underflows */
+    dual->rounding += (double)terms * (double)terms * CERTIFY_UNDERFLOW;
     dual->function = (struct certify_function){.weights = fit->dual_weights, .error = dual->error};
     return 0;
 }

@@ -41,6 +41,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         double u = fmax(0, 1 - loss->y[i] * s[i]), most = fmax(0, 1 - loss->y[i] * s[i] + slack);
         *value += loss->cost[i] * (loss->squared ? u * u : u);
         *rounding += loss->cost[i] * (loss->squared ? most * most - u * u : most - u);
+        *rounding += (2 + most * most) * CERTIFY_UNDERFLOW;
     }
     *rounding += (double)(n + 4) * DBL_EPSILON * *value;
     return 0;
@@ -51,6 +52,9 @@ struct sums {
     double linear, size; /* the linear part of D, and that of its magnitudes */
     double residual;     /* bound of |y'alpha| */
     double reach;        /* sum of alpha_i reach_i */
+    double excess;       /* the largest part of its cost that an alpha is above it; INFINITY: one is
+                            below 0 */
+    double under;        /* of the linear part, where costs underflow */
     size_t n_used;       /* roundings of sums over those with alpha > 0 */
     size_t n;            /* of sums over all rows */
 };
@@ -61,22 +65,32 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
     double residual = 0, total = 0;
     for (size_t i = 0; i < n; i++) {
         double part = loss->squared ? alpha[i] * (alpha[i] / (4 * loss->cost[i])) : 0;
+        double ratio = loss->squared ? alpha[i] / loss->cost[i] : 0;
+        sums.under += (2 + ratio * ratio) * CERTIFY_UNDERFLOW;
         sums.linear += alpha[i] - part;
         sums.size += alpha[i] + part;
         residual += loss->y[i] * alpha[i];
         total += alpha[i];
         sums.reach += alpha[i] * reach[i];
         sums.n_used += alpha[i] > 0;
+        if (!(alpha[i] >= 0)) {
+            sums.excess = INFINITY;
+        } else if (!loss->squared && alpha[i] > loss->cost[i]) {
+            sums.excess = fmax(sums.excess, (alpha[i] - loss->cost[i]) / loss->cost[i]);
+        }
     }
-    double all[] = {sums.linear, sums.size, residual, total, sums.reach};
+    sums.excess = cluster_largest(loss->cluster, sums.excess);
+    double all[] = {sums.linear, sums.size, residual, total, sums.reach, sums.under};
     size_t ranks = cluster_size(loss->cluster) - 1;
     cluster_sum(loss->cluster, all, sizeof all / sizeof all[0]);
     sums.linear = all[0];
     sums.size = all[1];
     sums.reach = all[4];
+    sums.under = all[5];
     sums.n_used = cluster_count(loss->cluster, sums.n_used) + ranks;
     sums.n = cluster_count(loss->cluster, n) + ranks;
     sums.residual = fabs(all[2]) + ((double)sums.n + 2) * DBL_EPSILON * all[3];
+    sums.residual += all[3] > 0 ? CERTIFY_UNDERFLOW : 0;
     return sums;
 }
 
@@ -183,8 +197,10 @@ double smm_loss_of_nothing(const struct binary_loss *loss, size_t n) {
     cluster_sum(loss->cluster, side, 3);
     double ranks = (double)cluster_size(loss->cluster) - 1;
     double up = 1 + (side[2] + ranks + 8) * DBL_EPSILON;
+    double under = 8 * (side[2] + 2) * CERTIFY_UNDERFLOW;
     return up * (loss->squared ? 4 * side[0] * (side[1] / (side[0] + side[1]))
-                               : 2 * fmin(side[0], side[1]));
+                               : 2 * fmin(side[0], side[1])) +
+           under;
 }
 
 static int make_certificate(struct certify *certify, const struct smm_claim *claim, bool fine,
@@ -204,6 +220,11 @@ static int make_certificate(struct certify *certify, const struct smm_claim *cla
         double price = price_of_balance(claim->loss, claim->alpha, n, certify_reach(certify), signs,
                                         norm, &sums);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
+        /* alpha above costs, by more than these are rounded, is scaled down to them: as much is lost
+         * of the linear part; the trivial bound where that is no dual point */
+        double unit = ((double)sums.n + 4) * DBL_EPSILON;
+        unit += sums.excess > 4 * DBL_EPSILON ? sums.excess : 0;
+        const bool useful = isfinite(price) && unit < 1;
         const bool whole = claim->tau > 0 || fine; /* the error is that of the norm */
         for (size_t i = 0; i < n; i++) {           /* of the plain sum, row by row */
             signs[i] = certify_sum_rounding(sums.n_used) * claim->alpha[i];
@@ -213,9 +234,8 @@ static int make_certificate(struct certify *certify, const struct smm_claim *cla
         const struct certify_family family = {
             .context = &work,
             .loss = evaluate_loss,
-            .linear = isfinite(price) ? sums.linear : 0,
-            .linear_rounding =
-                isfinite(price) ? price + ((double)sums.n + 4) * DBL_EPSILON * sums.size : 0,
+            .linear = useful ? sums.linear : 0,
+            .linear_rounding = useful ? price + unit * sums.size + sums.under : 0,
             .nothing = smm_loss_of_nothing(claim->loss, n)};
         status = certify_bounds(certify, 1, &f, &g, &family, certificate, err);
     }

@@ -188,7 +188,8 @@ static void add_loss(bool square, double weight, double u, double slack, double 
                      double *rounding) {
     double loss = weight * top_loss(square, u);
     *value += loss;
-    *rounding += fmax(0, weight * top_loss(square, u + slack) - loss);
+    double most = top_loss(square, u + slack);
+    *rounding += fmax(0, weight * most - loss) + (2 + most) * CERTIFY_UNDERFLOW;
 }
 
 /* The most that errors of scores move the threshold t by, which rounding has moved by `off`: the

@@ -179,19 +179,22 @@ static int subtract(const struct top_certifier *certifier, const struct top_risk
 static double linear_rounding(const struct top_risk *risk, double cost, const struct fit *fit,
                               const struct sums *sums, double part, double linear) {
     bool quantile = risk->kind == TOP_QUANTILE, none = risk->kind == TOP_NONE;
-    double squares = 0;
-    for (size_t i = 0; i < risk->n && risk->square; i++) {
+    double squares = 0, under = 0; /* that: what caps that underflow may do */
+    for (size_t i = 0; i < risk->n; i++) {
         double a = fit->alpha[i], b = fit->beta[i];
-        squares += a > 0 ? a * (a / (4 * cost * risk->cost[i])) : 0;
-        squares += none && b > 0 ? b * (b / (4 * cost * risk->mass[i])) : 0;
+        double of_a = risk->square && a > 0 ? a / (4 * cost * risk->cost[i]) : 0;
+        double of_b = risk->square && none && b > 0 ? b / (4 * cost * risk->mass[i]) : 0;
+        squares += a * of_a + b * of_b;
+        under += (4 + 4 * (of_a * of_a + of_b * of_b)) * CERTIFY_UNDERFLOW;
     }
+    under = cluster_total(risk->cluster, under);
     squares = cluster_total(risk->cluster, squares);
     double ranks = ((double)cluster_size(risk->cluster) - 1) * DBL_EPSILON;
     double units = ((double)risk->n_all + 8) * DBL_EPSILON + ranks;
     double lifted = quantile ? sums->beta / risk->theta : none ? sums->beta : 0;
     double pull = quantile ? fabs(sums->alpha + lifted - squares - linear) : 0;
     return units * (sums->alpha + squares + lifted + pull) +
-           (quantile ? part * (lifted + pull) : 0);
+           (quantile ? part * (lifted + pull) : 0) + under;
 }
 
 int top_dual_function_make(const struct top_certifier *certifier, const struct top_risk *risk,

@@ -74,6 +74,16 @@ static double plain_loss(const struct scene *scene, double cost, double *roundin
     return value;
 }
 
+/* The sum of the scene's alpha; row 4, of zeros, counts as much as it can. */
+static double plain_sum(const struct scene *scene, double cost) {
+    double sum = 0;
+    for (size_t i = 0; i < N; i++) {
+        sum += i == 4 ? cost * scene->weight[scene->y[i]] * mc_most(&scene->task.shape)
+                      : mc_alpha_sum(&scene->alpha, i);
+    }
+    return sum;
+}
+
 static void check_certificate(struct scene *scene, double cost, bool known) {
     struct error err;
     const struct mc_shape *shape = &scene->task.shape;
@@ -86,6 +96,7 @@ static void check_certificate(struct scene *scene, double cost, bool known) {
                                  .linear = 40,
                                  .linear_rounding = 2e-15,
                                  .rounding = 1e-15};
+    double linear = known ? plain_sum(scene, cost) : 40;
     for (size_t i = 0; i < N; i++) {
         double cap = cost * scene->weight[scene->y[i]];
         error[i] = width * (known ? mc_alpha_sum(&scene->alpha, i) : cap * mc_most(shape));
@@ -94,6 +105,9 @@ static void check_certificate(struct scene *scene, double cost, bool known) {
     double unit = (K + 8) * DBL_EPSILON + (kernel ? 0 : (terms + 2) * line_unit);
     for (size_t i = 0; i < N; i++) {
         error[i] = unit * error[i] + 1e-15 * cost * scene->weight[scene->y[i]];
+        /* row 4 has no coefficients, and no values that they could have */
+        error[i] +=
+            known && i == 4 ? width * cost * scene->weight[scene->y[i]] * mc_most(shape) : 0;
         sum += cost * scene->weight[scene->y[i]] * mc_most(shape);
     }
     double value = plain_loss(scene, cost, &lost);
@@ -102,13 +116,13 @@ static void check_certificate(struct scene *scene, double cost, bool known) {
     CHECK(line_near(fit.certificate.primal, fmin(value, sum), 1e-12) &&
               fit.primal == fit.certificate.primal,
           "primal %g of %g", fit.primal, value);
-    CHECK(fabs(fit.certificate.dual - fmax(0, 40 - .5 * norm)) <= 1e-12 * 40 &&
+    CHECK(fabs(fit.certificate.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * linear &&
               fit.dual == fit.certificate.dual,
-          "dual %g of %g", fit.dual, 40 - .5 * norm);
+          "dual %g of %g", fit.dual, linear - .5 * norm);
     CHECK(line_near(fit.certificate.nothing, sum, 1e-13) &&
               fit.certificate.nothing >= sum * (1 - 1e-15),
           "nothing %g", fit.certificate.nothing);
-    double paid = lost + (3 * (K + 4) + N + 4) * DBL_EPSILON * 40 + 2e-15 + .5 * of_g;
+    double paid = lost + (3 * (K + 4) + N + 4) * DBL_EPSILON * linear + 2e-15 + .5 * of_g;
     CHECK(line_near(fit.certificate.paid, paid, 1e-9), "%s: paid %.12g, not %.12g",
           shape->form->name, fit.certificate.paid, paid);
 }
@@ -138,6 +152,37 @@ static void check_kept(struct scene *scene, double cost) {
     scene->task.keep = false;
 }
 
+/* A dual point over its caps is scaled down to them, one that scaling does not take there gives the
+ * trivial bound. */
+static void check_infeasible(struct scene *scene, double cost) {
+    struct error err;
+    const struct mc_shape *shape = &scene->task.shape;
+    struct mc_fit fit = {.weights = scene->zero};
+    double none[N * K] = {0}, row[K], cap = cost * scene->weight[scene->y[0]], before[K];
+    const struct mc_dual dual = {
+        .alpha = &scene->alpha, .weights = none, .exact = {scene->s, NULL}, .linear = 1e9};
+    mc_alpha_load(&scene->alpha, 0, before);
+    mc_vertex(shape, scene->y[0], 1.25 * cap, none, row);
+    CHECK_TRUE(mc_alpha_store(&scene->alpha, 0, row, &err) == 0);
+    double sum = plain_sum(scene, cost);
+    CHECK(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err) == 0, "%s", err.text);
+    CHECK(fit.dual > .74 * sum && fit.dual <= sum / 1.25, "%s: over a cap: %g of %g",
+          shape->form->name, fit.dual, sum);
+    for (int wrong = 0; wrong < 2; wrong++) {
+        size_t c = wrong == 0 && mc_is_term(shape, scene->y[0], 0) ? 1 : 0;
+        if (wrong == 0 && mc_is_term(shape, scene->y[0], c)) {
+            continue; /* all classes are terms */
+        }
+        memcpy(row, before, sizeof row);
+        row[c] = wrong == 0 ? .01 : -.01;
+        CHECK_TRUE(mc_alpha_store(&scene->alpha, 0, row, &err) == 0);
+        CHECK(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err) == 0, "%s", err.text);
+        CHECK(fit.dual == 0 && fit.certificate.certified, "%s: alpha %g is no dual point: D %g",
+              shape->form->name, row[c], fit.dual);
+    }
+    CHECK_TRUE(mc_alpha_store(&scene->alpha, 0, before, &err) == 0);
+}
+
 static void check_certificates(void) {
     struct random random;
     random_start(&random, 5, 0);
@@ -147,6 +192,7 @@ static void check_certificates(void) {
         open_scene(&scene, x, round % FORMS, round & 8, round & 16 ? .5 : 1, &random);
         check_certificate(&scene, 1.5, round & 32);
         check_kept(&scene, 1.5);
+        check_infeasible(&scene, 1.5);
         close_scene(&scene);
     }
     struct certificate certificate = {.primal = 12.2, .dual = 1, .certified = true};

@@ -114,6 +114,7 @@ enum { MC_MOST_PASSES = 60 };
 #define SIGNED int32_t
 #define NAME(x) float_##x
 static const float float_TINY = 2e-7F, float_HUGE = 1e30F, float_SHORT = 1e-6F;
+static const float float_LEAST_SQUARE = 1e-25F;
 static const float float_CLOSE = 2e-6F, float_NOTHING = 4e-14F;
 #include "solvers/mc/step_real.h"
 #undef REAL
@@ -123,6 +124,7 @@ static const float float_CLOSE = 2e-6F, float_NOTHING = 4e-14F;
 #define SIGNED int64_t
 #define NAME(x) double_##x
 static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-8;
+static const double double_LEAST_SQUARE = 1e-250;
 static const double double_CLOSE = 4e-15, double_NOTHING = 1.6e-31;
 #include "solvers/mc/step_real.h"
 #undef REAL
@@ -231,8 +233,69 @@ static void test_vector_step(void) {
     printf("ok: the steps in vectors, float and double, gain what the plain one gains\n");
 }
 
+/* Rows so short that 1 / q overflows, at costs of any size: what comes out is in the row's set, with
+ * nothing but the terms, and all of the cost is taken where every term loses. */
+#define SHORT_STEP(REAL_TYPE, PREFIX, UNIT)                                                        \
+    static void PREFIX##short_step(const struct mc_shape *shape, size_t y, double cost, double q,  \
+                                   bool scores) {                                                  \
+        size_t k = shape->k, width = (k + 15) / 16 * 16;                                           \
+        struct error err;                                                                          \
+        REAL_TYPE *work = memory_zeros(4 * width, sizeof *work, "", &err), cap = (REAL_TYPE)cost;  \
+        CHECK(work, "%s", err.text);                                                               \
+        for (size_t c = 0; scores && c < k; c++) {                                                 \
+            work[c] = (REAL_TYPE)(c == y ? -1e6 : 1e5 * (double)c);                                \
+        }                                                                                          \
+        struct PREFIX##blocks blocks = {.relative = shape->form->relative,                         \
+                                        .centred = shape->form->centred,                           \
+                                        .others = shape->form->others,                             \
+                                        .own = shape->form->own,                                   \
+                                        .maximum = shape->form->maximum,                           \
+                                        .k = k,                                                    \
+                                        .width = width,                                            \
+                                        .margin = (REAL_TYPE)shape->margin,                        \
+                                        .kappa = (REAL_TYPE)shape->kappa,                          \
+                                        .v = work + 3 * width};                                    \
+        double sum = 0, most = shape->form->maximum ? (double)cap : (double)cap * mc_most(shape);  \
+        (void)PREFIX##step(&blocks, y, cap, (REAL_TYPE)q, work, work + width, work + 2 * width);   \
+        for (size_t c = 0; c < width; c++) {                                                       \
+            double a = (double)work[width + c];                                                    \
+            bool term = c < k && mc_is_term(shape, y, c);                                          \
+            CHECK(a >= 0 && (term ? a <= (double)cap : a == 0),                                    \
+                  "%s k %zu, C %g, q %g: alpha %g of class %zu", shape->form->name, k, cost, q, a, \
+                  c);                                                                              \
+            sum += a;                                                                              \
+        }                                                                                          \
+        CHECK(sum <= most * (1 + (UNIT)) &&                                                        \
+                  (scores || q * cost > 1e-9 || sum >= most * (1 - (UNIT))),                       \
+              "%s k %zu, C %g, q %g: alpha adds up to %g", shape->form->name, k, cost, q, sum);    \
+        free(work);                                                                                \
+    }
+SHORT_STEP(float, float_, 16)
+SHORT_STEP(double, double_, 1e-6)
+
+static void test_short_rows(void) {
+    static const double squares[] = {1e-25, 1e-38, 1e-42, 1e-50, 1e-300, 5e-324, 0};
+    static const double costs[] = {1e-15, .5, 1e15, 1e-140, 1e140}; /* of double, the last two */
+    for (int form = 0; form < FORMS; form++) {
+        for (size_t t = 0; t < 2 * sizeof squares / sizeof *squares; t++) {
+            double q = squares[t / 2];
+            for (size_t c = 0; c < sizeof costs / sizeof *costs; c++) {
+                for (size_t k = 2; k < 20; k += 5) {
+                    struct mc_shape shape = mc_shape((enum mc_formulation)form, k, 1);
+                    if (c < 3) {
+                        float_short_step(&shape, k / 2, costs[c], q, t % 2);
+                    }
+                    double_short_step(&shape, k / 2, costs[c], q, t % 2);
+                }
+            }
+        }
+    }
+    printf("ok: steps of rows that are next to nothing stay in the row's set\n");
+}
+
 int main(void) {
     test_block();
     test_vector_step();
+    test_short_rows();
     return 0;
 }

@@ -150,13 +150,15 @@ static struct certificate certificate_of(struct scene *scene) {
 static void check_certificate(struct scene *scene, double off) {
     const double *reach = certify_reach(scene->line.certify);
     bool squared = scene->loss.squared;
-    double w = scene->W[scene->cell], tau = scene->tau, cells = (double)scene->line.data.n_features;
+    double excess = 0, w = scene->W[scene->cell], tau = scene->tau,
+           cells = (double)scene->line.data.n_features;
     double ranks = (double)scene->ranks - 1, unit_of_svd = 16 * DBL_EPSILON;
     double lost, value = plain_loss(scene, &lost), G = 0, linear = 0, size = 0, all = 0;
     double reached = 0, residual = 0, wrong = 0, used = ranks, least[2] = {INFINITY, INFINITY};
     unit_of_svd *= (double)(scene->height + scene->width);
     for (size_t i = 0; i < N; i++) {
         double a = scene->alpha[i], part = squared ? a * a / (4 * scene->cost[i]) : 0;
+        excess = squared ? 0 : fmax(excess, a / scene->cost[i] - 1);
         G += scene->y[i] * a * (double)scene->x[i];
         linear += a - part;
         size += a + part;
@@ -185,7 +187,7 @@ static void check_certificate(struct scene *scene, double off) {
     if (!isfinite(price)) { /* D of nothing */
         linear = size = price = 0;
     }
-    price += (N + ranks + 4) * DBL_EPSILON * size;
+    price += ((N + ranks + 4) * DBL_EPSILON + (excess > 4 * DBL_EPSILON ? excess : 0)) * size;
     double of_f = (cells + 5) * line_unit * w * w;
     double of_g =
         (cells + 5) * line_unit * G * G + (2 * G + error) * error + wrong * (2 * G + wrong);
@@ -234,6 +236,10 @@ static void check_dual(unsigned round, struct random *random) {
     check_certificate(&scene, 0);
     struct certificate found = certificate_of(&scene);
     CHECK(found.dual == 0, "a dual of %g from a point that cannot be mended", found.dual);
+    take_alpha(&scene, true, random);
+    scene.alpha[0] = scene.alpha[1] = -.25; /* in balance, and below 0 */
+    found = certificate_of(&scene);
+    CHECK(found.dual == 0, "a dual of %g from a negative alpha", found.dual);
     line_close(&scene.line);
 }
 
