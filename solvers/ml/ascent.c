@@ -72,7 +72,9 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
         return -1;
     }
     refresh(ml, point);
-    ml_point_size(ml, bcd->beta, point);
+    if (ml_point_size(ml, parameters->cost, bcd->beta, point, err) < 0) {
+        return -1;
+    }
     point->gain = bcd_gain(bcd);
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = bcd->constant * bcd->total[k];
@@ -137,8 +139,9 @@ static int certify_balanced(struct ml *ml, const struct ml_parameters *parameter
                               ml->setup.keep ? &point->kept : NULL, err);
     }
     if (status == 0) {
-        ml_point_size(ml, beta, point);
-        status = ml_point_weights(ml, beta, point, err);
+        status = ml_point_size(ml, parameters->cost, beta, point, err) < 0
+                     ? -1
+                     : ml_point_weights(ml, beta, point, err);
     }
     free(beta);
     if (status < 0 || ml_point_scores(ml, point, err) < 0) {

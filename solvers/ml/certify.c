@@ -106,10 +106,13 @@ static int find_rounding(struct certify *certify, const struct ml_claim *claim,
         size_t row = rows->row[i];
         struct ml_block block = ml_rows_block(rows, i, claim->loss, claim->cost);
         const struct ml_size *size = &claim->size[row];
-        /* where blocks are found as a whole, their parts cancel down from the size of lambda */
+        /* where blocks are found as a whole, their parts cancel down from the size of lambda; what
+         * lambda cannot carry is taken off */
         double apart = claim->loss != ML_HINGE      ? 0
                        : size->most <= block.lambda ? size->apart
-                                                    : unit * block.lambda;
+                       : size->over <= unit * (size->sum + block.lambda)
+                           ? unit * block.lambda
+                           : unit * block.lambda + size->apart + 2 * size->over;
         rounding->error[row] = size->sum > 0 ? (unit + sums) * size->sum + apart : 0;
         rounding->all += size->sum + apart / unit;
         double pairs = block.n_relevant * (double)(block.q - block.n_relevant);

@@ -16,6 +16,7 @@ struct ml_size {
     double sum;   /* of |beta_k| */
     double apart; /* how far they are from such signs and sums, at most */
     double most;  /* the largest beta_p times the largest |beta_r|, over the sum of the beta_p */
+    double over;  /* hinge: what of their sum no alpha up to lambda carry, where most is above it */
 };
 
 struct ml_claim {

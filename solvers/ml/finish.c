@@ -33,11 +33,11 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
     double *beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
     struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
     if (!beta || ml_bias_beta(&fit->alphas, free_bias, width, beta, &point->gain, kept, err) < 0 ||
-        ml_point_weights(ml, beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0) {
+        ml_point_weights(ml, beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0 ||
+        ml_point_size(ml, parameters->cost, beta, point, err) < 0) {
         free(beta);
         return -1;
     }
-    ml_point_size(ml, beta, point);
     free(beta);
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = free_bias ? fit->bias[k] : constant * point->residual[k];

@@ -101,7 +101,7 @@ static int solve_fw(struct ml *ml, const struct ml_parameters *parameters, struc
         array_add(point->bias, ml->setup.bias, fit.weights + d * width, q);
     }
     for (size_t i = 0; i < n; i++) { /* at most; lambda times the pairs is the cost */
-        point->size[ml->rows.row[i]] = (struct ml_size){2 * parameters->cost, 0, INFINITY};
+        point->size[ml->rows.row[i]] = (struct ml_size){2 * parameters->cost, 0, INFINITY, 0};
     }
     point->rounding = 4 * DBL_EPSILON * ((double)fit.iterations + 4);
     fit_free(&fit);

@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "solvers/ml/certify.h"
 #include "solvers/ml/private.h"
+#include "solvers/ml/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,17 +64,52 @@ static struct ml_size size_of(const struct ml_block *block, const double *beta) 
                             .most = least > 0 ? most_above * most_below / least : 0};
 }
 
-void ml_point_size(const struct ml *ml, const double *beta, struct ml_point *point) {
+/* What of a row's sum no alpha between 0 and lambda carry from its relevant labels to the others: by
+ * the cut that carries least, of the j largest beta_p, which the others take |beta_r|, or j lambda, of
+ * (Gale 1957). list (2 q) is work. */
+static double find_over(const struct ml_block *block, const double *beta, struct ml_sort *list) {
+    struct ml_sort *others = list + block->n_relevant, *merge = list + block->q;
+    uint32_t n = 0, m = 0;
+    double sum = 0, over = 0, filled = 0;
+    for (uint32_t k = 0; k < block->q; k++) {
+        bool relevant = n < block->n_relevant && block->relevant[n] == k;
+        if (relevant) {
+            list[n++].key = fmax(0, beta[k]);
+        } else {
+            others[m++].key = fmax(0, -beta[k]);
+        }
+    }
+    ml_sort(list, n, merge);
+    ml_sort(others, m, merge);
+    uint32_t full = m; /* of the others, those that j lambda is not enough for */
+    for (uint32_t j = 1; j <= n; j++) {
+        double each = j * block->lambda;
+        while (full > 0 && others[full - 1].key <= each) {
+            filled += others[--full].key;
+        }
+        sum += list[j - 1].key;
+        over = fmax(over, sum - filled - full * each);
+    }
+    return over;
+}
+
+int ml_point_size(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
+                  struct error *err) {
     size_t q = ml->rows.q, width = ml->bcd.store.width;
+    struct ml_sort *list = memory_array(q, 2 * sizeof *list, "a certificate", err);
     memset(point->residual, 0, q * sizeof *point->residual);
-    for (size_t i = 0; i < ml->rows.n; i++) {
-        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, 1);
-        point->size[ml->rows.row[i]] = size_of(&block, beta + i * width);
+    for (size_t i = 0; list && i < ml->rows.n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, cost);
+        struct ml_size *size = &point->size[ml->rows.row[i]];
+        *size = size_of(&block, beta + i * width);
+        size->over = size->most > block.lambda ? find_over(&block, beta + i * width, list) : 0;
         for (size_t k = 0; k < q; k++) {
             point->residual[k] += beta[i * width + k];
         }
     }
     cluster_sum(ml->rows.cluster, point->residual, q);
+    free(list);
+    return list ? 0 : -1;
 }
 
 int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, struct error *err) {

@@ -56,8 +56,9 @@ size_t ml_n_weights(const struct ml *ml);
 void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n, size_t q,
               double *out);
 
-/* The sizes of beta (rows.n, width), and its sums. */
-void ml_point_size(const struct ml *ml, const double *beta, struct ml_point *point);
+/* The sizes of beta (rows.n, width), for a cost, and its sums. -1: memory is short. */
+int ml_point_size(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
+                  struct error *err);
 
 /* The weights that beta (rows.n, width) makes; the store's W, if it has one, is theirs then. */
 int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, struct error *err);

@@ -34,7 +34,7 @@ static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel, d
         if (i != EMPTY) {
             scene->row[n++] = (uint32_t)i;
             scene->size[i] = (struct ml_size){random_unit(random), 1e-15 * random_unit(random),
-                                              i % 2 ? 0.001 : 1000};
+                                              i % 2 ? 0.001 : 1000, i == 2 ? .01 : 0};
         }
         for (size_t k = 0; k < q; k++) {
             scene->s[i * q + k] =
@@ -124,6 +124,9 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
         double apart = loss != ML_HINGE                      ? 0
                        : scene->size[i].most <= block.lambda ? scene->size[i].apart
                                                              : unit * block.lambda;
+        if (loss == ML_HINGE && scene->size[i].most > block.lambda && scene->size[i].over > 0) {
+            apart += scene->size[i].apart + 2 * scene->size[i].over;
+        }
         error[i] = sum > 0 ? (unit + (N - 1 + 2) * line_unit) * sum + apart : 0;
         all += sum + apart / unit;
         reach = fmax(reach, certify_reach(scene->line.certify)[i]);
