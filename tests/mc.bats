@@ -745,3 +745,42 @@ peer() {
         done
     done
 }
+
+# A row of features of 1 beside one of millions, and their like: what they need is one class each.
+decades() {
+    printf '1 1:-1.25 2:-2 3:1.5\n2 1:1.5e7 2:-5e6 3:-1.25e7\n3 1:1e5 2:5e4 3:7.5e4\n4 1:-.25 2:-.25 3:-2\n' >five.svm
+    printf '1 1:1.75e6 2:-5e5 3:1.75e6\n2 1:-5e6 2:1e7 3:2.5e6\n3 1:.75 2:1.5 3:-.25\n4 1:2.25e6 2:-7.5e5 3:-1e6\n' >six.svm
+    printf '1 1:1.5e9 2:-2.5e8 3:7.5e8\n2 1:-7.5e6 2:-1.5e7 3:-1.75e7\n3 1:1.75 2:2.25 3:1.5\n4 1:.5 2:-1.5 3:-1.75\n' >nine.svm
+    printf '1 4:1\n2 1:6e11 4:4e11\n3 1:4 5:3\n4 1:-1 4:-1.25 5:-.5\n' >eleven.svm
+}
+
+@test "mc: bounds of polynomials are true where kernel values span many decades" {
+    decades
+    # svm-check verifies each, see train
+    train -s adm -t polynomial -d 3 -c 100 five.svm m
+    train -s atm -t polynomial -d 4 six.svm m
+    train -s ww -t polynomial -d 4 -r 1 nine.svm m
+    for s in ww cs llw adm atm ats mmr ova; do
+        for set in five six nine eleven; do
+            train -s $s -t polynomial -d 3 -r 1 -c 100 $set.svm m
+        done
+    done
+}
+
+@test "mc: coefficients that doubles round leave margins, though rows span decades or are nearly equal" {
+    decades
+    train -s cs -t polynomial -d 3 -r 1 eleven.svm m # f = 0 has a primal of 4
+    within "$(header gap m)" 0 1e-3
+    train -s ww -t polynomial -d 2 -r 1 eleven.svm m
+    within "$(header gap m)" 0 1e-3
+    # eleven rows of 1000, a few thousandths apart, ten of one class: 2 C is within a rounding
+    awk 'BEGIN { for (i = 0; i < 11; i++)
+        printf "%d 1:%.3f 2:%.3f\n", i == 10, 1000 + (i * 7 % 11 - 5) * .004, 1000 + (i * 5 % 11 - 5) * .003 }' >near.svm
+    train -s adm -c 12 -t polynomial -g .1 -d 4 near.svm m
+    within "$(header primal m)" 23.97 24.02
+}
+
+@test "mc: fits whose bounds hardly move end" {
+    printf '1 1:1.75e8 2:2.5e7\n2 1:1.5 2:2.25\n3 1:1.5 2:.25\n4 1:1.75e9 2:1.25e9\n' >slow.svm
+    timeout 60 svm-mc-train -q -s cs -t polynomial -c 100 slow.svm m
+}

@@ -100,6 +100,36 @@ static void check_coefficients(const struct row_features *features) {
     CHECK(plain > 0 && left <= plain / 500, "%g is left, and %g rounded plainly", left, plain);
 }
 
+/* The first features alone: coefficients of as many rows, with the scores that these features make.
+ * Those of the first pivots are long, and the more so than others the earlier they are. */
+static void check_truncated(struct row_features *features) {
+    struct error err;
+    double w[N], b[N], first[N * 2];
+    size_t m = features->m, n = features->n;
+    double part =
+        fabs(features->F[features->pivot[1] * m + 1] / features->F[features->pivot[0] * m]);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(first + 2 * i, features->F + i * m, 2 * sizeof *first);
+    }
+    row_features_truncate(features, part * .999999);
+    CHECK(features->m == 2, "%zu features", features->m);
+    CHECK_TRUE(memcmp(first, features->F, n * 2 * sizeof *first) == 0);
+    w[0] = 1;
+    w[1] = -2;
+    CHECK(row_features_coefficients(features, w, b, &err) == 0, "%s", err.text);
+    for (size_t f = 0; f < 2; f++) {
+        double sum = 0, size = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += b[i] * first[2 * i + f];
+            size += fabs(b[i] * first[2 * i + f]);
+            CHECK_TRUE(b[i] == 0 || i == features->pivot[0] || i == features->pivot[1]);
+        }
+        CHECK(fabs(sum - w[f]) <= 4 * DBL_EPSILON * size, "%g, not %g", sum, w[f]);
+    }
+    row_features_truncate(features, 1);
+    CHECK(features->m == 1, "%zu features", features->m);
+}
+
 /* Rows of three features of some hundreds in groups: a cubic has 19 features but the constant, and
  * what rounding leaves may look like more of them. A dual point whose coefficients of 10^6 cancel
  * in the others has these left: scores of 1 are those of coefficients that hardly cancel. */
@@ -198,6 +228,7 @@ int main(void) {
         CHECK(possible && features.m == N && features.low, "%zu features", features.m);
         check_matrix(&scene, &features);
         check_coefficients(&features);
+        check_truncated(&features);
         row_features_free(&features);
         close_scene(&scene);
     }
