@@ -781,6 +781,10 @@ decades() {
 }
 
 @test "mc: fits whose bounds hardly move end" {
-    printf '1 1:1.75e8 2:2.5e7\n2 1:1.5 2:2.25\n3 1:1.5 2:.25\n4 1:1.75e9 2:1.25e9\n' >slow.svm
-    timeout 60 svm-mc-train -q -s cs -t polynomial -c 100 slow.svm m
+    # one feature, of 1 and of 10^8 and more
+    printf '%s 1:%s\n' 1 .925 2 -9.66e11 2 1.6 1 1.6 1 -2.61 1 -.763 2 .928 >mmr.svm
+    timeout 60 svm-mc-train -q -s mmr -t polynomial -d 5 -g 1 -r 1 -c 16000 mmr.svm m
+    within "$(header gap m)" 0 1e-3
+    printf '%s 1:%s\n' 1 -2.79 2 2.3e8 3 1.81 4 -.94 4 .73 4 -.357 4 -1 1 .899 2 1.15 4 2e8 >adm.svm
+    timeout 60 svm-mc-train -q -s adm -t polynomial -d 4 -r 1e-8 -c 100 adm.svm m
 }

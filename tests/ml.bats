@@ -528,3 +528,13 @@ END
             END { printf "%.17g", (p - d) / p }' model)" 1e-12
     done
 }
+
+@test "ml: an optimum far below the loss of f = 0 is found where kernel values are huge" {
+    printf '%s 1:%s 2:%s 3:%s\n' 1 5 3.5 1.5 1 4.75 3 1.25 2 7 3.25 4.75 2 6.5 3.25 4.5 1,3 6.25 3.25 6 \
+        3 5.75 2.75 5 1 5.5 4 1.5 2 5.5 2.25 4 3 7 3 6 >nine.svm
+    for gamma in 1e5 1e9; do
+        train -t polynomial -d 7 -g $gamma nine.svm m
+        within "$(header primal m)" 0 1e-20
+        within "$(header gap m)" 0 1e-3
+    done
+}

@@ -282,7 +282,7 @@ static void fill_row(const struct mc_interior *mc, size_t i, double *row) {
 
 /* The interior point of the rows at their margins, from nothing: with m for 1, C max(0, m - z) is
  * C m max(0, 1 - z / m). */
-static int open(struct mc_interior *mc, double cost, struct error *err) {
+static int start(struct mc_interior *mc, double cost, struct error *err) {
     const struct mc_task *task = mc->task;
     bool maximum = mc->shape->form->maximum;
     for (size_t i = 0; i < mc->n; i++) {
@@ -334,7 +334,7 @@ static int create(struct mc_interior *mc, double cost, struct error *err) {
     for (size_t c = 0; c < mc->k * mc->d; c++) {
         mc->counted[c] = 1;
     }
-    return open(mc, cost, err);
+    return start(mc, cost, err);
 }
 
 /* ---- what comes out ---- */
@@ -511,7 +511,7 @@ static int fit_beyond(struct mc_interior *mc, const struct mc_goal *goal, double
     for (size_t i = 0; i < mc->n; i++) {
         mc->margin[i] = 1 + part * norm[i];
     }
-    if (open(mc, goal->cost, err) < 0) {
+    if (start(mc, goal->cost, err) < 0) {
         return -1;
     }
     interior_run(mc->interior, goal->epsilon, 0, monitor, &mc->fit);

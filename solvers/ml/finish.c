@@ -71,12 +71,13 @@ static bool is_paid(const struct certificate *certificate, double epsilon) {
 }
 
 /* Runs what finishes, the interior point or, if there is one, the splitting, until the certificate
- * is reached, or no more can be gained, or so many rounds are over. */
+ * is reached, or no more can be gained, or so many rounds are over. cost: that of the parameters or a
+ * lower one, whose objective tells nothing of what rounding loses. */
 static int run_finisher(struct ml *ml, struct ml_interior *interior, struct ml_split *split,
-                        int rounds, const struct ml_parameters *parameters, struct ml_run *run,
-                        struct ml_point *point, struct error *err) {
+                        double cost, int rounds, const struct ml_parameters *parameters,
+                        struct ml_run *run, struct ml_point *point, struct error *err) {
     const double stricter = 0.1, part = 0.9, tiny = 1e-13;
-    double least = tiny * parameters->cost * (double)ml->rows.n_everywhere; /* of the loss at 0 */
+    double least = tiny * cost * (double)ml->rows.n_everywhere; /* of the loss at 0 */
     struct monitor_run after;
     const struct monitor monitor = monitor_after(&after, run->monitor, run->iterations, 0);
     after.primal = point->bounds.primal;
@@ -91,6 +92,7 @@ static int run_finisher(struct ml *ml, struct ml_interior *interior, struct ml_s
         } else {
             ml_interior_run(interior, tied, epsilon, least, &monitor, &fit);
         }
+        fit.primal = cost < parameters->cost ? INFINITY : fit.primal;
         if (ml_point_create(&found, ml, err) < 0) {
             return -1;
         }
@@ -140,7 +142,30 @@ static int solve_interior(struct ml *ml, struct ml_interior *interior, int round
                           struct ml_point *point, struct error *err) {
     return ml_interior_start(interior, parameters->loss, parameters->cost, err) < 0
                ? -1
-               : run_finisher(ml, interior, NULL, rounds, parameters, run, point, err);
+               : run_finisher(ml, interior, NULL, parameters->cost, rounds, parameters, run, point,
+                              err);
+}
+
+/* Where kernel values are huge the optimum's alphas are far below C, and its primal so far below
+ * the loss at 0 that no double leads from there to it: dual points of lower costs are feasible, and
+ * where they leave no loss the optimum is theirs. */
+static int lower_cost(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+                      struct ml_point *point, struct error *err) {
+    const double far = 0.9, factor = 1e-8;
+    double largest = array_largest(certify_reach(ml->certify), ml->problem->n);
+    double enough = 1 / (parameters->cost * largest * largest);
+    for (double part = factor; part >= enough && point->certificate.gap > far; part *= factor) {
+        if (stop_limited(run->stop) || ml_is_certified(point, parameters->epsilon)) {
+            return 0;
+        }
+        double cost = part * parameters->cost;
+        if (ml_interior_start(ml->interior, parameters->loss, cost, err) < 0 ||
+            run_finisher(ml, ml->interior, NULL, cost, ML_POLISH_ROUNDS, parameters, run, point,
+                         err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* The interior point over what of K is worth it: with K = F F' + R, beta of its dual point costs
@@ -200,7 +225,8 @@ static int solve_split(struct ml *ml, const struct ml_parameters *parameters, st
     free(scores);
     *possible = split;
     if (split) {
-        status = run_finisher(ml, NULL, split, ML_POLISH_ROUNDS, parameters, run, point, err);
+        status = run_finisher(ml, NULL, split, parameters->cost, ML_POLISH_ROUNDS, parameters, run,
+                              point, err);
     }
     ml_split_free(split);
     return status;
@@ -222,6 +248,9 @@ int ml_finish(struct ml *ml, const struct ml_parameters *parameters, struct ml_r
     int status = 0;
     if (ml->interior) {
         status = solve_interior(ml, ml->interior, ML_POLISH_ROUNDS, parameters, run, point, err);
+        if (status == 0 && ml->problem->gram) {
+            status = lower_cost(ml, parameters, run, point, err);
+        }
     } else if (ml->definite && ml_interior_reduces(ml->problem, &ml->rows)) {
         status = solve_reduced(ml, parameters, run, point, possible, err);
     }
