@@ -134,13 +134,15 @@ static int predicted_scores(struct task *task, const struct solution *solution, 
 
 /* Scores the held-out rows by a solution, and hands them over. */
 static int score_point(struct task *task, struct point point, double started,
-                       const struct solution *solution, struct error *err) {
+                       const struct solution *solution, const struct monitor *monitor,
+                       struct error *err) {
     const struct round *round = task->round;
     const struct crossval *crossval = round->crossval;
     const struct fold *fold = task->fold;
     struct model model;
+    bool late;
     if (fit_header(crossval->family, task->piece->state, point, &round->kernel, &fold->problem,
-                   solution, &model, err) < 0) {
+                   solution, monitor, &model, &late, err) < 0) {
         return -1;
     }
     model.primal = solution->primal;
@@ -196,7 +198,7 @@ static int solve_point(struct task *task, struct point point, struct fit_log *lo
     bool wanted = !crossval->wanted || crossval->wanted[piece->next];
     bool asked = cluster_asked(crossval->cluster), converged = solution.converged;
     int status = asked    ? error_set(err, ERROR_RUNTIME, "ended by a signal")
-                 : wanted ? score_point(task, point, watch.started, &solution, err)
+                 : wanted ? score_point(task, point, watch.started, &solution, &monitor, err)
                           : 0;
     solution_free(&solution);
     return status < 0 ? -1

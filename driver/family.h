@@ -134,8 +134,10 @@ struct family {
     void (*close)(void *state);
 
     /* Fits what turns the scores of the last solution into labels, for the header to tell: called
-     * once where a model or predictions are wanted. May be NULL: nothing does. */
-    int (*fit_threshold)(void *state, struct point point, struct error *err);
+     * once where a model or predictions are wanted. Where the monitor says that it is late they are
+     * those at hand, 0 if there are none, and *late becomes true. May be NULL: nothing does. */
+    int (*fit_threshold)(void *state, struct point point, const struct monitor *monitor, bool *late,
+                         struct error *err);
     /* Adds the family's own lines to the model. May be NULL. */
     int (*header)(const void *state, struct point point, const struct solution *solution,
                   struct model *model, struct error *err);

@@ -71,14 +71,16 @@ static int copy_name(char **copy, const char *name, struct error *err) {
 
 int fit_header(const struct family *family, void *state, struct point point,
                const struct kernel *kernel, const struct problem *problem,
-               const struct solution *solution, struct model *model, struct error *err) {
+               const struct solution *solution, const struct monitor *monitor, struct model *model,
+               bool *late, struct error *err) {
+    *late = false;
     *model = (struct model){.cost = point_number(point, "cost"),
                             .kernel = *kernel,
                             .n_rows = cluster_count(problem->cluster, problem->n),
                             .n_features = data_largest(problem->data),
                             .n_outputs = solution->weights ? solution->n_outputs : 0,
                             .norm = solution->norm};
-    if ((family->fit_threshold && family->fit_threshold(state, point, err) < 0) ||
+    if ((family->fit_threshold && family->fit_threshold(state, point, monitor, late, err) < 0) ||
         copy_name(&model->formulation, family->formulations[point_choice(point, "formulation")],
                   err) < 0 ||
         ((family->has & FAMILY_LOSS) &&

@@ -32,10 +32,12 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
              struct error *err);
 
 /* Fits the thresholds to the last solution of the state, and fills the header of its model: what
- * all families have, and the family's lines. The scale is the caller's. */
+ * all families have, and the family's lines. The scale is the caller's. *late: the monitor ended
+ * the fit of the thresholds. */
 int fit_header(const struct family *family, void *state, struct point point,
                const struct kernel *kernel, const struct problem *problem,
-               const struct solution *solution, struct model *model, struct error *err);
+               const struct solution *solution, const struct monitor *monitor, struct model *model,
+               bool *late, struct error *err);
 
 /* Sets the body and the figures of the model from the solution of `problem` (whose data the model
  * does not keep). Linear weights are lent: the solution must outlive the model. The body is not

@@ -62,6 +62,15 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
     return 0;
 }
 
+static int make_model(struct plain_fit *fit, const struct monitor *monitor, struct error *err) {
+    if (fit_header(fit->family, fit->state, fit->point, &fit->kernel, &fit->problem, &fit->solution,
+                   monitor, &fit->model, &fit->threshold_late, err) < 0) {
+        return -1;
+    }
+    return fit_body(&fit->model, &fit->problem, &fit->solution, err);
+}
+
+/* Solves, and makes the model. */
 static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, struct watch *watch,
                  struct error *err) {
     struct monitor monitor = watch_monitor(watch);
@@ -73,15 +82,7 @@ static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, str
     fit->solve_seconds += progress_clock() - start;
     fit->traffic = cluster_traffic_since(sharing(setup), fit->traffic);
     progress_clear(setup->progress);
-    return 0;
-}
-
-static int make_model(struct plain_fit *fit, struct error *err) {
-    if (fit_header(fit->family, fit->state, fit->point, &fit->kernel, &fit->problem, &fit->solution,
-                   &fit->model, err) < 0) {
-        return -1;
-    }
-    return fit_body(&fit->model, &fit->problem, &fit->solution, err);
+    return make_model(fit, &monitor, err);
 }
 
 static struct watch make_watch(const struct plain_fit_setup *setup, double deadline) {
@@ -119,21 +120,24 @@ static bool always_late(void *context) {
     return true;
 }
 
+static const struct monitor late_monitor = {.late = always_late};
+
 /* f = 0, from a problem of the features alone: no kernel value is needed. */
 static struct plain_fit *fit_nothing(const struct plain_fit_setup *setup, struct error *err) {
-    const struct monitor monitor = {.late = always_late};
     struct plain_fit *fit = begin(setup, err);
     if (!fit) {
         return NULL;
     }
-    fit->problem = (struct problem){
-        .data = setup->data, .n = setup->data->n_rows, .cache_bytes = setup->cache_bytes};
+    fit->problem = (struct problem){.data = setup->data,
+                                    .n = setup->data->n_rows,
+                                    .cache_bytes = setup->cache_bytes,
+                                    .unsolved = true};
     if (fit->family->open(&fit->state, &fit->problem, fit->point, err) < 0) {
         fit->state = NULL;
         plain_fit_free(fit);
         return NULL;
     }
-    if (fit->family->solve(fit->state, fit->point, &monitor, &fit->solution, err) < 0) {
+    if (fit->family->solve(fit->state, fit->point, &late_monitor, &fit->solution, err) < 0) {
         fit->solution = (struct solution){0};
         plain_fit_free(fit);
         return NULL;
@@ -153,7 +157,7 @@ static int run_job(void *context, struct error *err) {
         return -1;
     }
     job->watch.started = progress_clock();
-    return solve(job->fit, &job->setup, &job->watch, err) < 0 ? -1 : make_model(job->fit, err);
+    return solve(job->fit, &job->setup, &job->watch, err);
 }
 
 static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setup *setup,
@@ -190,7 +194,7 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
         nothing->scale = (*fit)->scale;
         *fit = nothing;
         progress_clear(setup->progress);
-        return make_model(nothing, err);
+        return make_model(nothing, &late_monitor, err);
     }
     plain_fit_free(nothing);
     free(job);
@@ -206,7 +210,7 @@ static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup
         return -1;
     }
     watch_open(&watch);
-    return solve(fit, setup, &watch, err) < 0 ? -1 : make_model(fit, err);
+    return solve(fit, setup, &watch, err);
 }
 
 int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *running,

@@ -48,8 +48,9 @@ struct plain_fit {
     const struct family *family;
     struct point point;
     struct kernel kernel;
-    struct scale scale; /* until it is the model's */
-    struct gram *gram;  /* NULL: a problem of features */
+    bool threshold_late; /* there was no time to fit the thresholds to the end */
+    struct scale scale;  /* until it is the model's */
+    struct gram *gram;   /* NULL: a problem of features */
     struct problem problem;
     void *state; /* the family's, open */
     struct solution solution;

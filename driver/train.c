@@ -309,7 +309,7 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
 static void warn_of_fit(struct training *training, const struct plain_fit *fit) {
     const struct solution *solution = &fit->solution;
     char gap[40] = "";
-    bool asked = solution->reason == STOP_TIME && progress_clock() < training->deadline;
+    bool asked = solution->reason == STOP_TIME && cluster_asked(training->cluster);
     if (solution->certified) {
         snprintf(gap, sizeof gap, ": gap %.3g", solution->gap);
     }
@@ -355,6 +355,9 @@ static int fit_model(struct training *training, struct point point, struct error
         if (status == 0) {
             warn_of_fit(training, fit);
         }
+    }
+    if (status == 0 && fit->threshold_late && !fit->solution.unsolved) {
+        progress_warn(&training->progress, "no time was left to fit the threshold to the end");
     }
     plain_fit_free(fit);
     return status;

@@ -117,6 +117,20 @@ classes() {
         END { exit !(0 <= D && D <= P && P <= 19600 * (1 + 1e-9)) }' model
 }
 
+@test "limits: a fit of thousands of labels has a model in time: the threshold and the biases look at the clock" {
+    cd "$tmp" || exit 1
+    awk 'BEGIN { for (i = 0; i < 1000; i++) {
+        for (k = 0; k < 7; k++) printf "%sL%dx%d", k ? "," : "", i, k
+        printf " %d:%d\n", i % 50 + 1, i % 7 + 1 } }' >sets
+    awk 'BEGIN { for (i = 0; i < 10000; i++) printf "L%d %d:%d\n", i, i % 50 + 1, i % 7 + 1 }' >matrices
+    limited svm-ml-train -q --max-time 1 sets model >out 2>err
+    [ -s model ]
+    rm model
+    limited svm-smm-train -q --shape 5x10 --max-time 1 matrices model >out 2>err
+    [ -s model ]
+    assert_equal "$(cat err)" 'svm-smm-train: warning: not converged: the limit of time is reached'
+}
+
 @test "limits: a solver that does not look at the clock is left to itself" {
     unit driver/plain_fit
 }

@@ -8,6 +8,7 @@
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct problem {
     size_t n;
     struct threads *threads;
     size_t cache_bytes; /* that the solver may use for rows of the kernel matrix */
+    bool unsolved;      /* it is late whenever it is solved: solvers make ready only w = 0 */
     double constant;    /* value of one more feature of every row, which score maps and rows of the
                            matrix take in; 0: none, or the solver's own affair */
 };

@@ -3,7 +3,8 @@
  *   ew      s_k > w's + t, w and t fitted by least squares to the middle, for each training row, of
  *           the segment between scores that has the fewest labels on the wrong side (Elisseeff &
  *           Weston 2001). A ridge of 1e-6 of the mean square of a score keeps w unique: without
- *           bias scores of a row add up to 0
+ *           bias scores of a row add up to 0. Of more than 2,048 labels the normal equations are
+ *           solved by conjugate gradients, to a residual of 1e-6 or 200 steps
  *   global  s_k > t, with the fewest wrong labels over all training rows (Hamming loss)
  *   scut    s_k > t_k, with the largest F1 of the label over the training rows (Yang 2001)
  *   top:k   the k largest scores
@@ -17,6 +18,7 @@
 
 #include "common/base/error.h"
 #include "common/model/model.h"
+#include "solvers/methods/monitor.h"
 #include "solvers/ml/rows.h"
 
 #include <stdbool.h>
@@ -44,9 +46,12 @@ int ml_threshold_parse(struct ml_threshold *threshold, const char *text, struct 
 size_t ml_threshold_count(const struct ml_threshold *threshold);
 
 /* Fits the values to the rows' sets and scores (n_all, q), where rows are spread over ranks to
- * those of all of them, which all call it. The caller calls ml_threshold_free. */
+ * those of all of them, which all call it. Where the monitor is late the values are those at hand,
+ * which are 0 at first, and then *late becomes true; scores are not read where it is late before.
+ * The caller calls ml_threshold_free. */
 int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
-                     const double *scores, struct error *err);
+                     const double *scores, const struct monitor *monitor, bool *late,
+                     struct error *err);
 void ml_threshold_free(struct ml_threshold *threshold);
 
 /* The target of ew: the middle of a row's best segment, of scores s (q), by its n_relevant labels.

@@ -13,6 +13,11 @@
 
 static const double RIDGE = 1e-6;
 
+/* Labels up to which the normal equations are factored; of more they are solved by conjugate
+ * gradients, to this residual or in so many steps. Rows of one task that looks at the clock. */
+enum { DIRECT_LABELS = 2048, MOST_STEPS = 200, CLOCK_ROWS = 256 };
+static const double RESIDUAL = 1e-6;
+
 /* ---- segments ---- */
 
 /* The value between list[at - 1] and list[at], of n scores in descending order. */
@@ -111,7 +116,9 @@ struct work {
     const struct ml_rows *rows;
     const double *scores;
     struct cluster *cluster;
-    size_t n_total;               /* rows of all ranks */
+    size_t n_total; /* rows of all ranks */
+    const struct monitor *monitor;
+    bool late;                    /* it was */
     bool *is_relevant;            /* (n_all, q), or NULL: of ew */
     struct ml_sort *list, *merge; /* (q) */
 };
@@ -143,15 +150,124 @@ static bool factor_scores(const struct work *work, const double *mean, double *A
     return cholesky_factor(A, q) == 0;
 }
 
+/* The system that factor_scores factors, applied. */
+struct normal {
+    const struct work *work;
+    const double *mean; /* (q) */
+    double ridge;
+    double *diagonal;               /* (q) */
+    double *x, *r, *z, *p, *Ap, *y; /* (q) each of conjugate gradients, y (n_all) */
+};
+
+static void set_diagonal(struct normal *normal) {
+    const struct work *work = normal->work;
+    size_t q = work->rows->q;
+    double trace = 0;
+    memset(normal->diagonal, 0, q * sizeof *normal->diagonal);
+    for (size_t i = 0; i < work->rows->n_all; i++) {
+        for (size_t k = 0; k < q; k++) {
+            double off = work->scores[i * q + k] - normal->mean[k];
+            normal->diagonal[k] += off * off;
+        }
+    }
+    cluster_sum(work->cluster, normal->diagonal, q);
+    for (size_t k = 0; k < q; k++) {
+        trace += normal->diagonal[k];
+    }
+    normal->ridge = RIDGE * trace / (double)q + 1e-300;
+    for (size_t k = 0; k < q; k++) {
+        normal->diagonal[k] += normal->ridge;
+    }
+}
+
+/* Ap of p. */
+static void apply(const struct normal *normal) {
+    const struct work *work = normal->work;
+    int q = (int)work->rows->q, n = (int)work->rows->n_all;
+    double offset = cblas_ddot(q, normal->mean, 1, normal->p, 1), sum = 0;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, q, 1, work->scores, q, normal->p, 1, 0, normal->y,
+                1);
+    for (int i = 0; i < n; i++) {
+        normal->y[i] -= offset;
+        sum += normal->y[i];
+    }
+    cblas_dgemv(CblasRowMajor, CblasTrans, n, q, 1, work->scores, q, normal->y, 1, 0, normal->Ap,
+                1);
+    cblas_daxpy(q, -sum, normal->mean, 1, normal->Ap, 1);
+    cluster_sum(work->cluster, normal->Ap, (size_t)q);
+    cblas_daxpy(q, normal->ridge, normal->p, 1, normal->Ap, 1);
+}
+
+/* Conjugate gradients, preconditioned by the diagonal, from 0: x for the right side r. */
+static void iterate(struct normal *normal, bool *late) {
+    size_t q = normal->work->rows->q;
+    double first = 0, last = 0;
+    memset(normal->x, 0, q * sizeof *normal->x);
+    for (int step = 0; step <= MOST_STEPS; step++) {
+        for (size_t k = 0; k < q; k++) {
+            normal->z[k] = normal->r[k] / normal->diagonal[k];
+        }
+        double rz = array_dot(normal->r, normal->z, q);
+        first = step == 0 ? rz : first;
+        if (!(rz > RESIDUAL * RESIDUAL * first) || step == MOST_STEPS) {
+            return;
+        }
+        for (size_t k = 0; k < q; k++) {
+            normal->p[k] = normal->z[k] + (step > 0 ? rz / last * normal->p[k] : 0);
+        }
+        last = rz;
+        *late = monitor_late(normal->work->monitor);
+        if (*late) {
+            return;
+        }
+        apply(normal);
+        double length = rz / array_dot(normal->p, normal->Ap, q);
+        array_add(normal->x, length, normal->p, q);
+        array_add(normal->r, -length, normal->Ap, q);
+    }
+}
+
+/* value (q), the right side, becomes the solution of the centred scores' normal equations. */
+static int solve_iteratively(struct work *work, const double *mean, double *value,
+                             struct error *err) {
+    size_t q = work->rows->q;
+    double *room =
+        memory_array(5 * q + work->rows->n_all, sizeof *room, "a least-squares fit", err);
+    if (!room) {
+        return -1;
+    }
+    double *r = room, *z = r + q, *p = z + q, *Ap = p + q, *diagonal = Ap + q, *y = diagonal + q;
+    struct normal normal = {work, mean, 0, diagonal, value, r, z, p, Ap, y};
+    memcpy(r, value, q * sizeof *r);
+    set_diagonal(&normal);
+    iterate(&normal, &work->late);
+    free(room);
+    return 0;
+}
+
+/* The same by a factor; 0 where rounding leaves none. */
+static int solve_directly(const struct work *work, const double *mean, double *value,
+                          struct error *err) {
+    size_t q = work->rows->q;
+    double *A = memory_zeros(q, q * sizeof *A, "a least-squares fit", err);
+    if (!A) {
+        return -1;
+    }
+    if (factor_scores(work, mean, A)) {
+        cholesky_solve(A, q, value);
+    } else {
+        memset(value, 0, q * sizeof *value);
+    }
+    free(A);
+    return 0;
+}
+
 /* t = w's + constant for targets (n_all), in centred scores. */
-static int least_squares(const struct work *work, const double *target, double *value,
+static int least_squares(struct work *work, const double *target, double *value,
                          struct error *err) {
     size_t q = work->rows->q, n = work->rows->n_all;
-    double *A = memory_zeros(q, q * sizeof *A, "a least-squares fit", err);
     double *mean = memory_zeros(q, sizeof *mean, "a least-squares fit", err);
-    if (!A || !mean) {
-        free(A);
-        free(mean);
+    if (!mean) {
         return -1;
     }
     double target_mean = 0, constant;
@@ -166,9 +282,10 @@ static int least_squares(const struct work *work, const double *target, double *
         array_add(value, target[i] - target_mean, work->scores + i * q, q);
     }
     cluster_sum(work->cluster, value, q);
-    bool solved = has_scores(work) && factor_scores(work, mean, A);
-    if (solved) {
-        cholesky_solve(A, q, value);
+    int status = 0;
+    if (has_scores(work)) {
+        status = (q > DIRECT_LABELS ? solve_iteratively(work, mean, value, err)
+                                    : solve_directly(work, mean, value, err));
     } else { /* scores that do not vary */
         memset(value, 0, q * sizeof *value);
     }
@@ -177,25 +294,25 @@ static int least_squares(const struct work *work, const double *target, double *
         constant -= value[k] * mean[k];
     }
     value[q] = constant;
-    free(A);
     free(mean);
-    return 0;
+    return status;
 }
 
-static int fit_ew(const struct work *work, double *value, struct error *err) {
+static int fit_ew(struct work *work, double *value, struct error *err) {
     const struct ml_rows *rows = work->rows;
     size_t q = rows->q, n = rows->n_all;
     double *target = memory_array(n, sizeof *target, "targets", err);
     if (!target) {
         return -1;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !work->late; i++) {
+        work->late = i % CLOCK_ROWS == 0 && !work->cluster && monitor_late(work->monitor);
         const uint32_t *relevant = rows->relevant + rows->start[i];
         target[i] = ml_threshold_target(work->scores + i * q, (uint32_t)q, relevant,
                                         (uint32_t)(rows->start[i + 1] - rows->start[i]), work->list,
                                         work->merge);
     }
-    int status = least_squares(work, target, value, err);
+    int status = work->late ? 0 : least_squares(work, target, value, err);
     free(target);
     return status;
 }
@@ -278,7 +395,9 @@ static int fit(struct ml_threshold *threshold, struct work *work, struct error *
 }
 
 int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
-                     const double *scores, struct error *err) {
+                     const double *scores, const struct monitor *monitor, bool *late,
+                     struct error *err) {
+    *late = false;
     threshold->q = rows->q;
     threshold->n = ml_threshold_count(threshold);
     if (threshold->n == 0) {
@@ -294,12 +413,15 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
                         .scores = scores,
                         .cluster = rows->cluster,
                         .n_total = n_total,
+                        .monitor = monitor,
+                        .late = monitor_late(monitor),
                         .list = memory_array(rows->q, sizeof(struct ml_sort), "scores", err),
                         .merge = memory_array(rows->q, sizeof(struct ml_sort), "scores", err)};
-    threshold->value = memory_array(threshold->n, sizeof(double), "a threshold", err);
+    threshold->value = memory_zeros(threshold->n, sizeof(double), "a threshold", err);
     int status = -1;
     if (work.list && work.merge && threshold->value) {
-        status = fit(threshold, &work, err);
+        status = work.late ? 0 : fit(threshold, &work, err);
+        *late = work.late;
     }
     free(work.is_relevant);
     free(work.list);

@@ -113,7 +113,8 @@ static int solve(void *opened, struct point point, const struct monitor *monitor
     return ml_solve(state->ml, &parameters, monitor, solution, err);
 }
 
-static int fit_threshold(void *opened, struct point point, struct error *err) {
+static int fit_threshold(void *opened, struct point point, const struct monitor *monitor,
+                         bool *late, struct error *err) {
     struct state *state = opened;
     const struct ml_rows *rows = ml_get_rows(state->ml);
     struct ml_threshold *threshold = &state->threshold;
@@ -129,7 +130,7 @@ static int fit_threshold(void *opened, struct point point, struct error *err) {
         return -1;
     }
     threshold->at_least_one = options_given(point.options, "at-least-one");
-    return ml_threshold_fit(threshold, rows, ml_get_scores(state->ml), err);
+    return ml_threshold_fit(threshold, rows, ml_get_scores(state->ml), monitor, late, err);
 }
 
 /* ---- what is told of a fit ---- */

@@ -29,6 +29,10 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
     if (status == 0) {
         status = certify_definite(made->certify, &made->definite, err);
     }
+    if (status == 0 && problem->unsolved) {
+        *ml = made;
+        return 0;
+    }
     if (status == 0) {
         status =
             ml_bcd_create(&made->bcd, problem, &made->rows, setup->step, setup->bias * setup->bias,
@@ -185,21 +189,37 @@ static void hand_over(struct ml *ml, struct ml_point *point, struct solution *so
     }
 }
 
+/* f = 0 for lack of time; the scores, which are 0, are not made. */
+static int give_nothing(struct ml *ml, double cost, struct solution *solution, struct error *err) {
+    size_t q = ml->rows.q;
+    bool biased = ml->setup.bias > 0 || ml->setup.free_bias;
+    free(ml->scores);
+    ml->scores = NULL;
+    ml_kept_free(&ml->kept);
+    solution->n_outputs = q;
+    solution->weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err);
+    solution->bias = biased ? memory_zeros(q, sizeof(double), "weights", err) : NULL;
+    if (!solution->weights || (biased && !solution->bias)) {
+        solution_free(solution);
+        return -1;
+    }
+    certify_nothing(ml->problem, ml_loss_of_nothing(&ml->rows, cost), solution);
+    return 0;
+}
+
 int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct monitor *monitor,
              struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
     struct ml_run run = {.monitor = monitor};
     struct ml_point point;
-    if (check(ml, parameters, err) < 0 || ml_point_create(&point, ml, err) < 0) {
+    if (check(ml, parameters, err) < 0) {
         return -1;
     }
-    solution->n_outputs = ml->rows.q;
-    if (monitor_late(monitor)) { /* f = 0 for lack of time */
-        point.certificate.worse = true;
-        certify_nothing(ml->problem, ml_loss_of_nothing(&ml->rows, parameters->cost), solution);
-        hand_over(ml, &point, solution);
-        ml_point_free(&point);
-        return 0;
+    if (monitor_late(monitor)) {
+        return give_nothing(ml, parameters->cost, solution, err);
+    }
+    if (ml_point_create(&point, ml, err) < 0) {
+        return -1;
     }
     if (solve(ml, parameters, &run, &point, err) < 0) {
         ml_point_free(&point);

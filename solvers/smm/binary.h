@@ -91,4 +91,7 @@ int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, s
 double binary_bias(const struct binary_loss *loss, const double *s, size_t n, double *breaks,
                    double *sum);
 
+/* That of scores which are all 0, with margins of 1. */
+double binary_bias_of_nothing(const struct binary_loss *loss, size_t n);
+
 #endif

@@ -144,6 +144,18 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_
     return b;
 }
 
+/* Its breakpoints are -1 of the rows with y = -1 and 1 of the others. */
+double binary_bias_of_nothing(const struct binary_loss *loss, size_t n) {
+    double side[2] = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        side[loss->y[i] > 0] += loss->cost[i];
+    }
+    cluster_sum(loss->cluster, side, 2);
+    double total = side[0] + side[1], slope = side[0] - side[1];
+    double flat = 1e-12 * total; /* rounding of the sums */
+    return loss->squared ? -slope / total : slope > flat ? -1 : slope < -flat ? 1 : 0;
+}
+
 double binary_bias(const struct binary_loss *loss, const double *s, size_t n, double *breaks,
                    double *sum) {
     double b = loss->squared   ? binary_smooth_bias(loss, s, n, 0, 0, breaks)

@@ -97,8 +97,11 @@ static int create_machines(struct smm *smm, struct error *err) {
         struct smm_machine *machine = &smm->machine[m];
         machine->W = memory_zeros(smm->cells + height * k + k + k * width, sizeof *machine->W,
                                   "a matrix", err);
-        machine->alpha = memory_zeros(smm->problem->n, sizeof *machine->alpha, "a matrix", err);
-        if (!machine->W || !machine->alpha) {
+        machine->alpha =
+            smm->problem->unsolved
+                ? NULL
+                : memory_zeros(smm->problem->n, sizeof *machine->alpha, "a matrix", err);
+        if (!machine->W || (!machine->alpha && !smm->problem->unsolved)) {
             return -1;
         }
         machine->U = machine->W + smm->cells;
@@ -488,11 +491,12 @@ static bool is_late(const struct smm *smm, const struct monitor *monitor) {
 static void give_nothing(struct smm *smm, const struct binary_loss *loss,
                          struct smm_machine *machine, struct smm_outcome *outcome) {
     size_t n = smm->problem->n;
-    double sum, nothing = smm_loss_of_nothing(loss, n);
+    double nothing = smm_loss_of_nothing(loss, n);
     memset(machine->W, 0, smm->cells * sizeof *machine->W);
-    memset(machine->alpha, 0, n * sizeof *machine->alpha);
-    memset(smm->s, 0, n * sizeof *smm->s);
-    machine->bias = binary_bias(loss, smm->s, n, smm->breaks, &sum);
+    if (machine->alpha) {
+        memset(machine->alpha, 0, n * sizeof *machine->alpha);
+    }
+    machine->bias = binary_bias_of_nothing(loss, n);
     machine->rank = 0;
     machine->primal = machine->best = machine->worst = nothing;
     machine->dual = 0;

@@ -163,7 +163,9 @@ static void fit(struct ml_threshold *threshold, const char *how, const struct se
                 const double *scores) {
     struct error err;
     CHECK(ml_threshold_parse(threshold, how, &err) == 0, "%s", err.text);
-    CHECK(ml_threshold_fit(threshold, &sets->rows, scores, &err) == 0, "%s", err.text);
+    bool late = false;
+    CHECK(ml_threshold_fit(threshold, &sets->rows, scores, NULL, &late, &err) == 0 && !late, "%s",
+          err.text);
 }
 
 static void check_ew(void) {
@@ -201,6 +203,57 @@ static void check_ew(void) {
     }
     ml_threshold_free(&threshold);
     printf("ok: targets and line of ew are the oracle's\n");
+}
+
+static bool is_late(void *context) {
+    int *calls = context;
+    return (*calls)-- <= 0;
+}
+
+/* More labels than are factored: with fewer rows than labels the line meets all targets. Where the
+ * monitor is late it is 0, and the scores are not read. */
+static void check_many(void) {
+    enum { ROWS = 12, LABELS = 2100 };
+    static double scores[ROWS * LABELS];
+    static uint64_t start[ROWS + 1];
+    static uint32_t relevant[ROWS];
+    struct ml_sort list[1], merge[1];
+    struct random random;
+    struct error err;
+    struct ml_threshold threshold;
+    const struct ml_rows rows = {.q = LABELS, .n_all = ROWS, .start = start, .relevant = relevant};
+    random_start(&random, 4, 1);
+    for (size_t i = 0; i < ROWS; i++) {
+        start[i + 1] = i + 1;
+        relevant[i] = (uint32_t)(7 * i);
+        for (size_t k = 0; k < LABELS; k++) {
+            scores[i * LABELS + k] = random_unit(&random);
+        }
+    }
+    bool late;
+    CHECK(ml_threshold_parse(&threshold, "ew", &err) == 0, "%s", err.text);
+    CHECK(ml_threshold_fit(&threshold, &rows, scores, NULL, &late, &err) == 0 && !late, "%s",
+          err.text);
+    for (size_t i = 0; i < ROWS; i++) {
+        const double *s = scores + i * LABELS;
+        double target = ml_threshold_target(s, LABELS, relevant + i, 1, list, merge);
+        double t = threshold.value[LABELS];
+        for (size_t k = 0; k < LABELS; k++) {
+            t += threshold.value[k] * s[k];
+        }
+        CHECK(fabs(t - target) <= 1e-3, "row %zu: %g, not %g", i, t, target);
+    }
+    ml_threshold_free(&threshold);
+    int calls = 0;
+    const struct monitor monitor = {.context = &calls, .late = is_late};
+    CHECK(ml_threshold_parse(&threshold, "ew", &err) == 0, "%s", err.text);
+    CHECK(ml_threshold_fit(&threshold, &rows, NULL, &monitor, &late, &err) == 0 && late, "%s",
+          err.text);
+    for (size_t k = 0; k <= LABELS; k++) {
+        CHECK(threshold.value[k] == 0, "late, and label %zu has %g", k, threshold.value[k]);
+    }
+    ml_threshold_free(&threshold);
+    printf("ok: the line of many labels meets the targets, and is 0 where it is late\n");
 }
 
 /* No cut at any score, or between two, is better. */
@@ -311,6 +364,7 @@ int main(void) {
     check_examples();
     check_edges();
     check_ew();
+    check_many();
     check_cuts();
     check_sets();
     check_model();
