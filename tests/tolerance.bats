@@ -54,3 +54,32 @@ descends() {
         descends rank -t sigmoid -c 1
     done
 }
+
+@test "tolerance: mc, linear: a smaller gap never gives a larger primal" {
+    for seed in 1 2 3; do
+        scattered mc $seed >rows
+        for formulation in ww cs llw adm atm ats mmr ova; do
+            descends mc -s $formulation -c 10
+        done
+        descends mc -s cs -c .1 -B 1
+    done
+}
+
+@test "tolerance: ml: a smaller gap never gives a larger primal" {
+    for seed in 1 2 3; do
+        scattered ml $seed >rows
+        for loss in hinge squared-hinge; do
+            descends ml -l $loss -c 10 -B 1
+            descends ml -l $loss -c 1 -t rbf -g .1
+            descends ml -l $loss -c 10 -t tanimoto --free-bias
+        done
+    done
+}
+
+@test "tolerance: smm: a smaller gap never gives a larger primal" {
+    for seed in 1 2 3; do
+        scattered smm $seed >rows
+        descends smm --shape 3x1 -s svm -c 1
+        descends smm --shape 1x3 -s nuclear -c 10
+    done
+}

@@ -13,6 +13,7 @@
 #include "solvers/mc/task.h"
 #include "solvers/methods/conditional.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/methods/tolerance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -242,6 +243,36 @@ static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
                : 0;
 }
 
+/* Through the tolerances of a small problem, or to the user's at once. A tolerance that is not
+ * reached, and did not lower the gap much either, is the last. */
+static int run_tolerances(struct mc *mc, const struct mc_parameters *parameters,
+                          const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    const double progress = 0.9;
+    size_t size = mc->task.n_all * mc->labels.names.n;
+    struct mc_parameters own = *parameters;
+    own.epsilon = tolerance_first(parameters->epsilon, size);
+    double gap = INFINITY;
+    int status = run_linear(mc, &own, monitor, fit, err);
+    while (status == 0 && is_unfinished(fit, parameters->epsilon) &&
+           (fit->certificate.gap <= own.epsilon || fit->certificate.gap < progress * gap) &&
+           tolerance_next(&own.epsilon, parameters->epsilon)) {
+        struct mc_fit start = *fit;
+        struct monitor_run run;
+        const struct monitor onward = monitor_after(&run, monitor, start.iterations, 0);
+        gap = start.certificate.gap;
+        if (gap <= own.epsilon) {
+            continue;
+        }
+        status = run_linear(mc, &own, &onward, fit, err);
+        if (status == 0) {
+            mc_fit_join(fit, &start);
+        } else {
+            mc_fit_free(&start);
+        }
+    }
+    return status;
+}
+
 /* ---- conditional gradient ---- */
 
 /* The part of the constant feature in the scores. */
@@ -375,7 +406,7 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
         return run_conditional(mc, parameters, monitor, fit, err);
     }
     if (!mc->problem->gram) {
-        return run_linear(mc, parameters, monitor, fit, err);
+        return run_tolerances(mc, parameters, monitor, fit, err);
     }
     struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
     return run_gram(mc, &goal, monitor, fit, err);

@@ -2,6 +2,7 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "solvers/methods/tolerance.h"
 #include "solvers/ml/fw.h"
 #include "solvers/ml/private.h"
 #include "solvers/ml/split.h"
@@ -165,6 +166,48 @@ static int solve(struct ml *ml, const struct ml_parameters *parameters, struct m
                            "is not positive semidefinite");
 }
 
+/* Through the tolerances of a small problem, or to the user's at once: the best primal and the best
+ * dual of all. A tolerance that is not reached, and did not lower the gap much either, is the
+ * last. */
+static int solve_all(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+                     struct ml_point *point, struct error *err) {
+    const double progress = 0.9;
+    struct ml_parameters own = *parameters;
+    size_t size = cluster_count(ml->rows.cluster, ml->rows.n_all) * ml->rows.q;
+    own.epsilon = tolerance_first(parameters->epsilon, size);
+    double gap;
+    bool reached;
+    if (solve(ml, &own, run, point, err) < 0) {
+        return -1;
+    }
+    reached = ml_is_certified(point, own.epsilon);
+    gap = INFINITY;
+    while (!stop_limited(run->stop) && !ml_is_certified(point, parameters->epsilon) &&
+           (reached || point->certificate.gap < progress * gap) &&
+           tolerance_next(&own.epsilon, parameters->epsilon)) {
+        struct ml_point found;
+        gap = point->certificate.gap;
+        reached = ml_is_certified(point, own.epsilon);
+        if (reached) {
+            continue;
+        }
+        *run = (struct ml_run){.monitor = run->monitor, .iterations = run->iterations};
+        if (ml_point_create(&found, ml, err) < 0) {
+            return -1;
+        }
+        int status = solve(ml, &own, run, &found, err);
+        if (status == 0) {
+            ml_point_join(point, &found);
+        }
+        ml_point_free(&found);
+        if (status < 0) {
+            return -1;
+        }
+        reached = ml_is_certified(point, own.epsilon);
+    }
+    return 0;
+}
+
 /* The point's weights become the solution's, its scores ml's, with the bias. */
 static void hand_over(struct ml *ml, struct ml_point *point, struct solution *solution) {
     size_t q = ml->rows.q;
@@ -221,7 +264,7 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
     if (ml_point_create(&point, ml, err) < 0) {
         return -1;
     }
-    if (solve(ml, parameters, &run, &point, err) < 0) {
+    if (solve_all(ml, parameters, &run, &point, err) < 0) {
         ml_point_free(&point);
         return -1;
     }

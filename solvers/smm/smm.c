@@ -7,6 +7,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/methods/tolerance.h"
 #include "solvers/smm/binary.h"
 #include "solvers/smm/binary_interior.h"
 #include "solvers/smm/certify.h"
@@ -384,8 +385,7 @@ static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct
         if (certify(smm, loss, tau, found.alpha, epsilon, found.reason, machine, err) < 0) {
             return -1;
         }
-        bool reached = machine->certificate.gap <= epsilon;
-        if (!reached && keep_better(smm, loss, tau, kept, machine, err) < 0) {
+        if (keep_better(smm, loss, tau, kept, machine, err) < 0) {
             return -1;
         }
         double gap = machine->certificate.gap;
@@ -402,16 +402,33 @@ static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct
     return 0;
 }
 
+/* Through the tolerances of a small problem, or to epsilon at once. A tolerance that is not reached,
+ * and did not lower the gap much either, is the last. */
 static int solve_rounds(struct smm *smm, struct smm_nuclear *nuclear,
                         const struct binary_loss *loss, double tau, double epsilon,
                         const struct monitor *monitor, struct smm_machine *machine,
                         struct smm_outcome *outcome, struct error *err) {
+    const double progress = 0.9;
     struct kept kept = {.W = NULL};
+    double own = tolerance_first(epsilon, cluster_count(loss->cluster, smm->problem->n));
+    double gap = INFINITY, before;
+    uint64_t iterations = 0;
+    int status = 0;
     if (smm->n_machines > 1) {
         binary_forget(smm->svm);
     }
-    int status =
-        run_rounds(smm, nuclear, loss, tau, epsilon, monitor, &kept, machine, outcome, err);
+    do {
+        before = gap;
+        if (gap > own || !kept.W) {
+            status =
+                run_rounds(smm, nuclear, loss, tau, own, monitor, &kept, machine, outcome, err);
+            iterations += outcome->iterations;
+        }
+        gap = machine->certificate.gap;
+    } while (status == 0 && !stop_limited(outcome->reason) && gap > epsilon &&
+             (gap <= own || gap < progress * before) && tolerance_next(&own, epsilon));
+    outcome->iterations = iterations;
+    outcome->converged = gap <= epsilon;
     free(kept.W);
     return status;
 }
