@@ -402,8 +402,8 @@ static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct
     return 0;
 }
 
-/* Through the tolerances of a small problem, or to epsilon at once. A tolerance that is not reached,
- * and did not lower the gap much either, is the last. */
+/* Through the tolerances of a small problem, or to epsilon at once. A tolerance that is not
+ * reached, and did not lower the gap much either, is the last. */
 static int solve_rounds(struct smm *smm, struct smm_nuclear *nuclear,
                         const struct binary_loss *loss, double tau, double epsilon,
                         const struct monitor *monitor, struct smm_machine *machine,

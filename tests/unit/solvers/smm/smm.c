@@ -460,7 +460,7 @@ static void check_early(void) {
         struct solution all = fit_within(&sample, formulation, 1e6, &left, &rank);
         CHECK(all.converged && all.gap <= 1e-6, "gap %g with time for all", all.gap);
         solution_free(&all);
-        struct solution cut = fit_within(&sample, formulation, 24, &left, &rank);
+        struct solution cut = fit_within(&sample, formulation, 60, &left, &rank);
         CHECK(cut.reason == STOP_TIME && !cut.unsolved && left > 0, "%g s left, reason %d", left,
               (int)cut.reason);
         CHECK(rank > 0 && cut.gap < 1 && cut.gap > 1e-6, "rank %zu, gap %g", rank, cut.gap);
