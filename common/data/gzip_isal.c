@@ -85,13 +85,13 @@ static enum gzip_status inflate_isal(void *state, struct gzip_stretch *stretch) 
     body->next_out = stretch->out;
     body->avail_out = (uint32_t)room;
     int status = isal_inflate(body);
+    if (status < 0) { /* its counts may then be below 0, and wrap */
+        return GZIP_CORRUPT;
+    }
     stretch->in += given - body->avail_in;
     stretch->n_in -= given - body->avail_in;
     stretch->out += room - body->avail_out;
     stretch->n_out -= room - body->avail_out;
-    if (status < 0) {
-        return GZIP_CORRUPT;
-    }
     return body->block_state == ISAL_BLOCK_FINISH ? GZIP_END : GZIP_MORE;
 }
 
