@@ -145,8 +145,8 @@ static void evaluate_margins(void *argument, size_t p, size_t worker) {
 }
 
 /* With K + shift: <S, K S K> + 2 shift <S, K S> + shift^2 |S|^2. */
-static struct ball lift(const struct margins_work *work, struct ball norm, double raise) {
-    struct ball shift = ball_scale(ball_of(raise), work->kernel->points->half_unit);
+static struct ball lift(const struct margins_work *work, struct ball norm, double added) {
+    struct ball shift = ball_scale(ball_of(added), work->kernel->points->half_unit);
     size_t n = work->kernel->points->n_all;
     struct ball slope = ball_of(0), squares = ball_of(0);
     for (size_t p = 0; p < n; p++) {

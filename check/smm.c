@@ -42,8 +42,8 @@ static bool is_positive(const struct smm *smm, size_t i, size_t machine) {
 
 /* ---- the dual point ---- */
 
-/* The row nearest to 0 whose alpha has room for y alpha to rise by so much: what it changes in g is as
- * small as may be. n: there is none. */
+/* The row nearest to 0 whose alpha has room for y alpha to rise by so much: what it changes in g is
+ * as small as may be. n: there is none. */
 static size_t nearest_taker(const struct smm *smm, size_t machine, struct ball missing) {
     size_t best = smm->n;
     double least = INFINITY;

@@ -19,9 +19,9 @@
 #include <stdint.h>
 
 /* The unit of a check. Bounds far below 1, as a C of 1e-300 makes them, would leave no room for the
- * low bits of a double-double: the primal, the dual, C, coefficients and dual variables are in units
- * of 4^half_unit, features are multiplied by 2^half_unit and weights divided by it. Scores stay what
- * they are. half_unit is 0 where the model's primal is of ordinary size. */
+ * low bits of a double-double: the primal, the dual, C, coefficients and dual variables are in
+ * units of 4^half_unit, features are multiplied by 2^half_unit and weights divided by it. Scores
+ * stay what they are. half_unit is 0 where the model's primal is of ordinary size. */
 
 /* What a check finds, in its unit. Of the bounds each is a ball that holds its true value. */
 struct findings {
@@ -82,14 +82,16 @@ const char *task_text(const struct task *task, const char *key);
 /* A cost, a coefficient or a dual variable, in the unit of the check. */
 struct ball task_scaled(const struct task *task, double value);
 
-/* Whether a number of the dual point, or a sum of such, is at most `most` but for rounding: so much is
- * repaired, more is not feasible. */
+/* Whether a number of the dual point, or a sum of such, is at most `most` but for rounding: so much
+ * is repaired, more is not feasible. */
 bool task_within(const struct task *task, struct ball number, struct ball most);
 
-/* *number = repaired, of a dual point that rounding alone has left infeasible. Notes what it moves. */
+/* *number = repaired, of a dual point that rounding alone has left infeasible. Notes what it
+ * moves. */
 void task_repair(struct task *task, struct ball *number, struct ball repaired);
 
-/* Takes a number to its upper bound if rounding alone has it above; false where it is above by more. */
+/* Takes a number to its upper bound if rounding alone has it above; false where it is above by
+ * more. */
 bool task_clip(struct task *task, struct ball most, struct ball *number);
 
 /* The conjugate's part of the dual of a coefficient alpha of a loss with that weight: alpha, less

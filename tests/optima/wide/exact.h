@@ -25,8 +25,8 @@ struct scores scores_of_model(const struct task *task, const num *gram, const nu
 struct scores scores_of_weights(const struct task *task, const num *w, const num *bias);
 void scores_free(struct scores *scores);
 
-/* |f|^2 / 2, with the nuclear norm's part where the task has that, plus the loss: from above, or with
- * direction -1 from below. bias (k). */
+/* |f|^2 / 2, with the nuclear norm's part where the task has that, plus the loss: from above, or
+ * with direction -1 from below. bias (k). */
 num exact_primal(const struct task *task, const struct scores *scores, const num *bias,
                  int direction);
 
