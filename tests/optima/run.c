@@ -132,6 +132,27 @@ static void read_body(const struct trial *trial, struct answer *answer, FILE *fi
     answer->complete = true;
 }
 
+/* Support vectors, a line `pairs`, and a line of two of their numbers and a coefficient for each
+ * pair. */
+static void read_pairs(const struct trial *trial, struct answer *answer, FILE *file) {
+    char line[4096];
+    size_t row[MAX_ROWS * MAX_ROWS], n = 0;
+    while (fgets(line, sizeof line, file) && !starts(line, "pairs") && n < MAX_ROWS * MAX_ROWS) {
+        row[n++] = find_row(trial, line);
+    }
+    while (fgets(line, sizeof line, file) && !starts(line, "end ")) {
+        size_t u, v;
+        double value;
+        if (sscanf(line, "%zu %zu %lf", &u, &v, &value) == 3 && u - 1 < n && v - 1 < n &&
+            answer->n_pairs < MAX_ROWS * MAX_ROWS) {
+            size_t p = answer->n_pairs++;
+            answer->pair[p].u = row[u - 1];
+            answer->pair[p].v = row[v - 1];
+            answer->pair[p].value = value;
+        }
+    }
+}
+
 static void read_model(const struct trial *trial, const char *path, struct answer *answer) {
     char line[4096];
     FILE *file = fopen(path, "r");
@@ -143,6 +164,7 @@ static void read_model(const struct trial *trial, const char *path, struct answe
             break;
         }
         if (starts(line, "SV pairs")) {
+            read_pairs(trial, answer, file);
             break;
         }
         read_header(answer, line);

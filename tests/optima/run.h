@@ -16,8 +16,13 @@ struct answer {
     bool weights;                      /* of features, else of rows */
     real value[MAX_ROWS * MAX_LABELS]; /* (features or rows, outputs) */
     bool complete;                     /* the body was understood */
-    int check;                         /* of svm-check on the proof; 0 where there is none */
-    char verdict[200];                 /* its last line */
+    size_t n_pairs;                    /* of a model of pairs, which is not complete */
+    struct {
+        size_t u, v; /* rows */
+        real value;
+    } pair[MAX_ROWS * MAX_ROWS];
+    int check;         /* of svm-check on the proof; 0 where there is none */
+    char verdict[200]; /* its last line */
 };
 
 /* Writes the trial's files into `folder`, runs the trainer of the build in folder `bin` on them and

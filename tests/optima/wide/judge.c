@@ -59,7 +59,7 @@ static num best_of_others(const struct trial *trial, const char *bin, const char
         other.option[EPSILON] = epsilons[e];
         other.given[SOLVER] = other.given[MAX_ITER] = other.given[STEP] = false;
         run_program(&other, bin, folder, answer);
-        if (answer->exit == 0 && answer->complete) {
+        if (answer->exit == 0 && optimum_has_model(trial, answer)) {
             upper = n_minimum(upper, optimum_of_model(trial, answer, 1));
         }
     }
@@ -99,7 +99,7 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
     if (!optimum.known) {
         return;
     }
-    if (answer->complete) {
+    if (optimum_has_model(trial, answer)) {
         num high = optimum_of_model(trial, answer, 1);
         optimum.upper = n_minimum(optimum.upper, high);
         judge_primal(answer, optimum_of_model(trial, answer, -1), judgement);

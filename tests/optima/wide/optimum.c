@@ -370,13 +370,47 @@ bool optimum_find(const struct trial *trial, struct optimum *optimum) {
     return true;
 }
 
+/* Adds the pairs' coefficients to those of the task's pairs (n_pairs); false where one is none of
+ * these. */
+static bool add_pairs(const struct task *task, const struct answer *answer, num *b) {
+    bool all = true;
+    for (size_t p = 0; p < answer->n_pairs; p++) {
+        size_t u = answer->pair[p].u, v = answer->pair[p].v, q = 0;
+        bool turned = false;
+        for (; q < task->n_pairs; q++) {
+            size_t better = task->pair[q].better, worse = task->pair[q].worse;
+            turned = better == v && worse == u;
+            if (turned || (better == u && worse == v)) {
+                break;
+            }
+        }
+        all = all && q < task->n_pairs;
+        if (q < task->n_pairs) {
+            b[q] = n_add(b[q], n_of(turned ? -answer->pair[p].value : answer->pair[p].value));
+        }
+    }
+    return all;
+}
+
+bool optimum_has_model(const struct trial *trial, const struct answer *answer) {
+    if (answer->n_pairs == 0) {
+        return answer->complete;
+    }
+    struct task *task = task_create(trial, 0);
+    num *b = n_zeros(task->n);
+    bool has = add_pairs(task, answer, b);
+    free(b);
+    task_free(task);
+    return has;
+}
+
 num optimum_of_model(const struct trial *trial, const struct answer *answer, int direction) {
     size_t count = task_count(trial), k = answer->outputs;
     num sum = n_of(0);
     for (size_t number = 0; number < count; number++) {
         struct task *task = task_create(trial, number);
         num *gram = exact_gram(task), bias[MAX_LABELS];
-        num *value = n_zeros((size_t)MAX_FEATURES * MAX_LABELS);
+        num *value = n_zeros((size_t)MAX_FEATURES * MAX_LABELS + task->n);
         size_t rows = answer->weights ? trial->n_features : trial->n;
         for (size_t c = 0; c < MAX_LABELS; c++) {
             size_t from = count > 1 ? number : c;
@@ -389,6 +423,7 @@ num optimum_of_model(const struct trial *trial, const struct answer *answer, int
                 value[i / k] = n_of(answer->value[i]);
             }
         }
+        add_pairs(task, answer, value);
         struct scores v = answer->weights ? scores_of_weights(task, value, bias)
                                           : scores_of_model(task, gram, value, bias);
         sum = n_add(sum, exact_primal(task, &v, bias, direction));

@@ -14,7 +14,10 @@ struct optimum {
 /* Solves all of a trial's problems. False: there is nothing to fit. */
 bool optimum_find(const struct trial *trial, struct optimum *optimum);
 
-/* The primal of a model that was read, from above, or with direction -1 from below. */
+/* Whether a model was read, and is made of the trial's own rows or pairs. */
+bool optimum_has_model(const struct trial *trial, const struct answer *answer);
+
+/* The primal of such a model, from above, or with direction -1 from below. */
 num optimum_of_model(const struct trial *trial, const struct answer *answer, int direction);
 
 #endif
