@@ -32,8 +32,8 @@ size_t top_system_most(const struct problem *problem);
 
 /* The matrix of rows[0..m) (numbers of the problem's rows; all borrowed). With centre, n
  * coefficients c that sum to 1, it is that of the rows less their combination: phi_i - sum c_j
- * phi_j. own: the rows' features, which is then all that is used, with the problem's constant feature
- * added if they have it not; NULL: those of the problem, or K.
+ * phi_j. own: the rows' features, which is then all that is used, with add_constant the problem's
+ * constant feature behind them; NULL: those of the problem, or K.
  * The caller frees. */
 int top_system_create(struct top_system **system, const struct problem *problem,
                       const struct score_map *map, const uint32_t *rows, size_t m,

@@ -291,8 +291,8 @@ static void check_thresholds(void) {
     printf("ok: thresholds of few rows, by hand\n");
 }
 
-/* A row far below the others, or one of a mass far above theirs, leaves the threshold to them: it is
- * that without the row. */
+/* A row far below the others leaves the threshold to them, and one of a mass far above theirs is as
+ * exact as they are. */
 static void check_outliers(void) {
     static const double far[] = {1e6, 1e8, 1e13, 1e16, 1e18, 1e100, 1e200, 1e300};
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
