@@ -112,31 +112,29 @@ double available_in_groups(const char *list, const char *root, double *most) {
 
 /* ---- all ---- */
 
-/* What a limit leaves, of which this process uses the pages in that column of statm, and at the
- * most has. */
-static double left_of(int resource, int column, double *most) {
-    struct rlimit limit;
+/* What a limit leaves, of which this process uses the pages in that column of statm. */
+static double left_of(const struct rlimit *limit, int column) {
     char text[TEXT_BYTES], *at = text;
-    *most = INFINITY;
-    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    if (limit->rlim_cur == RLIM_INFINITY) {
         return INFINITY;
     }
-    *most = (double)limit.rlim_cur;
     double pages = 0;
     read_text("/proc/self/statm", text);
     for (int i = 0; i <= column; i++) {
         pages = strtod(at, &at);
     }
-    return fmax(0, *most - pages * (double)sysconf(_SC_PAGESIZE));
+    return fmax(0, (double)limit->rlim_cur - pages * (double)sysconf(_SC_PAGESIZE));
 }
 
-/* Of the address space and of data, which have what is mapped and not used too. */
+/* Of the address space and of data, which have what is mapped and not used too, and at the most. */
 static double left_of_limits(double *most) {
     enum { SIZE = 0, DATA = 5 };
-    double addresses, data, left = left_of(RLIMIT_AS, SIZE, &addresses);
-    left = fmin(left, left_of(RLIMIT_DATA, DATA, &data));
-    *most = fmin(addresses, data);
-    return left;
+    struct rlimit addresses = {.rlim_cur = RLIM_INFINITY}, data = addresses;
+    getrlimit(RLIMIT_AS, &addresses);
+    getrlimit(RLIMIT_DATA, &data);
+    rlim_t least = addresses.rlim_cur < data.rlim_cur ? addresses.rlim_cur : data.rlim_cur;
+    *most = least == RLIM_INFINITY ? INFINITY : (double)least; /* which is the largest */
+    return fmin(left_of(&addresses, SIZE), left_of(&data, DATA));
 }
 
 static double groups(double *most) {
