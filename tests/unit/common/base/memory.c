@@ -144,8 +144,8 @@ static void check_groups(void) {
 /* What is left of the address space and of data is what is left of their limits. */
 static void check_limits(void) {
     struct error err = {0};
-    const struct rlimit limit = {.rlim_cur = (rlim_t)1 << 45, .rlim_max = RLIM_INFINITY},
-                        lower = {.rlim_cur = (rlim_t)1 << 44, .rlim_max = RLIM_INFINITY};
+    const struct rlimit limit = {.rlim_cur = (rlim_t)1 << 46, .rlim_max = RLIM_INFINITY},
+                        lower = {.rlim_cur = (rlim_t)1 << 45, .rlim_max = RLIM_INFINITY};
     double before = available_memory();
     CHECK(before > 0 && available_limit() > 0, "%g bytes are free", before);
     CHECK(memory_expect(0x1p62, "items", &err) < 0 && strstr(err.text, "MB for items, of "), "%s",
@@ -153,12 +153,12 @@ static void check_limits(void) {
     struct rlimit old;
     CHECK_TRUE(getrlimit(RLIMIT_AS, &old) == 0);
     if (old.rlim_cur == RLIM_INFINITY && setrlimit(RLIMIT_AS, &limit) == 0) {
-        CHECK(available_limit() <= 0x1p45 && available_memory() < 0x1p45, "a limit of 2^45");
+        CHECK(available_limit() <= 0x1p46 && available_memory() < 0x1p46, "a limit of 2^46");
         CHECK(memory_physical() > 0, "memory");
     }
     CHECK_TRUE(getrlimit(RLIMIT_DATA, &old) == 0);
     if (old.rlim_cur == RLIM_INFINITY && setrlimit(RLIMIT_DATA, &lower) == 0) {
-        CHECK(available_limit() <= 0x1p44 && available_memory() < 0x1p44, "a limit of data");
+        CHECK(available_limit() <= 0x1p45 && available_memory() < 0x1p45, "a limit of data");
     }
     puts("ok: limits of the address space and of data are known");
 }
