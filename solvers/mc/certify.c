@@ -66,7 +66,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         worst = fmax(worst, slacks.high + slacks.unit);
     }
     *rounding += (double)n * DBL_EPSILON * *value;
-    *rounding += (double)n * (most * (worst + 1) + 3) * CERTIFY_UNDERFLOW;
+    *rounding += worst > 0 ? (double)n * (most * (worst + 1) + 3) * CERTIFY_UNDERFLOW : 0;
     free(slack);
     return slack ? 0 : -1;
 }

@@ -290,7 +290,7 @@ static int put_together(struct certify *certify, struct making *making,
     double norm = f->norm + f->rounding + making->lifted;
     double dual_norm = g->norm + g->rounding + making->dual_lifted;
     certificate->primal = (0.5 * not_below_zero(norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
-    certificate->primal += 4 * CERTIFY_UNDERFLOW;
+    certificate->primal += certificate->primal > 0 ? 4 * CERTIFY_UNDERFLOW : 0;
     double bound = family->linear - family->linear_rounding - 0.5 * not_below_zero(dual_norm);
     bound -= 4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_norm)) + 4 * CERTIFY_UNDERFLOW;
     certificate->dual = fmax(0, bound);

@@ -77,9 +77,12 @@ static int evaluate_weights(const struct certify *certify, size_t k,
     out->norm = same ? same->norm : out->norm;
     double terms = (double)certify->map->dimension + (double)k + 4, exact = sqrt(out->norm);
     out->rounding = terms * CERTIFY_UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;
-    out->rounding += 4 * terms * (double)k * CERTIFY_UNDERFLOW;
     out->factor = certify->factor + 2 * CERTIFY_UNIT;
     const double *largest = same ? same->most : out->most;
+    bool last = certify->constant > 0 && f->bias && array_largest(f->bias, k) > 0;
+    if (last || array_largest(largest, certify->map->dimension) > 0) {
+        out->rounding += 4 * terms * (double)k * CERTIFY_UNDERFLOW;
+    }
     return f->error ? add_row_errors(certify, k, f, largest, &out->rounding, err) : 0;
 }
 
@@ -97,7 +100,9 @@ void certify_set_rounding(const struct certify *certify, size_t k, const struct 
         entries += fabs(f->weights[j]) * out->error[j / k];
     }
     out->rounding = out->error ? fmin(out->rounding, entries) : out->rounding;
-    out->rounding += 4 * ((double)certify->map->n + 1) * (double)k * CERTIFY_UNDERFLOW;
+    if (out->largest > 0) {
+        out->rounding += 4 * ((double)certify->map->n + 1) * (double)k * CERTIFY_UNDERFLOW;
+    }
     out->rounding += out->summing;
     if (out->off > 0) {
         double norm = sqrt(fmax(0, out->norm + out->rounding));

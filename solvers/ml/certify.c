@@ -41,7 +41,9 @@ static void pair_loss(const struct ml_block *block, const double *s, double erro
     double pairs = block->n_relevant * (double)(block->q - block->n_relevant);
     *value += block->lambda * sum;
     *rounding += block->lambda * (off + (pairs + 4) * DBL_EPSILON * (sum + off));
-    *rounding += (sum + off + 4) * CERTIFY_UNDERFLOW; /* of lambda, and of these products */
+    if (sum + off > 0) { /* of lambda, and of these products */
+        *rounding += (sum + off + 4) * CERTIFY_UNDERFLOW;
+    }
 }
 
 /* Rows come in order; those without a loss are passed over. The sums over pairs are of at most q

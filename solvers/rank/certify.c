@@ -84,7 +84,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     if (certifier->exterior) {
         exterior_loss(certifier->exterior, squared, s, error, &sum, &sums);
         *value = loss->cost * sum;
-        *rounding = loss->cost * sums + 4 * CERTIFY_UNDERFLOW;
+        *rounding = loss->cost * sums + (sum + sums > 0 ? 4 * CERTIFY_UNDERFLOW : 0);
         return 0;
     }
     if (rank_exact_loss(certifier->pairs, s, squared, part, &sum, &sums, err) < 0) {
@@ -100,7 +100,8 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         moved = rank_exact_moved(slack, open, squared, sum + sums);
     }
     *value = loss->cost * sum;
-    *rounding = loss->cost * (sums + moved) + 4 * CERTIFY_UNDERFLOW;
+    *rounding = loss->cost * (sums + moved);
+    *rounding += sum + sums + moved > 0 ? 4 * CERTIFY_UNDERFLOW : 0;
     return 0;
 }
 

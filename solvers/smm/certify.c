@@ -41,7 +41,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         double u = fmax(0, 1 - loss->y[i] * s[i]), most = fmax(0, 1 - loss->y[i] * s[i] + slack);
         *value += loss->cost[i] * (loss->squared ? u * u : u);
         *rounding += loss->cost[i] * (loss->squared ? most * most - u * u : most - u);
-        *rounding += (2 + most * most) * CERTIFY_UNDERFLOW;
+        *rounding += most > 0 ? (2 + most * most) * CERTIFY_UNDERFLOW : 0;
     }
     *rounding += (double)(n + 4) * DBL_EPSILON * *value;
     return 0;
@@ -197,7 +197,7 @@ double smm_loss_of_nothing(const struct binary_loss *loss, size_t n) {
     cluster_sum(loss->cluster, side, 3);
     double ranks = (double)cluster_size(loss->cluster) - 1;
     double up = 1 + (side[2] + ranks + 8) * DBL_EPSILON;
-    double under = 8 * (side[2] + 2) * CERTIFY_UNDERFLOW;
+    double under = side[2] > 0 ? 8 * (side[2] + 2) * CERTIFY_UNDERFLOW : 0;
     return up * (loss->squared ? 4 * side[0] * (side[1] / (side[0] + side[1]))
                                : 2 * fmin(side[0], side[1])) +
            under;

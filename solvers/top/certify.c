@@ -189,7 +189,7 @@ static void add_loss(bool square, double weight, double u, double slack, double 
     double loss = weight * top_loss(square, u);
     *value += loss;
     double most = top_loss(square, u + slack);
-    *rounding += fmax(0, weight * most - loss) + (2 + most) * CERTIFY_UNDERFLOW;
+    *rounding += fmax(0, weight * most - loss) + (most > 0 ? (2 + most) * CERTIFY_UNDERFLOW : 0);
 }
 
 /* The most that errors of scores move the threshold t by, which rounding has moved by `off`: the

@@ -410,7 +410,8 @@ static void check_nothing(struct scene *scene, double cost, double nothing) {
     lost -= ranks > 0 ? (ranks + 1) * line_unit * value : 0;
     lost += ranks * DBL_EPSILON * value;
     double unit = (zero.risk.kind == TOP_NONE ? 1 : 8) * DBL_EPSILON * value;
-    CHECK(fabs(nothing - value - lost) <= unit + 1e-300, "nothing %.17g, not %.17g", nothing, value + lost);
+    CHECK(fabs(nothing - value - lost) <= unit + 1e-300, "nothing %.17g, not %.17g", nothing,
+          value + lost);
 }
 
 /* high: of the scene. */
