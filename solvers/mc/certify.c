@@ -198,8 +198,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                  .bias = dual->weights ? dual->bias : fit->bias};
     g.error = error;
     g.exact = dual->exact[1];
-    /* rows may be over their costs by rounding of these and of sums: as much is lost by scaling them
-     * down, of the linear part, which is at least half of |g|^2 wherever D is of use */
+    /* rows may be over their costs by rounding of these and of sums: as much is lost by scaling
+     * them down, of the linear part, which is at least half of |g|^2 wherever D is of use */
     double terms = (double)(task->n_all + cluster_size(task->problem->cluster) - 1);
     double row_unit = 3 * ((double)k + 4) * DBL_EPSILON,
            unit = row_unit + (terms + 4) * DBL_EPSILON;

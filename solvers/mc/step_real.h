@@ -244,10 +244,10 @@ NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL 
     return theta;
 }
 
-/* 1 / q for a step of a row. A row that is short for its cost would go so far beyond it that nothing
- * is left of alpha in v, or that 1 / q overflows: it is stepped in as if it were longer, which gains
- * too and leads to the same. Where terms are summed their alpha are at their bounds by then, so that
- * only slacks which no score shows see a difference. */
+/* 1 / q for a step of a row. A row that is short for its cost would go so far beyond it that
+ * nothing is left of alpha in v, or that 1 / q overflows: it is stepped in as if it were longer,
+ * which gains too and leads to the same. Where terms are summed their alpha are at their bounds by
+ * then, so that only slacks which no score shows see a difference. */
 static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool maximum) {
     REAL least = (maximum ? NAME(SHORT) : NAME(SHORT) * NAME(SHORT)) / cap;
     least = least < NAME(HUGE) ? least : NAME(HUGE);

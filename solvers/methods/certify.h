@@ -80,9 +80,9 @@ struct certificate {
     bool worse;    /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
 };
 
-/* Sets the gap of bounds that were changed. Both have paid for their rounding, so a dual bound above
- * the primal one is false, or the primal one is: then, and where the primal one is not finite, the
- * certificate has failed, and is certified no longer. */
+/* Sets the gap of bounds that were changed. Both have paid for their rounding, so a dual bound
+ * above the primal one is false, or the primal one is: then, and where the primal one is not
+ * finite, the certificate has failed, and is certified no longer. */
 void certify_compare(struct certificate *certificate);
 
 /* Gives the certificate the other's dual bound, of the same problem, if that is the higher; and
@@ -93,10 +93,10 @@ void certify_join(struct certificate *certificate, const struct certificate *oth
 void certify_add(struct certificate *sum, double primal, double dual,
                  const struct certificate *certificate);
 
-/* What a solution of a sum of problems says of itself, from the sum of their certificates. What they
- * said of themselves stands, unless their sums come to a gap of epsilon, or a bound has failed.
- * convex: false if the primal is that of a problem that is not, of which dual is a lower bound that
- * no solution need come near. */
+/* What a solution of a sum of problems says of itself, from the sum of their certificates. What
+ * they said of themselves stands, unless their sums come to a gap of epsilon, or a bound has
+ * failed. convex: false if the primal is that of a problem that is not, of which dual is a lower
+ * bound that no solution need come near. */
 void certify_sum(const struct certificate *sum, bool convex, double epsilon,
                  struct solution *solution);
 

@@ -64,9 +64,9 @@ static struct ml_size size_of(const struct ml_block *block, const double *beta) 
                             .most = least > 0 ? most_above * most_below / least : 0};
 }
 
-/* What of a row's sum no alpha between 0 and lambda carry from its relevant labels to the others: by
- * the cut that carries least, of the j largest beta_p, which the others take |beta_r|, or j lambda, of
- * (Gale 1957). list (2 q) is work. */
+/* What of a row's sum no alpha between 0 and lambda carry from its relevant labels to the others:
+ * by the cut that carries least, of the j largest beta_p, which the others take |beta_r|, or j
+ * lambda, of (Gale 1957). list (2 q) is work. */
 static double find_over(const struct ml_block *block, const double *beta, struct ml_sort *list) {
     struct ml_sort *others = list + block->n_relevant, *merge = list + block->q;
     uint32_t n = 0, m = 0;

@@ -220,8 +220,8 @@ static int make_certificate(struct certify *certify, const struct smm_claim *cla
         double price = price_of_balance(claim->loss, claim->alpha, n, certify_reach(certify), signs,
                                         norm, &sums);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
-        /* alpha above costs, by more than these are rounded, is scaled down to them: as much is lost
-         * of the linear part; the trivial bound where that is no dual point */
+        /* alpha above costs, by more than these are rounded, is scaled down to them: as much is
+         * lost of the linear part; the trivial bound where that is no dual point */
         double unit = ((double)sums.n + 4) * DBL_EPSILON;
         unit += sums.excess > 4 * DBL_EPSILON ? sums.excess : 0;
         const bool useful = isfinite(price) && unit < 1;

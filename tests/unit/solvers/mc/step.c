@@ -233,8 +233,8 @@ static void test_vector_step(void) {
     printf("ok: the steps in vectors, float and double, gain what the plain one gains\n");
 }
 
-/* Rows so short that 1 / q overflows, at costs of any size: what comes out is in the row's set, with
- * nothing but the terms, and all of the cost is taken where every term loses. */
+/* Rows so short that 1 / q overflows, at costs of any size: what comes out is in the row's set,
+ * with nothing but the terms, and all of the cost is taken where every term loses. */
 #define SHORT_STEP(REAL_TYPE, PREFIX, UNIT)                                                        \
     static void PREFIX##short_step(const struct mc_shape *shape, size_t y, double cost, double q,  \
                                    bool scores) {                                                  \
