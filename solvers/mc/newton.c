@@ -32,9 +32,8 @@ struct newton {
     double cost;
     size_t n, k, d, size;               /* rows, classes, features with the constant one, d k */
     double *w, *gradient, *step, *dual; /* (d, k) */
-    double *best_dual_w;                /* (d, k) W(alpha) of the best dual point, */
-    double best_linear;                 /* and the sum of its alpha */
-    struct mc_alpha best_alpha;         /* which the task may want to keep */
+    double *best_dual_w;                /* (d, k) W(alpha) of the best dual point, ... */
+    struct mc_alpha best_alpha;         /* ... and its alpha */
     int kept;                           /* -1: there was no memory for that, */
     struct error error;                 /* which says so */
     double *s, *g, *q, *trial;          /* (n, k) */
@@ -42,7 +41,6 @@ struct newton {
     double *x;                          /* (d) a row */
     double *right;                      /* (size) */
     size_t *term;                       /* (k) */
-    double linear;                      /* sum of alpha */
     double norm, value;                 /* |w|^2, smooth risk */
 };
 
@@ -148,8 +146,8 @@ static int look(void *context, const struct huber_path *path, struct huber_point
     newton->norm = array_dot(newton->w, newton->w, newton->size);
     at->residual = array_dot(newton->gradient, newton->gradient, newton->size) / 2;
     at->primal = newton->norm / 2 + newton->cost * newton->smooth.loss;
-    newton->linear = newton->cost * offset;
-    at->dual = newton->linear - array_dot(newton->dual, newton->dual, newton->size) / 2;
+    double linear = newton->cost * offset; /* sum of alpha */
+    at->dual = linear - array_dot(newton->dual, newton->dual, newton->size) / 2;
     return isfinite(at->primal)
                ? 0
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
@@ -191,7 +189,6 @@ static void keep_primal(void *context) {
 
 static void keep_dual(void *context) {
     struct newton *newton = context;
-    newton->best_linear = newton->linear;
     memcpy(newton->best_dual_w, newton->dual, newton->size * sizeof *newton->dual);
     if (newton->kept == 0) {
         newton->kept = mc_smooth_alpha(&newton->smooth, newton->cost, newton->s,
