@@ -42,8 +42,8 @@ struct mc_fit {
     bool unsolved; /* there was no time for a certificate: nothing else is set but reason */
 };
 
-/* Joins two fits of one problem: the lower primal, with the reason of `fit`, the higher dual with its dual
- * point, and the iterations of both. Takes what `other` owns, and leaves that empty. */
+/* Joins two fits of one problem: the lower primal, with the reason of `fit`, the higher dual with
+ * its dual point, and the iterations of both. Takes what `other` owns, and leaves that empty. */
 void mc_fit_join(struct mc_fit *fit, struct mc_fit *other);
 
 /* Releases what the fit owns and makes it empty. */

@@ -53,7 +53,7 @@ int row_features_create(struct row_features *features, const struct problem *pro
                         const double *reach, bool *possible, struct error *err);
 void row_features_free(struct row_features *features);
 
-/* Leaves out the features from the first pivot on whose own length is below `part` of the largest's:
+/* Leaves out the features from the first pivot on whose own length is below `part` of the largest:
  * what remains are those of functions of fewer rows, with smaller coefficients. Not of features of
  * the problem's own. */
 void row_features_truncate(struct row_features *features, double part);

@@ -71,8 +71,8 @@ static bool is_paid(const struct certificate *certificate, double epsilon) {
 }
 
 /* Runs what finishes, the interior point or, if there is one, the splitting, until the certificate
- * is reached, or no more can be gained, or so many rounds are over. cost: that of the parameters or a
- * lower one, whose objective tells nothing of what rounding loses. */
+ * is reached, or no more can be gained, or so many rounds are over. cost: that of the parameters
+ * or a lower one, whose objective tells nothing of what rounding loses. */
 static int run_finisher(struct ml *ml, struct ml_interior *interior, struct ml_split *split,
                         double cost, int rounds, const struct ml_parameters *parameters,
                         struct ml_run *run, struct ml_point *point, struct error *err) {
