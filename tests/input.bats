@@ -177,8 +177,9 @@ refuses() {
     refuses '1 1:1e\n' "1:6: junk after the value: 'e'"
     refuses '1 1:1:2\n' "1:6: junk after the value: ':2'"
     refuses '1 1:1\r2:1\n' "1:6: junk after the value: '\\x0d2:1'"
-    refuses '1 1:3.5e38\n' "1:5: value is too large for single precision: '3.5e38'"
-    refuses '1 1:1e400\n' "1:5: value is too large for single precision: '1e400'"
+    missing='(if that stands for a missing value: tools/convert --missing-words)'
+    refuses '1 1:3.5e38\n' "1:5: value is too large for single precision: '3.5e38' $missing"
+    refuses '1 1:1e400\n' "1:5: value is too large for single precision: '1e400' $missing"
 }
 
 @test "input: NUL bytes are refused, in comments too; what is not printable is shown in hex" {
@@ -354,7 +355,16 @@ marked() {
 1 1:2'
     refuses '\xef\xbb\xbf1 2:x\n' "1:5: value is not a number: 'x'"
     refuses '\xef\xbb\xbf' ' no rows'
-    refuses '1 1:2\n\xef\xbb\xbf1 1:2\n' "2:1: label is not a number: '\\xef\\xbb\\xbf1'"
+    # behind the first line it is that of another file, and no part of a label or of a fold's name
+    for kind in number name set; do
+        refuses '1 1:2\n\xef\xbb\xbf1 1:2\n' "2:1: byte order mark within the text: '\\xef\\xbb\\xbf1'" $kind
+        refuses '\xef\xbb\xbf\xef\xbb\xbf1 1:2\n' \
+            "1:1: byte order mark within the text: '\\xef\\xbb\\xbf1'" $kind
+    done
+    printf '1 1:2\n1 1:3\n2 1:1\n2 1:0\n' >data.svm
+    printf '1\n2\n\xef\xbb\xbf1\n2\n' >folds
+    refused svm-mc-train --fold-file folds data.svm
+    assert_equal "$(<err)" 'svm-mc-train: folds:3: byte order mark within the text'
     printf '1 1:2\n1 1:1\n1 1:2.5\n2 1:-1\n2 1:-2\n' >plain.svm
     marked plain.svm >marked.svm
     gzip -c marked.svm >marked.gz
@@ -411,12 +421,24 @@ marked() {
         grep -qF "read it by $command FILE |" err || fail "$(<err)"
     done <<'END'
 bzip2 bzip2_-dc BZh91AY&SY
+bzip2 bzip2_-dc BZh9\27rE8P\220
+lzma xz_-dc ]\0\0
 xz xz_-dc \3757zXZ\0
 zstd zstd_-dc \50\265\57\375
 lz4 lz4_-dc \4\42\115\30
 compress gzip_-dc \37\235
 zip unzip_-p PK\3\4
 END
+    # within gzip too, and gzip itself
+    for bytes in 'xz \3757zXZ\0' 'gzip \37\213\10'; do
+        # shellcheck disable=SC2059 # formats on purpose
+        { printf "${bytes#* }"; printf '\1\0\377'; } | gzip -c >data.gz
+        for command in 'svm-mc-train -q data.gz model' 'svm-mc-predict plain.svm data.gz'; do
+            refused $command
+            assert_equal "$(<err)" "${command%% *}: data.gz: compressed by ${bytes%% *}, and again by gzip: \
+read it by gzip -dc data.gz | ${bytes%% *} -dc | svm-... -"
+        done
+    done
     # labels may begin as they do
     printf 'BZh9 1:1\nBZh91AY 1:2\n' >data.svm
     svm-mc-train -q data.svm model >report
@@ -441,6 +463,21 @@ END
         refused svm-$family-train data.txt model
         [[ "$(<err)" == *'(if this is XMC, its first line '*': tools/convert --from xmc)' ]] ||
             fail "$(<err)"
+        for text in '%% iris\n%%\n% from\n@relation x\n' '@RELATION x\n@data\n'; do
+            # shellcheck disable=SC2059 # a format on purpose
+            printf "$text" >data.arff
+            refused svm-$family-train data.arff model
+            [[ "$(<err)" == *' (if this is ARFF: tools/convert)' ]] || fail "$(<err)"
+        done
+        printf '\x93NUMPY\1\0v\0{"descr": "<f8", "shape": (3,)}\n' >data.npy
+        refused svm-$family-train data.npy model
+        [[ "$(<err)" == *' (if this is .npy: tools/convert)' ]] || fail "$(<err)"
+        for text in '{"label": 1, "f": 2}\n' '<html lang="en", x>\n' '%%%%MatrixMarket matrix\n'; do
+            # shellcheck disable=SC2059 # a format on purpose
+            printf "$text" >data.txt
+            refused svm-$family-train data.txt model
+            [[ "$(<err)" != *'if this is'* ]] || fail "$(<err)"
+        done
         printf '# dump\n# Column indices are zero-based\n#\n1 1:1\n' >data.svm
         seq -f '1 0:%.0f' 40000 >>data.svm
         refused svm-$family-train data.svm model
@@ -453,6 +490,7 @@ zero-based: tools/convert --zero-based)" ]] || fail "$(<err)"
     refuses '1 1:1\n1 2 3\n' "2:3: no colon behind the index: '2'"
     refuses '1 2 3\n' "1:3: no colon behind the index: '2' (if this is XMC, its first line ROWS \
 FEATURES LABELS: tools/convert --from xmc)"
+    refuses '1\t2\t3\n' "1:3: no colon behind the index: '2' (if this is CSV or TSV: tools/convert)"
     refuses '1 2 3 4\n' "1:3: no colon behind the index: '2'"
     refuses '1 0:1\n' "1:3: index is 0 (indices count from 1): '0:1'"
     # to ml such rows are sets of labels
@@ -496,7 +534,8 @@ FEATURES LABELS: tools/convert --from xmc)"
     sanitized && skip 'limits on memory do not go with the sanitizer'
     streamed() {
         awk 'BEGIN { for (i = 0; i < 3000000; i++) print i, "1:0.5 3:0.25 7:1e-3" }' 2>/dev/null |
-            (ulimit -v 80000 && exec "$bin/tests/unit/common/data/dump" - number "$@")
+            (export OPENBLAS_NUM_THREADS=1 && # whose memory is in it: 128 MB for each
+                ulimit -v 210000 && exec "$bin/tests/unit/common/data/dump" - number "$@")
     }
     assert_equal "$(streamed stream | tail -1)" '2999999 1:0.5 3:0.25 7:0.001'
     run -1 streamed

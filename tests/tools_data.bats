@@ -204,6 +204,13 @@ END
     refused check mc data.svm.xz
     assert_equal "$(<err)" \
         'check: data.svm.xz: compressed by xz: read it by xz -dc data.svm.xz | check ... -'
+    printf ']\0\0\0' >data.lzma
+    refused check mc data.lzma
+    assert_equal "$(<err)" \
+        'check: data.lzma: compressed by lzma: read it by xz -dc data.lzma | check ... -'
+    printf '\xef\xbb\xbf# ours\n\xef\xbb\xbf2 1:2\n' >data.svm
+    refused check mc data.svm
+    grep -q 'data.svm:2: byte order mark within the text' err
     printf '# Column indices are zero-based\n1 1:1 0:2\n' >data.svm
     refused check mc data.svm
     grep -q 'data.svm:2: index is 0 (indices count from 1) (a comment says zero-based: convert' err

@@ -13,15 +13,18 @@ struct signature {
 enum { UTF_8 }; /* its row */
 
 static const struct signature signatures[] = {
-    {"\xef\xbb\xbf", 3, "UTF-8", NULL},
+    {HEAD_MARK, 3, "UTF-8", NULL},
     {"\xff\xfe", 2, "UTF-16", NULL},
     {"\xfe\xff", 2, "UTF-16", NULL},
-    {"BZh?1AY&SY", 10, "bzip2", "bzip2 -dc"}, /* ?: the size of its blocks, 1 to 9 */
+    {"BZh?1AY&SY", 10, "bzip2", "bzip2 -dc"},       /* ?: the size of its blocks, 1 to 9 */
+    {"BZh?\x17rE8P\x90", 10, "bzip2", "bzip2 -dc"}, /* of nothing */
     {"\xfd"
      "7zXZ\0",
      6, "xz", "xz -dc"},
+    {"\x5d\0\0", 3, "lzma", "xz -dc"},
     {"\x28\xb5\x2f\xfd", 4, "zstd", "zstd -dc"},
     {"\x04\x22\x4d\x18", 4, "lz4", "lz4 -dc"},
+    {"\x1f\x8b", 2, "gzip", "gzip -dc"}, /* read as it is, but not within gzip */
     {"\x1f\x9d", 2, "compress", "gzip -dc"},
     {"PK\x03\x04", 4, "zip", "unzip -p"}};
 
@@ -65,13 +68,19 @@ static const char *operand(const char *name) {
     return length <= MOST && name[0] != '-' && strspn(name, plain) == length ? name : "FILE";
 }
 
-int head_unpacked(const char *name, const unsigned char *bytes, size_t n, struct error *err) {
+int head_unpacked(const char *name, bool in_gzip, const unsigned char *bytes, size_t n,
+                  struct error *err) {
     const struct signature *found = find(bytes, n);
     if (!found || !found->command) {
         return 0;
     }
-    return error_set(err, ERROR_RUNTIME, "%s: compressed by %s: read it by %s %s | svm-... -", name,
-                     found->what, found->command, operand(name));
+    return in_gzip
+               ? error_set(err, ERROR_RUNTIME,
+                           "%s: compressed by %s, and again by gzip: read it by gzip -dc %s | %s | "
+                           "svm-... -",
+                           name, found->what, operand(name), found->command)
+               : error_set(err, ERROR_RUNTIME, "%s: compressed by %s: read it by %s %s | svm-... -",
+                           name, found->what, found->command, operand(name));
 }
 
 int head_text(const char *name, const unsigned char *bytes, size_t n, size_t *skip,

@@ -3,6 +3,7 @@
 #include "common/data/lines.h"
 
 #include "common/base/memory.h"
+#include "common/data/head.h"
 #include "common/data/part.h"
 #include "common/data/source.h"
 
@@ -264,6 +265,10 @@ int lines_by_row(struct lines *lines, size_t n,
                 return error_set(err, ERROR_RUNTIME,
                                  "%s:%zu: more lines than the %zu training rows", lines_name(lines),
                                  row + 1, n);
+            }
+            if (newline - text >= 3 && memcmp(text, HEAD_MARK, 3) == 0) {
+                return error_set(err, ERROR_RUNTIME, "%s:%zu: byte order mark within the text",
+                                 lines_name(lines), row + 1);
             }
             size_t kept = (size_t)(newline - text);
             while (kept > 0 && memchr("\r \t", text[kept - 1], 3)) {

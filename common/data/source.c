@@ -103,7 +103,7 @@ static int begin_plain(struct source *source, struct error *err) {
             return -1;
         }
     }
-    if (head_unpacked(source->name, source->raw, source->raw_last, err) < 0 ||
+    if (head_unpacked(source->name, false, source->raw, source->raw_last, err) < 0 ||
         head_text(source->name, source->raw, source->raw_last, &source->mark, err) < 0) {
         return -1;
     }
@@ -405,6 +405,7 @@ static int read_first(struct source *source, char *text, size_t size, size_t *go
                       struct error *err) {
     size_t more = 0;
     if (read_gzip(source, text, size, got, err) < 0 ||
+        head_unpacked(source->name, true, (unsigned char *)text, *got, err) < 0 ||
         head_text(source->name, (unsigned char *)text, *got, &source->mark, err) < 0) {
         return -1;
     }

@@ -5,6 +5,7 @@
 #include "common/base/digits.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/data/head.h"
 
 #include <float.h>
 #include <math.h>
@@ -227,6 +228,7 @@ static int parse_set_label(struct parser *parser, const char **p) {
 /* ---- qid and features ----------------------------------------------------------------------- */
 
 static const char ZERO_INDEX[] = "index is 0 (indices count from 1)";
+static const char TOO_LARGE[] = "value is too large for single precision";
 static const char MISSING_SERIAL[] = "row does not begin with 0:serial (precomputed kernel)";
 
 static int parse_query(struct parser *parser, const char **p) {
@@ -305,7 +307,7 @@ static int parse_value(struct parser *parser, const char **p, float *value) {
     }
     *value = (float)wide;
     if (isinf(*value)) {
-        return fail(parser, "value is too large for single precision", *p);
+        return fail(parser, TOO_LARGE, *p);
     }
     *p = after;
     return 0;
@@ -654,6 +656,9 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
     for (const char *p = text; p < end; p++) { /* over the '\n' */
         rows->n_lines++;
         parser.line = p;
+        if (starts_with(p, HEAD_MARK)) {
+            return fail(&parser, "byte order mark within the text", p);
+        }
         p = skip_blanks(p);
         if (is_line_end(p)) {
             p += *p == '\r';
@@ -679,19 +684,35 @@ static bool is_xmc_header(const char *line, const char *end) {
 
 /* What the fault's line seems to be if it is not meant as a row, and what reads it; or "". */
 static const char *remedy_of(const struct svmlight_fault *fault, uint64_t line_number) {
-    const char *end = fault->line;
-    bool row = fault->n_values > 0, separators = false;
+    const char *line = fault->line, *end = line;
+    bool row = fault->n_values > 0, separators = false, tab = false;
     if (fault->what == ZERO_INDEX) {
         return fault->zero_based ? " (a comment says zero-based: tools/convert --zero-based)" : "";
     }
-    for (; !is_line_end(end) && *end != '#'; end++) {
-        row |= *end == ':' && end > fault->line && end[-1] >= '0' && end[-1] <= '9';
-        separators |= *end == ',' || *end == ';' || *end == '\t';
+    if (fault->what == TOO_LARGE) {
+        return " (if that stands for a missing value: tools/convert --missing-words)";
     }
-    if (line_number == 1 && is_xmc_header(fault->line, end)) {
+    for (; !is_line_end(end) && *end != '#'; end++) {
+        row |= *end == ':' && end > line && end[-1] >= '0' && end[-1] <= '9';
+        separators |= *end == ',' || *end == ';';
+        tab |= *end == '\t';
+    }
+    if (row) {
+        return "";
+    }
+    if (starts_with(line, "\x93NUMPY")) {
+        return " (if this is .npy: tools/convert)";
+    }
+    if (*line == '@' || (*line == '%' && !starts_with(line, "%%Matrix"))) {
+        return " (if this is ARFF: tools/convert)";
+    }
+    if (*line == '{' || *line == '[' || *line == '<') { /* JSON, HTML: commas mean nothing */
+        return "";
+    }
+    if (line_number == 1 && !tab && is_xmc_header(line, end)) {
         return " (if this is XMC, its first line ROWS FEATURES LABELS: tools/convert --from xmc)";
     }
-    return !row && separators ? " (if this is CSV or TSV: tools/convert)" : "";
+    return separators || tab ? " (if this is CSV or TSV: tools/convert)" : "";
 }
 
 int svmlight_describe(const struct svmlight_fault *fault, const char *name, uint64_t lines_before,

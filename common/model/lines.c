@@ -132,13 +132,13 @@ static int look(const struct model_lines *lines, struct error *err) {
         if (begin_packed(lines, (size_t)n, err) < 0) {
             return -1;
         }
-    } else if (head_unpacked(lines->path, first, (size_t)n, err) < 0) {
-        return -1;
     } else {
         memcpy(source->block, first, (size_t)n);
         source->end = (size_t)n;
     }
-    return head_text(lines->path, source->block, source->end, &source->at, err);
+    return head_unpacked(lines->path, source->gzip, source->block, source->end, err) < 0
+               ? -1
+               : head_text(lines->path, source->block, source->end, &source->at, err);
 }
 
 int model_lines_open(struct model_lines *lines, const char *path, struct error *err) {

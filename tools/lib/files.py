@@ -23,8 +23,9 @@ STREAMS = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}  # descriptors
 MOST_LINKS = 40
 
 # First bytes of other compressors, as common/data/head.c has them, and what unpacks them.
-PACKED = ((re.compile(rb"BZh[1-9]1AY&SY"), "bzip2", "bzip2 -dc"),
+PACKED = ((re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", "bzip2 -dc"),
           (re.compile(rb"\xfd7zXZ\0"), "xz", "xz -dc"),
+          (re.compile(rb"\x5d\0\0"), "lzma", "xz -dc"),
           (re.compile(rb"\x28\xb5\x2f\xfd"), "zstd", "zstd -dc"),
           (re.compile(rb"\x04\x22\x4d\x18"), "lz4", "lz4 -dc"),
           (re.compile(rb"\x1f\x9d"), "compress", "gzip -dc"),

@@ -66,6 +66,8 @@ def parse_row(line, path, number, rules=None):
     """The row that the line is, or None where it is blank or only a comment, or is left out by the
     rules."""
     rules = rules or Rules()
+    if line.startswith("\ufeff"):
+        refuse("byte order mark within the text", path, number)
     first = FIRST.match(line)
     label = first.group(1)
     if not label or label[0] == "#":
