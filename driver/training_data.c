@@ -36,6 +36,31 @@ static int read_rows(struct training_data *training, struct spread_rows *rows,
     return status;
 }
 
+/* Rows to validate on are as the training rows are, whatever their file's first line. */
+struct held_limit {
+    const struct family *family;
+    const struct options *options;
+    const char *comment; /* of the training file */
+};
+
+static void find_held_limit(const void *context, const char *comment, struct input_limit *limit) {
+    const struct held_limit *held = context;
+    (void)comment;
+    held->family->limit(held->options, held->comment, limit);
+}
+
+static int read_held(struct data *held, const struct training_data *training,
+                     const struct family *family, const struct options *options,
+                     struct threads *threads, struct error *err) {
+    const struct held_limit limit = {family, options, training->data.comment};
+    struct input_format format = format_of(family, options);
+    if (family->limit) {
+        format.find_limit = find_held_limit;
+        format.context = &limit;
+    }
+    return input_read(held, options_text(options, "validate"), &format, threads, err);
+}
+
 static int make_folds(struct training_data *training, const struct family *family,
                       const struct options *options, struct threads *threads, struct error *err) {
     struct folds *folds = &training->folds;
@@ -48,8 +73,7 @@ static int make_folds(struct training_data *training, const struct family *famil
     }
     if (options_given(options, "validate")) {
         struct data held = {0};
-        const struct input_format format = format_of(family, options);
-        int status = input_read(&held, options_text(options, "validate"), &format, threads, err);
+        int status = read_held(&held, training, family, options, threads, err);
         status = status < 0 ? -1 : folds_join(folds, &training->data, &held, err);
         data_free(&held);
         return status;

@@ -368,6 +368,10 @@ matrices of 1 x 3: '4:5#c:7'"
     refused svm-smm-train -v 2 --shape 1x3 outside.svm
     assert_equal "$(<err)" "svm-smm-train: outside.svm:60002:7: index 4 is outside of matrices of \
 1 x 3: '4:5#c:7'"
+    # and in rows to validate on, whose file need not say the shape
+    refused svm-smm-train -c 1,2 --validate outside.svm small.svm
+    assert_equal "$(<err)" "svm-smm-train: outside.svm:60002:7: index 4 is outside of matrices of \
+1 x 3: '4:5#c:7'"
     printf '# matrix 3 3\n1 9:1\n' >other.svm
     refused svm-smm-predict other.svm small.model
     grep -q 'first line says matrices of 3 x 3, the model takes 1 x 3' err
