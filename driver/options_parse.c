@@ -21,6 +21,16 @@ static const char *next_value(struct scan *scan, const char *shown, struct error
     return scan->argv[++scan->at];
 }
 
+/* hint = spelling_hint's of the long option that is nearest to the word. Returns hint. */
+static const char *nearest_long(const struct options *options, const char *word, size_t length,
+                                char hint[SPELLING_HINT]) {
+    struct spelling spelling = spelling_of(word, length);
+    for (size_t i = 0; i < options->n; i++) {
+        spelling_try(&spelling, options->option[i].spec.name);
+    }
+    return spelling_hint(&spelling, "--", hint);
+}
+
 static struct option *find_long(const struct options *options, const char *name, size_t length,
                                 struct error *err) {
     struct option *found = NULL;
@@ -40,12 +50,9 @@ static struct option *find_long(const struct options *options, const char *name,
     }
     if (!found) {
         char hint[SPELLING_HINT];
-        struct spelling spelling = spelling_of(name, length);
-        for (size_t i = 0; i < options->n; i++) {
-            spelling_try(&spelling, options->option[i].spec.name);
-        }
         error_set(err, ERROR_USAGE, "unknown option: '--%.*s'%s",
-                  (int)(length < 100 ? length : 100), name, spelling_hint(&spelling, "--", hint));
+                  (int)(length < 100 ? length : 100), name,
+                  nearest_long(options, name, length, hint));
     }
     return found;
 }
@@ -77,8 +84,10 @@ static int scan_short(struct scan *scan, const char *letters, struct error *err)
                 option = &scan->options->option[i];
             }
         }
-        if (!option) {
-            return error_set(err, ERROR_USAGE, "unknown option: '%s'", shown);
+        if (!option) { /* perhaps a long one behind a single dash */
+            char hint[SPELLING_HINT];
+            return error_set(err, ERROR_USAGE, "unknown option: '%s'%s", shown,
+                             nearest_long(scan->options, letters, strcspn(letters, "="), hint));
         }
         option->given = true;
         if (option->spec.kind == OPTION_FLAG) {

@@ -345,6 +345,12 @@ Cross Validation err@10'
     done
     says "'--metricks' (did you mean '--metrics'?)" svm-mc-predict --metricks train.svm m
     says "'--thread-s' (did you mean '--threads'?)" svm-check --thread-s 1 a b c
+    # a single dash, where it is no letter's option
+    for word in '-kernel rbf' -kernel=rbf -kernal; do
+        # shellcheck disable=SC2086 # an option and its value
+        says "unknown option: '-k' (did you mean '--kernel'?)" svm-rank-train $word train.svm
+    done
+    says "unknown option: '-Z'" svm-rank-train -Z train.svm
     for word in --nosuch --k3 --zz "--$(printf '%060d' 1)"; do
         says "unknown option: '$word'" svm-rank-train "$word" train.svm
     done
