@@ -308,10 +308,11 @@ static int run(struct prediction *prediction, bool *whole, struct error *err) {
     prediction->value =
         memory_array(prediction->n_measures, sizeof *prediction->value, "measures", err);
     if (!prediction->value ||
-        threads_create(&prediction->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         (predictor->imports ? model_read_classes : model_read)(
             &prediction->model, predictor->name, predictor->model_keys,
             options->operand[batch ? batch_model(options) : 1], err) < 0 ||
+        (model_scores_by_blas(&prediction->model) ? threads_create_for_blas : threads_create)(
+            &prediction->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         (predictor->check && predictor->check(options, &prediction->model, err) < 0) ||
         open_outputs(prediction, err) < 0) {
         return -1;

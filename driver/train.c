@@ -203,8 +203,8 @@ static int leave_calibrating(struct training *training, struct error *err) {
     training->threads = NULL;
     progress_clear(&training->progress);
     progress_warn(&training->progress, "no calibration: there was no time for its fits to folds");
-    return threads_create(&training->threads, (size_t)options_number(training->options, "threads"),
-                          err);
+    return threads_create_for_blas(&training->threads,
+                                   (size_t)options_number(training->options, "threads"), err);
 }
 
 /* Where the model's fit will change the data, which is where it scales them, the fits to folds are
@@ -392,8 +392,9 @@ static int work(struct training *training, struct error *err) {
     double bytes = (double)cache_bytes(training->family, options, training->cluster);
     size_t n_threads = (size_t)options_number(options, "threads");
     training->cache_bytes = (size_t)-cluster_largest(training->cluster, -bytes);
-    if (threads_create(&training->threads,
-                       n_threads ? n_threads : cluster_threads(training->cluster), err) < 0 ||
+    if (threads_create_for_blas(&training->threads,
+                                n_threads ? n_threads : cluster_threads(training->cluster),
+                                err) < 0 ||
         take_rows(training, err) < 0 || share_rows(training, err) < 0 ||
         (options_given(options, "liblinear") &&
          model_export_check_width(training->read.n_features, err) < 0)) {

@@ -21,7 +21,7 @@ struct prediction {
     struct dualsvm_options *own; /* the defaults, where the caller has none */
     const struct dualsvm_options *options;
     struct threads *threads; /* NULL: the caller alone, */
-    size_t callers;          /* who has joined BLAS */
+    size_t callers;          /* who has joined BLAS, or 0 */
 };
 
 static void end(struct prediction *prediction) {
@@ -66,12 +66,18 @@ static int begin(struct prediction *prediction, const dualsvm_model *model,
     }
     struct error err = {0};
     size_t n = (size_t)options_number(&prediction->options->options, "threads");
-    size_t alone = data->data.n_rows < ROWS_OF_THREADS;
-    if (alone ? blas_join(&alone, &err) < 0 : threads_create(&prediction->threads, n, &err) < 0) {
+    bool blas = model_scores_by_blas(&model->model);
+    int status = 0;
+    if (data->data.n_rows >= ROWS_OF_THREADS) {
+        status = (blas ? threads_create_for_blas : threads_create)(&prediction->threads, n, &err);
+    } else if (blas) {
+        prediction->callers = 1;
+        status = blas_join(&prediction->callers, &err);
+    }
+    if (status < 0) {
         end(prediction);
         return library_fail(error, &err);
     }
-    prediction->callers = alone;
     return 0;
 }
 

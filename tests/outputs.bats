@@ -424,12 +424,16 @@ limited_to() {
         # the first less than OpenBLAS needs for one thread, the second less than for two
         limited_to '-d 100000' 1 svm-$family-train "${options[@]}" $family.svm model
         assert_file_contains err '^svm-.*-train: out of memory: 128 MB for OpenBLAS'
-        limited_to '-d 100000' 1 svm-$family-predict $family.svm $family.model scores
+        limited_to '-d 100000' 0 svm-$family-predict $family.svm $family.model scores # without BLAS
         limited_to '-d 250000' 0 svm-$family-train "${options[@]}" -j 2 $family.svm model
         cmp model $family.model
         limited_to '-d 250000' 0 svm-$family-predict -j 2 $family.svm $family.model scores
         [ $family != smm ] || continue
         limited_to '-d 100000' 1 svm-$family-train "${options[@]}" -t rbf $family.svm model
+        svm-$family-train "${options[@]}" -t rbf $family.svm $family.model >out
+        limited_to '-d 100000' 1 svm-$family-predict $family.svm $family.model scores
+        assert_file_contains err '^svm-.*-predict: out of memory: 128 MB for OpenBLAS'
+        limited_to '-d 250000' 0 svm-$family-predict -j 2 $family.svm $family.model scores
         limited_to '-v 330000' '0 1' svm-$family-train "${options[@]}" -t rbf -j 2 $family.svm model
     done
 }

@@ -18,7 +18,7 @@ struct threads {
     pthread_mutex_t mutex;
     pthread_cond_t start, done;
     size_t n;       /* workers, with the caller */
-    size_t callers; /* of BLAS, joined for the workers */
+    size_t callers; /* of BLAS, joined for the workers, or 0 */
     size_t running; /* started workers that have not finished this round */
     unsigned long round;
     bool quit;
@@ -109,25 +109,28 @@ static size_t room_for_threads(void) {
     return least == RLIM_INFINITY ? MOST_THREADS : least < 2 * each ? 1 : (size_t)(least / each);
 }
 
-int threads_create(struct threads **threads, size_t n, struct error *err) {
-    if (n == 0) {
-        n = processors();
+/* Sets *n to the number of workers that there is room for. */
+static int settle(size_t *n, struct error *err) {
+    if (*n == 0) {
+        *n = processors();
     }
-    if (n > MOST_THREADS) {
-        return error_set(err, ERROR_USAGE, "%zu threads: at most %d", n, MOST_THREADS);
+    if (*n > MOST_THREADS) {
+        return error_set(err, ERROR_USAGE, "%zu threads: at most %d", *n, MOST_THREADS);
     }
     size_t room = room_for_threads();
-    n = n > room ? room : n;
-    if (blas_join(&n, err) < 0) {
-        return -1;
-    }
+    *n = *n > room ? room : *n;
+    return 0;
+}
+
+/* n workers; they have joined BLAS if `callers` is n, and else it is 0. */
+static int create(struct threads **threads, size_t n, size_t callers, struct error *err) {
     struct threads *pool =
         memory_zeros(1, sizeof *pool + (n - 1) * sizeof pool->workers[0], "threads", err);
     if (!pool) {
-        blas_leave(n);
+        blas_leave(callers);
         return -1;
     }
-    pool->callers = n;
+    pool->callers = callers;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->done, NULL);
@@ -143,6 +146,14 @@ int threads_create(struct threads **threads, size_t n, struct error *err) {
     }
     *threads = pool;
     return 0;
+}
+
+int threads_create(struct threads **threads, size_t n, struct error *err) {
+    return settle(&n, err) < 0 ? -1 : create(threads, n, 0, err);
+}
+
+int threads_create_for_blas(struct threads **threads, size_t n, struct error *err) {
+    return settle(&n, err) < 0 || blas_join(&n, err) < 0 ? -1 : create(threads, n, n, err);
 }
 
 void threads_free(struct threads *threads) {

@@ -15,9 +15,13 @@ typedef void (*threads_task)(void *argument, size_t task, size_t worker);
 
 /* Starts n - 1 threads (the caller is the n-th worker); n = 0 means one per processor of this
  * process's affinity mask. A limited address space (ulimit -v) or limited data (ulimit -d) make
- * them fewer, one for each 320 MB, as lack of memory for OpenBLAS does (common/base/blas.h); fails
- * where it has none for one. The caller owns *threads; threads_free ends the pool. */
+ * them fewer, one for each 320 MB. Tasks may not call BLAS. The caller owns *threads; threads_free
+ * ends the pool. */
 int threads_create(struct threads **threads, size_t n, struct error *err);
+
+/* The same for tasks, and a caller, who may call BLAS. Lack of memory for it (common/base/blas.h)
+ * makes the threads fewer, too; fails where there is none for one. */
+int threads_create_for_blas(struct threads **threads, size_t n, struct error *err);
 void threads_free(struct threads *threads);
 
 /* Number of workers; 1 for NULL. */

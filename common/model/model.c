@@ -257,6 +257,10 @@ static int check_finite(const double *scores, size_t n, struct error *err) {
     return 0;
 }
 
+bool model_scores_by_blas(const struct model *model) {
+    return !model->weights;
+}
+
 int model_scores(const struct model *model, const struct data *rows, double *scores,
                  struct threads *threads, struct error *err) {
     size_t n_scores = model_n_scores(model);

@@ -141,6 +141,9 @@ int model_expand(struct model *model, struct error *err);
  * indices ascend from call to call. */
 const double *model_weights_of(const struct model *model, uint32_t index, size_t *place);
 
+/* Whether model_scores calls BLAS: it does with a kernel. */
+bool model_scores_by_blas(const struct model *model);
+
 /* scores (rows, model_n_scores) row-major of rows that have the model's columns and scaling. */
 int model_scores(const struct model *model, const struct data *rows, double *scores,
                  struct threads *threads, struct error *err);
