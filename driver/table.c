@@ -8,14 +8,15 @@
 
 void table_name(struct output *output, const char *name) {
     static const char special[] = "\t\n\r\\", letter[] = "tnr\\";
-    while (*name) {
-        size_t plain = strcspn(name, special);
-        output_write(output, name, plain);
-        name += plain;
-        if (*name) {
-            const char escape[2] = {'\\', letter[strchr(special, *name) - special]};
-            output_write(output, escape, sizeof escape);
-            name++;
+    for (; *name; name++) {
+        unsigned char byte = (unsigned char)*name;
+        const char *found = strchr(special, *name);
+        if (found) {
+            output_format(output, "\\%c", letter[found - special]);
+        } else if (byte < 0x20 || byte == 0x7f) { /* a terminal would obey it */
+            output_format(output, "\\x%02x", byte);
+        } else {
+            output_write(output, name, 1);
         }
     }
 }

@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* Writes a name, in which tabs, line ends and backslashes become \t, \n, \r and \\: a row stays
- * one. */
+/* Writes a name, in which tabs, line ends and backslashes become \t, \n, \r and \\, so that a row
+ * stays one, and other control characters \x1b. */
 void table_name(struct output *output, const char *name);
 
 /* Writes a tab, and the shortest decimal of value that reads back; nothing if it is not finite. */

@@ -238,12 +238,12 @@ svm-rank-predict: 2 of 4 test files failed"
     assert_equal "$(<err)" 'svm-rank-predict: nope.m: cannot open: No such file or directory'
 }
 
-@test "batch: names with tabs and line ends stay in their cells" {
-    cp files/1 $'files/a\tb\nc\\d'
+@test "batch: names with tabs, line ends and escapes stay in their cells, and do nothing to a terminal" {
+    cp files/1 $'files/a\tb\nc\\d\e[31m\x7f'
     svm-rank-predict -q --batch --metrics --output-dir made --by-query q.tsv model files/a* >table
-    assert_equal "$(sed -n 2p table | cut -f1)" 'files/a\tb\nc\\d'
+    assert_equal "$(sed -n 2p table | cut -f1)" 'files/a\tb\nc\\d\x1b[31m\x7f'
     assert_equal "$(wc -l <table)" 2
-    assert_equal "$(sed -n 2p q.tsv | cut -f1)" 'files/a\tb\nc\\d'
+    assert_equal "$(sed -n 2p q.tsv | cut -f1)" 'files/a\tb\nc\\d\x1b[31m\x7f'
 }
 
 @test "batch: systems of report_desc, killed half-way" {

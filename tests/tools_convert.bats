@@ -19,6 +19,12 @@ refused_at() {
     [ ! -e result ] || fail "an output was left: $*"
 }
 
+@test "convert: an output without a name is refused as such" {
+    echo '1 1:1' >in
+    run -1 convert in ''
+    assert_output 'convert: : No such file or directory'
+}
+
 @test "convert: CSV by column names, one-hot categories and quotes, and back byte for byte" {
     cat >data.csv <<'END'
 name,rt,system,colour,x1,"x,2",unused

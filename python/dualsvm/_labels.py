@@ -56,7 +56,9 @@ def values_of(words):
             return np.array([number(word) for word in words])
         except (ValueError, OverflowError):
             pass
-    return np.array([unquoted(word) for word in words])
+    texts = [unquoted(word) for word in words]
+    # NumPy's own texts lose a NUL at their end
+    return np.array(texts, dtype=object if any(text.endswith("\0") for text in texts) else None)
 
 
 def vector(y, n_rows, name="y"):

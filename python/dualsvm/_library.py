@@ -194,9 +194,16 @@ def decoded(text):
     return text.decode("utf-8", "surrogateescape")
 
 
+def whole(text):
+    """Bytes for C, to which a NUL would be the end of a text."""
+    if b"\0" in text:
+        raise ValueError("embedded null byte")
+    return text
+
+
 def encoded(text):
     """The bytes of such a text."""
-    return text.encode("utf-8", "surrogateescape")
+    return whole(text.encode("utf-8", "surrogateescape"))
 
 
 def words(texts):

@@ -31,7 +31,7 @@ class Model(lib.Handle):
         return string_at(begin, size.value)
 
     def save(self, path):
-        call("model_save", self, os.fsencode(path))
+        call("model_save", self, lib.whole(os.fsencode(path)))
 
     def value(self, key):
         """The value of a line `key value` of the header, or None."""
@@ -114,7 +114,7 @@ class Measures(lib.Handle):
 
 
 def load(path, family=None):
-    return Model(create("model_load", family and family.encode(), os.fsencode(path)))
+    return Model(create("model_load", family and family.encode(), lib.whole(os.fsencode(path))))
 
 
 def from_bytes(text, family=None):

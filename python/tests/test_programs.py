@@ -283,6 +283,18 @@ class Programs(Case):
         fitted = MultiClassSVM().fit(np.eye(2), [b"caf\xe9", b"b"])
         self.assertEqual(fitted.predict(np.eye(2)).tolist(), [b"caf\xe9", b"b"])
 
+    def test_nul_characters(self):
+        fitted = MultiClassSVM().fit(np.eye(2), np.array(["a\0", "a"], dtype=object))
+        fitted.save("model")
+        loaded = dualsvm.load("model")
+        self.assertEqual(loaded.classes_.tolist(), ["a", "a\0"])
+        self.assertEqual(loaded.predict(np.eye(2)).tolist(), ["a\0", "a"])
+        for call in (fitted.save, dualsvm.load):  # C would end the name there
+            with self.assertRaisesRegex(ValueError, "embedded null byte"):
+                call("model\0.old")
+        with self.assertRaisesRegex(ValueError, "embedded null byte"):
+            MultiClassSVM(kernel="linear\0x").fit(np.eye(2), [0, 1])
+
     def test_intercept_of_many_features(self):
         with open("rows", "w") as file:
             file.write("1 1:1\n2 4294967295:1\n3 7:1\n" * 3)

@@ -232,6 +232,8 @@ class Outputs:
             try:
                 status = os.stat(path)
             except FileNotFoundError:
+                if not path:
+                    raise
                 status = None
             if status is None or stat.S_ISREG(status.st_mode):
                 raw, temporary, target = self._open_target(path, status)
