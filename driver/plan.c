@@ -10,6 +10,7 @@
 #include "driver/grid.h"
 #include "driver/proof.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -48,24 +49,36 @@ static void share(struct plan *plan, const struct family *family, const struct o
 }
 
 /* A file that ranks cannot read. A pipe has its bytes for one reader: the others would wait in
- * open. */
+ * open, and so would that one where nobody writes. */
 static int check_file(const char *path, struct error *err) {
     struct stat status;
     if (strcmp(path, "-") == 0) {
         return error_set(err, ERROR_USAGE, "standard input is not for ranks: name a file");
     }
     if (stat(path, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) {
-        return error_set(err, ERROR_RUNTIME,
-                         "%s: a pipe, not a regular file, which each process could read", path);
+        return error_set(err, ERROR_RUNTIME, "%s: a pipe: ranks read regular files", path);
     }
     return 0;
 }
 
-static int check_files(const struct plan *plan, const struct options *options, struct error *err) {
+/* The same of the training file, or of this rank's part of it. */
+static int check_rows(const char *path, const struct cluster *cluster, struct error *err) {
+    if (!spread_has_parts(path)) {
+        return check_file(path, err);
+    }
+    char *own = spread_part_path(path, cluster_rank(cluster), err);
+    int status = own ? check_file(own, err) : -1;
+    free(own);
+    return status;
+}
+
+static int check_files(const struct plan *plan, const struct options *options,
+                       const struct cluster *cluster, struct error *err) {
     static const char *const reads[] = {"fold-file", "validate", "row-weights"};
-    bool parts = spread_has_parts(options->operand[0]);
-    if (!parts && check_file(options->operand[0], err) < 0) {
-        return -1;
+    if (spread_has_parts(options->operand[0]) && !plan->spread) {
+        return error_set(err, ERROR_USAGE,
+                         "a training file in parts (%%d) is for a fit whose rows are spread over "
+                         "ranks: of the linear kernel, without cross-validation");
     }
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
         const char *path = options_text(options, reads[i]);
@@ -73,12 +86,7 @@ static int check_files(const struct plan *plan, const struct options *options, s
             return -1;
         }
     }
-    if (parts && !plan->spread) {
-        return error_set(err, ERROR_USAGE,
-                         "a training file in parts (%%d) is for a fit whose rows are spread over "
-                         "ranks: of the linear kernel, without cross-validation");
-    }
-    return 0;
+    return check_rows(options->operand[0], cluster, err);
 }
 
 /* What cannot be asked for together. */
@@ -131,8 +139,9 @@ static int check_options(const struct plan *plan, const struct family *family,
     if (plan->spread && scale == SCALE_QUANTILE) {
         return error_set(err, ERROR_USAGE, "--scale quantile is not for rows spread over ranks");
     }
-    return !plan->alone && check_spread(family, options, err) < 0 ? -1
-                                                                  : check_files(plan, options, err);
+    return !plan->alone && check_spread(family, options, err) < 0
+               ? -1
+               : check_files(plan, options, cluster, err);
 }
 
 static int plan_for_host(struct plan *plan, const struct train_host *host, bool folds,

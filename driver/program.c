@@ -127,9 +127,7 @@ static uint32_t command_checksum(const char *family, const struct options *optio
 /* All ranks were started by the same command: then they make the same calls. */
 static int check_same_command(struct cluster *cluster, const char *family,
                               const struct options *options, struct error *err) {
-    double mine = command_checksum(family, options);
-    double least = -cluster_largest(cluster, -mine), largest = cluster_largest(cluster, mine);
-    return least == largest
+    return cluster_same(cluster, command_checksum(family, options))
                ? 0
                : error_set(err, ERROR_USAGE,
                            "processes were started with different options or file names: all but "

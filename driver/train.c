@@ -386,6 +386,20 @@ static int share_rows(struct training *training, struct error *err) {
                : 0;
 }
 
+/* The checksum of the rows, for a table, and for ranks that have each read all rows: files of one
+ * name may differ from machine to machine, and then the ranks would not make the same calls. */
+static int identify_rows(struct training *training, struct error *err) {
+    struct cluster *apart = training->read.spread ? NULL : training->cluster;
+    if (training->plan.table || apart) {
+        training->table_data = training_data_checksum(&training->read);
+    }
+    return cluster_same(apart, training->table_data)
+               ? 0
+               : error_set(err, ERROR_RUNTIME,
+                           "%s: processes have read different rows, folds or weights of rows",
+                           training->options->operand[0]);
+}
+
 static int work(struct training *training, struct error *err) {
     const struct options *options = training->options;
     /* the least of any rank: the same decisions come of it */
@@ -396,15 +410,13 @@ static int work(struct training *training, struct error *err) {
                                 n_threads ? n_threads : cluster_threads(training->cluster),
                                 err) < 0 ||
         take_rows(training, err) < 0 || share_rows(training, err) < 0 ||
+        identify_rows(training, err) < 0 ||
         (options_given(options, "liblinear") &&
          model_export_check_width(training->read.n_features, err) < 0)) {
         return -1;
     }
     if (cluster_any(training->cluster, cluster_asked(training->cluster))) {
         return error_set(err, ERROR_RUNTIME, "ended by a signal, before a fit");
-    }
-    if (training->plan.table) {
-        training->table_data = training_data_checksum(&training->read);
     }
     if (training_data_scale_rows(&training->read, options, err) < 0 ||
         (training->plan.crossing && cross(training, err) < 0)) {

@@ -44,14 +44,39 @@ unlike() {
     assert_file_exists model
 }
 
+@test "cluster: processes that read other rows by the same name, each all of them, are told once" {
+    mkdir other
+    svm-generate ltr --rows 200 --features 9 --queries 5 --output data.svm
+    svm-generate ltr --rows 200 --features 9 --queries 5 --seed 2 --output other/data.svm
+    local options
+    for options in '-t rbf' '-v 3' '-t rbf -v 3 -c 1,10'; do
+        # shellcheck disable=SC2206 # words
+        local train=(svm-rank-train -q $options data.svm)
+        on_ranks 1 refused "${train[@]}" : -n 1 -wdir "$tmp/other" "${train[@]}"
+        assert_equal "$(<err)" 'svm-rank-train: data.svm: processes have read different rows, folds or weights of rows'
+    done
+    cp data.svm other
+    awk '{ print NR % 2 }' data.svm >folds
+    awk '{ print NR % 3 % 2 }' data.svm >other/folds
+    train=(svm-rank-train -q --fold-file folds data.svm)
+    on_ranks 1 refused "${train[@]}" : -n 1 -wdir "$tmp/other" "${train[@]}"
+    cp folds other
+    ranks 1 "${train[@]}" : -n 1 -wdir "$tmp/other" "${train[@]}" >report
+}
+
 @test "cluster: a pipe is refused before it is opened, where all would read it" {
     mkfifo pipe
     svm-generate ltr --rows 200 --output data.svm
     for command in 'pipe model' '-v 3 pipe' '-t rbf pipe model' '-v 3 --fold-file pipe data.svm'; do
         # shellcheck disable=SC2086 # words
         on_ranks 3 refused svm-rank-train -q $command
-        assert_equal "$(<err)" 'svm-rank-train: pipe: a pipe, not a regular file, which each process could read'
+        assert_equal "$(<err)" 'svm-rank-train: pipe: a pipe: ranks read regular files'
     done
+    # one process alone would read this one, if somebody wrote to it
+    cp data.svm part.0
+    mkfifo part.1
+    on_ranks 2 refused svm-rank-train -q part.%d model
+    assert_equal "$(<err)" 'svm-rank-train: part.1: a pipe: ranks read regular files'
 }
 
 # rows_of NAME SEED: a training file of the family, small.

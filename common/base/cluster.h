@@ -78,6 +78,11 @@ static inline bool cluster_any(struct cluster *cluster, bool is) {
     return cluster ? cluster_largest(cluster, is) > 0 : is;
 }
 
+/* True if the number is the same on all ranks. All ranks. */
+static inline bool cluster_same(struct cluster *cluster, double x) {
+    return -cluster_largest(cluster, -x) == cluster_largest(cluster, x);
+}
+
 /* bytes (n) become those of rank `from`. All ranks, with the same n and from. */
 void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t from);
 
