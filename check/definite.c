@@ -74,6 +74,10 @@ static double largest_unit(const struct points *points) {
     return rows * (points->kernel.type == KERNEL_PRECOMPUTED ? FLT_EPSILON : 2 * DBL_EPSILON);
 }
 
+double definite_largest_shift(const struct points *points) {
+    return largest_unit(points) * largest_own(points);
+}
+
 /* Of the scaled matrix. Where it costs nothing the shift is all that rounding excuses. */
 static double shift_of(const struct matrix *matrix, size_t i) {
     const double *cost = matrix->definite->cost;

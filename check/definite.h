@@ -31,6 +31,9 @@ struct definite {
     bool symmetric; /* the matrix is */
 };
 
+/* The largest shift that rounding excuses. */
+double definite_largest_shift(const struct points *points);
+
 /* Finds by Cholesky's factorisation a shift, nearly the least: of one size for all points or, if
  * that costs less, of one part of each point's own value. The caller has filled in all but what is
  * found, and has the room for it. */

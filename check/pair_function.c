@@ -89,7 +89,7 @@ struct margins_work {
     struct ball_sum *sum; /* (workers, n_all) of a row of K S */
     struct ball *row;     /* (workers, 2 n_all) it, and the margins */
     struct ball *norm;    /* (n_all) a point's part of |f|^2 */
-    struct ball *slope;   /* (n_all) and of what it gains with the diagonal of K */
+    struct ball *part;    /* (n_pairs, 2) each pair's part of the slope at p and at q; NULL */
 };
 
 /* 2 (K S K) of p and q, from the row of K S. */
@@ -128,10 +128,11 @@ static void evaluate_margins(void *argument, size_t p, size_t worker) {
         if (pair.p == p) {
             struct ball part = ball_multiply(pair.b, margin(work, row, pair.q));
             work->norm[p] = ball_add(work->norm[p], part);
-            work->slope[p] = ball_add(work->slope[p], ball_multiply(pair.b, row[pair.q]));
-        } else if (pair.q == p) {
-            struct ball part = ball_multiply(pair.b, row[pair.p]);
-            work->slope[p] = ball_subtract(work->slope[p], part);
+        }
+        if (work->part && pair.p == p) {
+            work->part[2 * i + 1] = ball_multiply(pair.b, row[pair.q]);
+        } else if (work->part && pair.q == p) {
+            work->part[2 * i] = ball_negative(ball_multiply(pair.b, row[pair.p]));
         }
     }
     if (!work->visitor || p >= points->n) {
@@ -144,42 +145,52 @@ static void evaluate_margins(void *argument, size_t p, size_t worker) {
     work->visitor->visit(work->visitor->context, p, F);
 }
 
-/* With K + shift: <S, K S K> + 2 shift <S, K S> + shift^2 |S|^2. */
-static struct ball lift(const struct margins_work *work, struct ball norm, double added) {
-    struct ball shift = ball_scale(ball_of(added), work->kernel->points->half_unit);
-    size_t n = work->kernel->points->n_all;
-    struct ball slope = ball_of(0), squares = ball_of(0);
-    for (size_t p = 0; p < n; p++) {
-        slope = ball_add(slope, work->slope[p]);
-    }
-    for (size_t i = 0; i < work->n_pairs; i++) {
-        squares = ball_add(squares, ball_multiply(work->pair[i].b, work->pair[i].b));
-    }
-    struct ball more = ball_add(slope, ball_multiply(shift, squares));
-    return ball_add(norm, ball_multiply(ball_add(shift, shift), more));
-}
-
 int pair_function_evaluate(const struct pair_kernel *kernel, struct point_pair *pair,
-                           size_t n_pairs, double shift, const struct margin_visitor *visitor,
-                           struct ball *norm, struct error *err) {
+                           size_t *n_pairs, const struct margin_visitor *visitor, struct ball *norm,
+                           struct ball *slope, struct error *err) {
     size_t n = kernel->points->n_all, workers = threads_count(kernel->threads);
     struct margins_work work = {.kernel = kernel, .pair = pair, .visitor = visitor};
-    work.n_pairs = merge(kernel->points, pair, n_pairs);
+    *n_pairs = work.n_pairs = merge(kernel->points, pair, *n_pairs);
     work.sum = memory_array(workers, n * sizeof *work.sum, "margins", err);
     work.row = memory_array(workers, 2 * n * sizeof *work.row, "margins", err);
-    work.norm = memory_zeros(n, 2 * sizeof *work.norm, "margins", err);
-    work.slope = work.norm + n;
+    work.norm = memory_zeros(n, sizeof *work.norm, "margins", err);
+    work.part = slope ? memory_zeros(*n_pairs, 2 * sizeof *work.part, "margins", err) : NULL;
     *norm = ball_of(0);
-    bool ready = work.sum && work.row && work.norm;
+    bool ready = work.sum && work.row && work.norm && (work.part || !slope);
     if (ready) {
         threads_run(kernel->threads, n, evaluate_margins, &work);
     }
     for (size_t p = 0; ready && p < n; p++) {
         *norm = ball_add(*norm, work.norm[p]);
     }
-    *norm = ready && shift > 0 ? ball_join(*norm, lift(&work, *norm, shift)) : *norm;
+    if (ready && slope) {
+        memset(slope, 0, n * sizeof *slope);
+    }
+    for (size_t i = 0; ready && slope && i < *n_pairs; i++) {
+        slope[pair[i].p] = ball_add(slope[pair[i].p], work.part[2 * i]);
+        slope[pair[i].q] = ball_add(slope[pair[i].q], work.part[2 * i + 1]);
+    }
     free(work.sum);
     free(work.row);
     free(work.norm);
+    free(work.part);
     return ready ? 0 : -1;
+}
+
+/* With K + E: <S, K S K> + 2 <S, K S E> + <S, E S E>. */
+struct ball pair_function_lift(const struct pair_kernel *kernel, const struct point_pair *pair,
+                               size_t n_pairs, const struct ball *slope, const double *shift) {
+    const struct points *points = kernel->points;
+    struct ball sum = ball_of(0);
+    for (size_t p = 0; p < points->n_all; p++) {
+        struct ball own = ball_scale(ball_of(shift[p]), points->half_unit);
+        sum = ball_add(sum, ball_multiply(own, slope[p]));
+    }
+    for (size_t i = 0; i < n_pairs; i++) {
+        struct ball square = ball_multiply(pair[i].b, pair[i].b);
+        struct ball both = ball_multiply(ball_of(shift[pair[i].p]), ball_of(shift[pair[i].q]));
+        both = ball_scale(both, 2 * points->half_unit);
+        sum = ball_add(sum, ball_multiply(square, both));
+    }
+    return ball_add(sum, sum);
 }

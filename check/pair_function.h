@@ -38,10 +38,16 @@ struct margin_visitor {
     void (*visit)(void *context, size_t i, const struct ball *F);
 };
 
-/* *norm = |f|^2 of the pairs' function, or any value from that to what it is with the diagonal of K
- * raised by `shift`. The pairs are put in order. visitor: NULL if margins are not wanted. */
+/* *norm = |f|^2 of the pairs' function. The pairs are put in order, those of equal rows as one:
+ * *n_pairs are left. visitor: NULL if margins are not wanted. slope: NULL, or (n_all) what a raise
+ * of K's diagonal at each point adds to half of |f|^2, to first order: S_p'K S_p. */
 int pair_function_evaluate(const struct pair_kernel *kernel, struct point_pair *pair,
-                           size_t n_pairs, double shift, const struct margin_visitor *visitor,
-                           struct ball *norm, struct error *err);
+                           size_t *n_pairs, const struct margin_visitor *visitor,
+                           struct ball *norm, struct ball *slope, struct error *err);
+
+/* What |f|^2 of the pairs that pair_function_evaluate has left grows by if the diagonal of K, as
+ * the rows have it, is raised by shift (n_all). */
+struct ball pair_function_lift(const struct pair_kernel *kernel, const struct point_pair *pair,
+                               size_t n_pairs, const struct ball *slope, const double *shift);
 
 #endif

@@ -120,6 +120,15 @@ static struct ball stored_value(const struct points *points, size_t p, size_t q)
     return ball_of(low < end && rows->column[low] == column ? (double)rows->value[low] : 0);
 }
 
+bool points_is_nothing(const struct points *points, size_t p) {
+    bool nothing = points->kernel.type == KERNEL_PRECOMPUTED;
+    for (size_t other = 0; nothing && other < points->n_all; other++) {
+        nothing = ball_is_zero(stored_value(points, p, other)) &&
+                  ball_is_zero(stored_value(points, other, p));
+    }
+    return nothing;
+}
+
 /* ---- which rows are one, and which vector is which row ---- */
 
 /* Whether training rows i and j are one point. */

@@ -9,6 +9,7 @@
 #include "common/data/data.h"
 #include "common/model/model.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,10 @@ struct ball points_kernel(const struct points *points, size_t p, const double *x
 
 /* k(x_p, x_p), which is |x_p|^2 for the linear kernel. */
 struct ball points_own(const struct points *points, size_t p);
+
+/* Whether the point's row and column of a matrix from a file are 0, whatever functions it is in: it
+ * adds nothing to any. False for other kernels. */
+bool points_is_nothing(const struct points *points, size_t p);
 
 /* Calls add(context, column, value) for the values of training row i that are not 0, in the unit of
  * features. Kernels and loaded rows are as they are. */

@@ -308,67 +308,127 @@ static void add_margins(void *context, size_t i, const struct ball *F) {
     rank->loss[i] = ball_multiply(rank->cost[i], sum);
 }
 
-/* One shift for all points. */
-static int find_shift(struct task *task, double *shift, struct error *err) {
+/* The model's function and the dual point's. */
+struct pair_functions {
+    struct pair_kernel kernel;
+    struct point_pair *pair[2]; /* (n_pairs) */
+    size_t n_pairs[2];
+    struct ball norm[2];
+    struct ball *slope[2]; /* (n_all) of pair_function_evaluate; NULL: no shift is wanted */
+    double *shift;         /* (n_all) then */
+};
+
+/* What a shift takes from the bounds at each point: what it adds to the norms beside the most that
+ * its partners are shifted by. */
+static void count_costs(const struct pair_functions *functions, double *cost) {
+    const struct points *points = functions->kernel.points;
+    double most = definite_largest_shift(points);
+    for (size_t p = 0; p < points->n_all; p++) {
+        cost[p] = ball_most(functions->slope[0][p]) + ball_most(functions->slope[1][p]);
+    }
+    most = ldexp(most, points->half_unit);
+    for (size_t which = 0; which < 2; which++) {
+        for (size_t i = 0; i < functions->n_pairs[which]; i++) {
+            struct point_pair pair = functions->pair[which][i];
+            double square = ball_most(ball_multiply(pair.b, pair.b)) * most;
+            cost[pair.p] += square;
+            cost[pair.q] += square;
+        }
+    }
+}
+
+/* The shifts of all points: 0 where a point is one with another, and where it needs none. */
+static int find_shifts(struct task *task, struct pair_functions *functions, struct error *err) {
     const struct points *points = &task->points;
     size_t n = points->n_all;
     uint32_t *point = memory_array(n, sizeof *point, "points", err);
-    double *ones = memory_array(n, 2 * sizeof *ones, "points", err);
-    int status = -1;
-    *shift = 0;
-    if (point && ones) {
-        struct definite definite = {.point = point, .copies = ones, .shift = ones + n};
+    double *copies = memory_array(n, 4 * sizeof *copies, "points", err);
+    int status = point && copies ? 0 : -1;
+    if (status == 0) {
+        double *cost = copies + n, *all = cost + n;
+        struct definite definite = {
+            .point = point, .copies = copies, .cost = cost, .shift = all + n};
+        count_costs(functions, all);
         for (size_t p = 0; p < n; p++) {
-            ones[p] = 1;
-            point[definite.m] = (uint32_t)p;
-            definite.m += points->first[p] == p;
+            if (points->first[p] == p && !points_is_nothing(points, p)) {
+                copies[definite.m] = 1;
+                cost[definite.m] = all[p];
+                point[definite.m++] = (uint32_t)p;
+            }
         }
         status = task_shift(task, &definite, err);
-        *shift = definite.m > 0 ? definite.shift[0] : 0;
+        memset(functions->shift, 0, n * sizeof *functions->shift);
+        for (size_t i = 0; i < definite.m; i++) {
+            functions->shift[point[i]] = definite.shift[i];
+        }
     }
     free(point);
-    free(ones);
+    free(copies);
     return status;
+}
+
+/* The norms, each anywhere between with and without the shift. */
+static int shift_norms(struct task *task, struct pair_functions *functions, struct error *err) {
+    if (!functions->shift) {
+        return 0;
+    }
+    if (find_shifts(task, functions, err) < 0) {
+        return -1;
+    }
+    for (size_t which = 0; which < 2; which++) {
+        struct ball *norm = &functions->norm[which];
+        struct ball lift = pair_function_lift(&functions->kernel, functions->pair[which],
+                                              functions->n_pairs[which], functions->slope[which],
+                                              functions->shift);
+        *norm = ball_join(*norm, ball_add(*norm, lift));
+    }
+    return 0;
 }
 
 static int evaluate_pairs(struct rank *rank, struct point_pair *model, size_t n_model,
                           struct error *err) {
     struct task *task = rank->task;
     const struct margin_visitor visitor = {rank, wants_margin, add_margins};
-    struct pair_kernel kernel = {0};
-    struct ball f, g;
-    double shift = 0;
-    /* the dual's pairs stand behind the model's */
-    memcpy(model + n_model, rank->pair, rank->n_pairs * sizeof *model);
-    int status = find_shift(task, &shift, err) < 0 ||
-                         pair_kernel_create(&kernel, &task->points, task->threads, err) < 0
-                     ? -1
-                     : 0;
-    if (status == 0 &&
-        (pair_function_evaluate(&kernel, model, n_model, shift, &visitor, &f, err) < 0 ||
-         pair_function_evaluate(&kernel, rank->pair, rank->n_pairs, shift, NULL, &g, err) < 0)) {
-        status = -1;
-    }
+    struct pair_functions functions = {.pair = {model, rank->pair},
+                                       .n_pairs = {n_model, rank->n_pairs}};
+    size_t n = task->points.n_all;
+    bool shifted = !definite_always(&task->points.kernel);
+    struct ball *slope = shifted ? memory_array(n, 2 * sizeof *slope, "points", err) : NULL;
+    functions.shift = shifted ? memory_array(n, sizeof *functions.shift, "points", err) : NULL;
+    functions.slope[0] = slope;
+    functions.slope[1] = slope ? slope + n : NULL;
+    int status = shifted && !(slope && functions.shift) ? -1 : 0;
     if (status == 0) {
-        task_bounds(task, f, rank->linear, g);
+        status = pair_kernel_create(&functions.kernel, &task->points, task->threads, err);
+    }
+    for (size_t which = 0; status == 0 && which < 2; which++) {
+        status = pair_function_evaluate(&functions.kernel, functions.pair[which],
+                                        &functions.n_pairs[which], which == 0 ? &visitor : NULL,
+                                        &functions.norm[which], functions.slope[which], err);
+    }
+    if (status == 0 && shift_norms(task, &functions, err) == 0) {
+        task_bounds(task, functions.norm[0], rank->linear, functions.norm[1]);
         for (size_t i = 0; i < rank->n; i++) {
             task_add_loss(task, rank->loss[i]);
         }
+    } else {
+        status = -1;
     }
-    pair_kernel_free(&kernel);
+    pair_kernel_free(&functions.kernel);
+    free(slope);
+    free(functions.shift);
     return status;
 }
 
 static int check_pairs(struct rank *rank, struct error *err) {
     const struct model *model = &rank->task->model;
     const uint32_t *point = rank->task->points.point;
-    size_t room = rank->task->proof.n_values;
     if (rank->n_points > 0) {
         return error_set(err, ERROR_RUNTIME, "the proof of a model of pairs has points");
     }
-    rank->pair = memory_array(room, sizeof *rank->pair, "pairs", err);
+    rank->pair = memory_array(rank->task->proof.n_values, sizeof *rank->pair, "pairs", err);
     rank->loss = memory_array(rank->n, sizeof *rank->loss, "losses", err);
-    struct point_pair *own = memory_array(model->n_pairs + room, sizeof *own, "pairs", err);
+    struct point_pair *own = memory_array(model->n_pairs, sizeof *own, "pairs", err);
     int status = rank->pair && rank->loss && own ? read_dual(rank, NULL, err) : -1;
     if (status == 0 && !rank->task->findings->wrong[0]) {
         for (size_t i = 0; i < model->n_pairs; i++) {

@@ -413,18 +413,7 @@ static struct ball squares_of(const struct ball *row, size_t k) {
     return sum;
 }
 
-/* Whether the point's row of a matrix from a file is 0: it needs no shift, whatever its
- * coefficients. */
-static bool is_nothing(const struct points *points, size_t p) {
-    bool nothing = points->kernel.type == KERNEL_PRECOMPUTED && ball_is_zero(points_own(points, p));
-    for (size_t other = 0; nothing && other < points->n_all; other++) {
-        nothing = ball_is_zero(points_kernel(points, p, NULL, other)) &&
-                  ball_is_zero(points_kernel(points, other, NULL, p));
-    }
-    return nothing;
-}
-
-/* All points but these, for a model may have coefficients at any. */
+/* All points but those that need no shift, for a model may have coefficients at any. */
 static void list_points(struct joined *joined, const struct points *points) {
     size_t m = 0, k = joined->k;
     for (size_t p = 0; p < points->n_all; p++) {
@@ -432,7 +421,7 @@ static void list_points(struct joined *joined, const struct points *points) {
         joined->copies[m] = fmax(1, joined->copies[p]);
         joined->cost[m] = ball_most(squares_of(joined->f + p * k, k)) +
                           ball_most(squares_of(joined->g + p * k, k));
-        m += points->first[p] == p && !is_nothing(points, p);
+        m += points->first[p] == p && !points_is_nothing(points, p);
     }
     joined->definite.m = m;
 }
