@@ -39,11 +39,45 @@ static void keep(struct trial *trial, const char *bin, const char *folder, const
     tell(trial, name, judgement);
 }
 
-static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64_t count,
+/* What became of a family's trials. */
+struct tally {
+    unsigned long trials, failed, refused, uncertified, proven, unproven, untold;
+};
+
+static void count(const struct judgement *judgement, struct tally *tally) {
+    bool bounds = judgement->verdict == GOOD && !judgement->uncertified;
+    tally->trials++;
+    tally->failed += bad(judgement);
+    tally->refused += judgement->verdict == REFUSED;
+    tally->uncertified += judgement->uncertified;
+    tally->proven += bounds && !judgement->unproven;
+    tally->unproven += bounds && judgement->unproven;
+    tally->untold += judgement->untold;
+}
+
+/* A line for each family, which tests/optima/run adds up over processes, and one for all. */
+static bool report(const struct tally *tally, uint64_t first) {
+    unsigned long trials = 0, failed = 0;
+    for (int f = 0; f < FAMILIES; f++) {
+        const struct tally *own = &tally[f];
+        trials += own->trials;
+        failed += own->failed;
+        if (own->trials > 0) {
+            printf("%s: %lu trials, %lu failed, %lu refused, %lu not certified, %lu with bounds "
+                   "proven, %lu neither proven nor refuted, %lu CANNOT TELL\n",
+                   family_name[f], own->trials, own->failed, own->refused, own->uncertified,
+                   own->proven, own->unproven, own->untold);
+        }
+    }
+    printf("%s: %lu trials from seed %llu, %lu failed\n", failed ? "FAIL" : "ok", trials,
+           (unsigned long long)first, failed);
+    return failed > 0;
+}
+
+static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64_t n,
                      const char *family, bool hunt) {
-    uint64_t run = 0, failed = 0, tight = 0, refused = 0;
-    uint64_t uncertified = 0, untold = 0, unproven = 0;
-    for (uint64_t seed = first; seed < first + count; seed++) {
+    struct tally tally[FAMILIES] = {0};
+    for (uint64_t seed = first; seed < first + n; seed++) {
         struct trial trial;
         struct judgement judgement;
         char name[40];
@@ -52,28 +86,16 @@ static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64
         if (family && strcmp(family, family_name[trial.family]) != 0) {
             continue;
         }
-        run++;
         judge(&trial, bin, folder, &judgement);
-        refused += judgement.verdict == REFUSED;
-        uncertified += judgement.uncertified;
-        untold += judgement.untold;
-        unproven += judgement.unproven;
-        tight += judgement.upper - judgement.lower <= 1e-9 * judgement.upper;
+        count(&judgement, &tally[trial.family]);
         if (bad(&judgement)) {
-            failed++;
             tell(&trial, name, &judgement);
             if (hunt) {
                 keep(&trial, bin, folder, name, &judgement);
             }
         }
     }
-    printf("%s: %llu trials from seed %llu, %llu refused, %llu not certified, "
-           "%llu that svm-check cannot tell, %llu with bounds neither proven nor refuted, "
-           "optimum known to 1e-9 in %llu, %llu failed\n",
-           failed ? "FAIL" : "ok", (unsigned long long)run, (unsigned long long)first,
-           (unsigned long long)refused, (unsigned long long)uncertified, (unsigned long long)untold,
-           (unsigned long long)unproven, (unsigned long long)tight, (unsigned long long)failed);
-    return failed > 0;
+    return report(tally, first);
 }
 
 static int replay(const char *bin, const char *folder, int n, char **names) {
@@ -106,7 +128,7 @@ static int show(const char *bin, const char *folder, uint64_t first, uint64_t co
         printf("%llu\t%s\t%s\t%.17g\t%.17g\t%.3g\t%.3g\t%.3g\t%s\t%s\t", (unsigned long long)seed,
                family_name[trial.family], verdict_name[j.verdict], j.primal, j.dual,
                (j.primal - j.dual) / j.primal, trial_option(&trial, EPSILON),
-               (j.upper - j.lower) / j.upper, j.reason, j.untold ? j.text : "");
+               (j.upper - j.lower) / j.upper, j.reason, j.text);
         trial_command(&trial, "ROWS", "WEIGHTS", stdout);
     }
     return 0;
