@@ -153,11 +153,11 @@ struct ball ball_logarithm(struct ball a) {
 struct ball ball_tangent(struct ball a) {
     const double far = 300;
     struct ball one = ball_of(1);
+    if (fabs(a.m.hi) - a.r > far) {
+        return (struct ball){{a.m.hi > 0 ? 1 : -1, 0}, 1e-200};
+    }
     if (a.r > 1) {
         return (struct ball){{0, 0}, isfinite(a.r) ? 1 : INFINITY};
-    }
-    if (fabs(a.m.hi) > far) {
-        return (struct ball){{a.m.hi > 0 ? 1 : -1, 0}, 1e-200};
     }
     if (ball_is_zero(a)) {
         return a;

@@ -20,18 +20,20 @@ static struct ball gap_at(struct ball primal, struct ball dual, struct ball leas
     return ball_is_zero(open) ? open : ball_divide(open, ball_maximum(primal, least));
 }
 
-/* The gap as models have it: relative to the primal, or a tiny part of that of f = 0. It grows with
- * the primal: ends are made of ends, for the primal in it stands twice. */
-static struct ball gap_of(const struct findings *findings) {
+/* The gap as models have it: relative to the primal, or a tiny part of that of f = 0; the least that
+ * it may be and the largest. It grows with the primal: ends are made of ends, for the primal in it
+ * stands twice. */
+static void find_gap(const struct findings *findings, struct ball *low, struct ball *high) {
     const double tiny = 1e-12;
     struct ball least = ball_multiply(ball_of(tiny), findings->nothing);
     struct ball primal = findings->primal,
                 dual = findings->dual; /* at least 0: its ends may not be */
     if (!isfinite(primal.r) || !isfinite(dual.r)) {
-        return gap_at(primal, dual, least);
+        *low = *high = gap_at(primal, dual, least);
+        return;
     }
-    return ball_join(gap_at(ball_positive(end_of(primal, -1)), end_of(dual, 1), least),
-                     gap_at(end_of(primal, 1), ball_positive(end_of(dual, -1)), least));
+    *low = gap_at(ball_positive(end_of(primal, -1)), end_of(dual, 1), least);
+    *high = gap_at(end_of(primal, 1), ball_positive(end_of(dual, -1)), least);
 }
 
 /* What a claim may be off by, relatively: bounds that are exact, as C times a number of rows, are
@@ -43,14 +45,14 @@ static void wrong_bound(struct task *task, const char *name, double claimed, con
     task_wrong(task, "the model's %s is %.17g, and the true one %s", name, claimed, true_one);
 }
 
-/* Claims that what is found is at most `claim`, but for `excused` of it. claimed: as the model has
- * it. */
+/* Claims that what is found, from low to high, is at most `claim`, but for `excused` of it.
+ * claimed: as the model has it. */
 static void compare(struct task *task, const char *name, double claimed, struct ball claim,
-                    struct ball found, double excused) {
+                    struct ball low, struct ball high, double excused) {
     claim = ball_add(claim, ball_multiply(claim, ball_of(excused)));
-    if (ball_compare(claim, found) < 0) {
+    if (ball_compare(claim, low) < 0) {
         wrong_bound(task, name, claimed, "larger");
-    } else if (!ball_at_most(found, claim)) {
+    } else if (!ball_at_most(high, claim)) {
         task_unknown(task, "the %s is not known closely enough", name);
     }
 }
@@ -77,13 +79,14 @@ static void compare_claims(struct task *task) {
     const struct findings *findings = task->findings;
     const struct model *model = &task->model;
     struct ball primal = task_scaled(task, model->primal);
-    compare(task, "primal", model->primal, primal, findings->primal, EXACT);
+    compare(task, "primal", model->primal, primal, findings->primal, findings->primal, EXACT);
     if (!findings->unknown[0] && model->dual > 0) { /* no optimum is below 0 */
         compare_dual(task);
     }
     if (!findings->unknown[0] && primal.m.hi >= small * ball_high(findings->nothing)) {
-        struct ball gap = ball_of(model->gap);
-        compare(task, "gap", model->gap, gap, gap_of(findings), QUOTIENT);
+        struct ball low, high;
+        find_gap(findings, &low, &high);
+        compare(task, "gap", model->gap, ball_of(model->gap), low, high, QUOTIENT);
     }
 }
 
@@ -104,13 +107,13 @@ static double unscaled(double bound, int exponent, double direction) {
     return inside ? nextafter(value, direction) : value;
 }
 
-/* What is found, times 2^exponent. */
-static void write_interval(struct output *output, const char *name, struct ball found,
-                           int exponent) {
+/* What is found, from low to high, times 2^exponent. */
+static void write_interval(struct output *output, const char *name, struct ball low,
+                           struct ball high, int exponent) {
     output_format(output, "%s = ", name);
-    write_bound(output, fmax(0, unscaled(ball_low(found), exponent, -INFINITY)));
+    write_bound(output, fmax(0, unscaled(ball_low(low), exponent, -INFINITY)));
     output_format(output, " .. ");
-    write_bound(output, unscaled(ball_high(found), exponent, INFINITY));
+    write_bound(output, unscaled(ball_high(high), exponent, INFINITY));
     output_format(output, "\n");
 }
 
@@ -156,9 +159,11 @@ static int check_task(struct task *task, struct output *output, int *code, struc
     }
     if (!findings->wrong[0]) {
         compare_claims(task);
-        write_interval(output, "primal", findings->primal, 2 * task->half_unit);
-        write_interval(output, "dual", findings->dual, 2 * task->half_unit);
-        write_interval(output, "gap", gap_of(findings), 0);
+        struct ball low, high;
+        find_gap(findings, &low, &high);
+        write_interval(output, "primal", findings->primal, findings->primal, 2 * task->half_unit);
+        write_interval(output, "dual", findings->dual, findings->dual, 2 * task->half_unit);
+        write_interval(output, "gap", low, high, 0);
     }
     write_verdict(findings, output, code);
     return 0;

@@ -108,6 +108,8 @@ int main(void) {
         CHECK(holds(difference, a.m), "a + b - b at %g", a.m.hi);
         CHECK(ball_low(t) <= t.m.hi && ball_high(t) >= t.m.hi, "ends at %g", a.m.hi);
     }
+    struct ball far = ball_tangent((struct ball){{-1e34, 0}, 1e5});
+    CHECK(holds(far, (struct dd){-1, 0}) && is_small(far), "tanh far from 0, not known closely");
     CHECK(ball_compare(ball_of(1), ball_of(2)) < 0 && ball_at_most(ball_of(1), ball_of(1)),
           "order");
     CHECK(!ball_at_most((struct ball){{1, 0}, 1e-30}, ball_of(1)),
