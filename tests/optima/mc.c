@@ -58,6 +58,21 @@ static void add_term(struct task *task, size_t i, size_t c, real most, real star
     }
 }
 
+size_t mc_variable(const struct task *task, size_t i, size_t c) {
+    enum formulation f = formulation_of(task);
+    size_t v = 0;
+    for (size_t row = 0; row <= i; row++) {
+        for (size_t other = 0; other < task->k; other++) {
+            bool has = has_term(f, other, task->class[row]);
+            if (row == i && other == c) {
+                return has ? v : task->m;
+            }
+            v += has;
+        }
+    }
+    return task->m;
+}
+
 bool mc_task(struct task *task) {
     const struct trial *trial = task->trial;
     enum formulation f = formulation_of(task);

@@ -79,6 +79,9 @@ real *task_equation(struct task *task);
 bool rank_task(struct task *task);
 bool top_task(struct task *task);
 bool mc_task(struct task *task);
+/* mc: the dual variable of row i and class c; m where the loss has no such term. */
+size_t mc_variable(const struct task *task, size_t i, size_t c);
+
 bool ml_task(struct task *task);
 bool smm_task(struct task *task, size_t number);
 

@@ -108,6 +108,9 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
         judgement_set(judgement, BAD_GAP, "primal %.17g, dual %.17g, gap %g", answer->primal,
                       answer->dual, answer->gap);
     }
+    char proof[600];
+    snprintf(proof, sizeof proof, "%s/proof", folder);
+    optimum.lower = n_maximum(optimum.lower, optimum_of_proof(trial, proof));
     judge_dual(trial, answer, &optimum, bin, folder, judgement);
     judgement->lower = n_double(optimum.lower);
     judgement->upper = n_double(optimum.upper);

@@ -1,6 +1,7 @@
 #include "tests/optima/wide/optimum.h"
 
 #include "tests/optima/gram.h"
+#include "tests/optima/wide/proof.h"
 #include "tests/optima/wide/solve.h"
 
 #include <math.h>
@@ -202,12 +203,11 @@ static num dual_of(const struct task *task, const num *a, const struct scores *v
     return n_subtract(n_multiply(best, linear), half);
 }
 
-static bool watch(void *context, const num *x, const num *y) {
-    struct search *search = context;
+/* Makes the point a feasible, if it can be, and b its coefficients; returns what the dual loses
+ * beside its linear and squared terms. */
+static num repair(const struct search *search) {
     const struct task *task = search->task;
-    num *a = search->a, *b = search->b, bias[MAX_LABELS];
-    num lower = search->lower, upper = search->upper;
-    memcpy(a, x, task->m * sizeof *a);
+    num *a = search->a, *b = search->b;
     clip(task, a);
     for (int round = 0; task->equal > 0 && round < 3; round++) {
         balance(search, a);
@@ -221,6 +221,16 @@ static bool watch(void *context, const num *x, const num *y) {
             b[i] = entry != 0 ? n_plus(b[i], n_of(entry), a[v]) : b[i];
         }
     }
+    return lost;
+}
+
+static bool watch(void *context, const num *x, const num *y) {
+    struct search *search = context;
+    const struct task *task = search->task;
+    num *a = search->a, *b = search->b, bias[MAX_LABELS];
+    num lower = search->lower, upper = search->upper;
+    memcpy(a, x, task->m * sizeof *a);
+    num lost = repair(search);
     struct scores v = scores_of_coefficients(task, search->gram, b);
     if (task->find_bias) {
         (task->trial->family == ML ? find_label_biases : find_bias)(task, y, &v, bias);
@@ -430,6 +440,58 @@ num optimum_of_model(const struct trial *trial, const struct answer *answer, int
         scores_free(&v);
         free(value);
         free(gram);
+        task_free(task);
+    }
+    return sum;
+}
+
+/* ---- of a proof ---- */
+
+/* smm with the nuclear norm: |W|^2 of the matrix of coefficients b, its singular values lowered. */
+static num lowered_norm(const struct task *task, const num *b) {
+    const struct trial *trial = task->trial;
+    size_t r = trial->matrix_rows, c = trial->n_features / r;
+    num w[MAX_FEATURES], value[MAX_FEATURES], sum = n_of(0);
+    for (size_t j = 0; j < r * c; j++) {
+        w[j] = n_of(0);
+        for (size_t i = 0; i < task->n; i++) {
+            w[j] = n_plus(w[j], b[i], n_of(trial->x[i][j]));
+        }
+    }
+    exact_singular(w, r, c, value, NULL, NULL);
+    for (size_t j = 0; j < (r < c ? r : c); j++) {
+        num left = n_maximum(n_of(0), n_subtract(value[j], n_of(task->tau)));
+        sum = n_plus(sum, left, left);
+    }
+    return sum;
+}
+
+/* D of the proof's point, made feasible; 0 where that is not known. */
+static num dual_of_proof(const struct task *task, size_t number, const char *path) {
+    num dual = n_of(0), *a = n_zeros(2 * task->m + task->n * task->k), *gram = exact_gram(task);
+    struct search search = {.task = task, .gram = gram, .a = a};
+    search.move = a + task->m;
+    search.b = search.move + task->m;
+    if (proof_point(task, number, path, a)) {
+        num lost = repair(&search);
+        struct scores v = scores_of_coefficients(task, gram, search.b);
+        if (task->matrix) {
+            v.norm = lowered_norm(task, search.b);
+            v.norm_off = n_multiply(v.norm, n_of(0x1p-500L));
+        }
+        dual = is_balanced(task, a) ? dual_of(task, a, &v, lost) : dual;
+        scores_free(&v);
+    }
+    free(a);
+    free(gram);
+    return n_maximum(n_of(0), dual);
+}
+
+num optimum_of_proof(const struct trial *trial, const char *path) {
+    num sum = n_of(0);
+    for (size_t number = 0; number < task_count(trial); number++) {
+        struct task *task = task_create(trial, number);
+        sum = task ? n_add(sum, dual_of_proof(task, number, path)) : sum;
         task_free(task);
     }
     return sum;

@@ -20,4 +20,7 @@ bool optimum_has_model(const struct trial *trial, const struct answer *answer);
 /* The primal of such a model, from above, or with direction -1 from below. */
 num optimum_of_model(const struct trial *trial, const struct answer *answer, int direction);
 
+/* A lower bound: D of a proof's dual point, made feasible. 0 where that is not known. */
+num optimum_of_proof(const struct trial *trial, const char *path);
+
 #endif
