@@ -379,6 +379,26 @@ attacked() {
     [ ! -e none ]
 }
 
+@test "check: a row of zeros in a stored matrix adds nothing to pairs, whatever shift the others need" {
+    printf '%s\n' '-2 qid:2 0:1 1:0 2:0 3:0' '-1 qid:2 0:2 1:0 2:55251 3:32925' \
+        '2 qid:1 0:3 1:0 2:32925 3:19625' >rows
+    for weight in 200 280 300; do
+        verified rank rows -t precomputed --pair-features exterior -w 2:$weight
+    done
+    grep -qx 'dual = 300 .. 300' verdict
+}
+
+@test "check: a gap of 1 claims nothing, however far the dual point's bound is from known" {
+    # products of about 1e8 and alphas of 1e129: the bound is a difference of numbers of 1e250
+    printf '%s\n' '-2 qid:1 1:10000 3:10000 4:10000 5:10000' '0 qid:1 1:10000 3:10000 4:10000 5:10000' \
+        '-1 qid:1 1:10000 4:10000' '-1 qid:1 1:10000 3:10000 4:10000 5:10000' '-1 qid:1' >huge
+    verified rank huge -c 1.1393390149118872e+129 -e 1.9184045333317479e-09 --seed 23
+    # tanh is 1 or -1 wherever its argument is, of which eight digits are known
+    printf '%s\n' '-2 qid:1 1:9.99999994e-09 2:2.25142584e+18 3:656.685547 4:13937.3037' \
+        '-1 qid:1 4:90.526886' '-1 qid:2 1:10000000 2:100034560 3:1.65449376e-10 4:0.00181575678' >far
+    verified rank far -t sigmoid -g .0082900045697482435 -r 1e10 -c 1e-4 -l squared-hinge -w 2:487.8
+}
+
 @test "check: scaled features, gzip, standard input" {
     made rows 36 4 'a b c' 3
     for scale in std std-center minmax l2 quantile; do
