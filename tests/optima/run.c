@@ -75,10 +75,12 @@ static void read_header(struct answer *answer, const char *line) {
     }
 }
 
-/* The row of the trial that a support vector is: the first equal one, which gives the same
- * function. */
-static size_t find_row(const struct trial *trial, const char *text) {
+/* The row of the trial that a support vector is: the first equal one that is not taken, or else the
+ * first, which gives the same function; it is taken then. Coefficients of equal rows are not added
+ * up, for a sum may lose what others cancel. */
+static size_t find_row(const struct trial *trial, const char *text, bool *taken) {
     double x[MAX_FEATURES] = {0};
+    size_t first = MAX_ROWS;
     char *end;
     while (*text && *text != '\n') {
         size_t j = strtoul(text, &end, 10);
@@ -97,16 +99,20 @@ static size_t find_row(const struct trial *trial, const char *text) {
         while (j < trial->n_features && x[j] == trial->x[i][j]) {
             j++;
         }
-        if (j == trial->n_features) {
+        bool equal = j == trial->n_features;
+        first = equal && first == MAX_ROWS ? i : first;
+        if (equal && !taken[i]) {
+            taken[i] = true;
             return i;
         }
     }
-    return MAX_ROWS;
+    return first;
 }
 
 /* Numbers of a model are the shortest digits of a double, which is what they stand for. */
 static void read_body(const struct trial *trial, struct answer *answer, FILE *file) {
     char line[4096];
+    bool taken[MAX_ROWS] = {false};
     size_t row = 0, k = 0;
     while (fgets(line, sizeof line, file) && !starts(line, "end ")) {
         real value[MAX_LABELS];
@@ -119,7 +125,7 @@ static void read_body(const struct trial *trial, struct answer *answer, FILE *fi
             at = end;
         }
         at += strspn(at, " ");
-        size_t i = answer->weights ? row : find_row(trial, at);
+        size_t i = answer->weights ? row : find_row(trial, at, taken);
         if (k == 0 || i >= MAX_ROWS) {
             return;
         }
@@ -137,8 +143,9 @@ static void read_body(const struct trial *trial, struct answer *answer, FILE *fi
 static void read_pairs(const struct trial *trial, struct answer *answer, FILE *file) {
     char line[4096];
     size_t row[MAX_ROWS * MAX_ROWS], n = 0;
+    bool taken[MAX_ROWS] = {false};
     while (fgets(line, sizeof line, file) && !starts(line, "pairs") && n < MAX_ROWS * MAX_ROWS) {
-        row[n++] = find_row(trial, line);
+        row[n++] = find_row(trial, line, taken);
     }
     while (fgets(line, sizeof line, file) && !starts(line, "end ")) {
         size_t u, v;
