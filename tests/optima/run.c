@@ -75,12 +75,11 @@ static void read_header(struct answer *answer, const char *line) {
     }
 }
 
-/* The row of the trial that a support vector is: the first equal one that is not taken, or else the
- * first, which gives the same function; it is taken then. Coefficients of equal rows are not added
- * up, for a sum may lose what others cancel. */
-static size_t find_row(const struct trial *trial, const char *text, bool *taken) {
+/* The row of the trial that a support vector is: the first equal one that is not taken, if there is
+ * one, for sums of coefficients would be rounded; else the first, which gives the same function.
+ * taken (MAX_ROWS): none where NULL. */
+static size_t find_row(const struct trial *trial, const char *text, const bool *taken) {
     double x[MAX_FEATURES] = {0};
-    size_t first = MAX_ROWS;
     char *end;
     while (*text && *text != '\n') {
         size_t j = strtoul(text, &end, 10);
@@ -94,17 +93,16 @@ static size_t find_row(const struct trial *trial, const char *text, bool *taken)
         x[j - 1] = value;
         text = end + strspn(end, " ");
     }
+    size_t first = MAX_ROWS;
     for (size_t i = 0; i < trial->n; i++) {
         size_t j = 0;
         while (j < trial->n_features && x[j] == trial->x[i][j]) {
             j++;
         }
-        bool equal = j == trial->n_features;
-        first = equal && first == MAX_ROWS ? i : first;
-        if (equal && !taken[i]) {
-            taken[i] = true;
+        if (j == trial->n_features && !(taken && taken[i])) {
             return i;
         }
+        first = j == trial->n_features && first == MAX_ROWS ? i : first;
     }
     return first;
 }
@@ -112,8 +110,8 @@ static size_t find_row(const struct trial *trial, const char *text, bool *taken)
 /* Numbers of a model are the shortest digits of a double, which is what they stand for. */
 static void read_body(const struct trial *trial, struct answer *answer, FILE *file) {
     char line[4096];
-    bool taken[MAX_ROWS] = {false};
     size_t row = 0, k = 0;
+    bool taken[MAX_ROWS] = {false};
     while (fgets(line, sizeof line, file) && !starts(line, "end ")) {
         real value[MAX_LABELS];
         char *at = line, *end;
@@ -133,6 +131,7 @@ static void read_body(const struct trial *trial, struct answer *answer, FILE *fi
             answer->value[i * k + c] += value[c];
         }
         answer->outputs = k;
+        taken[i] = true;
         row++;
     }
     answer->complete = true;
@@ -143,9 +142,8 @@ static void read_body(const struct trial *trial, struct answer *answer, FILE *fi
 static void read_pairs(const struct trial *trial, struct answer *answer, FILE *file) {
     char line[4096];
     size_t row[MAX_ROWS * MAX_ROWS], n = 0;
-    bool taken[MAX_ROWS] = {false};
     while (fgets(line, sizeof line, file) && !starts(line, "pairs") && n < MAX_ROWS * MAX_ROWS) {
-        row[n++] = find_row(trial, line, taken);
+        row[n++] = find_row(trial, line, NULL);
     }
     while (fgets(line, sizeof line, file) && !starts(line, "end ")) {
         size_t u, v;

@@ -131,15 +131,15 @@ struct scores scores_of_model(const struct task *task, const num *gram, const nu
     size_t n = task->n, k = task->k;
     num constant = n_of(trial_option(task->trial, BIAS)), square = n_multiply(constant, constant);
     for (size_t c = 0; trial_option(task->trial, BIAS) > 0 && c < k; c++) {
-        num sum = n_of(0), own = n_divide(bias[c], constant);
+        num part = n_of(0);
         for (size_t i = 0; i < n; i++) {
-            sum = n_add(sum, b[i * k + c]);
+            part = n_plus(part, square, b[i * k + c]);
         }
-        num part = n_multiply(square, sum);
         for (size_t i = 0; i < n; i++) {
             v.s[i * k + c] = n_add(v.s[i * k + c], n_subtract(bias[c], part));
         }
-        v.norm = n_plus(n_minus(v.norm, part, sum), own, own);
+        num own = n_divide(bias[c], constant), gone = n_divide(part, constant);
+        v.norm = n_minus(n_plus(v.norm, own, own), gone, gone);
     }
     return v;
 }
