@@ -42,8 +42,8 @@ struct margin_visitor {
  * *n_pairs are left. visitor: NULL if margins are not wanted. slope: NULL, or (n_all) what a raise
  * of K's diagonal at each point adds to half of |f|^2, to first order: S_p'K S_p. */
 int pair_function_evaluate(const struct pair_kernel *kernel, struct point_pair *pair,
-                           size_t *n_pairs, const struct margin_visitor *visitor,
-                           struct ball *norm, struct ball *slope, struct error *err);
+                           size_t *n_pairs, const struct margin_visitor *visitor, struct ball *norm,
+                           struct ball *slope, struct error *err);
 
 /* What |f|^2 of the pairs that pair_function_evaluate has left grows by if the diagonal of K, as
  * the rows have it, is raised by shift (n_all). */
