@@ -144,11 +144,12 @@ static double rooted_promise(const struct cd *cd, double num, double den, double
     return slope * d - 0.5 * bend * d * d;
 }
 
-/* The best d in [low, high], by bisection of the derivative. */
+/* The best d in [low, high], by bisection of the derivative: behind both num / den and where the
+ * squares are least it is below 0. */
 static double rooted_best(const struct cd *cd, double num, double den, double first, double second,
                           double low, double high) {
     double pull = sqrt(cd->risk->budget) / cd->risk->theta;
-    high = fmin(high, fmax(0, num) / den + fabs(low) + sqrt(cd->squares) + 1);
+    high = fmin(high, fmax(fmax(0, num) / den, fabs(first) / second));
     for (int i = 0; i < 60; i++) {
         double d = 0.5 * (low + high);
         double norm = sqrt(fmax(SQUARES, cd->squares + 2 * first * d + second * d * d));
@@ -407,7 +408,7 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
     while ((status = bounds(cd, fit, err)) == 0) {
         double gap = fit->primal - fit->dual;
         fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-        slow = fit->dual - last < SLOW * gap ? slow + 1 : 0;
+        slow = fit->dual - last > SLOW * gap ? 0 : slow + 1; /* of a gap of denormals that is 0 */
         last = fit->dual;
         if (fit->converged) {
             break;
