@@ -284,40 +284,82 @@ static struct ball sum_of(const struct ball *x, size_t n) {
     return sum;
 }
 
+/* The bound of an entry of the hinge that does not move; NULL: it has none. */
+static const struct ball *bound_of(const struct top *top, bool alpha, size_t row) {
+    bool bounded = !top->task->squared && (alpha || top->form->kind == NONE);
+    return !bounded ? NULL : alpha ? &top->cost[row] : &top->mass[row];
+}
+
+/* Makes the whole point smaller, as its entry that is the most above its bound asks for: sums stay
+ * equal, and g changes by no more than that part of itself, as it would not by one entry of a large
+ * row. Products of two doubles are exact. */
+static void keep_bounds(struct top *top) {
+    struct ball *const block[] = {top->beta, top->alpha};
+    double part = 1;
+    for (int alpha = 0; alpha < 2; alpha++) {
+        for (size_t i = 0; i < top->n; i++) {
+            const struct ball *most = bound_of(top, alpha, i), own = block[alpha][i];
+            if (most && !ball_is_zero(own) && !ball_at_most(own, *most)) {
+                part = fmin(part, ball_low(ball_divide(*most, own)));
+            }
+        }
+    }
+    for (int alpha = 0; alpha < 2; alpha++) {
+        for (size_t i = 0; i < top->n; i++) {
+            const struct ball *most = bound_of(top, alpha, i), own = block[alpha][i];
+            struct ball kept = part < 1 ? ball_multiply(ball_of(part), own) : own;
+            task_repair(top->task, &block[alpha][i], most ? ball_minimum(kept, *most) : kept);
+        }
+    }
+}
+
 /* Reads the entries, within the bounds that do not move. */
 static void read_dual(struct top *top) {
     struct task *task = top->task;
     for (size_t e = 0; e < task->proof.n_values; e++) {
         struct proof_value entry = task->proof.value[e];
-        bool of_alpha = entry.a == 1, hinge = !task->squared;
+        bool of_alpha = entry.a == 1;
         struct ball *to = of_alpha ? &top->alpha[entry.row] : &top->beta[entry.row];
-        struct ball most = of_alpha ? top->cost[entry.row] : top->mass[entry.row];
+        struct ball limit = of_alpha ? top->cost[entry.row] : top->mass[entry.row];
+        const struct ball *most = bound_of(top, of_alpha, entry.row);
         *to = task_scaled(task, entry.value);
-        bool bounded = hinge && (of_alpha || top->form->kind == NONE);
-        if (entry.a > 2 || entry.b > 0 || entry.value < 0 || ball_is_zero(most) ||
-            (bounded && !task_clip(task, most, to))) {
+        if (entry.a > 2 || entry.b > 0 || entry.value < 0 || ball_is_zero(limit) ||
+            (most && !task_within(task, *to, *most))) {
             task_wrong(task, "the dual point is not feasible: row %zu", (size_t)entry.row + 1);
+            return;
         }
     }
+    keep_bounds(top);
 }
 
-/* The entry of beta that can take `missing`, or give it if it is below 0, and is nearest to 0: what
- * it changes in g is as small as may be. n: there is none. Those above 0 come first. */
+/* About the most that D changes by for an entry of beta: by the score of g, and the quantile's
+ * conjugate. */
+static double slope_of(const struct top *top, size_t j) {
+    double score =
+        2 * sqrt(top->task->model.primal) * sqrt(ball_most(points_own(&top->task->points, j)));
+    double ratio = top->budget.m.hi / top->mass[j].m.hi;
+    double pull = top->form->kind == QUANTILE ? (top->task->squared ? sqrt(ratio) : ratio) : 0;
+    return score + (pull > 0 ? pull / top->theta.m.hi : 0);
+}
+
+/* The entry of beta that can take `missing`, or give it if it is below 0, and changes D the least.
+ * n: there is none. Those above 0 come first. */
 static size_t nearest_taker(const struct top *top, struct ball sum, struct ball missing) {
     size_t best = top->n;
     double least = INFINITY;
     bool gives = ball_compare(missing, ball_of(0)) < 0;
     for (int used = 1; used >= 0 && best == top->n; used--) {
-        for (size_t j = 0; j < top->n; j++) {
+        for (size_t o = 0; o < top->n_top; o++) {
+            size_t j = top->order[o];
             struct ball room = ball_subtract(ball_multiply(top->share[j], sum), top->beta[j]);
             room = gives ? top->beta[j] : room;
-            bool all =
-                !gives && ball_at_most(ball_of(1), top->share[j]); /* a cap of the whole sum */
+            bool all = !gives && (top->form->kind == QUANTILE || /* a cap of the whole sum */
+                                  ball_at_most(ball_of(1), top->share[j]));
             bool fits = all || ball_compare(room, ball_absolute(missing)) > 0;
-            double reach = ball_most(points_own(&top->task->points, j));
-            if (fits && reach < least && (!used || !ball_is_zero(top->beta[j]))) {
+            double slope = slope_of(top, j);
+            if (fits && slope < least && (!used || !ball_is_zero(top->beta[j]))) {
                 best = j;
-                least = reach;
+                least = slope;
             }
         }
     }
@@ -374,21 +416,10 @@ static void repair_dual(struct top *top) {
                    ldexp(sum.m.hi, unit), ldexp(other.m.hi, unit));
         return;
     }
-    bool mean = top->form->kind == MEAN;
-    if (mean && !keep_caps(top, sum)) {
+    if (top->form->kind == MEAN && !keep_caps(top, sum)) {
         return;
     }
-    other = sum_of(top->beta, top->n);
-    struct ball missing = ball_subtract(sum, other);
-    if (mean &&
-        (ball_compare(missing, ball_of(0)) > 0 || nearest_taker(top, sum, missing) < top->n)) {
-        give_back(top, sum, missing);
-        return;
-    }
-    struct ball factor = ball_is_zero(missing) ? ball_of(1) : ball_divide(sum, other);
-    for (size_t j = 0; j < top->n; j++) {
-        task_repair(top->task, &top->beta[j], ball_multiply(top->beta[j], factor));
-    }
+    give_back(top, sum, ball_subtract(sum, sum_of(top->beta, top->n)));
 }
 
 /* sum beta / theta less the threshold's conjugate. */

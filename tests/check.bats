@@ -284,6 +284,19 @@ attacked() {
     done
 }
 
+@test "check: top, a dual point above its bounds by rounding alone has its bound, with rows far from 0" {
+    printf '%s\n' '1 1:-1 2:-1 3:1 4:-1' '-1 2:0.8 3:-1 4:1' '1 2:1e11 3:-1' '1 1:-1 2:-1 5:2' \
+        '-1 2:1e6 4:1.28 5:-1' '1 1:.5 2:-1 4:-1' '-1 1:1 4:1 5:-1.62' >rows
+    printf '%s\n' .1 .1 67597.8896243925 2.849905658013411e-4 .5 4.8644e-5 .5 >weights
+    verified top rows -s topmeank -t polynomial -d 2 -r 0 -g .5 -c 100 -e 1e-6 --tau .83 \
+        -w -1:3.94921557 --row-weights weights
+    printf '%s\n' '1 2:-1' '-1 1:.25 2:1' '-1 2:.25' 1 1 '1 1:1.02575445 2:-1' '1 1:1' '-1 2:1.13311577' \
+        '-1 1:1 2:1' '-1 2:1' '1 2:-3.15352806e+14' '-1 1:2 2:1' >rows
+    printf '%s\n' .5 .5 1 .07226246126182596 2.196192320069277 2.584705657875039 .5 1 2 .1 \
+        2.060235288893569 .1 >weights
+    verified top rows -s patmat --tau .5 --theta 10 -c 10000 -e 1e-6 --row-weights weights
+}
+
 @test "check: mc, every formulation and kernel, constant feature and weights" {
     made rows 36 4 'a b c' 3
     for formulation in ww 'ww --margin-scale .5' cs llw adm atm ats mmr ova; do
