@@ -189,7 +189,7 @@ static double linear_rounding(const struct top_risk *risk, double cost, const st
     }
     under = cluster_total(risk->cluster, under);
     /* of the quantile's pull a quotient, which the budget multiplies, and a product */
-    under += quantile ? 2 * (1 + risk->budget) / risk->theta * CERTIFY_UNDERFLOW : 0;
+    under += quantile ? (1 + risk->budget) / risk->theta * CERTIFY_UNDERFLOW : 0;
     squares = cluster_total(risk->cluster, squares);
     double ranks = ((double)cluster_size(risk->cluster) - 1) * DBL_EPSILON;
     double units = ((double)risk->n_all + 8) * DBL_EPSILON + ranks;

@@ -241,7 +241,8 @@ static void take_rows(struct task *task) {
     }
     real tau = trial_option(trial, TAU), places = f == PUSH_K ? trial_option(trial, TOP_K) : 1;
     if (f == TAU_FPL || f == MEAN_K) {
-        places = fmaxl(1, rintl(tau * total));
+        /* of doubles, as the programs have it: more digits may tell on which side of a half it is */
+        places = fmaxl(1, (real)rint((double)tau * (double)total));
     }
     places = fminl(places, f == PUSH ? 1 : total);
     task->budget = tau * total;
