@@ -822,3 +822,16 @@ END
     within "$(metric tpr@0.01 svm)" 0 0.35
     within "$(metric tpr@0.01 top)" 0.4 1
 }
+
+@test "top: coordinate ascent of pairs ends at costs next to the least double" {
+    printf '%s\n' '1 1:1 2:.3' '-1 1:.5 2:1' '1 2:.7' '-1 1:-1' '-1 2:.2' '1 1:2' >six.svm
+    for formulation in toppush patmat patmat-np; do
+        for loss in hinge squared-hinge; do
+            # a gap whose millionth is 0 was progress; first steps were of 1, and overflowed
+            for cost in 1e-320 1e-300; do
+                timeout 60 svm-top-train -q -s $formulation -l $loss --solver cd -c $cost six.svm model ||
+                    fail "$formulation $loss $cost: exit $?"
+            done
+        done
+    done
+}
