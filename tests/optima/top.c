@@ -241,7 +241,7 @@ static void take_rows(struct task *task) {
     }
     real tau = trial_option(trial, TAU), places = f == PUSH_K ? trial_option(trial, TOP_K) : 1;
     if (f == TAU_FPL || f == MEAN_K) {
-        /* of doubles, as the programs have it: more digits may tell on which side of a half it is */
+        /* of doubles, as the programs have it: more digits may be on another side of a half */
         places = fmaxl(1, (real)rint((double)tau * (double)total));
     }
     places = fminl(places, f == PUSH ? 1 : total);
