@@ -24,8 +24,9 @@ static const double PROGRESS = 0.05;
 /* A dual that rises by this part of the distance is progress too: with more support vectors than a
  * set holds the primal is slow to follow (sets of a third of them: 2e-5 a set). */
 static const double RISE = 1e-5;
-/* So is one that rises by this part of itself: where the kernel matrix is near to singular the
- * primal says little for long. Neither counts where a set holds all that would gain and the matrix
+/* So is one that rises by this part of itself with every set: where the kernel matrix is near to
+ * singular the primal says little for long. One that rises by equal steps from next to 0 does not,
+ * and would take for ever. Neither counts where a set holds all that would gain and the matrix
  * is indefinite: such a dual rises from one saddle to the next, and no bound comes of it. */
 static const double GROWING = 0.1;
 static const double GROWTH = 1.6; /* of the working set */
@@ -143,8 +144,9 @@ static int look(struct mc_kernel *kernel, const struct course *course, double ep
 /* Takes in the bounds at hand. False when nothing has come of many sets and rounds. */
 static bool gains(const struct mc_kernel *kernel, struct course *course) {
     double distance = kernel->primal - kernel->dual; /* the gap may stay near 1 for long */
-    double rise = fmin(RISE * distance, GROWING * fabs(course->highest));
     course->waiting += !course->set ? ROUND : course->end == MC_SET_SOLVED ? SOLVED : 1;
+    double growth = expm1(log1p(GROWING) * fmax(1, course->waiting / (double)SOLVED));
+    double rise = fmin(RISE * distance, growth * fabs(course->highest));
     bool risen = kernel->dual > course->highest + rise &&
                  (kernel->definite || course->n_gaining > course->n_set);
     if (distance < course->best * (1 - PROGRESS) || risen) {

@@ -4,14 +4,13 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/mc/certify.h"
+#include "solvers/mc/fw.h"
 #include "solvers/mc/interior.h"
 #include "solvers/mc/kernel.h"
 #include "solvers/mc/kernel_parts.h"
 #include "solvers/mc/linear.h"
 #include "solvers/mc/newton.h"
-#include "solvers/mc/risk.h"
 #include "solvers/mc/task.h"
-#include "solvers/methods/conditional.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/methods/tolerance.h"
 
@@ -273,57 +272,6 @@ static int run_tolerances(struct mc *mc, const struct mc_parameters *parameters,
     return status;
 }
 
-/* ---- conditional gradient ---- */
-
-/* The part of the constant feature in the scores. */
-static int set_bias(const struct mc *mc, struct mc_fit *fit, struct error *err) {
-    const struct mc_task *task = &mc->task;
-    size_t k = task->shape.k;
-    if (task->bias <= 0) {
-        return 0;
-    }
-    fit->bias = memory_zeros(k, sizeof(double), "bias", err);
-    if (!fit->bias) {
-        return -1;
-    }
-    const double *last = fit->weights + (size_t)mc->problem->data->n_features * k;
-    for (size_t c = 0; !mc->problem->gram && c < k; c++) {
-        fit->bias[c] = task->bias * last[c];
-    }
-    for (size_t j = 0; mc->problem->gram && j < task->n * k; j++) {
-        fit->bias[j % k] += task->bias * task->bias * fit->weights[j];
-    }
-    return 0;
-}
-
-static int run_conditional(struct mc *mc, const struct mc_parameters *parameters,
-                           const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    struct score_map map;
-    struct risk risk = mc_risk(&mc->task);
-    struct conditional how = {.cost = parameters->cost, .epsilon = parameters->epsilon};
-    struct fit found = {0};
-    *fit = (struct mc_fit){0};
-    if (mc_map_create(&map, &mc->task, err) < 0) {
-        return -1;
-    }
-    int status = conditional_solve(&map, &risk, &how, monitor, &found, err);
-    score_map_free(&map);
-    if (status == 0) {
-        fit->weights = found.weights;
-        found.weights = NULL;
-        fit->iterations = found.iterations;
-        fit->reason = found.reason;
-        const struct mc_dual dual = {.linear = found.dual_offset,
-                                     .linear_rounding = parameters->cost * found.rounding.offset,
-                                     .rounding = found.rounding.gradient};
-        status = set_bias(mc, fit, err) < 0
-                     ? -1
-                     : mc_certify(&mc->task, parameters->cost, &dual, NULL, fit, err);
-        fit_free(&found);
-    }
-    return status;
-}
-
 /* ---- kernels ---- */
 
 /* Whether a kernel's interior point may end what is left. */
@@ -402,13 +350,13 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
                          "(features times classes)",
                          MC_NEWTON_WEIGHTS);
     }
+    struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
     if (parameters->method == MC_FW) {
-        return run_conditional(mc, parameters, monitor, fit, err);
+        return mc_fw_solve(&mc->task, &goal, monitor, fit, err);
     }
     if (!mc->problem->gram) {
         return run_tolerances(mc, parameters, monitor, fit, err);
     }
-    struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
     return run_gram(mc, &goal, monitor, fit, err);
 }
 

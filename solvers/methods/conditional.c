@@ -12,10 +12,28 @@
 /* Exact steps that do not raise D, one after the other: rounding has the last word. */
 enum { STALL_STEPS = 100 };
 
+/* The run stalls where the least gap has not come to PROGRESS of what it was in so many iterations:
+ * a part of all of them, at least LEAST_WAIT and at most MOST_WAIT. */
+static const double PROGRESS = 0.9, WAIT = 0.25;
+enum { LEAST_WAIT = 10000, MOST_WAIT = 1000000 };
+
+struct progress {
+    double gap;         /* the least, when it was last counted as lower */
+    uint64_t iteration; /* at which it was */
+};
+
 struct state {
     double *weights, *vertex; /* (dimension) */
     double *s, *vertex_s, *g; /* (n) */
 };
+
+static bool is_stalled(struct progress *progress, uint64_t iteration, double gap) {
+    if (gap <= PROGRESS * progress->gap) {
+        *progress = (struct progress){gap, iteration};
+    }
+    double wait = fmin(fmax(WAIT * (double)iteration, LEAST_WAIT), MOST_WAIT);
+    return (double)(iteration - progress->iteration) > wait;
+}
 
 static int iterate(const struct score_map *map, const struct risk *risk,
                    const struct conditional *how, const struct monitor *monitor,
@@ -23,6 +41,7 @@ static int iterate(const struct score_map *map, const struct risk *risk,
     size_t n = map->n, d = map->dimension;
     double e = 0, first = 0, norm = 0, best = -INFINITY;
     int stalled = 0;
+    struct progress progress = {INFINITY, 0};
     struct risk_rounding vertex = {0}, *sum = &fit->rounding;
     for (;;) {
         double offset;
@@ -55,6 +74,10 @@ static int iterate(const struct score_map *map, const struct risk *risk,
             fit->reason = STOP_ROUNDING;
             return 0;
         }
+        if (is_stalled(&progress, fit->iterations, gain)) {
+            fit->reason = STOP_STALLED;
+            return 0;
+        }
         /* the vertex: every active pair at C, every other at 0 */
         for (size_t i = 0; i < n; i++) {
             state->g[i] *= -how->cost;
@@ -74,6 +97,9 @@ static int iterate(const struct score_map *map, const struct risk *risk,
         double step = 2 / (double)(fit->iterations + 1);
         if (!how->diminishing) {
             step = curvature > 0 ? fmin(gain / curvature, 1) : 1;
+        }
+        if (how->join) {
+            how->join(how->context, state->s, state->g, step);
         }
         array_add(state->weights, step, state->vertex, d);
         array_add(state->s, step, state->vertex_s, n);

@@ -3,7 +3,8 @@
  * of R.
  *
  * The dual point is kept as its weights f and its offset e; with the plane (g, o) cut at its scores
- * the step's gain h = C o - e + ... equals P(f) - D exactly. Slow, plain, and independent of the
+ * the step's gain h = C o - e + ... equals P(f) - D exactly. A run whose gap falls more slowly than
+ * about iterations^-1/3, or by less than a tenth in a million iterations, stalls. Slow, plain, and independent of the
  * cutting planes: the second solver that tests compare with. */
 #ifndef SOLVERS_METHODS_CONDITIONAL_H
 #define SOLVERS_METHODS_CONDITIONAL_H
@@ -21,6 +22,11 @@ struct conditional {
     double epsilon;
     bool diminishing; /* steps 2/(k+2) instead of the exact line search */
     bool decay;       /* stop at h_k/h_0 <= epsilon (published) instead of the relative gap */
+    /* The family's own dual point, of which f and e are sums, starts at 0 and becomes 1 - step of
+     * what it is and step of the vertex of the cut at scores s (n); plane (n): -C times the cut's
+     * subgradient. NULL: it keeps none. */
+    void (*join)(void *context, const double *s, const double *plane, double step);
+    void *context; /* of join */
 };
 
 /* Solves from f = 0. The caller calls fit_free. */

@@ -138,15 +138,6 @@ static void add_bias(const struct ml_bcd *bcd, double *s) {
     }
 }
 
-/* <beta_i, y_i> */
-static double labels_part(const struct ml_block *block, const double *beta) {
-    double sum = 0;
-    for (uint32_t p = 0; p < block->n_relevant; p++) {
-        sum += beta[block->relevant[p]];
-    }
-    return sum;
-}
-
 /* The sums over all rows that the bounds are made of. */
 struct sums {
     double loss, gain, square, offset; /* losses, D's linear part, <beta, S>, <beta, offset> */
@@ -171,7 +162,7 @@ static void look_task(void *argument, size_t task, size_t worker) {
         double square = array_dot(beta, s, width);
         add_bias(bcd, s);
         double loss = ml_block_loss(&block, s, bcd->scratch[worker]);
-        double gain = labels_part(&block, beta) - bcd->conjugate[i];
+        double gain = ml_block_gain(&block, beta) - bcd->conjugate[i];
         bcd->gap[i] = loss + array_dot(beta, s, width) - gain;
         sums.loss += loss;
         sums.gain += gain;
@@ -260,7 +251,7 @@ static int best_factor(struct ml_bcd *bcd, double ratio, double *factor, struct 
     }
     for (size_t i = 0; i < bcd->rows->n; i++) {
         struct ml_block block = ml_bcd_block(bcd, i);
-        linear += labels_part(&block, bcd->beta + i * width) -
+        linear += ml_block_gain(&block, bcd->beta + i * width) -
                   array_dot(bcd->beta + i * width, bcd->offset, width);
         conjugate += bcd->conjugate[i];
     }
@@ -341,7 +332,7 @@ static bool visit(void *context, size_t i, const double *scores, double *change)
     memcpy(s, scores, width * sizeof *s);
     add_bias(bcd, s);
     bcd->gap[i] = ml_block_loss(&block, s, scratch) + bcd->conjugate[i] +
-                  array_dot(beta, s, width) - labels_part(&block, beta);
+                  array_dot(beta, s, width) - ml_block_gain(&block, beta);
     plan_pause(bcd, i);
     if (!(bcd->gap[i] > 0)) {
         return false;

@@ -194,6 +194,14 @@ double ml_block_loss(const struct ml_block *block, const double *s, struct ml_sc
     return block->lambda * loss;
 }
 
+double ml_block_gain(const struct ml_block *block, const double *beta) {
+    double sum = 0;
+    for (uint32_t p = 0; p < block->n_relevant; p++) {
+        sum += beta[block->relevant[p]];
+    }
+    return sum;
+}
+
 double ml_block_vertex(const struct ml_block *block, const double *s, double *vertex,
                        double *conjugate, struct ml_scratch *w) {
     ml_block_gather(block, s, 0, NULL, w);

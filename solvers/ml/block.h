@@ -40,6 +40,9 @@ double ml_block_loss(const struct ml_block *block, const double *s, struct ml_sc
 double ml_block_vertex(const struct ml_block *block, const double *s, double *vertex,
                        double *conjugate, struct ml_scratch *scratch);
 
+/* The sum of beta (q) over the relevant labels. */
+double ml_block_gain(const struct ml_block *block, const double *beta);
+
 /* Steps. Both take the scores s (q), which hold the row's own part, and leave in beta (q) the new
  * block, in *conjugate its conjugate, and return the largest change of an entry of beta. s stays.
  *

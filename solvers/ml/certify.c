@@ -97,7 +97,7 @@ static int find_rounding(struct certify *certify, const struct ml_claim *claim,
                          struct rounding *rounding, struct error *err) {
     const double *reach = certify_reach(certify);
     const struct ml_rows *rows = claim->rows;
-    double unit = ((double)rows->q + 8) * DBL_EPSILON + claim->rounding;
+    double unit = ((double)rows->q + 8) * DBL_EPSILON;
     double sums = certify_sum_rounding(rows->n_everywhere + cluster_size(rows->cluster) - 1);
     *rounding =
         (struct rounding){.error = memory_zeros(rows->n_all, sizeof(double), "a certificate", err)};
@@ -179,7 +179,7 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
     }
     struct loss loss = {.claim = claim};
     double terms = (double)(rows->n_everywhere + cluster_size(rows->cluster) - 1);
-    double unit = (16 * ((double)rows->q + 8) + terms) * DBL_EPSILON + claim->rounding;
+    double unit = (16 * ((double)rows->q + 8) + terms) * DBL_EPSILON;
     const struct certify_family family = {
         .context = &loss,
         .block = 1 + BLOCK_SCORES / rows->q,

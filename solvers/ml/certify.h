@@ -30,7 +30,6 @@ struct ml_claim {
     const double *residual;           /* (q) sum of beta over rows, with a free bias; else NULL */
     double linear;   /* sum of beta over relevant labels, less the conjugates, of all
                                          ranks, as the residual */
-    double rounding; /* of size and linear, relative, beyond a few units */
     struct ml_scratch *scratch;
 };
 

@@ -18,6 +18,7 @@ struct context {
     double *total;               /* (width) */
     struct ml_scratch **scratch; /* (workers) */
     double *loss, *offset;       /* (tasks) */
+    double *beta;                /* (rows, width) the dual point */
 
     const double *s; /* of the call at hand */
     double *g, *out;
@@ -126,6 +127,15 @@ static double cut(void *opened, const double *s, double *g, double *offset) {
     return sums[0];
 }
 
+static void join(void *opened, const double *s, const double *plane, double step) {
+    struct context *context = opened;
+    (void)s;
+    size_t n = context->store->rows->n * context->store->width;
+    for (size_t k = 0; k < n; k++) {
+        context->beta[k] += step * (plane[k] - context->beta[k]);
+    }
+}
+
 /* ---- the fit ---- */
 
 static int create(struct context *context, struct error *err) {
@@ -158,8 +168,9 @@ static void release(struct context *context) {
 }
 
 int ml_fw_solve(struct ml_store *store, double constant, double cost, double epsilon,
-                const struct monitor *monitor, struct fit *fit, struct error *err) {
-    struct context context = {.store = store, .constant = constant};
+                const struct monitor *monitor, double *beta, uint64_t *iterations,
+                enum stop_reason *reason, struct error *err) {
+    struct context context = {.store = store, .constant = constant, .beta = beta};
     bool primal = store->W != NULL;
     size_t rows = primal ? store->problem->data->n_features + (size_t)1 : store->rows->n;
     struct score_map map = {.n = store->rows->n * store->width,
@@ -171,12 +182,16 @@ int ml_fw_solve(struct ml_store *store, double constant, double cost, double eps
                             .scores = scores,
                             .adjoint = adjoint};
     struct risk risk = {.n = map.n, .context = &context, .cut = cut};
-    struct conditional how = {.cost = cost, .epsilon = epsilon};
-    *fit = (struct fit){0};
+    struct conditional how = {.cost = cost, .epsilon = epsilon, .context = &context, .join = join};
+    memset(beta, 0, map.n * sizeof *beta);
+    struct fit fit = {0};
     int status = create(&context, err);
     if (status == 0) {
-        status = conditional_solve(&map, &risk, &how, monitor, fit, err);
+        status = conditional_solve(&map, &risk, &how, monitor, &fit, err);
     }
+    *iterations = fit.iterations;
+    *reason = fit.reason;
+    fit_free(&fit);
     release(&context);
     return status;
 }

@@ -5,15 +5,14 @@
 
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
-#include "solvers/methods/fit.h"
 #include "solvers/methods/monitor.h"
 #include "solvers/ml/rows.h"
 #include "solvers/ml/store.h"
 
-/* Solves from 0 with K + constant. The caller calls fit_free. fit's weights have rows of store's
- * width: linear (n_features + 1, width), the last row that of the constant feature of value
- * sqrt(constant); kernel (rows->n, width). The store's scores are spoilt. */
+/* Solves from 0 with K + constant; beta (rows->n, width) gets the dual point, and *iterations and
+ * *reason (0: the gap is reached) say how it ended. The store's scores, or W, are spoilt. */
 int ml_fw_solve(struct ml_store *store, double constant, double cost, double epsilon,
-                const struct monitor *monitor, struct fit *fit, struct error *err);
+                const struct monitor *monitor, double *beta, uint64_t *iterations,
+                enum stop_reason *reason, struct error *err);
 
 #endif

@@ -81,38 +81,38 @@ const double *ml_get_scores(const struct ml *ml) {
 
 /* ---- conditional gradient ---- */
 
+/* The point of a hinge's beta, which is the dual point and makes the weights. */
+static int certify_beta(struct ml *ml, const struct ml_parameters *parameters, const double *beta,
+                        struct ml_point *point, struct error *err) {
+    size_t q = ml->rows.q, n = ml->rows.n, width = ml->bcd.store.width;
+    if (ml_point_weights(ml, beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0 ||
+        ml_point_size(ml, parameters->cost, beta, point, err) < 0) {
+        return -1;
+    }
+    double gain = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, parameters->cost);
+        gain += ml_block_gain(&block, beta + i * width);
+    }
+    point->gain = cluster_total(ml->rows.cluster, gain);
+    for (size_t k = 0; k < q; k++) {
+        point->bias[k] = ml->bcd.constant * point->residual[k];
+    }
+    return ml_point_certify(ml, parameters, false, point, err);
+}
+
 static int solve_fw(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
                     struct ml_point *point, struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
-    struct ml_store *store = &bcd->store;
-    size_t q = ml->rows.q, n = ml->rows.n, width = store->width;
-    struct fit fit;
-    if (ml_fw_solve(store, bcd->constant, parameters->cost, parameters->epsilon, run->monitor, &fit,
-                    err) < 0) {
-        return -1;
-    }
+    double *beta = memory_array(ml->rows.n, bcd->store.width * sizeof *beta, "dual variables", err);
     bcd->cost = 0; /* the store is not bcd's any more */
-    run->iterations = fit.iterations;
-    run->stop = fit.reason;
-    point->gain = fit.dual_offset;
-    if (ml->problem->gram) {
-        ml_unpad(fit.weights, width, ml->rows.row, n, q, point->weights);
-        for (size_t i = 0; i < n; i++) {
-            array_add(point->bias, bcd->constant, fit.weights + i * width, q);
-        }
-    } else {
-        size_t d = ml->problem->data->n_features;
-        ml_unpad(fit.weights, width, NULL, d, q, point->weights);
-        array_add(point->bias, ml->setup.bias, fit.weights + d * width, q);
-    }
-    for (size_t i = 0; i < n; i++) { /* at most; lambda times the pairs is the cost */
-        point->size[ml->rows.row[i]] = (struct ml_size){2 * parameters->cost, 0, INFINITY, 0};
-    }
-    point->rounding = 4 * DBL_EPSILON * ((double)fit.iterations + 4);
-    fit_free(&fit);
-    return ml_point_scores(ml, point, err) < 0
-               ? -1
-               : ml_point_certify(ml, parameters, false, point, err);
+    int status =
+        beta ? ml_fw_solve(&bcd->store, bcd->constant, parameters->cost, parameters->epsilon,
+                           run->monitor, beta, &run->iterations, &run->stop, err)
+             : -1;
+    status = status < 0 ? -1 : certify_beta(ml, parameters, beta, point, err);
+    free(beta);
+    return status;
 }
 
 /* ---- solving ---- */

@@ -150,7 +150,6 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, bool
                                    .size = point->size,
                                    .residual = ml->setup.free_bias ? point->residual : NULL,
                                    .linear = point->gain,
-                                   .rounding = point->rounding,
                                    .scratch = ml->bcd.scratch[0]};
     if (ml_certify(ml->certify, &claim, &point->certificate, err) < 0) {
         return -1;

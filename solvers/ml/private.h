@@ -33,7 +33,6 @@ struct ml_point {
     double *bias;         /* (q) */
     double *scores;       /* (n_all, q) of the weights, in double and from the data, without bias */
     double gain;          /* the linear part of D, of all ranks' rows */
-    double rounding;      /* relative, of the dual point beyond a few units */
     struct ml_size *size; /* (n_all) of the rows' betas */
     double *residual;     /* (q) sum of beta over rows, of all ranks */
     struct ml_kept kept;  /* the dual point, where the setup keeps it */

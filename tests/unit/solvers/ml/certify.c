@@ -111,9 +111,9 @@ static void plain_row(const struct ml_block *block, const double *s, bool apart,
 
 static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_bias) {
     struct error err;
-    const double cost = 1.5, linear = 30, more = 2e-15;
+    const double cost = 1.5, linear = 30;
     double q = scene->q, value = 0, lost = 0, error[N] = {0}, all = 0, reach = 0, ratio = 0, norm;
-    double unit = (q + 8) * DBL_EPSILON + more, residual = 0, largest = 0;
+    double unit = (q + 8) * DBL_EPSILON, residual = 0, largest = 0;
     for (size_t i = 0; i < N; i++) {
         if (i == EMPTY) {
             continue;
@@ -153,7 +153,6 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
                                    .size = scene->size,
                                    .residual = free_bias ? scene->residual : NULL,
                                    .linear = linear,
-                                   .rounding = more,
                                    .scratch = scene->scratch};
     struct certificate found;
     CHECK(ml_certify(scene->line.certify, &claim, &found, &err) == 0, "%s", err.text);
@@ -162,8 +161,7 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
           "nothing %g", found.nothing);
     CHECK(line_near(found.primal, fmin(value, found.nothing), 1e-12), "primal %g, not %g",
           found.primal, value);
-    double paid =
-        lost + 2 * ((16 * (q + 8) + N - 1) * DBL_EPSILON + more) * all + price + .5 * of_g;
+    double paid = lost + 2 * (16 * (q + 8) + N - 1) * DBL_EPSILON * all + price + .5 * of_g;
     CHECK(line_near(found.paid, paid, 1e-9), "paid %.12g, not %.12g", found.paid, paid);
     CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * linear + paid, "dual %g",
           found.dual);
