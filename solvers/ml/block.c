@@ -271,7 +271,8 @@ static double pair_pass(const struct ml_block *block, double k, double *alpha,
     return largest;
 }
 
-/* Without a kernel value the scores do not move: each alpha is where its own slope wants it. */
+/* Without a kernel value, or with alpha next to 0 whatever they are, the scores do not move: each
+ * alpha is where its own slope wants it. */
 static void pairs_at_rest(const struct ml_block *block, double *alpha, const struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
     for (uint32_t p = 0; p < block->n_relevant; p++) {
@@ -287,7 +288,8 @@ double ml_block_pairs(const struct ml_block *block, double k, const double *s, d
                       int passes, double *beta, double *conjugate, struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
     ml_block_gather(block, s, 0, NULL, w);
-    if (k > 0) {
+    bool moves = block->loss == ML_HINGE || isfinite(1 / (2 * block->lambda));
+    if (k > 0 && moves) {
         for (int pass = 0; pass < passes && pair_pass(block, k, alpha, w) > 0;) {
             pass++;
         }
@@ -301,7 +303,8 @@ double ml_block_pairs(const struct ml_block *block, double k, const double *s, d
         double total = 0;
         for (uint32_t r = 0; r < n_others; r++) {
             total += row[r];
-            squares += row[r] * (row[r] / (4 * block->lambda));
+            squares +=
+                row[r] > 0 ? row[r] * (row[r] / (4 * block->lambda)) : 0; /* lambda may be 0 */
             w->sum[r] -= row[r];
         }
         double *at = &beta[block->relevant[p]];
