@@ -538,3 +538,22 @@ END
         within "$(header gap m)" 0 1e-3
     done
 }
+
+@test "ml: conditional gradients whose gap stalls end, and say why" {
+    printf '%s 1:%s 2:%s\n' 1,2 1e6 1 2 -1 1e-3 3 1 -1e3 1,3 -3e5 2 >stalls.svm
+    run -3 --separate-stderr timeout 60 svm-ml-train -q --strict --solver fw -c 1e9 stalls.svm m
+    assert_stderr --partial 'not converged: the solver gains too little to go on'
+    svm-ml-train -q -c 1e9 stalls.svm best
+    within "$(header dual m)" 0 "$(header primal best)"
+}
+
+@test "ml: costs of which 1 over twice their pair's overflows" {
+    printf '%s 1:%s\n' 1,2 1 2 -1 3 .5 >tiny.svm
+    for options in '' '-t rbf' '-B 1' '--solver interior'; do
+        for cost in 5e-309 1e-310; do
+            # shellcheck disable=SC2086 # words of options
+            train -l squared-hinge -c $cost $options tiny.svm m # svm-check verifies it
+            within "$(header gap m)" 0 1e-10
+        done
+    done
+}

@@ -15,7 +15,7 @@ enum { STALL_STEPS = 100 };
 /* The run stalls where the least gap has not come to PROGRESS of what it was in so many iterations:
  * a part of all of them, at least LEAST_WAIT and at most MOST_WAIT. */
 static const double PROGRESS = 0.9, WAIT = 0.25;
-enum { LEAST_WAIT = 10000, MOST_WAIT = 1000000 };
+enum { LEAST_WAIT = 100000, MOST_WAIT = 250000 };
 
 struct progress {
     double gap;         /* the least, when it was last counted as lower */

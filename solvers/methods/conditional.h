@@ -4,8 +4,8 @@
  *
  * The dual point is kept as its weights f and its offset e; with the plane (g, o) cut at its scores
  * the step's gain h = C o - e + ... equals P(f) - D exactly. A run whose gap falls more slowly than
- * about iterations^-1/3, or by less than a tenth in a million iterations, stalls. Slow, plain, and independent of the
- * cutting planes: the second solver that tests compare with. */
+ * about iterations^-1/3, or by less than a tenth in 250,000 iterations, stalls. Slow, plain, and
+ * independent of the cutting planes: the second solver that tests compare with. */
 #ifndef SOLVERS_METHODS_CONDITIONAL_H
 #define SOLVERS_METHODS_CONDITIONAL_H
 

@@ -13,20 +13,6 @@ static bool is_reached(const struct ml_bounds *bounds, double epsilon) {
     return gap_reached(bounds->primal, bounds->dual, epsilon);
 }
 
-/* The linear part of D at bcd's point. */
-static double bcd_gain(const struct ml_bcd *bcd) {
-    double gain = 0;
-    for (size_t i = 0; i < bcd->rows->n; i++) {
-        struct ml_block block = ml_bcd_block(bcd, i);
-        const double *beta = bcd->beta + i * bcd->store.width;
-        for (uint32_t p = 0; p < block.n_relevant; p++) {
-            gain += beta[block.relevant[p]];
-        }
-        gain -= bcd->conjugate[i];
-    }
-    return cluster_total(bcd->rows->cluster, gain);
-}
-
 /* The exact scores take the place of those that sweeps have added up. */
 static void refresh(struct ml *ml, const struct ml_point *point) {
     struct ml_store *store = &ml->bcd.store;
@@ -68,6 +54,9 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
     size_t q = ml->rows.q;
     free(point->dual);
     point->dual = NULL;
+    if (bcd->loss == ML_SQUARED_HINGE && ml_bcd_sum_alphas(bcd, &point->gain, err) < 0) {
+        return -1;
+    }
     if (ml_point_weights(ml, bcd->beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0) {
         return -1;
     }
@@ -75,7 +64,9 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
     if (ml_point_size(ml, parameters->cost, bcd->beta, point, err) < 0) {
         return -1;
     }
-    point->gain = bcd_gain(bcd);
+    if (bcd->loss == ML_HINGE) {
+        point->gain = ml_point_gain(ml, bcd->beta);
+    }
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = bcd->constant * bcd->total[k];
     }

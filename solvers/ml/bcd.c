@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "solvers/methods/score_map.h"
 #include "solvers/ml/rounds.h"
 
@@ -69,7 +70,7 @@ static double count_work(const struct ml_bcd *bcd) {
 }
 
 int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
-                  enum ml_step step, double constant, bool stands, bool shrinking, uint64_t seed,
+                  enum ml_step step, double constant, bool shrinking, uint64_t seed,
                   struct error *err) {
     *bcd = (struct ml_bcd){
         .problem = problem, .rows = rows, .constant = constant, .shrinking = shrinking};
@@ -82,9 +83,6 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
     bcd->conjugate = memory_zeros(n, sizeof(double), "dual variables", err);
     bcd->total = memory_zeros(width, sizeof(double), "dual variables", err);
     bcd->offset = memory_zeros(width, sizeof(double), "dual variables", err);
-    if (stands) {
-        bcd->stand = memory_zeros(n, width * sizeof(double), "dual variables", err);
-    }
     bcd->gap = memory_zeros(n, sizeof(double), "gaps", err);
     bcd->pause = memory_zeros(n, 1, "gaps", err);
     bcd->absent = memory_zeros(n, 1, "gaps", err);
@@ -92,8 +90,8 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
     bcd->s = memory_array(width, sizeof(double), "scores", err);
     bcd->old = memory_array(width, sizeof(double), "scores", err);
     if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->offset || !bcd->gap || !bcd->pause ||
-        !bcd->absent || !bcd->order || !bcd->s || !bcd->old || (stands && !bcd->stand) ||
-        create_alpha(bcd, step, err) < 0 || create_scratch(bcd, err) < 0) {
+        !bcd->absent || !bcd->order || !bcd->s || !bcd->old || create_alpha(bcd, step, err) < 0 ||
+        create_scratch(bcd, err) < 0) {
         ml_bcd_free(bcd);
         return -1;
     }
@@ -218,6 +216,28 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
     }
 }
 
+int ml_bcd_sum_alphas(struct ml_bcd *bcd, double *gain, struct error *err) {
+    size_t n = bcd->rows->n, width = bcd->store.width, pairs = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct ml_block block = ml_bcd_block(bcd, i);
+        pairs = larger(pairs, (size_t)block.n_relevant * (block.q - block.n_relevant));
+    }
+    double *alpha = memory_array(pairs, sizeof *alpha, "pairs", err), sum = 0;
+    memset(bcd->total, 0, width * sizeof *bcd->total);
+    for (size_t i = 0; alpha && i < n; i++) {
+        struct ml_block block = ml_bcd_block(bcd, i);
+        double *beta = bcd->beta + i * width;
+        row_alpha(bcd, i, &block, alpha);
+        ml_block_sums(&block, alpha, beta, &bcd->conjugate[i], bcd->scratch[0]);
+        sum += ml_block_gain(&block, beta) - bcd->conjugate[i];
+        array_add(bcd->total, 1, beta, width);
+    }
+    cluster_sum(bcd->rows->cluster, bcd->total, width);
+    *gain = cluster_total(bcd->rows->cluster, sum);
+    free(alpha);
+    return alpha ? 0 : -1;
+}
+
 struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd) {
     return (struct ml_alphas){bcd->rows, bcd->loss, bcd->cost, bcd, row_alpha};
 }
@@ -293,7 +313,23 @@ static void scale(struct ml_bcd *bcd, double factor, double ratio) {
     }
 }
 
+/* Room for the scores whose slopes are the alpha of rows that are not stepped in by pairs. */
+static int create_stand(struct ml_bcd *bcd, struct error *err) {
+    size_t i = 0, n = bcd->rows->n, width = bcd->store.width;
+    while (i < n && bcd->alpha_start[i + 1] > bcd->alpha_start[i]) {
+        i++;
+    }
+    if (i == n) {
+        return 0;
+    }
+    bcd->stand = memory_zeros(n, width * sizeof(double), "dual variables", err);
+    return bcd->stand ? 0 : -1;
+}
+
 int ml_bcd_start(struct ml_bcd *bcd, enum ml_loss loss, double cost, struct error *err) {
+    if (loss == ML_SQUARED_HINGE && !bcd->stand && create_stand(bcd, err) < 0) {
+        return -1;
+    }
     if (bcd->cost == 0 || bcd->loss != loss) {
         reset(bcd);
     } else if (cost != bcd->cost) {

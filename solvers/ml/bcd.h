@@ -63,10 +63,10 @@ struct ml_bounds {
     double primal, dual;
 };
 
-/* Starts at beta = 0. stands: keep them. Borrows problem and rows. The caller calls ml_bcd_free.
+/* Starts at beta = 0. Borrows problem and rows. The caller calls ml_bcd_free.
  * This, and what gives bounds, is for all ranks. */
 int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
-                  enum ml_step step, double constant, bool stands, bool shrinking, uint64_t seed,
+                  enum ml_step step, double constant, bool shrinking, uint64_t seed,
                   struct error *err);
 void ml_bcd_free(struct ml_bcd *bcd);
 
@@ -89,6 +89,10 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err);
 
 /* The bounds at the point, from its scores; looks at every row's gap anew. */
 int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err);
+
+/* Squared hinge: beta, its sums and conjugates become those of the alphas that are at hand, from
+ * which running ones may be off; *gain gets the linear part of D of all ranks. All ranks. */
+int ml_bcd_sum_alphas(struct ml_bcd *bcd, double *gain, struct error *err);
 
 /* The alphas of the point; borrows bcd, one thread at a time. */
 struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd);

@@ -284,18 +284,11 @@ static void pairs_at_rest(const struct ml_block *block, double *alpha, const str
     }
 }
 
-double ml_block_pairs(const struct ml_block *block, double k, const double *s, double *alpha,
-                      int passes, double *beta, double *conjugate, struct ml_scratch *w) {
+/* beta and the conjugate of alpha; returns the largest change of an entry of beta. The scratch has
+ * the other labels. */
+static double sum_alpha(const struct ml_block *block, const double *alpha, double *beta,
+                        double *conjugate, const struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
-    ml_block_gather(block, s, 0, NULL, w);
-    bool moves = block->loss == ML_HINGE || isfinite(1 / (2 * block->lambda));
-    if (k > 0 && moves) {
-        for (int pass = 0; pass < passes && pair_pass(block, k, alpha, w) > 0;) {
-            pass++;
-        }
-    } else {
-        pairs_at_rest(block, alpha, w);
-    }
     double largest = 0, squares = 0;
     memset(w->sum, 0, n_others * sizeof *w->sum);
     for (uint32_t p = 0; p < block->n_relevant; p++) {
@@ -318,6 +311,26 @@ double ml_block_pairs(const struct ml_block *block, double k, const double *s, d
     }
     *conjugate = block->loss == ML_HINGE ? 0 : squares;
     return largest;
+}
+
+double ml_block_pairs(const struct ml_block *block, double k, const double *s, double *alpha,
+                      int passes, double *beta, double *conjugate, struct ml_scratch *w) {
+    ml_block_gather(block, s, 0, NULL, w);
+    bool moves = block->loss == ML_HINGE || isfinite(1 / (2 * block->lambda));
+    if (k > 0 && moves) {
+        for (int pass = 0; pass < passes && pair_pass(block, k, alpha, w) > 0;) {
+            pass++;
+        }
+    } else {
+        pairs_at_rest(block, alpha, w);
+    }
+    return sum_alpha(block, alpha, beta, conjugate, w);
+}
+
+void ml_block_sums(const struct ml_block *block, const double *alpha, double *beta,
+                   double *conjugate, struct ml_scratch *w) {
+    ml_block_gather(block, beta, 0, NULL, w);
+    sum_alpha(block, alpha, beta, conjugate, w);
 }
 
 /* ---- alpha of a hinge block ---- */

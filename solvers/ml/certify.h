@@ -28,7 +28,7 @@ struct ml_claim {
     const struct certify_function *g; /* the function of beta, without errors; may be f */
     const struct ml_size *size;       /* (n_all) of each row's betas */
     const double *residual;           /* (q) sum of beta over rows, with a free bias; else NULL */
-    double linear;   /* sum of beta over relevant labels, less the conjugates, of all
+    double linear; /* sum of beta over relevant labels, less the conjugates, of all
                                          ranks, as the residual */
     struct ml_scratch *scratch;
 };

@@ -35,9 +35,8 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
         return 0;
     }
     if (status == 0) {
-        status =
-            ml_bcd_create(&made->bcd, problem, &made->rows, setup->step, setup->bias * setup->bias,
-                          setup->free_bias || setup->keep, setup->shrinking, setup->seed, err);
+        status = ml_bcd_create(&made->bcd, problem, &made->rows, setup->step,
+                               setup->bias * setup->bias, setup->shrinking, setup->seed, err);
     }
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);
@@ -84,18 +83,12 @@ const double *ml_get_scores(const struct ml *ml) {
 /* The point of a hinge's beta, which is the dual point and makes the weights. */
 static int certify_beta(struct ml *ml, const struct ml_parameters *parameters, const double *beta,
                         struct ml_point *point, struct error *err) {
-    size_t q = ml->rows.q, n = ml->rows.n, width = ml->bcd.store.width;
     if (ml_point_weights(ml, beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0 ||
         ml_point_size(ml, parameters->cost, beta, point, err) < 0) {
         return -1;
     }
-    double gain = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, parameters->cost);
-        gain += ml_block_gain(&block, beta + i * width);
-    }
-    point->gain = cluster_total(ml->rows.cluster, gain);
-    for (size_t k = 0; k < q; k++) {
+    point->gain = ml_point_gain(ml, beta);
+    for (size_t k = 0; k < ml->rows.q; k++) {
         point->bias[k] = ml->bcd.constant * point->residual[k];
     }
     return ml_point_certify(ml, parameters, false, point, err);

@@ -112,6 +112,15 @@ int ml_point_size(const struct ml *ml, double cost, const double *beta, struct m
     return list ? 0 : -1;
 }
 
+double ml_point_gain(const struct ml *ml, const double *beta) {
+    double gain = 0;
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, 1);
+        gain += ml_block_gain(&block, beta + i * ml->bcd.store.width);
+    }
+    return cluster_total(ml->rows.cluster, gain);
+}
+
 int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, struct error *err) {
     struct ml_store *store = &ml->bcd.store;
     if (ml->problem->gram) {

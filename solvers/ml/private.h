@@ -59,6 +59,9 @@ void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n
 int ml_point_size(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
                   struct error *err);
 
+/* The linear part of D of a hinge's beta (rows.n, width). All ranks. */
+double ml_point_gain(const struct ml *ml, const double *beta);
+
 /* The weights that beta (rows.n, width) makes; the store's W, if it has one, is theirs then. */
 int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, struct error *err);
 

@@ -22,7 +22,7 @@ int ml_rounds_create(struct ml_rounds **rounds, const struct ml_bcd *bcd, struct
     made->step = memory_array(weights + width + 2, sizeof(double), "weights", err);
     made->beta = memory_array(n, width * sizeof(double), "dual variables", err);
     made->conjugate = memory_array(n, sizeof(double), "dual variables", err);
-    made->stand = memory_array(bcd->stand ? n : 0, width * sizeof(double), "dual variables", err);
+    made->stand = memory_array(n, width * sizeof(double), "dual variables", err);
     made->alpha = memory_array((size_t)bcd->alpha_start[n], sizeof(double), "pairs", err);
     made->seen = memory_zeros(n, 1, "rounds", err);
     if (!made->W || !made->total || !made->step || !made->beta || !made->conjugate ||
