@@ -15,7 +15,7 @@
 #   make mutate       which of MUTANTS one-token changes by SEED the tests find      (tests/mutate)
 #   make bench        ratios against the peers that are installed      (tests/bench)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
-#   make check-fuzz   inputs of the fuzz targets under clang's sanitizers; skipped without clang
+#   make check-fuzz   inputs of the fuzz targets under clang's sanitizer; skipped without clang
 #   make manual       options in doc/reference.md and the manual pages, from --help  (tools/manual)
 #   make install      programs, the library, the Python package, manual pages, documents, tools and
 #                     completions (below DESTDIR)
@@ -135,6 +135,9 @@ ASAN = BUILD=build-asan OPTIMIZE=-O1 SANITIZE='-fsanitize=address,undefined \
 COVERAGE = OPTIMIZE=-O1 SANITIZE='--coverage -fprofile-update=atomic'
 FUZZ = BUILD=build-fuzz OPTIMIZE=-O1 CC=clang SANITIZE='-fsanitize=address,undefined \
        -fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
+# Built in a quarter of the time that FUZZ takes.
+REPLAY = BUILD=build-replay OPTIMIZE=-O0 CC=clang SANITIZE='-fsanitize=undefined \
+         -fno-sanitize-recover=all'
 
 all: $(addprefix $(BUILD)/,$(INSTALLED)) $(BUILD)/datasets/generate $(LIBRARY)
 ifeq ($(BUILD),build)
@@ -301,12 +304,12 @@ fuzz:
 
 replays: $(REPLAYS)
 
-# clang's sanitizers see what gcc's do not; without clang one test is skipped.
+# clang's sanitizer sees undefined behaviour that gcc's does not. Without clang one test is skipped.
 check-fuzz:
 	@if echo 'int main(void) { return 0; }' | \
-	    clang -fsanitize=address,undefined -x c -o /dev/null - 2>/dev/null; then \
-	    $(MAKE) --no-print-directory $(JOBS) $(FUZZ) replays && \
-	        DUALSVM_BIN=build-fuzz tests/run tests/fuzz.bats; \
+	    clang -fsanitize=undefined -x c -o /dev/null - 2>/dev/null; then \
+	    $(MAKE) --no-print-directory $(JOBS) $(REPLAY) replays && \
+	        DUALSVM_BIN=build-replay tests/run tests/fuzz.bats; \
 	else \
 	    echo 'ok 1 fuzz targets under clang # skip no clang with its sanitizers (clang, libclang-rt-dev)'; \
 	    echo '0 passed, 0 failed, 1 skipped'; \
@@ -382,7 +385,7 @@ uninstall:
 	$(call from,$(PYTHONDIR)/dualsvm,$(notdir $(PYTHON)),mine)
 
 clean:
-	rm -rf $(BUILD) build-mpi build-asan build-fuzz build-coverage build-mutate $(INSTALLED)
+	rm -rf $(BUILD) build-mpi build-asan build-fuzz build-replay build-coverage build-mutate $(INSTALLED)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
