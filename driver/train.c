@@ -306,15 +306,17 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
     return status;
 }
 
-static void warn_of_fit(struct training *training, const struct plain_fit *fit) {
+/* asked: a rank of those that made it has been asked for an end. */
+static void warn_of_fit(struct training *training, const struct plain_fit *fit, bool asked) {
     const struct solution *solution = &fit->solution;
     char gap[40] = "";
-    bool asked = solution->reason == STOP_TIME && cluster_asked(training->cluster);
     if (solution->certified) {
         snprintf(gap, sizeof gap, ": gap %.3g", solution->gap);
     }
     progress_warn(&training->progress, "not converged: %s%s",
-                  asked ? "ended by a signal" : stop_message(solution->reason), gap);
+                  asked && solution->reason == STOP_TIME ? "ended by a signal"
+                                                         : stop_message(solution->reason),
+                  gap);
 }
 
 static int fit_model(struct training *training, struct point point, struct error *err) {
@@ -346,6 +348,7 @@ static int fit_model(struct training *training, struct point point, struct error
     if (plain_fit_create(&fit, &setup, &training->running, err) < 0) {
         return -1;
     }
+    bool asked = cluster_any(setup.cluster, cluster_asked(cluster));
     int status = write_fit(training, fit, err);
     if (training->plan.spread && training->share == FAMILY_ALONE && status == 0) {
         progress_note(&training->progress, "rank 0 made the fit: ranks take longer to share it");
@@ -353,7 +356,7 @@ static int fit_model(struct training *training, struct point point, struct error
     if (!fit->solution.converged) {
         training->n_unconverged++;
         if (status == 0) {
-            warn_of_fit(training, fit);
+            warn_of_fit(training, fit, asked);
         }
     }
     if (status == 0 && fit->threshold_late && !fit->solution.unsolved) {
