@@ -542,7 +542,7 @@ END
 @test "ml: conditional gradients whose gap stalls end, and say why" {
     printf '%s 1:%s 2:%s\n' 1,2 1e6 1 2 -1 1e-3 3 1 -1e3 1,3 -3e5 2 >stalls.svm
     run -3 --separate-stderr timeout 60 svm-ml-train -q --strict --solver fw -c 1e9 stalls.svm m
-    assert_stderr --partial 'not converged: the solver gains too little to go on'
+    [[ $stderr == *'not converged: the solver gains too little to go on'* ]]
     svm-ml-train -q -c 1e9 stalls.svm best
     within "$(header dual m)" 0 "$(header primal best)"
 }
