@@ -18,8 +18,8 @@ struct scores {
 /* s = K b of coefficients b (n, k). The caller frees with scores_free. */
 struct scores scores_of_coefficients(const struct task *task, const num *gram, const num *b);
 
-/* The same of a model: coefficients of rows, where a bias that is a feature's part is taken as it is
- * written, in scores and norm, for rows whose kernel values are 0 are left out of a model; or
+/* The same of a model: coefficients of rows, where a bias that is a feature's part is taken as it
+ * is written, in scores and norm, for rows whose kernel values are 0 are left out of a model; or
  * weights of features (n_features, k). */
 struct scores scores_of_model(const struct task *task, const num *gram, const num *b,
                               const num *bias);
