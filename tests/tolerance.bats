@@ -19,7 +19,7 @@ scattered() {
             for (f = 1; f <= d; f++) size[f] = exp(log(10) * (f == 1 ? 5 * uniform() : 1 - 4 * uniform()))
             for (i = 0; i < n; i++) {
                 k = int(3 * uniform())
-                line = family == "rank" ? k " qid:" int(1 + 3 * uniform()) : family == "ml" && k < 2 ? k ",2" : k
+                line = family == "rank" ? k " qid:" int(1 + 3 * uniform()) : family == "top" ? (i == 0 || i > 1 && k == 0) : family == "ml" && k < 2 ? k ",2" : k
                 for (f = 1; f <= d; f++) line = line sprintf(" %d:%.9g", f, (uniform() - .5) * size[f])
                 print line
             }
@@ -63,6 +63,23 @@ descends() {
         done
         descends mc -s cs -c .1 -B 1
     done
+}
+
+@test "tolerance: mc, with kernels: a smaller gap never gives a larger primal" {
+    scattered mc 1 >rows
+    for formulation in ww cs llw adm atm ats mmr ova; do
+        descends mc -s $formulation -t polynomial -d 3 -r 10 -c 1e-3
+    done
+    descends mc -s cs -t rbf -g .1 -c 100 -B 1
+}
+
+@test "tolerance: top: a smaller gap never gives a larger primal" {
+    scattered top 1 >rows
+    for formulation in toppush 'toppushk -k 2' tau-fpl topmeank patmat patmat-np svm; do
+        # shellcheck disable=SC2086 # options
+        descends top -s $formulation -t polynomial -d 2 -r 1 -c 100
+    done
+    descends top -l squared-hinge -c 10
 }
 
 @test "tolerance: ml: a smaller gap never gives a larger primal" {

@@ -242,36 +242,6 @@ static int run_linear(struct mc *mc, const struct mc_parameters *parameters,
                : 0;
 }
 
-/* Through the tolerances of a small problem, or to the user's at once. A tolerance that is not
- * reached, and did not lower the gap much either, is the last. */
-static int run_tolerances(struct mc *mc, const struct mc_parameters *parameters,
-                          const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    const double progress = 0.9;
-    size_t size = mc->task.n_all * mc->labels.names.n;
-    struct mc_parameters own = *parameters;
-    own.epsilon = tolerance_first(parameters->epsilon, size);
-    double gap = INFINITY;
-    int status = run_linear(mc, &own, monitor, fit, err);
-    while (status == 0 && is_unfinished(fit, parameters->epsilon) &&
-           (fit->certificate.gap <= own.epsilon || fit->certificate.gap < progress * gap) &&
-           tolerance_next(&own.epsilon, parameters->epsilon)) {
-        struct mc_fit start = *fit;
-        struct monitor_run run;
-        const struct monitor onward = monitor_after(&run, monitor, start.iterations, 0);
-        gap = start.certificate.gap;
-        if (gap <= own.epsilon) {
-            continue;
-        }
-        status = run_linear(mc, &own, &onward, fit, err);
-        if (status == 0) {
-            mc_fit_join(fit, &start);
-        } else {
-            mc_fit_free(&start);
-        }
-    }
-    return status;
-}
-
 /* ---- kernels ---- */
 
 /* Whether a kernel's interior point may end what is left. */
@@ -341,6 +311,42 @@ static int run_gram(struct mc *mc, const struct mc_goal *goal, const struct moni
 
 /* ---- all ---- */
 
+/* What a fit through tolerances is of. */
+struct solving {
+    struct mc *mc;
+    const struct mc_parameters *parameters;
+    const struct monitor *monitor;
+    struct mc_fit *fit; /* the best; empty before the first run */
+};
+
+/* Solves to the gap; the better bounds of it and the best are the best then. */
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    struct mc *mc = solving->mc;
+    struct mc_parameters own = *solving->parameters;
+    struct mc_goal goal = {.cost = own.cost, .epsilon = epsilon};
+    struct mc_fit found = {0}, *fit = solving->fit;
+    struct monitor_run run;
+    const struct monitor onward = monitor_after(&run, solving->monitor, fit->iterations, 0);
+    own.epsilon = epsilon;
+    if ((mc->problem->gram ? run_gram(mc, &goal, &onward, &found, err)
+                           : run_linear(mc, &own, &onward, &found, err)) < 0) {
+        mc_fit_free(&found);
+        return -1;
+    }
+    if (fit->weights && found.unsolved) {
+        fit->reason = found.reason;
+    } else if (fit->weights) {
+        mc_fit_join(&found, fit);
+        *fit = found;
+    } else {
+        *fit = found;
+    }
+    end->gap = fit->certificate.certified ? fit->certificate.gap : (double)NAN;
+    end->limited = stop_limited(fit->reason);
+    return 0;
+}
+
 static int run(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
     if (parameters->method == MC_NEWTON &&
@@ -354,10 +360,9 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
     if (parameters->method == MC_FW) {
         return mc_fw_solve(&mc->task, &goal, monitor, fit, err);
     }
-    if (!mc->problem->gram) {
-        return run_tolerances(mc, parameters, monitor, fit, err);
-    }
-    return run_gram(mc, &goal, monitor, fit, err);
+    struct solving solving = {mc, parameters, monitor, fit};
+    return tolerance_solve(solve_to, &solving, parameters->epsilon,
+                           mc->task.n_all * mc->labels.names.n, err);
 }
 
 /* W = 0, which has the primal that is certified. */

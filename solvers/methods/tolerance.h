@@ -10,31 +10,27 @@
 #ifndef SOLVERS_METHODS_TOLERANCE_H
 #define SOLVERS_METHODS_TOLERANCE_H
 
-#include <math.h>
+#include "common/base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Rows, times outputs, up to which a problem is small. */
-enum { TOLERANCE_ROWS = 512 };
+/* What is known when a solver has been run to a tolerance. */
+struct tolerance_end {
+    double gap;   /* of the best primal and the best dual of all runs; NAN: it is not certified */
+    bool limited; /* a monitor has ended the run: none may follow */
+};
 
-/* The first: that of the sequence, or the user's where the problem is not small. */
-static inline double tolerance_first(double epsilon, size_t rows) {
-    return rows <= TOLERANCE_ROWS ? 1 : epsilon;
-}
+/* Runs a solver to a gap of epsilon, from what earlier runs have found, and takes the best of all.
+ * Fills end. -1 with err set ends the sequence. */
+typedef int (*tolerance_run)(void *context, double epsilon, struct tolerance_end *end,
+                             struct error *err);
 
-/* The next one, or false where the last is at most epsilon. */
-static inline bool tolerance_next(double *tolerance, double epsilon) {
-    static const double sequence[] = {0.5,  0.1,   1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7, 1e-8,
-                                      1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 0};
-    size_t k = 0;
-    if (*tolerance <= epsilon) {
-        return false;
-    }
-    while (sequence[k] >= *tolerance) {
-        k++;
-    }
-    *tolerance = sequence[k];
-    return true;
-}
+/* Calls run for each tolerance of the sequence if rows, times outputs, are few; else for epsilon
+ * alone. A tolerance that the gap is below already is passed over; two in a row that are not
+ * reached, and did not lower the gap much either, are the last. The first is always run. -1 as run
+ * says. */
+int tolerance_solve(tolerance_run run, void *context, double epsilon, size_t rows,
+                    struct error *err);
 
 #endif

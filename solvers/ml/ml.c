@@ -159,45 +159,43 @@ static int solve(struct ml *ml, const struct ml_parameters *parameters, struct m
                            "is not positive semidefinite");
 }
 
-/* Through the tolerances of a small problem, or to the user's at once: the best primal and the best
- * dual of all. A tolerance that is not reached, and did not lower the gap much either, is the
- * last. */
-static int solve_all(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-                     struct ml_point *point, struct error *err) {
-    const double progress = 0.9;
-    struct ml_parameters own = *parameters;
-    size_t size = cluster_count(ml->rows.cluster, ml->rows.n_all) * ml->rows.q;
-    own.epsilon = tolerance_first(parameters->epsilon, size);
-    double gap;
-    bool reached;
-    if (solve(ml, &own, run, point, err) < 0) {
-        return -1;
-    }
-    reached = ml_is_certified(point, own.epsilon);
-    gap = INFINITY;
-    while (!stop_limited(run->stop) && !ml_is_certified(point, parameters->epsilon) &&
-           (reached || point->certificate.gap < progress * gap) &&
-           tolerance_next(&own.epsilon, parameters->epsilon)) {
-        struct ml_point found;
-        gap = point->certificate.gap;
-        reached = ml_is_certified(point, own.epsilon);
-        if (reached) {
-            continue;
-        }
-        *run = (struct ml_run){.monitor = run->monitor, .iterations = run->iterations};
-        if (ml_point_create(&found, ml, err) < 0) {
+/* What a fit through tolerances is of. */
+struct solving {
+    struct ml *ml;
+    const struct ml_parameters *parameters;
+    struct ml_run run;
+    struct ml_point point; /* the best; made, but of no run before the first */
+    bool begun;
+};
+
+/* Solves to the gap; the better primal and the better dual of it and the best are the best then. */
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    struct ml_point found, *best = &solving->point;
+    struct ml_parameters own = *solving->parameters;
+    own.epsilon = epsilon;
+    solving->run =
+        (struct ml_run){.monitor = solving->run.monitor, .iterations = solving->run.iterations};
+    if (!solving->begun) {
+        solving->begun = true;
+        if (solve(solving->ml, &own, &solving->run, best, err) < 0) {
             return -1;
         }
-        int status = solve(ml, &own, run, &found, err);
+    } else {
+        if (ml_point_create(&found, solving->ml, err) < 0) {
+            return -1;
+        }
+        int status = solve(solving->ml, &own, &solving->run, &found, err);
         if (status == 0) {
-            ml_point_join(point, &found);
+            ml_point_join(best, &found);
         }
         ml_point_free(&found);
         if (status < 0) {
             return -1;
         }
-        reached = ml_is_certified(point, own.epsilon);
     }
+    end->gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
+    end->limited = stop_limited(solving->run.stop);
     return 0;
 }
 
@@ -246,25 +244,26 @@ static int give_nothing(struct ml *ml, double cost, struct solution *solution, s
 int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct monitor *monitor,
              struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
-    struct ml_run run = {.monitor = monitor};
-    struct ml_point point;
+    struct solving solving = {.ml = ml, .parameters = parameters, .run = {.monitor = monitor}};
+    struct ml_point *point = &solving.point;
     if (check(ml, parameters, err) < 0) {
         return -1;
     }
     if (monitor_late(monitor)) {
         return give_nothing(ml, parameters->cost, solution, err);
     }
-    if (ml_point_create(&point, ml, err) < 0) {
+    if (ml_point_create(point, ml, err) < 0) {
         return -1;
     }
-    if (solve_all(ml, parameters, &run, &point, err) < 0) {
-        ml_point_free(&point);
+    size_t size = cluster_count(ml->rows.cluster, ml->rows.n_all) * ml->rows.q;
+    if (tolerance_solve(solve_to, &solving, parameters->epsilon, size, err) < 0) {
+        ml_point_free(point);
         return -1;
     }
-    *solution = (struct solution){.n_outputs = ml->rows.q, .iterations = run.iterations};
-    certify_conclude(&point.certificate, parameters->epsilon, run.stop ? run.stop : STOP_ROUNDING,
-                     solution);
-    hand_over(ml, &point, solution);
-    ml_point_free(&point);
+    *solution = (struct solution){.n_outputs = ml->rows.q, .iterations = solving.run.iterations};
+    certify_conclude(&point->certificate, parameters->epsilon,
+                     solving.run.stop ? solving.run.stop : STOP_ROUNDING, solution);
+    hand_over(ml, point, solution);
+    ml_point_free(point);
     return 0;
 }

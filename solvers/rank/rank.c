@@ -302,60 +302,62 @@ static int give_nothing(struct rank *rank, double cost, struct solution *solutio
     return solution->pairs || solution->weights ? 0 : -1;
 }
 
-/* Solves to the parameters' gap, from what `best` has. */
-static int solve_to(struct rank *rank, const struct rank_parameters *parameters,
-                    const struct monitor *monitor, struct rank_best *best, struct error *err) {
+/* What a fit through tolerances is of. */
+struct solving {
+    struct rank *rank;
+    const struct rank_parameters *parameters;
+    const struct monitor *monitor;
+    struct rank_best best;
+};
+
+/* Solves to the gap, from what the best is. */
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    struct rank *rank = solving->rank;
+    struct rank_best *best = &solving->best;
+    const struct monitor *monitor = solving->monitor;
+    struct rank_parameters own = *solving->parameters;
+    own.epsilon = epsilon;
     best->impatient = false;
-    int status = run_rounds(rank, parameters, rank_patience(rank, parameters), monitor, best, err);
-    status = status < 0 ? -1 : rank_end_fit(rank, parameters, monitor, best, err);
-    bool waited = best->impatient && rank_patience(rank, parameters) > 0; /* for the fallback */
-    if (status == 0 && rank_is_open(best, parameters) && best->impatient && !waited) {
-        status = run_rounds(rank, parameters, 0, monitor, best, err);
+    int status = run_rounds(rank, &own, rank_patience(rank, &own), monitor, best, err);
+    status = status < 0 ? -1 : rank_end_fit(rank, &own, monitor, best, err);
+    bool waited = best->impatient && rank_patience(rank, &own) > 0; /* for the fallback */
+    if (status == 0 && rank_is_open(best, &own) && best->impatient && !waited) {
+        status = run_rounds(rank, &own, 0, monitor, best, err);
     }
-    if (status == 0 && rank_is_open(best, parameters) && !rank_has_finish(rank, parameters) &&
-        parameters->loss == RANK_HINGE &&
-        (waited || rank_choose(rank, parameters) == RANK_NEWTON)) {
-        status = rank_finish_by_planes(rank, parameters, monitor, best, err);
+    if (status == 0 && rank_is_open(best, &own) && !rank_has_finish(rank, &own) &&
+        own.loss == RANK_HINGE && (waited || rank_choose(rank, &own) == RANK_NEWTON)) {
+        status = rank_finish_by_planes(rank, &own, monitor, best, err);
     }
+    end->gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
+    end->limited = stop_limited(best->reason);
     return status;
 }
 
-/* Through the tolerances of a small problem, or to the user's at once. A tolerance that is not
- * reached, and did not lower the gap much either, is the last. */
-static int solve_all(struct rank *rank, const struct rank_parameters *parameters,
-                     const struct monitor *monitor, struct rank_best *best, struct error *err) {
-    const double progress = 0.9;
-    bool decays = parameters->method == RANK_FW && parameters->stop == RANK_DECAY;
-    struct rank_parameters own = *parameters;
-    size_t rows = cluster_count(rank->map.cluster, rank->map.n);
-    own.epsilon = decays ? own.epsilon : tolerance_first(parameters->epsilon, rows);
-    double gap;
-    bool reached;
-    do {
-        gap = best->weights ? best->certificate.gap : INFINITY;
-        reached = best->weights && rank_is_reached(best, &own);
-        if (!reached && solve_to(rank, &own, monitor, best, err) < 0) {
-            return -1;
-        }
-        reached = rank_is_reached(best, &own);
-    } while (!stop_limited(best->reason) && !rank_is_reached(best, parameters) &&
-             (reached || best->certificate.gap < progress * gap) &&
-             tolerance_next(&own.epsilon, parameters->epsilon));
-    return 0;
+/* A rule of its own is not a gap: it is gone to at once. */
+static int solve_all(struct solving *solving, struct error *err) {
+    const struct rank_parameters *parameters = solving->parameters;
+    struct tolerance_end end;
+    if (parameters->method == RANK_FW && parameters->stop == RANK_DECAY) {
+        return solve_to(solving, parameters->epsilon, &end, err);
+    }
+    const struct score_map *map = &solving->rank->map;
+    return tolerance_solve(solve_to, solving, parameters->epsilon,
+                           cluster_count(map->cluster, map->n), err);
 }
 
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
                const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
-    struct rank_best best = {.weights = NULL};
+    struct solving solving = {.rank = rank, .parameters = parameters, .monitor = monitor};
     if (check(rank, parameters, err) < 0) {
         return -1;
     }
     if (monitor_late(monitor)) {
         return give_nothing(rank, parameters->cost, solution, err);
     }
-    int status = solve_all(rank, parameters, monitor, &best, err);
-    status = status < 0 ? -1 : fill_solution(rank, parameters, &best, solution, err);
-    free(best.weights);
+    int status = solve_all(&solving, err);
+    status = status < 0 ? -1 : fill_solution(rank, parameters, &solving.best, solution, err);
+    free(solving.best.weights);
     return status;
 }

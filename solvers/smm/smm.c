@@ -402,34 +402,52 @@ static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct
     return 0;
 }
 
-/* Through the tolerances of a small problem, or to epsilon at once. A tolerance that is not
- * reached, and did not lower the gap much either, is the last. */
+/* What a fit through tolerances is of. */
+struct solving {
+    struct smm *smm;
+    struct smm_nuclear *nuclear;
+    const struct binary_loss *loss;
+    double tau;
+    const struct monitor *monitor;
+    struct kept kept;
+    struct smm_machine *machine;
+    struct smm_outcome *outcome;
+    uint64_t iterations;
+};
+
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    const struct certificate *found = &solving->machine->certificate;
+    if (run_rounds(solving->smm, solving->nuclear, solving->loss, solving->tau, epsilon,
+                   solving->monitor, &solving->kept, solving->machine, solving->outcome, err) < 0) {
+        return -1;
+    }
+    solving->iterations += solving->outcome->iterations;
+    end->gap = found->certified ? found->gap : (double)NAN;
+    end->limited = stop_limited(solving->outcome->reason);
+    return 0;
+}
+
 static int solve_rounds(struct smm *smm, struct smm_nuclear *nuclear,
                         const struct binary_loss *loss, double tau, double epsilon,
                         const struct monitor *monitor, struct smm_machine *machine,
                         struct smm_outcome *outcome, struct error *err) {
-    const double progress = 0.9;
-    struct kept kept = {.W = NULL};
-    double own = tolerance_first(epsilon, cluster_count(loss->cluster, smm->problem->n));
-    double gap = INFINITY, before;
-    uint64_t iterations = 0;
-    int status = 0;
+    struct solving solving = {.smm = smm,
+                              .nuclear = nuclear,
+                              .loss = loss,
+                              .tau = tau,
+                              .monitor = monitor,
+                              .machine = machine,
+                              .outcome = outcome};
     if (smm->n_machines > 1) {
         binary_forget(smm->svm);
     }
-    do {
-        before = gap;
-        if (gap > own || !kept.W) {
-            status =
-                run_rounds(smm, nuclear, loss, tau, own, monitor, &kept, machine, outcome, err);
-            iterations += outcome->iterations;
-        }
-        gap = machine->certificate.gap;
-    } while (status == 0 && !stop_limited(outcome->reason) && gap > epsilon &&
-             (gap <= own || gap < progress * before) && tolerance_next(&own, epsilon));
-    outcome->iterations = iterations;
-    outcome->converged = gap <= epsilon;
-    free(kept.W);
+    int status = tolerance_solve(solve_to, &solving, epsilon,
+                                 cluster_count(loss->cluster, smm->problem->n), err);
+    if (status == 0) {
+        conclude(machine, epsilon, outcome->reason, solving.iterations, outcome);
+    }
+    free(solving.kept.W);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "solvers/methods/certify.h"
 #include "solvers/methods/score_map.h"
+#include "solvers/methods/tolerance.h"
 #include "solvers/top/certify.h"
 #include "solvers/top/engines.h"
 #include "solvers/top/grill.h"
@@ -347,15 +348,27 @@ static bool rounding_misleads(const struct top *top, const struct top_parameters
            gap > MISLED * epsilon;
 }
 
+/* What a fit through tolerances is of. */
+struct solving {
+    struct top *top;
+    const struct top_parameters *parameters;
+    const struct monitor *monitor;
+    struct best best;
+};
+
+static bool stops_as_published(const struct top *top, const struct top_parameters *parameters) {
+    return parameters->method == TOP_CD && top->setting.formulation != TOP_SVM;
+}
+
 /* Solves until the gap that is certified is as asked, and the fit better than w = 0; or until that
  * does not come closer. */
-static int solve_convex(struct top *top, const struct top_parameters *parameters,
-                        const struct monitor *monitor, struct best *best, struct error *err) {
+static int run_rounds(struct top *top, const struct top_parameters *parameters,
+                      const struct monitor *monitor, struct best *best, struct error *err) {
     double epsilon = parameters->epsilon, wanted = fmin(TRIVIAL, parameters->epsilon);
-    bool as_published = parameters->method == TOP_CD && top->setting.formulation != TOP_SVM;
     int stalled = 0;
     struct top_engines *engines = &top->engines[parameters->loss];
-    engines->misled = false; /* of another cost */
+    best->zero = NULL;
+    engines->misled = false; /* of another cost or gap */
     for (int round = 0; round < ROUNDS && stalled < STALLED_ROUNDS; round++) {
         double last = best->found ? best->certificate.gap : INFINITY;
         bool believed = false;
@@ -374,7 +387,7 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
             best->zero = top_nothing_explain(kind_of(top->setting.formulation));
             return 0;
         }
-        if (!believed || (reached && useful) || as_published) {
+        if (!believed || (reached && useful) || stops_as_published(top, parameters)) {
             return 0;
         }
         bool misled = rounding_misleads(top, parameters, certificate->gap, epsilon);
@@ -384,6 +397,45 @@ static int solve_convex(struct top *top, const struct top_parameters *parameters
     }
     best->fit.reason = STOP_ROUNDING;
     return 0;
+}
+
+/* Makes the engines anew: they start from nothing. */
+static int restart_engines(struct top *top, enum top_loss loss, struct error *err) {
+    top_engines_free(&top->engines[loss]);
+    top->engines[loss] = (struct top_engines){0};
+    return create_engines(top, loss, err);
+}
+
+/* Solves to the gap, with what the engines have from larger ones, or from nothing where that
+ * stalls. */
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    struct top *top = solving->top;
+    struct best *best = &solving->best;
+    struct top_parameters own = *solving->parameters;
+    bool warm = best->found;
+    own.epsilon = epsilon;
+    if (run_rounds(top, &own, solving->monitor, best, err) < 0) {
+        return -1;
+    }
+    if (warm && !(best->certificate.gap <= epsilon) && !stop_limited(best->fit.reason) &&
+        (restart_engines(top, own.loss, err) < 0 ||
+         run_rounds(top, &own, solving->monitor, best, err) < 0)) {
+        return -1;
+    }
+    end->gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
+    end->limited = stop_limited(best->fit.reason);
+    return 0;
+}
+
+/* A rule of its own is not a gap: it is gone to at once. */
+static int solve_convex(struct solving *solving, struct error *err) {
+    const struct top_parameters *parameters = solving->parameters;
+    const struct top_engines *engines = &solving->top->engines[parameters->loss];
+    struct tolerance_end end;
+    return stops_as_published(solving->top, parameters)
+               ? solve_to(solving, parameters->epsilon, &end, err)
+               : tolerance_solve(solve_to, solving, parameters->epsilon, engines->risk.n_all, err);
 }
 
 /* topmeank, where that is seen without solving. */
@@ -462,31 +514,31 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     if (monitor_late(monitor)) {
         return give_nothing(top, parameters, solution, err);
     }
-    struct best best = {.found = false};
+    struct solving solving = {.top = top, .parameters = parameters, .monitor = monitor};
+    struct best *best = &solving.best;
     int status = create_engines(top, parameters->loss, err);
     if (status == 0) {
         bool trivial = top->setting.formulation == TOP_MEAN_K &&
                        top_nothing_is_best(&top->engines[parameters->loss].risk);
-        status = trivial ? solve_trivial(top, parameters, &best, err)
-                         : solve_convex(top, parameters, monitor, &best, err);
+        status = trivial ? solve_trivial(top, parameters, best, err) : solve_convex(&solving, err);
     }
     if (status == 0) {
-        if (best.certificate.worse) {
-            take_nothing(top, parameters->loss, &best);
+        if (best->certificate.worse) {
+            take_nothing(top, parameters->loss, best);
         }
         *solution = (struct solution){.n_outputs = 1,
-                                      .weights = best.fit.weights,
-                                      .zero = best.zero,
-                                      .iterations = best.fit.iterations};
-        best.fit.weights = NULL;
-        status = set_bias(top, best.fit.bias, solution, err);
+                                      .weights = best->fit.weights,
+                                      .zero = best->zero,
+                                      .iterations = best->fit.iterations};
+        best->fit.weights = NULL;
+        status = set_bias(top, best->fit.bias, solution, err);
     }
     if (status == 0) {
-        array_swap(&top->alpha, &best.fit.alpha);
-        array_swap(&top->beta, &best.fit.beta);
-        certify_conclude(&best.certificate, parameters->epsilon,
-                         best.fit.reason ? best.fit.reason : STOP_ROUNDING, solution);
+        array_swap(&top->alpha, &best->fit.alpha);
+        array_swap(&top->beta, &best->fit.beta);
+        certify_conclude(&best->certificate, parameters->epsilon,
+                         best->fit.reason ? best->fit.reason : STOP_ROUNDING, solution);
     }
-    fit_free(&best.fit);
+    fit_free(&best->fit);
     return status;
 }
