@@ -27,7 +27,8 @@
 struct crossval_fit {
     size_t index; /* of the point in the list */
     size_t fold;
-    bool fitted;               /* converged, or the solver had time for an iteration */
+    bool fitted; /* converged, or the solver had time for an iteration */
+    bool converged;
     double seconds;            /* of the solver and of scoring */
     const struct model *model; /* its header */
     const uint32_t *rows;      /* (n) */
@@ -51,6 +52,7 @@ struct crossval {
     double deadline;           /* of progress_clock() for all fits, INFINITY: none: each has a like
                                   part of what is left, */
     size_t n_after;            /* with so many fits that are to follow */
+    double end;                /* of sweep_run: fits are left to themselves then, INFINITY: never */
     struct progress *progress; /* NULL: not shown */
     struct fit_log *log;       /* NULL: none */
     size_t *n_unconverged;     /* counts the fits that did not converge */

@@ -49,8 +49,8 @@ static struct voice standard_error(void) {
     return (struct voice){.write = write_error, .terminal = isatty(STDERR_FILENO)};
 }
 
-/* The limit of time holds whatever the program does. What has a result by then writes it: this
- * comes after all that, and at most two seconds after the limit. */
+/* The limit of time holds also while rows are awaited: at most two seconds after it the program
+ * ends. When they are read there is a model, of w = 0 at least, which is waited for. */
 static void start_limit(const struct options *options) {
     double seconds = point_number((struct point){options, 0}, "max-time");
     if (seconds > 0 && seconds < LONGEST_SECONDS) {
@@ -189,7 +189,7 @@ int program_train(int argc, char **argv, const char *name) {
             start_limit(&options);
         }
         status = !wants_text(&options) ? train_run(family, &options, program, &voice, &signals_hold,
-                                                   cluster, &end, &err)
+                                                   signals_unlimit, cluster, &end, &err)
                  : cluster_leads(cluster) ? show_text(&help, &err)
                                           : 0;
     }

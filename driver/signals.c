@@ -138,6 +138,12 @@ void signals_silence(void) {
     atomic_store(&silent, true);
 }
 
+void signals_unlimit(void) {
+    const struct itimerval none = {.it_value = {0}};
+    setitimer(ITIMER_REAL, &none, NULL);
+    forget_time();
+}
+
 void signals_limit(double seconds) {
     struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART};
     const struct itimerval timer = {

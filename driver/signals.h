@@ -22,6 +22,9 @@ void signals_silence(void);
  * exit code 1, unless files take their places then. */
 void signals_limit(double seconds);
 
+/* From now on there is no such limit. */
+void signals_unlimit(void);
+
 /* Keeps them off while files have temporary names. */
 extern const struct output_hold signals_hold;
 

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "driver/in_time.h"
 #include "driver/journal.h"
 
 #include <inttypes.h>
@@ -16,8 +17,10 @@ enum { CELL = 40 }; /* bytes that a cell may take, with the tab before it */
 /* What the folds of a point have given so far. */
 struct results {
     struct sweep *sweep;
-    const struct crossval *crossval;
+    struct crossval own;             /* the caller's, with what is set here */
+    const struct crossval *crossval; /* it */
     const struct sweep_table *table; /* NULL: none */
+    size_t n_unconverged;            /* as fits are counted */
     char *header;
     char run[CELL]; /* the last cell of each row */
     struct journal *journal;
@@ -25,6 +28,8 @@ struct results {
     bool *wanted; /* (grid.n) those of them that are not known yet */
     char **line;  /* (grid.n) rows that are known */
     pthread_mutex_t mutex;
+    bool left;              /* guarded by the mutex, as what follows: no more fits are taken */
+    size_t n_short;         /* of those that were taken: not converged */
     double *value, *weight; /* (grid.n, n_folds, n_measures) */
     double *seconds;        /* (grid.n, n_folds) */
     double *gap;            /* (grid.n): the largest relative gap of the folds; NaN: one has none */
@@ -256,8 +261,8 @@ static int make_row(struct results *results, size_t index, struct error *err) {
     take_values(results, index, line + cells);
     results->line[index] = line;
     /* without a fit it is not known what the point is worth: the next run measures it */
-    return results->journal && results->fitted[index] ? journal_add(results->journal, line, err)
-                                                      : 0;
+    bool known = results->fitted[index] && results->n_folds[index] == n_folds;
+    return results->journal && known ? journal_add(results->journal, line, err) : 0;
 }
 
 /* Writes the rows that can be written now. */
@@ -299,53 +304,66 @@ static int measure_rows(const struct sweep *sweep, const struct crossval *crossv
     return status;
 }
 
+/* The row of a point, if rows are wanted, or its values, from the folds that are done. */
+static int take_point(struct results *results, size_t index, struct error *err) {
+    struct sweep *sweep = results->sweep;
+    if (results->table) {
+        return make_row(results, index, err) < 0 ? -1 : show_finished(results, err);
+    }
+    for (size_t k = 0; k < sweep->n_measures; k++) {
+        double deviation;
+        average(results, index, k, &sweep->value[index * sweep->n_measures + k], &deviation);
+    }
+    return 0;
+}
+
 /* What a fit has given, but for its cells of value and weight. */
 struct outcome {
     double gap, seconds;
-    bool fitted;
+    bool fitted, converged;
 };
 
-/* Takes a fit whose cells are filled; with its last fold the point is known. */
-static int take_fit(struct results *results, size_t index, size_t fold,
-                    const struct outcome *outcome, struct error *err) {
-    struct sweep *sweep = results->sweep;
-    size_t n_folds = results->crossval->folds->n;
-    pthread_mutex_lock(&results->mutex);
+/* Under the mutex. */
+static int take_fit_locked(struct results *results, size_t index, size_t fold,
+                           const struct outcome *outcome, const void *values, const void *weights,
+                           struct error *err) {
+    size_t n_folds = results->crossval->folds->n, n = results->sweep->n_measures;
+    size_t cell = (index * n_folds + fold) * n;
+    memcpy(results->value + cell, values, n * sizeof(double));
+    memcpy(results->weight + cell, weights, n * sizeof(double));
+    results->n_short += !outcome->converged;
     double *gap = &results->gap[index]; /* none, if a fold has none */
     *gap = outcome->gap <= *gap || isnan(*gap) ? *gap : outcome->gap;
     results->fitted[index] |= outcome->fitted;
     results->seconds[index * n_folds + fold] = outcome->seconds;
-    bool last = ++results->n_folds[index] == n_folds;
-    int status = 0;
-    if (last && results->table) {
-        status = make_row(results, index, err) < 0 ? -1 : show_finished(results, err);
-    } else if (last) {
-        for (size_t k = 0; k < sweep->n_measures; k++) {
-            double deviation;
-            average(results, index, k, &sweep->value[index * sweep->n_measures + k], &deviation);
-        }
-    }
+    return ++results->n_folds[index] == n_folds ? take_point(results, index, err) : 0;
+}
+
+/* Takes a fit, with its values (n_measures) and their weights, of any alignment; with its last fold
+ * the point is known. A run that is left to itself ends by the first. */
+static int take_fit(struct results *results, size_t index, size_t fold,
+                    const struct outcome *outcome, const void *values, const void *weights,
+                    struct error *err) {
+    pthread_mutex_lock(&results->mutex);
+    int status = results->left
+                     ? error_set(err, ERROR_STOPPED, "the limit of time is reached")
+                     : take_fit_locked(results, index, fold, outcome, values, weights, err);
     pthread_mutex_unlock(&results->mutex);
     return status;
 }
 
-/* The first of the cells of a fit, in value and weight. */
-static size_t cells_of(const struct results *results, size_t index, size_t fold) {
-    return (index * results->crossval->folds->n + fold) * results->sweep->n_measures;
-}
-
 /* Sends rank 0 the outcome and the cells of a fit. */
 static int tell(const struct results *results, const struct crossval_fit *fit,
-                const struct outcome *outcome, struct error *err) {
+                const struct outcome *outcome, const double *values, const double *weights,
+                struct error *err) {
     size_t bytes = results->sweep->n_measures * sizeof(double);
-    size_t cell = cells_of(results, fit->index, fit->fold);
     char *all = memory_zeros(sizeof *outcome + 2 * bytes, 1, "measures", err);
     if (!all) {
         return -1;
     }
     memcpy(all, outcome, sizeof *outcome);
-    memcpy(all + sizeof *outcome, results->value + cell, bytes);
-    memcpy(all + sizeof *outcome + bytes, results->weight + cell, bytes);
+    memcpy(all + sizeof *outcome, values, bytes);
+    memcpy(all + sizeof *outcome + bytes, weights, bytes);
     int status = crossval_tell(results->crossval, fit, all, sizeof *outcome + 2 * bytes, err);
     free(all);
     return status;
@@ -355,24 +373,26 @@ static int told(void *context, size_t index, size_t fold, const char *all, size_
                 struct error *err) {
     struct results *results = context;
     struct outcome outcome;
-    size_t bytes = (n - sizeof outcome) / 2, cell = cells_of(results, index, fold);
+    size_t bytes = (n - sizeof outcome) / 2;
     memcpy(&outcome, all, sizeof outcome);
-    memcpy(results->value + cell, all + sizeof outcome, bytes);
-    memcpy(results->weight + cell, all + sizeof outcome + bytes, bytes);
-    return take_fit(results, index, fold, &outcome, err);
+    all += sizeof outcome;
+    return take_fit(results, index, fold, &outcome, all, all + bytes, err);
 }
 
 static int scored(void *context, const struct crossval_fit *fit, struct error *err) {
     struct results *results = context;
-    size_t cell = cells_of(results, fit->index, fit->fold);
-    const struct outcome outcome = {fit->model->gap, fit->seconds, fit->fitted};
-    if (measure_rows(results->sweep, results->crossval, fit, results->value + cell,
-                     results->weight + cell, err) < 0) {
-        return -1;
+    size_t n = results->sweep->n_measures;
+    const struct outcome outcome = {fit->model->gap, fit->seconds, fit->fitted, fit->converged};
+    double *values = memory_array(2 * n, sizeof *values, "measures", err);
+    int status =
+        values ? measure_rows(results->sweep, results->crossval, fit, values, values + n, err) : -1;
+    if (status == 0) {
+        status = cluster_leads(results->crossval->cluster)
+                     ? take_fit(results, fit->index, fit->fold, &outcome, values, values + n, err)
+                     : tell(results, fit, &outcome, values, values + n, err);
     }
-    return cluster_leads(results->crossval->cluster)
-               ? take_fit(results, fit->index, fit->fold, &outcome, err)
-               : tell(results, fit, &outcome, err);
+    free(values);
+    return status;
 }
 
 /* The best of the points that there was time for, or of all where it was enough for none. */
@@ -393,11 +413,12 @@ static int choose(const struct results *results, struct error *err) {
         }
     }
     const char *left_out = results->crossval->family->measures->left_out;
-    return isnan(best) ? error_set(err, ERROR_RUNTIME,
-                                   "the held-out rows have nothing to measure %s by%s%s%s",
-                                   measure->name, left_out ? " (" : "", left_out ? left_out : "",
-                                   left_out ? " are left out)" : "")
-                       : 0;
+    return isnan(best) && !results->left
+               ? error_set(err, ERROR_RUNTIME,
+                           "the held-out rows have nothing to measure %s by%s%s%s", measure->name,
+                           left_out ? " (" : "", left_out ? left_out : "",
+                           left_out ? " are left out)" : "")
+               : 0;
 }
 
 /* ---- the run ---- */
@@ -409,7 +430,7 @@ static int allocate(struct results *results, struct error *err) {
     sweep->value = memory_array(n, sweep->n_measures * sizeof(double), "measures", err);
     results->value = memory_array(n, fold_cells * sizeof(double), "measures", err);
     results->weight = memory_array(n, fold_cells * sizeof(double), "measures", err);
-    results->seconds = memory_array(n, n_folds * sizeof(double), "measures", err);
+    results->seconds = memory_zeros(n, n_folds * sizeof(double), "measures", err);
     results->gap = memory_zeros(n, sizeof(double), "gaps", err);
     results->fitted = memory_zeros(n, sizeof(bool), "points", err);
     results->n_folds = memory_zeros(n, sizeof(size_t), "measures", err);
@@ -423,6 +444,10 @@ static int allocate(struct results *results, struct error *err) {
     }
     for (size_t i = 0; i < n * sweep->n_measures; i++) {
         sweep->value[i] = NAN;
+    }
+    for (size_t i = 0; i < n * fold_cells; i++) {
+        results->value[i] = NAN;
+        results->weight[i] = 0;
     }
     return 0;
 }
@@ -522,27 +547,79 @@ static int end(struct results *results, struct error *err) {
     return status;
 }
 
-int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
-              size_t *n_fits, struct error *err) {
-    struct crossval own = *crossval;
-    struct results results = {.sweep = sweep, .crossval = &own, .table = table};
-    *n_fits = 0;
-    int status = allocate(&results, err);
-    status = status < 0 ? -1 : begin(&results, err);
-    if (status == 0) {
-        own.points = sweep->grid.point;
-        own.n_points = sweep->grid.n;
-        own.wanted = results.wanted;
-        own.scored = scored;
-        own.told = told;
-        own.context = &results;
-        *n_fits = crossval_count(&own);
-        own.n_after = fits_that_follow(crossval->n_after, own.folds->n, *n_fits);
-        pthread_mutex_init(&results.mutex, NULL);
-        status = crossval_run(&own, err);
-        pthread_mutex_destroy(&results.mutex);
+static int run_fits(void *context, struct error *err) {
+    const struct results *results = context;
+    return crossval_run(results->crossval, err);
+}
+
+/* The fits are left to themselves: what is known of a point is that of the folds that are done. */
+static int leave_fits(struct results *results, struct error *err) {
+    struct sweep *sweep = results->sweep;
+    int status = 0;
+    pthread_mutex_lock(&results->mutex);
+    results->left = true;
+    pthread_mutex_unlock(&results->mutex);
+    size_t n_folds = results->crossval->folds->n;
+    for (size_t i = 0; i < sweep->grid.n && status == 0; i++) {
+        if (results->wanted[i] && results->n_folds[i] < n_folds) {
+            sweep->n_left += n_folds - results->n_folds[i];
+            results->gap[i] = NAN;
+            status = take_point(results, i, err);
+        }
     }
-    status = status < 0 ? -1 : end(&results, err);
-    release(&results);
+    return status;
+}
+
+/* Runs the fits, as long as there is time. */
+static int run_in_time(struct results *results, bool *running, struct error *err) {
+    const struct crossval *crossval = results->crossval;
+    double now = progress_clock(), n_fits = (double)crossval_count(crossval);
+    double part = n_fits > 0 ? n_fits / (n_fits + (double)crossval->n_after) : 1;
+    double until = isfinite(crossval->end) ? now + part * (crossval->end - now) : (double)INFINITY;
+    bool ended;
+    if (in_time(run_fits, results, until, &ended, err) < 0) {
+        return -1;
+    }
+    *running = !ended;
+    return ended ? 0 : leave_fits(results, err);
+}
+
+int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
+              size_t *n_fits, bool *running, struct error *err) {
+    struct results *results = memory_zeros(1, sizeof *results, "measures", err);
+    *n_fits = 0;
+    *running = false;
+    if (!results) {
+        return -1;
+    }
+    *results = (struct results){.sweep = sweep, .own = *crossval, .table = table};
+    struct crossval *own = &results->own;
+    results->crossval = own;
+    int status = allocate(results, err);
+    status = status < 0 ? -1 : begin(results, err);
+    if (status == 0) {
+        own->points = sweep->grid.point;
+        own->n_points = sweep->grid.n;
+        own->wanted = results->wanted;
+        own->scored = scored;
+        own->told = told;
+        own->context = results;
+        own->n_unconverged = &results->n_unconverged;
+        *n_fits = crossval_count(own);
+        own->n_after = fits_that_follow(crossval->n_after, own->folds->n, *n_fits);
+        pthread_mutex_init(&results->mutex, NULL);
+        status = run_in_time(results, running, err);
+        *crossval->n_unconverged +=
+            *running ? sweep->n_left + results->n_short : results->n_unconverged;
+    }
+    status = status < 0 ? -1 : end(results, err);
+    if (*running) {
+        return status;
+    }
+    if (own->context) {
+        pthread_mutex_destroy(&results->mutex);
+    }
+    release(results);
+    free(results);
     return status;
 }

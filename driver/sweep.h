@@ -20,6 +20,7 @@ struct sweep {
     double *value; /* (grid.n, n_measures): averages over folds, NaN: nothing to measure; in a table
                       as they stand there */
     size_t best;   /* index of the grid */
+    size_t n_left; /* fits to folds that there was no time for */
     size_t n_unfitted; /* points of the shard that no fold had time for an iteration at */
     size_t n_taken,
         n_taken_short; /* those that were taken over from the journal, and of these those
@@ -46,8 +47,10 @@ void sweep_free(struct sweep *sweep);
  * number of fits. The best is chosen by the values as the table has them, of the points that there
  * was time for; others are not added to the journal. crossval->n_after fits are to follow, each
  * with the time of a point at least. All ranks of crossval->cluster: rank 0 has the table and the
- * values, all get the best. */
+ * values, all get the best. *running: at crossval->end the fits were not done, and go on; they
+ * have all of crossval for ever, but its counter and its table, and the rows are of the folds that
+ * were done. */
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
-              size_t *n_fits, struct error *err);
+              size_t *n_fits, bool *running, struct error *err);
 
 #endif

@@ -38,8 +38,9 @@ struct training {
     struct progress progress;
     struct threads *threads;
     size_t cache_bytes;
-    double deadline; /* of progress_clock(), for all; INFINITY: none */
-    bool running;    /* a solver goes on: it has all of this but the outputs */
+    double deadline;        /* of progress_clock(), for all; INFINITY: none */
+    void (*has_rows)(void); /* is called when the rows are read; NULL: nothing is */
+    bool running;           /* a solver goes on: it has all of this but the outputs */
     struct training_data read;
     enum family_share share; /* of the model's fit, of a cluster */
     uint32_t table_data;     /* checksum of the rows for the table */
@@ -126,6 +127,10 @@ static void warn_of_points(struct training *training) {
                       sweep->n_taken_short, sweep->n_taken,
                       options_text(training->options, "resume"));
     }
+    if (sweep->n_left > 0) {
+        progress_warn(&training->progress,
+                      "no time for %zu fits to folds, which measures leave out", sweep->n_left);
+    }
     if (training->plan.table && sweep->n_unfitted > 0) {
         progress_warn(&training->progress, "no time for an iteration at %zu of %zu points",
                       sweep->n_unfitted, sweep->grid.n);
@@ -149,6 +154,25 @@ static void note_unused(struct training *training) {
     }
 }
 
+/* Fits go on with the threads there were: others take their place. */
+static int leave_threads(struct training *training, struct error *err) {
+    training->running = true;
+    training->threads = NULL;
+    progress_clear(&training->progress);
+    return threads_create_for_blas(&training->threads,
+                                   (size_t)options_number(training->options, "threads"), err);
+}
+
+/* When fits to folds are left to themselves. Where the model's fit will change the data, which is
+ * where it scales them or validation rows are taken out, they are waited for; and by ranks, which
+ * stay in step, and where a log has what they say. */
+static double crossval_end(const struct training *training) {
+    bool waiting = training->host || training->cluster || training->log.output ||
+                   options_given(training->options, "validate") ||
+                   training_data_scale_looks(training->options);
+    return waiting ? (double)INFINITY : training->deadline;
+}
+
 static int cross(struct training *training, struct error *err) {
     const struct options *options = training->options;
     struct output *results = training->outputs.results;
@@ -162,11 +186,14 @@ static int cross(struct training *training, struct error *err) {
         held += folds->fold[i] == 0;
     }
     crossval.n_after = fits_after(training);
+    crossval.end = crossval_end(training);
     note_unused(training);
     size_t n_fits;
+    bool running;
     if (expect_scores(training, held, err) < 0 ||
-        sweep_run(&training->sweep, &crossval, training->plan.table ? &table : NULL, &n_fits, err) <
-            0) {
+        sweep_run(&training->sweep, &crossval, training->plan.table ? &table : NULL, &n_fits,
+                  &running, err) < 0 ||
+        (running && leave_threads(training, err) < 0)) {
         return -1;
     }
     warn_of_folds(training, 0, n_fits);
@@ -196,15 +223,13 @@ static int run_calibrating(void *context, struct error *err) {
                              err);
 }
 
-/* The fits to folds go on, with the threads there were: others take their place. */
 static int leave_calibrating(struct training *training, struct error *err) {
-    training->running = true;
     training->n_unconverged++;
-    training->threads = NULL;
-    progress_clear(&training->progress);
+    if (leave_threads(training, err) < 0) {
+        return -1;
+    }
     progress_warn(&training->progress, "no calibration: there was no time for its fits to folds");
-    return threads_create_for_blas(&training->threads,
-                                   (size_t)options_number(training->options, "threads"), err);
+    return 0;
 }
 
 /* Where the model's fit will change the data, which is where it scales them, the fits to folds are
@@ -418,6 +443,9 @@ static int work(struct training *training, struct error *err) {
          model_export_check_width(training->read.n_features, err) < 0)) {
         return -1;
     }
+    if (training->has_rows) {
+        training->has_rows();
+    }
     if (cluster_any(training->cluster, cluster_asked(training->cluster))) {
         return error_set(err, ERROR_RUNTIME, "ended by a signal, before a fit");
     }
@@ -488,14 +516,15 @@ static struct training *begin(const struct family *family, const struct options 
 }
 
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, const struct output_hold *hold, struct cluster *cluster,
-              struct train_end *end, struct error *err) {
+              const struct voice *voice, const struct output_hold *hold, void (*has_rows)(void),
+              struct cluster *cluster, struct train_end *end, struct error *err) {
     *end = (struct train_end){0};
     struct training *training = begin(family, options, program, voice, err);
     if (!training) {
         return -1;
     }
     training->cluster = cluster;
+    training->has_rows = has_rows;
     training->outputs.nowhere = !cluster_leads(cluster);
     training->outputs.hold = hold;
     training->outputs.n_parts =

@@ -50,7 +50,7 @@ int train_for_host(const struct family *family, const struct options *options,
  * is its name in what it says; hold may be NULL, see output.h. Of a cluster all ranks run it, and
  * the one that leads writes. *end is filled also when it fails. */
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, const struct output_hold *hold, struct cluster *cluster,
-              struct train_end *end, struct error *err);
+              const struct voice *voice, const struct output_hold *hold, void (*has_rows)(void),
+              struct cluster *cluster, struct train_end *end, struct error *err);
 
 #endif

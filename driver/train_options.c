@@ -221,8 +221,9 @@ static const struct option_spec common_options[] = {
      .value = "S",
      .initial = "0",
      .high = INFINITY,
-     .help = "end the run within two seconds of S (0: no limit), likewise; fits to folds have like "
-             "parts of the time; a model of which there is nothing yet is 0, with its true gap"},
+     .help = "end the run within two seconds of S (0: no limit), or what large data take to write, "
+             "likewise; fits to folds have like parts of the time, and are left out where they are "
+             "not done; a model of which there is nothing yet is 0, with its true gap"},
     {.name = "strict",
      .kind = OPTION_FLAG,
      .aside = true,

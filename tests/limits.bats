@@ -131,6 +131,18 @@ classes() {
     assert_equal "$(cat err)" 'svm-smm-train: warning: not converged: the limit of time is reached'
 }
 
+@test "limits: fits to folds that are not done in time are left, and what is known is written" {
+    cd "$tmp" || exit 1
+    awk 'BEGIN { for (i = 0; i < 40000; i++)
+        printf "%d 1:%d 2:%d\n", i % 20000, i % 11, i % 13 }' >many
+    limited svm-mc-train -q --max-time 1 -v 3 many >out 2>err
+    grep -q 'warning: no time for [123] fits to folds, which measures leave out' err
+    limited svm-mc-train -q --max-time 1 -v 3 -c 1,2 many model >out 2>err
+    grep -q 'warning: no time for [1-6] fits to folds' err
+    assert_equal "$(wc -l <out)" 3
+    [ -s model ]
+}
+
 @test "limits: a solver that does not look at the clock is left to itself" {
     unit driver/plain_fit
 }
