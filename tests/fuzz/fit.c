@@ -111,8 +111,8 @@ static int train(const struct request *request, size_t *n_points) {
     int status = options_parse(&options, argc, argv, &err);
     *n_points = options.n_points;
     if (status == 0) {
-        status = train_run(request->family, &options, "fuzz", &silence, NULL, NULL, NULL, &end,
-                           &err);
+        status =
+            train_run(request->family, &options, "fuzz", &silence, NULL, NULL, NULL, &end, &err);
     }
     fuzz_demand_told(status, &err);
     if (!end.running) { /* else they are the solver's that goes on */
