@@ -52,7 +52,8 @@ struct crossval {
     double deadline;           /* of progress_clock() for all fits, INFINITY: none: each has a like
                                   part of what is left, */
     size_t n_after;            /* with so many fits that are to follow */
-    double end;                /* of sweep_run: fits are left to themselves then, INFINITY: never */
+    double end;                /* no fit begins somewhat after that, INFINITY: all do; then the run
+                                  fails by ERROR_STOPPED. Of one process */
     struct progress *progress; /* NULL: not shown */
     struct fit_log *log;       /* NULL: none */
     size_t *n_unconverged;     /* counts the fits that did not converge */

@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
+#include "driver/in_time.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -233,6 +234,9 @@ static int run_point(struct task *task, struct error *err) {
 
 int crossval_fit_next(struct round *round, struct piece *piece, struct error *err) {
     struct fold *fold = &round->fold[piece->fold];
+    if (progress_clock() > in_time_end(round->crossval->end)) {
+        return error_set(err, ERROR_STOPPED, "the limit of time is reached");
+    }
     pthread_mutex_lock(&fold->mutex);
     if (!fold->tried) {
         fold->tried = true;

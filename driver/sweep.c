@@ -570,22 +570,22 @@ static int leave_fits(struct results *results, struct error *err) {
     return status;
 }
 
-/* Runs the fits, as long as there is time. */
-static int run_in_time(struct results *results, bool *running, struct error *err) {
-    const struct crossval *crossval = results->crossval;
-    double now = progress_clock(), n_fits = (double)crossval_count(crossval);
-    double part = n_fits > 0 ? n_fits / (n_fits + (double)crossval->n_after) : 1;
-    double until = isfinite(crossval->end) ? now + part * (crossval->end - now) : (double)INFINITY;
+/* Runs the fits, as long as there is time: then those at work are left to themselves, or waited
+ * for, and others do not begin. */
+static int run_in_time(struct results *results, bool waits, bool *running, struct error *err) {
+    struct crossval *own = &results->own;
+    double now = progress_clock(), n_fits = (double)crossval_count(own);
+    double part = n_fits > 0 ? n_fits / (n_fits + (double)own->n_after) : 1;
+    own->end = isfinite(own->end) ? now + part * (own->end - now) : own->end;
     bool ended;
-    if (in_time(run_fits, results, until, &ended, err) < 0) {
-        return -1;
-    }
+    int status = in_time(run_fits, results, waits ? (double)INFINITY : own->end, &ended, err);
     *running = !ended;
-    return ended ? 0 : leave_fits(results, err);
+    bool late = status < 0 && err->kind == ERROR_STOPPED && !progress_stopped(own->progress);
+    return *running || late ? leave_fits(results, err) : status;
 }
 
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
-              size_t *n_fits, bool *running, struct error *err) {
+              size_t *n_fits, bool waits, bool *running, struct error *err) {
     struct results *results = memory_zeros(1, sizeof *results, "measures", err);
     *n_fits = 0;
     *running = false;
@@ -608,9 +608,9 @@ int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct
         *n_fits = crossval_count(own);
         own->n_after = fits_that_follow(crossval->n_after, own->folds->n, *n_fits);
         pthread_mutex_init(&results->mutex, NULL);
-        status = run_in_time(results, running, err);
+        status = run_in_time(results, waits, running, err);
         *crossval->n_unconverged +=
-            *running ? sweep->n_left + results->n_short : results->n_unconverged;
+            results->left ? sweep->n_left + results->n_short : results->n_unconverged;
     }
     status = status < 0 ? -1 : end(results, err);
     if (*running) {

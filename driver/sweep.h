@@ -47,10 +47,10 @@ void sweep_free(struct sweep *sweep);
  * number of fits. The best is chosen by the values as the table has them, of the points that there
  * was time for; others are not added to the journal. crossval->n_after fits are to follow, each
  * with the time of a point at least. All ranks of crossval->cluster: rank 0 has the table and the
- * values, all get the best. *running: at crossval->end the fits were not done, and go on; they
- * have all of crossval for ever, but its counter and its table, and the rows are of the folds that
- * were done. */
+ * values, all get the best. Fits that are not done at crossval->end are left out, and rows are of
+ * the folds that were done; those at work are waited for, or go on (*running): then they have all
+ * of crossval for ever, but its counter and the table. */
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
-              size_t *n_fits, bool *running, struct error *err);
+              size_t *n_fits, bool waits, bool *running, struct error *err);
 
 #endif

@@ -163,14 +163,13 @@ static int leave_threads(struct training *training, struct error *err) {
                                    (size_t)options_number(training->options, "threads"), err);
 }
 
-/* When fits to folds are left to themselves. Where the model's fit will change the data, which is
- * where it scales them or validation rows are taken out, they are waited for; and by ranks, which
- * stay in step, and where a log has what they say. */
-static double crossval_end(const struct training *training) {
-    bool waiting = training->host || training->cluster || training->log.output ||
-                   options_given(training->options, "validate") ||
-                   training_data_scale_looks(training->options);
-    return waiting ? (double)INFINITY : training->deadline;
+/* Whether fits to folds that are late are waited for. So they are where the model's fit will change
+ * the data, which is where it scales them or validation rows are taken out; by ranks, which stay in
+ * step; and where a log has what they say. */
+static bool waits_for_folds(const struct training *training) {
+    return training->host || training->cluster || training->log.output ||
+           options_given(training->options, "validate") ||
+           training_data_scale_looks(training->options);
 }
 
 static int cross(struct training *training, struct error *err) {
@@ -186,13 +185,13 @@ static int cross(struct training *training, struct error *err) {
         held += folds->fold[i] == 0;
     }
     crossval.n_after = fits_after(training);
-    crossval.end = crossval_end(training);
+    crossval.end = training->cluster ? (double)INFINITY : training->deadline;
     note_unused(training);
     size_t n_fits;
     bool running;
     if (expect_scores(training, held, err) < 0 ||
         sweep_run(&training->sweep, &crossval, training->plan.table ? &table : NULL, &n_fits,
-                  &running, err) < 0 ||
+                  waits_for_folds(training), &running, err) < 0 ||
         (running && leave_threads(training, err) < 0)) {
         return -1;
     }
@@ -223,13 +222,10 @@ static int run_calibrating(void *context, struct error *err) {
                              err);
 }
 
-static int leave_calibrating(struct training *training, struct error *err) {
+static void warn_of_no_calibration(struct training *training) {
     training->n_unconverged++;
-    if (leave_threads(training, err) < 0) {
-        return -1;
-    }
+    progress_clear(&training->progress);
     progress_warn(&training->progress, "no calibration: there was no time for its fits to folds");
-    return 0;
 }
 
 /* Where the model's fit will change the data, which is where it scales them, the fits to folds are
@@ -247,12 +243,19 @@ static int calibrate(struct training *training, struct point point, struct error
     double part = (double)CALIBRATION_FOLDS / (CALIBRATION_FOLDS + 1);
     calibrating->crossval = make_crossval(training);
     calibrating->crossval.n_after = 1;
+    calibrating->crossval.end = waiting ? (double)INFINITY : now + part * left;
     calibrating->crossval.n_unconverged = &calibrating->n_unconverged;
     calibrating->point = point;
     int status = in_time(run_calibrating, calibrating,
                          waiting ? (double)INFINITY : now + part * left, &ended, err);
     if (!ended) {
-        return leave_calibrating(training, err);
+        warn_of_no_calibration(training);
+        return leave_threads(training, err);
+    }
+    if (status < 0 && err->kind == ERROR_STOPPED && !waiting) { /* not all fits have begun */
+        warn_of_no_calibration(training);
+        free(calibrating);
+        return 0;
     }
     size_t before = training->n_unconverged;
     training->calibration = calibrating->calibration;
