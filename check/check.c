@@ -20,9 +20,9 @@ static struct ball gap_at(struct ball primal, struct ball dual, struct ball leas
     return ball_is_zero(open) ? open : ball_divide(open, ball_maximum(primal, least));
 }
 
-/* The gap as models have it: relative to the primal, or a tiny part of that of f = 0; the least that
- * it may be and the largest. It grows with the primal: ends are made of ends, for the primal in it
- * stands twice. */
+/* The least and the largest that the gap of models may be: relative to the primal, or to a tiny
+ * part of that of f = 0. The gap grows with the primal, which stands in it twice, so each end of
+ * the interval is computed from ends. */
 static void find_gap(const struct findings *findings, struct ball *low, struct ball *high) {
     const double tiny = 1e-12;
     struct ball least = ball_multiply(ball_of(tiny), findings->nothing);

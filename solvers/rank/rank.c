@@ -165,8 +165,8 @@ static int run_engine(struct rank *rank, const struct rank_parameters *parameter
     }
 }
 
-/* Takes the better primal and the better dual; of a certified and an uncertified fit, the certified.
- * Returns whether the dual is found's. */
+/* Takes the better primal and the better dual; of a certified and an uncertified fit, the
+ * certified one. Returns whether the dual is found's. */
 static bool keep_best(struct rank_best *best, struct fit *fit, const struct certificate *found) {
     struct certificate *known = &best->certificate;
     bool first = !best->weights, alike = first || known->certified == found->certified;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The variable of a row's number A; m: a number that follows from others, or is another problem's. */
+/* The variable of a row's number A; m: a number that follows from others, or is another
+ * problem's. */
 static size_t variable_of(const struct task *task, size_t number, size_t row, size_t a) {
     const struct trial *trial = task->trial;
     if (trial->family == SMM) {
