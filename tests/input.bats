@@ -534,8 +534,7 @@ FEATURES LABELS: tools/convert --from xmc)"
     sanitized && skip 'limits on memory do not go with the sanitizer'
     streamed() {
         awk 'BEGIN { for (i = 0; i < 3000000; i++) print i, "1:0.5 3:0.25 7:1e-3" }' 2>/dev/null |
-            (export OPENBLAS_NUM_THREADS=1 && # whose memory is in it: 128 MB for each
-                ulimit -v 210000 && exec "$bin/tests/unit/common/data/dump" - number "$@")
+            (ulimit -v 80000 && exec "$bin/tests/unit/common/data/dump" - number "$@")
     }
     assert_equal "$(streamed stream | tail -1)" '2999999 1:0.5 3:0.25 7:0.001'
     run -1 streamed
