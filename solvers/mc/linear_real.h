@@ -263,12 +263,12 @@ static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alp
     return alpha->dense ? 0 : mc_alpha_store(alpha, i, engine->row, err);
 }
 
-/* engine->alphas (n, width), where there are any, = all alpha. */
+/* engine->alphas (n, width), where there are any, = all alpha, none rounded above its bound. */
 static void NAME(take_alpha)(struct NAME(engine) * engine, const struct mc_linear *linear) {
     size_t k = engine->blocks.k, width = engine->blocks.width;
     for (size_t i = 0; engine->alphas && i < linear->n; i++) {
         for (size_t c = 0; c < k; c++) {
-            engine->alphas[i * width + c] = (REAL)linear->alpha.dense[i * k + c];
+            engine->alphas[i * width + c] = NAME(at_most)(linear->alpha.dense[i * k + c]);
         }
     }
 }
