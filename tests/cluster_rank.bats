@@ -19,14 +19,15 @@ queries() {
     }'
 }
 
-# answers RANKS OPTIONS: on each of these numbers of ranks the answer of the plain program.
+# answers RANKS OPTIONS: on each of these numbers of ranks the answer of the plain program, its objective to
+# `agreement`, by default 1e-10.
 answers() {
     local numbers=$1 n
     shift
     svm-rank-train -q -j 1 "$@" data.svm plain.model >plain
     for n in $numbers; do
         ranks "$n" svm-rank-train -q -j 1 "$@" data.svm "$n.model" >"$n.report" 2>said || fail "$n ranks: $*"
-        near "$(header primal "$n.report")" "$(header primal plain)" 1e-10
+        near "$(header primal "$n.report")" "$(header primal plain)" "${agreement:-1e-10}"
         [ ! -s said ] || fail "$n ranks: $(<said)" # that it has not converged
         assert_equal "$(header groups "$n.report") $(header pairs "$n.report")" \
             "$(header groups plain) $(header pairs plain)"
@@ -50,7 +51,9 @@ answers() {
 
 @test "cluster: conjugate gradients, of more features than a Hessian is for" {
     queries 20 12 | awk '{ printf "%s", $0; for (j = 0; j < 30; j++) printf " %d:%s", 10 + NR % 97 + 97 * j, (j + NR) % 3 - .5; print "" }' >data.svm
-    answers 2 -l 1 -e 1e-6
+    # rounding, which differs with the sums over ranks, may decide whether one more step of conjugate
+    # gradients is taken: objectives agree within the gap asked for
+    agreement=1e-6 answers 2 -l 1 -e 1e-6
     answers 3 -l 0
 }
 
