@@ -159,8 +159,8 @@ static int open_descriptor(struct output *output, int number, struct error *err)
     return 0;
 }
 
-/* A file without a name in the target's folder, or where there are none a tmpfile(). Nobody may
- * read it who may not read the target. */
+/* A file without a name in the target's folder, or where there are none a tmpfile(). It is
+ * readable by no more users than the target. */
 static int open_file(struct output *output, struct error *err) {
     if (faccessat(AT_FDCWD, output->folder, W_OK | X_OK, AT_EACCESS) != 0) {
         return output_fail(output, errno, err);

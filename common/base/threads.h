@@ -19,8 +19,8 @@ typedef void (*threads_task)(void *argument, size_t task, size_t worker);
  * ends the pool. */
 int threads_create(struct threads **threads, size_t n, struct error *err);
 
-/* The same for tasks, and a caller, who may call BLAS. Lack of memory for it (common/base/blas.h)
- * makes the threads fewer, too; fails where there is none for one. */
+/* The same for tasks, and a caller, who may call BLAS. If OpenBLAS's memory (common/base/blas.h)
+ * suffices for fewer threads, there are fewer; fails if it does not suffice for one. */
 int threads_create_for_blas(struct threads **threads, size_t n, struct error *err);
 void threads_free(struct threads *threads);
 

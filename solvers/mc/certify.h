@@ -8,8 +8,9 @@
 #include "solvers/mc/task.h"
 
 /* A dual point alpha, as far as a solver knows it: with `alpha` or `kept` certify looks at its
- * constraints: what it is over its costs is paid for, as scaling it down would, and what is no term
- * and negative ones give the trivial bound. Without, it is a convex combination of subgradients. */
+ * constraints: where alpha exceeds its upper bounds, D is lowered by what scaling it down may cost;
+ * a negative alpha, or one that belongs to no loss term, gives the trivial bound. Without alpha the
+ * point is a convex combination of subgradients. */
 struct mc_dual {
     const struct mc_alpha *alpha; /* NULL: of the error of its sums, what is known is that those of
                                      rows are at most C_i most */

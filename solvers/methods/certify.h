@@ -9,8 +9,8 @@
  *
  * Errors are bounded a priori: a sum of m terms is within (m - 1) u of the sum of their magnitudes,
  * which |x'w| <= |x| |w| and |k(x, z)| <= reach(x) reach(z) bound in their turn
- * (kernel_rounding). Where a product underflows it is off by CERTIFY_UNDERFLOW besides: that is
- * paid for, too, and changes no number of an ordinary size. */
+ * (kernel_rounding). A product that underflows has an absolute
+ * error of CERTIFY_UNDERFLOW besides; the bounds include it. */
 #ifndef SOLVERS_METHODS_CERTIFY_H
 #define SOLVERS_METHODS_CERTIFY_H
 
@@ -80,9 +80,9 @@ struct certificate {
     bool worse;    /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
 };
 
-/* Sets the gap of bounds that were changed. Both have paid for their rounding, so a dual bound
- * above the primal one is false, or the primal one is: then, and where the primal one is not
- * finite, the certificate has failed, and is certified no longer. */
+/* Sets the gap from the two bounds, after a change of either. Both include their rounding-error
+ * bounds, so if the dual bound is above the primal bound, one of them is false: then, and if the
+ * primal bound is not finite, `failed` is set and `certified` becomes false. */
 void certify_compare(struct certificate *certificate);
 
 /* Gives the certificate the other's dual bound, of the same problem, if that is the higher; and

@@ -40,7 +40,7 @@ double rank_certifier_nothing(const struct rank_certifier *certifier, double cos
 /* Recomputes both bounds from the fit's weights and its dual point: one of pairs, with the errors
  * of its coefficients, one that smoothed losses make at dual_scores, which are counted again (its
  * dual_weights become theirs, its smoothing moves to a grid), or a sum of planes. Where the gap is
- * above epsilon and what is paid for the rounding of pair features is not small beside it, they are
+ * above epsilon and the rounding-error bound of pair features is not small beside it, they are
  * evaluated in double-double, now and from then on. Fails when memory is short. */
 int rank_certify(struct rank_certifier *certifier, enum rank_loss kind, double cost, double epsilon,
                  struct fit *fit, struct certificate *certificate, struct error *err);
