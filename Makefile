@@ -113,6 +113,7 @@ WIDE_ADVERSARY = $(BUILD)/tests/optima/wide/adversary
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZ_SHARED = $(BUILD)/tests/fuzz/shared/closed.o
 REPLAYS = $(addsuffix -replay,$(FUZZERS))
+ABLATION = $(patsubst %,$(BUILD)/ablation/%,$(filter %-train,$(PROGRAMS)))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 FAULTS = $(BUILD)/tests/fault/faults $(BUILD)/tests/fault/shim.so $(BUILD)/tests/fault/api
 comma = ,
@@ -144,7 +145,7 @@ ifeq ($(BUILD),build)
 all: $(INSTALLED)
 endif
 
-units: $(UNITS) $(ADVERSARY) $(if $(MPFR),$(WIDE_ADVERSARY)) $(REPLAYS) $(FAULTS) \
+units: $(UNITS) $(ABLATION) $(ADVERSARY) $(if $(MPFR),$(WIDE_ADVERSARY)) $(REPLAYS) $(FAULTS) \
        $(addprefix $(BUILD)/fault/,$(PROGRAMS) api)
 
 $(HOUSE): $(OBJECTS)
@@ -197,6 +198,11 @@ $(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(HOUSE)
 $(BUILD)/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/tests/fault/wrap.o $(HOUSE)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
+
+# Trainers in which an environment variable disables a row of a policy.
+$(BUILD)/ablation/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/ablation/enabled.o $(HOUSE)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # It shares nothing with what it tests.
 $(ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/optima/*.c))

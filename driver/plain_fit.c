@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The cluster, if its ranks have rows of their own. */
 static struct cluster *rows_spread(const struct plain_fit *fit,
@@ -62,12 +63,39 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
     return 0;
 }
 
+/* The names of the algorithms that have run. */
+static int set_solver(struct plain_fit *fit, struct error *err) {
+    char names[ALGORITHM_NAMES];
+    if (fit->algorithms == 0) {
+        return 0;
+    }
+    algorithm_list(fit->algorithms, " ", names);
+    fit->model.solver = memory_text(names, strlen(names), "names of algorithms", err);
+    return fit->model.solver ? 0 : -1;
+}
+
 static int make_model(struct plain_fit *fit, const struct monitor *monitor, struct error *err) {
     if (fit_header(fit->family, fit->state, fit->point, &fit->kernel, &fit->problem, &fit->solution,
                    monitor, &fit->model, &fit->threshold_late, err) < 0) {
         return -1;
     }
-    return fit_body(&fit->model, &fit->problem, &fit->solution, err);
+    return fit_body(&fit->model, &fit->problem, &fit->solution, err) < 0 || set_solver(fit, err) < 0
+               ? -1
+               : 0;
+}
+
+/* Those that have run on any process that works on the fit. */
+static unsigned all_algorithms(unsigned own, struct cluster *cluster) {
+    double ran[N_ALGORITHMS];
+    unsigned all = 0;
+    for (int a = 0; a < N_ALGORITHMS; a++) {
+        ran[a] = own >> a & 1;
+    }
+    cluster_max(cluster, ran, N_ALGORITHMS);
+    for (int a = 0; a < N_ALGORITHMS; a++) {
+        all |= (unsigned)(ran[a] > 0) << a;
+    }
+    return all;
 }
 
 /* Solves, and makes the model. */
@@ -81,6 +109,7 @@ static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, str
     }
     fit->solve_seconds += progress_clock() - start;
     fit->traffic = cluster_traffic_since(sharing(setup), fit->traffic);
+    fit->algorithms = all_algorithms(watch->algorithms, sharing(setup));
     progress_clear(setup->progress);
     return make_model(fit, &monitor, err);
 }

@@ -54,7 +54,8 @@ struct plain_fit {
     struct problem problem;
     void *state; /* the family's, open */
     struct solution solution;
-    struct model model; /* uses the solution's weights */
+    unsigned algorithms; /* a bit of each that has run is set */
+    struct model model;  /* uses the solution's weights */
     double kernel_seconds, solve_seconds;
     struct cluster_traffic traffic; /* of the seconds of solving */
     size_t n_ranks;

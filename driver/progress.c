@@ -132,7 +132,7 @@ void progress_clear(struct progress *progress) {
 void fit_log_open(struct fit_log *log, struct output *output, bool placed) {
     *log = (struct fit_log){.output = output, .placed = placed};
     pthread_mutex_init(&log->mutex, NULL);
-    output_format(output, "%siteration\tseconds\tprimal\tdual\tgap\n",
+    output_format(output, "%siteration\tseconds\tprimal\tdual\tgap\tsolver\n",
                   placed ? "point\tfold\t" : "");
 }
 
@@ -159,9 +159,10 @@ static void log_row(const struct watch *watch, uint64_t iteration, double second
                     double dual) {
     struct fit_log *log = watch->log;
     char row[MOST_ROW];
-    int n = snprintf(row, sizeof row, "%s%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\n",
+    const char *solver = watch->algorithms ? algorithm_names[watch->algorithm] : "none";
+    int n = snprintf(row, sizeof row, "%s%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\t%s\n",
                      log->placed ? watch->place : "", iteration, seconds, primal, dual,
-                     gap_relative(primal, dual));
+                     gap_relative(primal, dual), solver);
     pthread_mutex_lock(&log->mutex);
     if (log->output) {
         output_write(log->output, row, (size_t)n);
@@ -217,6 +218,14 @@ static enum stop_reason check(void *context, uint64_t iteration, double primal, 
     return closed || late(watch) ? STOP_TIME : 0;
 }
 
+static void set_algorithm(void *context, enum algorithm algorithm) {
+    struct watch *watch = context;
+    pthread_mutex_lock(&watch->mutex);
+    watch->algorithm = algorithm;
+    watch->algorithms |= 1U << algorithm;
+    pthread_mutex_unlock(&watch->mutex);
+}
+
 void watch_open(struct watch *watch) {
     watch->started = progress_clock();
     watch->closed = false;
@@ -234,5 +243,6 @@ struct monitor watch_monitor(struct watch *watch) {
                             .check = check,
                             .late = late,
                             .left = left,
+                            .algorithm = set_algorithm,
                             .most = watch->most_iterations};
 }

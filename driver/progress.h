@@ -90,6 +90,8 @@ struct watch {
     uint64_t most_iterations; /* 0: no limit */
     double deadline;          /* of progress_clock(); INFINITY: none */
     double given_up;          /* of progress_clock(): the run is left to itself; INFINITY: never */
+    enum algorithm algorithm; /* that runs, once ... */
+    unsigned algorithms;      /* ... a bit of those that have run is set */
     double started;           /* progress_clock() then */
     pthread_mutex_t mutex;    /* guards what follows */
     bool closed;              /* nothing is shown or logged any more */

@@ -10,7 +10,10 @@ void report_fit(const struct plain_fit *fit, struct output *output) {
     if (fit->family->report) {
         fit->family->report(fit->state, fit->point, solution, output);
     }
-    output_format(output, "iterations = %" PRIu64 "\nprimal = ", solution->iterations);
+    char names[ALGORITHM_NAMES];
+    algorithm_list(fit->algorithms, ", ", names);
+    output_format(output, "solver = %s\niterations = %" PRIu64 "\nprimal = ", names,
+                  solution->iterations);
     output_number(output, solution->primal);
     if (isnan(solution->gap)) {
         const char *why = stop_bounds_failed(solution->reason)

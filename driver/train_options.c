@@ -243,8 +243,8 @@ static const struct option_spec common_options[] = {
      .kind = OPTION_TEXT,
      .aside = true,
      .value = "FILE",
-     .help = "write iteration, seconds, primal, dual and gap of each check of the solver, tabs "
-             "between; in cross-validation with the point and the fold before them"},
+     .help = "write iteration, seconds, primal, dual, gap and algorithm of each check of the "
+             "solver, tabs between; in cross-validation with the point and the fold before them"},
     {.name = "proof",
      .kind = OPTION_TEXT,
      .aside = true,

@@ -63,10 +63,10 @@ graded() {
 @test "cli: the report is lines of name = value, with seconds unless quiet" {
     svm-rank-train -q -t rbf train.svm m >out
     assert_equal "$(cut -d= -f1 out | tr -d '\n')" \
-        'groups pairs iterations primal dual gap support-vectors '
+        'groups pairs solver iterations primal dual gap support-vectors '
     svm-rank-train train.svm m 2>/dev/null >out
     assert_equal "$(cut -d= -f1 out | tr -d '\n')" \
-        'groups pairs iterations primal dual gap read-seconds kernel-seconds solve-seconds '
+        'groups pairs solver iterations primal dual gap read-seconds kernel-seconds solve-seconds '
     assert_equal "$(sed -n 's/^gap = //p' out)" "$(awk '$1 == "gap" { print $2 }' m)"
 }
 

@@ -6,6 +6,10 @@ load helper
     unit solvers/methods/linesearch
 }
 
+@test "policies: an algorithm has one row in the table of its family, with its words" {
+    unit solvers/policy
+}
+
 @test "monitors: what stands before a monitor drops nothing of it, neither limits nor time" {
     unit solvers/methods/monitor
 }

@@ -246,14 +246,14 @@ END
 
 @test "sweep: --log has the point and the fold of each check" {
     svm-rank-train -q -v 3 -c .1,1 --log log set.svm model >/dev/null 2>&1
-    assert_equal "$(head -1 log)" $'point\tfold\titeration\tseconds\tprimal\tdual\tgap'
+    assert_equal "$(head -1 log)" $'point\tfold\titeration\tseconds\tprimal\tdual\tgap\tsolver'
     assert_equal "$(sed 1d log | cut -f1,2 | sort -u | grep -v $'\t$' | tr '\t\n' ', ')" '1,1 1,2 1,3 2,1 2,2 2,3 '
     assert_equal "$(sed 1d log | cut -f1,2 | grep -c $'\t$')" "$(header iterations model)" # the fit of all rows
-    assert_equal "$(awk -F'\t' '{ print NF }' log | sort -u)" 7
+    assert_equal "$(awk -F'\t' '{ print NF }' log | sort -u)" 8
     svm-rank-train -q -v 3 --log log set.svm >/dev/null
     assert_equal "$(sed 1d log | cut -f1,2 | sort -u | tr '\t\n' ', ')" '1,1 1,2 1,3 '
     svm-rank-train -q --log log set.svm model >/dev/null
-    assert_equal "$(head -1 log)" $'iteration\tseconds\tprimal\tdual\tgap'
+    assert_equal "$(head -1 log)" $'iteration\tseconds\tprimal\tdual\tgap\tsolver'
 }
 
 @test "sweep: folds go by words of any kind, and -v deals words to folds" {

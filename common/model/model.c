@@ -14,6 +14,7 @@
 void model_free(struct model *model) {
     free(model->formulation);
     free(model->loss);
+    free(model->solver);
     scale_free(&model->scale);
     free(model->bias);
     if (!model->lent_columns) {

@@ -104,6 +104,7 @@ enum key {
     KEY_GAP,
     KEY_CERTIFIED,
     KEY_ITERATIONS,
+    KEY_SOLVER,
     KEY_OUTPUTS,
     KEY_SCALE,
     KEY_QUERY_FEATURES,
@@ -111,9 +112,9 @@ enum key {
 };
 
 static const char *const keys[N_KEYS] = {
-    "formulation", "loss",      "cost",       "kernel",   "degree", "gamma",
-    "coef0",       "bias",      "rows",       "features", "primal", "dual",
-    "gap",         "certified", "iterations", "outputs",  "scale",  "query-features"};
+    "formulation", "loss",   "cost",     "kernel", "degree",        "gamma", "coef0",
+    "bias",        "rows",   "features", "primal", "dual",          "gap",   "certified",
+    "iterations",  "solver", "outputs",  "scale",  "query-features"};
 
 static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << KEY_KERNEL |
                                  1U << KEY_ROWS | 1U << KEY_FEATURES | 1U << KEY_PRIMAL |
@@ -172,6 +173,8 @@ static int parse_common(const struct model_lines *in, struct model *model, struc
         status = parse_whole(in, text, 0x1p53, &value, err);
         model->iterations = (uint64_t)value;
         return status;
+    case KEY_SOLVER:
+        return copy_value(&model->solver, text, err);
     case KEY_OUTPUTS:
         status = parse_whole(in, text, MOST_OUTPUTS, &value, err);
         model->n_outputs = (size_t)value;

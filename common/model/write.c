@@ -121,6 +121,9 @@ static void put_header(struct model_sink *sink, const struct model *model, const
     }
     put_line(sink, "certified", model->certified ? "yes" : "no");
     put_number_line(sink, "iterations", (double)model->iterations);
+    if (model->solver) {
+        put_line(sink, "solver", model->solver);
+    }
     if (!model->pairs && model->n_outputs != 1) {
         put_number_line(sink, "outputs", (double)model->n_outputs);
     }

@@ -19,6 +19,11 @@ static double run_left(void *context) {
     return monitor_left(run->behind);
 }
 
+static void run_algorithm(void *context, enum algorithm algorithm) {
+    const struct monitor_run *run = context;
+    monitor_algorithm(run->behind, algorithm);
+}
+
 struct monitor monitor_after(struct monitor_run *run, const struct monitor *behind, uint64_t before,
                              uint64_t most) {
     *run = (struct monitor_run){
@@ -28,6 +33,7 @@ struct monitor monitor_after(struct monitor_run *run, const struct monitor *behi
                             .check = run_check,
                             .late = run_late,
                             .left = run_left,
+                            .algorithm = run_algorithm,
                             .most = most == 0 || (left > 0 && left < most) ? left : most};
 }
 
@@ -54,6 +60,11 @@ static double early_left(void *context) {
     return monitor_left(early->behind);
 }
 
+static void early_algorithm(void *context, enum algorithm algorithm) {
+    const struct monitor_early *early = context;
+    monitor_algorithm(early->behind, algorithm);
+}
+
 struct monitor monitor_end_early(struct monitor_early *early, const struct monitor *behind,
                                  double seconds) {
     *early = (struct monitor_early){.behind = behind, .seconds = seconds};
@@ -61,6 +72,7 @@ struct monitor monitor_end_early(struct monitor_early *early, const struct monit
                             .check = early_check,
                             .late = early_late,
                             .left = early_left,
+                            .algorithm = early_algorithm,
                             .most = behind ? behind->most : 0};
 }
 
@@ -89,11 +101,21 @@ static double shared_left(void *context) {
     return left;
 }
 
+static void shared_algorithm(void *context, enum algorithm algorithm) {
+    struct monitor_shared *shared = context;
+    pthread_mutex_lock(&shared->mutex);
+    monitor_algorithm(shared->behind, algorithm);
+    pthread_mutex_unlock(&shared->mutex);
+}
+
 struct monitor monitor_share(struct monitor_shared *shared, const struct monitor *behind) {
     shared->behind = behind;
     pthread_mutex_init(&shared->mutex, NULL);
-    return (struct monitor){
-        .context = shared, .check = shared_check, .late = shared_late, .left = shared_left};
+    return (struct monitor){.context = shared,
+                            .check = shared_check,
+                            .late = shared_late,
+                            .left = shared_left,
+                            .algorithm = shared_algorithm};
 }
 
 void monitor_shared_free(struct monitor_shared *shared) {

@@ -2,6 +2,7 @@
 #ifndef SOLVERS_METHODS_MONITOR_H
 #define SOLVERS_METHODS_MONITOR_H
 
+#include "solvers/methods/algorithm.h"
 #include "solvers/methods/stop.h"
 
 #include <math.h>
@@ -24,7 +25,15 @@ struct monitor {
     /* Iterations after which check is known to say stop; 0: none is. For solvers that call it now
      * and then. */
     uint64_t most;
+    /* Called when an algorithm begins, or goes on after another. NULL: nobody is told. */
+    void (*algorithm)(void *context, enum algorithm algorithm);
 };
+
+static inline void monitor_algorithm(const struct monitor *monitor, enum algorithm algorithm) {
+    if (monitor && monitor->algorithm) {
+        monitor->algorithm(monitor->context, algorithm);
+    }
+}
 
 static inline bool monitor_late(const struct monitor *monitor) {
     return monitor && monitor->late && monitor->late(monitor->context);

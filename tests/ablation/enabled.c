@@ -1,0 +1,13 @@
+/* The ablation links this in place of solvers/methods/policy_enabled.c: the row
+ * of a policy that DUALSVM_WITHOUT names, as FAMILY:ALGORITHM, is disabled. */
+#include "solvers/methods/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool policy_enabled(const char *family, enum algorithm algorithm) {
+    const char *without = getenv("DUALSVM_WITHOUT");
+    size_t n = strlen(family);
+    return !without || strncmp(without, family, n) != 0 || without[n] != ':' ||
+           strcmp(without + n + 1, algorithm_names[algorithm]) != 0;
+}
