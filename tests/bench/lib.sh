@@ -49,28 +49,48 @@ gap_of() {
 }
 
 # compare WHAT MODEL OURS... [::: PEER...]: runs both in turn and prints the line of the table.
-# MODEL is what ours writes (- for none). A peer whose name is empty is left out.
+# MODEL is what ours writes (- for none). A peer whose name is empty is left out. With BENCH_AGAINST,
+# a folder of other builds of our programs, the peer is the same command there.
 compare() {
     what=$1
     model=$2
     shift 2
+    if [ -n "${BENCH_AGAINST-}" ]; then
+        total=$# n=0 i=0
+        for word in "$@"; do
+            [ "$word" != ::: ] || break
+            set -- "$@" "$word"
+            n=$((n + 1))
+        done
+        shift "$total"
+        set -- "$@" ::: env "PATH=$BENCH_AGAINST:$BENCH_AGAINST/datasets:$PATH"
+        for word in "$@"; do
+            [ $i -lt $n ] || break
+            [ "$word" != "$model" ] || word=old.$model
+            set -- "$@" "$word"
+            i=$((i + 1))
+        done
+    fi
     name=-
     previous=
     for word in "$@"; do
         [ "$previous" != ::: ] || name=$(basename "$word")
         previous=$word
     done
+    [ -z "${BENCH_AGAINST-}" ] || name=old
     rm -f "$model"
     measure_lines=$("$bin/tests/bench/measure" "$runs" "$work" "$@")
-    echo "$measure_lines" | awk -v what="$what" -v gap="$(gap_of "$model")" -v peer="$name" '
+    echo "$measure_lines" | awk -v what="$what" -v gap="$(gap_of "$model")" -v peer="$name" \
+        -v against="${BENCH_AGAINST-}" '
+        function ratio(ours, theirs) { return ours > 0 ? theirs / ours : 0 }
         { wall[NR] = $1; user[NR] = $2; peak[NR] = $3; status[NR] = $4 }
         END {
             if (gap != "-") gap = sprintf("%.1e", gap)
             printf "%-46s %8.2f %8.2f %8.0f %9s  ", what, wall[1], user[1], peak[1], gap
             if (NR < 2) printf "-\n"
             else if (status[2] != 0) printf "%s failed (status %d)\n", peer, status[2]
-            else printf "%-16s %8.2f %8.2f %8.0f %7.1f x\n", peer, wall[2], user[2], peak[2], \
-                (wall[1] > 0 ? wall[2] / wall[1] : 0)
+            else printf "%-16s %8.2f %8.2f %8.0f %7.2f x\n", peer, wall[2], user[2], peak[2], \
+                ratio(against ? user[1] : wall[1], against ? user[2] : wall[2])
             exit status[1] != 0
         }' || {
         echo "$what: our run failed:" >&2
