@@ -14,6 +14,7 @@
 #   make coverage     what the tests reach of the sources, and messages that never came (tests/coverage)
 #   make mutate       which of MUTANTS one-token changes by SEED the tests find      (tests/mutate)
 #   make bench        ratios against the peers that are installed      (tests/bench)
+#   make ablation     what each algorithm is needed for, in at most an hour    (tests/ablation)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
 #   make check-fuzz   inputs of the fuzz targets under clang's sanitizer; skipped without clang
 #   make manual       options in doc/reference.md and the manual pages, from --help  (tools/manual)
@@ -301,6 +302,10 @@ bench:
 	@$(MAKE) --no-print-directory $(JOBS) all benches
 	@DUALSVM_BIN='$(BUILD)' tests/bench/run
 
+# An hour at most; tests/ablation/run tells more.
+ablation: all units
+	@DUALSVM_BIN='$(BUILD)' tests/ablation/run
+
 benches: $(BENCHES)
 
 fuzz:
@@ -396,5 +401,5 @@ clean:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 .PHONY: all units tested demo test check-asan check-optima check-faults check-fuzz lint bench benches fuzz \
-        fuzzers replays coverage mutate manual check install uninstall clean .always
+        ablation fuzzers replays coverage mutate manual check install uninstall clean .always
 .SECONDARY:
