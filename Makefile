@@ -210,8 +210,13 @@ $(ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/optima/*.c))
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
 
 # The same with another judge, in numbers of many bits.
-$(WIDE_ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/optima/judge.c, \
+$(BUILD)/wide/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DOPTIMA_WIDE -MMD -MP -c -o $@ $<
+
+$(WIDE_ADVERSARY): $(patsubst %.c,$(BUILD)/wide/%.o,$(filter-out tests/optima/judge.c, \
                        $(wildcard tests/optima/*.c)) $(wildcard tests/optima/wide/*.c))
+	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lmpfr -lgmp -lm
 
 # A fuzz target on files, which any compiler builds.

@@ -67,7 +67,6 @@ caught() {
         run adversary "$bin" seeds $first 250 $family
         assert_success
         assert_output --partial 'ok: 50 trials'
-        # of smm the bounds are proven by the proof alone: no interior point solves the nuclear norm
         [ $family != smm ] || assert_output --partial ' 0 neither proven nor refuted'
     done
     shopt -s nullglob

@@ -2,111 +2,102 @@
 
 #include "tests/optima/gram.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A sum of so many terms, generously, in long double; costs are doubles, products of doubles. */
-static const real ROUNDING = 4096 * LDBL_EPSILON;
-
 /* ---- one point ---- */
 
-/* s = K b and its errors, and b'K b with the sum of its magnitudes. */
+/* Scores (n, k) and their errors (n), and |f|^2 with its error. */
 struct scores {
-    real *s, *off; /* (n, k), (n) */
-    real norm, norm_off;
+    num *s, *off;
+    num norm, norm_off;
 };
 
-static struct scores scores_of(const struct task *task, const real *b) {
+static struct scores scores_create(const struct task *task) {
+    num *s = n_zeros(task->n * task->k + task->n);
+    return (struct scores){s, s + task->n * task->k, n_of(0), n_of(0)};
+}
+
+/* s = K b. */
+static struct scores scores_of(const struct task *task, const num *b) {
     size_t n = task->n, k = task->k;
-    struct scores v = {.s = zeros(n * k + n, sizeof(real))};
-    v.off = v.s + n * k;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t c = 0; c < k; c++) {
-            real sum = 0, off = 0;
-            for (size_t j = 0; j < n; j++) {
-                real term = task->gram[i * n + j] * b[j * k + c];
-                sum += term;
-                off += task->off[i * n + j] * fabsl(b[j * k + c]) + ROUNDING / 64 * fabsl(term);
-            }
-            v.s[i * k + c] = sum;
-            v.off[i] = fmaxl(v.off[i], off);
-            v.norm += sum * b[i * k + c];
-            v.norm_off += off * fabsl(b[i * k + c]);
+    struct scores v = scores_create(task);
+    for (size_t e = 0; e < n * k; e++) {
+        size_t i = e / k, c = e % k;
+        num sum = n_of(0), off = n_of(0);
+        for (size_t j = 0; j < n; j++) {
+            num size = n_absolute(b[j * k + c]), term = n_absolute(task->gram[i * n + j]);
+            sum = n_plus(sum, task->gram[i * n + j], b[j * k + c]);
+            off = n_plus(off, n_plus(task->off[i * n + j], n_of(N_UNIT), term), size);
         }
+        v.s[e] = sum;
+        v.off[i] = n_maximum(v.off[i], off);
+        v.norm = n_plus(v.norm, sum, b[e]);
+        v.norm_off = n_plus(v.norm_off, off, n_absolute(b[e]));
     }
     return v;
 }
 
-/* The same of a model: what it adds to the scores for the constant feature is what is written. */
-static struct scores scores_of_model(const struct task *task, const real *b, const real *bias) {
+/* The same of a model: what it adds to the scores for the constant feature is what is written, for
+ * rows whose kernel values are 0 are left out of a model. */
+static struct scores scores_of_model(const struct task *task, const num *b, const num *bias) {
     struct scores v = scores_of(task, b);
     size_t n = task->n, k = task->k;
-    real constant = trial_option(task->trial, BIAS);
-    for (size_t c = 0; constant > 0 && c < k; c++) {
-        real part = 0;
+    num constant = n_of(trial_option(task->trial, BIAS)), square = n_multiply(constant, constant);
+    for (size_t c = 0; n_positive(constant) && c < k; c++) {
+        num part = n_of(0);
         for (size_t i = 0; i < n; i++) {
-            part += constant * constant * b[i * k + c];
+            part = n_plus(part, square, b[i * k + c]);
         }
         for (size_t i = 0; i < n; i++) {
-            v.s[i * k + c] += bias[c] - part;
+            v.s[i * k + c] = n_add(v.s[i * k + c], n_subtract(bias[c], part));
         }
+        num own = n_divide(bias[c], constant), gone = n_divide(part, constant);
+        v.norm = n_plus(v.norm, n_subtract(own, gone), n_add(own, gone));
     }
     return v;
 }
 
 /* The same of weights of features (n_features, k). With a constant feature the bias is its part,
  * and counts. */
-static struct scores scores_of_weights(const struct task *task, const real *w, const real *bias) {
+static struct scores scores_of_weights(const struct task *task, const num *w, const num *bias) {
     size_t n = task->n, k = task->k, d = task->trial->n_features;
-    struct scores v = {.s = zeros(n * k + n, sizeof(real))};
-    real constant = trial_option(task->trial, BIAS);
-    v.off = v.s + n * k;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t c = 0; c < k; c++) {
-            real magnitude = constant > 0 ? fabsl(bias[c]) : 0;
-            v.s[i * k + c] = constant > 0 ? bias[c] : 0;
-            for (size_t j = 0; j < d; j++) {
-                real term = w[j * k + c] * (real)task->trial->x[i][j];
-                v.s[i * k + c] += term;
-                magnitude += fabsl(term);
-            }
-            v.off[i] = fmaxl(v.off[i], ROUNDING / 64 * magnitude);
+    struct scores v = scores_create(task);
+    num constant = n_of(trial_option(task->trial, BIAS));
+    bool counts = n_positive(constant);
+    for (size_t e = 0; e < n * k; e++) {
+        size_t i = e / k, c = e % k;
+        num sum = counts ? bias[c] : n_of(0), magnitude = n_absolute(sum);
+        for (size_t j = 0; j < d; j++) {
+            num term = n_multiply(w[j * k + c], n_of(task->trial->x[i][j]));
+            sum = n_add(sum, term);
+            magnitude = n_add(magnitude, n_absolute(term));
         }
+        v.s[e] = sum;
+        v.off[i] = n_maximum(v.off[i], n_multiply(n_of(N_UNIT), magnitude));
     }
-    if (task->matrix) {
-        v.norm = 2 * smm_norms(task, w);
-    } else {
-        for (size_t j = 0; j < d * k; j++) {
-            v.norm += w[j] * w[j];
-        }
-        for (size_t c = 0; constant > 0 && c < k; c++) {
-            v.norm += bias[c] / constant * (bias[c] / constant);
-        }
+    for (size_t j = 0; j < d * k && !task->matrix; j++) {
+        v.norm = n_plus(v.norm, w[j], w[j]);
     }
-    v.norm_off = ROUNDING * v.norm;
+    for (size_t c = 0; counts && c < k; c++) {
+        num part = n_divide(bias[c], constant);
+        v.norm = n_plus(v.norm, part, part);
+    }
+    v.norm = task->matrix ? n_multiply(n_of(2), smm_norms(task, w)) : v.norm;
+    v.norm_off = n_multiply(n_of(N_ROUNDING), v.norm);
     return v;
 }
 
 /* off (n): errors of the scores. */
-static real primal_of(const struct task *task, const struct scores *v, const real *off,
-                      const real *bias, int direction) {
-    real moved[MAX_VARIABLES];
+static num primal_of(const struct task *task, const struct scores *v, const num *off,
+                     const num *bias, int direction) {
+    num moved[MAX_VARIABLES], sign = n_of(direction);
     for (size_t i = 0; i < task->n; i++) {
-        moved[i] = direction * off[i];
+        moved[i] = n_multiply(sign, off[i]);
     }
-    real loss = task->loss(task, v->s, moved, bias);
-    real norm = fmaxl(0, v->norm + direction * v->norm_off);
-    return (norm / 2 + loss) * (1 + direction * ROUNDING);
-}
-
-real bracket_primal(const struct task *task, const real *b, const real *w, const real *bias,
-                    int direction) {
-    struct scores v = w ? scores_of_weights(task, w, bias) : scores_of_model(task, b, bias);
-    real value = primal_of(task, &v, v.off, bias, direction);
-    free(v.s);
-    return value;
+    num norm = n_maximum(n_of(0), n_plus(v->norm, sign, v->norm_off));
+    num value = n_plus(task->loss(task, v->s, moved, bias), n_of(0.5L), norm);
+    return n_plus(value, n_of(direction * N_ROUNDING), value);
 }
 
 /* ---- a dual point ---- */
@@ -114,36 +105,51 @@ real bracket_primal(const struct task *task, const real *b, const real *w, const
 /* What the interior point's watch has; the task comes first (task.h, `more`). */
 struct search {
     const struct task *task;
-    real lower, upper, priced;
-    int idle;           /* iterates that brought nothing */
-    real *a, *b, *move; /* (m), (n k), (m) */
+    num lower, upper, priced;
+    int idle;          /* iterates that brought nothing */
+    num *a, *b, *move; /* (m), (n k), (m) */
 };
 
-static void clip(const struct task *task, real *a) {
+static struct search search_open(const struct task *task) {
+    num *a = n_zeros(2 * task->m + task->n * task->k);
+    return (struct search){.task = task,
+                           .lower = n_of(0),
+                           .upper = n_of(INFINITY),
+                           .priced = n_of(INFINITY),
+                           .a = a,
+                           .move = a + task->m,
+                           .b = a + 2 * task->m};
+}
+
+static num equation(const struct task *task, size_t e, size_t v) {
+    return n_of(task->e[e * MAX_VARIABLES + v]);
+}
+
+static void clip(const struct task *task, num *a) {
     for (size_t v = 0; v < task->m; v++) {
-        a[v] = fminl(fmaxl(a[v], 0), task->most[v]);
+        a[v] = n_minimum(n_maximum(a[v], n_of(0)), n_of(task->most[v]));
     }
 }
 
 /* The nearest point that meets the equations, distances measured by the room that entries have. */
-static void balance(const struct search *search, real *a) {
+static void balance(const struct search *search, num *a) {
     const struct task *task = search->task;
     size_t q = task->equal, m = task->m;
-    real schur[MAX_LABELS * MAX_LABELS], residual[MAX_LABELS];
+    num schur[MAX_LABELS * MAX_LABELS], residual[MAX_LABELS];
     for (size_t v = 0; v < m; v++) {
-        real room = fminl(a[v], task->most[v] - a[v]);
-        search->move[v] = room * room;
+        num room = n_minimum(a[v], n_subtract(n_of(task->most[v]), a[v]));
+        search->move[v] = n_multiply(room, room);
     }
     for (size_t e = 0; e < q; e++) {
-        residual[e] = 0;
+        residual[e] = n_of(0);
         for (size_t v = 0; v < m; v++) {
-            residual[e] += task->e[e * MAX_VARIABLES + v] * a[v];
+            residual[e] = n_plus(residual[e], equation(task, e, v), a[v]);
         }
         for (size_t f = 0; f < q; f++) {
-            schur[e * q + f] = 0;
+            schur[e * q + f] = n_of(0);
             for (size_t v = 0; v < m; v++) {
-                schur[e * q + f] += task->e[e * MAX_VARIABLES + v] * search->move[v] *
-                                    task->e[f * MAX_VARIABLES + v];
+                num product = n_multiply(equation(task, e, v), equation(task, f, v));
+                schur[e * q + f] = n_plus(schur[e * q + f], search->move[v], product);
             }
         }
     }
@@ -151,26 +157,53 @@ static void balance(const struct search *search, real *a) {
     solve_factored(schur, q, residual);
     for (size_t v = 0; v < m; v++) {
         for (size_t e = 0; e < q; e++) {
-            a[v] -= search->move[v] * task->e[e * MAX_VARIABLES + v] * residual[e];
+            num part = n_multiply(equation(task, e, v), residual[e]);
+            a[v] = n_minus(a[v], search->move[v], part);
         }
     }
 }
 
-/* What the sums that should be 0 are, times how much the dual may gain by that: the multipliers. */
-static real imbalance(const struct task *task, const real *a, const real *y) {
-    real sum = 0;
+/* What the sums that should be 0 are, times how much the dual may gain by that: the multipliers y
+ * (NULL: unknown, 0). */
+static num imbalance(const struct task *task, const num *a, const num *y) {
+    num sum = n_of(0);
     for (size_t e = 0; e < task->equal; e++) {
-        real left = 0, magnitude = 0;
+        num left = n_of(0), magnitude = left, one = n_of(1);
         for (size_t v = 0; v < task->m; v++) {
-            left += task->e[e * MAX_VARIABLES + v] * a[v];
-            magnitude += fabsl(task->e[e * MAX_VARIABLES + v] * a[v]);
+            num term = n_multiply(equation(task, e, v), a[v]);
+            left = n_add(left, term);
+            magnitude = n_add(magnitude, n_absolute(term));
         }
-        if (fabsl(left) > 1e-12L * magnitude) {
-            return INFINITY;
+        left = n_absolute(left);
+        if (n_compare(left, n_multiply(n_of(N_BALANCED), magnitude)) > 0) {
+            return n_of(INFINITY);
         }
-        sum += (fabsl(left) + ROUNDING / 64 * magnitude) * (1 + 2 * fabsl(y[e]));
+        num gain = y ? n_plus(one, n_of(2), n_absolute(y[e])) : one;
+        sum = n_plus(sum, n_plus(left, n_of(N_UNIT), magnitude), gain);
     }
     return sum;
+}
+
+/* Makes the point a feasible, if it can be, and b its coefficients; returns what the dual loses
+ * beside its linear and squared terms. */
+static num repair(const struct search *search, const num *y) {
+    const struct task *task = search->task;
+    num *a = search->a, *b = search->b;
+    clip(task, a);
+    for (int round = 0; task->equal > 0 && round < 3; round++) {
+        balance(search, a);
+        clip(task, a);
+    }
+    num lost = imbalance(task, a, y);
+    lost = task->finish ? n_add(lost, task->finish(task, a)) : lost;
+    for (size_t i = 0; i < task->n * task->k; i++) {
+        b[i] = n_of(0);
+        for (size_t v = 0; v < task->m; v++) {
+            real entry = task->basis[i * MAX_VARIABLES + v];
+            b[i] = entry != 0 ? n_plus(b[i], n_of(entry), a[v]) : b[i];
+        }
+    }
+    return lost;
 }
 
 /* Distances by norms, as blocks of kernels have them, and tanh of small sums, are known less well
@@ -191,116 +224,132 @@ static real roughness(const struct trial *trial) {
 }
 
 /* In place of the errors here, those that double would have to pay for by bounds a priori: of an
- * entry of the matrix, its parts' magnitudes, and sqrt(K_ii K_jj) or more. off (n): of scores. */
-static void price(const struct task *task, const real *b, struct scores *v, real *off) {
+ * entry of the matrix, its parts' magnitudes, and sqrt(K_ii K_jj) or more. */
+static void price(const struct task *task, const num *b, struct scores *v) {
     const real rough = task->trial->family == SMM ? 1 : roughness(task->trial);
-    const real own = 4096 * DBL_EPSILON * rough, wider = 16 * DBL_EPSILON / LDBL_EPSILON;
+    const num own = n_of(4096 * DBL_EPSILON * rough), wider = n_of(16 * DBL_EPSILON / N_EPSILON);
     size_t n = task->n, k = task->k;
-    bool small = trial_is(task->trial, KERNEL, SIGMOID);
-    v->norm_off = own * v->norm;
+    num least = n_of(trial_is(task->trial, KERNEL, SIGMOID));
+    v->norm_off = n_multiply(own, v->norm);
     for (size_t i = 0; i < n; i++) {
-        off[i] = own * (task->matrix ? sqrtl(v->norm * task->gram[i * n + i]) : 1);
+        num size = n_root(n_multiply(v->norm, n_absolute(task->gram[i * n + i])));
+        v->off[i] = n_multiply(own, task->matrix ? size : n_of(1));
         for (size_t c = 0; c < k && !task->matrix; c++) {
-            real sum = 0;
+            num sum = n_of(0);
             for (size_t j = 0; j < n; j++) {
-                real size = sqrtl(fabsl(task->gram[i * n + i] * task->gram[j * n + j]));
-                size = own * (small ? fmaxl(1, size) : size) + wider * task->off[i * n + j];
-                sum += size * fabsl(b[j * k + c]);
+                size = n_multiply(task->gram[i * n + i], task->gram[j * n + j]);
+                size = n_multiply(own, n_maximum(least, n_root(n_absolute(size))));
+                size = n_plus(size, wider, task->off[i * n + j]);
+                sum = n_plus(sum, size, n_absolute(b[j * k + c]));
             }
-            off[i] += sum;
-            v->norm_off += sum * fabsl(b[i * k + c]);
+            v->off[i] = n_add(v->off[i], sum);
+            v->norm_off = n_plus(v->norm_off, sum, n_absolute(b[i * k + c]));
         }
     }
 }
 
-static real dual_of(const struct task *task, const real *a, const struct scores *v, real loss) {
-    real linear = -loss, magnitude = loss, squares = 0;
+static num dual_of(const struct task *task, const num *a, const struct scores *v, num lost) {
+    num linear = n_negative(lost), magnitude = lost, squares = n_of(0), best = n_of(1);
     for (size_t i = 0; i < task->m; i++) {
-        linear += task->linear[i] * a[i];
-        magnitude += fabsl(task->linear[i] * a[i]);
-        squares += task->square[i] * a[i] * a[i];
+        num term = n_multiply(n_of(task->linear[i]), a[i]);
+        linear = n_add(linear, term);
+        magnitude = n_add(magnitude, n_absolute(term));
+        squares = n_plus(squares, n_of(task->square[i]), n_multiply(a[i], a[i]));
     }
-    real quadratic = squares + fmaxl(0, v->norm + v->norm_off);
-    real best = quadratic > 0 && !task->matrix ? fmaxl(0, fminl(1, linear / quadratic)) : 1;
-    return best * linear - best * best * quadratic / 2 - ROUNDING * (magnitude + quadratic);
+    squares = n_add(squares, n_maximum(n_of(0), n_add(v->norm, v->norm_off)));
+    if (n_positive(squares) && !task->matrix) {
+        best = n_maximum(n_of(0), n_minimum(best, n_divide(linear, squares)));
+    }
+    num half = n_multiply(n_multiply(best, n_of(0.5L)), n_multiply(best, squares));
+    num value = n_subtract(n_multiply(best, linear), half);
+    return n_minus(value, n_of(N_ROUNDING), n_add(magnitude, squares));
 }
 
 /* The dual norm of smm with the nuclear norm, in place of the coefficients'. */
-static void take_lowered(const struct task *task, const real *w, struct scores *v) {
-    real squares = 0;
+static void take_lowered(const struct task *task, const num *a, struct scores *v) {
+    num w[MAX_FEATURES];
+    smm_lowered(task, a, w);
+    v->norm = n_of(0);
     for (size_t j = 0; j < task->trial->n_features; j++) {
-        squares += w[j] * w[j];
+        v->norm = n_plus(v->norm, w[j], w[j]);
     }
-    v->norm = squares;
-    v->norm_off = ROUNDING * squares;
+    v->norm_off = n_multiply(n_of(N_ROUNDING), v->norm);
 }
 
-static bool watch(void *context, const real *x, const real *y) {
+static bool watch(void *context, const num *x, const num *y) {
     struct search *search = context;
     const struct task *task = search->task;
-    real *a = search->a, *b = search->b, bias[MAX_LABELS] = {0}, w[MAX_FEATURES];
-    real lower = search->lower, upper = search->upper;
+    num *a = search->a, bias[MAX_LABELS], w[MAX_FEATURES];
+    num lower = search->lower, upper = search->upper;
+    for (size_t c = 0; c < MAX_LABELS; c++) {
+        bias[c] = n_of(0);
+    }
     memcpy(a, x, task->m * sizeof *a);
-    clip(task, a);
-    for (int round = 0; task->equal > 0 && round < 3; round++) {
-        balance(search, a);
-        clip(task, a);
-    }
-    real lost = task->equal > 0 ? imbalance(task, a, y) : 0;
-    lost += task->finish ? task->finish(task, a) : 0;
-    for (size_t i = 0; i < task->n * task->k; i++) {
-        b[i] = 0;
-        for (size_t v = 0; v < task->m; v++) {
-            b[i] += task->basis[i * MAX_VARIABLES + v] * a[v];
-        }
-    }
+    num lost = repair(search, y);
     if (task->matrix) {
         smm_lowered(task, a, w);
     }
-    struct scores v = task->matrix ? scores_of_weights(task, w, bias) : scores_of(task, b);
-    real *off = zeros(task->n, sizeof *off), norms[2] = {v.norm, v.norm};
+    struct scores v = task->matrix ? scores_of_weights(task, w, bias) : scores_of(task, search->b);
     if (task->find_bias) {
         task->find_bias(task, y, v.s, v.off, bias);
     }
-    search->upper = fminl(search->upper, primal_of(task, &v, v.off, bias, 1));
+    num primal = primal_of(task, &v, v.off, bias, 1), norm = v.norm;
+    search->upper = n_compare(primal, upper) < 0 ? primal : upper;
     if (task->matrix) {
-        take_lowered(task, w, &v);
-        norms[1] = v.norm;
+        take_lowered(task, a, &v);
     }
-    search->lower = fmaxl(search->lower, dual_of(task, a, &v, lost));
-    price(task, b, &v, off);
-    real gap = -dual_of(task, a, &v, lost);
-    v.norm = norms[0];
-    gap += primal_of(task, &v, off, bias, 1);
-    search->priced = fminl(search->priced, gap + 4096 * DBL_EPSILON * search->upper);
-    free(off);
+    search->lower = n_maximum(lower, dual_of(task, a, &v, lost));
+    if (!N_WIDE) {
+        price(task, search->b, &v);
+        num dual = dual_of(task, a, &v, lost);
+        v.norm = norm;
+        num gap = n_subtract(primal_of(task, &v, v.off, bias, 1), dual);
+        gap = n_plus(gap, n_of(4096 * DBL_EPSILON), search->upper);
+        search->priced = n_minimum(search->priced, gap);
+    }
     free(v.s);
-    search->idle = search->lower > lower || search->upper < upper ? 0 : search->idle + 1;
-    return search->idle > 15 || search->upper - search->lower < 1e-14L * search->upper;
+    bool better = n_compare(search->lower, lower) > 0 || n_compare(search->upper, upper) < 0;
+    search->idle = better ? 0 : search->idle + 1;
+    num apart = n_subtract(search->upper, search->lower);
+    return search->idle > 15 || n_compare(apart, n_multiply(n_of(N_ENOUGH), search->upper)) < 0;
+}
+
+num bracket_of_point(const struct task *task, const num *a) {
+    struct search search = search_open(task);
+    memcpy(search.a, a, task->m * sizeof *a);
+    num lost = repair(&search, NULL);
+    struct scores v = scores_of(task, search.b);
+    if (task->matrix) {
+        take_lowered(task, search.a, &v);
+    }
+    num dual = n_finite(lost) ? dual_of(task, search.a, &v, lost) : n_of(0);
+    free(v.s);
+    free(search.a);
+    return n_maximum(n_of(0), dual);
 }
 
 /* ---- the search ---- */
 
-static void set_start(const struct task *task, const real *h, real *x) {
+static void set_start(const struct task *task, const num *h, num *x) {
     for (size_t v = 0; v < task->m; v++) {
-        x[v] = task->start[v] > 0        ? task->start[v]
-               : isfinite(task->most[v]) ? task->most[v] / 2
-               : h[v * task->m + v] > 0  ? 1 / h[v * task->m + v]
-                                         : 1;
+        num curve = h[v * task->m + v];
+        x[v] = task->start[v] > 0        ? n_of(task->start[v])
+               : isfinite(task->most[v]) ? n_of(task->most[v] / 2)
+               : n_positive(curve)       ? n_divide(n_of(1), curve)
+                                         : n_of(1);
     }
 }
 
 /* h = basis'(K x I) basis + squares. */
-static void set_hessian(const struct task *task, real *h) {
+static void set_hessian(const struct task *task, num *h) {
     size_t m = task->m, n = task->n, k = task->k;
-    real *image = zeros(n * k * m, sizeof *image);
-    for (size_t i = 0; i < n && !task->matrix; i++) {
+    num *image = n_zeros(n * k * m);
+    for (size_t i = 0; i < n * k && !task->matrix; i++) {
         for (size_t j = 0; j < n; j++) {
-            for (size_t c = 0; c < k; c++) {
-                const real *from = task->basis + (j * k + c) * MAX_VARIABLES;
-                for (size_t v = 0; v < m; v++) {
-                    image[(i * k + c) * m + v] += task->gram[i * n + j] * from[v];
-                }
+            const real *from = task->basis + (j * k + i % k) * MAX_VARIABLES;
+            for (size_t v = 0; v < m; v++) {
+                num *to = &image[i * m + v];
+                *to = from[v] != 0 ? n_plus(*to, task->gram[i / k * n + j], n_of(from[v])) : *to;
             }
         }
     }
@@ -308,12 +357,12 @@ static void set_hessian(const struct task *task, real *h) {
         for (size_t u = 0; u < m; u++) {
             real entry = task->basis[i * MAX_VARIABLES + u];
             for (size_t v = 0; entry != 0 && v < m; v++) {
-                h[u * m + v] += entry * image[i * m + v];
+                h[u * m + v] = n_plus(h[u * m + v], n_of(entry), image[i * m + v]);
             }
         }
     }
     for (size_t v = 0; v < m; v++) {
-        h[v * m + v] += task->square[v];
+        h[v * m + v] = n_add(h[v * m + v], n_of(task->square[v]));
     }
     free(image);
 }
@@ -332,36 +381,32 @@ static size_t set_bounds(const struct task *task, struct bound *bound) {
     return m;
 }
 
-static void solve(const struct task *task, struct bracket *bracket) {
+static void solve(struct search *search) {
+    const struct task *task = search->task;
     size_t m = task->m, q = task->equal;
-    real *memory = zeros(m * m + 5 * m + q * m + q + task->n * task->k, sizeof *memory);
-    struct search search = {.task = task, .upper = INFINITY, .priced = INFINITY};
+    num *memory = n_zeros(m * m + 2 * m + q * m + q);
     struct program program = {
-        .n = m, .equal = q, .more = task->more, .watch = watch, .context = &search};
+        .n = m, .equal = q, .more = task->more, .watch = watch, .context = search};
     program.h = memory;
     program.c = program.h + m * m;
     program.x = program.c + m;
     program.e = program.x + m;
     program.y = program.e + q * m;
-    search.a = program.y + q;
-    search.move = search.a + m;
-    search.b = search.move + m;
     program.bound = zeros(task->n_bounds + 2 * m, sizeof *program.bound);
     program.m = set_bounds(task, program.bound);
     set_hessian(task, program.h);
     set_start(task, program.h, program.x);
-    memcpy(program.c, task->linear, m * sizeof *program.c);
-    for (size_t e = 0; e < q; e++) {
-        memcpy(program.e + e * m, task->e + e * MAX_VARIABLES, m * sizeof *program.e);
+    for (size_t v = 0; v < m; v++) {
+        program.c[v] = n_of(task->linear[v]);
+        for (size_t e = 0; e < q; e++) {
+            program.e[e * m + v] = equation(task, e, v);
+        }
     }
     if (m > 0) {
         interior_solve(&program);
     } else {
-        watch(&search, program.x, program.y);
+        watch(search, program.x, program.y);
     }
-    bracket->lower += search.lower;
-    bracket->upper += search.upper;
-    bracket->priced += search.priced;
     free(program.bound);
     free(memory);
 }
@@ -370,39 +415,112 @@ static void solve(const struct task *task, struct bracket *bracket) {
  * no part in that, and stays: its coefficients may be as large as the cost. */
 static bool make_definite(struct task *task) {
     size_t n = task->n;
-    real trace = 0;
-    if (kernel_known(task->trial)) {
-        return true;
+    num trace = n_of(0);
+    if (N_WIDE || kernel_known(task->trial)) {
+        return kernel_known(task->trial);
     }
     for (size_t i = 0; i < n; i++) {
-        trace += fabsl(task->gram[i * n + i]);
+        trace = n_add(trace, n_absolute(task->gram[i * n + i]));
     }
-    real least = least_eigenvalue(task->gram, n);
-    if (least < -ROUNDING * trace) {
+    num least = least_eigenvalue(task->gram, n);
+    if (n_compare(least, n_multiply(n_of(-N_ROUNDING), trace)) < 0) {
         return false;
     }
-    for (size_t i = 0; i < n && least < 0; i++) {
-        task->gram[i * n + i] -= task->gram[i * n + i] != 0 ? least : 0;
+    for (size_t i = 0; i < n && n_positive(n_negative(least)); i++) {
+        num *entry = &task->gram[i * n + i];
+        *entry = n_compare(*entry, n_of(0)) != 0 ? n_subtract(*entry, least) : *entry;
     }
     return true;
 }
 
 bool bracket_find(const struct trial *trial, struct bracket *bracket) {
-    *bracket = (struct bracket){.known = true};
-    size_t count = task_count(trial);
-    for (size_t number = 0; number < count; number++) {
+    num zero = n_of(0);
+    *bracket = (struct bracket){zero, zero, zero, zero, true};
+    for (size_t number = 0; number < task_count(trial); number++) {
         struct task *task = task_create(trial, number);
         if (!task) {
             return false;
         }
+        struct search search = search_open(task);
         bracket->known = bracket->known && make_definite(task);
         if (bracket->known) {
-            solve(task, bracket);
+            solve(&search);
         }
-        real *zero = zeros(task->n * task->k + task->k, sizeof *zero);
-        bracket->nothing += bracket_primal(task, zero + task->k, NULL, zero, 1);
-        free(zero);
+        num *none = n_zeros(task->n * task->k + task->k);
+        struct scores v = scores_of(task, none + task->k);
+        num nothing = primal_of(task, &v, v.off, none, 1);
+        bracket->nothing = n_add(bracket->nothing, nothing);
+        bracket->lower = n_add(bracket->lower, search.lower);
+        bracket->upper = n_add(bracket->upper, n_minimum(search.upper, nothing));
+        bracket->priced = n_add(bracket->priced, search.priced);
+        free(v.s);
+        free(none);
+        free(search.a);
         task_free(task);
     }
     return true;
+}
+
+/* ---- models ---- */
+
+/* Adds the pairs' coefficients to those of the task's pairs (n_pairs); false where one is none of
+ * these. */
+static bool add_pairs(const struct task *task, const struct answer *answer, num *b) {
+    bool all = true;
+    for (size_t p = 0; p < answer->n_pairs; p++) {
+        size_t u = answer->pair[p].u, v = answer->pair[p].v, q = 0;
+        bool turned = false;
+        for (; q < task->n_pairs; q++) {
+            size_t better = task->pair[q].better, worse = task->pair[q].worse;
+            turned = better == v && worse == u;
+            if (turned || (better == u && worse == v)) {
+                break;
+            }
+        }
+        all = all && q < task->n_pairs;
+        if (q < task->n_pairs) {
+            b[q] = n_add(b[q], n_of(turned ? -answer->pair[p].value : answer->pair[p].value));
+        }
+    }
+    return all;
+}
+
+bool bracket_has_model(const struct trial *trial, const struct answer *answer) {
+    if (answer->n_pairs == 0) {
+        return answer->complete;
+    }
+    struct task *task = task_create(trial, 0);
+    num *b = n_zeros(task->n);
+    bool has = add_pairs(task, answer, b);
+    free(b);
+    task_free(task);
+    return has;
+}
+
+num bracket_of_model(const struct trial *trial, const struct answer *answer, int direction) {
+    size_t count = task_count(trial), k = answer->outputs;
+    size_t rows = answer->weights ? trial->n_features : trial->n;
+    num sum = n_of(0);
+    for (size_t number = 0; number < count; number++) {
+        struct task *task = task_create(trial, number);
+        num bias[MAX_LABELS], *value = n_zeros((size_t)MAX_FEATURES * MAX_LABELS + task->n);
+        for (size_t c = 0; c < MAX_LABELS; c++) {
+            bias[c] = n_of(answer->bias[count > 1 ? number : c]);
+        }
+        for (size_t i = 0; i < rows * k; i++) {
+            if (count == 1) {
+                value[i] = n_of(answer->value[i]);
+            } else if (i % k == number) {
+                value[i / k] = n_of(answer->value[i]);
+            }
+        }
+        add_pairs(task, answer, value);
+        struct scores v = answer->weights ? scores_of_weights(task, value, bias)
+                                          : scores_of_model(task, value, bias);
+        sum = n_add(sum, primal_of(task, &v, v.off, bias, direction));
+        free(v.s);
+        free(value);
+        task_free(task);
+    }
+    return sum;
 }

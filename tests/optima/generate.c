@@ -1,25 +1,9 @@
 /* Trials by seed: degenerate ones more often than not. */
+#include "tests/optima/draw.h"
 #include "tests/optima/trial.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Splitmix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA
- * 2014). */
-static uint64_t next(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static unsigned below(uint64_t *state, unsigned n) {
-    return (unsigned)(next(state) >> 33) % n;
-}
-
-static bool one_in(uint64_t *state, unsigned n) {
-    return below(state, n) == 0;
-}
 
 static double uniform(uint64_t *state, double low, double high) {
     return low + (high - low) * (double)(next(state) >> 11) * 0x1p-53;

@@ -1,128 +1,124 @@
 #include "tests/optima/gram.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const real UNIT = LDBL_EPSILON;
-
-static real power(real base, int exponent) {
-    real value = 1;
-    for (int k = 0; k < exponent; k++) {
-        value *= base;
-    }
-    return value;
-}
-
 /* Sums over the features. */
 struct sums {
-    real product, magnitude, squares, square_distance, absolute_distance, least, most;
+    num product, magnitude, squares, square_distance, absolute_distance, least, most;
 };
 
 static struct sums sum_up(const struct trial *trial, size_t i, size_t k) {
-    struct sums s = {0};
+    num zero = n_of(0);
+    struct sums s = {zero, zero, zero, zero, zero, zero, zero};
     for (size_t j = 0; j < trial->n_features; j++) {
-        real a = trial->x[i][j], b = trial->x[k][j];
-        s.product += a * b;
-        s.magnitude += fabsl(a * b);
-        s.squares += a * a + b * b;
-        s.square_distance += (a - b) * (a - b);
-        s.absolute_distance += fabsl(a - b);
-        s.least += fminl(a, b);
-        s.most += fmaxl(a, b);
+        num a = n_of(trial->x[i][j]), b = n_of(trial->x[k][j]), apart = n_subtract(a, b);
+        s.product = n_plus(s.product, a, b);
+        s.magnitude = n_add(s.magnitude, n_absolute(n_multiply(a, b)));
+        s.squares = n_plus(n_plus(s.squares, a, a), b, b);
+        s.square_distance = n_plus(s.square_distance, apart, apart);
+        s.absolute_distance = n_add(s.absolute_distance, n_absolute(apart));
+        s.least = n_add(s.least, n_minimum(a, b));
+        s.most = n_add(s.most, n_maximum(a, b));
     }
     return s;
 }
 
-/* k(x_i, x_k), and a bound of its error. */
-static real value_of(const struct trial *trial, size_t i, size_t k, real *off) {
+static num power(num base, int exponent) {
+    num value = n_of(1);
+    for (int k = 0; k < exponent; k++) {
+        value = n_multiply(value, base);
+    }
+    return value;
+}
+
+/* k(x_i, x_k), and a bound of its error, in units. */
+static num value_of(const struct trial *trial, size_t i, size_t k, num *off) {
     struct sums s = sum_up(trial, i, k);
-    real gamma = trial_option(trial, GAMMA), coef0 = trial_option(trial, COEF0);
-    real terms = (real)trial->n_features + 8;
-    real base = gamma * s.product + coef0;
-    real base_off = terms * UNIT * (gamma * s.magnitude + fabsl(coef0));
+    num one = n_of(1), gamma = n_of(trial_option(trial, GAMMA));
+    num coef0 = n_of(trial_option(trial, COEF0)), terms = n_of(trial->n_features + 8);
+    num base = n_plus(coef0, gamma, s.product), distance = n_multiply(gamma, s.square_distance);
+    num size = n_plus(n_absolute(coef0), gamma, s.magnitude);
     int degree = (int)trial_option(trial, DEGREE);
-    switch ((enum kernel)trial_option(trial, KERNEL)) {
+    enum kernel kernel = (enum kernel)trial_option(trial, KERNEL);
+    if (kernel == LAPLACIAN || kernel == RATIONAL) {
+        distance = n_multiply(gamma, s.absolute_distance);
+    }
+    *off = n_plus(n_of(8), terms, distance);
+    switch (kernel) {
     case LINEAR:
-        *off = terms * UNIT * s.magnitude;
+        *off = n_multiply(terms, s.magnitude);
         return s.product;
     case POLYNOMIAL:
-        *off =
-            power(gamma * s.magnitude + fabsl(coef0), degree) * (real)degree * (terms + 4) * UNIT;
+        *off = n_multiply(power(size, degree), n_multiply(n_of(degree), n_add(terms, n_of(4))));
         return power(base, degree);
     case RBF:
-        *off = UNIT * (8 + terms * gamma * s.square_distance);
-        return expl(-gamma * s.square_distance);
     case LAPLACIAN:
-        *off = UNIT * (8 + terms * gamma * s.absolute_distance);
-        return expl(-gamma * s.absolute_distance);
+        return n_exponential(n_negative(distance));
     case RATIONAL:
-        *off = UNIT * (8 + terms * gamma * s.absolute_distance);
-        return 1 / (1 + gamma * s.absolute_distance);
+        return n_divide(one, n_add(one, distance));
     case SIGMOID:
-        *off = base_off + 8 * UNIT;
-        return tanhl(base);
+        *off = n_plus(n_of(8), terms, size);
+        return n_tangent(base);
     case TANIMOTO:
-        *off = s.squares > 0 ? 8 * terms * UNIT : 0;
-        return s.squares > 0 ? s.product / (s.squares - s.product) : 1;
+        *off = n_multiply(n_of(n_positive(s.squares) ? 8 : 0), terms);
+        return n_positive(s.squares) ? n_divide(s.product, n_subtract(s.squares, s.product)) : one;
     case MINMAX:
-        *off = s.most > 0 ? 2 * terms * UNIT : 0;
-        return s.most > 0 ? s.least / s.most : 1;
+        *off = n_multiply(n_of(n_positive(s.most) ? 2 : 0), terms);
+        return n_positive(s.most) ? n_divide(s.least, s.most) : one;
     default:
-        *off = 0;
-        return trial->x[i][k];
+        *off = n_of(0);
+        return n_of(trial->x[i][k]);
     }
 }
 
-void gram_fill(const struct trial *trial, real *k, real *off) {
-    for (size_t i = 0; i < trial->n; i++) {
-        for (size_t j = 0; j < trial->n; j++) {
-            k[i * trial->n + j] = value_of(trial, i, j, &off[i * trial->n + j]);
-        }
+void gram_fill(const struct trial *trial, num *k, num *off) {
+    for (size_t j = 0; j < trial->n * trial->n; j++) {
+        k[j] = value_of(trial, j / trial->n, j % trial->n, &off[j]);
+        off[j] = n_multiply(n_of(N_EPSILON), off[j]);
     }
 }
 
-static void rotate(real *a, size_t n, size_t p, size_t q, real *vector) {
-    real theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
-    real t = copysignl(1, theta) / (fabsl(theta) + sqrtl(theta * theta + 1));
-    real c = 1 / sqrtl(t * t + 1), s = t * c;
+static void turn(num *a, num *b, num c, num s) {
+    num x = *a, y = *b;
+    *a = n_minus(n_multiply(c, x), s, y);
+    *b = n_plus(n_multiply(s, x), c, y);
+}
+
+static void rotate(num *a, size_t n, size_t p, size_t q, num *vector) {
+    num one = n_of(1), off = a[p * n + q];
+    num theta = n_divide(n_subtract(a[q * n + q], a[p * n + p]), n_add(off, off));
+    num t = n_divide(one, n_add(n_absolute(theta), n_root(n_plus(one, theta, theta))));
+    t = n_compare(theta, n_of(0)) < 0 ? n_negative(t) : t;
+    num c = n_divide(one, n_root(n_plus(one, t, t))), s = n_multiply(t, c);
     for (size_t i = 0; i < n; i++) {
-        real x = a[i * n + p], y = a[i * n + q];
-        a[i * n + p] = c * x - s * y;
-        a[i * n + q] = s * x + c * y;
+        turn(&a[i * n + p], &a[i * n + q], c, s);
     }
     for (size_t i = 0; i < n; i++) {
-        real x = a[p * n + i], y = a[q * n + i];
-        a[p * n + i] = c * x - s * y;
-        a[q * n + i] = s * x + c * y;
+        turn(&a[p * n + i], &a[q * n + i], c, s);
     }
     for (size_t i = 0; vector && i < n; i++) {
-        real x = vector[i * n + p], y = vector[i * n + q];
-        vector[i * n + p] = c * x - s * y;
-        vector[i * n + q] = s * x + c * y;
+        turn(&vector[i * n + p], &vector[i * n + q], c, s);
     }
 }
 
-void eigen(real *a, size_t n, real *value, real *vector) {
-    for (size_t i = 0; vector && i < n; i++) {
-        for (size_t j = 0; j < n; j++) {
-            vector[i * n + j] = i == j;
-        }
+void eigen(num *a, size_t n, num *value, num *vector) {
+    for (size_t j = 0; vector && j < n * n; j++) {
+        vector[j] = n_of(j / n == j % n);
     }
-    for (int sweep = 0; sweep < 40; sweep++) {
-        bool rotated = false;
+    bool rotated = true;
+    for (int sweep = 0; rotated && sweep < 100; sweep++) {
+        rotated = false;
         for (size_t p = 0; p < n; p++) {
             for (size_t q = p + 1; q < n; q++) {
-                real size = sqrtl(fabsl(a[p * n + p]) * fabsl(a[q * n + q]));
-                if (fabsl(a[p * n + q]) > UNIT * size && a[p * n + q] != 0) {
+                num product = n_absolute(n_multiply(a[p * n + p], a[q * n + q]));
+                num off = n_absolute(a[p * n + q]);
+                if (n_positive(off) &&
+                    n_compare(off, n_multiply(n_of(N_EPSILON), n_root(product))) > 0) {
                     rotate(a, n, p, q, vector);
                     rotated = true;
                 }
             }
-        }
-        if (!rotated) {
-            break;
         }
     }
     for (size_t i = 0; i < n; i++) {
@@ -130,12 +126,12 @@ void eigen(real *a, size_t n, real *value, real *vector) {
     }
 }
 
-real least_eigenvalue(const real *a, size_t n) {
-    real *copy = zeros(n * n + n, sizeof *copy), least = INFINITY;
+num least_eigenvalue(const num *a, size_t n) {
+    num *copy = n_zeros(n * n + n), least = n_of(INFINITY);
     memcpy(copy, a, n * n * sizeof *copy);
     eigen(copy, n, copy + n * n, NULL);
     for (size_t i = 0; i < n; i++) {
-        least = fminl(least, copy[n * n + i]);
+        least = n_minimum(least, copy[n * n + i]);
     }
     free(copy);
     return least;

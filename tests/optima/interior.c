@@ -1,12 +1,10 @@
 #include "tests/optima/interior.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 120 };
+enum { MAX_STEPS = 200 };
 
 void *zeros(size_t count, size_t size) {
     void *made = calloc(count ? count : 1, size);
@@ -17,69 +15,69 @@ void *zeros(size_t count, size_t size) {
     return made;
 }
 
-void factor(real *a, size_t n) {
+void factor(num *a, size_t n) {
     for (size_t j = 0; j < n; j++) {
-        real pivot = a[j * n + j], size = fabsl(pivot);
+        num pivot = a[j * n + j], least = n_multiply(n_absolute(pivot), n_of(N_LOST));
         for (size_t k = 0; k < j; k++) {
-            pivot -= a[j * n + k] * a[j * n + k];
+            pivot = n_minus(pivot, a[j * n + k], a[j * n + k]);
         }
-        bool lost = !(pivot > 4 * LDBL_EPSILON * size);
-        a[j * n + j] = lost ? INFINITY : sqrtl(pivot);
+        bool lost = n_compare(pivot, least) <= 0 || !n_finite(pivot);
+        a[j * n + j] = lost ? n_of(INFINITY) : n_root(pivot);
         for (size_t i = j + 1; i < n; i++) {
-            real sum = a[i * n + j];
+            num sum = a[i * n + j];
             for (size_t k = 0; k < j; k++) {
-                sum -= a[i * n + k] * a[j * n + k];
+                sum = n_minus(sum, a[i * n + k], a[j * n + k]);
             }
-            a[i * n + j] = lost ? 0 : sum / a[j * n + j];
+            a[i * n + j] = lost ? n_of(0) : n_divide(sum, a[j * n + j]);
         }
     }
 }
 
-void solve_factored(const real *l, size_t n, real *x) {
+void solve_factored(const num *l, size_t n, num *x) {
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < i; k++) {
-            x[i] -= l[i * n + k] * x[k];
+            x[i] = n_minus(x[i], l[i * n + k], x[k]);
         }
-        x[i] /= l[i * n + i];
+        x[i] = n_divide(x[i], l[i * n + i]);
     }
     for (size_t i = n; i-- > 0;) {
         for (size_t k = i + 1; k < n; k++) {
-            x[i] -= l[k * n + i] * x[k];
+            x[i] = n_minus(x[i], l[k * n + i], x[k]);
         }
-        x[i] /= l[i * n + i];
+        x[i] = n_divide(x[i], l[i * n + i]);
     }
 }
 
 /* What a run holds: s the bounds' slack, z their multipliers, and the steps of all. */
 struct state {
-    real *s, *z, *ds, *dz, *aim; /* (m); aim: what s z is to become */
-    real *gradient;              /* (n) of the objective */
-    real *dual;                  /* (n) gradient + G'z + E'y */
-    real *matrix;                /* (n, n) H + G'(z/s)G, then its factor */
-    real *dx;                    /* (n) */
-    real *image, *schur, *dy;    /* (equal, n) matrix^-1 E', (equal, equal), (equal) */
+    num *s, *z, *ds, *dz, *target; /* (m); target: what s z is to become */
+    num *gradient;                 /* (n) of the objective */
+    num *residual;                 /* (n) of stationarity: gradient + G'z + E'y */
+    num *matrix;                   /* (n, n) H + G'(z/s)G, then its factor */
+    num *dx;                       /* (n) */
+    num *image, *schur, *dy;       /* (equal, n) matrix^-1 E', (equal, equal), (equal) */
 };
 
-static real of_bound(const struct bound *bound, const real *x) {
-    real sum = 0;
+static num of_bound(const struct bound *bound, const num *x) {
+    num sum = n_of(0);
     for (size_t t = 0; t < bound->terms; t++) {
-        sum += bound->factor[t] * x[bound->at[t]];
+        sum = n_plus(sum, n_of(bound->factor[t]), x[bound->at[t]]);
     }
     return sum;
 }
 
-static void add_bound(const struct bound *bound, real times, real *x) {
+static void add_bound(const struct bound *bound, num times, num *x) {
     for (size_t t = 0; t < bound->terms; t++) {
-        x[bound->at[t]] += times * bound->factor[t];
+        x[bound->at[t]] = n_plus(x[bound->at[t]], times, n_of(bound->factor[t]));
     }
 }
 
 static void differentiate(const struct program *p, struct state *v) {
     memcpy(v->matrix, p->h, p->n * p->n * sizeof *v->matrix);
     for (size_t i = 0; i < p->n; i++) {
-        v->gradient[i] = -p->c[i];
+        v->gradient[i] = n_negative(p->c[i]);
         for (size_t j = 0; j < p->n; j++) {
-            v->gradient[i] += p->h[i * p->n + j] * p->x[j];
+            v->gradient[i] = n_plus(v->gradient[i], p->h[i * p->n + j], p->x[j]);
         }
     }
     if (p->more) {
@@ -89,32 +87,33 @@ static void differentiate(const struct program *p, struct state *v) {
 
 /* The matrix of the Newton system and its factor; the residual of the stationarity. */
 static void prepare(const struct program *p, struct state *v) {
-    memcpy(v->dual, v->gradient, p->n * sizeof *v->dual);
+    memcpy(v->residual, v->gradient, p->n * sizeof *v->residual);
     for (size_t b = 0; b < p->m; b++) {
         const struct bound *bound = &p->bound[b];
-        real ratio = v->z[b] / v->s[b];
+        num ratio = n_divide(v->z[b], v->s[b]);
         for (size_t t = 0; t < bound->terms; t++) {
             for (size_t u = 0; u < bound->terms; u++) {
-                v->matrix[bound->at[t] * p->n + bound->at[u]] +=
-                    ratio * bound->factor[t] * bound->factor[u];
+                num *entry = &v->matrix[bound->at[t] * p->n + bound->at[u]];
+                num product = n_multiply(n_of(bound->factor[t]), n_of(bound->factor[u]));
+                *entry = n_plus(*entry, ratio, product);
             }
         }
-        add_bound(bound, v->z[b], v->dual);
+        add_bound(bound, v->z[b], v->residual);
     }
     factor(v->matrix, p->n);
     for (size_t e = 0; e < p->equal; e++) {
-        real *image = v->image + e * p->n;
+        num *image = v->image + e * p->n;
         memcpy(image, p->e + e * p->n, p->n * sizeof *image);
         solve_factored(v->matrix, p->n, image);
         for (size_t i = 0; i < p->n; i++) {
-            v->dual[i] += p->e[e * p->n + i] * p->y[e];
+            v->residual[i] = n_plus(v->residual[i], p->e[e * p->n + i], p->y[e]);
         }
     }
     for (size_t e = 0; e < p->equal; e++) {
         for (size_t f = 0; f < p->equal; f++) {
-            real sum = 0;
+            num sum = n_of(0);
             for (size_t i = 0; i < p->n; i++) {
-                sum += p->e[e * p->n + i] * v->image[f * p->n + i];
+                sum = n_plus(sum, p->e[e * p->n + i], v->image[f * p->n + i]);
             }
             v->schur[e * p->equal + f] = sum;
         }
@@ -122,116 +121,121 @@ static void prepare(const struct program *p, struct state *v) {
     factor(v->schur, p->equal);
 }
 
-/* The step that is to make s z the aim. */
+/* The step that is to make s z the target. */
 static void newton(const struct program *p, struct state *v) {
     for (size_t i = 0; i < p->n; i++) {
-        v->dx[i] = -v->dual[i];
+        v->dx[i] = n_negative(v->residual[i]);
     }
     for (size_t b = 0; b < p->m; b++) {
-        add_bound(&p->bound[b], v->z[b] - v->aim[b] / v->s[b], v->dx);
+        num part = n_subtract(v->z[b], n_divide(v->target[b], v->s[b]));
+        add_bound(&p->bound[b], part, v->dx);
     }
     solve_factored(v->matrix, p->n, v->dx);
     for (size_t e = 0; e < p->equal; e++) {
-        v->dy[e] = 0;
+        v->dy[e] = n_of(0);
         for (size_t i = 0; i < p->n; i++) {
-            v->dy[e] += p->e[e * p->n + i] * (p->x[i] + v->dx[i]);
+            v->dy[e] = n_plus(v->dy[e], p->e[e * p->n + i], n_add(p->x[i], v->dx[i]));
         }
     }
     solve_factored(v->schur, p->equal, v->dy);
     for (size_t e = 0; e < p->equal; e++) {
         for (size_t i = 0; i < p->n; i++) {
-            v->dx[i] -= v->image[e * p->n + i] * v->dy[e];
+            v->dx[i] = n_minus(v->dx[i], v->image[e * p->n + i], v->dy[e]);
         }
     }
     for (size_t b = 0; b < p->m; b++) {
-        v->ds[b] = -of_bound(&p->bound[b], v->dx);
-        v->dz[b] = (v->aim[b] - v->z[b] * v->ds[b]) / v->s[b] - v->z[b];
+        v->ds[b] = n_negative(of_bound(&p->bound[b], v->dx));
+        num part = n_minus(v->target[b], v->z[b], v->ds[b]);
+        v->dz[b] = n_subtract(n_divide(part, v->s[b]), v->z[b]);
     }
 }
 
+static num limit_step(num step, num at, num change) {
+    bool falls = n_compare(change, n_of(0)) < 0;
+    return falls ? n_minimum(step, n_negative(n_divide(at, change))) : step;
+}
+
 /* The longest step that keeps s and z above 0, at most 1. */
-static real longest(const struct program *p, const struct state *v) {
-    real step = 1;
+static num longest(const struct program *p, const struct state *v) {
+    num step = n_of(1);
     for (size_t b = 0; b < p->m; b++) {
-        step = v->ds[b] < 0 ? fminl(step, -v->s[b] / v->ds[b]) : step;
-        step = v->dz[b] < 0 ? fminl(step, -v->z[b] / v->dz[b]) : step;
+        step = limit_step(step, v->s[b], v->ds[b]);
+        step = limit_step(step, v->z[b], v->dz[b]);
     }
     return step;
 }
 
-static real complementarity(const struct program *p, const struct state *v, real step) {
-    real sum = 0;
+static num complementarity(const struct program *p, const struct state *v, num step) {
+    num sum = n_of(0);
     for (size_t b = 0; b < p->m; b++) {
-        sum += (v->s[b] + step * v->ds[b]) * (v->z[b] + step * v->dz[b]);
+        sum = n_plus(sum, n_plus(v->s[b], step, v->ds[b]), n_plus(v->z[b], step, v->dz[b]));
     }
-    return sum / (real)p->m;
+    return n_divide(sum, n_of((long double)p->m));
 }
 
-/* Slacks at the start, and multipliers on the central path of a height that suits the gradient. */
+/* Slacks at the start, and multipliers of a height that suits the gradient. */
 static void begin(struct program *p, struct state *v) {
-    real height = 0;
+    num height = n_of(0), least = n_of(N_LEAST);
     differentiate(p, v);
     for (size_t b = 0; b < p->m; b++) {
-        real slope = 0;
-        v->s[b] = p->bound[b].most - of_bound(&p->bound[b], p->x);
+        num slope = n_of(0);
+        v->s[b] = n_subtract(n_of(p->bound[b].most), of_bound(&p->bound[b], p->x));
         for (size_t t = 0; t < p->bound[b].terms; t++) {
-            slope = fmaxl(slope, fabsl(v->gradient[p->bound[b].at[t]] * p->bound[b].factor[t]));
+            num part = n_multiply(v->gradient[p->bound[b].at[t]], n_of(p->bound[b].factor[t]));
+            slope = n_maximum(slope, n_absolute(part));
         }
-        height += slope * v->s[b] / (real)p->m;
+        height = n_add(height, n_divide(n_multiply(slope, v->s[b]), n_of((long double)p->m)));
     }
     for (size_t b = 0; b < p->m; b++) {
-        v->z[b] = fmaxl(height, 1e-30L) / v->s[b];
+        v->z[b] = n_divide(n_maximum(height, least), v->s[b]);
+    }
+}
+
+static void clear(num *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        x[i] = n_of(0);
     }
 }
 
 static bool advance(struct program *p, struct state *v) {
-    memset(v->ds, 0, p->m * sizeof *v->ds);
-    memset(v->dz, 0, p->m * sizeof *v->dz);
-    memset(v->aim, 0, p->m * sizeof *v->aim);
-    real mu = complementarity(p, v, 0);
+    clear(v->ds, p->m);
+    clear(v->dz, p->m);
+    clear(v->target, p->m);
+    num mu = complementarity(p, v, n_of(0));
     differentiate(p, v);
     prepare(p, v);
     newton(p, v);
-    real ratio = complementarity(p, v, longest(p, v)) / mu, aim = ratio * ratio * ratio * mu;
+    num ratio = n_divide(complementarity(p, v, longest(p, v)), mu);
+    num target = n_multiply(n_multiply(ratio, n_multiply(ratio, ratio)), mu);
     for (size_t b = 0; b < p->m; b++) {
-        v->aim[b] = aim - (p->more ? 0 : v->ds[b] * v->dz[b]);
+        v->target[b] = p->more ? target : n_minus(target, v->ds[b], v->dz[b]);
     }
     newton(p, v);
-    real step = fminl(1, (p->more ? 0.8L : 0.995L) * longest(p, v));
-    if (!(step > 1e-12L) || !isfinite(step)) {
+    num step = n_multiply(n_of(p->more ? 0.8L : 0.995L), longest(p, v));
+    step = n_minimum(n_of(1), step);
+    if (!n_finite(step) || n_compare(step, n_of(1e-12L)) <= 0) {
         return false;
     }
     for (size_t i = 0; i < p->n; i++) {
-        p->x[i] += step * v->dx[i];
+        p->x[i] = n_plus(p->x[i], step, v->dx[i]);
     }
     for (size_t e = 0; e < p->equal; e++) {
-        p->y[e] += step * v->dy[e];
+        p->y[e] = n_plus(p->y[e], step, v->dy[e]);
     }
     for (size_t b = 0; b < p->m; b++) {
-        v->s[b] += step * v->ds[b];
-        v->z[b] += step * v->dz[b];
+        v->s[b] = n_plus(v->s[b], step, v->ds[b]);
+        v->z[b] = n_plus(v->z[b], step, v->dz[b]);
     }
     return true;
 }
 
 void interior_solve(struct program *p) {
-    size_t vectors = 5 * p->m + 3 * p->n + p->equal * (p->n + p->equal + 1) + p->n * p->n;
-    real *memory = zeros(vectors, sizeof *memory), *at = memory;
+    size_t n = p->n, m = p->m, q = p->equal;
+    num *at = n_zeros(5 * m + 3 * n + q * (n + q + 1) + n * n), *memory = at;
     struct state v;
-    real **const parts[] = {&v.s,    &v.z,  &v.ds, &v.dz,    &v.aim,   &v.gradient,
-                            &v.dual, &v.dx, &v.dy, &v.image, &v.schur, &v.matrix};
-    const size_t sizes[] = {p->m,
-                            p->m,
-                            p->m,
-                            p->m,
-                            p->m,
-                            p->n,
-                            p->n,
-                            p->n,
-                            p->equal,
-                            p->equal * p->n,
-                            p->equal * p->equal,
-                            p->n * p->n};
+    num **const parts[] = {&v.s,        &v.z,  &v.ds,    &v.dz,    &v.target, &v.gradient,
+                           &v.residual, &v.dx, &v.image, &v.schur, &v.dy,     &v.matrix};
+    const size_t sizes[] = {m, m, m, m, m, n, n, n, q * n, q * q, q, n * n};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         *parts[k] = at;
         at += sizes[k];

@@ -2,15 +2,12 @@
  *
  *     min over x of  1/2 x'Hx - c'x + more(x)   with   Gx <= h,  Ex = 0,
  *
- * in the widest floating point that C has (Mehrotra, On the implementation of a primal-dual
- * interior point method, SIAM J. Optimization 2, 1992). */
+ * (Mehrotra, On the implementation of a primal-dual interior point method, SIAM J. Optimization 2,
+ * 1992). */
 #ifndef TESTS_OPTIMA_INTERIOR_H
 #define TESTS_OPTIMA_INTERIOR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-typedef long double real;
+#include "tests/optima/number.h"
 
 enum { MAX_TERMS = 8 };
 
@@ -22,31 +19,28 @@ struct bound {
 
 struct program {
     size_t n, m, equal; /* variables, bounds, equations */
-    real *h;            /* (n, n) */
-    real *c;            /* (n) */
+    num *h;             /* (n, n) */
+    num *c;             /* (n) */
     struct bound *bound;
-    real *e; /* (equal, n) */
-    real *x; /* (n) a start at which all bounds hold strictly; becomes the solution */
-    real *y; /* (equal) multipliers of the equations */
+    num *e; /* (equal, n) */
+    num *x; /* (n) a start at which all bounds hold strictly; becomes the solution */
+    num *y; /* (equal) multipliers of the equations */
 
     /* Adds what more(x) has to the gradient (n) and the Hessian (n, n); NULL: nothing. */
-    void (*more)(const void *context, const real *x, real *gradient, real *hessian);
+    void (*more)(const void *context, const num *x, num *gradient, num *hessian);
 
     /* Sees each iterate; true: good enough. */
-    bool (*watch)(void *context, const real *x, const real *y);
+    bool (*watch)(void *context, const num *x, const num *y);
     void *context;
 };
 
-/* Allocates zeros; ends the program where there is no memory. */
-void *zeros(size_t count, size_t size);
-
 /* A <- L with A = LL' (n, n); pivots lost in rounding become infinite: the solution has 0 there. */
-void factor(real *a, size_t n);
+void factor(num *a, size_t n);
 
 /* x (n) <- the solution y of LL'y = x, for L of factor. */
-void solve_factored(const real *l, size_t n, real *x);
+void solve_factored(const num *l, size_t n, num *x);
 
-/* Goes from program->x until `watch` has enough, or rounding or 120 steps end it; x and y are then
+/* Goes from program->x until `watch` has enough, or rounding or 200 steps end it; x and y are then
  * the last iterate. Ends the program where there is no memory. */
 void interior_solve(struct program *program);
 

@@ -39,22 +39,6 @@ static bool rightly_refused(const struct trial *trial, const char *line,
            (strstr(line, "the cache has") && starved(trial));
 }
 
-/* How the program ended. True: with a model. */
-static bool judge_end(const struct trial *trial, const struct answer *answer,
-                      const struct bracket *bracket, bool something, struct judgement *judgement) {
-    const char *line = answer->said;
-    if (answer->exit == -2) {
-        judgement_set(judgement, HUNG, "no end");
-    } else if (answer->exit == -1 || strstr(line, "Sanitizer") || strstr(line, "runtime error")) {
-        judgement_set(judgement, CRASHED, "%.300s", line);
-    } else if (answer->exit == 1 && (!something || rightly_refused(trial, line, bracket))) {
-        judgement_set(judgement, REFUSED, "%.300s", line);
-    } else if (answer->exit != 0 || !something) {
-        judgement_set(judgement, FAILED, "exit %d: %.300s", answer->exit, line);
-    }
-    return judgement->verdict == GOOD;
-}
-
 /* ---- certificates ---- */
 
 /* Of a kernel that may be indefinite: the matrix over the rows with coefficients must be definite,
@@ -93,30 +77,6 @@ static void judge_certified(const struct trial *trial, const struct answer *answ
     }
 }
 
-/* The primal of the model's own function, from below. */
-static real primal_of_model(const struct trial *trial, const struct answer *answer) {
-    size_t count = task_count(trial), k = answer->outputs;
-    real sum = 0;
-    for (size_t number = 0; number < count; number++) {
-        struct task *task = task_create(trial, number);
-        real *value = zeros(MAX_FEATURES * MAX_LABELS, sizeof *value);
-        const real *bias = answer->bias + (count > 1 ? number : 0);
-        size_t rows = answer->weights ? trial->n_features : trial->n;
-        for (size_t i = 0; i < rows * k; i++) {
-            if (count == 1) {
-                value[i] = answer->value[i];
-            } else if (i % k == number) {
-                value[i / k] = answer->value[i];
-            }
-        }
-        sum += bracket_primal(task, answer->weights ? NULL : value, answer->weights ? value : NULL,
-                              bias, -1);
-        free(value);
-        task_free(task);
-    }
-    return sum;
-}
-
 static void judge_bounds(const struct trial *trial, const struct answer *answer,
                          const struct bracket *bracket, struct judgement *judgement) {
     if (!answer->certified || !bracket->known) {
@@ -135,8 +95,8 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
                       bracket->nothing);
     } else if (answer->dual < 0 || answer->dual > answer->primal) {
         judgement_set(judgement, BAD_GAP, "primal %.17g, dual %.17g", answer->primal, answer->dual);
-    } else if (answer->complete) {
-        real primal = primal_of_model(trial, answer);
+    } else if (bracket_has_model(trial, answer)) {
+        real primal = bracket_of_model(trial, answer, -1);
         if (answer->primal < primal * (1 - TINY)) {
             judgement_set(judgement, LOW_PRIMAL,
                           "primal %.17g, that of the model's function %.17Lg", answer->primal,
@@ -177,25 +137,13 @@ static void judge_reason(const struct trial *trial, const struct bracket *bracke
 
 static void judge_gap(const struct trial *trial, const struct answer *answer,
                       const struct bracket *bracket, struct judgement *judgement) {
-    double epsilon = trial_option(trial, EPSILON), gap = answer->primal - answer->dual;
-    bool warning = judge_warning(answer, judgement);
-    if (!answer->certified) {
-        if (!warning) {
-            judgement_set(judgement, UNTOLD, "no certificate, and no warning");
-        }
-        return;
-    }
-    if (answer->primal > 1e-9 * (double)bracket->nothing &&
+    double gap = answer->primal - answer->dual;
+    if (answer->certified && answer->primal > 1e-9 * (double)bracket->nothing &&
         fabs(answer->gap * answer->primal - gap) > 1e-9 * gap) {
         judgement_set(judgement, BAD_GAP, "gap %g of primal %.17g and dual %.17g", answer->gap,
                       answer->primal, answer->dual);
-    } else if (answer->gap > epsilon && !warning) {
-        judgement_set(judgement, UNTOLD, "gap %g, epsilon %g, and no warning", answer->gap,
-                      epsilon);
-    } else if (answer->gap <= epsilon && warning) {
-        judgement_set(judgement, UNTRUE, "gap %g, epsilon %g: %s", answer->gap, epsilon,
-                      judgement->reason);
-    } else if (warning) {
+    }
+    if (judge_warning(trial, answer, judgement)) {
         judge_reason(trial, bracket, judgement);
     }
 }
@@ -213,7 +161,8 @@ void judge(const struct trial *trial, const char *bin, const char *folder,
     run_program(trial, bin, folder, answer);
     judgement->primal = answer->primal;
     judgement->dual = answer->dual;
-    if (judge_end(trial, answer, &bracket, something, judgement)) {
+    bool refused = !something || rightly_refused(trial, answer->said, &bracket);
+    if (judge_end(answer, refused, something, judgement)) {
         judge_report(answer, judgement);
         judge_certified(trial, answer, &bracket, judgement);
         judge_bounds(trial, answer, &bracket, judgement);

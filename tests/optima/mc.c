@@ -1,7 +1,5 @@
 #include "tests/optima/task.h"
 
-#include <math.h>
-
 enum formulation { WW, CS, LLW, ADM, ATM, ATS, MMR, OVA };
 
 static enum formulation formulation_of(const struct task *task) {
@@ -16,28 +14,29 @@ static bool has_term(enum formulation f, size_t c, size_t class) {
     return f == MMR ? c == class : f == ATM || f == ATS || f == OVA || c != class;
 }
 
-static real loss(const struct task *task, const real *s, const real *off, const real *bias) {
+static num loss(const struct task *task, const num *s, const num *off, const num *bias) {
     enum formulation f = formulation_of(task);
-    real scale = trial_option(task->trial, MARGIN_SCALE), sum = 0;
+    num scale = n_of(trial_option(task->trial, MARGIN_SCALE)), sum = n_of(0);
+    num part = n_divide(n_of(f != OVA), n_of(task->k));
     (void)bias;
     for (size_t i = 0; i < task->n; i++) {
-        const real *row = s + i * task->k;
+        const num *row = s + i * task->k;
         size_t y = task->class[i];
-        real mean = 0, total = 0, most = 0;
-        for (size_t c = 0; c < task->k && f != OVA; c++) {
-            mean += row[c] / (real)task->k;
+        num mean = n_of(0), total = mean, most = mean;
+        for (size_t c = 0; c < task->k; c++) {
+            mean = n_plus(mean, part, row[c]);
         }
         for (size_t c = 0; c < task->k; c++) {
-            real margin = f == WW || f == CS ? scale * (row[y] - row[c])
-                          : c == y           ? row[c] - mean
-                                             : mean - row[c];
+            num margin = f == WW || f == CS ? n_multiply(scale, n_subtract(row[y], row[c]))
+                         : c == y           ? n_subtract(row[c], mean)
+                                            : n_subtract(mean, row[c]);
             if (has_term(f, c, y)) {
-                real term = hinge(task, 1 - margin + 2 * off[i]);
-                total += term;
-                most = fmaxl(most, term);
+                num term = hinge(task, n_plus(n_subtract(n_of(1), margin), n_of(2), off[i]));
+                total = n_add(total, term);
+                most = n_maximum(most, term);
             }
         }
-        sum += task->cost[i] * (joined_by_max(f) ? most : total);
+        sum = n_plus(sum, n_of(task->cost[i]), joined_by_max(f) ? most : total);
     }
     return sum;
 }

@@ -1,16 +1,17 @@
 #include "tests/optima/task.h"
 
-#include <math.h>
-
-static real loss(const struct task *task, const real *s, const real *off, const real *bias) {
+static num loss(const struct task *task, const num *s, const num *off, const num *bias) {
     bool is_free = trial_is(task->trial, FREE_BIAS, 1); /* else it is in s */
-    real sum = 0;
+    num sum = n_of(0);
     for (size_t p = 0; p < task->n_pairs; p++) {
         const struct pair *pair = &task->pair[p];
-        const real *row = s + pair->row * task->k;
-        real better = row[pair->better] + (is_free ? bias[pair->better] : 0);
-        real worse = row[pair->worse] + (is_free ? bias[pair->worse] : 0);
-        sum += pair->cost * hinge(task, 1 - (better - worse) + 2 * off[pair->row]);
+        const num *row = s + pair->row * task->k;
+        num margin = n_subtract(row[pair->better], row[pair->worse]);
+        if (is_free) {
+            margin = n_add(margin, n_subtract(bias[pair->better], bias[pair->worse]));
+        }
+        num u = n_plus(n_subtract(n_of(1), margin), n_of(2), off[pair->row]);
+        sum = n_plus(sum, n_of(pair->cost), hinge(task, u));
     }
     return sum;
 }
@@ -51,17 +52,18 @@ static void set_apart(struct task *task, bool way[MAX_LABELS][MAX_LABELS]) {
 }
 
 /* The multipliers are those of the equations of the labels but the last. */
-static void find_bias(const struct task *task, const real *y, const real *s, const real *off,
-                      real *bias) {
-    real most = 1;
+static void find_bias(const struct task *task, const num *y, const num *s, const num *off,
+                      num *bias) {
+    num most = n_of(1);
     for (size_t c = 0; c + 1 < task->k; c++) {
         bias[c] = y[c];
     }
     for (size_t i = 0; i < task->n * task->k; i++) {
-        most = fmaxl(most, fabsl(s[i]) + fabsl(bias[i % task->k]) + off[i / task->k]);
+        num size = n_add(n_absolute(s[i]), n_absolute(bias[i % task->k]));
+        most = n_maximum(most, n_add(size, off[i / task->k]));
     }
     for (size_t c = 0; c < task->k; c++) {
-        bias[c] += 4 * most * (real)task->above[c];
+        bias[c] = n_plus(bias[c], n_of(4 * task->above[c]), most);
     }
 }
 

@@ -1,8 +1,6 @@
 #include "tests/optima/gram.h"
 #include "tests/optima/task.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 
 /* The target, which is a grade where C counts for NDCG: none is below 0. */
@@ -80,34 +78,35 @@ static void list_pairs(struct task *task) {
 /* The kernel of pairs (i, j) and (u, v): 2 (K_iu K_jv - K_iv K_ju). */
 static void fill_pairs(struct task *task) {
     size_t n = task->trial->n, m = task->n_pairs;
-    real *k = zeros(2 * n * n, sizeof *k), *off = k + n * n;
+    num *k = n_zeros(2 * n * n), *off = k + n * n, two = n_of(2), sign = two;
     gram_fill(task->trial, k, off);
-    for (size_t p = 0; p < m; p++) {
-        for (size_t q = 0; q < m; q++) {
-            size_t i = task->pair[p].better, j = task->pair[p].worse;
-            size_t at[4] = {i * n + task->pair[q].better, j * n + task->pair[q].worse,
-                            i * n + task->pair[q].worse, j * n + task->pair[q].better};
-            task->gram[p * m + q] = 2 * (k[at[0]] * k[at[1]] - k[at[2]] * k[at[3]]);
-            for (int t = 0; t < 4; t += 2) {
-                real a = fabsl(k[at[t]]), b = fabsl(k[at[t + 1]]);
-                task->off[p * m + q] +=
-                    2 * (a * off[at[t + 1]] + b * off[at[t]]) + 4 * LDBL_EPSILON * a * b;
-            }
+    for (size_t e = 0; e < m * m; e++) {
+        const struct pair *p = &task->pair[e / m], *q = &task->pair[e % m];
+        const size_t at[4] = {p->better * n + q->better, p->worse * n + q->worse,
+                              p->better * n + q->worse, p->worse * n + q->better};
+        for (int t = 0; t < 4; t += 2) {
+            num product = n_multiply(k[at[t]], k[at[t + 1]]), error = n_absolute(product);
+            error = n_multiply(n_of(2 * N_EPSILON), error);
+            error = n_plus(error, n_absolute(k[at[t]]), off[at[t + 1]]);
+            error = n_plus(error, n_absolute(k[at[t + 1]]), off[at[t]]);
+            task->gram[e] = n_plus(task->gram[e], sign, product);
+            task->off[e] = n_plus(task->off[e], two, error);
+            sign = n_negative(sign);
         }
     }
     free(k);
 }
 
-static real loss(const struct task *task, const real *s, const real *off, const real *bias) {
+static num loss(const struct task *task, const num *s, const num *off, const num *bias) {
     bool pairs = trial_is(task->trial, PAIR_FEATURES, 1);
-    real sum = 0;
+    num sum = n_of(0);
     (void)bias;
     for (size_t p = 0; p < task->n_pairs; p++) {
         const struct pair *pair = &task->pair[p];
-        real u =
-            pairs ? 1 - s[p] + off[p]
-                  : 1 - (s[pair->better] - s[pair->worse]) + off[pair->better] + off[pair->worse];
-        sum += pair->cost * hinge(task, u);
+        num margin = pairs ? s[p] : n_subtract(s[pair->better], s[pair->worse]);
+        num moved = pairs ? off[p] : n_add(off[pair->better], off[pair->worse]);
+        num u = n_add(n_subtract(n_of(1), margin), moved);
+        sum = n_plus(sum, n_of(pair->cost), hinge(task, u));
     }
     return sum;
 }

@@ -1,28 +1,27 @@
 #include "tests/optima/gram.h"
 #include "tests/optima/task.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-static real loss(const struct task *task, const real *s, const real *off, const real *bias) {
-    real sum = 0;
+static num loss(const struct task *task, const num *s, const num *off, const num *bias) {
+    num sum = n_of(0);
     for (size_t i = 0; i < task->n; i++) {
-        real margin = task->sign[i] * (s[i] + bias[0]);
-        sum += task->cost[i] * hinge(task, 1 - margin + off[i]);
+        num margin = n_multiply(n_of(task->sign[i]), n_add(s[i], bias[0]));
+        num u = n_add(n_subtract(n_of(1), margin), off[i]);
+        sum = n_plus(sum, n_of(task->cost[i]), hinge(task, u));
     }
     return sum;
 }
 
 /* For the hinge: the loss is piecewise linear in the bias, with a kink for each row; for the square
  * the multiplier is as good as the point. */
-static void find_bias(const struct task *task, const real *y, const real *s, const real *off,
-                      real *bias) {
+static void find_bias(const struct task *task, const num *y, const num *s, const num *off,
+                      num *bias) {
     bias[0] = y[0];
-    real least = loss(task, s, off, bias);
+    num least = loss(task, s, off, bias);
     for (size_t i = 0; i < task->n; i++) {
-        real kink = task->sign[i] - s[i], value = loss(task, s, off, &kink);
-        if (value < least) {
+        num kink = n_subtract(n_of(task->sign[i]), s[i]), value = loss(task, s, off, &kink);
+        if (n_compare(value, least) < 0) {
             least = value;
             bias[0] = kink;
         }
@@ -33,9 +32,9 @@ static void find_bias(const struct task *task, const real *y, const real *s, con
 
 /* Singular values and vectors of W (r, c) from the eigenvalues of (0 W; W' 0): each value twice,
  * with both signs. value (r + c), vector (r + c, r + c) as columns. */
-static void decompose(const real *w, size_t r, size_t c, real *value, real *vector) {
+static void decompose(const num *w, size_t r, size_t c, num *value, num *vector) {
     size_t n = r + c;
-    real *a = zeros(n * n, sizeof *a);
+    num *a = n_zeros(n * n);
     for (size_t i = 0; i < r; i++) {
         for (size_t j = 0; j < c; j++) {
             a[i * n + r + j] = a[(r + j) * n + i] = w[i * c + j];
@@ -45,41 +44,45 @@ static void decompose(const real *w, size_t r, size_t c, real *value, real *vect
     free(a);
 }
 
-static real lowered(real value, real tau) {
-    return value > tau ? value - tau : value < -tau ? value + tau : 0;
+static num lowered(num value, real tau) {
+    num low = n_maximum(n_of(0), n_subtract(n_absolute(value), n_of(tau)));
+    return n_positive(value) ? low : n_negative(low);
 }
 
-real smm_norms(const struct task *task, const real *w) {
+num smm_norms(const struct task *task, const num *w) {
     size_t r = task->trial->matrix_rows, c = task->trial->n_features / r, n = r + c;
-    real *value = zeros(n + n * n, sizeof *value), sum = 0, squares = 0;
+    num *value = n_zeros(n + n * n), sum = n_of(0), half = n_of(0.5L);
     decompose(w, r, c, value, value + n);
     for (size_t i = 0; i < n; i++) {
-        sum += fabsl(value[i]) / 2;
+        sum = n_plus(sum, n_of(task->tau / 2), n_absolute(value[i]));
     }
     for (size_t i = 0; i < r * c; i++) {
-        squares += w[i] * w[i];
+        sum = n_plus(sum, half, n_multiply(w[i], w[i]));
     }
     free(value);
-    return squares / 2 + task->tau * sum;
+    return sum;
 }
 
-void smm_lowered(const struct task *task, const real *a, real *w) {
-    size_t r = task->trial->matrix_rows, c = task->trial->n_features / r, n = r + c;
-    real *value = zeros(n + n * n, sizeof *value), *vector = value + n;
-    memset(w, 0, r * c * sizeof *w);
-    for (size_t i = 0; i < task->n; i++) {
-        for (size_t j = 0; j < r * c; j++) {
-            w[j] += a[i] * task->sign[i] * (real)task->trial->x[i][j];
+/* w (features) = sum_i a_i y_i X_i. */
+static void sum_up(const struct task *task, const num *a, num *w) {
+    for (size_t j = 0; j < task->trial->n_features; j++) {
+        w[j] = n_of(0);
+        for (size_t i = 0; i < task->n; i++) {
+            w[j] = n_plus(w[j], a[i], n_of(task->sign[i] * (real)task->trial->x[i][j]));
         }
     }
+}
+
+void smm_lowered(const struct task *task, const num *a, num *w) {
+    size_t r = task->trial->matrix_rows, c = task->trial->n_features / r, n = r + c;
+    num *value = n_zeros(n + n * n), *vector = value + n;
+    sum_up(task, a, w);
     decompose(w, r, c, value, vector);
-    for (size_t i = 0; i < r; i++) {
-        for (size_t j = 0; j < c; j++) {
-            w[i * c + j] = 0;
-            for (size_t e = 0; e < n; e++) {
-                w[i * c + j] +=
-                    vector[i * n + e] * lowered(value[e], task->tau) * vector[(r + j) * n + e];
-            }
+    for (size_t j = 0; j < r * c; j++) {
+        w[j] = n_of(0);
+        for (size_t e = 0; e < n; e++) {
+            num left = n_multiply(vector[j / c * n + e], vector[(r + j % c) * n + e]);
+            w[j] = n_plus(w[j], lowered(value[e], task->tau), left);
         }
     }
     free(value);
@@ -87,49 +90,43 @@ void smm_lowered(const struct task *task, const real *a, real *w) {
 
 /* Of the lowered values' derivative: how G = U g(L) U' moves with the matrix, by the divided
  * differences of g. */
-static real divided(real a, real b, real tau) {
-    if (fabsl(a - b) > 1e-12L * (fabsl(a) + fabsl(b))) {
-        return (lowered(a, tau) - lowered(b, tau)) / (a - b);
+static num divided(num a, num b, real tau) {
+    num apart = n_subtract(a, b), size = n_add(n_absolute(a), n_absolute(b));
+    if (n_compare(n_absolute(apart), n_multiply(n_of(1e-12L), size)) > 0) {
+        return n_divide(n_subtract(lowered(a, tau), lowered(b, tau)), apart);
     }
-    return fabsl(a) > tau ? 1 : 0;
+    return n_of(n_compare(n_absolute(a), n_of(tau)) > 0);
 }
 
 /* 1/2 |lowered matrix|^2: gradient <Z_i, lowered>, Hessian <Z_i, derivative along Z_j>, with Z_i =
  * y_i X_i; in the eigenvectors' coordinates the derivative is a product by entries. */
-static void add_lowered(const void *context, const real *a, real *gradient, real *hessian) {
+static void add_lowered(const void *context, const num *a, num *gradient, num *hessian) {
     const struct task *task = *(const struct task *const *)context;
     size_t r = task->trial->matrix_rows, c = task->trial->n_features / r, n = r + c, m = task->m;
-    real *value = zeros(n + n * n + r * c + 2 * n * n * m, sizeof *value), *vector = value + n;
-    real *w = vector + n * n, *turned = w + r * c;
-    for (size_t i = 0; i < m; i++) {
-        for (size_t j = 0; j < r * c; j++) {
-            w[j] += a[i] * task->sign[i] * (real)task->trial->x[i][j];
-        }
-    }
+    num *value = n_zeros(n + n * n + r * c + n * n * m), *vector = value + n, half = n_of(0.5L);
+    num *w = vector + n * n, *turned = w + r * c;
+    sum_up(task, a, w);
     decompose(w, r, c, value, vector);
     for (size_t v = 0; v < m; v++) {
-        real *z = turned + v * n * n;
-        for (size_t p = 0; p < n; p++) {
-            for (size_t q = 0; q < n; q++) {
-                for (size_t i = 0; i < r; i++) {
-                    for (size_t j = 0; j < c; j++) {
-                        real x = task->sign[v] * (real)task->trial->x[v][i * c + j];
-                        z[p * n + q] += x * (vector[i * n + p] * vector[(r + j) * n + q] +
-                                             vector[(r + j) * n + p] * vector[i * n + q]);
-                    }
-                }
+        num *z = turned + v * n * n;
+        for (size_t e = 0; e < n * n; e++) {
+            size_t p = e / n, q = e % n;
+            for (size_t j = 0; j < r * c; j++) {
+                const num *left = vector + j / c * n, *right = vector + (r + j % c) * n;
+                num x = n_of(task->sign[v] * (real)task->trial->x[v][j]);
+                z[e] = n_plus(z[e], x, n_plus(n_multiply(left[p], right[q]), right[p], left[q]));
             }
-            gradient[v] += z[p * n + p] * lowered(value[p], task->tau) / 2;
+        }
+        for (size_t p = 0; p < n; p++) {
+            num part = n_multiply(half, lowered(value[p], task->tau));
+            gradient[v] = n_plus(gradient[v], z[p * n + p], part);
         }
     }
-    for (size_t u = 0; u < m; u++) {
-        for (size_t v = 0; v < m; v++) {
-            real sum = 0;
-            for (size_t e = 0; e < n * n; e++) {
-                sum += turned[u * n * n + e] * turned[v * n * n + e] *
-                       divided(value[e / n], value[e % n], task->tau);
-            }
-            hessian[u * m + v] += sum / 2;
+    for (size_t e = 0; e < n * n; e++) {
+        num part = n_multiply(half, divided(value[e / n], value[e % n], task->tau));
+        for (size_t h = 0; h < m * m; h++) {
+            num product = n_multiply(turned[h / m * n * n + e], turned[h % m * n * n + e]);
+            hessian[h] = n_plus(hessian[h], part, product);
         }
     }
     free(value);

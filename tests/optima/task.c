@@ -3,8 +3,6 @@
 #include "tests/optima/gram.h"
 
 #include <assert.h>
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 
 size_t task_labels(struct task *task) {
@@ -25,17 +23,17 @@ void task_allocate(struct task *task, size_t n, size_t k) {
     const struct trial *trial = task->trial;
     task->n = n;
     task->k = k;
-    task->gram = zeros(n * n, sizeof *task->gram);
-    task->off = zeros(n * n, sizeof *task->off);
+    task->gram = n_zeros(n * n);
+    task->off = n_zeros(n * n);
     task->basis = zeros(n * k * MAX_VARIABLES, sizeof *task->basis);
     if (n != trial->n || trial_is(trial, PAIR_FEATURES, 1)) {
         return;
     }
     gram_fill(trial, task->gram, task->off);
-    real constant = trial_option(trial, BIAS);
+    num constant = n_of(trial_option(trial, BIAS));
     for (size_t i = 0; i < n * n; i++) {
-        task->gram[i] += constant * constant;
-        task->off[i] += 2 * LDBL_EPSILON * fabsl(task->gram[i]);
+        task->gram[i] = n_plus(task->gram[i], constant, constant);
+        task->off[i] = n_plus(task->off[i], n_of(2 * N_EPSILON), n_absolute(task->gram[i]));
     }
 }
 

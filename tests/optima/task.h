@@ -13,10 +13,10 @@ enum { MAX_BOUNDS = 400, MAX_VARIABLES = 160 };
  * 0 <= a <= most, and what bounds and equations say. */
 struct task {
     const struct trial *trial;
-    size_t n, k;      /* rows of the kernel matrix (of pairs, with features of pairs), outputs */
-    real *gram, *off; /* (n, n) with the constant feature, and its error */
-    size_t m;         /* dual variables */
-    real *basis;      /* (n k, m) */
+    size_t n, k;     /* rows of the kernel matrix (of pairs, with features of pairs), outputs */
+    num *gram, *off; /* (n, n) with the constant feature, and its error */
+    size_t m;        /* dual variables */
+    real *basis;     /* (n k, m) */
     real linear[MAX_VARIABLES], square[MAX_VARIABLES], most[MAX_VARIABLES], start[MAX_VARIABLES];
     size_t n_bounds; /* beside those of single variables */
     struct bound bound[MAX_BOUNDS];
@@ -25,16 +25,16 @@ struct task {
 
     /* The loss, each score of row i moved by off[i] the way that raises it (or lowers it, off < 0).
      * bias (k): added to the scores. */
-    real (*loss)(const struct task *task, const real *s, const real *off, const real *bias);
+    num (*loss)(const struct task *task, const num *s, const num *off, const num *bias);
 
     /* Makes a feasible as to what is not an equation, or that which the equations leave; returns
      * what the dual loses beside linear and square. NULL: nothing is to be done. */
-    real (*finish)(const struct task *task, real *a);
+    num (*finish)(const struct task *task, num *a);
 
     /* The bias (k), from the equations' multipliers and the scores without it. NULL: none. */
-    void (*find_bias)(const struct task *task, const real *y, const real *s, const real *off,
-                      real *bias);
-    void (*more)(const void *context, const real *a, real *gradient, real *hessian);
+    void (*find_bias)(const struct task *task, const num *y, const num *s, const num *off,
+                      num *bias);
+    void (*more)(const void *context, const num *a, num *gradient, num *hessian);
 
     /* families' own */
     size_t n_pairs; /* rank: better and worse rows and C; ml: row, relevant and other label, C */
@@ -87,12 +87,12 @@ bool smm_task(struct task *task, size_t number);
 
 /* smm with the nuclear norm: 1/2 |W|^2 + T |W|_* of W (features); and W = the matrix of the dual
  * point a with its singular values lowered by T. */
-real smm_norms(const struct task *task, const real *w);
-void smm_lowered(const struct task *task, const real *a, real *w);
+num smm_norms(const struct task *task, const num *w);
+void smm_lowered(const struct task *task, const num *a, num *w);
 
-static inline real hinge(const struct task *task, real u) {
-    u = u > 0 ? u : 0;
-    return trial_is(task->trial, LOSS, 1) ? u * u : u;
+static inline num hinge(const struct task *task, num u) {
+    u = n_maximum(u, n_of(0));
+    return trial_is(task->trial, LOSS, 1) ? n_multiply(u, u) : u;
 }
 
 /* 1 / (2 C) for the squared hinge, whose dual has no upper bound. */

@@ -14,41 +14,44 @@ static bool is_quantile(enum formulation f) {
 }
 
 /* The mean of the highest: the largest sum p_j z_j, sum p = 1, 0 <= p_j <= cap_j. */
-static real highest_mean(const struct task *task, const real *z) {
+static num highest_mean(const struct task *task, const num *z) {
     bool taken[MAX_ROWS] = {false};
-    real left = 1, sum = 0;
+    num left = n_of(1), sum = n_of(0);
     for (size_t round = 0; round < task->n_top; round++) {
         size_t best = task->n_top;
         for (size_t j = 0; j < task->n_top; j++) {
-            best = !taken[j] && (best == task->n_top || z[j] > z[best]) ? j : best;
+            best = !taken[j] && (best == task->n_top || n_compare(z[j], z[best]) > 0) ? j : best;
         }
-        real part = round + 1 == task->n_top ? left : fminl(left, task->cap[best]);
+        num part = round + 1 == task->n_top ? left : n_minimum(left, n_of(task->cap[best]));
         taken[best] = true;
-        sum += part * z[best];
-        left -= part;
+        sum = n_plus(sum, part, z[best]);
+        left = n_subtract(left, part);
     }
     return sum;
 }
 
 /* The t with sum m_j l(theta (z_j - t)) = budget: Newton's steps from the left stay on the left,
  * but for rounding. */
-static real quantile(const struct task *task, const real *z) {
+static num quantile(const struct task *task, const num *z) {
     bool squared = trial_is(task->trial, LOSS, 1);
-    real t = INFINITY, size = 0;
+    num t = n_of(INFINITY), theta = n_of(task->theta), one = n_of(1);
+    real size = 0;
     for (size_t j = 0; j < task->n_top; j++) {
-        t = fminl(t, z[j]);
+        t = n_minimum(t, z[j]);
         size = fmaxl(size, task->multiple[j]);
     }
-    t -= (1 + task->budget / size + sqrtl(task->budget / size)) / task->theta;
-    for (int step = 0; step < 200; step++) {
-        real value = -task->budget, slope = 0;
+    size = 1 + task->budget / size + sqrtl(task->budget / size);
+    t = n_subtract(t, n_divide(n_of(size), theta));
+    for (int step = 0; step < 600; step++) {
+        num value = n_of(-task->budget), slope = n_of(0);
         for (size_t j = 0; j < task->n_top; j++) {
-            real u = 1 + task->theta * (z[j] - t);
-            value += u > 0 ? task->multiple[j] * (squared ? u * u : u) : 0;
-            slope += u > 0 ? task->multiple[j] * task->theta * (squared ? 2 * u : 1) : 0;
+            num u = n_maximum(n_of(0), n_plus(one, theta, n_subtract(z[j], t)));
+            num m = n_multiply(n_of(task->multiple[j]), squared ? u : one);
+            value = n_plus(value, m, u);
+            slope = n_positive(u) ? n_plus(slope, m, n_of(squared ? 2 : 1)) : slope;
         }
-        real next = t + value / slope;
-        if (!(next > t)) {
+        num next = n_add(t, n_divide(value, n_multiply(slope, theta)));
+        if (n_compare(next, t) <= 0) {
             break;
         }
         t = next;
@@ -56,22 +59,23 @@ static real quantile(const struct task *task, const real *z) {
     return t;
 }
 
-static real loss(const struct task *task, const real *s, const real *off, const real *bias) {
+static num loss(const struct task *task, const num *s, const num *off, const num *bias) {
     enum formulation f = formulation_of(task);
-    real z[MAX_ROWS], t = 0, sum = 0;
+    num z[MAX_ROWS], t = n_of(0), sum = n_of(0), one = n_of(1);
     (void)bias;
     for (size_t j = 0; j < task->n_top; j++) {
-        z[j] = s[task->top[j]] + off[task->top[j]];
+        z[j] = n_add(s[task->top[j]], off[task->top[j]]);
     }
     if (f != SVM) {
         t = is_quantile(f) ? quantile(task, z) : highest_mean(task, z);
     }
     for (size_t i = 0; i < task->n_positive; i++) {
         size_t row = task->positive[i];
-        sum += task->positive_cost[i] * hinge(task, 1 + t - s[row] + off[row]);
+        num u = n_add(n_subtract(n_add(one, t), s[row]), off[row]);
+        sum = n_plus(sum, n_of(task->positive_cost[i]), hinge(task, u));
     }
     for (size_t j = 0; f == SVM && j < task->n_top; j++) {
-        sum += task->cost[task->top[j]] * hinge(task, 1 + z[j]);
+        sum = n_plus(sum, n_of(task->cost[task->top[j]]), hinge(task, n_add(one, z[j])));
     }
     return sum;
 }
@@ -79,51 +83,60 @@ static real loss(const struct task *task, const real *s, const real *off, const 
 /* ---- the dual ---- */
 
 /* Caps: towards the point with beta as the caps are, which has room, as far as is needed. */
-static real finish_mean(const struct task *task, real *a) {
-    real *beta = a + task->n_positive, sum = 0, caps = 0, share = 0;
+static num finish_mean(const struct task *task, num *a) {
+    num *beta = a + task->n_positive, sum = n_of(0), share = sum;
+    real caps = 0;
     for (size_t i = 0; i < task->n_positive; i++) {
-        sum += a[i];
+        sum = n_add(sum, a[i]);
     }
     for (size_t j = 0; j < task->n_top; j++) {
         caps += task->cap[j];
     }
     for (size_t j = 0; j < task->n_top; j++) {
-        real over = beta[j] - task->cap[j] * sum;
-        share = over > 0 ? fmaxl(share, over / (beta[j] - task->cap[j] * sum / caps)) : share;
+        num cap = n_multiply(n_of(task->cap[j]), sum), over = n_subtract(beta[j], cap);
+        if (n_positive(over)) {
+            cap = n_divide(cap, n_of(caps));
+            share = n_maximum(share, n_divide(over, n_subtract(beta[j], cap)));
+        }
     }
     for (size_t j = 0; j < task->n_top; j++) {
-        beta[j] += share * (task->cap[j] * sum / caps - beta[j]);
+        num cap = n_divide(n_multiply(n_of(task->cap[j]), sum), n_of(caps));
+        beta[j] = n_plus(beta[j], share, n_subtract(cap, beta[j]));
     }
-    return 0;
+    return n_of(0);
 }
 
-static real finish_quantile(const struct task *task, real *a) {
-    const real *beta = a + task->n_positive;
-    real most = 0, squares = 0;
-    a[task->level] = 0;
+static num finish_quantile(const struct task *task, num *a) {
+    const num *beta = a + task->n_positive;
+    num most = n_of(0), squares = n_of(0), budget = n_of(task->budget);
+    a[task->level] = n_of(0);
     for (size_t j = 0; j < task->n_top; j++) {
-        most = fmaxl(most, beta[j] / task->multiple[j]);
-        squares += beta[j] * beta[j] / task->multiple[j];
+        num ratio = n_divide(beta[j], n_of(task->multiple[j]));
+        most = n_maximum(most, ratio);
+        squares = n_plus(squares, beta[j], ratio);
     }
-    return (trial_is(task->trial, LOSS, 1) ? sqrtl(task->budget * squares) : task->budget * most) /
-           task->theta;
+    bool squared = trial_is(task->trial, LOSS, 1);
+    num cost = squared ? n_root(n_multiply(budget, squares)) : n_multiply(budget, most);
+    return n_divide(cost, n_of(task->theta));
 }
 
 /* The square's quantile: sqrt(B sum beta^2 / m) / theta = min over d > 0 of
  * (B d + sum beta^2 / (m d)) / (2 theta). */
-static void add_cone(const void *context, const real *a, real *gradient, real *hessian) {
+static void add_cone(const void *context, const num *a, num *gradient, num *hessian) {
     const struct task *task = *(const struct task *const *)context;
     size_t n = task->m, d = task->level;
-    real unit = 1 / (2 * task->theta * a[d]);
+    num unit = n_divide(n_of(1), n_multiply(n_of(2 * task->theta), a[d])), two = n_of(2);
     for (size_t j = 0; j < task->n_top; j++) {
         size_t v = task->n_positive + j;
-        real beta = a[v] / task->multiple[j], ratio = a[v] / a[d];
-        gradient[v] += 2 * unit * beta;
-        gradient[d] -= unit * beta * ratio;
-        hessian[v * n + v] += 2 * unit / task->multiple[j];
-        hessian[v * n + d] -= 2 * unit * beta / a[d];
-        hessian[d * n + v] -= 2 * unit * beta / a[d];
-        hessian[d * n + d] += 2 * unit * beta * ratio / a[d];
+        num m = n_of(task->multiple[j]), ratio = n_divide(a[v], a[d]);
+        num slope = n_multiply(unit, n_divide(a[v], m)), steep = n_multiply(slope, ratio);
+        num cross = n_divide(n_multiply(two, slope), a[d]);
+        gradient[v] = n_plus(gradient[v], two, slope);
+        gradient[d] = n_subtract(gradient[d], steep);
+        hessian[v * n + v] = n_plus(hessian[v * n + v], two, n_divide(unit, m));
+        hessian[v * n + d] = n_subtract(hessian[v * n + d], cross);
+        hessian[d * n + v] = n_subtract(hessian[d * n + v], cross);
+        hessian[d * n + d] = n_plus(hessian[d * n + d], two, n_divide(steep, a[d]));
     }
 }
 

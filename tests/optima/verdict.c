@@ -50,13 +50,39 @@ void judge_report(const struct answer *answer, struct judgement *judgement) {
     }
 }
 
-bool judge_warning(const struct answer *answer, struct judgement *judgement) {
-    const char *warning = strstr(answer->said, "not converged: ");
-    if (!warning) {
-        return false;
+bool judge_end(const struct answer *answer, bool refused, bool something,
+               struct judgement *judgement) {
+    const char *line = answer->said;
+    if (answer->exit == -2) {
+        judgement_set(judgement, HUNG, "no end");
+    } else if (answer->exit == -1 || strstr(line, "Sanitizer") || strstr(line, "runtime error")) {
+        judgement_set(judgement, CRASHED, "%.300s", line);
+    } else if (answer->exit == 1 && refused) {
+        judgement_set(judgement, REFUSED, "%.300s", line);
+    } else if (answer->exit != 0 || !something) {
+        judgement_set(judgement, FAILED, "exit %d: %.300s", answer->exit, line);
     }
-    warning += strlen("not converged: ");
-    snprintf(judgement->reason, sizeof judgement->reason, "%.*s", (int)strcspn(warning, ":\n"),
-             warning);
-    return true;
+    return judgement->verdict == GOOD;
+}
+
+bool judge_warning(const struct trial *trial, const struct answer *answer,
+                   struct judgement *judgement) {
+    static const char words[] = "not converged: ";
+    double epsilon = trial_option(trial, EPSILON);
+    const char *warning = strstr(answer->said, words);
+    if (warning) {
+        warning += strlen(words);
+        snprintf(judgement->reason, sizeof judgement->reason, "%.*s", (int)strcspn(warning, ":\n"),
+                 warning);
+    }
+    if (!answer->certified && !warning) {
+        judgement_set(judgement, UNTOLD, "no certificate, and no warning");
+    } else if (answer->certified && answer->gap > epsilon && !warning) {
+        judgement_set(judgement, UNTOLD, "gap %g, epsilon %g, and no warning", answer->gap,
+                      epsilon);
+    } else if (answer->certified && answer->gap <= epsilon && warning) {
+        judgement_set(judgement, UNTRUE, "gap %g, epsilon %g: %s", answer->gap, epsilon,
+                      judgement->reason);
+    }
+    return warning && answer->certified && judgement->verdict == GOOD;
 }

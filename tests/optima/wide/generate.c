@@ -1,23 +1,9 @@
 #include "tests/optima/wide/generate.h"
 
+#include "tests/optima/draw.h"
+
 #include <float.h>
 #include <math.h>
-
-/* Splitmix64, from another start than the trial's own (tests/optima/generate.c). */
-static uint64_t next(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static unsigned below(uint64_t *state, unsigned n) {
-    return (unsigned)(next(state) >> 33) % n;
-}
-
-static bool one_in(uint64_t *state, unsigned n) {
-    return below(state, n) == 0;
-}
 
 /* 10^low to 10^high; half of them powers of ten. */
 static double decades(uint64_t *state, int low, int high) {

@@ -3,10 +3,10 @@
  * model itself, of an interior point in 640 bits, of other fits of the same problem. */
 #include "tests/optima/judge.h"
 
-#include "tests/optima/gram.h"
+#include "tests/optima/bracket.h"
 #include "tests/optima/verdict.h"
 #include "tests/optima/wide/generate.h"
-#include "tests/optima/wide/optimum.h"
+#include "tests/optima/wide/proof.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,19 +24,9 @@ void judge_generate(struct trial *trial, uint64_t seed) {
 }
 
 /* A refusal is one line that says why. */
-static bool judge_end(const struct answer *answer, bool something, struct judgement *judgement) {
-    const char *line = answer->said, *end = strchr(line, '\n');
-    bool one_line = strncmp(line, "svm-", 4) == 0 && end && end[1] == '\0';
-    if (answer->exit == -2) {
-        judgement_set(judgement, HUNG, "no end");
-    } else if (answer->exit == -1 || strstr(line, "Sanitizer") || strstr(line, "runtime error")) {
-        judgement_set(judgement, CRASHED, "%.300s", line);
-    } else if (answer->exit == 1 && one_line) {
-        judgement_set(judgement, REFUSED, "%.300s", line);
-    } else if (answer->exit != 0 || !something) {
-        judgement_set(judgement, FAILED, "exit %d: %.300s", answer->exit, line);
-    }
-    return judgement->verdict == GOOD;
+static bool is_one_line(const char *said) {
+    const char *end = strchr(said, '\n');
+    return strncmp(said, "svm-", 4) == 0 && end && end[1] == '\0';
 }
 
 /* How far a claim is beyond a number, relatively to the number. */
@@ -59,8 +49,8 @@ static num best_of_others(const struct trial *trial, const char *bin, const char
         other.option[EPSILON] = epsilons[e];
         other.given[SOLVER] = other.given[MAX_ITER] = other.given[STEP] = false;
         run_program(&other, bin, folder, answer);
-        if (answer->exit == 0 && optimum_has_model(trial, answer)) {
-            upper = n_minimum(upper, optimum_of_model(trial, answer, 1));
+        if (answer->exit == 0 && bracket_has_model(trial, answer)) {
+            upper = n_minimum(upper, bracket_of_model(trial, answer, 1));
         }
     }
     free(answer);
@@ -76,7 +66,7 @@ static void judge_primal(const struct answer *answer, num of_model, struct judge
 }
 
 static void judge_dual(const struct trial *trial, const struct answer *answer,
-                       struct optimum *optimum, const char *bin, const char *folder,
+                       struct bracket *optimum, const char *bin, const char *folder,
                        struct judgement *judgement) {
     num dual = n_of(answer->dual);
     bool proven = n_compare(dual, scaled(optimum->lower, 1 + TINY)) <= 0;
@@ -94,15 +84,15 @@ static void judge_dual(const struct trial *trial, const struct answer *answer,
 
 static void judge_bounds(const struct trial *trial, const struct answer *answer, const char *bin,
                          const char *folder, struct judgement *judgement) {
-    struct optimum optimum;
-    optimum_find(trial, &optimum);
+    struct bracket optimum;
+    bracket_find(trial, &optimum);
     if (!optimum.known) {
         return;
     }
-    if (optimum_has_model(trial, answer)) {
-        num high = optimum_of_model(trial, answer, 1);
+    if (bracket_has_model(trial, answer)) {
+        num high = bracket_of_model(trial, answer, 1);
         optimum.upper = n_minimum(optimum.upper, high);
-        judge_primal(answer, optimum_of_model(trial, answer, -1), judgement);
+        judge_primal(answer, bracket_of_model(trial, answer, -1), judgement);
     }
     if (answer->dual > answer->primal * (1 + TINY) || answer->dual < 0) {
         judgement_set(judgement, BAD_GAP, "primal %.17g, dual %.17g, gap %g", answer->primal,
@@ -110,26 +100,10 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
     }
     char proof[600];
     snprintf(proof, sizeof proof, "%s/proof", folder);
-    optimum.lower = n_maximum(optimum.lower, optimum_of_proof(trial, proof));
+    optimum.lower = n_maximum(optimum.lower, proof_bound(trial, proof));
     judge_dual(trial, answer, &optimum, bin, folder, judgement);
     judgement->lower = n_double(optimum.lower);
     judgement->upper = n_double(optimum.upper);
-}
-
-/* What is said of a fit's end. */
-static void judge_gap(const struct trial *trial, const struct answer *answer,
-                      struct judgement *judgement) {
-    double epsilon = trial_option(trial, EPSILON);
-    bool warning = judge_warning(answer, judgement);
-    if (!answer->certified && !warning) {
-        judgement_set(judgement, UNTOLD, "no certificate, and no warning");
-    } else if (answer->certified && answer->gap > epsilon && !warning) {
-        judgement_set(judgement, UNTOLD, "gap %g, epsilon %g, and no warning", answer->gap,
-                      epsilon);
-    } else if (answer->certified && answer->gap <= epsilon && warning) {
-        judgement_set(judgement, UNTRUE, "gap %g, epsilon %g: %s", answer->gap, epsilon,
-                      judgement->reason);
-    }
 }
 
 void judge(const struct trial *trial, const char *bin, const char *folder,
@@ -142,14 +116,14 @@ void judge(const struct trial *trial, const char *bin, const char *folder,
     run_program(trial, bin, folder, answer);
     judgement->primal = answer->primal;
     judgement->dual = answer->dual;
-    if (judge_end(answer, something, judgement)) {
+    if (judge_end(answer, is_one_line(answer->said), something, judgement)) {
         judgement->uncertified = !answer->certified;
         judgement->untold = answer->check == CHECK_UNKNOWN;
         if (answer->certified) {
             judge_report(answer, judgement);
             judge_bounds(trial, answer, bin, folder, judgement);
         }
-        judge_gap(trial, answer, judgement);
+        judge_warning(trial, answer, judgement);
         if (judgement->untold && judgement->verdict == GOOD) {
             snprintf(judgement->text, sizeof judgement->text, "%s", answer->verdict);
         }

@@ -1,6 +1,4 @@
-#include "tests/optima/wide/number.h"
-
-#include "tests/optima/interior.h"
+#include "tests/optima/number.h"
 
 #include <string.h>
 
@@ -81,28 +79,12 @@ num n_root(num a) {
     return apply(mpfr_sqrt, a);
 }
 
-num n_power(num a, unsigned exponent) {
-    num result = n_of(1);
-    for (unsigned k = 0; k < exponent; k++) {
-        result = n_multiply(result, a);
-    }
-    return result;
-}
-
 num n_exponential(num a) {
     return apply(mpfr_exp, a);
 }
 
 num n_tangent(num a) {
     return apply(mpfr_tanh, a);
-}
-
-num n_logarithm(num a) {
-    return apply(mpfr_log2, a);
-}
-
-num n_power_of_two(num a) {
-    return apply(mpfr_exp2, a);
 }
 
 int n_compare(num a, num b) {
@@ -135,10 +117,6 @@ num n_minus(num a, num b, num c) {
 double n_double(num a) {
     mpfr_t x;
     return mpfr_get_d(view(x, &a), MPFR_RNDN);
-}
-
-num n_rounding(void) {
-    return n_of(0x1p-600L);
 }
 
 num *n_zeros(size_t n) {

@@ -25,11 +25,8 @@ num n_divide(num a, num b);
 num n_negative(num a);
 num n_absolute(num a);
 num n_root(num a);
-num n_power(num a, unsigned exponent);
 num n_exponential(num a);
-num n_tangent(num a);   /* hyperbolic */
-num n_logarithm(num a); /* base 2 */
-num n_power_of_two(num a);
+num n_tangent(num a); /* hyperbolic */
 
 /* -1, 0 or 1; 0 also where one is NaN. */
 int n_compare(num a, num b);
@@ -44,8 +41,15 @@ num n_minus(num a, num b, num c);
 /* The nearest double; for messages, and for what needs no more. */
 double n_double(num a);
 
-/* 2^-600: what a sum of a trial's terms may be off by, times the sum of their magnitudes. */
-num n_rounding(void);
+enum { N_WIDE = 1 };
+/* As tests/optima/number.h has them. */
+#define N_EPSILON 0x1p-606L
+#define N_UNIT 0x1p-600L
+#define N_ROUNDING 0x1p-500L
+#define N_LOST 0x1p-600L
+#define N_BALANCED 0x1p-500L
+#define N_ENOUGH 1e-22L
+#define N_LEAST 1e-600L
 
 /* (n) zeros; the caller frees. Ends the program where there is no memory. */
 num *n_zeros(size_t n);

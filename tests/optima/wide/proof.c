@@ -1,5 +1,7 @@
 #include "tests/optima/wide/proof.h"
 
+#include "tests/optima/bracket.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,14 +58,13 @@ static void set_level(const struct task *task, num *a) {
     }
 }
 
-bool proof_point(const struct task *task, size_t number, const char *path, num *a) {
+/* a (m) of the task's dual variables, of problem `number` of the trial; false where there are
+ * none. */
+static bool read_point(const struct task *task, size_t number, const char *path, num *a) {
     const struct trial *trial = task->trial;
     bool scores = trial->family == RANK && !trial_is(trial, PAIR_FEATURES, 1), body = false;
     FILE *file = trial->family == ML || scores ? NULL : fopen(path, "r");
     char line[4096];
-    for (size_t v = 0; v < task->m; v++) {
-        a[v] = n_of(0);
-    }
     while (file && fgets(line, sizeof line, file) && strncmp(line, "end ", 4) != 0) {
         if (body) {
             read_row(task, number, line, a);
@@ -75,4 +76,17 @@ bool proof_point(const struct task *task, size_t number, const char *path, num *
         set_level(task, a);
     }
     return body;
+}
+
+num proof_bound(const struct trial *trial, const char *path) {
+    num sum = n_of(0);
+    for (size_t number = 0; number < task_count(trial); number++) {
+        struct task *task = task_create(trial, number);
+        num *a = task ? n_zeros(task->m) : NULL;
+        bool read = task && read_point(task, number, path, a);
+        sum = read ? n_add(sum, bracket_of_point(task, a)) : sum;
+        free(a);
+        task_free(task);
+    }
+    return sum;
 }

@@ -2,12 +2,12 @@
 #ifndef TESTS_OPTIMA_WIDE_PROOF_H
 #define TESTS_OPTIMA_WIDE_PROOF_H
 
-#include "tests/optima/task.h"
-#include "tests/optima/wide/number.h"
+#include "tests/optima/number.h"
+#include "tests/optima/trial.h"
 
-/* a (m) of the task's dual variables, of problem `number` of the trial; false where there is no
- * proof, or its numbers are not those variables: rank's are scores but for features of pairs, ml's
- * are sums. */
-bool proof_point(const struct task *task, size_t number, const char *path, num *a);
+/* A lower bound of the optimum: D of the proof's point, made feasible. 0 where there is no proof,
+ * or its numbers are not the variables of the trial's problems: rank's are scores but for features
+ * of pairs, ml's are sums. */
+num proof_bound(const struct trial *trial, const char *path);
 
 #endif
