@@ -238,7 +238,6 @@ $(CHECK) $(BUILD)/tests/unit/check/ball.o $(BUILD)/solvers/top/wide.o \
 $(BUILD)/solvers/top/dual_function.o $(BUILD)/common/kernel/precise.o $(BUILD)/common/kernel/gram.o \
 $(BUILD)/solvers/methods/certify_precise.o $(BUILD)/solvers/methods/cholesky_precise.o \
 $(BUILD)/solvers/methods/row_features.o $(BUILD)/solvers/rank/skew.o \
-$(BUILD)/tests/unit/solvers/methods/cholesky_precise.o \
 $(BUILD)/tests/unit/common/kernel/precise.o $(BUILD)/tests/unit/common/kernel/gram.o: private CONTRACT = off
 
 $(BUILD)/datasets/generate: $(GENERATOR) $(HOUSE)

@@ -2,10 +2,6 @@
 
 load helper
 
-@test "methods: line searches by values, and by slopes where values are rounding" {
-    unit solvers/methods/linesearch
-}
-
 @test "policies: an algorithm has one row in the table of its family, with its words" {
     unit solvers/policy
 }
@@ -14,29 +10,16 @@ load helper
     unit solvers/methods/monitor
 }
 
-@test "huberised Newton: bounds hold and belong to the points kept, however the path ends" {
-    unit solvers/methods/huber_path
-}
-
 @test "interior point: sums of hinges end at any gap, in any units; pace; a pivoted factor" {
     unit solvers/methods/interior
-}
-
-@test "factors: rows leave a Cholesky factor, and the solutions are those of the rest" {
-    unit solvers/methods/factor
 }
 
 @test "factors by blocks: exact ones of whole numbers, to the bit for any threads" {
     unit solvers/methods/cholesky
 }
 
-@test "factors in double-double: systems and ranks where double has no digit" {
-    unit solvers/methods/cholesky_precise
+@test "features of factors make their kernel where double has no digit" {
     unit solvers/methods/row_features
-}
-
-@test "systems by their rows are solved where squares have lost the small ones" {
-    unit solvers/methods/stacked
 }
 
 @test "rows of the largest values are found by their bits" {
@@ -49,14 +32,6 @@ load helper
 
 @test "certificates: what counts as equal, what is added to a diagonal, and what a solution says" {
     unit solvers/methods/conclude
-}
-
-@test "fixed-point iterations are accelerated, and what makes the residual larger is taken back" {
-    unit solvers/methods/anderson
-}
-
-@test "operator splitting: its matrix is in double whatever is kept, its scores are those of U" {
-    unit solvers/methods/splitting
 }
 
 @test "columns and a diagonal in place of a kernel matrix have its trace, and systems with them are solved" {
