@@ -21,10 +21,6 @@ graded() {
     awk '{ $1 = int($1 / 2); print }' "$1"
 }
 
-@test "cli: the scanner, values, lists and points" {
-    unit driver/options
-}
-
 @test "cli: options stand anywhere, cut short, attached or with an equals sign" {
     svm-rank-train -q -c 4 -t 2 --gamma 0.5 train.svm a
     svm-rank-train train.svm -qc4 --kern=rbf b --gam=.5
@@ -103,8 +99,29 @@ Cross Validation err@10'
     grep -Eqx "best: point=[1-4] cost=[14] gamma=[0.1]+ pairwise-accuracy=$best" err
 }
 
-@test "cli: measures are the rows of a table, with the numbers of their options" {
-    unit driver/measures
+@test "cli: lists and ranges are the values that they say, costs ascending, each once" {
+    local option list column expected
+    while read -r option list column expected; do
+        svm-rank-train -q -v 3 -t rbf "$option" "$list" train.svm 2>/dev/null >out
+        assert_equal "$list: $(sed 1d out | cut -f "$column" | tr '\n' ' ')" "$list: $expected "
+    done <<'END'
+-c 2^2:2^-2:x.25 3 0.25 1 4
+-c .001:1:x10,7,1 3 0.001 0.01 0.1 1 7
+-c 1:5:x2 3 1 2 4
+-g 0:1:+.25 6 0 0.25 0.5 0.75 1
+-g 3,1 6 3 1
+END
+    refused_as() { # WORDS ARGUMENTS
+        misused svm-rank-train -v 3 "${@:2}" train.svm
+        grep -q -e "$1" err || fail "$(<err)"
+    }
+    refused_as 'a sweep of more than' -t rbf -c 1:1000:+1 -g 1:100:+1
+    refused_as 'too many values' -c 1:1e300:+1e-300
+    refused_as "must be greater than 0: '0:1:+1'" -c 0:1:+1
+    refused_as "must be at least 0 and at most 1000: '1001'" -d 1001
+    # the last one counts, and a value may be attached
+    svm-rank-train -q -c 2 -c4 train.svm m >/dev/null
+    grep -qx 'cost 4' m
 }
 
 @test "cli: --select chooses by another measure, and knows their names" {
@@ -119,6 +136,9 @@ Cross Validation err@10'
     run svm-rank-train -q -v 3 --select auc train.svm
     assert_failure 2
     assert_output --partial 'must be one of pairwise-accuracy, kendall-tau'
+    for measure in ndcg ndcg@ ndcg@0 ndcg@x ndcg@1.5 map@1 ndcg@1e ndcg@1e30; do
+        misused svm-rank-train -q -v 3 --select $measure graded.svm
+    done
 }
 
 @test "cli: --validate measures what predict measures on that file" {
