@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "solvers/mc/active_private.h"
+#include "solvers/methods/cholesky.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,10 +11,6 @@
 
 enum { LEAST_MORE = 64 }; /* variables at a bound may be freed, however few are inside */
 
-/* What is added to the diagonal, relative to it and for each row of the matrix, so that rounding
- * leaves it positive definite; the factor by which it grows where that was not enough, and where it
- * ends. Directions along which there is next to no curvature then lead to a bound. */
-static const double RIDGE = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-6;
 /* What is left of the cost where alpha sum to it, relative. */
 static const double ROUNDING = 1e-15;
 
@@ -330,8 +327,9 @@ int mc_active_factor(struct mc_active *active, bool *done, struct error *err) {
         mc_active_set_effect(active, t);
     }
     *done = false;
-    for (double ridge = RIDGE * (double)n; !*done && ridge < RIDGE_MOST; ridge *= RIDGE_GROWTH) {
-        fill_matrix(active, ridge);
+    double ridge = 0; /* never none: directions along which there is no curvature lead to a bound */
+    while (!*done && (ridge = cholesky_next_ridge(ridge)) < INFINITY) {
+        fill_matrix(active, (double)n * ridge);
         *done = factor_make(&active->factor) == 0;
     }
     return 0;

@@ -27,8 +27,7 @@ enum {
 };
 
 static const double BLAS_SPEED = 8; /* operations in the time of one of a plain loop */
-static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
-static const double CLOSER = 0.3; /* of the gap that was asked for, where it was not enough */
+static const double CLOSER = 0.3;   /* of the gap that was asked for, where it was not enough */
 /* Most times that weights are made longer. */
 enum { STRETCHES = 3 };
 
@@ -172,7 +171,6 @@ static void block_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* Where rounding leaves H indefinite a ridge, relative to its diagonal, makes up for it. */
 static int factor_groups(void *context, const double *theta, const double *rest) {
     struct mc_interior *mc = context;
     size_t size = mc->k * mc->d, pairs = mc->k * (mc->k + 1) / 2;
@@ -180,19 +178,13 @@ static int factor_groups(void *context, const double *theta, const double *rest)
     for (size_t i = 0; i < mc->n; i++) {
         set_bend(mc, i, theta + mc->first[i], rest ? rest[i] : 0, mc->bend + i * pairs);
     }
-    for (double ridge = 0; ridge <= RIDGE_MOST;
-         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
-        threads_run(mc->task->problem->threads, pairs, block_task, mc);
-        cluster_sum(mc->task->problem->cluster, mc->H, size * size);
-        mc_curvature_close(mc->shape, mc->d, mc->H);
-        for (size_t j = 0; j < size; j++) {
-            mc->H[j * size + j] = (1 + mc->H[j * size + j]) * (1 + ridge);
-        }
-        if (cholesky_factor(mc->H, size) == 0) {
-            return 0;
-        }
+    threads_run(mc->task->problem->threads, pairs, block_task, mc);
+    cluster_sum(mc->task->problem->cluster, mc->H, size * size);
+    mc_curvature_close(mc->shape, mc->d, mc->H);
+    for (size_t j = 0; j < size; j++) {
+        mc->H[j * size + j] += 1;
     }
-    return -1;
+    return cholesky_regularised(mc->H, size, mc->w);
 }
 
 static int factor(void *context, const double *theta) {

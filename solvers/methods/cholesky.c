@@ -10,10 +10,13 @@
 #include <stdlib.h>
 
 enum {
-    BLOCK = 256,     /* columns of L that are finished at once, */
-    TASK_ROWS = 512, /* and rows of what is left that one task takes them off, unless */
-    SERIAL = 1 << 23 /* so few products take no longer than to wake other threads */
+    BLOCK = 256,      /* columns of L that are finished at once, */
+    TASK_ROWS = 512,  /* and rows of what is left that one task takes them off, unless */
+    SERIAL = 1 << 23, /* so few products take no longer than to wake other threads */
+    TILE = 64         /* rows and columns that are mirrored at once */
 };
+
+static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MAX = 1e-3;
 
 /* LAPACK, column-major: its upper half is our lower one. */
 extern void dpotrf_(const char *half, const int *n, double *a, const int *lda, int *info);
@@ -31,6 +34,44 @@ int cholesky_factor(double *A, size_t n) {
     int order = (int)n, info = 0;
     dpotrf_("U", &order, A, &order, &info);
     return info == 0 ? 0 : -1;
+}
+
+/* ---- with a ridge ---- */
+
+double cholesky_next_ridge(double ridge) {
+    double next = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST;
+    return next <= RIDGE_MAX ? next : INFINITY;
+}
+
+void cholesky_mirror(double *A, size_t n, bool up) {
+    for (size_t top = 0; top < n; top += TILE) {
+        for (size_t left = 0; left <= top; left += TILE) {
+            for (size_t i = top; i < smaller(n, top + TILE); i++) {
+                for (size_t j = left; j < smaller(i, left + TILE); j++) {
+                    *(up ? A + j * n + i : A + i * n + j) = A[up ? i * n + j : j * n + i];
+                }
+            }
+        }
+    }
+}
+
+int cholesky_regularised(double *A, size_t n, double *diagonal) {
+    for (size_t i = 0; i < n; i++) {
+        diagonal[i] = A[i * n + i];
+    }
+    cholesky_mirror(A, n, true);
+    double ridge = 0;
+    while (cholesky_factor(A, n) < 0) {
+        ridge = cholesky_next_ridge(ridge);
+        if (ridge == INFINITY) {
+            return -1;
+        }
+        cholesky_mirror(A, n, false);
+        for (size_t i = 0; i < n; i++) {
+            A[i * n + i] = diagonal[i] * (1 + ridge);
+        }
+    }
+    return 0;
 }
 
 /* ---- by blocks ---- */

@@ -5,6 +5,7 @@
 #include "common/base/error.h"
 #include "common/base/threads.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,17 @@ int cholesky_factor(double *A, size_t n);
 
 /* The same by blocks of rows, each by one of the threads: their number changes no bit of L. */
 int cholesky_factor_blocks(double *A, size_t n, struct threads *threads);
+
+/* The ridge, relative to the diagonal, that is added to a matrix where the one before, 0 at first,
+ * leaves it indefinite in rounding; INFINITY after the last. */
+double cholesky_next_ridge(double ridge);
+
+/* Factors A in place as cholesky_factor does, with a ridge where rounding needs one. The upper half
+ * of A and diagonal (n) are work. Returns -1 where no ridge helps. */
+int cholesky_regularised(double *A, size_t n, double *diagonal);
+
+/* What is above the diagonal of A (n, n) = what is below it; or, up false, the other way round. */
+void cholesky_mirror(double *A, size_t n, bool up);
 
 /* Solves L L' x = b in place: x (n) holds b on entry. */
 void cholesky_solve(const double *L, size_t n, double *x);

@@ -16,7 +16,6 @@ enum {
 };
 
 static const double FREE_STEP = 1e-13; /* keeps the free bias's steps finite, relative */
-static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 
 /* ---- what the interior point asks for ---- */
 
@@ -113,7 +112,7 @@ static void diagonal_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-static void add_norm(struct ml_interior *ml, double ridge) {
+static void add_norm(struct ml_interior *ml) {
     size_t m = ml->m, size = m * (ml->q - 1);
     for (size_t a = 0; a < ml->q - 1; a++) {
         for (size_t f = 0; f < m; f++) {
@@ -123,27 +122,21 @@ static void add_norm(struct ml_interior *ml, double ridge) {
             }
             double *diagonal = block_of(ml, a, a) + f * size + f;
             *diagonal += counted;
-            *diagonal *= 1 + ridge + (counted > 0 ? 0 : FREE_STEP);
+            *diagonal *= 1 + (counted > 0 ? 0 : FREE_STEP);
         }
     }
 }
 
-/* Where rounding leaves H indefinite a ridge, relative to its diagonal, makes up for it. */
 static int factor(void *context, const double *theta) {
     struct ml_interior *ml = context;
     struct threads *threads = ml->problem->threads;
     ml->theta = theta;
-    for (double ridge = 0; ridge <= RIDGE_MOST;
-         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
-        threads_run(threads, ml->q * (ml->q - 1) / 2, group_task, ml);
-        cluster_sum(ml->rows->cluster, ml->H, ml->m * (ml->q - 1) * (ml->m * (ml->q - 1)));
-        threads_run(threads, ml->q - 1, diagonal_task, ml);
-        add_norm(ml, ridge);
-        if (cholesky_factor(ml->H, ml->m * (ml->q - 1)) == 0) {
-            return 0;
-        }
-    }
-    return -1;
+    size_t size = ml->m * (ml->q - 1);
+    threads_run(threads, ml->q * (ml->q - 1) / 2, group_task, ml);
+    cluster_sum(ml->rows->cluster, ml->H, size * size);
+    threads_run(threads, ml->q - 1, diagonal_task, ml);
+    add_norm(ml);
+    return cholesky_regularised(ml->H, size, ml->reduced);
 }
 
 /* x sums to 0 over labels, and so does the solution. */

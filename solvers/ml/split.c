@@ -1,4 +1,5 @@
 #include "solvers/ml/split.h"
+#include "solvers/methods/cholesky.h"
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
@@ -67,11 +68,7 @@ static int fill_matrix(struct ml_split *split, struct error *err) {
         if (ml_products(problem, split->rows, K, err) < 0) {
             return -1;
         }
-        for (size_t i = 0; i < n; i++) {
-            for (size_t j = 0; j < i; j++) {
-                K[j * n + i] = K[i * n + j];
-            }
-        }
+        cholesky_mirror(K, n, true);
         return 0;
     }
     uint32_t *index = memory_array(n, sizeof *index, "rows", err);

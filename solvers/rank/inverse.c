@@ -17,9 +17,8 @@ enum { MOST_ROWS = 1 << 14, MOST_PAIRS = 1 << 28, TILE = 64 };
 /* So few rows are taken whatever the cache: 100 MB, as interior points do. */
 enum { ALWAYS = 2896 };
 
-/* Shifts that are tried; and of the system's diagonal, where rounding leaves it indefinite. */
+/* Shifts that are tried. */
 static const double SHIFT_FIRST = 1e-10, SHIFT_GROWTH = 100, SHIFT_MOST = 1e-4;
-static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-3;
 
 /* Of the largest diagonal entry of K: what one of D is at least. */
 static const double LEAST_SIZE = 1e-8;
@@ -77,21 +76,6 @@ static int fill_matrix(struct rank_inverse *inverse, double shift, struct error 
     return status;
 }
 
-/* What is above the diagonal = what is below it; or the other way round. */
-static void mirror(struct rank_inverse *inverse, bool up) {
-    size_t m = inverse->m;
-    double *A = inverse->A;
-    for (size_t top = 0; top < m; top += TILE) {
-        for (size_t left = 0; left <= top; left += TILE) {
-            for (size_t i = top; i < smaller(m, top + TILE); i++) {
-                for (size_t j = left; j < smaller(i, left + TILE); j++) {
-                    *(up ? A + j * m + i : A + i * m + j) = A[up ? i * m + j : j * m + i];
-                }
-            }
-        }
-    }
-}
-
 static int invert(struct rank_inverse *inverse, bool *definite, struct error *err) {
     size_t m = inverse->m;
     *definite = false;
@@ -105,7 +89,7 @@ static int invert(struct rank_inverse *inverse, bool *definite, struct error *er
     for (size_t i = 0; i < m; i++) {
         inverse->diagonal[i] = inverse->A[i * m + i];
     }
-    mirror(inverse, true);
+    cholesky_mirror(inverse->A, m, true);
     return 0;
 }
 
@@ -221,9 +205,8 @@ int rank_inverse_update(struct rank_inverse *inverse, const struct rank_laplacia
     struct adding adding = {inverse, laplacian, s, factor};
     inverse->factor = factor;
     *found = false;
-    for (double ridge = 0; !*found && ridge <= RIDGE_MOST;
-         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
-        mirror(inverse, false);
+    for (double ridge = 0; !*found && ridge < INFINITY; ridge = cholesky_next_ridge(ridge)) {
+        cholesky_mirror(inverse->A, m, false);
         for (size_t i = 0; i < m; i++) {
             inverse->A[i * m + i] = inverse->diagonal[i];
         }

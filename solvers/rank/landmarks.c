@@ -10,9 +10,6 @@
 #include <string.h>
 
 static const double UNEXPLAINED = 1e-5;
-/* Of the system's diagonal, where 1 is rounding of it: rows of float make it indefinite then, and a
- * preconditioner need not be exact. */
-static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-3;
 
 /* Column number m of Psi from the pivot's column of K; takes its square off the diagonal left. */
 static void append_column(struct landmarks *landmarks, size_t n, size_t width, uint32_t pivot,
@@ -128,9 +125,9 @@ void landmarks_free(struct landmarks *landmarks) {
     *landmarks = (struct landmarks){0};
 }
 
-/* M = I + factor Psi'L Psi, its diagonal raised by a part of itself. */
+/* M = I + factor Psi'L Psi. */
 static int form_system(struct landmarks *landmarks, const struct rank_laplacian *laplacian,
-                       double factor, double ridge, struct error *err) {
+                       double factor, struct error *err) {
     size_t m = landmarks->m;
     if (rank_laplacian_gram(laplacian, &landmarks->psi, NULL, m, 1, landmarks->M, err) < 0) {
         return -1;
@@ -139,21 +136,17 @@ static int form_system(struct landmarks *landmarks, const struct rank_laplacian 
         landmarks->M[i] *= factor;
     }
     for (size_t i = 0; i < m; i++) {
-        landmarks->M[i * m + i] = (landmarks->M[i * m + i] + 1) * (1 + ridge);
+        landmarks->M[i * m + i] += 1;
     }
     return 0;
 }
 
 int landmarks_update(struct landmarks *landmarks, const struct rank_laplacian *laplacian,
                      double factor, bool *found, struct error *err) {
-    *found = false;
-    for (double ridge = 0; !*found && ridge <= RIDGE_MOST;
-         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
-        if (form_system(landmarks, laplacian, factor, ridge, err) < 0) {
-            return -1;
-        }
-        *found = cholesky_factor(landmarks->M, landmarks->m) == 0;
+    if (form_system(landmarks, laplacian, factor, err) < 0) {
+        return -1;
     }
+    *found = cholesky_regularised(landmarks->M, landmarks->m, landmarks->u) == 0;
     return 0;
 }
 

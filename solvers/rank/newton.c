@@ -31,9 +31,6 @@ static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
  * after a step that leaves SLOW of the gap. */
 static const size_t SAMPLE_ROWS = 500, SAMPLE_GROUPS = 8, MORE = 4;
 static const double SLOW = 0.25;
-/* Relative to the Hessian's diagonal, where rounding leaves it indefinite: of features that depend
- * on one another, and are so large that 1 is rounding of their squares. */
-static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 /* Pairs that come into the band on the way cut a step to less than this: it then is the shortest
  * way to a Hessian that knows them, however little it gains, and is searched for to the end. */
 static const double POOR = 0.05;
@@ -68,7 +65,6 @@ struct newton {
     double dual_offset;           /* of the dual point */
     size_t every;                 /* direct: one in so many groups makes the Hessian */
     double gap;                   /* direct: before the last step */
-    double ridge;                 /* direct: see RIDGE_FIRST */
     double slack;                 /* of scores: pairs so near to the band count as in it */
     uint64_t left;                /* steps of conjugate gradients */
 };
@@ -95,7 +91,7 @@ static size_t sample_of(const struct problem *problem, const struct rank_pairs *
     return every < 2 ? 1 : every;
 }
 
-/* H = I + c X'LX, its diagonal raised by the ridge. */
+/* H = I + c X'LX. */
 static int form_hessian(struct newton *newton, struct error *err) {
     size_t d = newton->map->dimension;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
@@ -108,7 +104,7 @@ static int form_hessian(struct newton *newton, struct error *err) {
         newton->H[i] *= factor;
     }
     for (size_t i = 0; i < d; i++) {
-        newton->H[i * d + i] = (newton->H[i * d + i] + 1) * (1 + newton->ridge);
+        newton->H[i * d + i] += 1;
     }
     return 0;
 }
@@ -119,15 +115,10 @@ static int direct_step(struct newton *newton, double gap, bool *found, struct er
         newton->every = newton->every > MORE ? newton->every / MORE : 1;
     }
     newton->gap = gap;
-    for (*found = false; !*found && newton->ridge <= RIDGE_MOST;) {
-        if (form_hessian(newton, err) < 0) {
-            return -1;
-        }
-        *found = cholesky_factor(newton->H, d) == 0;
-        if (!*found) {
-            newton->ridge = newton->ridge > 0 ? RIDGE_GROWTH * newton->ridge : RIDGE_FIRST;
-        }
+    if (form_hessian(newton, err) < 0) {
+        return -1;
     }
+    *found = cholesky_regularised(newton->H, d, newton->step) == 0;
     if (!*found) {
         return 0;
     }

@@ -20,7 +20,6 @@ static const double BLAS_SPEED = 16;   /* operations in the time of one of a pla
 static const double FREE_STEP = 1e-13; /* keeps the bias's steps finite, relative */
 static const double INACCURATE =
     0.1; /* a solution off by so much is not corrected in a few rounds */
-static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MOST = 1e-7;
 
 struct nuclear_interior {
     size_t n, height, width, cells, side; /* side = height + width */
@@ -277,20 +276,14 @@ static void form_Q(struct nuclear_interior *in) {
 /* Q becomes its Cholesky factor, zeros above. */
 static int factor_Q(struct nuclear_interior *in) {
     size_t cells = in->cells;
-    for (double ridge = 0; ridge <= RIDGE_MOST;
-         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
-        form_Q(in);
-        for (size_t k = 0; k < cells; k++) {
-            in->Q[k * cells + k] *= 1 + ridge;
-        }
-        if (cholesky_factor(in->Q, cells) == 0) {
-            for (size_t k = 0; k < cells; k++) {
-                memset(in->Q + k * cells + k + 1, 0, (cells - k - 1) * sizeof *in->Q);
-            }
-            return 0;
-        }
+    form_Q(in);
+    if (cholesky_regularised(in->Q, cells, in->test) < 0) {
+        return -1;
     }
-    return -1;
+    for (size_t k = 0; k < cells; k++) {
+        memset(in->Q + k * cells + k + 1, 0, (cells - k - 1) * sizeof *in->Q);
+    }
+    return 0;
 }
 
 /* XK = sqrt(theta) X diag(K, 1). */
@@ -324,7 +317,7 @@ static bool factor_stacked(struct nuclear_interior *in) {
     return stacked_factor(in->stacked) == 0;
 }
 
-static void form_B(struct nuclear_interior *in, double ridge) {
+static void form_B(struct nuclear_interior *in) {
     size_t cells = in->cells, m = cells + 1;
     memset(in->B, 0, m * m * sizeof *in->B);
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)cells, (int)cells, 1, in->Q, (int)cells,
@@ -333,7 +326,7 @@ static void form_B(struct nuclear_interior *in, double ridge) {
                 in->B, (int)m);
     for (size_t k = 0; k < m; k++) {
         in->B[k * m + k] += k < cells ? 1 : 0;
-        in->B[k * m + k] *= 1 + ridge + (k < cells ? 0 : FREE_STEP);
+        in->B[k * m + k] *= 1 + (k < cells ? 0 : FREE_STEP);
     }
 }
 
@@ -372,18 +365,16 @@ static int factor(void *context, const double *theta) {
         return -1;
     }
     form_XK(in, theta);
-    for (double ridge = 0; ridge <= RIDGE_MOST;
-         ridge = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST) {
-        form_B(in, ridge);
-        if (cholesky_factor(in->B, in->cells + 1) == 0 && (ridge > 0 || is_accurate(in))) {
-            return 0;
-        }
-        if (ridge == 0 && factor_stacked(in)) {
-            in->is_stacked = true;
-            return 0;
-        }
+    form_B(in);
+    if (cholesky_factor(in->B, in->cells + 1) == 0 && is_accurate(in)) {
+        return 0;
     }
-    return -1;
+    in->is_stacked = factor_stacked(in);
+    if (in->is_stacked) {
+        return 0;
+    }
+    form_B(in);
+    return cholesky_regularised(in->B, in->cells + 1, in->test);
 }
 
 static void solve(void *context, double *x) {

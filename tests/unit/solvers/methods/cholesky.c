@@ -108,6 +108,47 @@ static void check_inverse(size_t n) {
     free(A);
 }
 
+/* A ridge is added only where the factor needs one, and the factor is then that of A, nearly. */
+static void check_ridge(size_t n, double least) {
+    double *A = sample_array(n * n, sizeof *A), *diagonal = sample_array(n, sizeof *diagonal);
+    double worst = 0;
+    for (size_t i = 0; i < n; i++) { /* all ones: rank 1, less `least` of the last */
+        for (size_t j = 0; j < n; j++) {
+            A[i * n + j] = i == j && i == n - 1 ? 1 - least : 1;
+        }
+    }
+    int status = cholesky_regularised(A, n, diagonal);
+    CHECK((status == 0) == (least < 1e-3), "less %g: status %d", least, status);
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (size_t t = 0; t <= j; t++) {
+                sum += A[i * n + t] * A[j * n + t];
+            }
+            worst = fmax(worst, fabs(sum - 1));
+        }
+    }
+    CHECK(worst <= fmax(1e-10, 300 * least), "less %g: off by %g", least, worst);
+    free(A);
+    free(diagonal);
+}
+
+static void check_ridges(void) {
+    double A[] = {4, 9, 2, 3}, diagonal[2];
+    CHECK(cholesky_regularised(A, 2, diagonal) == 0 && A[0] == 2 && A[2] == 1 && A[3] == sqrt(2),
+          "a ridge where none is needed");
+    check_ridge(20, 0);
+    check_ridge(20, 1e-12);
+    check_ridge(20, 1e-6);
+    check_ridge(20, 0.5);
+    double B[] = {1, 2, 3, 4};
+    cholesky_mirror(B, 2, true);
+    CHECK(B[1] == 3 && B[2] == 3, "the lower half is not above");
+    B[1] = 5;
+    cholesky_mirror(B, 2, false);
+    CHECK(B[2] == 5, "the upper half is not below");
+}
+
 int main(void) {
     struct error err;
     struct threads *pool[POOLS] = {NULL};
@@ -121,9 +162,11 @@ int main(void) {
     check_size(1300, 40, pool);
     check_inverse(1);
     check_inverse(300);
+    check_ridges();
     for (size_t p = 1; p < POOLS; p++) {
         threads_free(pool[p]);
     }
-    printf("ok: factors by blocks and their solutions, on any number of threads; the inverse\n");
+    printf("ok: factors by blocks and their solutions, on any number of threads; the inverse; "
+           "ridges\n");
     return 0;
 }
