@@ -88,7 +88,7 @@ static int append_all(struct list *list, const struct measures *measures,
     const struct measure_row *row = measures->table, *end = row + measures->n_table;
     bool trains = options_has(options, "folds");
     struct selected selected = {0};
-    if (options_given(options, "select")) {
+    if (trains && options_given(options, "select")) {
         selected.name = options_text(options, "select");
         selected.row = parse_name(measures, options, selected.name, &selected.at);
     }

@@ -3,21 +3,25 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 int options_add(struct options *options, const struct option_spec *specs, size_t n, unsigned has,
                 struct error *err) {
-    struct option *grown =
-        memory_resize(options->option, options->n + n, sizeof options->option[0], "options", err);
+    struct option *grown = memory_resize(options->option, options->n_rows + n,
+                                         sizeof options->option[0], "options", err);
     if (!grown) {
         return -1;
     }
     options->option = grown;
     for (size_t i = 0; i < n; i++) {
+        size_t at = options->n_rows++;
         if ((specs[i].needs & ~has) == 0) {
-            options->option[options->n++] = (struct option){.spec = specs[i], .stride = 1};
+            options->option[at] = options->option[options->n];
+            at = options->n++;
         }
+        options->option[at] = (struct option){.spec = specs[i], .stride = 1};
     }
     return 0;
 }
@@ -32,18 +36,24 @@ void options_free(struct options *options) {
     *options = (struct options){0};
 }
 
+/* The number of the row of that name; n_rows: there is none. */
+static size_t find_row(const struct options *options, const char *name) {
+    size_t i = 0;
+    while (i < options->n_rows && strcmp(options->option[i].spec.name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
 const struct option *options_find(const struct options *options, const char *name) {
     static const struct option none = {.stride = 1};
-    for (size_t i = 0; i < options->n; i++) {
-        if (strcmp(options->option[i].spec.name, name) == 0) {
-            return &options->option[i];
-        }
-    }
-    return &none;
+    size_t i = find_row(options, name);
+    assert(i < options->n_rows && "an option that is asked for stands in the table");
+    return i < options->n ? &options->option[i] : &none;
 }
 
 bool options_has(const struct options *options, const char *name) {
-    return options_find(options, name)->spec.name != NULL;
+    return find_row(options, name) < options->n;
 }
 
 bool options_given(const struct options *options, const char *name) {

@@ -55,13 +55,18 @@ struct option_spec {
     double word_value;
 };
 
+/* A row of a table of options: kind, letter, name, value, help, level, then other fields by their
+ * names. */
+#define OPTION(kind_, letter_, name_, value_, help_, ...)                                          \
+    {                                                                                              \
+        .kind = OPTION_##kind_, .letter = letter_, .name = name_, .value = value_, .help = help_,  \
+        .level = OPTION_##__VA_ARGS__                                                              \
+    }
+
 /* The row of every program's -j. */
 #define OPTION_THREADS                                                                             \
-    {                                                                                              \
-        .letter = 'j', .name = "threads", .kind = OPTION_COUNT, .value = "N", .low = 1,            \
-        .high = 1024, .absent = "one per processor", .aside = true,                                \
-        .help = "threads; results do not depend on them"                                           \
-    }
+    OPTION(COUNT, 'j', "threads", "N", "threads; results do not depend on them", SINGLE, .low = 1, \
+           .high = 1024, .absent = "one per processor", .aside = true)
 
 struct option_weight {
     const char *key; /* key_length bytes, borrowed from argv */
@@ -82,8 +87,8 @@ struct option {
 };
 
 struct options {
-    struct option *option; /* (n) */
-    size_t n;
+    struct option *option; /* (n_rows): n, then those that the program lacks */
+    size_t n, n_rows;
     const char **operand; /* (n_operands), borrowed from argv */
     size_t n_operands;
     size_t n_points;
@@ -96,8 +101,8 @@ struct point {
     size_t number;
 };
 
-/* Adds those of specs[0..n) whose `needs` are all in `has`. *options is zero at first; the specs'
- * strings are borrowed. The caller ends with options_free. */
+/* Adds those of specs[0..n) whose `needs` are all in `has`; the others are known as lacking.
+ * *options is zero at first; the specs' strings are borrowed. The caller ends with options_free. */
 int options_add(struct options *options, const struct option_spec *specs, size_t n, unsigned has,
                 struct error *err);
 void options_free(struct options *options);
@@ -108,11 +113,12 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 /* Number of consecutive points with the same values of all options of `level` and dearer. */
 size_t options_block(const struct options *options, enum option_level level);
 
-/* The option of that long name. One that is not in the table is an option without default that was
- * not given: some families lack options that others have. */
+/* The option of that long name, which is one of the rows that were added: a name that no row has is
+ * a mistake of the source, at which this stops by assert, as do all functions below that take a
+ * name. An option that the program lacks is one without default that was not given. */
 const struct option *options_find(const struct options *options, const char *name);
 
-/* True if the option is in the table. */
+/* True if the program has the option; any name may be asked for. */
 bool options_has(const struct options *options, const char *name);
 
 /* True if the option was given on the command line. */

@@ -16,37 +16,34 @@
 #include <string.h>
 
 static const struct option_spec common_options[] = {
-    {.name = "metrics",
-     .kind = OPTION_FLAG,
-     .help = "write the measures to standard output, as lines `name value`; predictions go only to "
-             "an output_file that is named (or with --batch to NAME.predict)"},
-    {.name = "by-query",
-     .kind = OPTION_TEXT,
-     .value = "FILE",
-     .help = "write a table of the measures of each query (qid): a header, then a row a query"},
-    {.name = "batch",
-     .kind = OPTION_FLAG,
-     .help = "several test files with one load of the model: the arguments are test_file... "
-             "model_file or model_file test_file..., and NAME.predict is written for each NAME; "
-             "with --metrics standard output gets a table, a header and a row a file"},
-    {.name = "output-dir",
-     .kind = OPTION_TEXT,
-     .value = "DIR",
-     .absent = "the current folder",
-     .help = "the folder that --batch writes to; it is made if it is not there"},
-    {.name = "keep-going",
-     .kind = OPTION_FLAG,
-     .help = "with --batch: go on after a file that fails; those that failed are listed at the "
-             "end, and the exit code is 1"},
-    {.name = "skip-existing",
-     .kind = OPTION_FLAG,
-     .help = "with --batch: leave out files whose predictions are there, as after a run that was "
-             "cut short; NAME.measures and NAME.queries then keep what the tables have of each "
-             "file, so that they are whole"},
+    OPTION(FLAG, 0, "metrics", NULL,
+           "write the measures to standard output, as lines `name value`; predictions go only to "
+           "an output_file that is named (or with --batch to NAME.predict)",
+           SINGLE),
+    OPTION(TEXT, 0, "by-query", "FILE",
+           "write a table of the measures of each query (qid): a header, then a row a query",
+           SINGLE),
+    OPTION(FLAG, 0, "batch", NULL,
+           "several test files with one load of the model: the arguments are test_file... "
+           "model_file or model_file test_file..., and NAME.predict is written for each NAME; with "
+           "--metrics standard output gets a table, a header and a row a file",
+           SINGLE),
+    OPTION(TEXT, 0, "output-dir", "DIR",
+           "the folder that --batch writes to; it is made if it is not there", SINGLE,
+           .absent = "the current folder"),
+    OPTION(FLAG, 0, "keep-going", NULL,
+           "with --batch: go on after a file that fails; those that failed are listed at the end, "
+           "and the exit code is 1",
+           SINGLE),
+    OPTION(FLAG, 0, "skip-existing", NULL,
+           "with --batch: leave out files whose predictions are there, as after a run that was cut "
+           "short; NAME.measures and NAME.queries then keep what the tables have of each file, so "
+           "that they are whole",
+           SINGLE),
     OPTION_THREADS,
-    {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .help = "no measures on standard error"},
-    {.name = "help", .kind = OPTION_FLAG, .help = "show this"},
-    {.name = "version", .kind = OPTION_FLAG, .help = "show the version"}};
+    OPTION(FLAG, 'q', "quiet", NULL, "no measures on standard error", SINGLE),
+    OPTION(FLAG, 0, "help", NULL, "show this", SINGLE),
+    OPTION(FLAG, 0, "version", NULL, "show the version", SINGLE)};
 
 enum { N_COMMON = sizeof common_options / sizeof common_options[0] };
 
@@ -204,10 +201,10 @@ static int check_operands(const struct options *options, struct error *err) {
 
 /* Options that only --batch has a use for. */
 static int check_batch_options(const struct options *options, struct error *err) {
-    static const char *const names[] = {"output-dir", "keep-going", "skip-existing"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (options_given(options, names[i])) {
-            return error_set(err, ERROR_USAGE, "--%s wants --batch", names[i]);
+    static const char *const of_batch[] = {"output-dir", "keep-going", "skip-existing"};
+    for (size_t i = 0; i < sizeof of_batch / sizeof of_batch[0]; i++) {
+        if (options_given(options, of_batch[i])) {
+            return error_set(err, ERROR_USAGE, "--%s wants --batch", of_batch[i]);
         }
     }
     return 0;

@@ -247,9 +247,8 @@ int program_predict(int argc, char **argv, const char *name) {
 /* ---- svm-check ---- */
 
 static const struct option_spec check_options[] = {
-    OPTION_THREADS,
-    {.name = "help", .kind = OPTION_FLAG, .help = "show this"},
-    {.name = "version", .kind = OPTION_FLAG, .help = "show the version"}};
+    OPTION_THREADS, OPTION(FLAG, 0, "help", NULL, "show this", SINGLE),
+    OPTION(FLAG, 0, "version", NULL, "show the version", SINGLE)};
 
 static int verify_files(const struct options *options, program_verifier *verify, int *code,
                         struct error *err) {

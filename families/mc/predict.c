@@ -12,22 +12,16 @@
 #include <stdlib.h>
 
 static const struct option_spec own_options[] = {
-    {.letter = 'b',
-     .name = "probability",
-     .kind = OPTION_COUNT,
-     .value = "0|1",
-     .initial = "0",
-     .high = 1,
-     .help = "1: after the label the probabilities of all classes, in the order of a first line "
-             "`labels`, as LIBSVM writes them; the model must be one of -b 1"},
-    {.name = "scores",
-     .kind = OPTION_FLAG,
-     .help = "after the label the scores of all classes, in that order"},
-    {.name = "confusion",
-     .kind = OPTION_TEXT,
-     .value = "FILE",
-     .help = "write a table of how many rows of each label (lines) are predicted as each class "
-             "(columns), tabs between"}};
+    OPTION(COUNT, 'b', "probability", "0|1",
+           "1: after the label the probabilities of all classes, in the order of a first line "
+           "`labels`, as LIBSVM writes them; the model must be one of -b 1",
+           SINGLE, .initial = "0", .high = 1),
+    OPTION(FLAG, 0, "scores", NULL, "after the label the scores of all classes, in that order",
+           SINGLE),
+    OPTION(TEXT, 0, "confusion", "FILE",
+           "write a table of how many rows of each label (lines) are predicted as each class "
+           "(columns), tabs between",
+           SINGLE)};
 
 static const char *const extra_options[] = {"confusion", NULL};
 

@@ -35,21 +35,14 @@ static const char *const solver_meanings[] = {
     NULL};
 
 static const struct option_spec own_options[] = {
-    {.letter = 's',
-     .name = "formulation",
-     .kind = OPTION_CHOICE,
-     .level = OPTION_OPEN,
-     .value = "NAME",
-     .help =
-         "the loss of a row of class y with scores s in 1/2 |W|^2 + C sum over rows of their loss"},
-    {.name = "margin-scale",
-     .kind = OPTION_NUMBER,
-     .value = "1|0.5",
-     .initial = "1",
-     .low = 0.5,
-     .high = 1,
-     .help = "of ww: margins are that times s_y - s_c; at 0.5 with 4C the model is that of 1 with "
-             "C, with scores twice as large and an objective four times as large"}};
+    OPTION(
+        CHOICE, 's', "formulation", "NAME",
+        "the loss of a row of class y with scores s in 1/2 |W|^2 + C sum over rows of their loss",
+        OPEN),
+    OPTION(NUMBER, 0, "margin-scale", "1|0.5",
+           "of ww: margins are that times s_y - s_c; at 0.5 with 4C the model is that of 1 with C, "
+           "with scores twice as large and an objective four times as large",
+           SINGLE, .initial = "1", .low = 0.5, .high = 1)};
 
 static bool applies(struct point point, const char *option) {
     return strcmp(option, "margin-scale") != 0 || point_choice(point, "formulation") == MC_WW;

@@ -13,46 +13,23 @@
 
 /* Options of both programs. */
 static const struct option_spec measure_options[] = {
-    {.name = "precision",
-     .kind = OPTION_COUNT,
-     .level = OPTION_LIST,
-     .value = "K,...",
-     .initial = "1,3,5",
-     .low = 1,
-     .high = UINT32_MAX,
-     .help = "precision@K: relevant labels among the K highest of a row, over K"},
-    {.name = "ndcg",
-     .kind = OPTION_COUNT,
-     .level = OPTION_LIST,
-     .value = "K,...",
-     .initial = "1,3,5",
-     .low = 1,
-     .high = UINT32_MAX,
-     .help = "ndcg@K: the same with labels discounted by their places, over what the best order "
-             "gives"},
-    {.name = "psp",
-     .kind = OPTION_COUNT,
-     .level = OPTION_LIST,
-     .value = "K,...",
-     .initial = "1,3,5",
-     .low = 1,
-     .high = UINT32_MAX,
-     .help = "psp@K, propensity-scored precision: as precision@K, but labels that few training "
-             "rows have count more, over what the best order gives"},
-    {.name = "propensity-a",
-     .kind = OPTION_NUMBER,
-     .value = "A",
-     .initial = "0.55",
-     .high = 10,
-     .help = "of psp@K: a label of n training rows counts 1 + c (n + B)^-A, with c = (log rows - "
-             "1) (B + 1)^A"},
-    {.name = "propensity-b",
-     .kind = OPTION_NUMBER,
-     .value = "B",
-     .initial = "1.5",
-     .low = 0.01,
-     .high = 1e6,
-     .help = "of psp@K: B there"}};
+    OPTION(COUNT, 0, "precision", "K,...",
+           "precision@K: relevant labels among the K highest of a row, over K", LIST,
+           .initial = "1,3,5", .low = 1, .high = UINT32_MAX),
+    OPTION(
+        COUNT, 0, "ndcg", "K,...",
+        "ndcg@K: the same with labels discounted by their places, over what the best order gives",
+        LIST, .initial = "1,3,5", .low = 1, .high = UINT32_MAX),
+    OPTION(COUNT, 0, "psp", "K,...",
+           "psp@K, propensity-scored precision: as precision@K, but labels that few training rows "
+           "have count more, over what the best order gives",
+           LIST, .initial = "1,3,5", .low = 1, .high = UINT32_MAX),
+    OPTION(NUMBER, 0, "propensity-a", "A",
+           "of psp@K: a label of n training rows counts 1 + c (n + B)^-A, with c = (log rows - 1) "
+           "(B + 1)^A",
+           SINGLE, .initial = "0.55", .high = 10),
+    OPTION(NUMBER, 0, "propensity-b", "B", "of psp@K: B there", SINGLE, .initial = "1.5",
+           .low = 0.01, .high = 1e6)};
 
 struct state {
     struct labels labels;

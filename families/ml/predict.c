@@ -13,18 +13,14 @@
 #include <stdlib.h>
 
 static const struct option_spec own_options[] = {
-    {.name = "scores",
-     .kind = OPTION_FLAG,
-     .help = "behind the labels of each row the scores of all labels, in the order of the model's "
-             "line `labels`"},
-    {.name = "top-k",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .low = 1,
-     .high = UINT32_MAX,
-     .absent = "the sets",
-     .help = "in place of the labels of each row the K of the largest scores, whatever the "
-             "threshold, as LABEL:SCORE, best first, with blanks between"}};
+    OPTION(FLAG, 0, "scores", NULL,
+           "behind the labels of each row the scores of all labels, in the order of the model's "
+           "line `labels`",
+           SINGLE),
+    OPTION(COUNT, 0, "top-k", "K",
+           "in place of the labels of each row the K of the largest scores, whatever the "
+           "threshold, as LABEL:SCORE, best first, with blanks between",
+           SINGLE, .low = 1, .high = UINT32_MAX, .absent = "the sets")};
 
 static const char *const model_keys[] = {LABELS_KEY, ML_LABEL_ROWS_KEY, ML_THRESHOLD_KEY,
                                          ML_AT_LEAST_ONE_KEY, NULL};

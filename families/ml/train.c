@@ -23,27 +23,18 @@ static const char *const solver_meanings[] = {
     "an interior point, for up to 4096 weights: features or rows, times labels", NULL};
 
 static const struct option_spec own_options[] = {
-    {.name = "free-bias",
-     .kind = OPTION_FLAG,
-     .help = "a bias for each label that the norm does not count"},
-    {.letter = 'h',
-     .name = "shrinking",
-     .kind = OPTION_COUNT,
-     .value = "0|1",
-     .initial = "1",
-     .high = 1,
-     .help = "1: leave out rows that add nothing to the gap"},
-    {.name = "threshold",
-     .kind = OPTION_TEXT,
-     .value = "HOW",
-     .initial = "ew",
-     .help = "how label sets come from scores, fitted to the training rows and kept in the model: "
-             "ew (labels above a level that depends linearly on the row's scores), global (above "
-             "one level), scut (each above a level of its own), top:K (the K largest scores) or "
-             "zero (those above 0)"},
-    {.name = "at-least-one",
-     .kind = OPTION_FLAG,
-     .help = "the label of the largest score where a set would be empty"}};
+    OPTION(FLAG, 0, "free-bias", NULL, "a bias for each label that the norm does not count",
+           SINGLE),
+    OPTION(COUNT, 'h', "shrinking", "0|1", "1: leave out rows that add nothing to the gap", SINGLE,
+           .initial = "1", .high = 1),
+    OPTION(TEXT, 0, "threshold", "HOW",
+           "how label sets come from scores, fitted to the training rows and kept in the model: ew "
+           "(labels above a level that depends linearly on the row's scores), global (above one "
+           "level), scut (each above a level of its own), top:K (the K largest scores) or zero "
+           "(those above 0)",
+           SINGLE, .initial = "ew"),
+    OPTION(FLAG, 0, "at-least-one", NULL,
+           "the label of the largest score where a set would be empty", SINGLE)};
 
 static int check(const struct options *options, struct error *err) {
     struct point point = {options, 0};

@@ -13,30 +13,28 @@
 #include <string.h>
 
 static const struct option_spec own_options[] = {
-    {.name = "order",
-     .kind = OPTION_FLAG,
-     .help = "write for each query a line `qid:Q` with the numbers of its rows (1 is the first of "
-             "the file), lowest score first; without queries the row numbers only"},
-    {.name = "pairs",
-     .kind = OPTION_FLAG,
-     .help = "write for any two rows i < j of a query a line `i j margin`, positive if i has the "
-             "larger score; with a model of -b 1 a fourth field is the probability that i has the "
-             "larger label"},
-    {.name = "names",
-     .kind = OPTION_FLAG,
-     .help = "write names of rows behind their scores, and in place of their numbers with --order "
-             "and --pairs, with tabs between: a row's comment, or X where that begins with `docid "
-             "= X`, or its number where it has none"},
-    {.name = "trec",
-     .kind = OPTION_TEXT,
-     .value = "FILE",
-     .help = "also write a run for trec_eval: a line `qid Q0 docid rank score dualsvm` for each "
-             "row, docid being the first word of its name"},
-    {.name = "standards",
-     .kind = OPTION_TEXT,
-     .value = "FILE",
-     .help = "with a model of --targets 1: rows of known labels, by which the scores of their "
-             "queries become labels; a handful of a query that the model does not know will do"}};
+    OPTION(FLAG, 0, "order", NULL,
+           "write for each query a line `qid:Q` with the numbers of its rows (1 is the first of "
+           "the file), lowest score first; without queries the row numbers only",
+           SINGLE),
+    OPTION(
+        FLAG, 0, "pairs", NULL,
+        "write for any two rows i < j of a query a line `i j margin`, positive if i has the larger "
+        "score; with a model of -b 1 a fourth field is the probability that i has the larger label",
+        SINGLE),
+    OPTION(FLAG, 0, "names", NULL,
+           "write names of rows behind their scores, and in place of their numbers with --order "
+           "and --pairs, with tabs between: a row's comment, or X where that begins with `docid = "
+           "X`, or its number where it has none",
+           SINGLE),
+    OPTION(TEXT, 0, "trec", "FILE",
+           "also write a run for trec_eval: a line `qid Q0 docid rank score dualsvm` for each row, "
+           "docid being the first word of its name",
+           SINGLE),
+    OPTION(TEXT, 0, "standards", "FILE",
+           "with a model of --targets 1: rows of known labels, by which the scores of their "
+           "queries become labels; a handful of a query that the model does not know will do",
+           SINGLE)};
 
 static bool wants_remarks(const struct options *options) {
     return options_given(options, "names") || options_given(options, "trec");

@@ -11,11 +11,10 @@
 #include <stdlib.h>
 
 static const struct option_spec own_options[] = {
-    {.name = "confusion",
-     .kind = OPTION_TEXT,
-     .value = "FILE",
-     .help = "write a table of how many rows of each label (lines) are predicted as each "
-             "(columns), tabs between"}};
+    OPTION(TEXT, 0, "confusion", "FILE",
+           "write a table of how many rows of each label (lines) are predicted as each (columns), "
+           "tabs between",
+           SINGLE)};
 
 static const char *const extra_options[] = {"confusion", NULL};
 

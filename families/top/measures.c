@@ -11,34 +11,19 @@
 
 /* Options of both programs. */
 static const struct option_spec measure_options[] = {
-    {.name = "tpr",
-     .kind = OPTION_NUMBER,
-     .level = OPTION_LIST,
-     .value = "X,...",
-     .initial = "1,0.01,0.05,0.1",
-     .high = 1e15,
-     .low_excluded = true,
-     .help = "tpr@X: the share of positives strictly above a threshold: for X >= 1 the mean of the "
-             "X largest negatives, for X < 1 the one that lets no more than the share X of "
-             "negatives pass; predictors tell tpr-low@X and tpr-high@X too, for X < 1, the exact "
-             "interval of 95% for that threshold"},
-    {.name = "pauc",
-     .kind = OPTION_NUMBER,
-     .level = OPTION_LIST,
-     .value = "F,...",
-     .initial = "0.1",
-     .high = 1,
-     .low_excluded = true,
-     .help = "pauc@F: the area under the ROC curve up to a false positive rate of F, over F; and "
-             "mcclish@F, the same scaled so that 0.5 is chance"},
-    {.name = "precision",
-     .kind = OPTION_COUNT,
-     .level = OPTION_LIST,
-     .value = "K,...",
-     .initial = "10",
-     .low = 1,
-     .high = 1e15,
-     .help = "precision@K: the share of positives among the K highest"}};
+    OPTION(NUMBER, 0, "tpr", "X,...",
+           "tpr@X: the share of positives strictly above a threshold: for X >= 1 the mean of the X "
+           "largest negatives, for X < 1 the one that lets no more than the share X of negatives "
+           "pass; predictors tell tpr-low@X and tpr-high@X too, for X < 1, the exact interval of "
+           "95% for that threshold",
+           LIST, .initial = "1,0.01,0.05,0.1", .high = 1e15, .low_excluded = true),
+    OPTION(NUMBER, 0, "pauc", "F,...",
+           "pauc@F: the area under the ROC curve up to a false positive rate of F, over F; and "
+           "mcclish@F, the same scaled so that 0.5 is chance",
+           LIST, .initial = "0.1", .high = 1, .low_excluded = true),
+    OPTION(COUNT, 0, "precision", "K,...",
+           "precision@K: the share of positives among the K highest", LIST, .initial = "10",
+           .low = 1, .high = 1e15)};
 
 /* ---- rows ---- */
 

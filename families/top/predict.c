@@ -11,33 +11,23 @@
 #include <string.h>
 
 static const struct option_spec own_options[] = {
-    {.name = "roc",
-     .kind = OPTION_TEXT,
-     .value = "FILE",
-     .help = "also write the ROC curve: a line for each score with the rates of false and true "
-             "positives at or above it, tabs between"},
-    {.name = "roc-points",
-     .kind = OPTION_COUNT,
-     .value = "N",
-     .low = 3,
-     .high = 1e9,
-     .absent = "all",
-     .help = "of --roc: N points at most, evenly along the curve, the ends among them"},
-    {.name = "pr",
-     .kind = OPTION_TEXT,
-     .value = "FILE",
-     .help = "also write the precision-recall curve: a line for each score with the share of "
-             "positives at or above it, and their share of the rows there"},
-    {.name = "confusion",
-     .kind = OPTION_TEXT,
-     .value = "FILE",
-     .help = "also write how many positives and negatives were predicted as each: a table, tabs "
-             "between"},
-    {.name = "threshold",
-     .kind = OPTION_NUMBER,
-     .value = "T",
-     .absent = "the model's",
-     .help = "rows that score above T are positive"}};
+    OPTION(TEXT, 0, "roc", "FILE",
+           "also write the ROC curve: a line for each score with the rates of false and true "
+           "positives at or above it, tabs between",
+           SINGLE),
+    OPTION(COUNT, 0, "roc-points", "N",
+           "of --roc: N points at most, evenly along the curve, the ends among them", SINGLE,
+           .low = 3, .high = 1e9, .absent = "all"),
+    OPTION(TEXT, 0, "pr", "FILE",
+           "also write the precision-recall curve: a line for each score with the share of "
+           "positives at or above it, and their share of the rows there",
+           SINGLE),
+    OPTION(
+        TEXT, 0, "confusion", "FILE",
+        "also write how many positives and negatives were predicted as each: a table, tabs between",
+        SINGLE),
+    OPTION(NUMBER, 0, "threshold", "T", "rows that score above T are positive", SINGLE,
+           .absent = "the model's")};
 
 enum { ROC, PR, CONFUSION };
 static const char *const extra_options[] = {"roc", "pr", "confusion", NULL};
