@@ -2,8 +2,8 @@
  *
  * Several algorithms can solve the problem of one family. Which of them run, in which order and for
  * how long is the family's policy: one table, solvers/FAMILY/policy.c, read from top to bottom. The
- * portfolio loop runs it: each row whose condition holds goes on from the best iterate so far, until
- * the target gap is certified or a limit of the user is reached. `tests/policy --list` prints all
+ * portfolio loop runs it: each row that applies goes on from the best iterate so far, until the
+ * target gap is certified or a limit of the user is reached. `tests/policy --list` prints the
  * tables. */
 #ifndef SOLVERS_METHODS_POLICY_H
 #define SOLVERS_METHODS_POLICY_H
