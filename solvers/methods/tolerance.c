@@ -36,3 +36,22 @@ int tolerance_solve(tolerance_run run, void *context, double epsilon, size_t row
         }
     }
 }
+
+int tolerance_tighten(tolerance_run run, void *context, double epsilon, int max_runs,
+                      struct error *err) {
+    double tolerance = epsilon, before = INFINITY;
+    int stalled = 0;
+    for (int k = 0; k < max_runs && stalled < STALLED_RUNS; k++) {
+        struct tolerance_end end = {.gap = INFINITY};
+        if (run(context, tolerance, &end, err) < 0) {
+            return -1;
+        }
+        if (isnan(end.gap) || end.gap <= epsilon || end.limited || !end.converged) {
+            return 0;
+        }
+        stalled = end.gap < PROGRESS * before ? 0 : stalled + 1;
+        before = end.gap;
+        tolerance /= 2;
+    }
+    return 0;
+}

@@ -17,8 +17,9 @@
 
 /* What is known when a solver has been run to a tolerance. */
 struct tolerance_end {
-    double gap;   /* of the best primal and the best dual of all runs; NAN: it is not certified */
-    bool limited; /* a monitor has ended the run: none may follow */
+    double gap;     /* of the best primal and the best dual of all runs; NAN: it is not certified */
+    bool limited;   /* a monitor has ended the run: none may follow */
+    bool converged; /* tolerance_tighten only: the solver holds that it has reached its tolerance */
 };
 
 /* Runs a solver to a gap of epsilon, from what earlier runs have found, and takes the best of all.
@@ -32,5 +33,12 @@ typedef int (*tolerance_run)(void *context, double epsilon, struct tolerance_end
  * says. */
 int tolerance_solve(tolerance_run run, void *context, double epsilon, size_t rows,
                     struct error *err);
+
+/* The outer loop: solve, certify, tighten. A solver measures its own gap by sums that rounding may
+ * spoil, so the certified gap may be larger. Calls run for a tolerance of epsilon, then for half of
+ * the last one, until the certified gap is epsilon, a run has not converged, two in a row have not
+ * lowered the gap by a tenth, or `max_runs` are done. -1 as run says. */
+int tolerance_tighten(tolerance_run run, void *context, double epsilon, int max_runs,
+                      struct error *err);
 
 #endif
