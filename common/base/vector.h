@@ -35,31 +35,22 @@ struct vector_hit_double {
  *   dot:  dot[k] += sum over c of row[k][c] b[c]
  *   axpy: out[c] += sum over k of weight[k] row[k][c]
  *   both: one pass for the two. */
-struct vector_float {
-    void (*product)(const struct vector_hit_float *hits, size_t n, const float *panel,
-                    size_t n_panels, size_t size, float *sum);
-    void (*minimum)(const struct vector_hit_float *hits, size_t n, const float *panel,
-                    size_t n_panels, size_t size, float *sum);
-    void (*overlap)(const struct vector_hit_float *hits, size_t n, const float *panel,
-                    size_t n_panels, size_t size, float *sum);
-    void (*dot)(const float *const *row, size_t n, const double *b, double *dot);
-    void (*axpy)(const float *const *row, size_t n, const double *weight, double *out);
-    void (*both)(const float *const *row, size_t n, const double *b, const double *weight,
-                 double *dot, double *out);
-};
-
-struct vector_double {
-    void (*product)(const struct vector_hit_double *hits, size_t n, const double *panel,
-                    size_t n_panels, size_t size, double *sum);
-    void (*minimum)(const struct vector_hit_double *hits, size_t n, const double *panel,
-                    size_t n_panels, size_t size, double *sum);
-    void (*overlap)(const struct vector_hit_double *hits, size_t n, const double *panel,
-                    size_t n_panels, size_t size, double *sum);
-    void (*dot)(const double *const *row, size_t n, const double *b, double *dot);
-    void (*axpy)(const double *const *row, size_t n, const double *weight, double *out);
-    void (*both)(const double *const *row, size_t n, const double *b, const double *weight,
-                 double *dot, double *out);
-};
+#define VECTOR_TABLE(REAL)                                                                         \
+    struct vector_##REAL {                                                                         \
+        void (*product)(const struct vector_hit_##REAL *hits, size_t n, const REAL *panel,         \
+                        size_t n_panels, size_t size, REAL *sum);                                  \
+        void (*minimum)(const struct vector_hit_##REAL *hits, size_t n, const REAL *panel,         \
+                        size_t n_panels, size_t size, REAL *sum);                                  \
+        void (*overlap)(const struct vector_hit_##REAL *hits, size_t n, const REAL *panel,         \
+                        size_t n_panels, size_t size, REAL *sum);                                  \
+        void (*dot)(const REAL *const *row, size_t n, const double *b, double *dot);               \
+        void (*axpy)(const REAL *const *row, size_t n, const double *weight, double *out);         \
+        void (*both)(const REAL *const *row, size_t n, const double *b, const double *weight,      \
+                     double *dot, double *out);                                                    \
+    }
+VECTOR_TABLE(float);
+VECTOR_TABLE(double);
+#undef VECTOR_TABLE
 
 /* The loops for this processor; static. */
 const struct vector_float *vector_float(void);

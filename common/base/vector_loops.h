@@ -17,75 +17,45 @@ enum {
     NAME(DOUBLES) = BYTES / 8
 };
 
-/* vector.h's product: sum (n_panels, LANES) += over n hits of value * panel[p][slot]. */
-TARGET static void NAME(product)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,
-                                 size_t size, REAL *sum) {
-    for (size_t p = 0; p < n_panels; p++) {
-        for (size_t l = 0; l < NAME(LANES); l += NAME(SUMS) * NAME(VECTOR)) {
-            const REAL *piece = panel + p * size + l;
-            REAL *out = sum + p * NAME(LANES) + l;
-            NAME(lanes) s[NAME(SUMS)];
-            memcpy(s, out, sizeof s);
-            for (size_t i = 0; i < n; i++) {
-                const NAME(lanes) *slot =
-                    (const NAME(lanes) *)(piece + (size_t)hits[i].slot * NAME(LANES));
-                REAL value = hits[i].value;
-                for (int k = 0; k < NAME(SUMS); k++) {
-                    s[k] += value * slot[k];
-                }
-            }
-            memcpy(out, s, sizeof s);
-        }
+/* vector.h's product, minimum and overlap: sum (n_panels, LANES) += over n hits the term of the hit's
+ * value and the slot's vectors slot[k]. prepare: declarations that the term uses. */
+#ifndef VECTOR_PANELS
+#define VECTOR_PANELS(name, prepare, term)                                                         \
+    TARGET static void NAME(name)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,   \
+                                  size_t size, REAL *sum) {                                        \
+        const NAME(lanes) zero = {0};                                                              \
+        (void)zero;                                                                                \
+        for (size_t p = 0; p < n_panels; p++) {                                                    \
+            for (size_t l = 0; l < NAME(LANES); l += NAME(SUMS) * NAME(VECTOR)) {                  \
+                const REAL *piece = panel + p * size + l;                                          \
+                REAL *out = sum + p * NAME(LANES) + l;                                             \
+                NAME(lanes) s[NAME(SUMS)];                                                         \
+                memcpy(s, out, sizeof s);                                                          \
+                for (size_t i = 0; i < n; i++) {                                                   \
+                    const NAME(lanes) *slot =                                                      \
+                        (const NAME(lanes) *)(piece + (size_t)hits[i].slot * NAME(LANES));         \
+                    REAL value = hits[i].value;                                                    \
+                    prepare;                                                                       \
+                    for (int k = 0; k < NAME(SUMS); k++) {                                         \
+                        s[k] += term;                                                              \
+                    }                                                                              \
+                }                                                                                  \
+                memcpy(out, s, sizeof s);                                                          \
+            }                                                                                      \
+        }                                                                                          \
     }
-}
+#endif
 
-/* vector.h's minimum: the same of min(value, panel[p][slot]). */
-TARGET static void NAME(minimum)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,
-                                 size_t size, REAL *sum) {
-    for (size_t p = 0; p < n_panels; p++) {
-        for (size_t l = 0; l < NAME(LANES); l += NAME(SUMS) * NAME(VECTOR)) {
-            const REAL *piece = panel + p * size + l;
-            REAL *out = sum + p * NAME(LANES) + l;
-            NAME(lanes) s[NAME(SUMS)];
-            memcpy(s, out, sizeof s);
-            for (size_t i = 0; i < n; i++) {
-                const NAME(lanes) *slot =
-                    (const NAME(lanes) *)(piece + (size_t)hits[i].slot * NAME(LANES));
-                NAME(lanes) value = hits[i].value - (NAME(lanes)){0};
-                for (int k = 0; k < NAME(SUMS); k++) {
-                    s[k] += MINIMUM(slot[k], value);
-                }
-            }
-            memcpy(out, s, sizeof s);
-        }
-    }
-}
+VECTOR_PANELS(product, , (value)*slot[k])
 
-/* vector.h's overlap. A value v and a lane z have in common what is left of z when it is cut off at
- * v and at 0, whatever the sign of v, which then makes it positive. */
-TARGET static void NAME(overlap)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,
-                                 size_t size, REAL *sum) {
-    const NAME(lanes) zero = {0};
-    for (size_t p = 0; p < n_panels; p++) {
-        for (size_t l = 0; l < NAME(LANES); l += NAME(SUMS) * NAME(VECTOR)) {
-            const REAL *piece = panel + p * size + l;
-            REAL *out = sum + p * NAME(LANES) + l;
-            NAME(lanes) s[NAME(SUMS)];
-            memcpy(s, out, sizeof s);
-            for (size_t i = 0; i < n; i++) {
-                const NAME(lanes) *slot =
-                    (const NAME(lanes) *)(piece + (size_t)hits[i].slot * NAME(LANES));
-                REAL value = hits[i].value, sign = value < 0 ? -1 : 1;
-                NAME(lanes) low = (value < 0 ? value : 0) + zero;
-                NAME(lanes) high = (value < 0 ? 0 : value) + zero;
-                for (int k = 0; k < NAME(SUMS); k++) {
-                    s[k] += sign * MAXIMUM(MINIMUM(slot[k], high), low);
-                }
-            }
-            memcpy(out, s, sizeof s);
-        }
-    }
-}
+VECTOR_PANELS(minimum, NAME(lanes) values = value - zero, MINIMUM(slot[k], values))
+
+/* A value v and a lane z have in common what is left of z when it is cut off at v and at 0, whatever
+ * the sign of v, which then makes it positive. */
+VECTOR_PANELS(overlap, REAL sign = value < 0 ? -1 : 1;
+              NAME(lanes) low = (value < 0 ? value : 0) + zero;
+              NAME(lanes) high = (value < 0 ? 0 : value) + zero,
+              (sign)*MAXIMUM(MINIMUM(slot[k], high), low))
 
 /* What is left of dot when the vectors of doubles are done: dot[k] += the sum of the lanes of
  * sums[k] (VECTOR_ROWS), and row[k][c] b[c] of columns first..n. */
