@@ -219,10 +219,13 @@ static int solve_free(struct ml *ml, const struct ml_parameters *parameters, str
     return 0;
 }
 
-int ml_ascend(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-              struct ml_point *point, struct error *err) {
+int ml_ascend(struct ml_state *state, struct error *err) {
+    struct ml *ml = state->ml;
+    const struct ml_parameters *parameters = state->parameters;
+    state->ran = true;
     if (ml_bcd_start(&ml->bcd, parameters->loss, parameters->cost, err) < 0) {
         return -1;
     }
-    return (ml->setup.free_bias ? solve_free : solve_bcd)(ml, parameters, run, point, err);
+    return (ml->setup.free_bias ? solve_free : solve_bcd)(ml, parameters, &state->run, state->point,
+                                                          err);
 }

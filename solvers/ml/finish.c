@@ -73,9 +73,12 @@ static bool is_paid(const struct certificate *certificate, double epsilon) {
 /* Runs what finishes, the interior point or, if there is one, the splitting, until the certificate
  * is reached, or no more can be gained, or so many rounds are over. cost: that of the parameters
  * or a lower one, whose objective tells nothing of what rounding loses. */
-static int run_finisher(struct ml *ml, struct ml_interior *interior, struct ml_split *split,
-                        double cost, int rounds, const struct ml_parameters *parameters,
-                        struct ml_run *run, struct ml_point *point, struct error *err) {
+static int run_finisher(struct ml_state *state, struct ml_interior *interior,
+                        struct ml_split *split, double cost, int rounds, struct error *err) {
+    struct ml *ml = state->ml;
+    const struct ml_parameters *parameters = state->parameters;
+    struct ml_run *run = &state->run;
+    struct ml_point *point = state->point;
     const double stricter = 0.1, part = 0.9, tiny = 1e-13;
     double least = tiny * cost * (double)ml->rows.n_everywhere; /* of the loss at 0 */
     struct monitor_run after;
@@ -137,49 +140,78 @@ static int want_interior(struct ml *ml, struct error *err) {
     return 0;
 }
 
-static int solve_interior(struct ml *ml, struct ml_interior *interior, int rounds,
-                          const struct ml_parameters *parameters, struct ml_run *run,
-                          struct ml_point *point, struct error *err) {
+static int solve_interior(struct ml_state *state, struct ml_interior *interior, int rounds,
+                          struct error *err) {
+    const struct ml_parameters *parameters = state->parameters;
     return ml_interior_start(interior, parameters->loss, parameters->cost, err) < 0
                ? -1
-               : run_finisher(ml, interior, NULL, parameters->cost, rounds, parameters, run, point,
-                              err);
+               : run_finisher(state, interior, NULL, parameters->cost, rounds, err);
+}
+
+static bool is_ended(const struct ml_state *state) {
+    return stop_limited(state->run.stop) ||
+           ml_is_certified(state->point, state->parameters->epsilon);
 }
 
 /* Where kernel values are huge the optimum's alphas are far below C, and its primal so far below
  * the loss at 0 that no double leads from there to it: dual points of lower costs are feasible, and
  * where they leave no loss the optimum is theirs. */
-static int lower_cost(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-                      struct ml_point *point, struct error *err) {
+static int lower_cost(struct ml_state *state, struct error *err) {
     const double far = 0.9, factor = 1e-8;
+    const struct ml_parameters *parameters = state->parameters;
+    struct ml *ml = state->ml;
     double largest = array_largest(certify_reach(ml->certify), ml->problem->n);
     double enough = 1 / (parameters->cost * largest * largest);
-    for (double part = factor; part >= enough && point->certificate.gap > far; part *= factor) {
-        if (stop_limited(run->stop) || ml_is_certified(point, parameters->epsilon)) {
+    for (double part = factor; part >= enough && state->point->certificate.gap > far;
+         part *= factor) {
+        if (is_ended(state)) {
             return 0;
         }
         double cost = part * parameters->cost;
         if (ml_interior_start(ml->interior, parameters->loss, cost, err) < 0 ||
-            run_finisher(ml, ml->interior, NULL, cost, ML_POLISH_ROUNDS, parameters, run, point,
-                         err) < 0) {
+            run_finisher(state, ml->interior, NULL, cost, ML_POLISH_ROUNDS, err) < 0) {
             return -1;
         }
     }
     return 0;
 }
 
+/* bcd's W is that of its beta again. */
+static int restore(struct ml *ml, struct error *err) {
+    return ml->problem->gram || ml->bcd.cost == 0
+               ? 0
+               : ml_store_rebuild(&ml->bcd.store, ml->bcd.beta, err);
+}
+
+int ml_interior_point(struct ml_state *state, struct error *err) {
+    struct ml *ml = state->ml;
+    if (want_interior(ml, err) < 0) {
+        return -1;
+    }
+    if (!ml->interior) {
+        return 0;
+    }
+    state->ran = true;
+    int status = solve_interior(state, ml->interior, ML_POLISH_ROUNDS, err);
+    if (status == 0 && ml->problem->gram) {
+        status = lower_cost(state, err);
+    }
+    return status < 0 ? -1 : restore(ml, err);
+}
+
 /* The interior point over what of K is worth it: with K = F F' + R, beta of its dual point costs
  * beta'R beta / 2, the less the smaller C is; scores of F's functions are those of K. Where R still
- * costs more than is wanted, less of it is left out. *possible is false where F has too many
- * columns before any run. */
-static int solve_reduced(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-                         struct ml_point *point, bool *possible, struct error *err) {
+ * costs more than is wanted, less of it is left out. Nothing is run where F has too many columns
+ * before any run. */
+static int solve_reduced(struct ml_state *state, struct error *err) {
     enum { TRIES = 4, ROUNDS = 2 };
     const double usual = 64, wanted = 1.0 / 4, dearest = 16; /* times what splitting costs */
+    struct ml *ml = state->ml;
+    const struct ml_parameters *parameters = state->parameters;
+    struct ml_point *point = state->point;
     double n = (double)ml->rows.n, cost = parameters->cost, epsilon = parameters->epsilon;
     double primal = fmin(point->bounds.primal, ml_loss_of_nothing(&ml->rows, cost));
     double least = usual * epsilon * primal / (n * cost * cost);
-    *possible = false;
     for (int k = 0; k < TRIES && least > 0; k++) {
         struct ml_interior *interior;
         if (ml_interior_create(&interior, ml->problem, &ml->rows, ml->setup.bias,
@@ -191,13 +223,12 @@ static int solve_reduced(struct ml *ml, const struct ml_parameters *parameters, 
             ml_interior_free(interior);
             return 0;
         }
-        *possible = true;
+        state->ran = true;
         double before = point->certificate.gap;
-        int status = solve_interior(ml, interior, ROUNDS, parameters, run, point, err);
+        int status = solve_interior(state, interior, ROUNDS, err);
         ml_interior_free(interior);
         double left = point->certificate.primal - point->certificate.dual;
-        if (status < 0 || stop_limited(run->stop) || ml_is_certified(point, epsilon) ||
-            !(point->certificate.gap < before)) {
+        if (status < 0 || is_ended(state) || !(point->certificate.gap < before)) {
             return status;
         }
         least *= fmin(wanted, wanted * epsilon * point->certificate.primal / left);
@@ -205,9 +236,14 @@ static int solve_reduced(struct ml *ml, const struct ml_parameters *parameters, 
     return 0;
 }
 
-/* From where bcd is; *possible is false where K shows to be not positive semidefinite. */
-static int solve_split(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-                       struct ml_point *point, bool *possible, struct error *err) {
+int ml_interior_point_reduced(struct ml_state *state, struct error *err) {
+    return solve_reduced(state, err) < 0 ? -1 : restore(state->ml, err);
+}
+
+/* From where bcd is; nothing is run where K shows to be not positive semidefinite. */
+int ml_admm(struct ml_state *state, struct error *err) {
+    struct ml *ml = state->ml;
+    const struct ml_parameters *parameters = state->parameters;
     const struct ml_bcd *bcd = &ml->bcd;
     size_t width = bcd->store.width;
     double *scores = memory_array(ml->rows.n, width * sizeof *scores, "scores", err);
@@ -223,45 +259,10 @@ static int solve_split(struct ml *ml, const struct ml_parameters *parameters, st
     int status = ml_split_create(&split, ml->problem, &ml->rows, parameters->loss, parameters->cost,
                                  constant, ml->setup.free_bias, &start, err);
     free(scores);
-    *possible = split;
     if (split) {
-        status = run_finisher(ml, NULL, split, parameters->cost, ML_POLISH_ROUNDS, parameters, run,
-                              point, err);
+        state->ran = true;
+        status = run_finisher(state, NULL, split, parameters->cost, ML_POLISH_ROUNDS, err);
     }
     ml_split_free(split);
-    return status;
-}
-
-/* bcd's W is that of its beta again. */
-static int restore(struct ml *ml, struct error *err) {
-    return ml->problem->gram || ml->bcd.cost == 0
-               ? 0
-               : ml_store_rebuild(&ml->bcd.store, ml->bcd.beta, err);
-}
-
-int ml_finish(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-              struct ml_point *point, bool *possible, struct error *err) {
-    if (want_interior(ml, err) < 0) {
-        return -1;
-    }
-    *possible = ml->interior;
-    int status = 0;
-    if (ml->interior) {
-        status = solve_interior(ml, ml->interior, ML_POLISH_ROUNDS, parameters, run, point, err);
-        if (status == 0 && ml->problem->gram) {
-            status = lower_cost(ml, parameters, run, point, err);
-        }
-    } else if (ml->definite && ml_interior_reduces(ml->problem, &ml->rows)) {
-        status = solve_reduced(ml, parameters, run, point, possible, err);
-    }
-    if (status == 0 && *possible) {
-        status = restore(ml, err);
-    }
-    bool ended = stop_limited(run->stop) || ml_is_certified(point, parameters->epsilon);
-    if (status == 0 && !ml->interior && !ended && parameters->method == ML_AUTO &&
-        isfinite(ml->split_work)) {
-        status = solve_split(ml, parameters, run, point, possible, err);
-        status = status == 0 && *possible ? restore(ml, err) : status;
-    }
-    return status;
+    return status < 0 ? -1 : restore(ml, err);
 }

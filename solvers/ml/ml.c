@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "solvers/methods/tolerance.h"
 #include "solvers/ml/fw.h"
+#include "solvers/ml/policy.h"
 #include "solvers/ml/private.h"
 #include "solvers/ml/split.h"
 
@@ -94,16 +95,19 @@ static int certify_beta(struct ml *ml, const struct ml_parameters *parameters, c
     return ml_point_certify(ml, parameters, false, point, err);
 }
 
-static int solve_fw(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-                    struct ml_point *point, struct error *err) {
+int ml_conditional_gradient(struct ml_state *state, struct error *err) {
+    struct ml *ml = state->ml;
     struct ml_bcd *bcd = &ml->bcd;
+    struct ml_run *run = &state->run;
+    const struct ml_parameters *parameters = state->parameters;
     double *beta = memory_array(ml->rows.n, bcd->store.width * sizeof *beta, "dual variables", err);
     bcd->cost = 0; /* the store is not bcd's any more */
     int status =
         beta ? ml_fw_solve(&bcd->store, bcd->constant, parameters->cost, parameters->epsilon,
                            run->monitor, beta, &run->iterations, &run->stop, err)
              : -1;
-    status = status < 0 ? -1 : certify_beta(ml, parameters, beta, point, err);
+    status = status < 0 ? -1 : certify_beta(ml, parameters, beta, state->point, err);
+    state->ran = true;
     free(beta);
     return status;
 }
@@ -120,40 +124,13 @@ static int check(const struct ml *ml, const struct ml_parameters *parameters, st
     return 0;
 }
 
-/* Scores are 0 whatever alpha is: an interior point has no weights to look for. */
-static bool is_without_scores(const struct ml *ml) {
-    bool none = ml->bcd.constant == 0 && !ml->setup.free_bias;
-    for (size_t i = 0; none && i < ml->rows.n; i++) {
-        none = ml->bcd.store.diagonal[i] == 0;
-    }
-    return !cluster_any(ml->rows.cluster, !none);
-}
-
 static int solve(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
                  struct ml_point *point, struct error *err) {
-    bool interior = parameters->method == ML_INTERIOR && !is_without_scores(ml);
-    bool bcd = parameters->method == ML_BCD, possible;
-    if (parameters->method == ML_FW) {
-        return solve_fw(ml, parameters, run, point, err);
-    }
-    if (interior) {
-        point->certificate = (struct certificate){.primal = INFINITY, .gap = INFINITY};
-        point->bounds = (struct ml_bounds){INFINITY, 0};
-    } else {
-        double finisher = isfinite(ml->interior_work) ? ml->interior_work : ml->split_work;
-        run->pace.other = bcd ? INFINITY : finisher;
-        if (ml_ascend(ml, parameters, run, point, err) < 0) {
-            return -1;
-        }
-        if (bcd || run->stop || ml_is_certified(point, parameters->epsilon)) {
-            return 0;
-        }
-    }
-    if (ml_finish(ml, parameters, run, point, &possible, err) < 0) {
-        return -1;
-    }
-    return possible || !interior
-               ? 0
+    struct ml_state state = {.ml = ml, .parameters = parameters, .run = *run, .point = point};
+    int status = policy_run(&ml_policy, &state, run->monitor, err);
+    *run = state.run;
+    return status < 0 || state.ran
+               ? status
                : error_set(err, ERROR_RUNTIME,
                            "solver interior: too many features, rows or labels, or a kernel that "
                            "is not positive semidefinite");

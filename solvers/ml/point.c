@@ -26,6 +26,8 @@ size_t ml_n_weights(const struct ml *ml) {
 int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *err) {
     size_t q = ml->rows.q;
     *point = (struct ml_point){
+        .certificate = {.primal = INFINITY, .gap = INFINITY},
+        .bounds = {INFINITY, 0},
         .weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err),
         .bias = memory_zeros(q, sizeof(double), "weights", err),
         .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),

@@ -88,16 +88,22 @@ void ml_point_join(struct ml_point *point, struct ml_point *found);
 /* Whether the relative gap that the point was certified to have is at most epsilon. */
 bool ml_is_certified(const struct ml_point *point, double epsilon);
 
-/* ---- methods ---- */
+/* ---- algorithms ---- */
 
-/* Block coordinate ascent, from where bcd is: ends at the gap, at a limit, or where it yields. */
-int ml_ascend(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-              struct ml_point *point, struct error *err);
+/* A fit to a target gap: what the policy's rows go on from. */
+struct ml_state {
+    struct ml *ml;
+    const struct ml_parameters *parameters; /* epsilon: the target gap */
+    struct ml_run run;
+    struct ml_point *point; /* the best iterate, once one has run */
+    bool ran;               /* an algorithm that could solve the problem */
+};
 
-/* The interior point or, for ML_AUTO, operator splitting where that has too many unknowns, if one
- * can be had (*possible); point is certified already, or has a primal of infinity and a dual of
- * 0. */
-int ml_finish(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-              struct ml_point *point, bool *possible, struct error *err);
+/* Run as rows of the policy do, each from the best iterate. */
+int ml_conditional_gradient(struct ml_state *state, struct error *err);
+int ml_ascend(struct ml_state *state, struct error *err);
+int ml_interior_point(struct ml_state *state, struct error *err);
+int ml_interior_point_reduced(struct ml_state *state, struct error *err);
+int ml_admm(struct ml_state *state, struct error *err);
 
 #endif

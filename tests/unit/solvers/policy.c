@@ -1,13 +1,14 @@
 /* The policy tables of all families: printed with --list, a row a line, else checked. Families are
  * added to `policies`. */
 #include "solvers/methods/policy.h"
+#include "solvers/ml/policy.h"
 #include "tests/unit/check.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct policy *const policies[] = {NULL};
+static const struct policy *const policies[] = {&ml_policy, NULL};
 
 enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 

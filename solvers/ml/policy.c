@@ -1,0 +1,111 @@
+#include "solvers/ml/policy.h"
+
+#include "solvers/ml/private.h"
+
+#include <math.h>
+
+/* No multiple of a kernel row or of the bias moves a score: w = 0 is as good as any. */
+static bool scores_are_zero(const struct ml *ml) {
+    bool zero = ml->bcd.constant == 0 && !ml->setup.free_bias;
+    for (size_t i = 0; zero && i < ml->rows.n; i++) {
+        zero = ml->bcd.store.diagonal[i] == 0;
+    }
+    return !cluster_any(ml->rows.cluster, !zero);
+}
+
+static bool conditional_gradient_applies(const void *context) {
+    const struct ml_state *state = context;
+    return state->parameters->method == ML_FW;
+}
+
+static bool coordinate_descent_applies(const void *context) {
+    const struct ml_state *state = context;
+    enum ml_method method = state->parameters->method;
+    return method == ML_AUTO || method == ML_BCD ||
+           (method == ML_INTERIOR && scores_are_zero(state->ml));
+}
+
+static bool interior_point_applies(const void *context) {
+    const struct ml_state *state = context;
+    enum ml_method method = state->parameters->method;
+    return (method == ML_AUTO || method == ML_INTERIOR) && isfinite(state->ml->interior_work);
+}
+
+static bool interior_point_reduced_applies(const void *context) {
+    const struct ml_state *state = context;
+    const struct ml *ml = state->ml;
+    enum ml_method method = state->parameters->method;
+    return (method == ML_AUTO || method == ML_INTERIOR) && !ml->interior && ml->definite &&
+           ml_interior_reduces(ml->problem, &ml->rows);
+}
+
+static bool admm_applies(const void *context) {
+    const struct ml_state *state = context;
+    const struct ml *ml = state->ml;
+    return state->parameters->method == ML_AUTO && !ml->interior && isfinite(ml->split_work);
+}
+
+/* Descent ends where it would take longer than the algorithm after it. */
+static int run_coordinate_descent(void *context, const struct monitor *monitor, struct error *err) {
+    struct ml_state *state = context;
+    (void)monitor;
+    state->run.pace.other =
+        policy_applies(&ml_policy, ALGORITHM_INTERIOR_POINT, state) ? state->ml->interior_work
+        : policy_applies(&ml_policy, ALGORITHM_ADMM, state)         ? state->ml->split_work
+                                                                    : INFINITY;
+    return ml_ascend(state, err);
+}
+
+static int run_conditional_gradient(void *context, const struct monitor *monitor,
+                                    struct error *err) {
+    (void)monitor;
+    return ml_conditional_gradient(context, err);
+}
+
+static int run_interior_point(void *context, const struct monitor *monitor, struct error *err) {
+    (void)monitor;
+    return ml_interior_point(context, err);
+}
+
+static int run_interior_point_reduced(void *context, const struct monitor *monitor,
+                                      struct error *err) {
+    (void)monitor;
+    return ml_interior_point_reduced(context, err);
+}
+
+static int run_admm(void *context, const struct monitor *monitor, struct error *err) {
+    (void)monitor;
+    return ml_admm(context, err);
+}
+
+static const struct policy_row rows[] = {
+    {ALGORITHM_CONDITIONAL_GRADIENT, "only by --solver fw", "none", "the fit ends",
+     conditional_gradient_applies, run_conditional_gradient},
+    {ALGORITHM_COORDINATE_DESCENT, "always; with --solver interior only if all scores are zero",
+     "until its convergence rate says that it would take longer than the estimated work of the "
+     "interior-point method, or of ADMM where that does not apply; --solver bcd: none",
+     "interior-point; --solver bcd: the fit ends", coordinate_descent_applies,
+     run_coordinate_descent},
+    {ALGORITHM_INTERIOR_POINT,
+     "up to 4096 unknowns (features or rows, times labels) and 2 million pairs of labels, and a "
+     "kernel matrix that is positive semidefinite",
+     "6 outer iterations; with kernels 6 more for each lower cost, while the gap is above 0.9",
+     "the fit ends", interior_point_applies, run_interior_point},
+    {ALGORITHM_INTERIOR_POINT_REDUCED,
+     "where the interior-point method does not apply: a kernel matrix of up to 4096 rows whose "
+     "leading part is enough for the target gap",
+     "4 parts of the spectrum, of up to 16 times the estimated work of ADMM, 2 outer iterations "
+     "each",
+     "admm", interior_point_reduced_applies, run_interior_point_reduced},
+    {ALGORITHM_ADMM,
+     "where the interior-point method does not apply: a positive semidefinite kernel matrix that "
+     "fits in half of the cache, on one process; not with --solver interior",
+     "6 outer iterations", "the fit ends", admm_applies, run_admm}};
+
+static bool is_done(const void *context) {
+    const struct ml_state *state = context;
+    return state->ran && (stop_limited(state->run.stop) ||
+                          ml_is_certified(state->point, state->parameters->epsilon));
+}
+
+const struct policy ml_policy = {"ml", rows, sizeof rows / sizeof rows[0], is_done};
