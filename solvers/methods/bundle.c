@@ -189,19 +189,6 @@ int bundle_create(struct bundle **bundle, const struct score_map *map, const str
     return 0;
 }
 
-int bundle_start(struct bundle *bundle, const double *weights, struct error *err) {
-    const struct score_map *map = bundle->map;
-    double offset;
-    memcpy(bundle->best_weights, weights, map->dimension * sizeof *weights);
-    if (map->scores(map, weights, bundle->best_s, err) < 0) {
-        return -1;
-    }
-    bundle->best_risk =
-        bundle->risk->cut(bundle->risk->context, bundle->best_s, bundle->best_g, &offset);
-    bundle->best_norm = norm(bundle, bundle->best_weights, bundle->best_s);
-    return add_plane(bundle, bundle->best_g, offset, true, err);
-}
-
 void bundle_free(struct bundle *bundle) {
     if (!bundle) {
         return;

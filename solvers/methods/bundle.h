@@ -21,9 +21,6 @@ int bundle_create(struct bundle **bundle, const struct score_map *map, const str
                   struct error *err);
 void bundle_free(struct bundle *bundle);
 
-/* Makes weights (dimension) the best point so far, with a plane cut there. */
-int bundle_start(struct bundle *bundle, const double *weights, struct error *err);
-
 /* Solves to a relative gap of epsilon, from the planes and the best point so far. The caller
  * calls fit_free. */
 int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struct monitor *monitor,

@@ -394,36 +394,19 @@ static const struct huber_steps STEPS = {.look = look,
                                          .step = step,
                                          .search = search};
 
-/* The mu from which the path begins at w = 0 when it is to lead somewhere whatever it takes: that
- * of the best dual bound, t sum v - t^2 |A'v|^2 / 2 for t = C / mu, all pairs in the band. */
-static int begin_afar(struct newton *newton, struct huber_path *path, struct error *err) {
-    struct huber_point at;
-    if (look(newton, path, &at, err) < 0) {
-        return -1;
-    }
-    double square = 2 * newton->residual; /* |A'alpha|^2 */
-    path->mu = fmax(path->mu, path->mu * square / newton->dual_offset);
-    return 0;
-}
-
 /* From w; the fit gets the best points. */
-static int run(struct newton *newton, bool afar, double epsilon, struct error *err) {
+static int run(struct newton *newton, double epsilon, struct error *err) {
     struct fit *fit = newton->fit;
-    struct huber_pace pace = PACE;
-    if (afar) {
-        pace.bold = pace.careful;
-    }
     struct huber_path path = {.steps = &STEPS,
                               .context = newton,
-                              .pace = &pace,
+                              .pace = &PACE,
                               .monitor = newton->monitor,
                               .epsilon = epsilon,
                               .kinks = newton->huber,
                               .mu = MU_FIRST,
                               .primal = INFINITY,
                               .dual = 0}; /* of alpha = 0 */
-    int status = afar ? begin_afar(newton, &path, err) : 0;
-    status = status < 0 ? -1 : huber_path_run(&path, err);
+    int status = huber_path_run(&path, err);
     fit->primal = path.primal;
     fit->dual = path.dual;
     fit->iterations = path.iterations;
@@ -451,7 +434,6 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
         return -1;
     }
     newton.table = rank_risk_table(&newton.risk, false);
-    bool afar = newton.huber && inverse && !start;
     bool direct = map->primal && d <= RANK_NEWTON_DIRECT;
     newton.every = direct ? sample_of(problem, pairs, d) : 1;
     newton.gap = INFINITY;
@@ -479,7 +461,7 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
             memcpy(newton.w, start, d * sizeof(double));
             status = map->scores(map, newton.w, newton.s, err);
         }
-        status = status < 0 ? -1 : run(&newton, afar, epsilon, err);
+        status = status < 0 ? -1 : run(&newton, epsilon, err);
         rank_laplacian_free(&newton.laplacian);
     }
     if (status < 0) {

@@ -1,13 +1,11 @@
-/* The handle of a RankSVM problem: its engines, and the rounds between them and its certificate. */
-#include "solvers/rank/rank_private.h"
+/* The handle of a RankSVM problem: a solve, and its best iterate. */
+#include "solvers/rank/policy.h"
 
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
-#include "solvers/methods/conditional.h"
 #include "solvers/methods/tolerance.h"
 #include "solvers/rank/exterior.h"
 #include "solvers/rank/hinges.h"
-#include "solvers/rank/newton.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,20 +85,6 @@ const struct rank_points *rank_get_points(const struct rank *rank) {
     return &rank->points;
 }
 
-/* Newton where the Hessian is small or the loss has one, else cutting planes. */
-enum rank_method rank_choose(const struct rank *rank, const struct rank_parameters *parameters) {
-    if (parameters->method != RANK_AUTO) {
-        return parameters->method;
-    }
-    if (rank->exterior) {
-        return RANK_OCAS;
-    }
-    if (parameters->loss == RANK_SQUARED_HINGE) {
-        return RANK_NEWTON;
-    }
-    return rank->map.primal && rank->map.dimension <= RANK_NEWTON_DIRECT ? RANK_NEWTON : RANK_OCAS;
-}
-
 static int check(const struct rank *rank, const struct rank_parameters *parameters,
                  struct error *err) {
     if (parameters->method == RANK_FW && parameters->loss != RANK_HINGE) {
@@ -110,59 +94,6 @@ static int check(const struct rank *rank, const struct rank_parameters *paramete
         return error_set(err, ERROR_USAGE, "solver newton: not with pair features");
     }
     return 0;
-}
-
-int rank_run_newton(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
-                    const double *start, uint64_t most, struct rank_inverse *inverse,
-                    const struct monitor *monitor, struct fit *fit, struct error *err) {
-    double **last = &rank->last[parameters->loss];
-    size_t d = rank->map.dimension;
-    const struct score_map *map = inverse ? rank_inverse_map(inverse) : &rank->map;
-    if (rank_newton_solve(rank->problem, map, &rank->pairs, parameters->loss, parameters->cost,
-                          epsilon, start, most, inverse, monitor, fit, err) < 0) {
-        return -1;
-    }
-    *last = *last ? *last : memory_array(d, sizeof **last, "weights", err);
-    if (!*last) {
-        fit_free(fit);
-        return -1;
-    }
-    memcpy(*last, fit->weights, d * sizeof **last);
-    return 0;
-}
-
-int rank_run_bundle(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
-                    const double *start, const struct monitor *monitor, struct fit *fit,
-                    struct error *err) {
-    struct bundle **bundle = &rank->bundle[parameters->loss];
-    if (!*bundle && bundle_create(bundle, &rank->map, &rank->risk[parameters->loss], err) < 0) {
-        return -1;
-    }
-    if (start && bundle_start(*bundle, start, err) < 0) {
-        return -1;
-    }
-    return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
-}
-
-/* impatient: what comes after it ends sooner than its slow steps would. */
-static int run_engine(struct rank *rank, const struct rank_parameters *parameters, double epsilon,
-                      bool impatient, const struct monitor *monitor, struct fit *fit,
-                      struct error *err) {
-    struct conditional how = {.cost = parameters->cost,
-                              .epsilon = epsilon,
-                              .diminishing = parameters->step == RANK_DIMINISHING,
-                              .decay = parameters->stop == RANK_DECAY};
-    switch (rank_choose(rank, parameters)) {
-    case RANK_NEWTON:
-        return rank_run_newton(rank, parameters, epsilon, rank->last[parameters->loss],
-                               impatient ? rank_most_gradients(rank, parameters) : 0, NULL, monitor,
-                               fit, err);
-    case RANK_FW:
-        return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor, fit,
-                                 err);
-    default:
-        return rank_run_bundle(rank, parameters, epsilon, NULL, monitor, fit, err);
-    }
 }
 
 /* Takes the better primal and the better dual; of a certified and an uncertified fit, the
@@ -220,16 +151,17 @@ static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit 
     return keeping.status;
 }
 
-int rank_take_fit(struct rank *rank, const struct rank_parameters *parameters,
-                  struct rank_best *best, struct fit *fit, bool by_pairs, struct certificate *found,
-                  struct error *err) {
+int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, bool by_pairs,
+                  struct certificate *found, struct error *err) {
+    struct rank *rank = fitting->rank;
+    const struct rank_parameters *parameters = &fitting->parameters;
     const struct problem *problem = rank->problem;
     int status =
         problem->gram ? gram_merge(problem->gram, problem->rows, problem->n, fit->weights, err) : 0;
     status = status < 0 ? -1
                         : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
                                        parameters->epsilon, fit, found, err);
-    if (status == 0 && keep_best(best, fit, found) && rank->keep) {
+    if (status == 0 && keep_best(&fitting->best, fit, found) && rank->keep) {
         status = keep_points(rank, parameters->loss, fit, by_pairs, err);
     }
     fit_free(fit);
@@ -257,38 +189,6 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
     return 0;
 }
 
-/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached,
- * and of at most so many iterations (0: no limit). */
-static int run_rounds(struct rank *rank, const struct rank_parameters *parameters, uint64_t most,
-                      const struct monitor *monitor, struct rank_best *best, struct error *err) {
-    double epsilon = parameters->epsilon;
-    for (int round = 0;; round++) {
-        struct fit fit;
-        struct certificate found;
-        struct monitor_run run;
-        struct monitor onward = monitor_after(&run, monitor, best->iterations, most);
-        if (run_engine(rank, parameters, epsilon, most > 0, &onward, &fit, err) < 0) {
-            return -1;
-        }
-        best->iterations += fit.iterations;
-        if (most > 0 && fit.reason == STOP_ITERATIONS && !run.said) {
-            fit.reason = STOP_STALLED; /* no limit of the user's */
-            best->impatient = true;
-        }
-        bool converged = fit.converged;
-        if (rank_take_fit(rank, parameters, best, &fit, false, &found, err) < 0) {
-            return -1;
-        }
-        bool stays = !converged || parameters->method == RANK_FW || round == RANK_POLISH_ROUNDS;
-        bool rounded = rank->exterior && /* going on is in vain, and slow */
-                       found.paid > parameters->epsilon * found.primal;
-        if (stays || rounded || !found.certified || rank_is_reached(best, parameters)) {
-            return 0;
-        }
-        epsilon /= 2;
-    }
-}
-
 /* w = 0 for lack of time. */
 static int give_nothing(struct rank *rank, double cost, struct solution *solution,
                         struct error *err) {
@@ -302,54 +202,45 @@ static int give_nothing(struct rank *rank, double cost, struct solution *solutio
     return solution->pairs || solution->weights ? 0 : -1;
 }
 
-/* What a fit through tolerances is of. */
 struct solving {
-    struct rank *rank;
-    const struct rank_parameters *parameters;
+    struct rank_fitting fitting;
     const struct monitor *monitor;
-    struct rank_best best;
 };
 
-/* Solves to the gap, from what the best is. */
+/* Solves to the gap, from the best iterate. */
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
-    struct rank *rank = solving->rank;
-    struct rank_best *best = &solving->best;
-    const struct monitor *monitor = solving->monitor;
-    struct rank_parameters own = *solving->parameters;
-    own.epsilon = epsilon;
-    best->impatient = false;
-    int status = run_rounds(rank, &own, rank_patience(rank, &own), monitor, best, err);
-    status = status < 0 ? -1 : rank_end_fit(rank, &own, monitor, best, err);
-    bool waited = best->impatient && rank_patience(rank, &own) > 0; /* for the fallback */
-    if (status == 0 && rank_is_open(best, &own) && best->impatient && !waited) {
-        status = run_rounds(rank, &own, 0, monitor, best, err);
-    }
-    if (status == 0 && rank_is_open(best, &own) && !rank_has_finish(rank, &own) &&
-        own.loss == RANK_HINGE && (waited || rank_choose(rank, &own) == RANK_NEWTON)) {
-        status = rank_finish_by_planes(rank, &own, monitor, best, err);
-    }
-    end->gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
-    end->limited = stop_limited(best->reason);
+    struct rank_fitting *fitting = &solving->fitting;
+    const struct certificate *certificate = &fitting->best.certificate;
+    int status;
+    fitting->parameters.epsilon = epsilon;
+    fitting->ran = 0;
+    do { /* again, if a fallback solver was waited for that turned out to be impossible */
+        fitting->without_one = false;
+        status = policy_run(&rank_policy, fitting, solving->monitor, err);
+    } while (status == 0 && fitting->without_one);
+    end->gap = certificate->certified ? certificate->gap : (double)NAN;
+    end->limited = stop_limited(fitting->best.reason);
     return status;
 }
 
 /* A rule of its own is not a gap: it is gone to at once. */
 static int solve_all(struct solving *solving, struct error *err) {
-    const struct rank_parameters *parameters = solving->parameters;
+    const struct rank_parameters *parameters = &solving->fitting.parameters;
+    double epsilon = parameters->epsilon;
     struct tolerance_end end;
     if (parameters->method == RANK_FW && parameters->stop == RANK_DECAY) {
-        return solve_to(solving, parameters->epsilon, &end, err);
+        return solve_to(solving, epsilon, &end, err);
     }
-    const struct score_map *map = &solving->rank->map;
-    return tolerance_solve(solve_to, solving, parameters->epsilon,
-                           cluster_count(map->cluster, map->n), err);
+    const struct score_map *map = &solving->fitting.rank->map;
+    return tolerance_solve(solve_to, solving, epsilon, cluster_count(map->cluster, map->n), err);
 }
 
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
                const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
-    struct solving solving = {.rank = rank, .parameters = parameters, .monitor = monitor};
+    struct solving solving = {.fitting = {.rank = rank, .parameters = *parameters},
+                              .monitor = monitor};
     if (check(rank, parameters, err) < 0) {
         return -1;
     }
@@ -357,7 +248,8 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
         return give_nothing(rank, parameters->cost, solution, err);
     }
     int status = solve_all(&solving, err);
-    status = status < 0 ? -1 : fill_solution(rank, parameters, &solving.best, solution, err);
-    free(solving.best.weights);
+    status =
+        status < 0 ? -1 : fill_solution(rank, parameters, &solving.fitting.best, solution, err);
+    free(solving.fitting.best.weights);
     return status;
 }

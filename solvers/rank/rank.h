@@ -21,8 +21,8 @@ enum rank_loss { RANK_HINGE, RANK_SQUARED_HINGE };
 enum rank_method {
     RANK_AUTO,
     RANK_OCAS,   /* cutting planes with an exact line search */
-    RANK_NEWTON, /* exact Hessian (linear, few features), else conjugate gradients; what rounding
-                    leaves of the hinge's gap is left to cutting planes */
+    RANK_NEWTON, /* exact Hessian (linear, few features), else conjugate gradients; then the
+                    fallback solvers of RANK_AUTO */
     RANK_FW      /* conditional gradient */
 };
 

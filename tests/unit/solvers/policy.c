@@ -2,13 +2,14 @@
  * added to `policies`. */
 #include "solvers/methods/policy.h"
 #include "solvers/ml/policy.h"
+#include "solvers/rank/policy.h"
 #include "tests/unit/check.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct policy *const policies[] = {&ml_policy, NULL};
+static const struct policy *const policies[] = {&rank_policy, &ml_policy};
 
 enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 
