@@ -156,15 +156,15 @@ static bool gains(const struct mc_kernel *kernel, struct course *course) {
     }
     /* a set that looks solved and brings nothing is at the end of float */
     course->round =
-        course->round || (course->set && course->end == MC_SET_SOLVED && course->waiting);
+        kernel->active_set &&
+        (course->round || (course->set && course->end == MC_SET_SOLVED && course->waiting));
     return course->waiting < PATIENCE * SOLVED;
 }
 
-/* Whether the rest is better left to operator splitting: sets or rounds ask for it, or all work so
- * far comes to MC_ROUNDS_WORTH times its, and at the rate of the later half of it as much again
- * would not be enough. */
+/* Whether the rest is better left to operator splitting; the rate is that of the later half of the
+ * work so far. */
 static bool is_slow(const struct mc_kernel *kernel, struct course *course, double aim) {
-    double distance = kernel->primal - kernel->dual, most = MC_ROUNDS_WORTH * kernel->split_work;
+    double distance = kernel->primal - kernel->dual;
     double work = kernel->work + kernel->rounds_work, since = work - course->mark;
     double fall = log(course->earlier / distance);
     double need = fall > 0 ? log(distance / (aim * kernel->primal)) / fall * since : INFINITY;
@@ -172,8 +172,11 @@ static bool is_slow(const struct mc_kernel *kernel, struct course *course, doubl
         course->mark = work;
         course->earlier = distance;
     }
-    return (course->set ? course->end == MC_SET_SPLIT : kernel->rounds_work > most) ||
-           (work > most && need > work);
+    const struct mc_descent_work used = {.all = work,
+                                         .needed = need,
+                                         .active_set = kernel->rounds_work,
+                                         .fallback = kernel->split_work};
+    return (course->set && course->end == MC_SET_SPLIT) || mc_policy_after_set(&used);
 }
 
 /* Until the bounds, as the kernel matrix has them, are within aim of one another. */
@@ -186,7 +189,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
                             .earlier = INFINITY,
                             .end = MC_SET_SOLVED,
                             .most_set = first,
-                            .round = kernel->near};
+                            .round = kernel->near && kernel->active_set};
     fit->reason = STOP_REACHED;
     for (;;) {
         if (look(kernel, &course, aim, err) < 0) {
@@ -203,6 +206,8 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
         if (!gains(kernel, &course)) {
             break;
         }
+        monitor_algorithm(monitor,
+                          course.round ? ALGORITHM_ACTIVE_SET : ALGORITHM_COORDINATE_DESCENT);
         if (course.round ? run_round(kernel, monitor, &course, err) < 0
                          : run_set(kernel, aim * kernel->primal, monitor, &course, err) < 0) {
             return -1;
@@ -285,12 +290,6 @@ static void set_cost(struct mc_kernel *kernel, double cost) {
     mc_kernel_rescaled(kernel, ratio);
 }
 
-/* What it costs to leave the rest to other methods. */
-static double finishing_work(const struct mc_kernel *kernel) {
-    double split = mc_kernel_split_work(kernel);
-    return kernel->approached ? split : fmin(split, mc_kernel_approach_work(kernel));
-}
-
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     *fit = (struct mc_fit){0};
@@ -298,7 +297,8 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     kernel->epsilon = goal->epsilon;
     kernel->work = kernel->rounds_work = 0;
     kernel->slow = false;
-    kernel->split_work = finishing_work(kernel);
+    kernel->active_set = goal->active_set;
+    kernel->split_work = goal->fallback_work;
     size_t m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
     int status = divide_memory(kernel, m, err) < 0 ? -1 : run(kernel, goal, monitor, fit, err);
     free(kernel->K);

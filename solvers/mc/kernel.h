@@ -23,9 +23,6 @@ void mc_kernel_free(struct mc_kernel *kernel);
 /* Whether the last solution was left where operator splitting would be faster. */
 bool mc_kernel_is_slow(const struct mc_kernel *kernel);
 
-/* Whether it would be so for a problem nearby, at first. */
-bool mc_kernel_has_approach(const struct mc_kernel *kernel);
-
 /* The same for a problem with few columns in place of the kernel matrix, then as mc_kernel_solve
  * goes on from there, which leaves to operator splitting what that would do faster. The caller
  * calls mc_fit_free. */
@@ -35,6 +32,13 @@ int mc_kernel_approach(struct mc_kernel *kernel, const struct mc_goal *goal,
 /* Operator splitting, from the last solution at its cost. The caller calls mc_fit_free. */
 int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
+
+/* Work of operator splitting, in multiplications of a sweep; INFINITY where it cannot be: for its
+ * memory, or a kernel that is not positive semidefinite. */
+double mc_kernel_split_work(const struct mc_kernel *kernel);
+
+/* The same by way of a problem nearby. */
+double mc_kernel_approach_work(const struct mc_kernel *kernel);
 
 /* Solves from the last solution. Where that is slow it ends early, and says so. The caller calls
  * mc_fit_free. */

@@ -46,10 +46,6 @@ double mc_kernel_approach_work(const struct mc_kernel *kernel) {
     return kernel->definite && fits ? work / SPEED : INFINITY;
 }
 
-bool mc_kernel_has_approach(const struct mc_kernel *kernel) {
-    return mc_kernel_approach_work(kernel) < mc_kernel_split_work(kernel);
-}
-
 /* What stands in for K, without the constant feature. */
 static int fill(struct split *split, struct error *err) {
     const struct mc_task *task = split->kernel->task;
@@ -111,9 +107,8 @@ int mc_kernel_approach(struct mc_kernel *kernel, const struct mc_goal *goal,
     }
     mc_split_free(&split);
     if (status == 0) {
-        kernel->approached = true;
         status = mc_kernel_solve(kernel, goal, monitor, fit, err);
-        kernel->approached = kernel->near = false;
+        kernel->near = false;
     }
     fit->iterations += looks;
     return status;

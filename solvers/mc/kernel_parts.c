@@ -124,6 +124,10 @@ static double seconds_left(void *context) {
     return monitor_left(((const struct watch *)context)->behind);
 }
 
+static void set_algorithm(void *context, enum algorithm algorithm) {
+    monitor_algorithm(((const struct watch *)context)->behind, algorithm);
+}
+
 int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
                         const struct mc_task *task, const struct mc_goal *goal,
                         mc_kernel_parts_solve solve, void *context, const struct monitor *monitor,
@@ -140,8 +144,11 @@ int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
     for (size_t p = 0; status == 0 && p < parts->n && !reason; p++) {
         const uint32_t *row = parts->row + parts->start[p];
         size_t m = parts->start[p + 1] - parts->start[p];
-        struct monitor inner = {
-            .context = &watch, .check = check, .late = is_late, .left = seconds_left};
+        struct monitor inner = {.context = &watch,
+                                .check = check,
+                                .late = is_late,
+                                .left = seconds_left,
+                                .algorithm = set_algorithm};
         if (monitor && monitor->most > 0) { /* at least 1: 0 would be no limit */
             inner.most = monitor->most > whole.iterations ? monitor->most - whole.iterations : 1;
         }

@@ -6,6 +6,7 @@
 #include "solvers/mc/active.h"
 #include "solvers/mc/alpha.h"
 #include "solvers/mc/kernel.h"
+#include "solvers/mc/policy.h"
 
 #include <stdbool.h>
 
@@ -40,12 +41,11 @@ struct mc_kernel {
     struct gain *gain;             /* (n) */
     uint32_t *set;                 /* (n) the working set, or the rows that it changed; ascending */
     double work, rounds_work; /* so far: of all sweeps; of all rounds of the active-set method */
-    double split_work; /* of what ends a crawling fit: operator splitting, or a problem nearby;
-                                 INFINITY: nothing now */
-    bool slow;         /* it is better left to that */
-    bool approached;   /* a problem nearby has been tried; */
-    bool near;         /* alpha is that of it: rounds are next */
-    size_t most_set;   /* rows of the largest working set */
+    double split_work;        /* of what ends a crawling fit: the goal's */
+    bool slow;                /* it is better left to that */
+    bool active_set;          /* rounds of the active-set method are allowed */
+    bool near;                /* alpha is that of a problem nearby: rounds are next */
+    size_t most_set;          /* rows of the largest working set */
     float *K; /* (most_set, its stride) room for its matrix: the system gives what is used */
 };
 
@@ -89,24 +89,9 @@ enum mc_kernel_end {
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
-/* Rounds of the active-set method may cost so many times what operator splitting does: one may be
- * the last. */
-enum { MC_ROUNDS_WORTH = 4 };
-
 /* What a round of the active-set method costs with `size` free variables, in multiplications of a
  * sweep; INFINITY where that is more than it can take. */
 double mc_kernel_round_work(const struct mc_kernel *kernel, double size);
-
-/* ---- operator splitting (kernel_split.c) ---- */
-
-/* What it costs, in multiplications of a sweep; INFINITY where it cannot be: for its memory, or a
- * kernel that is not positive semidefinite. */
-double mc_kernel_split_work(const struct mc_kernel *kernel);
-
-/* ---- a problem nearby (kernel_approach.c) ---- */
-
-/* What it costs to go by way of it, as above. */
-double mc_kernel_approach_work(const struct mc_kernel *kernel);
 
 /* ---- bounds (kernel_bounds.c) ---- */
 

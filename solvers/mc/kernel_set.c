@@ -447,11 +447,8 @@ struct descent {
     size_t sweeps, mark;  /* half of the sweeps ago, about */
 };
 
-/* Takes in the gap, and tells how the set is left: for a round of the active-set method, or for
- * operator splitting where that costs far less than a round, if what is missing until the target,
- * at the rate of the later half, would cost more. Neither is worth more than has been tried
- * without, a round in this set, splitting, which ends the fit, in all: of many rows it takes some
- * times as long as it is thought to. */
+/* Takes in the gap, and tells how the set is left, as the policy has it: what is missing until the
+ * target is taken to come at the rate of the later half. */
 static enum mc_kernel_end look(struct inner *inner, struct descent *descent, double gap,
                                double target) {
     descent->best = fmin(descent->best, gap);
@@ -465,13 +462,16 @@ static enum mc_kernel_end look(struct inner *inner, struct descent *descent, dou
     if (descent->sweeps < 2) {
         return MC_SET_LEFT;
     }
-    double round = mc_kernel_round_work(inner->kernel, count_all_free(inner));
-    double left = need * inner->work;
-    double split = inner->kernel->split_work, all = inner->kernel->work + descent->work;
-    if (round <= MC_ROUNDS_WORTH * split) {
-        return round < descent->work && round < left ? MC_SET_SLOW : MC_SET_LEFT;
-    }
-    return split < all && split < 2 * left ? MC_SET_SPLIT : MC_SET_LEFT;
+    const struct mc_kernel *kernel = inner->kernel;
+    const struct mc_descent_work work = {
+        .set = descent->work,
+        .all = kernel->work + descent->work,
+        .needed = need * inner->work,
+        .active_set = kernel->active_set ? mc_kernel_round_work(kernel, count_all_free(inner))
+                                         : (double)INFINITY,
+        .fallback = kernel->split_work};
+    enum mc_handover next = mc_policy_after_sweep(&work);
+    return next == MC_TO_ACTIVE_SET ? MC_SET_SLOW : next == MC_TO_ADMM ? MC_SET_SPLIT : MC_SET_LEFT;
 }
 
 /* F takes what the steps have changed at the rows of the set: K's product is left for the

@@ -156,10 +156,11 @@ static int look(struct split *split, struct course *course, double epsilon,
     fit->iterations++;
     course->looks++;
     left = looks_left(course, split, epsilon);
-    if (!gap_reached(split->primal, split->dual, epsilon) &&
+    if (split->active_set && !gap_reached(split->primal, split->dual, epsilon) &&
         mc_split_rounds(split, epsilon, work, left * work, monitor, err) < 0) {
         return -1;
     }
+    monitor_algorithm(monitor, ALGORITHM_ADMM);
     if (gap_reached(split->primal, split->dual, epsilon)) {
         return 0;
     }
@@ -264,6 +265,7 @@ int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
                      ? -1
                      : splitting_fill(&split.splitting, problem->gram, problem->rows, err);
     if (status == 0 && mc_split_start(&split) == 0) {
+        split.active_set = goal->active_set;
         status = solve(&split, goal->epsilon, monitor, fit, err);
     } else if (status == 0) {
         fit->reason = STOP_STALLED;

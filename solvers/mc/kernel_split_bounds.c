@@ -209,10 +209,16 @@ int mc_split_rounds(struct split *split, double epsilon, double look, double lef
     split->inside = mc_split_inside(split);
     double size = (1 + MORE) * split->inside, work = round_work(split, size);
     double later = round_work(split, size * fmin(1, split->inside / before));
-    bool waits = !(work <= look + later) || work > left; /* before 0: at the first look */
-    if (size > MC_ACTIVE_MOST || waits || split->rounds_work + work > split->work) {
+    const struct mc_admm_work used = {.admm = split->work,
+                                      .active_set = split->rounds_work,
+                                      .evaluation = look,
+                                      .needed = left,
+                                      .now = work,
+                                      .later = later}; /* before 0: at the first look */
+    if (size > MC_ACTIVE_MOST || !mc_policy_starts_active_set(&used)) {
         return 0;
     }
+    monitor_algorithm(monitor, ALGORITHM_ACTIVE_SET);
     if ((!kernel->active && mc_active_create(&kernel->active, kernel->task, err) < 0) ||
         copy_point(split, err) < 0) {
         return -1;

@@ -26,6 +26,7 @@ struct split {
     double *change;        /* (MC_SPLIT_BLOCK, k) of a sweep */
     double work;           /* of all iterations, in multiplications of BLAS, */
     double rounds_work;    /* and of the rounds that came to nothing */
+    bool active_set;       /* rounds of it are allowed */
     double inside;         /* mc_split_inside at the last look; 0 before the first */
 };
 
@@ -45,9 +46,8 @@ double mc_split_inside(const struct split *split);
 int mc_split_look(struct split *split, double epsilon, struct error *err);
 
 /* Rounds of the active-set method from Z until the bounds are within epsilon of one another, where
- * they cost no more than what was done without, nor than `left`, what is still needed without; and
- * where they would not be cheaper, at the pace at which variables go to their bounds, by more than
- * `look` after another look, which costs that. U and S are work. */
+ * the policy starts them; the pace is that at which variables go to their bounds. `look` is what
+ * another look costs, `left` what is still needed without. U and S are work. */
 int mc_split_rounds(struct split *split, double epsilon, double look, double left,
                     const struct monitor *monitor, struct error *err);
 

@@ -28,6 +28,8 @@ struct mc_task {
 struct mc_goal {
     double cost, epsilon;
     uint64_t most; /* linear: sweeps of coordinate descent, after which it gives up; 0: no limit */
+    bool active_set;      /* kernels: active-set iterations may go on; */
+    double fallback_work; /* work of ADMM, if it may go on; INFINITY: it may not */
 };
 
 /* A point with both bounds, in double and from the data. */

@@ -1,5 +1,6 @@
 /* The policy tables of all families: printed with --list, a row a line, else checked. Families are
  * added to `policies`. */
+#include "solvers/mc/policy.h"
 #include "solvers/methods/policy.h"
 #include "solvers/ml/policy.h"
 #include "solvers/rank/policy.h"
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct policy *const policies[] = {&rank_policy, &ml_policy};
+static const struct policy *const policies[] = {&rank_policy, &mc_policy, &ml_policy};
 
 enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 

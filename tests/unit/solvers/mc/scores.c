@@ -63,13 +63,14 @@ static void check(double bias, double shift, double cost, double epsilon) {
                            .weight = weight,
                            .bias = bias,
                            .seed = 1};
-    struct mc_goal goal = {.cost = cost, .epsilon = epsilon};
+    struct mc_goal goal = {.cost = cost, .epsilon = epsilon, .active_set = true};
     struct score_map map;
     struct mc_kernel *solver;
     struct mc_fit fit;
     CHECK(score_map_create(&map, &problem, &err) == 0, "%s", err.text);
     CHECK(certify_create(&task.certify, &problem, &map, bias, &err) == 0, "%s", err.text);
     CHECK(mc_kernel_create(&solver, &task, &err) == 0, "%s", err.text);
+    goal.fallback_work = mc_kernel_split_work(solver);
     CHECK(mc_kernel_solve(solver, &goal, NULL, &fit, &err) == 0, "%s", err.text);
     CHECK(fit.certificate.gap <= epsilon, "gap %g", fit.certificate.gap);
     size_t n_clear = check_scores(solver, &problem);

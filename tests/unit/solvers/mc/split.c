@@ -55,11 +55,12 @@ static struct mc_fit finish(method *run, struct problem *problem, int form, doub
                            .bias = bias,
                            .seed = 1};
     const struct monitor monitor = {.check = stop_at_once};
-    struct mc_goal goal = {.cost = cost, .epsilon = 1e-3};
+    struct mc_goal goal = {.cost = cost, .epsilon = 1e-3, .active_set = true};
     struct mc_fit fit;
     CHECK(score_map_create(&map, problem, &err) == 0, "%s", err.text);
     CHECK(certify_create(&task.certify, problem, &map, bias, &err) == 0, "%s", err.text);
     CHECK(mc_kernel_create(&kernel, &task, &err) == 0, "%s", err.text);
+    goal.fallback_work = mc_kernel_split_work(kernel);
     CHECK(mc_kernel_solve(kernel, &goal, &monitor, &fit, &err) == 0, "%s", err.text);
     mc_fit_free(&fit);
     CHECK(run(kernel, &goal, NULL, &fit, &err) == 0, "%s", err.text);
