@@ -499,15 +499,27 @@ static int take_multiple(struct binary *binary, const struct binary_loss *loss,
     return 0;
 }
 
+void binary_begin(struct binary *binary, struct binary_fit *fit) {
+    const struct binary *all = binary->gather ? binary->gather->binary : binary;
+    memset(all->best_w, 0, all->rows.d * sizeof *all->best_w);
+    memset(all->best_alpha, 0, all->n * sizeof *all->best_alpha);
+    *fit =
+        (struct binary_fit){.w = all->best_w,
+                            .alpha = all->best_alpha + (binary->gather ? binary->gather->first : 0),
+                            .primal = INFINITY,
+                            .dual = -INFINITY};
+}
+
+bool binary_may_finish(const struct binary *binary) {
+    return binary_interior_possible(binary->gather ? &binary->gather->binary->rows : &binary->rows);
+}
+
 int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
                   const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
     size_t n = binary->n, d = binary->rows.d;
     if (binary->gather) {
         const struct binary_loss all = binary_gather_loss(binary->gather, loss);
         return binary_finish(binary->gather->binary, &all, epsilon, monitor, fit, err);
-    }
-    if (fit->converged || stop_limited(fit->reason) || !binary_interior_possible(&binary->rows)) {
-        return 0;
     }
     struct monitor_run run;
     const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);

@@ -72,9 +72,15 @@ void binary_forget(struct binary *binary);
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 
-/* Takes what binary_solve has found for these arguments further where it did not reach epsilon: by
- * the interior point, if rows or features are few enough and all rows are here or gathered, for it
- * keeps the better of each bound. The next solve starts afresh. */
+/* A fit of w = 0 and alpha = 0 without bounds, for binary_finish. */
+void binary_begin(struct binary *binary, struct binary_fit *fit);
+
+/* Whether the interior-point method can solve it: rows or features are few enough, and all rows are
+ * here or gathered. */
+bool binary_may_finish(const struct binary *binary);
+
+/* Solves by the interior-point method and keeps the better of each bound, the fit's or its own. The
+ * next solve starts afresh. */
 int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
                   const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 

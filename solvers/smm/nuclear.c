@@ -20,7 +20,6 @@ static const double INNER = 0.05;     /* gap of the SVM, relative to the gap so 
 static const double INNER_GAP = 0.01; /* ... or this */
 static const double INNER_HALF = 20;  /* iterations after which it has halved */
 static const double INNER_LEAST = 1e-9;
-static const double QUICK = 1e9;   /* operations of an interior point that are done in a second */
 static const double RELAX = 1.6;   /* over-relaxation */
 static const double RHO_SHARE = 2; /* threshold as a share of the mean singular value, inverse */
 static const double RHO_EMPTY = 3; /* factor while W is 0 */
@@ -113,7 +112,7 @@ int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau,
 /* What is known of the optimum, and the W that has the primal value. */
 struct best {
     double *W;
-    struct smm_nuclear_fit *fit;
+    struct binary_fit *fit;
 };
 
 /* The primal at W, whose norms are given, with its best bias. */
@@ -279,12 +278,12 @@ static int offer_cut(struct smm_nuclear *nuclear, const struct binary_loss *loss
     return status;
 }
 
-static int finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
-                  double epsilon, const struct monitor *monitor, struct best *best,
-                  struct error *err) {
+int smm_nuclear_finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                       double epsilon, const struct monitor *monitor, double *W,
+                       struct binary_fit *fit, struct error *err) {
     const double tight = 0.5; /* what cutting singular values may take is left */
     const struct smm_matrices *matrices = nuclear->matrices;
-    struct smm_nuclear_fit *fit = best->fit;
+    struct best best = {W, fit};
     struct monitor_run run;
     const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
     double *alpha = memory_array(matrices->n, sizeof *alpha, "dual variables", err);
@@ -301,28 +300,29 @@ static int finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, d
         }
         fit->iterations += point.iterations;
         fit->reason = point.stop;
-        status = offer_cut(nuclear, loss, tau, epsilon, point.W, best, err);
+        status = offer_cut(nuclear, loss, tau, epsilon, point.W, &best, err);
     }
     free(alpha);
     return status;
 }
 
-int smm_nuclear_finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+double smm_nuclear_interior_cost(const struct smm_nuclear *nuclear) {
+    /* it wants all rows */
+    return nuclear->matrices->cluster ? INFINITY : smm_nuclear_interior_work(nuclear->matrices);
+}
+
+bool smm_nuclear_newton_possible(const struct smm_nuclear *nuclear) {
+    return nuclear->newton;
+}
+
+bool smm_nuclear_newton_ended(const struct smm_nuclear *nuclear, const struct binary_loss *loss,
+                              double tau) {
+    return smm_nuclear_newton_knows(nuclear->newton, loss, tau);
+}
+
+int smm_nuclear_newton(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
                        double epsilon, const struct monitor *monitor, double *W,
-                       struct smm_nuclear_fit *fit, struct error *err) {
-    struct best best = {W, fit};
-    *fit = (struct smm_nuclear_fit){.primal = INFINITY, .dual = 0, .alpha = nuclear->alpha};
-    memset(nuclear->alpha, 0, nuclear->matrices->n * sizeof *nuclear->alpha);
-    return finish(nuclear, loss, tau, epsilon, monitor, &best, err);
-}
-
-bool smm_nuclear_may_finish(const struct smm_nuclear *nuclear) {
-    return !nuclear->matrices->cluster && isfinite(smm_nuclear_interior_work(nuclear->matrices));
-}
-
-static int solve_newton(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
-                        double epsilon, const struct monitor *monitor, double *W,
-                        struct smm_nuclear_fit *fit, struct error *err) {
+                       struct binary_fit *fit, struct error *err) {
     struct smm_nuclear_point point = {.W = W, .alpha = nuclear->alpha};
     if (smm_nuclear_newton_solve(nuclear->newton, loss, tau, epsilon, monitor, &point, err) < 0) {
         return -1;
@@ -332,36 +332,29 @@ static int solve_newton(struct smm_nuclear *nuclear, const struct binary_loss *l
     fit->dual = point.dual;
     fit->iterations = point.iterations;
     fit->reason = point.stop;
+    fit->converged = !point.stop;
     return 0;
 }
 
-int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
-                      double epsilon, const struct monitor *monitor, double *W,
-                      struct smm_nuclear_fit *fit, struct error *err) {
-    /* interior points want all rows */
-    double other =
-        nuclear->matrices->cluster ? INFINITY : smm_nuclear_interior_work(nuclear->matrices);
-    struct pace pace = {.other = other};
-    *fit = (struct smm_nuclear_fit){.primal = INFINITY, .dual = 0}; /* of alpha = 0 */
+void smm_nuclear_begin(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                       double *W, struct binary_fit *fit) {
     struct best best = {W, fit};
+    *fit = (struct binary_fit){.w = W, .primal = INFINITY, .alpha = nuclear->alpha};
     memset(nuclear->alpha, 0, nuclear->matrices->n * sizeof *nuclear->alpha);
-    fit->alpha = nuclear->alpha;
     memset(W, 0, nuclear->matrices->height * nuclear->matrices->width * sizeof *W);
     offer(nuclear, loss, tau, W, 0, 0, &best);
-    /* what the certificate did not grant it is left to the interior point, if that is quick */
-    if (nuclear->newton &&
-        !(other < QUICK && smm_nuclear_newton_knows(nuclear->newton, loss, tau))) {
-        if (solve_newton(nuclear, loss, tau, epsilon, monitor, W, fit, err) < 0) {
-            return -1;
-        }
-        if (!fit->reason || stop_limited(fit->reason)) {
-            return 0;
-        }
-    }
+}
+
+int smm_nuclear_admm(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                     double epsilon, double other, const struct monitor *monitor, double *W,
+                     struct binary_fit *fit, struct error *err) {
+    struct pace pace = {.other = other};
+    struct best best = {W, fit};
     nuclear->work = 0;
     bool finished = false;
     for (double gap = 1;; gap = gap_relative(fit->primal, fit->dual)) {
         if (gap_reached(fit->primal, fit->dual, epsilon)) {
+            fit->converged = true;
             return 0;
         }
         if (pace_slow(&pace, nuclear->work, gap, epsilon)) {
@@ -369,13 +362,15 @@ int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *los
                 fit->reason = STOP_ROUNDING;
                 return 0;
             }
-            if (finish(nuclear, loss, tau, epsilon, monitor, &best, err) < 0) {
+            monitor_algorithm(monitor, ALGORITHM_INTERIOR_POINT);
+            if (smm_nuclear_finish(nuclear, loss, tau, epsilon, monitor, W, fit, err) < 0) {
                 return -1;
             }
             if (stop_limited(fit->reason)) {
                 return 0;
             }
             finished = true; /* where rounding held it up, ADMM may still go on */
+            monitor_algorithm(monitor, ALGORITHM_ADMM);
             pace = (struct pace){.other = pace.other};
             continue;
         }

@@ -4,11 +4,10 @@
  *   max over alpha of sum_i alpha_i - 1/2 |SVT_T(M)|_F^2,   M = sum_i alpha_i y_i X_i,
  *
  * alpha as in the binary SVM, SVT_T the matrix with its singular values lowered by T and cut at 0;
- * W = SVT_T(M) at the optimum. Newton's method in an augmented Lagrangian (nuclear_newton.h), where
- * all rows are here. Where that ends by rounding, and over ranks, ADMM on W = S: the W step is a
- * binary SVM with margins moved by what the multiplier and S say, and its alphas are feasible for
- * the dual above: each iteration has a gap. Where its pace is slow, the interior point takes
- * over. */
+ * W = SVT_T(M) at the optimum. By Newton's method in an augmented Lagrangian (nuclear_newton.h), an
+ * interior-point method (nuclear_interior.h), or ADMM on W = S: the W step is a binary SVM with
+ * margins moved by what the multiplier and S say, and its alphas are feasible for the dual above:
+ * each iteration has a gap. policy.c says which runs when. */
 #ifndef SOLVERS_SMM_NUCLEAR_H
 #define SOLVERS_SMM_NUCLEAR_H
 
@@ -28,25 +27,32 @@ int smm_nuclear_create(struct smm_nuclear **nuclear, const struct smm_matrices *
                        struct binary *svm, struct error *err);
 void smm_nuclear_free(struct smm_nuclear *nuclear);
 
-struct smm_nuclear_fit {
-    double bias, primal, dual; /* of running sums */
-    const double *alpha;       /* (n) of the dual bound; the solver's, until it solves again */
-    uint64_t iterations;
-    enum stop_reason reason; /* when not converged */
-};
+/* ---- a solve: fit, whose alpha is the solver's until the next, and W (height, width) have the best
+ * iterate. Margins of loss are not used. ---- */
 
-/* Solves to a relative gap of epsilon; W (height, width) gets the better of S and SVT_T(M). The
- * margins of loss are not used. */
-int smm_nuclear_solve(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
-                      double epsilon, const struct monitor *monitor, double *W,
-                      struct smm_nuclear_fit *fit, struct error *err);
+/* Begins it at W = 0 and alpha = 0. */
+void smm_nuclear_begin(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                       double *W, struct binary_fit *fit);
 
-/* The interior point alone, where there may be one: for what smm_nuclear_solve takes for solved, by
- * bounds that rounding has brought together or past one another, and the certificate does not. */
+/* Whether Newton's method can solve it, and has not just ended at this loss and tau. */
+bool smm_nuclear_newton_possible(const struct smm_nuclear *nuclear);
+bool smm_nuclear_newton_ended(const struct smm_nuclear *nuclear, const struct binary_loss *loss,
+                              double tau);
+int smm_nuclear_newton(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                       double epsilon, const struct monitor *monitor, double *W,
+                       struct binary_fit *fit, struct error *err);
+
+/* ADMM, and once, when it converges so slowly that the interior-point method, of `other` operations
+ * (INFINITY: none), takes less work, that. */
+int smm_nuclear_admm(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
+                     double epsilon, double other, const struct monitor *monitor, double *W,
+                     struct binary_fit *fit, struct error *err);
+
+/* The interior-point method, and the operations that it takes; INFINITY: it cannot solve it. */
+double smm_nuclear_interior_cost(const struct smm_nuclear *nuclear);
 int smm_nuclear_finish(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
                        double epsilon, const struct monitor *monitor, double *W,
-                       struct smm_nuclear_fit *fit, struct error *err);
-bool smm_nuclear_may_finish(const struct smm_nuclear *nuclear);
+                       struct binary_fit *fit, struct error *err);
 
 /* W = SVT_tau(A) for A (height, width), which may be W; *nuclear_norm and *square of it. */
 int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau, double *W,

@@ -13,6 +13,7 @@
 #include "solvers/smm/certify.h"
 #include "solvers/smm/maps.h"
 #include "solvers/smm/nuclear.h"
+#include "solvers/smm/policy.h"
 #include "solvers/smm/starts.h"
 #include "solvers/smm/svd.h"
 
@@ -321,84 +322,46 @@ static int keep_better(struct smm *smm, const struct binary_loss *loss, double t
     return 0;
 }
 
-/* What an engine found: W is the machine's. */
-struct found {
-    double bias, primal, dual;
-    const double *alpha;
-    uint64_t iterations;
-    enum stop_reason reason;
-};
-
-/* The SVM; finish: its interior point alone, whatever the bounds are. */
-static int run_svm(struct smm *smm, const struct binary_loss *loss, double epsilon, bool finish,
-                   const struct monitor *monitor, struct smm_machine *machine, struct found *found,
-                   struct error *err) {
-    struct binary_fit fit;
-    if (binary_solve(smm->svm, loss, epsilon, monitor, &fit, err) < 0) {
-        return -1;
-    }
-    if (finish) {
-        fit.converged = false;
-        fit.primal = INFINITY;
-        fit.dual = -INFINITY;
-    }
-    if (binary_finish(smm->svm, loss, epsilon, monitor, &fit, err) < 0) {
-        return -1;
-    }
-    memcpy(machine->W, fit.w, smm->cells * sizeof *machine->W);
-    *found = (struct found){fit.bias, fit.primal, fit.dual, fit.alpha, fit.iterations, fit.reason};
-    return 0;
-}
-
-static int run_nuclear(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
-                       double epsilon, bool finish, const struct monitor *monitor,
-                       struct smm_machine *machine, struct found *found, struct error *err) {
-    struct smm_nuclear_fit fit;
-    if ((finish ? smm_nuclear_finish : smm_nuclear_solve)(nuclear, loss, tau, epsilon, monitor,
-                                                          machine->W, &fit, err) < 0) {
-        return -1;
-    }
-    *found = (struct found){fit.bias, fit.primal, fit.dual, fit.alpha, fit.iterations, fit.reason};
-    return 0;
-}
-
-/* Rounds of the engine, each to a smaller gap of its own while the certificate's is not reached;
- * nuclear: NULL for an SVM. Where rounding has brought the engine's bounds together a smaller gap
- * is reached as they stand: the interior point, which has others, is then called in. */
+/* Outer iterations of the policy, each to a smaller gap of its own while the certificate's is not
+ * reached; nuclear: NULL for an SVM. Where rounding has brought the bounds of Newton's method
+ * together a smaller gap is reached as they stand: the interior-point method, which has others,
+ * then runs alone. */
 static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct binary_loss *loss,
                       double tau, double epsilon, const struct monitor *monitor, struct kept *kept,
                       struct smm_machine *machine, struct smm_outcome *outcome, struct error *err) {
     const double helped = 0.5;
-    double aim = epsilon, before = INFINITY;
+    double before = INFINITY;
     uint64_t iterations = 0;
-    bool last = false, may_finish = nuclear ? smm_nuclear_may_finish(nuclear) : true;
-    struct found found;
+    struct smm_state state = {.svm = smm->svm,
+                              .nuclear = nuclear,
+                              .loss = loss,
+                              .tau = tau,
+                              .epsilon = epsilon,
+                              .W = machine->W,
+                              .cells = smm->cells};
     for (int round = 0;; round++) {
-        int status = nuclear
-                         ? run_nuclear(nuclear, loss, tau, aim, last, monitor, machine, &found, err)
-                         : run_svm(smm, loss, aim, last, monitor, machine, &found, err);
-        if (status < 0) {
+        if (smm_policy_solve(&state, monitor, err) < 0) {
             return -1;
         }
-        machine->bias = found.bias;
-        iterations += found.iterations;
-        if (certify(smm, loss, tau, found.alpha, epsilon, found.reason, machine, err) < 0) {
-            return -1;
-        }
-        if (keep_better(smm, loss, tau, kept, machine, err) < 0) {
+        const struct binary_fit *fit = &state.fit;
+        machine->bias = fit->bias;
+        iterations += fit->iterations;
+        if (certify(smm, loss, tau, fit->alpha, epsilon, fit->reason, machine, err) < 0 ||
+            keep_better(smm, loss, tau, kept, machine, err) < 0) {
             return -1;
         }
         double gap = machine->certificate.gap;
-        bool stuck = found.reason || !(found.dual < found.primal) || !(gap < helped * before);
-        if (gap <= epsilon || stop_limited(found.reason) || round == POLISH_ROUNDS ||
-            (stuck && (last || !may_finish))) {
+        bool stuck = fit->reason || !(fit->dual < fit->primal) || !(gap < helped * before);
+        if (gap <= epsilon || stop_limited(fit->reason) || round == POLISH_ROUNDS ||
+            (stuck && (state.failed || !smm_policy_can_finish(&state)))) {
             break;
         }
-        aim /= stuck && !last ? 1 : 2;
-        last = last || stuck;
+        state.epsilon /= stuck && !state.failed ? 1 : 2;
+        state.failed = state.failed || stuck;
         before = gap;
     }
-    conclude(machine, epsilon, found.reason ? found.reason : STOP_ROUNDING, iterations, outcome);
+    conclude(machine, epsilon, state.fit.reason ? state.fit.reason : STOP_ROUNDING, iterations,
+             outcome);
     return 0;
 }
 
@@ -428,12 +391,17 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     return 0;
 }
 
-static int solve_rounds(struct smm *smm, struct smm_nuclear *nuclear,
-                        const struct binary_loss *loss, double tau, double epsilon,
-                        const struct monitor *monitor, struct smm_machine *machine,
-                        struct smm_outcome *outcome, struct error *err) {
+/* The SVM, with the nuclear norm if tau > 0. */
+static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *loss, double tau,
+                        double epsilon, const struct monitor *monitor, struct smm_outcome *outcome,
+                        struct error *err) {
+    struct smm_machine *machine = &smm->machine[m];
+    if (tau > 0 && !smm->nuclear[m] &&
+        smm_nuclear_create(&smm->nuclear[m], &smm->matrices, smm->svm, err) < 0) {
+        return -1;
+    }
     struct solving solving = {.smm = smm,
-                              .nuclear = nuclear,
+                              .nuclear = tau > 0 ? smm->nuclear[m] : NULL,
                               .loss = loss,
                               .tau = tau,
                               .monitor = monitor,
@@ -449,23 +417,6 @@ static int solve_rounds(struct smm *smm, struct smm_nuclear *nuclear,
     }
     free(solving.kept.W);
     return status;
-}
-
-static int solve_svm(struct smm *smm, const struct binary_loss *loss, double epsilon,
-                     const struct monitor *monitor, struct smm_machine *machine,
-                     struct smm_outcome *outcome, struct error *err) {
-    return solve_rounds(smm, NULL, loss, 0, epsilon, monitor, machine, outcome, err);
-}
-
-static int solve_nuclear(struct smm *smm, size_t m, const struct binary_loss *loss,
-                         const struct smm_parameters *parameters, const struct monitor *monitor,
-                         struct smm_outcome *outcome, struct error *err) {
-    if (parameters->tau > 0 && !smm->nuclear[m] &&
-        smm_nuclear_create(&smm->nuclear[m], &smm->matrices, smm->svm, err) < 0) {
-        return -1;
-    }
-    return solve_rounds(smm, parameters->tau > 0 ? smm->nuclear[m] : NULL, loss, parameters->tau,
-                        parameters->epsilon, monitor, &smm->machine[m], outcome, err);
 }
 
 /* Whether the scores of all rows are the same. */
@@ -485,14 +436,16 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
                          struct smm_outcome *outcome, struct error *err) {
     struct smm_machine *machine = &smm->machine[m];
     struct monitor_early early; /* what comes after the SVM takes as long as its end */
-    const struct monitor part = monitor_inner(monitor);
+    struct monitor part = monitor_inner(monitor);
+    part.algorithm = monitor ? monitor->algorithm : NULL;
     const struct monitor inner = monitor_end_early(&early, &part, 2 * smm->ending);
     double sum;
-    if (solve_svm(smm, loss, parameters->epsilon, &inner, machine, outcome, err) < 0 ||
+    if (solve_convex(smm, m, loss, 0, parameters->epsilon, &inner, outcome, err) < 0 ||
         svd_thin(machine->W, smm->matrices.height, smm->matrices.width, machine->U, machine->s,
                  machine->Vt, err) < 0) {
         return -1;
     }
+    monitor_algorithm(monitor, ALGORITHM_ALTERNATION);
     const struct smm_starts starts = {.matrices = &smm->matrices,
                                       .loss = loss,
                                       .parameters = parameters,
@@ -569,17 +522,10 @@ static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters 
         give_nothing(smm, &loss, machine, outcome);
         return 0;
     }
-    int status;
-    switch (parameters->formulation) {
-    case SMM_LOWRANK:
-        status = solve_lowrank(smm, m, &loss, parameters, &ending, outcome, err);
-        break;
-    case SMM_NUCLEAR:
-        status = solve_nuclear(smm, m, &loss, parameters, &ending, outcome, err);
-        break;
-    default:
-        status = solve_svm(smm, &loss, parameters->epsilon, &ending, machine, outcome, err);
-    }
+    const struct smm_state state = {.lowrank = parameters->formulation == SMM_LOWRANK};
+    int status = policy_applies(&smm_policy, ALGORITHM_ALTERNATION, &state)
+                     ? solve_lowrank(smm, m, &loss, parameters, &ending, outcome, err)
+                     : solve_convex(smm, m, &loss, tau, parameters->epsilon, &ending, outcome, err);
     if (status < 0 ||
         svd_thin(machine->W, height, width, machine->U, machine->s, machine->Vt, err) < 0) {
         return -1;

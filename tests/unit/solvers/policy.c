@@ -4,13 +4,14 @@
 #include "solvers/methods/policy.h"
 #include "solvers/ml/policy.h"
 #include "solvers/rank/policy.h"
+#include "solvers/smm/policy.h"
 #include "tests/unit/check.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct policy *const policies[] = {&rank_policy, &mc_policy, &ml_policy};
+static const struct policy *const policies[] = {&rank_policy, &mc_policy, &ml_policy, &smm_policy};
 
 enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 

@@ -7,6 +7,7 @@
 #include "solvers/smm/lowrank.h"
 #include "solvers/smm/maps.h"
 #include "solvers/smm/nuclear.h"
+#include "solvers/smm/policy.h"
 #include "solvers/smm/svd.h"
 #include "tests/unit/check.h"
 
@@ -379,9 +380,14 @@ static void check_nuclear(void) {
     CHECK(smm_nuclear_create(&nuclear, &sample.matrices, binary, &err) == 0, "%s", err.text);
     static const double taus[] = {1e-9, 0.01, 0.1, 1, 10, 1e5};
     for (size_t k = 0; k < sizeof taus / sizeof taus[0]; k++) {
-        struct smm_nuclear_fit fit;
-        CHECK(smm_nuclear_solve(nuclear, &sample.loss, taus[k], 1e-5, NULL, W, &fit, &err) == 0,
-              "%s", err.text);
+        struct smm_state state = {.nuclear = nuclear,
+                                  .loss = &sample.loss,
+                                  .tau = taus[k],
+                                  .epsilon = 1e-5,
+                                  .W = W,
+                                  .cells = 30};
+        CHECK(smm_policy_solve(&state, NULL, &err) == 0, "%s", err.text);
+        const struct binary_fit fit = state.fit;
         CHECK(fit.primal - fit.dual <= 1e-5 * fit.primal, "tau %g: gap %g", taus[k],
               (fit.primal - fit.dual) / fit.primal);
         CHECK(fit.primal >= last * (1 - 1e-5), "the optimum falls with tau");
