@@ -84,6 +84,9 @@ static void write_choices(const struct option_spec *spec, struct output *output)
     for (size_t i = 0; spec->choices[i]; i++) {
         struct page page = {.output = output};
         char left[80];
+        if (!*spec->choices[i]) {
+            continue;
+        }
         snprintf(left, sizeof left, "%*s%zu %s", HELP_COLUMN + 2, "", i, spec->choices[i]);
         start_entry(&page, left, HELP_COLUMN + 6 + width);
         write_words(&page, spec->meanings[i]);

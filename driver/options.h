@@ -49,7 +49,7 @@ struct option_spec {
     double low, high;
     bool low_excluded;
 
-    const char *const *choices;  /* of OPTION_CHOICE, ended by NULL */
+    const char *const *choices;  /* of OPTION_CHOICE, ended by NULL; "": withdrawn */
     const char *const *meanings; /* what --help says of each choice */
     const char *word;            /* stands for word_value in place of a number; NULL: none */
     double word_value;

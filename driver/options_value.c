@@ -137,7 +137,7 @@ static size_t find_choice(const char *const *choices, size_t n, const char *text
     enum { LEAST = 3 };
     size_t found = n, n_found = 0;
     for (size_t i = 0; i < n; i++) {
-        if (strncasecmp(choices[i], text, length) != 0) {
+        if (!*choices[i] || strncasecmp(choices[i], text, length) != 0) {
             continue;
         }
         if (!choices[i][length]) {
@@ -160,15 +160,18 @@ static int parse_choice(struct option *option, const char *text, size_t length, 
         return append(option, (double)found, err);
     }
     uint64_t number;
-    if (number_parse_unsigned(text, text + length, &number) == text + length && number < n) {
+    if (number_parse_unsigned(text, text + length, &number) == text + length && number < n &&
+        *choices[number]) {
         return append(option, (double)number, err);
     }
     char what[200] = "must be one of", hint[SPELLING_HINT];
     struct spelling spelling = spelling_of(text, length);
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(what);
-        snprintf(what + used, sizeof what - used, "%s %s", i ? "," : "", choices[i]);
-        spelling_try(&spelling, choices[i]);
+        if (*choices[i]) {
+            snprintf(what + used, sizeof what - used, "%s %s", i ? "," : "", choices[i]);
+            spelling_try(&spelling, choices[i]);
+        }
     }
     return error_set(err, ERROR_USAGE, "option --%s: %s: '%.*s'%s", option->spec.name, what,
                      (int)(length < 100 ? length : 100), text, spelling_hint(&spelling, "", hint));
