@@ -102,6 +102,18 @@ near() {
         b = b < 0 ? -b : b; exit !(a != "" && d <= part * b) }' || fail "$1 is not $2 to $3"
 }
 
+# measures_of ARGUMENTS: the lines `name value` that measures.py makes of rows and scores (nan: there is none)
+# are those of $tmp/metrics.
+measures_of() {
+    command -v python3 >/dev/null || skip 'python3 is not installed'
+    local name value found
+    "$root/tests/measures.py" "$@" >"$tmp/plain" || fail "measures.py $*"
+    while read -r name value; do
+        found=$(metric "$name" "$tmp/metrics" || echo nan)
+        [ "$value $found" = 'nan nan' ] || near "$found" "$value" 1e-9 || fail "$name of $*"
+    done <"$tmp/plain"
+}
+
 # agree A B TOLERANCE: asserts that two files of numbers have the same count of lines, and that no
 # number differs by more than TOLERANCE times the spread of A.
 agree() {

@@ -12,10 +12,6 @@ setup() {
 
 # ---- units ----
 
-@test "rank: measures agree with their definitions, and with values worked by hand" {
-    unit families/rank/metrics
-}
-
 @test "rank: the slope of probabilities is the minimum of Platt's objective over both orders of each pair" {
     unit families/rank/sigmoid
 }
@@ -33,40 +29,75 @@ setup() {
 }
 
 @test "rank: measures printed are those of the scores by definition, ties included" {
-    rows 80 6 4 12 3 | sed 's/[1-4]:0\.[0-9]*//; s/  */ /g' >test.svm
-    rows 7 1 4 13 3 | sed 's/qid:1/qid:50/' >>test.svm
-    rows 3 1 4 14 | sed 's/qid:1/qid:51/' >>test.svm # below --min-group
-    train graded.svm model
-    predict --metrics test.svm model scores >metrics
-    "$bin/tests/unit/solvers/rank/oracle" --metrics test.svm scores >expected
-    for name in pairwise-accuracy kendall-tau spearman; do
-        within "$(metric $name metrics)" "$(awk -v n=$name '$1 == n { print $2 - 1e-6 }' expected)" \
-            "$(awk -v n=$name '$1 == n { print $2 + 1e-6 }' expected)"
+    # scores are multiples of the feature: of some rows of a query they are equal, of some all are
+    awk 'BEGIN { srand(5)
+        for (q = 1; q <= 80; q++) {
+            levels = 1 + int(5 * rand()); grades = 1 + int(5 * rand())
+            for (i = 1 + int(7 * rand()); i > 0; i--) {
+                print int(grades * rand()) - (q % 9 == 0) " qid:" q " 1:" int(levels * rand()) } } }' >ties.svm
+    train ties.svm model
+    for how in '' 'gain=linear' 'threshold=2 most=2' 'most=1 gain=linear' 'min=4'; do
+        options=$(sed -E 's/(gain|threshold|most|min)=/--\1 /g; s/--threshold/--threshold-grade/; s/--most/--max-grade/
+            s/--min/--min-group/' <<<"$how")
+        for k in 1 2 5 8; do
+            predict --metrics --min-group 1 --ndcg $k --precision $k --err $k $options ties.svm model \
+                scores >metrics
+            measures_of rank ties.svm scores $k min=1 $how
+        done
     done
-    predict --metrics --min-group 2 test.svm model scores >metrics
-    "$bin/tests/unit/solvers/rank/oracle" --metrics test.svm scores --min-group 2 >expected
-    within "$(metric pairwise-accuracy metrics)" \
-        "$(awk '/^pairwise/ { print $2 - 1e-6 }' expected)" \
-        "$(awk '/^pairwise/ { print $2 + 1e-6 }' expected)"
+    # more rows, and a query below --min-group
+    rows 80 6 4 12 | sed 's/[1-4]:0\.[0-9]*//; s/  */ /g' | awk '{ print $0 " 5:" NR * .0009765625 }' >test.svm
+    rows 7 1 5 13 | sed 's/qid:1/qid:50/' >>test.svm
+    rows 3 1 5 14 | sed 's/qid:1/qid:51/' >>test.svm
+    train test.svm model
+    for least in 5 2; do
+        predict --metrics --min-group $least test.svm model scores >metrics
+        measures_of rank test.svm scores min=$least threshold=1e-9
+    done
     svm-rank-predict test.svm model scores 2>err >out # labels there: measures on stderr
     grep -q pairwise-accuracy err
     [ ! -s out ]
 }
 
-@test "rank: ndcg, map and mrr are those by definition where no two scores are equal" {
-    rows 90 5 4 21 5 | awk '{ print $0 " 5:" NR * .0009765625 }' >test.svm
-    train test.svm model
-    predict --metrics test.svm model scores >metrics
-    [ "$(sort -g scores | uniq -d | wc -l)" = 0 ]
-    "$bin/tests/unit/solvers/rank/oracle" --metrics test.svm scores --at 10 >expected
-    predict --metrics --ndcg 1,3,5 test.svm model scores >few
-    for k in 1 3 5; do
-        "$bin/tests/unit/solvers/rank/oracle" --metrics test.svm scores --at $k | grep ndcg >>expected
-        grep "ndcg@$k " few >>metrics
+@test "rank: measures of many rows, and of a tie of many rows, are there at once" {
+    # targets in a scattered order, scores reversed in the upper half: its pairs are wrong
+    printf '%s\n' '2 1:2' '1 1:1' >two.svm
+    train two.svm model
+    awk 'BEGIN { n = 2 ^ 17
+        for (i = 0; i < n; i++) { x = (i * 40503 + 7) % n; print x " 1:" (x < n / 2 ? x : 3 * n / 2 - x) } }' >many.svm
+    limited svm-rank-predict --metrics many.svm model >metrics
+    near "$(metric pairwise-accuracy metrics)" .7500019073631848 1e-12
+    near "$(metric kendall-tau metrics)" .5000038147263696 1e-12
+    # places nearly independent, satisfied with probability 1/4: sum of (3/4)^(j-1) / (4 j)
+    awk 'BEGIN { for (i = 0; i < 50000; i++) print i % 2 " 1:1" }' >tie.svm
+    limited svm-rank-predict --metrics --max-grade 1 --err 1000 tie.svm model >metrics
+    within "$(metric err@1000 metrics)" .46199 .46220
+}
+
+@test "rank: labels that are no grades have no measures of grades, but with a threshold" {
+    printf '%s\n' '2 1:2' '1 1:1' >two.svm
+    train two.svm model
+    for grade in -0.5 1.5 61; do
+        printf '%s\n' "$grade 1:1" '2 1:2' '3 1:3' >test.svm
+        predict --metrics --min-group 1 test.svm model >metrics
+        run -1 grep -E '^(map|mrr|ndcg@10|err@10|precision@10) [0-9]' metrics
+        grep -q '^pairwise-accuracy ' metrics
+        predict --metrics --min-group 1 --threshold-grade 2 test.svm model >metrics
+        run -1 grep -E '^(ndcg@10|err@10) [0-9]' metrics
+        grep -q '^map [0-9]' metrics
     done
-    for name in map mrr ndcg@10 ndcg@1 ndcg@3 ndcg@5; do
-        within "$(metric $name metrics)" "$(awk -v n=$name '$1 == n { print $2 - 1e-6 }' expected)" \
-            "$(awk -v n=$name '$1 == n { print $2 + 1e-6 }' expected)"
+    sed -i 's/^61/60/' test.svm
+    predict --metrics --min-group 1 test.svm model >metrics
+    grep -q '^ndcg@10 [0-9]' metrics
+    printf '0 1:%d\n' 1 2 3 >test.svm
+    refused svm-rank-predict -q --metrics --min-group 1 test.svm model
+    # a query without a relevant row counts as is asked for
+    printf '%s\n' '0 qid:1 1:1' '0 qid:1 1:2' '0 qid:2 1:1' '1 qid:2 1:2' >test.svm
+    for case in 'skip 1' '0 .5' '1 1'; do
+        predict --metrics --min-group 1 --empty ${case% *} test.svm model >metrics
+        for name in map mrr ndcg@10; do
+            near "$(metric $name metrics)" "${case#* }" 1e-12
+        done
     done
 }
 

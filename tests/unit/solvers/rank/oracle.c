@@ -3,8 +3,6 @@
  *   oracle FILE [-t K] [-d N] [-g G] [-r R] [-c C] [-l hinge|squared-hinge] [-e GAP]
  *          [--rank-gap LO:HI] [--cost-per query|ndcg|linear|gain] [-w QID:W] [--exterior]
  *       prints "pairs", "primal", "dual" of the optimum over explicit pairs
- *   oracle --metrics FILE SCORES [--min-group N] [--at K]
- *       prints the measures of the scores (one a line) by their definitions
  *   oracle
  *       checks the reference against cases solved on paper */
 #define _GNU_SOURCE
@@ -65,142 +63,6 @@ static void read_rows(struct reference_data *data, const char *path) {
     for (size_t i = 0; i < data->n; i++) { /* close the rows up, in ascending order */
         memmove(data->x + i * data->width, data->x + i * MAX_WIDTH, data->width * sizeof(double));
     }
-}
-
-static bool in_group(const struct reference_data *data, size_t i, unsigned long query) {
-    return data->query[i] == query;
-}
-
-/* Mean position of row i in its group by `key`, ascending from 1, ties sharing their mean. */
-static double mean_rank(const struct reference_data *data, const double *key, size_t i) {
-    double below = 0, equal = 0;
-    for (size_t j = 0; j < data->n; j++) {
-        if (in_group(data, j, data->query[i])) {
-            below += key[j] < key[i];
-            equal += key[j] == key[i];
-        }
-    }
-    return below + (equal + 1) / 2;
-}
-
-/* Position of row i in its group by descending key, from 1; equal keys keep the file's order. */
-static size_t position(const struct reference_data *data, const double *key, size_t i) {
-    size_t before = 1;
-    for (size_t j = 0; j < data->n; j++) {
-        if (in_group(data, j, data->query[i])) {
-            before += key[j] > key[i] || (key[j] == key[i] && j < i);
-        }
-    }
-    return before;
-}
-
-struct measures {
-    double pairwise, kendall, spearman, ndcg, map, mrr;
-};
-
-static struct measures group_measures(const struct reference_data *data, const double *score,
-                                      unsigned long query, size_t at) {
-    double good = 0, pairs = 0, concordant = 0, tied_t = 0, tied_s = 0, all = 0;
-    double sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0, size = 0;
-    double dcg = 0, ideal = 0, precision = 0, relevant = 0, first = 0;
-    for (size_t i = 0; i < data->n; i++) {
-        if (!in_group(data, i, query)) {
-            continue;
-        }
-        double x = mean_rank(data, data->t, i), y = mean_rank(data, score, i);
-        sx += x, sy += y, sxx += x * x, syy += y * y, sxy += x * y, size++;
-        size_t place = position(data, score, i), best = position(data, data->t, i);
-        double gain = pow(2, data->t[i]) - 1;
-        dcg += place <= at ? gain / log2(1 + (double)place) : 0;
-        ideal += best <= at ? gain / log2(1 + (double)best) : 0;
-        if (data->t[i] > 0) {
-            double ahead = 0;
-            for (size_t j = 0; j < data->n; j++) {
-                ahead +=
-                    in_group(data, j, query) && data->t[j] > 0 && position(data, score, j) <= place;
-            }
-            precision += ahead / (double)place;
-            relevant++;
-            first = 1 / (double)place > first ? 1 / (double)place : first;
-        }
-        for (size_t j = 0; j < data->n; j++) {
-            if (!in_group(data, j, query) || j == i) {
-                continue;
-            }
-            if (data->t[i] > data->t[j]) {
-                pairs++;
-                good += score[i] > score[j] ? 1 : score[i] == score[j] ? .5 : 0;
-                concordant += score[i] > score[j] ? 1 : score[i] == score[j] ? 0 : -1;
-            }
-            if (j < i) {
-                all++;
-                tied_t += data->t[i] == data->t[j];
-                tied_s += score[i] == score[j];
-            }
-        }
-    }
-    struct measures result;
-    result.pairwise = good / pairs;
-    result.kendall = concordant / sqrt((all - tied_t) * (all - tied_s));
-    result.spearman =
-        (sxy - sx * sy / size) / sqrt((sxx - sx * sx / size) * (syy - sy * sy / size));
-    result.ndcg = dcg / ideal;
-    result.map = precision / relevant;
-    result.mrr = first;
-    return result;
-}
-
-static int print_measures(int argc, char **argv) {
-    struct reference_data data;
-    size_t min_group = 5, at = 10;
-    if (argc < 4) {
-        die("usage", "--metrics FILE SCORES");
-    }
-    read_rows(&data, argv[2]);
-    for (int a = 4; a + 1 < argc; a += 2) {
-        size_t value = strtoul(argv[a + 1], NULL, 10);
-        if (strcmp(argv[a], "--min-group") == 0) {
-            min_group = value;
-        } else if (strcmp(argv[a], "--at") == 0) {
-            at = value;
-        } else {
-            die("unknown option", argv[a]);
-        }
-    }
-    double *score = reference_alloc(data.n, sizeof(double));
-    FILE *file = fopen(argv[3], "r");
-    for (size_t i = 0; i < data.n; i++) {
-        if (!file || fscanf(file, "%lf", &score[i]) != 1) {
-            die("cannot read a score a row from", argv[3]);
-        }
-    }
-    fclose(file);
-    struct measures sum = {0};
-    double groups = 0;
-    for (size_t i = 0; i < data.n; i++) {
-        size_t size = 0, earlier = 0;
-        bool differs = false;
-        for (size_t j = 0; j < data.n; j++) {
-            if (in_group(&data, j, data.query[i])) {
-                size++;
-                earlier += j < i;
-                differs |= data.t[j] != data.t[i];
-            }
-        }
-        if (earlier == 0 && size >= min_group && differs) {
-            struct measures one = group_measures(&data, score, data.query[i], at);
-            sum.pairwise += one.pairwise, sum.kendall += one.kendall;
-            sum.spearman += one.spearman, sum.ndcg += one.ndcg;
-            sum.map += one.map, sum.mrr += one.mrr, groups++;
-        }
-    }
-    printf("pairwise-accuracy %.12g\nkendall-tau %.12g\nspearman %.12g\nndcg@%zu %.12g\n"
-           "map %.12g\nmrr %.12g\n",
-           sum.pairwise / groups, sum.kendall / groups, sum.spearman / groups, at,
-           sum.ndcg / groups, sum.map / groups, sum.mrr / groups);
-    free(score);
-    reference_data_free(&data);
-    return 0;
 }
 
 static int print_optimum(int argc, char **argv) {
@@ -303,6 +165,5 @@ int main(int argc, char **argv) {
         check_itself();
         return 0;
     }
-    return strcmp(argv[1], "--metrics") == 0 ? print_measures(argc, argv)
-                                             : print_optimum(argc, argv);
+    return print_optimum(argc, argv);
 }
