@@ -10,20 +10,8 @@ load helper
     unit solvers/methods/monitor
 }
 
-@test "interior point: sums of hinges end at any gap, in any units; pace; a pivoted factor" {
-    unit solvers/methods/interior
-}
-
 @test "factors by blocks: exact ones of whole numbers, to the bit for any threads" {
     unit solvers/methods/cholesky
-}
-
-@test "features of factors make their kernel where double has no digit" {
-    unit solvers/methods/row_features
-}
-
-@test "rows of the largest values are found by their bits" {
-    unit solvers/methods/select
 }
 
 @test "certificates: both bounds, and what is paid for rounding, are those of plain sums" {
@@ -36,8 +24,4 @@ load helper
 
 @test "columns and a diagonal in place of a kernel matrix have its trace, and systems with them are solved" {
     unit solvers/methods/low_rank
-}
-
-@test "parts of a kernel matrix are its components, whatever the threads; small ones are put together" {
-    unit solvers/methods/parts
 }
