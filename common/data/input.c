@@ -370,10 +370,35 @@ static void copy_block(void *argument, size_t task, size_t worker) {
     }
 }
 
+/* Where the data's arrays end. */
+struct ends {
+    size_t rows, values, labels, remarks;
+};
+
+/* Says where each block goes, from the ends on, and moves these behind the last. */
+static int place_blocks(struct input *input, struct ends *ends, struct error *err) {
+    for (size_t b = 0; b < input->n_blocks; b++) {
+        struct block *block = &input->blocks[b];
+        const struct svmlight *rows = &block->rows;
+        block->first_row = ends->rows;
+        block->first_value = ends->values;
+        block->first_label = ends->labels;
+        block->first_remark = ends->remarks;
+        ends->rows += rows->n_rows;
+        ends->values += rows->n_values - (input->dense ? 0 : rows->n_zeros);
+        ends->labels += rows->n_labels;
+        ends->remarks += input->format.remarks ? count_remarks(rows) : 0;
+        if (number_block(input, block, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* Puts the parsed blocks behind what the data has. */
 static int append_blocks(struct input *input, struct error *err) {
     struct data *data = input->data;
-    size_t n_rows = data->n_rows, n_labels = input->n_labels;
+    size_t n_rows = data->n_rows;
     uint32_t n_features = data->n_features;
     bool dense = input->dense, queries = false;
     for (size_t b = 0; b < input->n_blocks; b++) {
@@ -397,42 +422,26 @@ static int append_blocks(struct input *input, struct error *err) {
         }
         input->dense = false;
     }
-    size_t row = data->n_rows, n_values = input->n_values, n_remarks = input->n_remarks;
-    for (size_t b = 0; b < input->n_blocks; b++) {
-        struct block *block = &input->blocks[b];
-        const struct svmlight *rows = &block->rows;
-        block->first_row = row;
-        block->first_value = n_values;
-        block->first_label = n_labels;
-        block->first_remark = n_remarks;
-        row += rows->n_rows;
-        n_values += rows->n_values - (dense ? 0 : rows->n_zeros);
-        n_labels += rows->n_labels;
-        n_remarks += input->format.remarks ? count_remarks(rows) : 0;
-        if (number_block(input, block, err) < 0) {
-            return -1;
-        }
-    }
-    if (reserve_rows(input, n_rows, err) < 0 || reserve_values(input, n_values, err) < 0 ||
-        reserve_labels(input, n_labels, err) < 0 || reserve_remarks(input, n_remarks, err) < 0 ||
+    struct ends ends = {data->n_rows, input->n_values, input->n_labels, input->n_remarks};
+    if (place_blocks(input, &ends, err) < 0 || reserve_rows(input, n_rows, err) < 0 ||
+        reserve_values(input, ends.values, err) < 0 ||
+        reserve_labels(input, ends.labels, err) < 0 ||
+        reserve_remarks(input, ends.remarks, err) < 0 ||
         (queries && !data->query && begin_queries(input, err) < 0)) {
         return -1;
     }
-    if (data->n_rows == 0 && data->row_start) {
-        data->row_start[0] = 0;
-    }
-    if (data->n_rows == 0 && data->label_start) {
-        data->label_start[0] = 0;
-    }
-    if (data->n_rows == 0 && data->remark_start) {
-        data->remark_start[0] = 0;
+    uint64_t *starts[] = {data->row_start, data->label_start, data->remark_start};
+    for (size_t k = 0; data->n_rows == 0 && k < sizeof starts / sizeof starts[0]; k++) {
+        if (starts[k]) {
+            starts[k][0] = 0;
+        }
     }
     threads_run(input->threads, input->n_blocks, copy_block, input);
     data->n_rows = n_rows;
     data->n_features = n_features;
-    input->n_values = n_values;
-    input->n_labels = n_labels;
-    input->n_remarks = n_remarks;
+    input->n_values = ends.values;
+    input->n_labels = ends.labels;
+    input->n_remarks = ends.remarks;
     return 0;
 }
 

@@ -126,10 +126,42 @@ struct header {
     size_t n_bias; /* numbers in the model's bias */
 };
 
+/* The largest whole number of a key; 0: its value is none. */
+static double largest_whole(enum key key) {
+    switch (key) {
+    case KEY_DEGREE:
+        return MOST_DEGREE;
+    case KEY_FEATURES:
+        return UINT32_MAX;
+    case KEY_OUTPUTS:
+        return MOST_OUTPUTS;
+    default:
+        return key == KEY_ROWS || key == KEY_ITERATIONS ? 0x1p53 : 0;
+    }
+}
+
+static void set_whole(struct model *model, enum key key, double value) {
+    if (key == KEY_DEGREE) {
+        model->kernel.degree = (int)value;
+    } else if (key == KEY_FEATURES) {
+        model->n_features = (uint32_t)value;
+    } else if (key == KEY_OUTPUTS) {
+        model->n_outputs = (size_t)value;
+    } else if (key == KEY_ROWS) {
+        model->n_rows = (uint64_t)value;
+    } else {
+        model->iterations = (uint64_t)value;
+    }
+}
+
 static int parse_common(const struct model_lines *in, struct model *model, struct header *header,
                         enum key key, const char *text, struct error *err) {
-    double value = 0;
-    int status = 0;
+    double value = 0, largest = largest_whole(key);
+    if (largest > 0) {
+        int status = parse_whole(in, text, largest, &value, err);
+        set_whole(model, key, value);
+        return status;
+    }
     switch (key) {
     case KEY_FORMULATION:
         return copy_value(&model->formulation, text, err);
@@ -157,35 +189,15 @@ static int parse_common(const struct model_lines *in, struct model *model, struc
                    : model_lines_fail(in, "not yes or no", text, err);
     case KEY_BIAS:
         return parse_list(in, text, &model->bias, &header->n_bias, err);
-    case KEY_DEGREE:
-        status = parse_whole(in, text, MOST_DEGREE, &value, err);
-        model->kernel.degree = (int)value;
-        return status;
-    case KEY_ROWS:
-        status = parse_whole(in, text, 0x1p53, &value, err);
-        model->n_rows = (uint64_t)value;
-        return status;
-    case KEY_FEATURES:
-        status = parse_whole(in, text, UINT32_MAX, &value, err);
-        model->n_features = (uint32_t)value;
-        return status;
-    case KEY_ITERATIONS:
-        status = parse_whole(in, text, 0x1p53, &value, err);
-        model->iterations = (uint64_t)value;
-        return status;
     case KEY_SOLVER:
         return copy_value(&model->solver, text, err);
-    case KEY_OUTPUTS:
-        status = parse_whole(in, text, MOST_OUTPUTS, &value, err);
-        model->n_outputs = (size_t)value;
-        return status;
     case KEY_SCALE:
         return parse_scale(in, text, &model->scale, err);
     case KEY_QUERY_FEATURES:
         return strcmp(text, "mean") == 0
                    ? 0
                    : model_lines_fail(in, "not features of queries", text, err);
-    case N_KEYS:
+    default:
         break;
     }
     return model_lines_fail(in, "an unknown key", text, err);
