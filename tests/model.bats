@@ -32,6 +32,7 @@ dual
 gap
 certified
 iterations
+solver
 groups
 pairs
 SV"
