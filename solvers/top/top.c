@@ -7,9 +7,9 @@
 #include "solvers/methods/score_map.h"
 #include "solvers/methods/tolerance.h"
 #include "solvers/top/certify.h"
-#include "solvers/top/engines.h"
 #include "solvers/top/grill.h"
 #include "solvers/top/nothing.h"
+#include "solvers/top/policy.h"
 #include "solvers/top/risk.h"
 
 #include <float.h>
@@ -35,14 +35,14 @@ static const double TRIVIAL = 1e-5;
 
 struct top {
     const struct problem *problem;
-    struct problem own; /* the same with the constant feature, which `map` and engines have */
+    struct problem own; /* the same with the constant feature, which `map` and algorithms have */
     struct top_setting setting;
     struct score_map map;
-    struct top_certifier certifier; /* made at first use */
-    struct top_engines engines[2];  /* by enum top_loss; without map: not open */
-    double *cost;                   /* (n) weights of positives, 0: no positive */
-    double *mass;                   /* (n) weights in J */
-    double *negative;               /* (n) weights of negatives */
+    struct top_certifier certifier;      /* made at first use */
+    struct top_algorithms algorithms[2]; /* by enum top_loss; without map: not open */
+    double *cost;                        /* (n) weights of positives, 0: no positive */
+    double *mass;                        /* (n) weights in J */
+    double *negative;                    /* (n) weights of negatives */
     struct top_counts counts;
     double threshold;
     double *alpha, *beta; /* (n) the dual point of the last solution; NULL: none */
@@ -178,7 +178,7 @@ void top_free(struct top *top) {
         return;
     }
     for (int loss = 0; loss < 2; loss++) {
-        top_engines_free(&top->engines[loss]);
+        top_algorithms_free(&top->algorithms[loss]);
     }
     top_certifier_free(&top->certifier);
     score_map_free(&top->map);
@@ -206,11 +206,11 @@ const double *top_beta(const struct top *top) {
     return top->beta;
 }
 
-static int create_engines(struct top *top, enum top_loss loss, struct error *err) {
-    struct top_engines *engines = &top->engines[loss];
-    struct top_risk *risk = &engines->risk;
+static int create_algorithms(struct top *top, enum top_loss loss, struct error *err) {
+    struct top_algorithms *algorithms = &top->algorithms[loss];
+    struct top_risk *risk = &algorithms->risk;
     size_t n = top->problem->n;
-    if (engines->map) {
+    if (algorithms->map) {
         return 0;
     }
     if (!top->certifier.certify && top_certifier_create(&top->certifier, top->problem, &top->map,
@@ -237,10 +237,10 @@ static int create_engines(struct top *top, enum top_loss loss, struct error *err
         return -1;
     }
     double values = top->map.primal ? (double)data_values(top->problem->data) : 0;
-    engines->values = cluster_total(top->map.cluster, values);
-    engines->problem = &top->own;
-    engines->map = &top->map;
-    engines->length = certify_reach(top->certifier.certify);
+    algorithms->values = cluster_total(top->map.cluster, values);
+    algorithms->problem = &top->own;
+    algorithms->map = &top->map;
+    algorithms->norm_bound = certify_reach(top->certifier.certify);
     return 0;
 }
 
@@ -305,7 +305,7 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
 
 /* w = 0, which has the primal that is certified. */
 static void take_nothing(struct top *top, enum top_loss loss, struct best *best) {
-    struct top_risk *risk = &top->engines[loss].risk;
+    struct top_risk *risk = &top->algorithms[loss].risk;
     memset(best->fit.weights, 0, top->map.dimension * sizeof(double));
     best->fit.bias = 0;
     top->threshold = top_risk_of_nothing(risk);
@@ -314,20 +314,20 @@ static void take_nothing(struct top *top, enum top_loss loss, struct best *best)
     certify_compare(&best->certificate);
 }
 
-/* One round: a fit, its certificate, and the better of it and what there was. *believed: the engine
+/* One round: a fit, its certificate, and the better of it and what there was. *believed: the policy
  * holds that it has reached epsilon. */
 static int solve_round(struct top *top, const struct top_parameters *parameters, double epsilon,
                        const struct monitor *monitor, struct best *best, bool *believed,
                        struct error *err) {
-    struct top_engines *engines = &top->engines[parameters->loss];
+    struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
     struct fit fit = {0};
     struct certificate certificate;
     double threshold;
-    int status =
-        top_engines_solve(engines, parameters, epsilon, best->fit.iterations, monitor, &fit, err);
+    int status = top_algorithms_solve(algorithms, parameters, epsilon, best->fit.iterations,
+                                      monitor, &fit, err);
     if (status == 0) {
-        status = top_certify(&top->certifier, &engines->risk, parameters->cost, parameters->epsilon,
-                             &fit, &certificate, &threshold, err);
+        status = top_certify(&top->certifier, &algorithms->risk, parameters->cost,
+                             parameters->epsilon, &fit, &certificate, &threshold, err);
     }
     if (status == 0) {
         *believed = fit.converged;
@@ -337,15 +337,16 @@ static int solve_round(struct top *top, const struct top_parameters *parameters,
     return status;
 }
 
-/* Whether planes of kernels, which sum up in float where the matrix is, or engines that round large
- * values in double, believe in a gap of epsilon for that alone, and others are left to go on. Of
- * linear rows these values are those of a constant feature, where rows are fewer than features. */
+/* Whether planes of kernels, which sum up in float where the matrix is, or algorithms that round
+ * large values in double, believe in a gap of epsilon for that alone, and others are left to go on.
+ * Of linear rows these values are those of a constant feature, where rows are fewer than
+ * features. */
 static bool rounding_misleads(const struct top *top, const struct top_parameters *parameters,
                               double gap, double epsilon) {
-    const struct top_engines *engines = &top->engines[parameters->loss];
+    const struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
     bool constant = top->own.constant > 0 && top->map.dimension > top->map.n;
-    return parameters->method == TOP_AUTO && (!top->map.primal || constant) && !engines->misled &&
-           gap > MISLED * epsilon;
+    return parameters->method == TOP_AUTO && (!top->map.primal || constant) &&
+           !algorithms->misled && gap > MISLED * epsilon;
 }
 
 /* What a fit through tolerances is of. */
@@ -366,9 +367,9 @@ static int run_rounds(struct top *top, const struct top_parameters *parameters,
                       const struct monitor *monitor, struct best *best, struct error *err) {
     double epsilon = parameters->epsilon, wanted = fmin(TRIVIAL, parameters->epsilon);
     int stalled = 0;
-    struct top_engines *engines = &top->engines[parameters->loss];
+    struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
     best->zero = NULL;
-    engines->misled = false; /* of another cost or gap */
+    algorithms->misled = false; /* of another cost or gap */
     for (int round = 0; round < ROUNDS && stalled < STALLED_ROUNDS; round++) {
         double last = best->found ? best->certificate.gap : INFINITY;
         bool believed = false;
@@ -379,7 +380,7 @@ static int run_rounds(struct top *top, const struct top_parameters *parameters,
         if (!certificate->certified) {
             return 0;
         }
-        double rounding = ((double)engines->risk.n_all + 16) * ROUNDING;
+        double rounding = ((double)algorithms->risk.n_all + 16) * ROUNDING;
         bool useful = certificate->primal < certificate->nothing * (1 - rounding);
         bool reached = certificate->gap <= parameters->epsilon;
         if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {
@@ -392,21 +393,21 @@ static int run_rounds(struct top *top, const struct top_parameters *parameters,
         }
         bool misled = rounding_misleads(top, parameters, certificate->gap, epsilon);
         stalled = misled || certificate->gap < BETTER * last ? 0 : stalled + 1;
-        engines->misled = engines->misled || misled;
+        algorithms->misled = algorithms->misled || misled;
         epsilon = fmin(epsilon, certificate->gap) / (useful ? 2 : 10);
     }
     best->fit.reason = STOP_ROUNDING;
     return 0;
 }
 
-/* Makes the engines anew: they start from nothing. */
-static int restart_engines(struct top *top, enum top_loss loss, struct error *err) {
-    top_engines_free(&top->engines[loss]);
-    top->engines[loss] = (struct top_engines){0};
-    return create_engines(top, loss, err);
+/* Makes the algorithms anew: they start from nothing. */
+static int restart_algorithms(struct top *top, enum top_loss loss, struct error *err) {
+    top_algorithms_free(&top->algorithms[loss]);
+    top->algorithms[loss] = (struct top_algorithms){0};
+    return create_algorithms(top, loss, err);
 }
 
-/* Solves to the gap, with what the engines have from larger ones, or from nothing where that
+/* Solves to the gap, with what the algorithms have from larger ones, or from nothing where that
  * stalls. */
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
@@ -419,7 +420,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
         return -1;
     }
     if (warm && !(best->certificate.gap <= epsilon) && !stop_limited(best->fit.reason) &&
-        (restart_engines(top, own.loss, err) < 0 ||
+        (restart_algorithms(top, own.loss, err) < 0 ||
          run_rounds(top, &own, solving->monitor, best, err) < 0)) {
         return -1;
     }
@@ -431,17 +432,18 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
 /* A rule of its own is not a gap: it is gone to at once. */
 static int solve_convex(struct solving *solving, struct error *err) {
     const struct top_parameters *parameters = solving->parameters;
-    const struct top_engines *engines = &solving->top->engines[parameters->loss];
+    const struct top_algorithms *algorithms = &solving->top->algorithms[parameters->loss];
     struct tolerance_end end;
     return stops_as_published(solving->top, parameters)
                ? solve_to(solving, parameters->epsilon, &end, err)
-               : tolerance_solve(solve_to, solving, parameters->epsilon, engines->risk.n_all, err);
+               : tolerance_solve(solve_to, solving, parameters->epsilon, algorithms->risk.n_all,
+                                 err);
 }
 
 /* topmeank, where that is seen without solving. */
 static int solve_trivial(struct top *top, const struct top_parameters *parameters,
                          struct best *best, struct error *err) {
-    struct top_risk *risk = &top->engines[parameters->loss].risk;
+    struct top_risk *risk = &top->algorithms[parameters->loss].risk;
     double threshold;
     best->found = true;
     if (top_nothing_balance(risk, parameters->cost, top->map.dimension, &best->fit, err) < 0 ||
@@ -467,15 +469,16 @@ static int solve_grill(struct top *top, const struct top_parameters *parameters,
                                     .seed = parameters->seed,
                                     .starts = parameters->starts,
                                     .epsilon = parameters->epsilon};
+    monitor_algorithm(monitor, ALGORITHM_GRADIENT);
     return top_grill_solve(&grill, monitor, solution, &top->threshold, err);
 }
 
 /* w = 0 for lack of time. */
 static int give_nothing(struct top *top, const struct top_parameters *parameters,
                         struct solution *solution, struct error *err) {
-    struct top_risk *risk = &top->engines[parameters->loss].risk;
+    struct top_risk *risk = &top->algorithms[parameters->loss].risk;
     double nothing;
-    if (create_engines(top, parameters->loss, err) < 0 ||
+    if (create_algorithms(top, parameters->loss, err) < 0 ||
         top_loss_of_nothing(risk, parameters->cost, &nothing, err) < 0) {
         return -1;
     }
@@ -516,10 +519,10 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     }
     struct solving solving = {.top = top, .parameters = parameters, .monitor = monitor};
     struct best *best = &solving.best;
-    int status = create_engines(top, parameters->loss, err);
+    int status = create_algorithms(top, parameters->loss, err);
     if (status == 0) {
         bool trivial = top->setting.formulation == TOP_MEAN_K &&
-                       top_nothing_is_best(&top->engines[parameters->loss].risk);
+                       top_nothing_is_best(&top->algorithms[parameters->loss].risk);
         status = trivial ? solve_trivial(top, parameters, best, err) : solve_convex(&solving, err);
     }
     if (status == 0) {

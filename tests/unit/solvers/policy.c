@@ -5,13 +5,15 @@
 #include "solvers/ml/policy.h"
 #include "solvers/rank/policy.h"
 #include "solvers/smm/policy.h"
+#include "solvers/top/policy.h"
 #include "tests/unit/check.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct policy *const policies[] = {&rank_policy, &mc_policy, &ml_policy, &smm_policy};
+static const struct policy *const policies[] = {&rank_policy, &top_policy, &mc_policy, &ml_policy,
+                                                &smm_policy};
 
 enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 
