@@ -404,8 +404,8 @@ static int solve_factored(const struct problem *problem, struct top_interior_run
 }
 
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, const bool *within, const double *reach, bool misled,
-                       double cost, double epsilon, const struct monitor *monitor, struct fit *fit,
+                       struct top_risk *risk, const bool *within, const double *reach, double cost,
+                       double epsilon, const struct monitor *monitor, struct fit *fit,
                        struct error *err) {
     struct top_interior_run run = {.map = map, .whole = risk, .within = within, .epsilon = epsilon};
     struct top_interior_run factored = run;
@@ -417,7 +417,7 @@ int top_interior_solve(const struct problem *problem, const struct score_map *ma
     top_interior_release(&run);
     /* only rounding makes bounds cross by more than the gap */
     bool crossed = fit->dual > (1 + epsilon) * fit->primal;
-    bool lost = misled || crossed || fit->reason == STOP_ROUNDING;
+    bool lost = crossed || fit->reason == STOP_ROUNDING;
     if (by_rows && reach && lost && monitor_left(monitor) > FACTORED) {
         status = solve_factored(problem, &factored, cost, monitor, fit, err);
         top_interior_release(&factored);

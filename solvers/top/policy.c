@@ -55,21 +55,20 @@ static bool ascent_applies(const void *state) {
 
 static bool descent_applies(const void *state) {
     const struct solve *solve = state;
-    return is_separable(solve) && is_wanted(solve, TOP_CD) && !solve->algorithms->misled;
+    return is_separable(solve) && is_wanted(solve, TOP_CD);
 }
 
 static bool planes_apply(const void *state) {
     const struct solve *solve = state;
-    return is_wanted(solve, TOP_BUNDLE) &&
-           (!solve->algorithms->misled || solve->algorithms->map->cluster);
+    return solve->parameters->method == TOP_BUNDLE ||
+           (solve->parameters->method == TOP_AUTO && solve->algorithms->map->primal);
 }
 
 static bool smo_applies(const void *state) {
     const struct solve *solve = state;
-    const struct top_algorithms *algorithms = solve->algorithms;
     return solve->parameters->method == TOP_SMO ||
-           (solve->parameters->method == TOP_AUTO && !algorithms->map->cluster &&
-            (algorithms->misled || !is_separable(solve)));
+           (solve->parameters->method == TOP_AUTO && !solve->algorithms->map->cluster &&
+            !is_separable(solve));
 }
 
 static bool reduced_applies(const void *state) {
@@ -207,8 +206,7 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
     double cost = solve->parameters->cost;
     struct fit fit;
     if (top_interior_solve(algorithms->problem, algorithms->map, &algorithms->risk, NULL,
-                           algorithms->norm_bound, algorithms->misled, cost, solve->epsilon,
-                           monitor, &fit, err) < 0) {
+                           algorithms->norm_bound, cost, solve->epsilon, monitor, &fit, err) < 0) {
         return -1;
     }
     if (algorithms->smo) {
@@ -241,21 +239,15 @@ static uint64_t descent_slice(const void *state, int turn) {
 
 static uint64_t planes_slice(const void *state, int turn) {
     const struct solve *solve = state;
-    bool first = solve->algorithms->map->primal && !is_separable(solve);
-    bool own = !is_fast(solve) && (turn % 2 == 0) == first;
+    bool own = !is_fast(solve) && (turn % 2 == 0) == !is_separable(solve);
     return own ? (uint64_t)PLANES << turn / 2 : 0;
 }
 
 static uint64_t smo_slice(const void *state, int turn) {
-    enum { PAIRS = 64, USUAL = 8 };
     const struct solve *solve = state;
-    const struct top_algorithms *algorithms = solve->algorithms;
-    uint64_t n = algorithms->problem->n;
-    uint64_t part = algorithms->risk.kind == TOP_NONE ? PAIRS : USUAL; /* of n steps, for a plane */
-    uint64_t row =
-        algorithms->map->primal ? data_values(algorithms->problem->data) / (n + 1) / 4 : n / part;
-    bool own = (turn % 2 == 0) != algorithms->map->primal;
-    return own ? (STEPS + PLANES * row) << turn / 2 : 0;
+    const struct problem *problem = solve->algorithms->problem;
+    uint64_t row = data_values(problem->data) / (problem->n + 1) / 4; /* steps in a plane's time */
+    return turn % 2 ? (STEPS + PLANES * row) << turn / 2 : 0;
 }
 
 /* Work is in operations of a plain loop. A step of smo or a sweep takes some passes over the
@@ -308,22 +300,18 @@ static const struct policy_row rows[] = {
      .slice = descent_slice,
      .work = descent_work},
     {.algorithm = ALGORITHM_CUTTING_PLANES,
-     .when =
-         "any kernel, and over processes; first with the linear kernel, second with kernels and "
-         "in svm; not where its certificate failed by rounding",
+     .when = "the linear kernel, also over processes; in svm second",
      .limit = "slices of 256 planes, doubled, until all slices together have used the work of the "
               "interior-point method",
-     .then = "smo takes turns with it",
+     .then = "smo takes turns with it; in svm, coordinate descent",
      .applies = planes_apply,
      .run = run_planes,
      .slice = planes_slice,
      .work = planes_work},
     {.algorithm = ALGORITHM_SMO,
-     .when = "one process; first with kernels, second with the linear kernel; not svm with the "
+     .when = "one process; alone with kernels, second with the linear kernel; not svm with the "
              "linear kernel",
-     .limit =
-         "slices of 4,096 steps and as many as take the time of 256 planes, doubled, until the "
-         "same limit",
+     .limit = "the same; slices of 4,096 steps and as many as take the time of 256 planes, doubled",
      .then = "the interior-point method",
      .applies = smo_applies,
      .run = run_smo,
@@ -333,8 +321,8 @@ static const struct policy_row rows[] = {
      .when = "kernels, and more rows than the interior-point method takes, of which fewer than "
              "twice as many are above 0",
      .limit = "working sets of 2,048 rows, from time to time twice as many; until two gain nothing",
-     .then = "smo and cutting planes again, for half of the work so far; ends when all have "
-             "stalled, and working sets grow no more",
+     .then = "smo again, for half of the work so far; ends when both have stalled, and working "
+             "sets grow no more",
      .applies = reduced_applies,
      .run = run_reduced,
      .work = reduced_work},

@@ -29,8 +29,6 @@ struct top_algorithms {
     double values;            /* linear kernel: those of all rows, over all processes */
     const double *norm_bound; /* (n) of sqrt(k(x, x)), see certify_reach */
     struct top_risk risk;
-    bool misled; /* the certificate failed: no cutting planes, and the interior-point method goes
-                    over features too */
     /* made at first use */
     struct risk table;
     struct bundle *bundle;

@@ -21,9 +21,6 @@
  * taken further; and how often to no avail. */
 enum { ROUNDS = 9, STALLED_ROUNDS = 2 };
 
-/* Planes whose gap is this many times what they believe it to be have been misled by float. */
-static const double MISLED = 4;
-
 /* A round is of avail if it brings the gap below this part of the last one. */
 static const double BETTER = 0.9;
 
@@ -337,18 +334,6 @@ static int solve_round(struct top *top, const struct top_parameters *parameters,
     return status;
 }
 
-/* Whether planes of kernels, which sum up in float where the matrix is, or algorithms that round
- * large values in double, believe in a gap of epsilon for that alone, and others are left to go on.
- * Of linear rows these values are those of a constant feature, where rows are fewer than
- * features. */
-static bool rounding_misleads(const struct top *top, const struct top_parameters *parameters,
-                              double gap, double epsilon) {
-    const struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
-    bool constant = top->own.constant > 0 && top->map.dimension > top->map.n;
-    return parameters->method == TOP_AUTO && (!top->map.primal || constant) &&
-           !algorithms->misled && gap > MISLED * epsilon;
-}
-
 /* What a fit through tolerances is of. */
 struct solving {
     struct top *top;
@@ -367,9 +352,8 @@ static int run_rounds(struct top *top, const struct top_parameters *parameters,
                       const struct monitor *monitor, struct best *best, struct error *err) {
     double epsilon = parameters->epsilon, wanted = fmin(TRIVIAL, parameters->epsilon);
     int stalled = 0;
-    struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
+    const struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
     best->zero = NULL;
-    algorithms->misled = false; /* of another cost or gap */
     for (int round = 0; round < ROUNDS && stalled < STALLED_ROUNDS; round++) {
         double last = best->found ? best->certificate.gap : INFINITY;
         bool believed = false;
@@ -391,37 +375,20 @@ static int run_rounds(struct top *top, const struct top_parameters *parameters,
         if (!believed || (reached && useful) || stops_as_published(top, parameters)) {
             return 0;
         }
-        bool misled = rounding_misleads(top, parameters, certificate->gap, epsilon);
-        stalled = misled || certificate->gap < BETTER * last ? 0 : stalled + 1;
-        algorithms->misled = algorithms->misled || misled;
+        stalled = certificate->gap < BETTER * last ? 0 : stalled + 1;
         epsilon = fmin(epsilon, certificate->gap) / (useful ? 2 : 10);
     }
     best->fit.reason = STOP_ROUNDING;
     return 0;
 }
 
-/* Makes the algorithms anew: they start from nothing. */
-static int restart_algorithms(struct top *top, enum top_loss loss, struct error *err) {
-    top_algorithms_free(&top->algorithms[loss]);
-    top->algorithms[loss] = (struct top_algorithms){0};
-    return create_algorithms(top, loss, err);
-}
-
-/* Solves to the gap, with what the algorithms have from larger ones, or from nothing where that
- * stalls. */
+/* Solves to the gap, with what the algorithms have from larger ones. */
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
-    struct top *top = solving->top;
-    struct best *best = &solving->best;
+    const struct best *best = &solving->best;
     struct top_parameters own = *solving->parameters;
-    bool warm = best->found;
     own.epsilon = epsilon;
-    if (run_rounds(top, &own, solving->monitor, best, err) < 0) {
-        return -1;
-    }
-    if (warm && !(best->certificate.gap <= epsilon) && !stop_limited(best->fit.reason) &&
-        (restart_algorithms(top, own.loss, err) < 0 ||
-         run_rounds(top, &own, solving->monitor, best, err) < 0)) {
+    if (run_rounds(solving->top, &own, solving->monitor, &solving->best, err) < 0) {
         return -1;
     }
     end->gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
