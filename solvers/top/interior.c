@@ -339,17 +339,10 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
         }
         fit->primal = run->primal;
         fit->dual = run->dual;
-        fit->has_bias = run->add_constant;
-        if (run->add_constant) {
-            fit->bias = run->best_f[run->width - 1] * run->constant;
-        }
         if (run->reach) {
             status = row_features_coefficients(&run->own, run->best_f, b, err) < 0
                          ? -1
                          : map->adjoint(map, b, fit->weights, err);
-            if (run->add_constant && map->primal) {
-                fit->weights[map->dimension - 1] = run->best_f[run->width - 1];
-            }
         } else if (features) {
             memcpy(fit->weights, run->best_f, run->width * sizeof *run->best_f);
         } else {
@@ -370,13 +363,6 @@ static int solve(struct top_interior_run *run, const struct problem *problem, do
         double offset;
         run->primal = cost * top_risk_cut(&run->risk, run->scores, run->work, &offset); /* of 0 */
         status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
-    }
-    if (status == 0 && fit->reason == STOP_ROUNDING) {
-        bool widened;
-        status = top_system_widen(run->in.system, &widened, err);
-        if (status == 0 && widened) {
-            status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
-        }
     }
     return status == 0 && *possible ? copy_fit(run, fit, err) : status;
 }

@@ -4,7 +4,6 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "solvers/methods/cholesky.h"
-#include "solvers/top/wide.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -22,9 +21,8 @@ struct top_system {
     const struct problem *problem;
     const struct score_map *map;
     const uint32_t *rows;
-    const double *own;     /* (m, d) features of the rows, or NULL: the problem's */
-    double *with_constant; /* (m, d) these, where the constant one is to be added; else NULL */
-    size_t m, d;           /* d: rows of the factored matrix */
+    const double *own; /* (m, d) features of the rows, or NULL: the problem's */
+    size_t m, d;       /* d: rows of the factored matrix */
     bool features;
     bool centred;
     double *diagonal;        /* (m) */
@@ -36,8 +34,6 @@ struct top_system {
     double *full;            /* (n) work: coefficients or scores of all rows */
     double *some;            /* (m) work */
     double *block;           /* (BLOCK, d) work; features */
-    double *X;               /* (m, d) the rows; where wide */
-    struct top_wide *wide;   /* NULL: double is enough */
 };
 
 /* Features of a row, with the constant one. */
@@ -188,26 +184,9 @@ static int prepare_features(struct top_system *system, const double *centre, str
     return 0;
 }
 
-/* The rows' own features, with the constant one behind: among those of a factor of K, a large one
- * would leave rounding of its square. */
-static int take_own(struct top_system *system, const struct row_features *own, struct error *err) {
-    size_t m = system->m, d = system->d;
-    system->own = own->F;
-    if (d == own->m) {
-        return 0;
-    }
-    system->own = system->with_constant = memory_array(m, d * sizeof(double), "features", err);
-    for (size_t i = 0; system->own && i < m; i++) {
-        memcpy(system->with_constant + i * d, own->F + i * own->m, own->m * sizeof(double));
-        system->with_constant[(i + 1) * d - 1] = system->problem->constant;
-    }
-    return system->own ? 0 : -1;
-}
-
 int top_system_create(struct top_system **system, const struct problem *problem,
                       const struct score_map *map, const uint32_t *rows, size_t m,
-                      const double *centre, const struct row_features *own, bool add_constant,
-                      struct error *err) {
+                      const double *centre, const struct row_features *own, struct error *err) {
     struct top_system *made = memory_zeros(1, sizeof *made, "a system", err);
     if (!made) {
         return -1;
@@ -216,8 +195,9 @@ int top_system_create(struct top_system **system, const struct problem *problem,
     made->map = map;
     made->rows = rows;
     made->m = m;
+    made->own = own ? own->F : NULL;
     made->features = own || by_features(problem, m);
-    made->d = own ? own->m + add_constant : made->features ? count_features(problem) : m;
+    made->d = own ? own->m : made->features ? count_features(problem) : m;
     made->centred = centre;
     made->diagonal = memory_array(m, sizeof(double), "a system", err);
     made->weights = memory_array(larger(map->dimension, made->d), sizeof(double), "a system", err);
@@ -225,7 +205,6 @@ int top_system_create(struct top_system **system, const struct problem *problem,
     made->some = memory_array(m, sizeof(double), "a system", err);
     made->factor = memory_array(made->d, made->d * sizeof(double), "a system", err);
     if (!made->diagonal || !made->weights || !made->full || !made->some || !made->factor ||
-        (own && take_own(made, own, err)) ||
         (made->features ? prepare_features(made, centre, err) : fill_matrix(made, centre, err))) {
         top_system_free(made);
         return -1;
@@ -238,11 +217,9 @@ void top_system_free(struct top_system *system) {
     if (!system) {
         return;
     }
-    double *const array[] = {system->diagonal, system->K,       system->factor,
-                             system->E,        system->weights, system->full,
-                             system->some,     system->block,   system->mean,
-                             system->spare,    system->X,       system->with_constant};
-    top_wide_free(system->wide);
+    double *const array[] = {system->diagonal, system->K,    system->factor, system->E,
+                             system->weights,  system->full, system->some,   system->block,
+                             system->mean,     system->spare};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }
@@ -261,23 +238,6 @@ bool top_system_by_features(const struct top_system *system) {
 
 size_t top_system_width(const struct top_system *system) {
     return system->features ? system->d : 0;
-}
-
-int top_system_widen(struct top_system *system, bool *widened, struct error *err) {
-    size_t m = system->m, d = system->d;
-    *widened = false;
-    if (!system->features || system->map->cluster || system->wide || !top_wide_fits(m, d)) {
-        return 0;
-    }
-    system->X = memory_array(m, d * sizeof *system->X, "a system", err);
-    if (!system->X || top_wide_create(&system->wide, system->X, m, d, err)) {
-        return -1;
-    }
-    for (size_t i = 0; i < m; i++) {
-        take_row(system, i, system->X + i * d);
-    }
-    *widened = true;
-    return 0;
 }
 
 /* The work weights (d) = X'r for the rows in use, r (m). */
@@ -348,9 +308,6 @@ int top_system_square(struct top_system *system, const double *b, double *s, dou
 static int factor_features(struct top_system *system, const double *E) {
     size_t m = system->m, d = system->d;
     memcpy(system->E, E, m * sizeof *E);
-    if (system->wide) {
-        return top_wide_factor(system->wide, system->E) ? 0 : -1;
-    }
     struct cluster *cluster = system->map->cluster;
     memset(system->factor, 0, d * d * sizeof *system->factor);
     for (size_t j = 0; j < d && cluster_leads(cluster); j++) {
@@ -388,10 +345,6 @@ bool top_system_factor(struct top_system *system, const double *E) {
 int top_system_solve_both(struct top_system *system, const double *lack, double *x, double *weights,
                           struct error *err) {
     size_t m = system->m, d = system->d;
-    if (system->wide) {
-        top_wide_solve(system->wide, lack, x, weights);
-        return 0;
-    }
     for (size_t i = 0; i < m; i++) {
         system->some[i] = x[i] / system->E[i];
     }
