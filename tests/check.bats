@@ -607,7 +607,6 @@ END
 @test "check: --proof where there is nothing to prove is a usage error" {
     made rows 30 3 '+1 -1' 3
     misused svm-mc-train --proof proof -v 3 rows
-    misused svm-mc-train --proof proof --solver fw rows model
     misused svm-top-train --proof proof -s grill rows model
     misused svm-rank-train --proof proof --solver fw rows model
     made square 30 4 '+1 -1' 3

@@ -79,7 +79,6 @@ answers() {
     answers svm-mc-train 4 1e-7 -c 30
     answers svm-mc-train 2 1e-3 --solver bcd
     answers svm-mc-train 3 1e-6 --solver newton -s cs
-    answers svm-mc-train 2 1e-1 --solver fw
     answers svm-mc-train 3 1e-4 -w 1:7 -B 1
 }
 

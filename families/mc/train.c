@@ -26,13 +26,12 @@ static const char *const formulation_meanings[] = {
     "maximum margin regression: max(0, 1 - s_y) alone",
     "one versus all: as ats, but each class by itself",
     NULL};
-static const char *const solvers[] = {"auto", "bcd", "newton", "fw", NULL};
+static const char *const solvers[] = {"auto", "bcd", "newton", NULL};
 static const char *const solver_meanings[] = {
     "bcd, and newton where that takes long and can be",
     "exact steps of a row's dual variables; where they crawl "
     "active sets (kernels) or an interior point end it",
-    "Newton's method; linear kernel, few weights", "conditional gradient: slow, to compare with",
-    NULL};
+    "Newton's method; linear kernel, few weights", NULL};
 
 static const struct option_spec own_options[] = {
     OPTION(
@@ -189,7 +188,8 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
 }
 
 static enum family_matrix matrix(const struct options *options) {
-    return options_choice(options, "solver") == MC_FW ? FAMILY_PRODUCTS : FAMILY_COLUMNS;
+    (void)options;
+    return FAMILY_COLUMNS;
 }
 
 const struct family mc_family = {

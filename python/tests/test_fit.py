@@ -22,7 +22,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(dualsvm.__file__)))
 def endless():
     """A fit that takes longer than a test should."""
     rng = np.random.RandomState(0)
-    return (MultiClassSVM("cs", kernel="rbf", gamma=.01, C=1e9, tol=1e-12, solver="fw"),
+    return (RankSVM(kernel="rbf", gamma=.01, C=1e9, tol=1e-12, solver="fw", step="diminishing"),
             rng.randn(1000, 10), rng.randint(0, 3, 1000))
 
 

@@ -2,7 +2,6 @@
 
 #include "common/base/memory.h"
 #include "solvers/mc/certify.h"
-#include "solvers/mc/fw.h"
 #include "solvers/mc/newton.h"
 #include "solvers/mc/policy.h"
 #include "solvers/mc/task.h"
@@ -154,11 +153,6 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
                          "--solver newton is for the linear kernel, with at most %d weights "
                          "(features times classes)",
                          MC_NEWTON_WEIGHTS);
-    }
-    struct mc_goal goal = {.cost = parameters->cost, .epsilon = parameters->epsilon};
-    if (parameters->method == MC_FW) {
-        monitor_algorithm(monitor, ALGORITHM_CONDITIONAL_GRADIENT);
-        return mc_fw_solve(&mc->task, &goal, monitor, fit, err);
     }
     struct solving solving = {mc, parameters, monitor, fit};
     return tolerance_solve(solve_to, &solving, parameters->epsilon,

@@ -16,9 +16,8 @@
 
 enum mc_method {
     MC_AUTO,
-    MC_BCD,    /* block coordinate descent on the dual */
-    MC_NEWTON, /* on smoothed losses; linear, few weights */
-    MC_FW      /* conditional gradient */
+    MC_BCD,   /* block coordinate descent on the dual */
+    MC_NEWTON /* on smoothed losses; linear, few weights */
 };
 
 /* What the problem is. */
@@ -28,7 +27,7 @@ struct mc_setup {
     double bias;         /* value of the constant feature; 0: none */
     uint64_t seed;
     const double *weight; /* (names of the data): of C for each label; NULL: all 1 */
-    bool keep;            /* mc_get_alpha is wanted; not for MC_FW */
+    bool keep;            /* mc_get_alpha is wanted */
 };
 
 struct mc_parameters {

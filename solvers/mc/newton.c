@@ -3,14 +3,13 @@
 #include "common/base/array.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
+#include "common/kernel/linear.h"
 #include "solvers/mc/certify.h"
 #include "solvers/mc/curvature.h"
-#include "solvers/mc/risk.h"
 #include "solvers/mc/smooth.h"
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/huber_path.h"
 #include "solvers/methods/linesearch.h"
-#include "solvers/methods/score_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +26,6 @@ struct newton {
     const struct mc_task *task;
     struct mc_smooth smooth;
     struct risk risk;
-    struct score_map map;
     struct mc_fit *fit; /* the best point */
     double cost;
     size_t n, k, d, size;               /* rows, classes, features with the constant one, d k */
@@ -43,6 +41,40 @@ struct newton {
     size_t *term;                       /* (k) */
     double norm, value;                 /* |w|^2, smooth risk */
 };
+
+/* s (n, k) = X W. */
+static void find_scores(const struct newton *newton, const double *w, double *s) {
+    const struct problem *problem = newton->task->problem;
+    size_t k = newton->k;
+    double bias = newton->task->bias;
+    const double *last = w + (newton->d - 1) * k;
+    linear_scores(problem->data, w, newton->d - 1, k, s, problem->threads);
+    for (size_t j = 0; bias > 0 && j < newton->n * k; j++) {
+        s[j] += bias * last[j % k];
+    }
+}
+
+/* W = X'r, r (n, k). */
+static void find_adjoint(const struct newton *newton, const double *r, double *w) {
+    const struct problem *problem = newton->task->problem;
+    const struct data *data = problem->data;
+    size_t k = newton->k, d = newton->d - 1;
+    memset(w, 0, newton->size * sizeof *w);
+    for (size_t i = 0; i < newton->n; i++) {
+        const double *row = r + i * k;
+        size_t first = data->row_start ? (size_t)data->row_start[i] : i * d;
+        size_t end = data->row_start ? (size_t)data->row_start[i + 1] : first + d;
+        if (array_largest(row, k) == 0) {
+            continue;
+        }
+        for (size_t t = first; t < end; t++) {
+            size_t f = data->row_start ? data->column[t] : t - first;
+            array_add(w + f * k, (double)data->value[t], row, k);
+        }
+        array_add(w + d * k, newton->task->bias, row, k);
+    }
+    cluster_sum(problem->cluster, w, newton->size);
+}
 
 /* H[a d + f][b d + g] += weight x_f x_g for all f and g (the lower half's blocks: a >= b). */
 DISPATCH static void add_outer(double *restrict H, size_t size, size_t a, size_t b, double weight,
@@ -106,7 +138,7 @@ static int newton_step(void *context, const struct huber_path *path, double band
         add_curvature(newton, task->y[i], n, capped,
                       newton->cost * task->weight[task->y[i]] / newton->smooth.mu);
     }
-    cluster_sum(newton->map.cluster, newton->H, size * size);
+    cluster_sum(task->problem->cluster, newton->H, size * size);
     mc_curvature_close(&task->shape, d, newton->H);
     for (size_t j = 0; j < size; j++) {
         newton->H[j * size + j] += 1;
@@ -136,9 +168,7 @@ static int look(void *context, const struct huber_path *path, struct huber_point
     double offset;
     newton->smooth.mu = path->mu;
     newton->value = newton->risk.cut(&newton->smooth, newton->s, newton->g, &offset);
-    if (newton->map.adjoint(&newton->map, newton->g, newton->dual, err) < 0) {
-        return -1;
-    }
+    find_adjoint(newton, newton->g, newton->dual);
     for (size_t j = 0; j < newton->size; j++) {
         newton->dual[j] *= -newton->cost;
         newton->gradient[j] = newton->w[j] - newton->dual[j];
@@ -156,12 +186,11 @@ static int look(void *context, const struct huber_path *path, struct huber_point
 static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {
     struct newton *newton = context;
     size_t size = newton->size, m = newton->n * newton->k;
-    if (newton->map.scores(&newton->map, newton->step, newton->q, err) < 0) {
-        return -1;
-    }
+    const struct problem *problem = newton->task->problem;
+    find_scores(newton, newton->step, newton->q);
     struct linesearch line = {
         .risk = &newton->risk,
-        .cluster = newton->map.cluster,
+        .cluster = problem->cluster,
         .cost = newton->cost,
         .s = newton->s,
         .d = newton->q,
@@ -169,7 +198,7 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         .mixed = array_dot(newton->w, newton->step, size),
         .curvature = array_dot(newton->step, newton->step, size),
         .value = newton->value,
-        .slope = cluster_total(newton->map.cluster, array_dot(newton->g, newton->q, m)),
+        .slope = cluster_total(problem->cluster, array_dot(newton->g, newton->q, m)),
         .first = 1,
         .trial = newton->trial,
         .g = newton->g};
@@ -179,7 +208,9 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         linesearch_minimise(&line, fmin(LINE * promise, LINE_WANTED * wanted));
     array_add(newton->w, found.theta, newton->step, size);
     (void)moved;
-    return newton->map.scores(&newton->map, newton->w, newton->s, err);
+    (void)err;
+    find_scores(newton, newton->w, newton->s);
+    return 0;
 }
 
 static void keep_primal(void *context) {
@@ -201,9 +232,8 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
     double offset;
     newton->smooth.mu = mu;
     mc_smooth_follow(&newton->smooth, band, newton->s, newton->g);
-    if (newton->map.adjoint(&newton->map, newton->g, newton->gradient, err) < 0) {
-        return -1;
-    }
+    (void)err;
+    find_adjoint(newton, newton->g, newton->gradient);
     for (size_t j = 0; j < newton->size; j++) {
         newton->gradient[j] = newton->w[j] + newton->cost * newton->gradient[j];
     }
@@ -259,7 +289,6 @@ static void release(struct newton *newton) {
     free(newton->x);
     free(newton->term);
     mc_smooth_free(&newton->smooth);
-    score_map_free(&newton->map);
 }
 
 /* The primal point is fit's, the dual one the best that was met. */
@@ -295,12 +324,7 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         if (start) {
             memcpy(newton.w, start, newton.size * sizeof *start);
         }
-        status = mc_map_create(&newton.map, task, err);
-    }
-    if (status == 0) {
-        status = newton.map.scores(&newton.map, newton.w, newton.s, err);
-    }
-    if (status == 0) {
+        find_scores(&newton, newton.w, newton.s);
         struct huber_path path = {.steps = &STEPS,
                                   .context = &newton,
                                   .pace = &PACE,

@@ -1,8 +1,7 @@
 /* Certificates of classes: the loss with what rounding may add to it, and what is taken off the
- * dual, by their definitions; the loss as a risk, against slopes and sums. */
+ * dual, by their definitions. */
 #include "solvers/mc/certify.h"
 
-#include "solvers/mc/risk.h"
 #include "tests/unit/solvers/line.h"
 
 enum { N = 9, K = 4, FORMS = 8 };
@@ -204,116 +203,7 @@ static void check_certificates(void) {
     printf("ok: certificates of classes are those of the definition, and what they pay\n");
 }
 
-/* ---- the risk ---- */
-
-static void check_risk(struct scene *scene) {
-    const struct risk risk = mc_risk(&scene->task);
-    double g[N * K], other[N * K], h[N * K], offset, there, value = 0, linear = 0, total = 0;
-    double found = risk.cut(risk.context, scene->s, g, &offset);
-    for (size_t i = 0; i < N; i++) {
-        double weight = scene->weight[scene->y[i]], row = 0;
-        value += weight * mc_loss(&scene->task.shape, scene->y[i], scene->s + i * K);
-        total += weight * mc_most(&scene->task.shape);
-        for (size_t c = 0; c < K; c++) {
-            row += g[i * K + c];
-        }
-        bool centred = scene->task.shape.form->relative || scene->task.shape.form->centred;
-        CHECK(!centred || fabs(row) < 1e-12, "slopes of a row add up to %g", row);
-    }
-    CHECK(risk.n == N * K && line_near(found, value, 1e-14), "risk %g, not %g", found, value);
-    for (int trial = 0; trial < 20; trial++) {
-        double plane = offset;
-        for (size_t j = 0; j < N * K; j++) {
-            other[j] = scene->s[j] * (1 + .3 * ((double)((j * 7 + (size_t)trial * 5) % 11) - 5));
-            plane += g[j] * other[j];
-        }
-        double value_there = risk.cut(risk.context, other, h, &there);
-        CHECK(plane <= value_there + 1e-12 * (1 + fabs(plane)), "the plane %g is above %g", plane,
-              value_there);
-    }
-    for (size_t j = 0; j < N * K; j++) {
-        linear += g[j] * scene->s[j];
-    }
-    CHECK(fabs(offset + linear - value) <= 1e-12 * (1 + value), "the plane does not touch");
-    double width = 2 * mc_most(&scene->task.shape) * fmax(1, scene->task.shape.margin);
-    struct risk_rounding rounding = risk.rounding(risk.context);
-    CHECK(line_near(rounding.offset, (N + K) * DBL_EPSILON * total, 1e-12), "rounding %g",
-          rounding.offset);
-    CHECK(line_near(rounding.gradient, (K + 4) * DBL_EPSILON * width, 1e-12), "of slopes %g",
-          rounding.gradient);
-    CHECK(line_near(rounding.size, width, 1e-14), "slopes of %g", rounding.size);
-}
-
-/* The scores and the weights of a map, by their definitions, with a constant feature of 1.5. */
-static void check_map(struct scene *scene) {
-    struct error err;
-    struct score_map map;
-    const float *x = scene->line.x;
-    scene->task.bias = 1.5;
-    CHECK(mc_map_create(&map, &scene->task, &err) == 0, "%s", err.text);
-    bool kernel = scene->line.gram;
-    double weights[N * K] = {0}, s[N * K], back[N * K];
-    CHECK(map.n == N * K && map.dimension == (kernel ? N * K : 2 * K) && map.primal == !kernel,
-          "sizes");
-    for (size_t j = 0; j < map.dimension; j++) {
-        weights[j] = (double)(j % 5) - 2;
-    }
-    weights[0] = weights[1] = 0;
-    CHECK(map.scores(&map, weights, s, &err) == 0, "%s", err.text);
-    CHECK(map.adjoint(&map, scene->s, back, &err) == 0, "%s", err.text);
-    for (size_t i = 0; i < N; i++) {
-        for (size_t c = 0; c < K; c++) {
-            double due = 0;
-            for (size_t j = 0; j < N && kernel; j++) {
-                due += weights[j * K + c] * ((double)(x[i] * (double)x[j]) + 1.5 * 1.5);
-            }
-            due = kernel ? due : (double)x[i] * weights[c] + 1.5 * weights[K + c];
-            CHECK(fabs(s[i * K + c] - due) <= 1e-6, "score %g, not %g", s[i * K + c], due);
-        }
-    }
-    double ones[N * K], of_ones[2 * K], sum = 0;
-    for (size_t j = 0; j < N * K; j++) {
-        ones[j] = 1;
-        sum += (double)x[j / K] / K;
-    }
-    CHECK(kernel || map.adjoint(&map, ones, of_ones, &err) == 0, "%s", err.text);
-    for (size_t c = 0; c < K && !kernel; c++) {
-        CHECK(fabs(of_ones[c] - sum) < 1e-12 && fabs(of_ones[K + c] - N * 1.5) < 1e-12, "of ones");
-    }
-    CHECK(kernel || map.adjoint(&map, scene->zero, of_ones, &err) == 0, "%s", err.text);
-    for (size_t c = 0; c < 2 * K && !kernel; c++) {
-        CHECK(of_ones[c] == 0, "a weight of %g from nothing", of_ones[c]);
-    }
-    for (size_t c = 0; c < K; c++) {
-        double w = 0, last = 0;
-        for (size_t i = 0; i < N; i++) {
-            w += (double)x[i] * scene->s[i * K + c];
-            last += 1.5 * scene->s[i * K + c];
-            CHECK(!kernel || back[i * K + c] == scene->s[i * K + c], "coefficients");
-        }
-        CHECK(kernel || (fabs(back[c] - w) <= 1e-12 && fabs(back[K + c] - last) <= 1e-12),
-              "weights");
-    }
-    score_map_free(&map);
-}
-
-static void check_risks(void) {
-    struct random random;
-    random_start(&random, 6, 0);
-    for (int round = 0; round < 4 * FORMS; round++) {
-        float x[N];
-        struct scene scene;
-        open_scene(&scene, x, round % FORMS, round & 8, round & 16 ? .5 : 1, &random);
-        check_risk(&scene);
-        check_map(&scene);
-        close_scene(&scene);
-    }
-    printf(
-        "ok: the loss of classes as a risk touches its planes, and maps are those of the rows\n");
-}
-
 int main(void) {
     check_certificates();
-    check_risks();
     return 0;
 }
