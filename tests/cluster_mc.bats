@@ -102,7 +102,6 @@ answers() {
     done
     answers svm-ml-train 2 1e-1 -c .02 --solver bcd --free-bias
     answers svm-ml-train 2 1e-5 --solver interior
-    answers svm-ml-train 3 2e-1 --solver fw -c .01
 }
 
 @test "cluster: ml, thresholds and counts are of the rows of all ranks" {

@@ -61,8 +61,6 @@ rank|-v 3 -c 1:999:+1 -g 1:100:+1 -t rbf|a sweep of more than 10000 points
 mc|-s cs --margin-scale .5|--margin-scale is for the formulation ww
 mc|--margin-scale .7|must be 1 or 0.5
 mc|-t rbf --solver newton|--solver newton is for the linear kernel
-ml|--solver fw --free-bias|--solver fw has no --free-bias
-ml|-l squared-hinge --solver fw|--solver fw is for the hinge loss
 ml|-B 1 --free-bias|--bias and --free-bias exclude each other
 smm|-s nuclear --rank 1|--rank is for formulation lowrank
 smm|-s svm --tau 1|--tau is for formulation nuclear

@@ -127,14 +127,17 @@ END
     assert_equal "$(header outputs model)" 52
 }
 
-@test "ml: the solvers agree on real sets, bcd in an eighth of the iterations" {
+@test "ml: the solvers agree on a real set; --solver fw is withdrawn, and interior keeps its number" {
     real ml/emotions.train.svm.gz
-    train --scale std -t rbf -c 1 "$real" bcd.model
-    train --scale std -t rbf -c 1 --solver fw "$real" fw.model
-    within "$(header primal fw.model)" "$(header dual bcd.model)" \
+    train --scale std -t rbf -c 1 --solver bcd "$real" bcd.model
+    train --scale std -t rbf -c 1 --solver 3 "$real" interior.model
+    assert_equal "$(header solver interior.model)" interior-point
+    within "$(header primal interior.model)" "$(header dual bcd.model)" \
         "$(awk -v p="$(header dual bcd.model)" 'BEGIN { print p * 1.002 }')"
-    within "$(header iterations fw.model)" \
-        "$(awk -v n="$(header iterations bcd.model)" 'BEGIN { print 8 * n }')" 1e9
+    for solver in fw 2 ''; do
+        run -2 --separate-stderr svm-ml-train --solver "$solver" "$real" m
+        [[ $stderr == *"must be one of auto, bcd, interior: '$solver'"* ]]
+    done
 }
 
 # ---- fits that end where they should ----
@@ -458,7 +461,7 @@ END_OF_PYTHON
 
 @test "ml: threads change nothing" {
     generate ml --rows 700 --features 60 --labels 12 --output set
-    for options in '' '-t rbf -g .1' '--free-bias' '--solver fw -e .1' '--solver interior'; do
+    for options in '' '-t rbf -g .1' '--free-bias' '--solver interior'; do
         train $options -j1 set one.model
         train $options -j3 set three.model
         cmp one.model three.model
@@ -473,9 +476,7 @@ END_OF_PYTHON
         run -2 --separate-stderr svm-ml-train $options no_such_file
         assert_equal "${#stderr_lines[@]}" 1
     done <<'END'
---solver fw -l squared-hinge
---solver fw -l hinge,squared-hinge -v 5
---solver fw --free-bias
+--solver fw
 --free-bias -B 1
 --threshold median
 --threshold top:0
@@ -516,8 +517,8 @@ END
 
 @test "ml: limits end a fit with a warning, and its bounds hold the optimum" {
     generate ml --rows 300 --features 60 --labels 12 --output set
-    for options in '' '--solver fw' '--free-bias'; do
-        train ${options/--solver fw/} -e 1e-6 set best
+    for options in '' '--free-bias'; do
+        train $options -e 1e-6 set best
         run -3 --separate-stderr svm-ml-train -q $options -e 1e-9 --max-iter 2 --strict set model
         [[ $stderr == 'svm-ml-train: warning: not converged: '* ]]
         assert_equal "$(header iterations model)" 2
@@ -537,14 +538,6 @@ END
         within "$(header primal m)" 0 1e-20
         within "$(header gap m)" 0 1e-3
     done
-}
-
-@test "ml: conditional gradients whose gap stalls end, and say why" {
-    printf '%s 1:%s 2:%s\n' 1,2 1e6 1 2 -1 1e-3 3 1 -1e3 1,3 -3e5 2 >stalls.svm
-    run -3 --separate-stderr timeout 60 svm-ml-train -q --strict --solver fw -c 1e9 stalls.svm m
-    [[ $stderr == *'not converged: the solver gains too little to go on'* ]]
-    svm-ml-train -q -c 1e9 stalls.svm best
-    within "$(header dual m)" 0 "$(header primal best)"
 }
 
 @test "ml: costs of which 1 over twice their pair's overflows" {

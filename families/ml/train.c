@@ -15,11 +15,10 @@ static const char *const formulation_meanings[] = {
     "Elisseeff and Weston's Rank-SVM: 1/2 sum |f_k|^2 + C sum over rows of the mean, over its "
     "labels p and the others r, of l(score of p - score of r)",
     NULL};
-static const char *const solvers[] = {"auto", "bcd", "fw", "interior", NULL};
+static const char *const solvers[] = {"auto", "bcd", "", "interior", NULL};
 static const char *const solver_meanings[] = {
     "bcd at first, then interior, or splitting where rows or labels are too many for it",
-    "block coordinate ascent, a row at a time",
-    "conditional gradient, for the hinge, without free bias: slow, to compare with",
+    "block coordinate ascent, a row at a time", "",
     "an interior point, for up to 4096 weights: features or rows, times labels", NULL};
 
 static const struct option_spec own_options[] = {
@@ -37,25 +36,13 @@ static const struct option_spec own_options[] = {
            "the label of the largest score where a set would be empty", SINGLE)};
 
 static int check(const struct options *options, struct error *err) {
-    struct point point = {options, 0};
-    enum ml_method method = (enum ml_method)point_choice(point, "solver");
-    const struct option *loss = options_find(options, "loss");
     const struct option *bias = options_find(options, "bias");
     struct ml_threshold threshold;
-    bool squared = false, biased = false;
-    for (size_t i = 0; i < loss->n; i++) {
-        squared |= loss->number[i] == ML_SQUARED_HINGE;
-    }
+    bool biased = false;
     for (size_t i = 0; i < bias->n; i++) {
         biased |= bias->number[i] != 0;
     }
     bool free_bias = options_given(options, "free-bias");
-    if (method == ML_FW && squared) {
-        return error_set(err, ERROR_USAGE, "--solver fw is for the hinge loss");
-    }
-    if (method == ML_FW && free_bias) {
-        return error_set(err, ERROR_USAGE, "--solver fw has no --free-bias");
-    }
     if (free_bias && biased) {
         return error_set(err, ERROR_USAGE, "--bias and --free-bias exclude each other");
     }

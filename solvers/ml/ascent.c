@@ -57,7 +57,8 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
     if (bcd->loss == ML_SQUARED_HINGE && ml_bcd_sum_alphas(bcd, &point->gain, err) < 0) {
         return -1;
     }
-    if (ml_point_weights(ml, bcd->beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0) {
+    ml_point_weights(ml, bcd->beta, point);
+    if (ml_point_scores(ml, point, err) < 0) {
         return -1;
     }
     refresh(ml, point);
@@ -130,9 +131,8 @@ static int certify_balanced(struct ml *ml, const struct ml_parameters *parameter
                               ml->setup.keep ? &point->kept : NULL, err);
     }
     if (status == 0) {
-        status = ml_point_size(ml, parameters->cost, beta, point, err) < 0
-                     ? -1
-                     : ml_point_weights(ml, beta, point, err);
+        ml_point_weights(ml, beta, point);
+        status = ml_point_size(ml, parameters->cost, beta, point, err);
     }
     free(beta);
     if (status < 0 || ml_point_scores(ml, point, err) < 0) {
@@ -142,7 +142,10 @@ static int certify_balanced(struct ml *ml, const struct ml_parameters *parameter
     if (ml_point_certify(ml, parameters, false, point, err) < 0) {
         return -1;
     }
-    return ml->problem->gram ? 0 : ml_store_rebuild(&bcd->store, bcd->beta, err);
+    if (!ml->problem->gram) {
+        ml_store_rebuild(&bcd->store, bcd->beta);
+    }
+    return 0;
 }
 
 /* The bounds as far as they can be told without a dual point that has sums of 0: bcd's bounds

@@ -82,7 +82,7 @@ struct ml_run {
     double work;                   /* operations, counted on */
     struct pace pace;              /* of this run's gap */
     bool yields;                   /* the pace is slow */
-    enum stop_reason stop;         /* of the monitor; of fw and the interior point, rounding too */
+    enum stop_reason stop;         /* of the monitor; of the interior point, rounding too */
     struct ml_bounds bounds;       /* at the end */
 };
 int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err);

@@ -16,12 +16,15 @@ static int set_coefficients(struct ml *ml, const double *coefficients, struct ml
                             struct error *err) {
     size_t n = ml->rows.n, q = ml->rows.q, width = ml->bcd.store.width;
     double *padded = memory_zeros(n, width * sizeof(double), "weights", err);
-    for (size_t i = 0; padded && i < n; i++) {
+    if (!padded) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
         memcpy(padded + i * width, coefficients + i * q, q * sizeof *padded);
     }
-    int status = padded ? ml_point_weights(ml, padded, point, err) : -1;
+    ml_point_weights(ml, padded, point);
     free(padded);
-    return status;
+    return 0;
 }
 
 /* Both points of a fit. bcd's W is lost. */
@@ -32,13 +35,18 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
     bool free_bias = ml->setup.free_bias;
     double *beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
     struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
-    if (!beta || ml_bias_beta(&fit->alphas, free_bias, width, beta, &point->gain, kept, err) < 0 ||
-        ml_point_weights(ml, beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0 ||
-        ml_point_size(ml, parameters->cost, beta, point, err) < 0) {
-        free(beta);
-        return -1;
+    int status =
+        beta ? ml_bias_beta(&fit->alphas, free_bias, width, beta, &point->gain, kept, err) : -1;
+    if (status == 0) {
+        ml_point_weights(ml, beta, point);
+        status = ml_point_scores(ml, point, err) < 0
+                     ? -1
+                     : ml_point_size(ml, parameters->cost, beta, point, err);
     }
     free(beta);
+    if (status < 0) {
+        return -1;
+    }
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = free_bias ? fit->bias[k] : constant * point->residual[k];
     }
@@ -177,10 +185,10 @@ static int lower_cost(struct ml_state *state, struct error *err) {
 }
 
 /* bcd's W is that of its beta again. */
-static int restore(struct ml *ml, struct error *err) {
-    return ml->problem->gram || ml->bcd.cost == 0
-               ? 0
-               : ml_store_rebuild(&ml->bcd.store, ml->bcd.beta, err);
+static void restore(struct ml *ml) {
+    if (!ml->problem->gram && ml->bcd.cost != 0) {
+        ml_store_rebuild(&ml->bcd.store, ml->bcd.beta);
+    }
 }
 
 int ml_interior_point(struct ml_state *state, struct error *err) {
@@ -196,7 +204,8 @@ int ml_interior_point(struct ml_state *state, struct error *err) {
     if (status == 0 && ml->problem->gram) {
         status = lower_cost(state, err);
     }
-    return status < 0 ? -1 : restore(ml, err);
+    restore(ml);
+    return status;
 }
 
 /* The interior point over what of K is worth it: with K = F F' + R, beta of its dual point costs
@@ -237,7 +246,9 @@ static int solve_reduced(struct ml_state *state, struct error *err) {
 }
 
 int ml_interior_point_reduced(struct ml_state *state, struct error *err) {
-    return solve_reduced(state, err) < 0 ? -1 : restore(state->ml, err);
+    int status = solve_reduced(state, err);
+    restore(state->ml);
+    return status;
 }
 
 /* From where bcd is; nothing is run where K shows to be not positive semidefinite. */
@@ -264,5 +275,6 @@ int ml_admm(struct ml_state *state, struct error *err) {
         status = run_finisher(state, NULL, split, parameters->cost, ML_POLISH_ROUNDS, err);
     }
     ml_split_free(split);
-    return status < 0 ? -1 : restore(ml, err);
+    restore(ml);
+    return status;
 }

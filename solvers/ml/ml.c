@@ -3,7 +3,6 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/methods/tolerance.h"
-#include "solvers/ml/fw.h"
 #include "solvers/ml/policy.h"
 #include "solvers/ml/private.h"
 #include "solvers/ml/split.h"
@@ -79,50 +78,7 @@ const double *ml_get_scores(const struct ml *ml) {
     return ml->scores;
 }
 
-/* ---- conditional gradient ---- */
-
-/* The point of a hinge's beta, which is the dual point and makes the weights. */
-static int certify_beta(struct ml *ml, const struct ml_parameters *parameters, const double *beta,
-                        struct ml_point *point, struct error *err) {
-    if (ml_point_weights(ml, beta, point, err) < 0 || ml_point_scores(ml, point, err) < 0 ||
-        ml_point_size(ml, parameters->cost, beta, point, err) < 0) {
-        return -1;
-    }
-    point->gain = ml_point_gain(ml, beta);
-    for (size_t k = 0; k < ml->rows.q; k++) {
-        point->bias[k] = ml->bcd.constant * point->residual[k];
-    }
-    return ml_point_certify(ml, parameters, false, point, err);
-}
-
-int ml_conditional_gradient(struct ml_state *state, struct error *err) {
-    struct ml *ml = state->ml;
-    struct ml_bcd *bcd = &ml->bcd;
-    struct ml_run *run = &state->run;
-    const struct ml_parameters *parameters = state->parameters;
-    double *beta = memory_array(ml->rows.n, bcd->store.width * sizeof *beta, "dual variables", err);
-    bcd->cost = 0; /* the store is not bcd's any more */
-    int status =
-        beta ? ml_fw_solve(&bcd->store, bcd->constant, parameters->cost, parameters->epsilon,
-                           run->monitor, beta, &run->iterations, &run->stop, err)
-             : -1;
-    status = status < 0 ? -1 : certify_beta(ml, parameters, beta, state->point, err);
-    state->ran = true;
-    free(beta);
-    return status;
-}
-
 /* ---- solving ---- */
-
-static int check(const struct ml *ml, const struct ml_parameters *parameters, struct error *err) {
-    if (parameters->method == ML_FW && parameters->loss != ML_HINGE) {
-        return error_set(err, ERROR_USAGE, "solver fw: the hinge loss only, for its dual is a box");
-    }
-    if (parameters->method == ML_FW && ml->setup.free_bias) {
-        return error_set(err, ERROR_USAGE, "solver fw: not with a free bias");
-    }
-    return 0;
-}
 
 static int solve(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
                  struct ml_point *point, struct error *err) {
@@ -223,9 +179,6 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
     *solution = (struct solution){0};
     struct solving solving = {.ml = ml, .parameters = parameters, .run = {.monitor = monitor}};
     struct ml_point *point = &solving.point;
-    if (check(ml, parameters, err) < 0) {
-        return -1;
-    }
     if (monitor_late(monitor)) {
         return give_nothing(ml, parameters->cost, solution, err);
     }

@@ -19,10 +19,9 @@
 #include <stdint.h>
 
 enum ml_method {
-    ML_AUTO,    /* block coordinate ascent, and an interior point where that is faster */
-    ML_BCD,     /* block coordinate ascent */
-    ML_FW,      /* conditional gradient: hinge, without free bias */
-    ML_INTERIOR /* an interior point: few features, or rows, times labels */
+    ML_AUTO,        /* those of the policy (policy.c) */
+    ML_BCD,         /* block coordinate descent */
+    ML_INTERIOR = 3 /* the interior-point method: few features, or rows, times labels */
 };
 
 /* What a solver is made with. */
@@ -30,7 +29,7 @@ struct ml_setup {
     double bias;    /* value of a constant feature; 0: none */
     bool free_bias; /* a bias that the norm does not count; then `bias` is 0 */
     bool shrinking;
-    bool keep; /* ml_get_kept is wanted; not for ML_FW */
+    bool keep; /* ml_get_kept is wanted */
     enum ml_step step;
     uint64_t seed;
 };

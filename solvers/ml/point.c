@@ -123,18 +123,15 @@ double ml_point_gain(const struct ml *ml, const double *beta) {
     return cluster_total(ml->rows.cluster, gain);
 }
 
-int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, struct error *err) {
+void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point) {
     struct ml_store *store = &ml->bcd.store;
     if (ml->problem->gram) {
         ml_unpad(beta, store->width, ml->rows.row, ml->rows.n, ml->rows.q, point->weights);
-        return 0;
+        return;
     }
-    if (ml_store_rebuild(store, beta, err) < 0) {
-        return -1;
-    }
+    ml_store_rebuild(store, beta);
     ml_unpad(store->W, store->width, NULL, ml->problem->data->n_features, ml->rows.q,
              point->weights);
-    return 0;
 }
 
 int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err) {

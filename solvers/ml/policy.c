@@ -13,29 +13,20 @@ static bool scores_are_zero(const struct ml *ml) {
     return !cluster_any(ml->rows.cluster, !zero);
 }
 
-static bool conditional_gradient_applies(const void *context) {
-    const struct ml_state *state = context;
-    return state->parameters->method == ML_FW;
-}
-
 static bool coordinate_descent_applies(const void *context) {
     const struct ml_state *state = context;
-    enum ml_method method = state->parameters->method;
-    return method == ML_AUTO || method == ML_BCD ||
-           (method == ML_INTERIOR && scores_are_zero(state->ml));
+    return state->parameters->method != ML_INTERIOR || scores_are_zero(state->ml);
 }
 
 static bool interior_point_applies(const void *context) {
     const struct ml_state *state = context;
-    enum ml_method method = state->parameters->method;
-    return (method == ML_AUTO || method == ML_INTERIOR) && isfinite(state->ml->interior_work);
+    return state->parameters->method != ML_BCD && isfinite(state->ml->interior_work);
 }
 
 static bool interior_point_reduced_applies(const void *context) {
     const struct ml_state *state = context;
     const struct ml *ml = state->ml;
-    enum ml_method method = state->parameters->method;
-    return (method == ML_AUTO || method == ML_INTERIOR) && !ml->interior && ml->definite &&
+    return state->parameters->method != ML_BCD && !ml->interior && ml->definite &&
            ml_interior_reduces(ml->problem, &ml->rows);
 }
 
@@ -56,12 +47,6 @@ static int run_coordinate_descent(void *context, const struct monitor *monitor, 
     return ml_ascend(state, err);
 }
 
-static int run_conditional_gradient(void *context, const struct monitor *monitor,
-                                    struct error *err) {
-    (void)monitor;
-    return ml_conditional_gradient(context, err);
-}
-
 static int run_interior_point(void *context, const struct monitor *monitor, struct error *err) {
     (void)monitor;
     return ml_interior_point(context, err);
@@ -79,8 +64,6 @@ static int run_admm(void *context, const struct monitor *monitor, struct error *
 }
 
 static const struct policy_row rows[] = {
-    {ALGORITHM_CONDITIONAL_GRADIENT, "only by --solver fw", "none", "the fit ends",
-     conditional_gradient_applies, run_conditional_gradient},
     {ALGORITHM_COORDINATE_DESCENT, "always; with --solver interior only if all scores are zero",
      "until its convergence rate says that it would take longer than the estimated work of the "
      "interior-point method, or of ADMM where that does not apply; --solver bcd: none",

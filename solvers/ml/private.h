@@ -63,7 +63,7 @@ int ml_point_size(const struct ml *ml, double cost, const double *beta, struct m
 double ml_point_gain(const struct ml *ml, const double *beta);
 
 /* The weights that beta (rows.n, width) makes; the store's W, if it has one, is theirs then. */
-int ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point, struct error *err);
+void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point);
 
 /* The point's scores from its weights. */
 int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err);
@@ -100,7 +100,6 @@ struct ml_state {
 };
 
 /* Run as rows of the policy do, each from the best iterate. */
-int ml_conditional_gradient(struct ml_state *state, struct error *err);
 int ml_ascend(struct ml_state *state, struct error *err);
 int ml_interior_point(struct ml_state *state, struct error *err);
 int ml_interior_point_reduced(struct ml_state *state, struct error *err);

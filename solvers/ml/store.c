@@ -251,24 +251,12 @@ static void rebuild_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-int ml_store_rebuild(struct ml_store *store, const double *beta, struct error *err) {
-    size_t n = store->rows->n, width = store->width;
-    if (store->W) {
-        struct rebuild rebuild = {store, beta};
-        memset(store->W, 0, store->problem->data->n_features * width * sizeof(double));
-        threads_run(store->problem->threads, (width + COLUMNS - 1) / COLUMNS, rebuild_task,
-                    &rebuild);
-        cluster_sum(store->rows->cluster, store->W, store->problem->data->n_features * width);
-        return 0;
-    }
-    memset(store->S, 0, n * width * sizeof(double));
-    for (size_t first = 0; first < n; first += CHUNK) {
-        size_t rows = smaller(CHUNK, n - first);
-        if (add_product(store, store->index + first, rows, beta + first * width, err) < 0) {
-            return -1;
-        }
-    }
-    return 0;
+void ml_store_rebuild(struct ml_store *store, const double *beta) {
+    size_t width = store->width, n = store->problem->data->n_features * width;
+    struct rebuild rebuild = {store, beta};
+    memset(store->W, 0, n * sizeof(double));
+    threads_run(store->problem->threads, (width + COLUMNS - 1) / COLUMNS, rebuild_task, &rebuild);
+    cluster_sum(store->rows->cluster, store->W, n);
 }
 
 /* ---- sweeps ---- */

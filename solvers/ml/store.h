@@ -61,7 +61,7 @@ void ml_store_scores(const struct ml_store *store, size_t i, double *s);
 /* All scores times factor. */
 void ml_store_scale(struct ml_store *store, double factor);
 
-/* S or W anew from beta (rows->n, width); W from that of all ranks, which all call it. */
-int ml_store_rebuild(struct ml_store *store, const double *beta, struct error *err);
+/* Linear: W anew from beta (rows->n, width) of all ranks, which all call it. */
+void ml_store_rebuild(struct ml_store *store, const double *beta);
 
 #endif

@@ -160,20 +160,6 @@ static void check_rank(const struct problem *problem, const struct problem *kern
     rank_free(rank);
 }
 
-static void check_sets(const struct problem *problem) {
-    struct solution solution;
-    struct ml *ml;
-    struct error err;
-    const struct ml_setup setup = {.free_bias = true};
-    struct ml_parameters parameters = {
-        .loss = ML_SQUARED_HINGE, .method = ML_FW, .cost = 1, .epsilon = .1};
-    CHECK(ml_create(&ml, problem, &setup, &err) == 0, "%s", err.text);
-    REFUSED(ml_solve(ml, &parameters, NULL, &solution, &err), "solver fw: the hinge loss only");
-    parameters.loss = ML_HINGE;
-    REFUSED(ml_solve(ml, &parameters, NULL, &solution, &err), "solver fw: not with a free bias");
-    ml_free(ml);
-}
-
 static void check_classes(const struct problem *kernel) {
     struct solution solution;
     struct mc *mc;
@@ -209,7 +195,7 @@ int main(void) {
     static const struct kernel linear = {.type = KERNEL_LINEAR};
     check_sizes();
     check_measures();
-    for (enum data_labels labels = DATA_NUMBER; labels <= DATA_SET; labels++) {
+    for (enum data_labels labels = DATA_NUMBER; labels <= DATA_NAME; labels++) {
         struct data data = four_rows(labels);
         struct gram *gram;
         struct error err;
@@ -218,11 +204,9 @@ int main(void) {
         const struct problem kernel = {.data = &data, .gram = gram, .n = 4, .cache_bytes = 1 << 22};
         if (labels == DATA_NUMBER) {
             check_rank(&problem, &kernel);
-        } else if (labels == DATA_NAME) {
+        } else {
             check_top(&problem, &kernel);
             check_classes(&kernel);
-        } else {
-            check_sets(&problem);
         }
         gram_free(gram);
         data_free(&data);
