@@ -286,11 +286,7 @@ static void make_ml(uint64_t *state, struct trial *trial) {
         give(trial, BIAS, decades(state, -2, 2));
     }
     if (one_in(state, 3)) {
-        bool frank_wolfe = trial_is(trial, LOSS, 0) && !trial->given[FREE_BIAS] && one_in(state, 3);
-        give(trial, SOLVER, frank_wolfe ? 2 : one_in(state, 2) ? 1 : 3);
-        if (frank_wolfe) {
-            give(trial, MAX_ITER, 1 + below(state, 300));
-        }
+        give(trial, SOLVER, one_in(state, 2) ? 1 : 3);
     }
     if (one_in(state, 8)) {
         give(trial, SHRINKING, 0);

@@ -204,8 +204,8 @@ static void write_weights(const struct trial *trial, const char *path) {
 
 /* Conditional gradients keep no dual point. */
 static bool has_proof(const struct trial *trial) {
-    double fw = trial->family == ML ? 2 : 3;
-    return trial->family == SMM || !trial->given[SOLVER] || trial_option(trial, SOLVER) != fw;
+    return trial->family == SMM || trial->family == ML || !trial->given[SOLVER] ||
+           trial_option(trial, SOLVER) != 3;
 }
 
 static int run(const char *bin, char **words, const char *folder) {
