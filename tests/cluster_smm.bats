@@ -41,7 +41,7 @@ same() {
     same 2 --shape 9x10 -s lowrank -k 1 -c .01
     assert_equal "$(header ranks report)" 2
     same 3 --shape 9x10 -s svm -e 1e-6 -c .01
-    bounds svm-smm-train 2 --shape 9x10 -s nuclear -c .01
+    same 2 --shape 9x10 -s nuclear -c .01
 }
 
 @test "cluster: machines of the hinge of few values are those of one process" {

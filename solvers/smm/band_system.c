@@ -23,17 +23,46 @@ static const double BLAS = 20; /* how much faster than a pass over the rows, for
 static const size_t VALUES_MOST = (size_t)1 << 26; /* of kept rows, of features */
 static const double FORCING = 0.05;                /* residual of CG, relative to b */
 
+/* Rows that enter the Hessian, in ascending order, and d of each. */
+struct band {
+    const uint32_t *row;
+    const double *d;
+    size_t m;
+};
+
+/* Rows are numbered over all processes, but in a band of this process alone. */
 struct band_system {
     const struct smm_matrices *matrices;
+    size_t n_all, first;     /* rows of all processes; where this one's begin */
     size_t cells, kept_most; /* rows whose products are kept, at most */
     uint32_t *row;           /* (kept_most) their numbers */
-    uint32_t *place;         /* (n) of a row among them; UINT32_MAX: none */
+    uint32_t *place;         /* (n_all) of a row among them; UINT32_MAX: none */
     size_t n_kept, room;
     double *X;                          /* (room, cells) kept rows */
     double *K;                          /* (room, room) lower half: their products */
-    double *full, *x, *b;               /* (n): zeros but during a product; of the band */
+    double *full;                       /* (n) zeros but during a product */
+    double *x, *b;                      /* (n_all) of the band */
+    uint32_t *all_row;                  /* (n_all) the band of all processes, */
+    double *all_d;                      /* (n_all) and its d */
     double *p, *Pp, *Ap, *residual, *z; /* (cells) */
 };
+
+static int count_rows(struct band_system *system, struct error *err) {
+    struct cluster *cluster = system->matrices->cluster;
+    size_t own = cluster_rank(cluster), processes = cluster_size(cluster);
+    double *rows = memory_zeros(processes, sizeof *rows, "numbers of rows", err);
+    if (!rows) {
+        return -1;
+    }
+    rows[own] = (double)system->matrices->n;
+    cluster_sum(cluster, rows, processes);
+    for (size_t k = 0; k < processes; k++) {
+        system->first += k < own ? (size_t)rows[k] : 0;
+        system->n_all += (size_t)rows[k];
+    }
+    free(rows);
+    return 0;
+}
 
 int band_system_create(struct band_system **system, const struct smm_matrices *matrices,
                        struct error *err) {
@@ -44,18 +73,25 @@ int band_system_create(struct band_system **system, const struct smm_matrices *m
     made->matrices = matrices;
     made->cells = matrices->height * matrices->width;
     made->kept_most = smaller(ROWS_MOST, VALUES_MOST / larger(made->cells, 1));
-    made->kept_most = smaller(made->kept_most, matrices->n);
+    if (count_rows(made, err) < 0) {
+        band_system_free(made);
+        return -1;
+    }
+    size_t n_all = made->n_all;
+    made->kept_most = smaller(made->kept_most, n_all);
     made->row = memory_array(made->kept_most, sizeof *made->row, "a system", err);
-    made->place = memory_array(matrices->n, sizeof *made->place, "a system", err);
-    made->full = memory_zeros(matrices->n, 3 * sizeof *made->full, "a system", err);
+    made->place = memory_array(n_all, 2 * sizeof *made->place, "a system", err);
+    made->full = memory_zeros(matrices->n + 3 * n_all, sizeof *made->full, "a system", err);
     made->p = memory_zeros(made->cells, 5 * sizeof *made->p, "a system", err);
     if (!made->row || !made->place || !made->full || !made->p) {
         band_system_free(made);
         return -1;
     }
-    memset(made->place, 0xff, matrices->n * sizeof *made->place);
+    memset(made->place, 0xff, n_all * sizeof *made->place);
+    made->all_row = made->place + n_all;
     made->x = made->full + matrices->n;
-    made->b = made->x + matrices->n;
+    made->b = made->x + n_all;
+    made->all_d = made->b + n_all;
     made->Pp = made->p + made->cells;
     made->Ap = made->Pp + made->cells;
     made->residual = made->Ap + made->cells;
@@ -78,26 +114,42 @@ void band_system_free(struct band_system *system) {
 
 /* ---- the band's rows ---- */
 
-static void band_scores(const struct band_system *system, const uint32_t *band, size_t m,
-                        const double *W, double *s) {
+static void band_scores(const struct band_system *system, const struct band *band, const double *W,
+                        double *s) {
     const struct smm_matrices *matrices = system->matrices;
-    linear_scores_at(matrices->data, W, system->cells, band, m, s, matrices->threads);
+    linear_scores_at(matrices->data, W, system->cells, band->row, band->m, s, matrices->threads);
 }
 
 /* H (cells) = X'x. */
-static int band_adjoint(struct band_system *system, const uint32_t *band, size_t m, const double *x,
+static int band_adjoint(struct band_system *system, const struct band *band, const double *x,
                         double *H, struct error *err) {
-    const struct smm_matrices *matrices = system->matrices;
-    size_t stored = matrices->data->n_features;
-    for (size_t i = 0; i < m; i++) {
-        system->full[band[i]] = x[i];
+    for (size_t i = 0; i < band->m; i++) {
+        system->full[band->row[i]] = x[i];
     }
-    memset(H + stored, 0, (system->cells - stored) * sizeof *H);
-    int status = linear_adjoint(matrices->data, system->full, H, matrices->threads, err);
-    for (size_t i = 0; i < m; i++) {
-        system->full[band[i]] = 0;
+    int status = smm_adjoint(system->matrices, system->full, H, err);
+    for (size_t i = 0; i < band->m; i++) {
+        system->full[band->row[i]] = 0;
     }
     return status;
+}
+
+/* The band of all processes; *own is where this one's begins in it. */
+static struct band gather_band(struct band_system *system, const struct band *band, size_t *own) {
+    struct band all = {.row = system->all_row, .d = system->all_d};
+    memset(system->all_d, 0, system->n_all * sizeof *system->all_d);
+    for (size_t i = 0; i < band->m; i++) {
+        system->all_d[system->first + band->row[i]] = band->d[i];
+    }
+    cluster_sum(system->matrices->cluster, system->all_d, system->n_all);
+    *own = 0;
+    for (size_t i = 0; i < system->n_all; i++) {
+        if (system->all_d[i] > 0) {
+            *own += i < system->first;
+            system->all_row[all.m] = (uint32_t)i;
+            system->all_d[all.m++] = system->all_d[i];
+        }
+    }
+    return all;
 }
 
 /* ---- products of rows ---- */
@@ -144,9 +196,13 @@ static void fill_rows(void *argument, size_t task, size_t worker) {
     (void)worker;
     const struct fresh *fresh = argument;
     struct band_system *system = fresh->system;
-    size_t i = fresh->first + task;
-    data_row_dense(system->matrices->data, system->row[i], system->cells,
-                   system->X + i * system->cells);
+    size_t i = fresh->first + task, row = system->row[i] - system->first; /* or beyond n */
+    double *x = system->X + i * system->cells;
+    if (row < system->matrices->n) {
+        data_row_dense(system->matrices->data, row, system->cells, x);
+    } else {
+        memset(x, 0, system->cells * sizeof *x);
+    }
 }
 
 static void fill_tile(void *argument, size_t task, size_t worker) {
@@ -164,9 +220,10 @@ static void fill_tile(void *argument, size_t task, size_t worker) {
 }
 
 /* Keeps the rows of the band, and their products. */
-static int keep(struct band_system *system, const uint32_t *band, size_t m,
-                const struct monitor *monitor, struct error *err) {
-    size_t fresh = 0;
+static int keep(struct band_system *system, const struct band *all, const struct monitor *monitor,
+                struct error *err) {
+    const uint32_t *band = all->row;
+    size_t m = all->m, fresh = 0;
     for (size_t i = 0; i < m; i++) {
         fresh += system->place[band[i]] == UINT32_MAX;
     }
@@ -186,6 +243,8 @@ static int keep(struct band_system *system, const uint32_t *band, size_t m,
     }
     fresh = system->n_kept - work.first;
     threads_run(system->matrices->threads, fresh, fill_rows, &work);
+    cluster_sum(system->matrices->cluster, system->X + work.first * system->cells,
+                fresh * system->cells);
     threads_run(system->matrices->threads, (fresh + TILE - 1) / TILE, fill_tile, &work);
     return 0;
 }
@@ -195,20 +254,19 @@ static int keep(struct band_system *system, const uint32_t *band, size_t m,
 struct forming {
     struct band_system *system;
     const struct smm_spectral *spectral;
-    const struct monitor *monitor;
-    const uint32_t *band;
-    const double *d;
-    size_t m, n_features, n_work;
+    const struct monitor *monitor; /* of the tiles; NULL over processes, which stay in step */
+    struct band band;              /* of all processes */
+    size_t n_features, n_work;
     double *Z, *H, *work; /* (m, n_features), (m, m), (workers, n_work) */
 };
 
 static void describe_tile(void *argument, size_t task, size_t worker) {
     const struct forming *forming = argument;
     const struct band_system *system = forming->system;
-    size_t end = monitor_late(forming->monitor) ? 0 : smaller(forming->m, (task + 1) * TILE);
+    size_t end = monitor_late(forming->monitor) ? 0 : smaller(forming->band.m, (task + 1) * TILE);
     for (size_t i = task * TILE; i < end; i++) {
         smm_spectral_describe(
-            forming->spectral, system->X + system->place[forming->band[i]] * system->cells,
+            forming->spectral, system->X + system->place[forming->band.row[i]] * system->cells,
             forming->Z + i * forming->n_features, forming->work + worker * forming->n_work);
     }
 }
@@ -217,22 +275,22 @@ static void form_tile(void *argument, size_t task, size_t worker) {
     (void)worker;
     const struct forming *forming = argument;
     const struct band_system *system = forming->system;
-    size_t m = forming->m, n = forming->n_features, begin = task * TILE;
+    size_t m = forming->band.m, n = forming->n_features, begin = task * TILE;
     size_t end = smaller(m, begin + TILE);
     if (monitor_late(forming->monitor)) {
         return;
     }
     double share = 1 / (1 + forming->spectral->rho);
     for (size_t i = begin; i < end; i++) {
-        size_t a = system->place[forming->band[i]];
+        size_t a = system->place[forming->band.row[i]];
         for (size_t j = 0; j <= i; j++) {
-            size_t c = system->place[forming->band[j]];
+            size_t c = system->place[forming->band.row[j]];
             forming->H[i * m + j] = share * system->K[larger(a, c) * system->room + smaller(a, c)];
         }
         for (size_t j = i + 1; j < end; j++) {
             forming->H[i * m + j] = 0;
         }
-        forming->H[i * m + i] += forming->d[i];
+        forming->H[i * m + i] += forming->band.d[i];
     }
     if (n > 0) {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)(end - begin), (int)end, (int)n,
@@ -260,12 +318,12 @@ static void solve_balanced(const double *H, size_t m, double *b, double *x) {
 
 /* *solved = false if the matrix could not be factored, or it is late; what is kept is then of no
  * use. */
-static int solve_formed(struct forming *forming, double *b, double *x, bool *solved,
-                        struct error *err) {
+static int solve_formed(struct forming *forming, const struct monitor *monitor, double *b,
+                        double *x, bool *solved, struct error *err) {
     struct band_system *system = forming->system;
     struct threads *threads = system->matrices->threads;
-    size_t m = forming->m, tiles = (m + TILE - 1) / TILE;
-    if (keep(system, forming->band, m, forming->monitor, err) < 0) {
+    size_t m = forming->band.m, tiles = (m + TILE - 1) / TILE;
+    if (keep(system, &forming->band, forming->monitor, err) < 0) {
         return -1;
     }
     forming->n_work = smm_spectral_feature_work(forming->spectral);
@@ -279,7 +337,7 @@ static int solve_formed(struct forming *forming, double *b, double *x, bool *sol
             threads_run(threads, tiles, describe_tile, forming);
         }
         threads_run(threads, tiles, form_tile, forming);
-        *solved = !monitor_late(forming->monitor) && cholesky_factor(forming->H, m) == 0;
+        *solved = !monitor_late(monitor) && cholesky_factor(forming->H, m) == 0;
         if (*solved) {
             solve_balanced(forming->H, m, b, x);
         } else {
@@ -293,9 +351,10 @@ static int solve_formed(struct forming *forming, double *b, double *x, bool *sol
 }
 
 /* step = -P^-1 (g + X'x). */
-static int step_of(struct band_system *system, struct smm_spectral *spectral, const uint32_t *band,
-                   size_t m, const double *gradient, double *step, struct error *err) {
-    if (band_adjoint(system, band, m, system->x, system->p, err) < 0) {
+static int step_of(struct band_system *system, struct smm_spectral *spectral,
+                   const struct band *band, const double *x, const double *gradient, double *step,
+                   struct error *err) {
+    if (band_adjoint(system, band, x, system->p, err) < 0) {
         return -1;
     }
     for (size_t j = 0; j < system->cells; j++) {
@@ -308,18 +367,18 @@ static int step_of(struct band_system *system, struct smm_spectral *spectral, co
 /* ---- conjugate gradients ---- */
 
 /* Ap = P p + X'D^-1 (X p + b 1), with the best b. */
-static int apply(struct band_system *system, const uint32_t *band, size_t m, const double *d,
-                 struct error *err) {
-    double sum = 0, total = 0, *x = system->x;
-    band_scores(system, band, m, system->p, x);
-    for (size_t i = 0; i < m; i++) {
-        sum += x[i] / d[i];
-        total += 1 / d[i];
+static int apply(struct band_system *system, const struct band *band, struct error *err) {
+    double sums[2] = {0, 0}, *x = system->x;
+    band_scores(system, band, system->p, x);
+    for (size_t i = 0; i < band->m; i++) {
+        sums[0] += x[i] / band->d[i];
+        sums[1] += 1 / band->d[i];
     }
-    for (size_t i = 0; i < m; i++) {
-        x[i] = (x[i] - sum / total) / d[i];
+    cluster_sum(system->matrices->cluster, sums, 2);
+    for (size_t i = 0; i < band->m; i++) {
+        x[i] = (x[i] - sums[0] / sums[1]) / band->d[i];
     }
-    if (band_adjoint(system, band, m, x, system->Ap, err) < 0) {
+    if (band_adjoint(system, band, x, system->Ap, err) < 0) {
         return -1;
     }
     array_add(system->Ap, 1, system->Pp, system->cells);
@@ -328,8 +387,8 @@ static int apply(struct band_system *system, const uint32_t *band, size_t m, con
 
 /* At most so many steps; *solved = false if these did not do. */
 static int solve_conjugate(struct band_system *system, struct smm_spectral *spectral,
-                           const uint32_t *band, size_t m, const double *d, const double *gradient,
-                           double *step, double most, const struct monitor *monitor, bool *solved,
+                           const struct band *band, const double *gradient, double *step,
+                           double most, const struct monitor *monitor, bool *solved,
                            struct error *err) {
     size_t cells = system->cells;
     double *p = system->p, *Pp = system->Pp, *residual = system->residual, *z = system->z;
@@ -342,7 +401,7 @@ static int solve_conjugate(struct band_system *system, struct smm_spectral *spec
     double square = array_dot(residual, z, cells), target = FORCING * FORCING * square;
     int k = 0;
     for (; k < most && square > target && !(k > 0 && monitor_late(monitor)); k++) {
-        if (apply(system, band, m, d, err) < 0) {
+        if (apply(system, band, err) < 0) {
             return -1;
         }
         double length = square / array_dot(p, system->Ap, cells);
@@ -362,45 +421,49 @@ static int solve_conjugate(struct band_system *system, struct smm_spectral *spec
 
 /* Steps of conjugate gradients that take as long as forming the matrix and factoring it. */
 static double steps_worth(const struct forming *forming) {
-    double m = (double)forming->m, cells = (double)forming->system->cells;
+    double m = (double)forming->band.m, cells = (double)forming->system->cells;
     double features = (double)forming->n_features, r = (double)forming->spectral->r;
     double fresh = 0;
-    for (size_t i = 0; i < forming->m; i++) {
-        fresh += forming->system->place[forming->band[i]] == UINT32_MAX;
+    for (size_t i = 0; i < forming->band.m; i++) {
+        fresh += forming->system->place[forming->band.row[i]] == UINT32_MAX;
     }
     double products = m * m * (features / 2 + m / 6) + 8 * m * r * cells + fresh * m * cells;
     return products / BLAS / (2 * m * cells);
 }
 
 int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
-                      const uint32_t *band, size_t m, const double *d, const double *gradient,
+                      const uint32_t *row, size_t m, const double *d, const double *gradient,
                       double *step, const struct monitor *monitor, struct error *err) {
+    struct cluster *cluster = system->matrices->cluster;
+    const struct band band = {row, d, m};
+    size_t own;
     struct forming forming = {.system = system,
                               .spectral = spectral,
-                              .monitor = monitor,
-                              .band = band,
-                              .d = d,
-                              .m = m,
+                              .monitor = cluster ? NULL : monitor,
+                              .band = gather_band(system, &band, &own),
                               .n_features = smm_spectral_features(spectral)};
-    bool possible = m <= system->kept_most && m <= VALUES_MOST / larger(forming.n_features, 1);
+    size_t all = forming.band.m;
+    bool possible = all <= system->kept_most && all <= VALUES_MOST / larger(forming.n_features, 1);
     double worth = possible ? fmin(steps_worth(&forming), CG_MOST) : CG_MOST;
     bool solved = false, tried = worth > CG_FEW;
-    if (tried && solve_conjugate(system, spectral, band, m, d, gradient, step, worth, monitor,
-                                 &solved, err) < 0) {
+    if (tried && solve_conjugate(system, spectral, &band, gradient, step, worth, monitor, &solved,
+                                 err) < 0) {
         return -1;
     }
     if (solved || !possible || (tried && monitor_late(monitor))) {
         return 0;
     }
     smm_spectral_inverse(spectral, gradient, system->z);
-    band_scores(system, band, m, system->z, system->b);
-    for (size_t i = 0; i < m; i++) {
+    memset(system->b, 0, all * sizeof *system->b);
+    band_scores(system, &band, system->z, system->b + own);
+    cluster_sum(cluster, system->b, all);
+    for (size_t i = 0; i < all; i++) {
         system->b[i] = -system->b[i];
     }
-    if (solve_formed(&forming, system->b, system->x, &solved, err) < 0) {
+    if (solve_formed(&forming, monitor, system->b, system->x, &solved, err) < 0) {
         return -1;
     }
-    return solved ? step_of(system, spectral, band, m, gradient, step, err)
-                  : solve_conjugate(system, spectral, band, m, d, gradient, step, CG_MOST, monitor,
+    return solved ? step_of(system, spectral, &band, system->x + own, gradient, step, err)
+                  : solve_conjugate(system, spectral, &band, gradient, step, CG_MOST, monitor,
                                     &solved, err);
 }

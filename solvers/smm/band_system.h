@@ -7,7 +7,8 @@
  * Where that is less work the matrix of m rows is formed and factored: P^-1 is I/(1 + rho) and a
  * matrix whose rank is the number of the features, so products of rows are kept from one system to
  * the next, and those of features are added. Else p comes by conjugate gradients, with P^-1 before
- * them. All rows are here. */
+ * them. Distributed over processes, each takes the rows of the band of all and factors the same
+ * matrix; products of conjugate gradients are sums over processes. */
 #ifndef SOLVERS_SMM_BAND_SYSTEM_H
 #define SOLVERS_SMM_BAND_SYSTEM_H
 
@@ -21,7 +22,7 @@
 
 struct band_system;
 
-/* The caller calls band_system_free. Borrows matrices. */
+/* The caller calls band_system_free. Borrows matrices. All ranks, here and below. */
 int band_system_create(struct band_system **system, const struct smm_matrices *matrices,
                        struct error *err);
 void band_system_free(struct band_system *system);
@@ -29,8 +30,8 @@ void band_system_free(struct band_system *system);
 /* Gives back the memory of kept rows and products. */
 void band_system_release(struct band_system *system);
 
-/* step (height, width) = p for the gradient g (height, width) and the rows band[0..m), which
- * ascend. Where it is late (monitor) what has been found of it. Fails for lack of memory. */
+/* step (height, width) = p for the gradient g (height, width) and the rows band[0..m) of this
+ * process, which ascend, with their d. Where it is late (monitor) what has been found of it. Fails for lack of memory. */
 int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
                       const uint32_t *band, size_t m, const double *d, const double *gradient,
                       double *step, const struct monitor *monitor, struct error *err);

@@ -28,7 +28,7 @@ static const double RHO_LEAST = 1, RHO_MOST = 1e6;
 struct smm_nuclear {
     const struct smm_matrices *matrices;
     struct binary *svm;
-    struct smm_nuclear_newton *newton; /* NULL: rows are spread */
+    struct smm_nuclear_newton *newton;
     double rho;
     double *S, *multiplier;            /* (cells) */
     double *W, *M, *dual_W;            /* (cells) */
@@ -50,8 +50,7 @@ int smm_nuclear_create(struct smm_nuclear **nuclear, const struct smm_matrices *
     made->rho = 1;
     made->S = memory_zeros(5 * cells, sizeof *made->S, "matrices", err);
     made->margin = memory_zeros(7 * n, sizeof *made->margin, "scores", err);
-    if (!made->S || !made->margin ||
-        (!matrices->cluster && smm_nuclear_newton_create(&made->newton, matrices, err) < 0)) {
+    if (!made->S || !made->margin || smm_nuclear_newton_create(&made->newton, matrices, err) < 0) {
         smm_nuclear_free(made);
         return -1;
     }
@@ -309,10 +308,6 @@ int smm_nuclear_finish(struct smm_nuclear *nuclear, const struct binary_loss *lo
 double smm_nuclear_interior_cost(const struct smm_nuclear *nuclear) {
     /* it wants all rows */
     return nuclear->matrices->cluster ? INFINITY : smm_nuclear_interior_work(nuclear->matrices);
-}
-
-bool smm_nuclear_newton_possible(const struct smm_nuclear *nuclear) {
-    return nuclear->newton;
 }
 
 bool smm_nuclear_newton_ended(const struct smm_nuclear *nuclear, const struct binary_loss *loss,

@@ -34,8 +34,7 @@ void smm_nuclear_free(struct smm_nuclear *nuclear);
 void smm_nuclear_begin(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,
                        double *W, struct binary_fit *fit);
 
-/* Whether Newton's method can solve it, and has not just ended at this loss and tau. */
-bool smm_nuclear_newton_possible(const struct smm_nuclear *nuclear);
+/* Newton's method, and whether it has just ended at this loss and tau. */
 bool smm_nuclear_newton_ended(const struct smm_nuclear *nuclear, const struct binary_loss *loss,
                               double tau);
 int smm_nuclear_newton(struct smm_nuclear *nuclear, const struct binary_loss *loss, double tau,

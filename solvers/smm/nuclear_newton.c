@@ -3,7 +3,6 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
-#include "common/kernel/linear.h"
 #include "solvers/smm/band_system.h"
 #include "solvers/smm/binary_bias.h"
 #include "solvers/smm/nuclear.h"
@@ -114,13 +113,6 @@ void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
 
 /* ---- a point ---- */
 
-static int adjoint(const struct smm_nuclear_newton *newton, const double *r, double *H,
-                   struct error *err) {
-    size_t stored = newton->matrices->data->n_features;
-    memset(H + stored, 0, (newton->cells - stored) * sizeof *H);
-    return linear_adjoint(newton->matrices->data, r, H, newton->matrices->threads, err);
-}
-
 /* The primal of S, with its best bias. */
 static void offer(struct smm_nuclear_newton *newton) {
     struct binary_loss plain = newton->loss;
@@ -154,10 +146,11 @@ static int look(struct smm_nuclear_newton *newton, struct error *err) {
         newton->signs[i] = loss->y[i] * alpha;
         linear += alpha - (loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0);
     }
+    linear = cluster_total(loss->cluster, linear);
     for (size_t j = 0; j < cells; j++) {
         B[j] = newton->W[j] + newton->centre[j] / newton->rho;
     }
-    if (adjoint(newton, newton->signs, newton->M, err) < 0 ||
+    if (smm_adjoint(newton->matrices, newton->signs, newton->M, err) < 0 ||
         smm_spectral_find(&newton->spectral, B, newton->rho, newton->tau / newton->rho, err) < 0 ||
         smm_nuclear_shrink(newton->M, newton->matrices->height, newton->matrices->width,
                            newton->tau, newton->low, &norm, &square, err) < 0) {
@@ -228,7 +221,7 @@ static int slope_at(struct smm_nuclear_newton *newton, double theta, double *slo
                            &norm, &square, err) < 0) {
         return -1;
     }
-    *slope = -sum;
+    *slope = -cluster_total(newton->loss.cluster, sum);
     for (size_t j = 0; j < newton->cells; j++) {
         double W = newton->W[j] + theta * newton->step[j];
         *slope += newton->step[j] * (W + newton->rho * (B[j] - S[j]));
@@ -303,7 +296,8 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
         newton->signs[i] = newton->loss.y[i] * newton->alpha[i];
         linear += newton->alpha[i];
     }
-    if (adjoint(newton, newton->signs, newton->M, err) < 0) {
+    linear = cluster_total(newton->loss.cluster, linear);
+    if (smm_adjoint(newton->matrices, newton->signs, newton->M, err) < 0) {
         return -1;
     }
     for (double c = 1; c > 1e-15; c *= 0.5) {
@@ -399,8 +393,9 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
 
 bool smm_nuclear_newton_knows(const struct smm_nuclear_newton *newton,
                               const struct binary_loss *loss, double tau) {
-    return tau == newton->tau && loss->squared == newton->loss.squared &&
-           memcmp(newton->cost, loss->cost, newton->n * sizeof *newton->cost) == 0;
+    bool other = tau != newton->tau || loss->squared != newton->loss.squared ||
+                 memcmp(newton->cost, loss->cost, newton->n * sizeof *newton->cost) != 0;
+    return !cluster_any(loss->cluster, other);
 }
 
 int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,

@@ -10,9 +10,8 @@
  * these need not go to their limits, and the systems stay well-conditioned. alpha = C clip(alpha0/C
  * + u/mu, 0, 1) is feasible, and Y = Y0 + rho (W - S): the next multipliers. b is minimised out.
  * Only rows of the band, where alpha is inside, and the singular values over T/rho enter the
- * Hessian other than through I (spectral.h). The squared hinge is smooth, and has no alpha0 or mu.
- *
- * All rows are here: this does not work over ranks. */
+ * Hessian other than through I (spectral.h). The squared hinge is smooth, and has no alpha0 or
+ * mu. */
 #ifndef SOLVERS_SMM_NUCLEAR_NEWTON_H
 #define SOLVERS_SMM_NUCLEAR_NEWTON_H
 
@@ -30,7 +29,8 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
                               const struct smm_matrices *matrices, struct error *err);
 void smm_nuclear_newton_free(struct smm_nuclear_newton *newton);
 
-/* Whether the last solve was of that loss, with its labels as they were, and tau. */
+/* Whether the last solve was of that loss, with its labels as they were, and tau. All ranks, here
+ * and below. */
 bool smm_nuclear_newton_knows(const struct smm_nuclear_newton *newton,
                               const struct binary_loss *loss, double tau);
 

@@ -21,9 +21,8 @@ static bool is_done(const void *context) {
 static bool newton_applies(const void *context) {
     const struct smm_state *state = context;
     return !state->nuclear ||
-           (!state->failed && smm_nuclear_newton_possible(state->nuclear) &&
-            !(interior_cost(state) < QUICK &&
-              smm_nuclear_newton_ended(state->nuclear, state->loss, state->tau)));
+           (!state->failed && !(interior_cost(state) < QUICK &&
+                                smm_nuclear_newton_ended(state->nuclear, state->loss, state->tau)));
 }
 
 static int run_newton(void *context, const struct monitor *monitor, struct error *err) {
@@ -76,8 +75,9 @@ static bool alternation_applies(const void *context) {
 
 static const struct policy_row rows[] = {
     {ALGORITHM_NEWTON,
-     "svm and lowrank; nuclear with all rows in this process, unless its certificate failed, or "
-     "it ended before at this point and the interior-point method takes less than 1e9 operations",
+     "svm and lowrank; nuclear, unless its certificate failed, or it ended before at this point "
+     "and "
+     "the interior-point method takes less than 1e9 operations",
      "40 steps without a better gap; nuclear: 500 steps",
      "svm: the interior-point method; nuclear: ADMM", newton_applies, run_newton},
     {ALGORITHM_ADMM, "nuclear, unless the certificate failed", "20,000 iterations",
