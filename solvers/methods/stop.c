@@ -10,7 +10,6 @@ static const char *const message[] = {
     [STOP_CROWDED] = "many more support vectors than a working set holds: progress is slow",
     [STOP_STALLED] = "the solver gains too little to go on",
     [STOP_STUCK] = "coordinate ascent is stuck",
-    [STOP_SLOW_ADMM] = "ADMM makes too little progress",
     [STOP_NOT_STATIONARY] = ("no step lowers the objective, though the point is not stationary to "
                              "epsilon"),
     [STOP_ROUNDS] = "the solver stopped",

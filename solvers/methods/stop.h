@@ -16,7 +16,6 @@ enum stop_reason {
     STOP_CROWDED,        /* mc with kernels: support vectors that no working set holds */
     STOP_STALLED,        /* steps gain too little, and rounding is not why */
     STOP_STUCK,          /* top's coordinate ascent, which need not converge */
-    STOP_SLOW_ADMM,      /* smm with the nuclear norm */
     STOP_NOT_STATIONARY, /* smm of bounded rank */
     STOP_ROUNDS,         /* what looked reached was not, when recomputed, time and again */
     /* there is no gap */

@@ -44,11 +44,12 @@ struct binary_loss {
     struct cluster *cluster; /* of the rows */
 };
 
-/* A solution: owned by the solver, and there until it solves again. */
+/* A solution. Of binary_solve w and alpha are owned by the solver, and there until it solves again;
+ * of others they are the caller's. */
 struct binary_fit {
-    const double *w;     /* (d) */
-    const double *alpha; /* (n) of the dual bound */
-    double bias; /* the exact minimum for this w, the middle of it where it is an interval */
+    double *w;     /* (d) */
+    double *alpha; /* (n) of the dual bound */
+    double bias;   /* the exact minimum for this w, the middle of it where it is an interval */
     double primal, dual;
     uint64_t iterations;     /* Newton steps */
     bool converged;          /* (primal - dual) <= epsilon primal */

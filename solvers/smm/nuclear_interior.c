@@ -47,7 +47,7 @@ struct nuclear_interior {
 double smm_nuclear_interior_work(const struct smm_matrices *matrices) {
     double n = (double)matrices->n, side = (double)(matrices->height + matrices->width);
     double cells = (double)matrices->height * (double)matrices->width;
-    if (cells > MOST_CELLS || n * (cells + 1) > MOST_VALUES) {
+    if (matrices->cluster || cells > MOST_CELLS || n * (cells + 1) > MOST_VALUES) {
         return INFINITY;
     }
     double factors = cells * cells * (cells + 2 * n) / BLAS_SPEED + 8 * cells * cells;
@@ -464,7 +464,7 @@ static void release(struct nuclear_interior *in) {
 
 int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binary_loss *loss,
                          double tau, double epsilon, const struct monitor *monitor,
-                         struct smm_nuclear_point *point, struct error *err) {
+                         struct binary_fit *fit, struct error *err) {
     struct nuclear_interior in = {.n = matrices->n,
                                   .height = matrices->height,
                                   .width = matrices->width,
@@ -502,16 +502,16 @@ int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binar
         status = interior_open(&interior, &problem, err);
     }
     if (status == 0) {
-        struct interior_fit fit;
-        interior_run(interior, epsilon, 0, monitor, &fit);
-        memcpy(point->W, fit.w, in.cells * sizeof *point->W);
-        memcpy(point->alpha, fit.alpha, in.n * sizeof *point->alpha);
-        binary_balance(NULL, loss->y, in.n, point->alpha);
-        point->bias = fit.w[in.cells];
-        point->primal = fit.primal;
-        point->dual = fit.dual;
-        point->iterations = fit.iterations;
-        point->stop = fit.stop;
+        struct interior_fit found;
+        interior_run(interior, epsilon, 0, monitor, &found);
+        memcpy(fit->w, found.w, in.cells * sizeof *fit->w);
+        memcpy(fit->alpha, found.alpha, in.n * sizeof *fit->alpha);
+        binary_balance(NULL, loss->y, in.n, fit->alpha);
+        fit->bias = found.w[in.cells];
+        fit->primal = found.primal;
+        fit->dual = found.dual;
+        fit->iterations = found.iterations;
+        fit->reason = found.stop;
     }
     interior_close(interior);
     release(&in);

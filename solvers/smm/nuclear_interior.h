@@ -1,4 +1,4 @@
-/* The interior point for the nuclear norm, where ADMM crawls: features in mixed units, small T.
+/* The interior point for the nuclear norm, where Newton's method stalls: features in mixed units, small T.
  *
  * T |W|_* is the least T/2 (tr P + tr Q) over S = [P W; W' Q] >= 0 (semidefinite), whose dual has
  * Y = 1/2 [T -Z; -Z' T] >= 0, that is |Z|_op <= T, and W + Z = M = sum_i alpha_i y_i X_i. Their
@@ -15,21 +15,14 @@
 
 #include <stdint.h>
 
-/* What a fit takes, in operations of plain loops; INFINITY where there are too many cells. */
+/* What a fit takes, in operations of plain loops; INFINITY where there are too many cells, or rows
+ * are distributed over processes. */
 double smm_nuclear_interior_work(const struct smm_matrices *matrices);
 
-struct smm_nuclear_point {
-    double *W;     /* (height, width), the caller's */
-    double *alpha; /* (n), the caller's: feasible, y'alpha = 0 up to rounding */
-    double bias;
-    double primal, dual; /* as far as running sums can tell */
-    uint64_t iterations;
-    enum stop_reason stop; /* of the monitor, or rounding */
-};
-
-/* Solves to a relative gap of epsilon, afresh. Margins of loss are not used. */
+/* Solves to a relative gap of epsilon, afresh; fit has w and alpha of the caller, and gets bounds as
+ * far as running sums can tell. Margins of loss are not used. */
 int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binary_loss *loss,
                          double tau, double epsilon, const struct monitor *monitor,
-                         struct smm_nuclear_point *point, struct error *err);
+                         struct binary_fit *fit, struct error *err);
 
 #endif

@@ -54,7 +54,7 @@ struct smm_nuclear_newton {
     struct binary_loss loss; /* with the margins of alpha0 */
     double tau;
     const struct monitor *monitor;
-    struct smm_nuclear_point *point;
+    struct binary_fit *fit;
     double norm, square; /* |S|_*, |S|^2 */
     double residual, dual;
 };
@@ -116,16 +116,16 @@ void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
 /* The primal of S, with its best bias. */
 static void offer(struct smm_nuclear_newton *newton) {
     struct binary_loss plain = newton->loss;
-    struct smm_nuclear_point *point = newton->point;
+    struct binary_fit *fit = newton->fit;
     double sum;
     plain.margin = NULL;
     smm_scores(newton->matrices, newton->S, newton->trial_s);
     double bias = binary_bias(&plain, newton->trial_s, newton->n, newton->breaks, &sum);
     double primal = 0.5 * newton->square + newton->tau * newton->norm + sum;
-    if (primal < point->primal) {
-        point->primal = primal;
-        point->bias = bias;
-        memcpy(point->W, newton->S, newton->cells * sizeof *point->W);
+    if (primal < fit->primal) {
+        fit->primal = primal;
+        fit->bias = bias;
+        memcpy(fit->w, newton->S, newton->cells * sizeof *fit->w);
     }
 }
 
@@ -163,15 +163,15 @@ static int look(struct smm_nuclear_newton *newton, struct error *err) {
     }
     newton->residual = 0.5 * array_dot(newton->gradient, newton->gradient, cells);
     newton->dual = linear - 0.5 * square;
-    if (newton->dual > newton->point->dual) {
-        newton->point->dual = newton->dual;
-        memcpy(newton->point->alpha, newton->alpha, n * sizeof *newton->alpha);
+    if (newton->dual > newton->fit->dual) {
+        newton->fit->dual = newton->dual;
+        memcpy(newton->fit->alpha, newton->alpha, n * sizeof *newton->alpha);
     }
-    double gap = newton->point->primal - newton->point->dual;
+    double gap = newton->fit->primal - newton->fit->dual;
     if (newton->residual <= NEAR * gap) {
         offer(newton);
     }
-    return isfinite(newton->point->primal) && isfinite(newton->dual)
+    return isfinite(newton->fit->primal) && isfinite(newton->dual)
                ? 0
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
@@ -325,7 +325,7 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
 
 /* The next round, after one of so many steps. */
 static void go_on(struct smm_nuclear_newton *newton, uint64_t round, int steps) {
-    double gap = gap_relative(newton->point->primal, newton->point->dual);
+    double gap = gap_relative(newton->fit->primal, newton->fit->dual);
     double factor = steps <= EASY ? DOWN : steps <= FAIR ? sqrt(DOWN) : steps < HARD ? 1 : UP;
     factor = gap > FAR ? fmax(factor, TIMID) : factor;
     memcpy(newton->alpha0, newton->alpha, newton->n * sizeof *newton->alpha);
@@ -339,24 +339,24 @@ static void go_on(struct smm_nuclear_newton *newton, uint64_t round, int steps) 
 }
 
 static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *err) {
-    struct smm_nuclear_point *point = newton->point;
+    struct binary_fit *fit = newton->fit;
     uint64_t round = 0;
     double best_gap = INFINITY, least = INFINITY; /* least residual of the round */
     int steps = 0, stalled = 0;
-    while (!gap_reached(point->primal, point->dual, epsilon)) {
+    while (!gap_reached(fit->primal, fit->dual, epsilon)) {
         bool moved;
-        double gap = point->primal - point->dual;
+        double gap = fit->primal - fit->dual;
         bool better = gap < best_gap * (1 - BETTER) || newton->residual < least * (1 - BETTER);
         stalled = better ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
         least = fmin(least, newton->residual);
-        point->iterations++;
-        point->stop = monitor_check(newton->monitor, point->iterations, point->primal, point->dual);
-        if (point->stop) {
+        fit->iterations++;
+        fit->reason = monitor_check(newton->monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->reason) {
             return 0;
         }
-        if (stalled >= PATIENCE || point->iterations > STEPS_MOST) {
-            point->stop = STOP_ROUNDING;
+        if (stalled >= PATIENCE || fit->iterations > STEPS_MOST) {
+            fit->reason = STOP_ROUNDING;
             return 0;
         }
         if (newton->residual <= NEAR * gap) {
@@ -384,7 +384,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
             return -1;
         }
         if (!moved) {
-            point->stop = STOP_ROUNDING;
+            fit->reason = STOP_ROUNDING;
             return 0;
         }
     }
@@ -400,21 +400,17 @@ bool smm_nuclear_newton_knows(const struct smm_nuclear_newton *newton,
 
 int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,
                              double tau, double epsilon, const struct monitor *monitor,
-                             struct smm_nuclear_point *point, struct error *err) {
+                             struct binary_fit *fit, struct error *err) {
     bool again = smm_nuclear_newton_knows(newton, loss, tau);
     newton->loss = *loss;
     newton->loss.margin = newton->margin;
     newton->tau = tau;
     newton->monitor = monitor;
-    newton->point = point;
+    newton->fit = fit;
     memcpy(newton->cost, loss->cost, newton->n * sizeof *newton->cost);
-    point->primal = INFINITY;
-    point->dual = 0; /* of alpha = 0 */
-    point->iterations = 0;
-    point->stop = STOP_REACHED;
-    memset(point->alpha, 0, newton->n * sizeof *point->alpha);
     int status = again ? 0 : start(newton, err);
     status = status < 0 || look(newton, err) < 0 ? -1 : run(newton, epsilon, err);
     band_system_release(newton->system);
+    fit->converged = !fit->reason;
     return status;
 }

@@ -19,7 +19,6 @@
 #include "solvers/methods/monitor.h"
 #include "solvers/smm/binary.h"
 #include "solvers/smm/maps.h"
-#include "solvers/smm/nuclear_interior.h"
 
 #include <stdbool.h>
 
@@ -35,10 +34,11 @@ bool smm_nuclear_newton_knows(const struct smm_nuclear_newton *newton,
                               const struct binary_loss *loss, double tau);
 
 /* Solves to a relative gap of epsilon, from where the last solve ended if it knows loss and tau,
- * else afresh. Margins of loss are not used. The point gets the best W and
- * alpha, each with its bound; its stop is 0 if epsilon is reached. */
+ * else afresh. Margins of loss are not used. The fit, whose w and alpha are
+ * the caller's, gets the best W and alpha, each with its bound; its reason is 0 if epsilon is
+ * reached. */
 int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,
                              double tau, double epsilon, const struct monitor *monitor,
-                             struct smm_nuclear_point *point, struct error *err);
+                             struct binary_fit *fit, struct error *err);
 
 #endif

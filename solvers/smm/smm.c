@@ -12,7 +12,7 @@
 #include "solvers/smm/binary_interior.h"
 #include "solvers/smm/certify.h"
 #include "solvers/smm/maps.h"
-#include "solvers/smm/nuclear.h"
+#include "solvers/smm/nuclear_newton.h"
 #include "solvers/smm/policy.h"
 #include "solvers/smm/starts.h"
 #include "solvers/smm/svd.h"
@@ -38,8 +38,8 @@ struct smm {
     struct binary *svm;          /* on the rows themselves */
     struct score_map map;
     struct certify *certify;
-    struct smm_nuclear **nuclear; /* (n_machines) iterates; NULL before the first */
-    double ending;                /* seconds that the end of a machine's solve takes; or 0 */
+    struct smm_nuclear_newton **newton; /* (n_machines) iterates; NULL before the first */
+    double ending;                      /* seconds that the end of a machine's solve takes; or 0 */
 };
 
 const struct smm_machine *smm_machines(const struct smm *smm, size_t *n) {
@@ -91,8 +91,8 @@ static int create_machines(struct smm *smm, struct error *err) {
     size_t k = height < width ? height : width;
     smm->n_machines = smm->labels.names.n == 2 ? 1 : smm->labels.names.n;
     smm->machine = memory_zeros(smm->n_machines, sizeof *smm->machine, "machines", err);
-    smm->nuclear = memory_zeros(smm->n_machines, sizeof *smm->nuclear, "machines", err);
-    if (!smm->machine || !smm->nuclear) {
+    smm->newton = memory_zeros(smm->n_machines, sizeof *smm->newton, "machines", err);
+    if (!smm->machine || !smm->newton) {
         return -1;
     }
     for (size_t m = 0; m < smm->n_machines; m++) {
@@ -168,12 +168,12 @@ void smm_free(struct smm *smm) {
             free(smm->machine[m].W);
             free(smm->machine[m].alpha);
         }
-        if (smm->nuclear) {
-            smm_nuclear_free(smm->nuclear[m]);
+        if (smm->newton) {
+            smm_nuclear_newton_free(smm->newton[m]);
         }
     }
     free(smm->machine);
-    free(smm->nuclear);
+    free(smm->newton);
     binary_free(smm->svm);
     certify_free(smm->certify);
     score_map_free(&smm->map);
@@ -247,12 +247,10 @@ static int measure_end(struct smm *smm, const struct binary_loss *loss, double t
 
 /* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0.
  * The dual point is put in balance: what is left of y'alpha is paid for. `reason` ended the fit. */
-static int certify(struct smm *smm, const struct binary_loss *loss, double tau, const double *point,
-                   double epsilon, enum stop_reason reason, struct smm_machine *machine,
-                   struct error *err) {
+static int certify(struct smm *smm, const struct binary_loss *loss, double tau, double epsilon,
+                   enum stop_reason reason, struct smm_machine *machine, struct error *err) {
     double sum, *alpha = machine->alpha;
     struct certificate *certificate = &machine->certificate;
-    memmove(alpha, point, smm->problem->n * sizeof *alpha);
     binary_balance(loss->cluster, loss->y, smm->problem->n, alpha);
     if (claim(smm, loss, tau, alpha, machine->W, machine->bias, certificate, err) < 0 ||
         (certificate->gap > epsilon && !stop_limited(reason) &&
@@ -323,22 +321,24 @@ static int keep_better(struct smm *smm, const struct binary_loss *loss, double t
 }
 
 /* Outer iterations of the policy, each to a smaller gap of its own while the certificate's is not
- * reached; nuclear: NULL for an SVM. Where rounding has brought the bounds of Newton's method
+ * reached; newton: NULL for an SVM. Where rounding has brought the bounds of Newton's method
  * together a smaller gap is reached as they stand: the interior-point method, which has others,
  * then runs alone. */
-static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct binary_loss *loss,
-                      double tau, double epsilon, const struct monitor *monitor, struct kept *kept,
-                      struct smm_machine *machine, struct smm_outcome *outcome, struct error *err) {
+static int run_rounds(struct smm *smm, struct smm_nuclear_newton *newton,
+                      const struct binary_loss *loss, double tau, double epsilon,
+                      const struct monitor *monitor, struct kept *kept, struct smm_machine *machine,
+                      struct smm_outcome *outcome, struct error *err) {
     const double helped = 0.5;
     double before = INFINITY;
     uint64_t iterations = 0;
-    struct smm_state state = {.svm = smm->svm,
-                              .nuclear = nuclear,
+    struct smm_state state = {.matrices = &smm->matrices,
+                              .svm = smm->svm,
+                              .newton = newton,
                               .loss = loss,
                               .tau = tau,
                               .epsilon = epsilon,
                               .W = machine->W,
-                              .cells = smm->cells};
+                              .alpha = machine->alpha};
     for (int round = 0;; round++) {
         if (smm_policy_solve(&state, monitor, err) < 0) {
             return -1;
@@ -346,14 +346,15 @@ static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct
         const struct binary_fit *fit = &state.fit;
         machine->bias = fit->bias;
         iterations += fit->iterations;
-        if (certify(smm, loss, tau, fit->alpha, epsilon, fit->reason, machine, err) < 0 ||
+        if (certify(smm, loss, tau, epsilon, fit->reason, machine, err) < 0 ||
             keep_better(smm, loss, tau, kept, machine, err) < 0) {
             return -1;
         }
         double gap = machine->certificate.gap;
         bool stuck = fit->reason || !(fit->dual < fit->primal) || !(gap < helped * before);
         if (gap <= epsilon || stop_limited(fit->reason) || round == POLISH_ROUNDS ||
-            (stuck && (state.failed || !smm_policy_can_finish(&state)))) {
+            (stuck &&
+             (state.failed || !policy_applies(&smm_policy, ALGORITHM_INTERIOR_POINT, &state)))) {
             break;
         }
         state.epsilon /= stuck && !state.failed ? 1 : 2;
@@ -368,7 +369,7 @@ static int run_rounds(struct smm *smm, struct smm_nuclear *nuclear, const struct
 /* What a fit through tolerances is of. */
 struct solving {
     struct smm *smm;
-    struct smm_nuclear *nuclear;
+    struct smm_nuclear_newton *newton;
     const struct binary_loss *loss;
     double tau;
     const struct monitor *monitor;
@@ -381,7 +382,7 @@ struct solving {
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
     const struct certificate *found = &solving->machine->certificate;
-    if (run_rounds(solving->smm, solving->nuclear, solving->loss, solving->tau, epsilon,
+    if (run_rounds(solving->smm, solving->newton, solving->loss, solving->tau, epsilon,
                    solving->monitor, &solving->kept, solving->machine, solving->outcome, err) < 0) {
         return -1;
     }
@@ -396,12 +397,12 @@ static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *los
                         double epsilon, const struct monitor *monitor, struct smm_outcome *outcome,
                         struct error *err) {
     struct smm_machine *machine = &smm->machine[m];
-    if (tau > 0 && !smm->nuclear[m] &&
-        smm_nuclear_create(&smm->nuclear[m], &smm->matrices, smm->svm, err) < 0) {
+    if (tau > 0 && !smm->newton[m] &&
+        smm_nuclear_newton_create(&smm->newton[m], &smm->matrices, err) < 0) {
         return -1;
     }
     struct solving solving = {.smm = smm,
-                              .nuclear = tau > 0 ? smm->nuclear[m] : NULL,
+                              .newton = tau > 0 ? smm->newton[m] : NULL,
                               .loss = loss,
                               .tau = tau,
                               .monitor = monitor,
@@ -462,8 +463,7 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     machine->certificate.worse = false; /* that was of the SVM */
     size_t height = smm->matrices.height, width = smm->matrices.width;
     if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
-        return certify(smm, loss, 0, machine->alpha, parameters->epsilon, outcome->reason, machine,
-                       err);
+        return certify(smm, loss, 0, parameters->epsilon, outcome->reason, machine, err);
     }
     return 0;
 }

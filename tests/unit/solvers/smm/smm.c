@@ -373,19 +373,18 @@ static void check_nuclear(void) {
     double *W = numbers(30), *full = numbers(30), last = 0;
     struct binary_fit svm;
     svm_of(&sample, 1e-8, full, &svm);
-    struct binary_rows rows = {.n = 90, .d = 30, .data = &sample.data};
-    struct binary *binary;
-    struct smm_nuclear *nuclear;
-    CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
-    CHECK(smm_nuclear_create(&nuclear, &sample.matrices, binary, &err) == 0, "%s", err.text);
+    double *alpha = numbers(90);
+    struct smm_nuclear_newton *newton;
+    CHECK(smm_nuclear_newton_create(&newton, &sample.matrices, &err) == 0, "%s", err.text);
     static const double taus[] = {1e-9, 0.01, 0.1, 1, 10, 1e5};
     for (size_t k = 0; k < sizeof taus / sizeof taus[0]; k++) {
-        struct smm_state state = {.nuclear = nuclear,
+        struct smm_state state = {.matrices = &sample.matrices,
+                                  .newton = newton,
                                   .loss = &sample.loss,
                                   .tau = taus[k],
                                   .epsilon = 1e-5,
                                   .W = W,
-                                  .cells = 30};
+                                  .alpha = alpha};
         CHECK(smm_policy_solve(&state, NULL, &err) == 0, "%s", err.text);
         const struct binary_fit fit = state.fit;
         CHECK(fit.primal - fit.dual <= 1e-5 * fit.primal, "tau %g: gap %g", taus[k],
@@ -412,8 +411,8 @@ static void check_nuclear(void) {
         free(scores);
         free(breaks);
     }
-    smm_nuclear_free(nuclear);
-    binary_free(binary);
+    smm_nuclear_newton_free(newton);
+    free(alpha);
     free(W);
     free(full);
     release(&sample);
