@@ -721,7 +721,7 @@ large() {
     done
 }
 
-@test "rank: newton reaches with kernels what float's digits of K and landmarks do not" {
+@test "rank: newton reaches with kernels what float's digits of K do not" {
     # they ended at 1e-3 to 2e-3, one or the other with how sums are rounded
     local seed primal dual
     for seed in 1 6 7 14; do

@@ -204,18 +204,6 @@ static uint32_t gram_row(const struct gram_view *view, size_t i) {
     return view->problem->rows ? view->problem->rows[i] : (uint32_t)i;
 }
 
-static int gram_map_column(const struct score_map *map, uint32_t i, double *column,
-                           struct error *err) {
-    const struct gram_view *view = map->context;
-    uint32_t row = gram_row(view, i);
-    double constant = view->problem->constant;
-    if (gram_block(view->problem->gram, view->all, map->n, &row, 1, column, err) < 0) {
-        return -1;
-    }
-    add_constant(map, constant, &constant, 1, column);
-    return 0;
-}
-
 static int gram_map_diagonal(const struct score_map *map, double *diagonal, struct error *err) {
     (void)err;
     const struct gram_view *view = map->context;
@@ -268,7 +256,6 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
     map->exact = gram_map_exact;
     map->exact_at = gram_is_wide(problem->gram) ? NULL : gram_map_exact_at;
     map->release = gram_map_release;
-    map->column = gram_map_column;
     map->diagonal = gram_map_diagonal;
     view->all = memory_array(problem->n, sizeof *view->all, "a kernel view", err);
     for (size_t i = 0; view->all && i < problem->n; i++) {

@@ -37,8 +37,7 @@ struct score_map {
      * NULL. Half of the work is saved where these are all rows with weights. */
     int (*exact_at)(const struct score_map *map, const double *weights, size_t n_outputs,
                     const uint32_t *at, size_t n_at, double *s, struct error *err);
-    /* column (n) of K, and its diagonal (n), as accurate as `scores`; NULL when weights are w. */
-    int (*column)(const struct score_map *map, uint32_t i, double *column, struct error *err);
+    /* diagonal (n) of K, as accurate as `scores`; NULL when weights are w. */
     int (*diagonal)(const struct score_map *map, double *diagonal, struct error *err);
     void (*release)(struct score_map *map);
 };

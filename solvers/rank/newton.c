@@ -6,7 +6,6 @@
 #include "solvers/methods/huber_path.h"
 #include "solvers/methods/linesearch.h"
 #include "solvers/rank/inverse.h"
-#include "solvers/rank/landmarks.h"
 #include "solvers/rank/laplacian.h"
 #include "solvers/rank/risk.h"
 
@@ -14,12 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    CG_MOST = 2000, /* conjugate gradient steps for one Newton step */
-    CG_PLAIN = 40,  /* after so many a preconditioner pays */
-    CG_EXACT = 30,  /* with one that is all but exact: more gain nothing over rounding */
-    LANDMARKS = 1024
-};
+/* Steps of conjugate gradients for one Newton step: with an inverse, which is all but exact, more
+ * gain nothing over rounding. */
+enum { CG_MOST = 2000, CG_EXACT = 30 };
 
 static const struct huber_pace PACE = {
     .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-7, .patience = 25};
@@ -59,8 +55,7 @@ struct newton {
     double *gradient_s;           /* (n) A gradient; kernels only */
     double *H;                    /* (dimension, dimension): direct; else NULL */
     double *cg;                   /* work of conjugate gradients; else NULL */
-    struct rank_inverse *inverse; /* kernels: the preconditioner; or NULL: */
-    struct landmarks landmarks;   /* this is, once plain steps were too many */
+    struct rank_inverse *inverse; /* kernels: the preconditioner; or NULL: there is none */
     double norm, value, residual; /* |w|^2, the smooth risk, half of |gradient|^2 */
     double dual_offset;           /* of the dual point */
     size_t every;                 /* direct: one in so many groups makes the Hessian */
@@ -129,8 +124,8 @@ static int direct_step(struct newton *newton, double gap, bool *found, struct er
     return newton->map->scores(newton->map, newton->step, newton->q, err);
 }
 
-/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; the inverse or
- * landmarks, if there are any, for this band. *found = false where rounding leaves none. */
+/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; the inverse, if there is
+ * one, for this band. *found = false where rounding leaves none. */
 static int make_preconditioner(struct newton *newton, double factor, double *scale, bool *found,
                                struct error *err) {
     const struct score_map *map = newton->map;
@@ -148,23 +143,17 @@ static int make_preconditioner(struct newton *newton, double factor, double *sca
     for (size_t k = 0; k < map->dimension; k++) {
         scale[k] = map->primal ? 1 / (1 + factor * scale[k]) : 1;
     }
-    return newton->landmarks.m > 0
-               ? landmarks_update(&newton->landmarks, &newton->laplacian, factor, found, err)
-               : 0;
+    return 0;
 }
 
 /* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w, the
- * inverse or landmarks for kernels. *square = <residual, z>. */
+ * inverse, if there is one, for kernels. *square = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
                         double *z, double *z_s, double *square, struct error *err) {
     const struct score_map *map = newton->map;
     size_t d = map->dimension;
     if (newton->inverse) {
         rank_inverse_apply(newton->inverse, &newton->laplacian, residual, z);
-    } else if (newton->landmarks.m > 0) {
-        if (landmarks_apply(&newton->landmarks, residual, z, err) < 0) {
-            return -1;
-        }
     } else {
         for (size_t k = 0; k < d; k++) {
             z[k] = scale[k] * residual[k];
@@ -216,8 +205,7 @@ static int cg_step(struct newton *newton, double enough, bool *found, struct err
     double wanted = fmax(FORCING * FORCING * 2 * newton->residual, 2 * enough);
     memcpy(p, z, d * sizeof *p);
     memcpy(p_s, z_s, n * sizeof *p_s);
-    bool plain = !map->primal && !newton->inverse && newton->landmarks.m == 0;
-    int most = newton->inverse ? CG_EXACT : plain ? CG_PLAIN : CG_MOST;
+    int most = newton->inverse ? CG_EXACT : CG_MOST;
     for (int k = 0; k < most; k++) {
         if (newton->left == 0 || (k > 0 && monitor_late(newton->monitor))) {
             return 0;
@@ -260,7 +248,7 @@ static int cg_step(struct newton *newton, double enough, bool *found, struct err
             p_s[i] = z_s[i] + ratio * p_s[i];
         }
     }
-    return plain ? landmarks_create(&newton->landmarks, map, LANDMARKS, err) : 0;
+    return 0;
 }
 
 /* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
@@ -468,7 +456,6 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
         fit_free(fit);
     }
     rank_risk_free(&newton.risk);
-    landmarks_free(&newton.landmarks);
     free(newton.w);
     free(newton.gradient);
     free(newton.step);
