@@ -134,14 +134,14 @@ static void keep_plane(void *context, double weight, const void *record) {
 }
 
 /* What the fit's dual point is made of: pairs, a smoothed loss, or planes. */
-static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit *fit, bool by_pairs,
+static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit *fit,
                        struct error *err) {
     struct keeping keeping = {.points = &rank->points, .err = err};
     rank_points_clear(&rank->points, rank->map.n);
     if (rank->exterior) {
         return exterior_points(rank->exterior, fit->dual_weights, &rank->points, err);
     }
-    if (by_pairs) {
+    if (fit->dual_error) {
         return rank_finish_points(rank->finish, &rank->points, err);
     }
     if (fit->dual_scores) {
@@ -151,8 +151,8 @@ static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit 
     return keeping.status;
 }
 
-int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, bool by_pairs,
-                  struct certificate *found, struct error *err) {
+int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certificate *found,
+                  struct error *err) {
     struct rank *rank = fitting->rank;
     const struct rank_parameters *parameters = &fitting->parameters;
     const struct problem *problem = rank->problem;
@@ -162,7 +162,7 @@ int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, bool by_pairs,
                         : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
                                        parameters->epsilon, fit, found, err);
     if (status == 0 && keep_best(&fitting->best, fit, found) && rank->keep) {
-        status = keep_points(rank, parameters->loss, fit, by_pairs, err);
+        status = keep_points(rank, parameters->loss, fit, err);
     }
     fit_free(fit);
     return status;

@@ -55,9 +55,9 @@ static inline bool rank_is_reached(const struct rank_fitting *fitting) {
 }
 
 /* Certifies what an algorithm has found, with coefficients of distinct rows alone where the matrix
- * knows these, and keeps the best. Frees the fit. by_pairs: its dual point is rank->finish's. */
-int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, bool by_pairs,
-                  struct certificate *found, struct error *err);
+ * knows these, and takes what is better than the best iterate. Frees the fit. */
+int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certificate *found,
+                  struct error *err);
 
 /* The runs of the algorithms, rows of the table (runs.c). */
 int rank_run_conditional_gradient(void *fitting, const struct monitor *monitor, struct error *err);

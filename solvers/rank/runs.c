@@ -4,102 +4,120 @@
 #include "common/base/memory.h"
 #include "solvers/methods/bundle.h"
 #include "solvers/methods/conditional.h"
+#include "solvers/methods/tolerance.h"
 #include "solvers/rank/newton.h"
 #include "solvers/rank/policy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* How often an algorithm goes on to a smaller gap; and interior points. */
-enum { MORE_RUNS = 3, INTERIOR_RUNS = 4 };
+/* Runs of an algorithm at most: to a tolerance, and to smaller ones. */
+enum { MOST_RUNS = 4 };
 
-/* Runs an algorithm once, to a gap of its own. */
-typedef int algorithm_run(struct rank_fitting *fitting, double epsilon, uint64_t limit,
-                          const struct monitor *monitor, struct fit *fit, struct error *err);
+/* Runs of one algorithm. */
+struct running {
+    struct rank_fitting *fitting;
+    const struct monitor *monitor;
+    uint64_t left; /* of its iterations, where these are limited */
+    bool limited;
+    /* Runs it once, from the best iterate or its own, to a gap of its own. */
+    int (*once)(struct running *running, double epsilon, const struct monitor *monitor,
+                struct fit *fit, struct error *err);
+    bool counts_on;   /* it counts its iterations on from run to run: */
+    uint64_t counted; /* so far */
+    bool tied;        /* interior points: the primal point has the coefficients of the dual point */
+};
 
-static void has_begun(struct rank_fitting *fitting, enum algorithm algorithm) {
+/* Certifies what a run has found, and frees it. */
+static int take(struct running *running, struct fit *fit, struct tolerance_end *end,
+                struct error *err) {
+    struct rank_fitting *fitting = running->fitting;
+    const struct certificate *best = &fitting->best.certificate;
+    struct certificate found;
+    end->converged = fit->converged;
+    if (rank_take_fit(fitting, fit, &found, err) < 0) {
+        return -1;
+    }
+    /* with features of pairs, to go on is slow, and in vain if rounding is larger than the gap */
+    double target = fitting->parameters.epsilon;
+    bool rounded = fitting->rank->exterior && found.paid > target * found.primal;
+    end->gap = best->certified ? best->gap : best->failed ? INFINITY : (double)NAN;
+    end->limited =
+        stop_limited(fitting->best.reason) || rounded || (running->limited && running->left == 0);
+    return 0;
+}
+
+static int run_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct running *running = context;
+    struct rank_fitting *fitting = running->fitting;
+    struct rank_best *best = &fitting->best;
+    struct fit fit;
+    struct monitor_run watch;
+    uint64_t before = best->iterations - running->counted;
+    struct monitor onward = monitor_after(&watch, running->monitor, before, running->left);
+    if (best->weights) {
+        watch.primal = best->certificate.primal;
+        watch.dual = best->certificate.dual;
+    }
+    if (running->once(running, epsilon, &onward, &fit, err) < 0) {
+        return -1;
+    }
+    best->iterations = before + fit.iterations;
+    running->counted = running->counts_on ? fit.iterations : 0;
+    running->left -= fit.iterations < running->left ? fit.iterations : running->left;
+    if (running->limited && fit.reason == STOP_ITERATIONS && !watch.said) {
+        fit.reason = STOP_STALLED; /* no limit of the user's */
+        fitting->at_limit = true;
+    }
+    return take(running, &fit, end, err);
+}
+
+/* Runs of the algorithm within the limit of its row. */
+static int run_to_gap(struct running *running, enum algorithm algorithm, int most_runs,
+                      struct error *err) {
+    struct rank_fitting *fitting = running->fitting;
+    running->left = rank_iteration_limit(fitting, algorithm);
+    running->limited = running->left > 0;
     fitting->ran |= 1U << algorithm;
     fitting->at_limit = false;
-}
-
-static bool is_open(const struct rank_fitting *fitting) {
-    return !rank_is_reached(fitting) && !stop_limited(fitting->best.reason);
-}
-
-/* Runs of the algorithm, each of at most so many iterations (0: no limit). */
-static int run_to_gap(struct rank_fitting *fitting, enum algorithm algorithm, algorithm_run *one,
-                      const struct monitor *monitor, struct error *err) {
-    const struct rank *rank = fitting->rank;
-    uint64_t limit = rank_iteration_limit(fitting, algorithm);
-    double target = fitting->parameters.epsilon, epsilon = target;
-    has_begun(fitting, algorithm);
-    for (int run = 0;; run++) {
-        struct fit fit;
-        struct certificate found;
-        struct monitor_run watch;
-        struct monitor onward = monitor_after(&watch, monitor, fitting->best.iterations, limit);
-        if (one(fitting, epsilon, limit, &onward, &fit, err) < 0) {
-            return -1;
-        }
-        fitting->best.iterations += fit.iterations;
-        if (limit > 0 && fit.reason == STOP_ITERATIONS && !watch.said) {
-            fit.reason = STOP_STALLED; /* no limit of the user's */
-            fitting->at_limit = true;
-        }
-        bool converged = fit.converged;
-        if (rank_take_fit(fitting, &fit, false, &found, err) < 0) {
-            return -1;
-        }
-        bool rounded = rank->exterior && /* going on is in vain, and slow */
-                       found.paid > target * found.primal;
-        if (!converged || run == MORE_RUNS || rounded || !found.certified ||
-            rank_is_reached(fitting)) {
-            return 0;
-        }
-        epsilon /= 2;
-    }
+    return tolerance_tighten(run_once, running, fitting->parameters.epsilon, most_runs, err);
 }
 
 /* ---- conditional gradient ---- */
 
-/* Once: it stops by rules of its own. */
-int rank_run_conditional_gradient(void *state, const struct monitor *monitor, struct error *err) {
-    struct rank_fitting *fitting = state;
-    struct rank *rank = fitting->rank;
-    const struct rank_parameters *parameters = &fitting->parameters;
+static int conditional_once(struct running *running, double epsilon, const struct monitor *monitor,
+                            struct fit *fit, struct error *err) {
+    struct rank *rank = running->fitting->rank;
+    const struct rank_parameters *parameters = &running->fitting->parameters;
     struct conditional how = {.cost = parameters->cost,
-                              .epsilon = parameters->epsilon,
+                              .epsilon = epsilon,
                               .diminishing = parameters->step == RANK_DIMINISHING,
                               .decay = parameters->stop == RANK_DECAY};
-    struct fit fit;
-    struct certificate found;
-    struct monitor_run watch;
-    struct monitor onward = monitor_after(&watch, monitor, fitting->best.iterations, 0);
-    has_begun(fitting, ALGORITHM_CONDITIONAL_GRADIENT);
-    if (conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, &onward, &fit, err) <
-        0) {
-        return -1;
-    }
-    fitting->best.iterations += fit.iterations;
-    return rank_take_fit(fitting, &fit, false, &found, err);
+    return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor, fit, err);
+}
+
+int rank_run_conditional_gradient(void *state, const struct monitor *monitor, struct error *err) {
+    struct running running = {.fitting = state, .monitor = monitor, .once = conditional_once};
+    return run_to_gap(&running, ALGORITHM_CONDITIONAL_GRADIENT, 1, err);
 }
 
 /* ---- cutting planes ---- */
 
-static int run_planes(struct rank_fitting *fitting, double epsilon, uint64_t limit,
-                      const struct monitor *monitor, struct fit *fit, struct error *err) {
-    (void)limit;
-    struct rank *rank = fitting->rank;
-    enum rank_loss loss = fitting->parameters.loss;
+static int planes_once(struct running *running, double epsilon, const struct monitor *monitor,
+                       struct fit *fit, struct error *err) {
+    const struct rank_parameters *parameters = &running->fitting->parameters;
+    struct rank *rank = running->fitting->rank;
+    enum rank_loss loss = parameters->loss;
     struct bundle **bundle = &rank->bundle[loss];
     if (!*bundle && bundle_create(bundle, &rank->map, &rank->risk[loss], err) < 0) {
         return -1;
     }
-    return bundle_solve(*bundle, fitting->parameters.cost, epsilon, monitor, fit, err);
+    return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
 }
 
 int rank_run_cutting_planes(void *state, const struct monitor *monitor, struct error *err) {
-    return run_to_gap(state, ALGORITHM_CUTTING_PLANES, run_planes, monitor, err);
+    struct running running = {.fitting = state, .monitor = monitor, .once = planes_once};
+    return run_to_gap(&running, ALGORITHM_CUTTING_PLANES, MOST_RUNS, err);
 }
 
 /* ---- Newton's method ---- */
@@ -127,109 +145,77 @@ static int newton_from(struct rank_fitting *fitting, double epsilon, const doubl
     return 0;
 }
 
-static int run_newton(struct rank_fitting *fitting, double epsilon, uint64_t limit,
-                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+static int newton_once(struct running *running, double epsilon, const struct monitor *monitor,
+                       struct fit *fit, struct error *err) {
+    struct rank_fitting *fitting = running->fitting;
     return newton_from(fitting, epsilon, fitting->rank->last[fitting->parameters.loss],
-                       limit > 0 ? rank_gradient_limit(fitting) : 0, NULL, monitor, fit, err);
+                       running->limited ? rank_gradient_limit(fitting) : 0, NULL, monitor, fit,
+                       err);
 }
 
 int rank_run_newton(void *state, const struct monitor *monitor, struct error *err) {
-    return run_to_gap(state, ALGORITHM_NEWTON, run_newton, monitor, err);
+    struct running running = {.fitting = state, .monitor = monitor, .once = newton_once};
+    return run_to_gap(&running, ALGORITHM_NEWTON, MOST_RUNS, err);
 }
 
-/* Runs of together no more iterations than the limit, with all that is wanted of a step: its system
- * is nearly solved by the preconditioner. */
-static int newton_direct(struct rank_fitting *fitting, const struct monitor *monitor,
-                         struct error *err) {
-    double epsilon = fitting->parameters.epsilon;
-    uint64_t limit = rank_iteration_limit(fitting, ALGORITHM_NEWTON_DIRECT), left = limit;
-    for (int run = 0; run <= MORE_RUNS && is_open(fitting); run++) {
-        struct fit fit;
-        struct certificate found;
-        struct monitor_run watch;
-        struct monitor onward = monitor_after(&watch, monitor, fitting->best.iterations, left);
-        if (newton_from(fitting, epsilon, fitting->best.weights, 0, fitting->rank->inverse, &onward,
-                        &fit, err) < 0) {
-            return -1;
-        }
-        bool converged = fit.converged;
-        fitting->best.iterations += fit.iterations;
-        left -= fit.iterations < left ? fit.iterations : left;
-        if (limit > 0 && fit.reason == STOP_ITERATIONS && !watch.said) {
-            fit.reason = STOP_STALLED; /* no limit of the user's */
-        }
-        if (rank_take_fit(fitting, &fit, false, &found, err) < 0) {
-            return -1;
-        }
-        if (!converged || (limit > 0 && left == 0)) {
-            break;
-        }
-        epsilon /= 2;
-    }
-    return 0;
+static int direct_once(struct running *running, double epsilon, const struct monitor *monitor,
+                       struct fit *fit, struct error *err) {
+    struct rank_fitting *fitting = running->fitting;
+    return newton_from(fitting, epsilon, fitting->best.weights, 0, fitting->rank->inverse, monitor,
+                       fit, err);
 }
 
 int rank_run_newton_direct(void *state, const struct monitor *monitor, struct error *err) {
-    struct rank_fitting *fitting = state;
-    struct rank *rank = fitting->rank;
+    struct running running = {.fitting = state, .monitor = monitor, .once = direct_once};
+    struct rank *rank = running.fitting->rank;
     if (!rank->inverse &&
         rank_inverse_create(&rank->inverse, rank->problem, &rank->pairs, err) < 0) {
         return -1;
     }
     if (!rank->inverse) {
         rank->n_inverse = 0;
-        fitting->without_one = true;
+        running.fitting->without_one = true;
         return 0;
     }
     certify_allow(rank->certifier.certify, rank_inverse_work(rank->inverse));
-    int status = newton_direct(fitting, monitor, err);
-    fitting->ran |= 1U << ALGORITHM_NEWTON_DIRECT;
-    return status;
+    return run_to_gap(&running, ALGORITHM_NEWTON_DIRECT, MOST_RUNS, err);
 }
 
 /* ---- interior points ---- */
 
-/* From `weights` on (NULL: from 0): at first with the coefficients of the dual point, then, where
- * these cancel, with those that make the weights. */
-static int interior_from(struct rank_fitting *fitting, const double *weights,
-                         const struct monitor *monitor, struct error *err) {
-    const double stricter = 0.1, part = 0.5, tiny = 1e-13; /* tiny: of the loss at 0 */
-    const struct rank_parameters *parameters = &fitting->parameters;
-    struct rank *rank = fitting->rank;
-    struct rank_best *best = &fitting->best;
-    double epsilon = part * parameters->epsilon;
-    double least = tiny * parameters->cost * rank->loss[RANK_HINGE].total;
-    struct monitor_run watch;
-    struct monitor onward = monitor_after(&watch, monitor, best->iterations, 0);
-    bool tied = true, squared = parameters->loss == RANK_SQUARED_HINGE;
-    watch.primal = best->certificate.primal;
-    watch.dual = best->certificate.dual;
-    if (rank_finish_start(rank->finish, squared, parameters->cost, weights, err) < 0) {
+/* At first with the coefficients of the dual point, then, where these cancel, with those that make
+ * the weights. */
+static int interior_once(struct running *running, double epsilon, const struct monitor *monitor,
+                         struct fit *fit, struct error *err) {
+    const double part = 0.5, tiny = 1e-13; /* tiny: of the loss at 0 */
+    struct rank *rank = running->fitting->rank;
+    double least = tiny * running->fitting->parameters.cost * rank->loss[RANK_HINGE].total;
+    if (rank_finish_run(rank->finish, running->tied, part * epsilon, least, monitor, fit, err) <
+        0) {
         return -1;
     }
-    for (int run = 0; run < INTERIOR_RUNS && !rank_is_reached(fitting); run++) {
-        struct fit fit;
-        struct certificate found;
-        if (rank_finish_run(rank->finish, tied, epsilon, least, &onward, &fit, err) < 0) {
-            return -1;
-        }
-        best->iterations = watch.before + fit.iterations;
-        enum stop_reason stop = fit.reason;
-        if (rank_take_fit(fitting, &fit, true, &found, err) < 0) {
-            return -1;
-        }
-        if (stop_limited(stop) || (stop && !tied)) {
-            break;
-        }
-        tied = tied && !stop && run < 1;
-        epsilon *= stop ? 1 : stricter;
-    }
+    fit->converged = !fit->reason || (running->tied && !stop_limited(fit->reason));
+    running->tied = false;
     return 0;
 }
 
+/* From `weights` on; NULL: from 0. */
+static int interior_from(struct running *running, const double *weights, struct error *err) {
+    const struct rank_parameters *parameters = &running->fitting->parameters;
+    bool squared = parameters->loss == RANK_SQUARED_HINGE;
+    running->tied = true;
+    running->counted = 0;
+    if (rank_finish_start(running->fitting->rank->finish, squared, parameters->cost, weights, err) <
+        0) {
+        return -1;
+    }
+    return run_to_gap(running, ALGORITHM_INTERIOR_POINT, MOST_RUNS, err);
+}
+
 int rank_run_interior_point(void *state, const struct monitor *monitor, struct error *err) {
-    struct rank_fitting *fitting = state;
-    struct rank *rank = fitting->rank;
+    struct running running = {
+        .fitting = state, .monitor = monitor, .once = interior_once, .counts_on = true};
+    struct rank *rank = running.fitting->rank;
     if (!rank->finish &&
         rank_finish_create(&rank->finish, rank->problem, &rank->map, &rank->pairs,
                            certify_reach(rank->certifier.certify),
@@ -238,13 +224,13 @@ int rank_run_interior_point(void *state, const struct monitor *monitor, struct e
     }
     if (!rank->finish) {
         rank->n_distinct = 0;
-        fitting->without_one = true;
+        running.fitting->without_one = true;
         return 0;
     }
-    fitting->ran |= 1U << ALGORITHM_INTERIOR_POINT;
     int status = 0;
     if (rank_finish_starts_at(rank->finish)) {
-        status = interior_from(fitting, fitting->best.weights, monitor, err);
+        status = interior_from(&running, running.fitting->best.weights, err);
     }
-    return status == 0 && is_open(fitting) ? interior_from(fitting, NULL, monitor, err) : status;
+    return status == 0 && !rank_policy.is_done(running.fitting) ? interior_from(&running, NULL, err)
+                                                                : status;
 }
