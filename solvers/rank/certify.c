@@ -87,7 +87,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         *rounding = loss->cost * sums + (sum + sums > 0 ? 4 * CERTIFY_UNDERFLOW : 0);
         return 0;
     }
-    if (rank_exact_loss(certifier->pairs, s, squared, part, &sum, &sums, err) < 0) {
+    if (rank_exact_loss(certifier->pairs, s, squared, &sum, &sums, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {

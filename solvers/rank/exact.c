@@ -1,7 +1,6 @@
 #include "solvers/rank/exact.h"
 
 #include "common/base/memory.h"
-#include "solvers/rank/grid.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,9 +10,8 @@
 /* So many preferences are gone through one by one in a millisecond. */
 static const double MOST_LISTED = 1 << 18;
 
-/* A grid that is no larger part of mu moves the dual point too little to count; for speed alone it
- * is to be this much finer: sums of large features add up what it moves. */
-static const double COARSEST = 0x1p-20, COARSE = 0x1p-32;
+/* A grid that is no larger part of mu moves the dual point too little to count. */
+static const double COARSEST = 0x1p-20;
 
 /* A Fenwick node: how many partners it covers, and the sums of their scores and squares. */
 struct node {
@@ -255,13 +253,6 @@ static int group_create(struct group *group, const struct rank_pairs *pairs, str
     return -1;
 }
 
-static struct totals take(const struct rank_grid *grid, size_t margin, size_t number,
-                          struct group *group) {
-    struct rank_grid_totals totals =
-        rank_grid_totals(grid, margin, number, group->moment, &group->size);
-    return (struct totals){totals.active, totals.first, totals.second, 0};
-}
-
 /* What the sums over a group's pairs may be off by. */
 static double loss_error(const struct group *group, const struct totals *totals, bool squared) {
     double active = (double)totals->active, size = group->size;
@@ -289,7 +280,6 @@ struct exact {
     const double *s;
     struct group *group;                   /* one of each worker */
     struct part *part;                     /* (n_groups) */
-    const struct rank_grid *on_grid;       /* whose sums are taken; NULL: they are made */
     bool squared;                          /* of the loss */
     double mu, grid, *coefficient, *slack; /* of a dual point, see rank_exact_dual */
 };
@@ -327,30 +317,13 @@ static int exact_run(struct exact *exact, threads_task task, struct part *total,
     return status;
 }
 
-/* Takes up a group's part of the work, and its sums at margin 1 or, the second, 1 - mu. */
-static struct totals begin(const struct exact *exact, struct group *group, size_t number,
-                           bool moments) {
-    const struct rank_pairs *pairs = exact->pairs;
-    if (!exact->on_grid) {
-        load(group, number, exact->s);
-        return sums(group, 1, moments);
-    }
-    group->base = pairs->start[number];
-    group->m = pairs->start[number + 1] - group->base;
-    return take(exact->on_grid, 0, number, group);
-}
-
-static struct totals second(const struct exact *exact, struct group *group, size_t number) {
-    return exact->on_grid ? take(exact->on_grid, 1, number, group)
-                          : sums(group, 1 - (long double)exact->mu, true);
-}
-
 static void loss_task(void *argument, size_t task, size_t worker) {
     const struct exact *exact = argument;
     const struct rank_pairs *pairs = exact->pairs;
     struct group *group = &exact->group[worker];
     for (size_t g = pairs->task[task]; g < pairs->task[task + 1]; g++) {
-        struct totals totals = begin(exact, group, g, false);
+        load(group, g, exact->s);
+        struct totals totals = sums(group, 1, false);
         exact->part[g] = (struct part){
             .sum = (long double)pairs->weight[g] * (exact->squared ? totals.second : totals.first),
             .error = pairs->weight[g] * loss_error(group, &totals, exact->squared)};
@@ -361,49 +334,11 @@ double rank_exact_moved(double slack, double weight, bool squared, double sum) {
     return squared ? slack * (2 * sqrt(weight * sum) + slack * weight) : slack * weight;
 }
 
-static double weight_of_all(const struct rank_pairs *pairs) {
-    double weight = 0;
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        weight += pairs->weight[g] * pairs->group_worth[g];
-    }
-    return weight * (1 + (double)pairs->n_groups * DBL_EPSILON);
-}
-
-/* The loss at scores on a grid, and what this may have taken from it; *enough is false where that
- * is more than the part of the loss, or the grid is not for such pairs. */
-static int loss_on_grid(struct exact *exact, double part, struct part *total, bool *enough,
-                        struct error *err) {
-    struct rank_pairs *pairs = exact->pairs;
-    struct rank_grid grid;
-    double unit = rank_grid_unit(rank_grid_largest(pairs, exact->s), DBL_EPSILON);
-    *enough = !pairs->gain && !is_listed(pairs) && unit <= part;
-    if (!*enough) {
-        return 0;
-    }
-    int status = rank_grid_create(&grid, pairs, exact->s, unit, err);
-    if (status == 0) {
-        rank_grid_sums(&grid, 0, 1);
-        exact->on_grid = &grid;
-        status = exact_run(exact, loss_task, total, err);
-        exact->on_grid = NULL;
-    }
-    if (status == 0) {
-        double sum = fmax(0, (double)total->sum);
-        double moved = rank_exact_moved(unit, weight_of_all(pairs), exact->squared, sum);
-        *enough = moved <= part * sum;
-        total->error += moved;
-    }
-    rank_grid_free(&grid);
-    return status;
-}
-
-int rank_exact_loss(struct rank_pairs *pairs, const double *s, bool squared, double part,
-                    double *value, double *rounding, struct error *err) {
+int rank_exact_loss(struct rank_pairs *pairs, const double *s, bool squared, double *value,
+                    double *rounding, struct error *err) {
     struct exact exact = {.pairs = pairs, .s = s, .squared = squared};
-    struct part total = {0, 0, 0};
-    bool enough;
-    if (loss_on_grid(&exact, part, &total, &enough, err) < 0 ||
-        (!enough && exact_run(&exact, loss_task, &total, err) < 0)) {
+    struct part total;
+    if (exact_run(&exact, loss_task, &total, err) < 0) {
         return -1;
     }
     *value = fmax(0, (double)total.sum);
@@ -421,17 +356,31 @@ static void take_slack(const struct group *group, double weight, double *slack) 
     }
 }
 
-double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu) {
-    double largest = cluster_largest(pairs->cluster, rank_grid_largest(pairs, s));
-    double whole = *mu > 0 ? *mu : 1, unit = rank_grid_unit(largest, DBL_EPSILON);
-    if (unit > whole * COARSE) {
-        unit = rank_grid_unit(largest, LDBL_EPSILON);
+/* No sum over the pairs of one row is larger, of u = delta - (s_i - s_j) > 0 with delta <= 1, and of
+ * this rank's rows. */
+static double largest_sum(const struct rank_pairs *pairs, const double *s) {
+    double largest = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+            low = fmin(low, s[pairs->row[k]]);
+            high = fmax(high, s[pairs->row[k]]);
+        }
+        largest = fmax(largest, (double)(pairs->start[g + 1] - pairs->start[g]) * (2 + high - low));
     }
-    if (pairs->gain || !(unit <= whole * COARSEST)) {
+    return largest;
+}
+
+double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu) {
+    double largest = cluster_largest(pairs->cluster, largest_sum(pairs, s));
+    /* sums are whole numbers of it below 1 / (2 LDBL_EPSILON); half units are, too */
+    double unit = exp2(ceil(log2(4 * largest))) * (double)LDBL_EPSILON;
+    if (pairs->gain || !(unit <= (*mu > 0 ? *mu : 1) * COARSEST)) {
         return 0;
     }
     for (size_t i = 0; i < pairs->n; i++) {
-        s[i] = rank_grid_round(s[i], unit);
+        double units = s[i] / unit; /* a double of so many has none but whole ones */
+        s[i] = fabs(units) < 0x1p53 ? rint(units) * unit : s[i];
     }
     *mu = rint(*mu / unit) * unit;
     return unit;
@@ -440,14 +389,15 @@ double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu) {
 /* The part of a group, at work, in a dual point: its coefficients and the slack of these. */
 static struct part group_dual(const struct exact *exact, struct group *group, size_t number) {
     const struct rank_pairs *pairs = exact->pairs;
-    const struct totals all = begin(exact, group, number, true);
+    load(group, number, exact->s);
+    const struct totals all = sums(group, 1, true);
     double mu = exact->mu, size = group->size;
     double weight = pairs->weight[number], weights = pairs->weight_error;
     struct part part = {0, 0, 0};
     long double scale = mu > 0 ? weight / (long double)mu : 2 * (long double)weight;
     if (mu > 0) { /* less what is above mu */
         memcpy(group->kept, group->moment, group->m * sizeof *group->kept);
-        const struct totals above = second(exact, group, number);
+        const struct totals above = sums(group, 1 - (long double)mu, true);
         for (size_t k = 0; k < group->m; k++) {
             group->moment[k] = group->kept[k] - group->moment[k];
         }
@@ -488,21 +438,10 @@ int rank_exact_dual(struct rank_pairs *pairs, const double *s, double mu, double
                     double *rounding, struct error *err) {
     struct exact exact = {
         .pairs = pairs, .s = s, .mu = mu, .grid = grid, .coefficient = coefficient, .slack = slack};
-    struct rank_grid on_grid = {.pairs = pairs};
     struct part total;
-    int status = 0;
     memset(coefficient, 0, pairs->n * sizeof *coefficient);
     memset(slack, 0, pairs->n * sizeof *slack);
-    if (!is_listed(pairs) && grid >= rank_grid_unit(rank_grid_largest(pairs, s), DBL_EPSILON)) {
-        status = rank_grid_create(&on_grid, pairs, s, grid, err);
-        for (size_t margin = 0; status == 0 && margin < (mu > 0 ? 2 : 1); margin++) {
-            rank_grid_sums(&on_grid, margin, margin == 0 ? 1 : 1 - mu);
-        }
-        exact.on_grid = &on_grid;
-    }
-    status = status < 0 ? -1 : exact_run(&exact, dual_task, &total, err);
-    rank_grid_free(&on_grid);
-    if (status < 0) {
+    if (exact_run(&exact, dual_task, &total, err) < 0) {
         return -1;
     }
     *unit = total.most;

@@ -15,16 +15,14 @@
 double rank_exact_moved(double slack, double weight, bool squared, double sum);
 
 /* *value = the sum over pairs of l(1 - (s_i - s_j)), weighted by group, l the hinge or its square,
- * for the scores s (n) as they are; it is within *rounding of the true sum, which for speed's sake
- * may be up to that part of the sum. */
-int rank_exact_loss(struct rank_pairs *pairs, const double *s, bool squared, double part,
-                    double *value, double *rounding, struct error *err);
+ * for the scores s (n) as they are; it is within *rounding of the true sum. */
+int rank_exact_loss(struct rank_pairs *pairs, const double *s, bool squared, double *value,
+                    double *rounding, struct error *err);
 
 /* Rounds s (n) and *mu, of which a dual point is to be made, to multiples of a power of 2, which is
  * returned: so coarse that the sums over the pairs of a row are exact, as they must be where
- * features are so large that what the sums lose would be all of the dual bound; in double, where
- * that is not coarse beside mu, else in long double. 0, and nothing is rounded, where that is
- * coarse too, or pairs have a worth of their own. All ranks. */
+ * features are so large that what the sums lose would be all of the dual bound. 0, and nothing is
+ * rounded, where that is coarse beside mu, or pairs have a worth of their own. All ranks. */
 double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu);
 
 /* A dual point from scores s (n), over C: alpha = clip(u / mu, 0, 1) of each pair, or 2 max(0, u)

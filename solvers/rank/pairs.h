@@ -114,10 +114,4 @@ int rank_pairs_visit(const struct rank_pairs *pairs, rank_pairs_visitor *visit, 
 double rank_pairs_sums(struct rank_pairs *pairs, const double *s, double delta, double *count,
                        double *moment);
 
-/* The same without the groups' weights, as if each were 1; active (n_groups): each group's active
- * pairs. Where scores and delta are whole numbers of a unit, and so are few enough of it, sums are
- * exact. */
-void rank_pairs_plain_sums(struct rank_pairs *pairs, const double *s, double delta, double *count,
-                           double *moment, double *active);
-
 #endif

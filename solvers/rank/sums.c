@@ -140,13 +140,8 @@ struct sums_task {
     struct rank_pairs *pairs;
     const double *s;
     double delta;
-    bool plain; /* the groups' weights are left out */
     double *count, *moment;
 };
-
-static double weight_of(const struct sums_task *task, size_t group) {
-    return task->plain ? 1 : task->pairs->weight[group];
-}
 
 /* Partners below: adds to count and moment of each row of the group, and returns their number. */
 static double sums_up(const struct sums_task *task, size_t group, struct node *nodes) {
@@ -154,7 +149,7 @@ static double sums_up(const struct sums_task *task, size_t group, struct node *n
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
     const struct rank_place *order = pairs->order + base;
     const struct partners partners = partners_begin(pairs, group, false, nodes);
-    double weight = weight_of(task, group), active = 0;
+    double weight = pairs->weight[group], active = 0;
     size_t inserted = m;
     for (size_t q = m; q-- > 0;) {
         double score = order[q].score;
@@ -178,7 +173,7 @@ static void sums_down(const struct sums_task *task, size_t group, struct node *n
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
     const struct rank_place *order = pairs->order + base;
     const struct partners partners = partners_begin(pairs, group, true, nodes);
-    double weight = weight_of(task, group);
+    double weight = pairs->weight[group];
     size_t inserted = 0;
     for (size_t q = 0; q < m; q++) {
         double score = order[q].score;
@@ -249,7 +244,7 @@ static void spread_grades(const struct rank_pairs *pairs, size_t base, size_t m,
 static double sums_direct(const struct sums_task *task, size_t group, double *scratch) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
-    double weight = weight_of(task, group), active = 0;
+    double weight = pairs->weight[group], active = 0;
     double *x = scratch, *down = x + m, *down_moment = down + m;
     struct node *up = (struct node *)(void *)(down_moment + m);
     double *gains = down_moment + 3 * m, *discounts = gains + m;
@@ -282,7 +277,7 @@ static double sums_direct(const struct sums_task *task, size_t group, double *sc
 static double sums_listed(const struct sums_task *task, size_t group) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], end = pairs->start[group + 1];
-    double weight = weight_of(task, group), active = 0;
+    double weight = pairs->weight[group], active = 0;
     for (size_t k = base; k < end; k++) {
         size_t i = pairs->row[k];
         for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
@@ -318,31 +313,19 @@ static void sums_run(void *argument, size_t t, size_t worker) {
             active = sums_up(task, g, scratch);
             sums_down(task, g, scratch);
         }
-        pairs->group_sum[g] = active * weight_of(task, g);
+        pairs->group_sum[g] = active * pairs->weight[g];
     }
-}
-
-static void find_sums(const struct sums_task *task) {
-    struct rank_pairs *pairs = task->pairs;
-    memset(task->count, 0, pairs->n * sizeof *task->count);
-    if (task->moment) {
-        memset(task->moment, 0, pairs->n * sizeof *task->moment);
-    }
-    threads_run(pairs->threads, pairs->n_tasks, sums_run, (void *)(uintptr_t)task);
-}
-
-void rank_pairs_plain_sums(struct rank_pairs *pairs, const double *s, double delta, double *count,
-                           double *moment, double *active) {
-    const struct sums_task task = {pairs, s, delta, true, count, moment};
-    find_sums(&task);
-    memcpy(active, pairs->group_sum, pairs->n_groups * sizeof *active);
 }
 
 double rank_pairs_sums(struct rank_pairs *pairs, const double *s, double delta, double *count,
                        double *moment) {
-    const struct sums_task task = {pairs, s, delta, false, count, moment};
-    find_sums(&task);
+    struct sums_task task = {pairs, s, delta, count, moment};
     double total = 0;
+    memset(count, 0, pairs->n * sizeof *count);
+    if (moment) {
+        memset(moment, 0, pairs->n * sizeof *moment);
+    }
+    threads_run(pairs->threads, pairs->n_tasks, sums_run, &task);
     for (size_t g = 0; g < pairs->n_groups; g++) {
         total += pairs->group_sum[g];
     }

@@ -215,7 +215,7 @@ static void check_exact(int kind, struct rank_pairs *sums, const struct referenc
     struct due above = sum_up(pairs, s, sums->n, -INFINITY, 1 - mu);
     for (int squared = 0; squared < 2; squared++) {
         double loss = squared ? due.second : due.first;
-        CHECK(rank_exact_loss(sums, s, squared, 0, &value, &rounding, &err) == 0, "%s", err.text);
+        CHECK(rank_exact_loss(sums, s, squared, &value, &rounding, &err) == 0, "%s", err.text);
         agree("the exact loss", kind, value, loss, loss);
         CHECK(rounding >= 3 * DBL_EPSILON * loss && rounding < 1e-10 * loss, "kind %d: %g is paid",
               kind, rounding);
