@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/rank/exact.h"
+#include "solvers/rank/laplacian.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,6 +18,24 @@ static const double NOTHING = 1e-4;
 
 /* ---- creation ---- */
 
+/* The weight of the pairs that each row is in: the degrees of the Laplacian of all pairs, or a little
+ * more. */
+static int find_weights(struct rank_certifier *certifier, struct error *err) {
+    size_t n = certifier->map->n;
+    struct rank_laplacian all;
+    double *s = memory_zeros(n, sizeof *s, "pairs", err);
+    int status = s ? rank_laplacian_create(&all, certifier->pairs, err) : -1;
+    if (status == 0) {
+        rank_laplacian_set(&all, s, -INFINITY, INFINITY);
+        for (size_t i = 0; i < n; i++) {
+            certifier->weight[i] = all.degree[i] * (1 + certifier->hinge->sums_rounding);
+        }
+        rank_laplacian_free(&all);
+    }
+    free(s);
+    return status;
+}
+
 int rank_certifier_create(struct rank_certifier *certifier, const struct problem *problem,
                           const struct score_map *map, struct rank_pairs *pairs,
                           struct exterior *exterior, const struct rank_risk *hinge,
@@ -29,7 +48,7 @@ int rank_certifier_create(struct rank_certifier *certifier, const struct problem
         return -1;
     }
     if (!exterior) {
-        return rank_pairs_weights(pairs, certifier->weight, err);
+        return find_weights(certifier, err);
     }
     double *reach = memory_array(n, sizeof *reach, "pairs", err);
     struct certify_pair *rows = memory_array(n, sizeof *rows, "pairs", err);
@@ -38,7 +57,7 @@ int rank_certifier_create(struct rank_certifier *certifier, const struct problem
         free(rows);
         return -1;
     }
-    exterior_weights(exterior, certifier->weight);
+    memcpy(certifier->weight, exterior_weights(exterior), n * sizeof *certifier->weight);
     exterior_reach(exterior, certify_reach(certifier->certify), reach, rows);
     certifier->row_factor = certify_factor(certifier->certify);
     certify_pairs(certifier->certify, reach, exterior_factor(exterior, certifier->row_factor),

@@ -173,12 +173,10 @@ static struct totals sums_listed(struct group *group, long double delta, long do
     const struct rank_pairs *pairs = group->pairs;
     struct totals totals = {0, 0, 0, 0};
     for (size_t k = 0; k < group->m; k++) {
-        bool sampled = pairs->partner_start != NULL;
         size_t i = group->base + k;
-        size_t first = sampled ? pairs->partner_start[i] : pairs->below_first[i];
-        size_t end = sampled ? pairs->partner_start[i + 1] : pairs->below_end[i];
-        for (size_t p = first; p < end; p++) {
-            size_t other = sampled ? pairs->partner[p] : p;
+        struct rank_run run = rank_pairs_run(pairs, i);
+        for (size_t p = run.first; p < run.end; p++) {
+            size_t other = rank_pairs_lower(pairs, p);
             long double u = delta - (group->x[k] - group->x[other]);
             if (!(u > -off)) {
                 continue;

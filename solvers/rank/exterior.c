@@ -21,7 +21,7 @@ struct exterior {
     struct skew_pair *pair; /* by places in the order of rows, ascending in `high` */
     size_t *first;          /* (n_rows + 1) the pairs of each as `high` */
     size_t n_pairs;
-    size_t *pair_start;            /* (n_groups + 1) */
+    double *weight;                /* (n_pairs) */
     double *S, *SK;                /* (rows of a group)^2 for each group; (n_rows, n_rows) */
     size_t *S_start;               /* (n_groups) */
     struct risk_rounding rounding; /* of the last cut */
@@ -34,45 +34,27 @@ static int list_pairs(struct exterior *exterior, struct error *err) {
                          "%.0f pairs are too many for exterior-product features: use a fraction",
                          pairs->n_pairs);
     }
-    exterior->pair = memory_array((size_t)pairs->n_pairs, sizeof *exterior->pair, "pairs", err);
-    exterior->pair_start =
-        memory_array(pairs->n_groups + 1, sizeof *exterior->pair_start, "pairs", err);
+    size_t n_pairs = (size_t)pairs->n_pairs, n = 0;
+    exterior->pair = memory_array(n_pairs, sizeof *exterior->pair, "pairs", err);
+    exterior->weight = memory_array(n_pairs, sizeof *exterior->weight, "pairs", err);
     exterior->first = memory_array(exterior->n_rows + 1, sizeof *exterior->first, "pairs", err);
-    if (!exterior->pair || !exterior->pair_start || !exterior->first) {
+    if (!exterior->pair || !exterior->weight || !exterior->first) {
         return -1;
     }
-    size_t n = 0;
     for (size_t g = 0; g < pairs->n_groups; g++) {
-        exterior->pair_start[g] = n;
         size_t base = pairs->start[g];
         for (size_t k = base; k < pairs->start[g + 1]; k++) {
+            struct rank_run run = rank_pairs_run(pairs, k);
             exterior->first[k] = n;
-            if (pairs->partner_start) {
-                for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
-                    exterior->pair[n++] =
-                        (struct skew_pair){(uint32_t)k, (uint32_t)(base + pairs->partner[p])};
-                }
-                continue;
-            }
-            for (size_t other = base; other < k; other++) {
-                uint32_t apart = pairs->level[k] - pairs->level[other];
-                if (apart >= pairs->low && apart <= pairs->high) {
-                    exterior->pair[n++] = (struct skew_pair){(uint32_t)k, (uint32_t)other};
-                }
+            for (size_t p = run.first; p < run.end; p++, n++) {
+                size_t low = base + rank_pairs_lower(pairs, p);
+                exterior->pair[n] = (struct skew_pair){(uint32_t)k, (uint32_t)low};
+                exterior->weight[n] = pairs->weight[g] * rank_pairs_listed(pairs, base, k, low);
             }
         }
     }
-    exterior->pair_start[pairs->n_groups] = n;
-    exterior->first[exterior->n_rows] = n;
-    exterior->n_pairs = n;
+    exterior->first[exterior->n_rows] = exterior->n_pairs = n;
     return 0;
-}
-
-static double pair_weight(const struct exterior *exterior, size_t group, size_t p) {
-    const struct rank_pairs *pairs = exterior->pairs;
-    struct skew_pair pair = exterior->pair[p];
-    return pairs->weight[group] *
-           rank_pairs_listed(pairs, pairs->start[group], pair.high, pair.low);
 }
 
 /* The row of the data at a place. */
@@ -117,7 +99,8 @@ static int evaluate_rest(struct exterior *exterior, struct error *err) {
 /* Of `matrices` over all rows, the squares of groups, and pairs. */
 static double bytes_of(const struct rank_pairs *pairs, double matrices) {
     double n = (double)pairs->start[pairs->n_groups];
-    double bytes = matrices * n * n * sizeof(double) + pairs->n_pairs * sizeof(struct skew_pair);
+    double bytes = matrices * n * n * sizeof(double) +
+                   pairs->n_pairs * (sizeof(struct skew_pair) + sizeof(double));
     for (size_t g = 0; g < pairs->n_groups; g++) {
         double m = (double)(pairs->start[g + 1] - pairs->start[g]);
         bytes += m * m * sizeof(double);
@@ -177,7 +160,7 @@ void exterior_free(struct exterior *exterior) {
         free(exterior->SK);
         free(exterior->S);
         free(exterior->pair);
-        free(exterior->pair_start);
+        free(exterior->weight);
         free(exterior);
     }
 }
@@ -208,7 +191,7 @@ static void multiply_left(void *argument, size_t g, size_t worker) {
     size_t base = exterior->pairs->start[g], m = exterior->pairs->start[g + 1] - base;
     size_t n = exterior->n_rows;
     double *S = exterior->S + exterior->S_start[g];
-    for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
+    for (size_t p = exterior->first[base]; p < exterior->first[base + m]; p++) {
         size_t high = exterior->pair[p].high - base, low = exterior->pair[p].low - base;
         S[high * m + low] = task->b[p];
         S[low * m + high] = -task->b[p];
@@ -227,7 +210,7 @@ static void multiply_right(void *argument, size_t g, size_t worker) {
     double *F = exterior->S + exterior->S_start[g];
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)m, (int)n, 2,
                 exterior->K + base * n, (int)n, exterior->SK + base, (int)n, 0, F, (int)m);
-    for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
+    for (size_t p = exterior->first[base]; p < exterior->first[base + m]; p++) {
         task->s[p] = F[(exterior->pair[p].high - base) * m + exterior->pair[p].low - base];
     }
     memset(F, 0, m * m * sizeof *F);
@@ -298,14 +281,12 @@ struct score_map exterior_map(struct exterior *exterior) {
 static double hinge_cut(void *context, const double *s, double *g, double *offset) {
     struct exterior *exterior = context;
     double value = 0, active = 0;
-    for (size_t group = 0; group < exterior->pairs->n_groups; group++) {
-        for (size_t p = exterior->pair_start[group]; p < exterior->pair_start[group + 1]; p++) {
-            double weight = pair_weight(exterior, group, p);
-            double on = s[p] < 1 ? weight : 0;
-            g[p] = -on;
-            active += on;
-            value += on * (1 - s[p]);
-        }
+    for (size_t p = 0; p < exterior->n_pairs; p++) {
+        double weight = exterior->weight[p];
+        double on = s[p] < 1 ? weight : 0;
+        g[p] = -on;
+        active += on;
+        value += on * (1 - s[p]);
     }
     *offset = active;
     exterior->rounding =
@@ -316,15 +297,13 @@ static double hinge_cut(void *context, const double *s, double *g, double *offse
 static double square_cut(void *context, const double *s, double *g, double *offset) {
     struct exterior *exterior = context;
     double value = 0, linear = 0, largest = 0;
-    for (size_t group = 0; group < exterior->pairs->n_groups; group++) {
-        for (size_t p = exterior->pair_start[group]; p < exterior->pair_start[group + 1]; p++) {
-            double weight = pair_weight(exterior, group, p);
-            double u = s[p] < 1 ? 1 - s[p] : 0;
-            g[p] = -2 * weight * u;
-            value += weight * u * u;
-            linear += weight * u;
-            largest = fmax(largest, u);
-        }
+    for (size_t p = 0; p < exterior->n_pairs; p++) {
+        double weight = exterior->weight[p];
+        double u = s[p] < 1 ? 1 - s[p] : 0;
+        g[p] = -2 * weight * u;
+        value += weight * u * u;
+        linear += weight * u;
+        largest = fmax(largest, u);
     }
     *offset = 2 * linear - value;
     double unit = ((double)exterior->n_pairs + 4) * DBL_EPSILON;
@@ -345,12 +324,8 @@ struct risk exterior_risk(struct exterior *exterior, bool squared) {
                          .rounding = exterior_rounding};
 }
 
-void exterior_weights(const struct exterior *exterior, double *weight) {
-    for (size_t g = 0; g < exterior->pairs->n_groups; g++) {
-        for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
-            weight[p] = pair_weight(exterior, g, p);
-        }
-    }
+const double *exterior_weights(const struct exterior *exterior) {
+    return exterior->weight;
 }
 
 void exterior_reach(const struct exterior *exterior, const double *row_reach, double *reach,
@@ -378,14 +353,12 @@ double exterior_factor(const struct exterior *exterior, double row_factor) {
 void exterior_loss(const struct exterior *exterior, bool squared, const double *s,
                    const double *error, double *value, double *rounding) {
     double sum = 0, most = 0;
-    for (size_t g = 0; g < exterior->pairs->n_groups; g++) {
-        for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
-            double weight = pair_weight(exterior, g, p);
-            double u = fmax(0, 1 - s[p]);
-            double upper = fmax(0, (1 - s[p] + error[p]) * (1 + 4 * DBL_EPSILON));
-            sum += weight * (squared ? u * u : u);
-            most += weight * (squared ? upper * upper : upper);
-        }
+    for (size_t p = 0; p < exterior->n_pairs; p++) {
+        double weight = exterior->weight[p];
+        double u = fmax(0, 1 - s[p]);
+        double upper = fmax(0, (1 - s[p] + error[p]) * (1 + 4 * DBL_EPSILON));
+        sum += weight * (squared ? u * u : u);
+        most += weight * (squared ? upper * upper : upper);
     }
     *value = sum;
     double each = ((double)exterior->n_pairs + 4) * DBL_EPSILON + exterior->pairs->weight_error;
@@ -404,14 +377,12 @@ void exterior_dual(const struct exterior *exterior, bool squared, double cost, d
                    double *linear, double *rounding) {
     double off = exterior->pairs->weight_error;
     long double sum = 0, size = 0;
-    for (size_t g = 0; g < exterior->pairs->n_groups; g++) {
-        for (size_t p = exterior->pair_start[g]; p < exterior->pair_start[g + 1]; p++) {
-            double most = least_product(cost, pair_weight(exterior, g, p), off);
-            b[p] = fmax(0, squared && most > 0 ? b[p] : fmin(b[p], most));
-            long double a = b[p], square = squared && a > 0 ? a * a / (4 * (long double)most) : 0;
-            sum += a - square;
-            size += a + square;
-        }
+    for (size_t p = 0; p < exterior->n_pairs; p++) {
+        double most = least_product(cost, exterior->weight[p], off);
+        b[p] = fmax(0, squared && most > 0 ? b[p] : fmin(b[p], most));
+        long double a = b[p], square = squared && a > 0 ? a * a / (4 * (long double)most) : 0;
+        sum += a - square;
+        size += a + square;
     }
     *linear = (double)sum;
     *rounding = DBL_EPSILON * fabs(*linear) +

@@ -36,7 +36,7 @@ int exterior_refine(struct exterior *exterior, struct error *err);
  * problem's rows: 2 (K_iu K_jv - K_iv K_ju) is at most 4 reach_i reach_j reach_u reach_v. The
  * factor is from that of their kernel (kernel_rounding), and for 2 K S K, two sums over the
  * rows. */
-void exterior_weights(const struct exterior *exterior, double *weight);
+const double *exterior_weights(const struct exterior *exterior);
 void exterior_reach(const struct exterior *exterior, const double *row_reach, double *reach,
                     struct certify_pair *rows);
 double exterior_factor(const struct exterior *exterior, double row_factor);

@@ -280,96 +280,18 @@ void rank_pairs_free(struct rank_pairs *pairs) {
     *pairs = (struct rank_pairs){0};
 }
 
-/* The pairs of a group that are not listed: every place has a run of places below it. */
-static void count_runs(const struct rank_pairs *pairs, size_t group, double *places) {
-    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
-    memset(places, 0, (m + 1) * sizeof *places);
-    for (size_t k = 0; k < m; k++) { /* differences of the numbers of pairs as the lower one ... */
-        places[pairs->below_first[base + k]] += 1;
-        places[pairs->below_end[base + k]] -= 1;
-    }
-    for (size_t k = 1; k < m; k++) {
-        places[k] += places[k - 1];
-    }
-    for (size_t k = 0; k < m; k++) { /* ... and those as the higher one */
-        places[k] += (double)(pairs->below_end[base + k] - pairs->below_first[base + k]);
-    }
-}
-
-/* The same of pairs by their worth: a row's by its level. */
-static void weigh_runs(const struct rank_pairs *pairs, size_t group, double *places) {
-    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
-    memset(places, 0, m * sizeof *places);
-    for (size_t k = 0, end; k < m; k = end) {
-        uint32_t level = pairs->level[base + k];
-        end = k + 1;
-        while (end < m && pairs->level[base + end] == level) {
-            end++;
-        }
-        for (size_t j = pairs->below_first[base + k]; j < pairs->below_end[base + k]; j++) {
-            double worth = rank_pairs_worth(pairs, base, level, pairs->level[base + j]);
-            places[j] += (double)(end - k) * worth;
-            places[k] += worth;
-        }
-        for (size_t l = k + 1; l < end; l++) {
-            places[l] = places[k]; /* none of its level is below it */
-        }
-    }
-}
-
-int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct error *err) {
-    double *places = memory_array((size_t)pairs->most_rows + 1, sizeof *places, "pairs", err);
-    if (!places) {
-        return -1;
-    }
-    memset(weight, 0, pairs->n * sizeof *weight);
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        size_t base = pairs->start[g];
-        if (!pairs->partner_start && pairs->gain) {
-            weigh_runs(pairs, g, places);
-        } else if (!pairs->partner_start) {
-            count_runs(pairs, g, places);
-        }
-        for (size_t k = base; k < pairs->start[g + 1]; k++) {
-            if (!pairs->partner_start) {
-                weight[pairs->row[k]] = pairs->weight[g] * places[k - base];
-                continue;
-            }
-            for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
-                double own =
-                    pairs->weight[g] * rank_pairs_listed(pairs, base, k, base + pairs->partner[p]);
-                weight[pairs->row[k]] += own;
-                weight[pairs->row[base + pairs->partner[p]]] += own;
-            }
-        }
-    }
-    free(places);
-    return 0;
-}
-
-/* The pairs in which the row at place k of a group is the better one. */
-static int visit_row(const struct rank_pairs *pairs, size_t group, size_t k,
-                     rank_pairs_visitor *visit, void *context, struct error *err) {
-    size_t base = pairs->start[group];
-    bool sampled = pairs->partner_start != NULL;
-    size_t first = sampled ? pairs->partner_start[k] : pairs->below_first[k];
-    size_t end = sampled ? pairs->partner_start[k + 1] : pairs->below_end[k];
-    for (size_t p = first; p < end; p++) {
-        size_t low = base + (sampled ? pairs->partner[p] : p);
-        double weight = pairs->weight[group] * rank_pairs_listed(pairs, base, k, low);
-        if (visit(context, pairs->row[k], pairs->row[low], weight, err) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 int rank_pairs_visit(const struct rank_pairs *pairs, rank_pairs_visitor *visit, void *context,
                      struct error *err) {
-    for (size_t group = 0; group < pairs->n_groups; group++) {
-        for (size_t k = pairs->start[group]; k < pairs->start[group + 1]; k++) {
-            if (visit_row(pairs, group, k, visit, context, err) < 0) {
-                return -1;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        size_t base = pairs->start[g];
+        for (size_t k = base; k < pairs->start[g + 1]; k++) {
+            struct rank_run run = rank_pairs_run(pairs, k);
+            for (size_t p = run.first; p < run.end; p++) {
+                size_t low = base + rank_pairs_lower(pairs, p);
+                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, low);
+                if (visit(context, pairs->row[k], pairs->row[low], weight, err) < 0) {
+                    return -1;
+                }
             }
         }
     }

@@ -89,14 +89,27 @@ static inline double rank_pairs_listed(const struct rank_pairs *pairs, size_t ba
     return rank_pairs_worth(pairs, base, pairs->level[one], pairs->level[other]);
 }
 
+/* The pairs in which the row that row[] has at k is the better one: numbers for rank_pairs_lower. */
+struct rank_run {
+    size_t first, end;
+};
+
+static inline struct rank_run rank_pairs_run(const struct rank_pairs *pairs, size_t k) {
+    return pairs->partner_start
+               ? (struct rank_run){pairs->partner_start[k], pairs->partner_start[k + 1]}
+               : (struct rank_run){pairs->below_first[k], pairs->below_end[k]};
+}
+
+/* The place in its group of the other row of a pair. */
+static inline size_t rank_pairs_lower(const struct rank_pairs *pairs, size_t p) {
+    return pairs->partner_start ? pairs->partner[p] : p;
+}
+
 /* Sorts places (m) by score; equal ones stay in the order that they had. spare: room for m. */
 void rank_places_sort(struct rank_place *places, size_t m, struct rank_place *spare);
 
 /* Sorts the group's part of `order` by s (n); spare: room for the group's places. */
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare);
-
-/* weight (n) = the weight of the pairs that each row is in, on either side. */
-int rank_pairs_weights(const struct rank_pairs *pairs, double *weight, struct error *err);
 
 /* Told a pair of two rows of the problem, and its weight; -1 ends the visit. */
 typedef int rank_pairs_visitor(void *context, uint32_t better, uint32_t worse, double weight,
