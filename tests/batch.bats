@@ -235,7 +235,7 @@ svm-rank-predict: 2 of 4 test files failed"
     assert_equal "$(<err)" "svm-rank-predict: --batch: neither the first file, '1', nor the last, \
 '2', is a model"
     refused svm-rank-predict --batch nope.m 1 2
-    assert_equal "$(<err)" 'svm-rank-predict: nope.m: cannot open: No such file or directory'
+    assert_equal "$(<err)" 'svm-rank-predict: nope.m: No such file or directory'
 }
 
 @test "batch: names with tabs, line ends and escapes stay in their cells, and do nothing to a terminal" {

@@ -243,7 +243,7 @@ END
     gzip -c good >good.gz
     printf '\377\377\377\377' | dd of=good.gz bs=1 seek=20 conv=notrunc status=none
     refused svm-mc-predict mc good.gz labels
-    says 'the gzip file is damaged'
+    says 'corrupt gzip data'
     printf 'solver_type\0 MCSVM_CS\n' >bad
     refused svm-mc-predict mc bad labels
     says 'a NUL byte'
