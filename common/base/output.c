@@ -300,6 +300,10 @@ void output_write(struct output *output, const void *bytes, size_t n) {
     }
 }
 
+void output_text(struct output *output, const char *text) {
+    output_write(output, text, strlen(text));
+}
+
 void output_format(struct output *output, const char *format, ...) {
     char text[2048];
     va_list arguments;

@@ -16,91 +16,62 @@ static const char BODY[] = "dual";
 
 /* ---- writing ---- */
 
-static void put_text(struct proof_writer *writer, const char *text) {
-    model_sink_put(writer->sink, text, strlen(text));
-}
-
-static void put_unsigned(struct proof_writer *writer, uint64_t number) {
-    char text[NUMBER_LENGTH];
-    snprintf(text, sizeof text, "%" PRIu64, number);
-    put_text(writer, text);
-}
-
 void proof_writer_text(struct proof_writer *writer, const char *key, const char *text) {
-    put_text(writer, key);
-    put_text(writer, " ");
-    put_text(writer, text);
-    put_text(writer, "\n");
+    output_format(writer->text, "%s %s\n", key, text);
 }
 
 void proof_writer_number(struct proof_writer *writer, const char *key, double number) {
-    char text[NUMBER_LENGTH];
-    number_format(number, text);
-    proof_writer_text(writer, key, text);
+    proof_writer_pair(writer, key, "", 0, number);
 }
 
 void proof_writer_pair(struct proof_writer *writer, const char *key, const char *word,
                        size_t length, double number) {
-    char text[NUMBER_LENGTH];
-    put_text(writer, key);
-    put_text(writer, " ");
-    model_sink_put(writer->sink, word, length);
-    put_text(writer, " ");
-    number_format(number, text);
-    put_text(writer, text);
-    put_text(writer, "\n");
+    output_format(writer->text, "%s %.*s%s", key, (int)length, word, length > 0 ? " " : "");
+    output_number(writer->text, number);
+    output_write(writer->text, "\n", 1);
 }
 
 int proof_writer_open(struct proof_writer *writer, struct output *output, const char *family,
                       uint64_t n_rows, uint32_t training, uint32_t model, struct error *err) {
     *writer = (struct proof_writer){0};
-    if (model_sink_open(&writer->sink, output, err) < 0) {
+    if (model_sink_open(&writer->sink, output, &writer->text, err) < 0) {
         return -1;
     }
-    char text[2 * NUMBER_LENGTH];
-    put_text(writer, "dualsvm proof ");
-    put_text(writer, family);
-    snprintf(text, sizeof text, " 1\nrows %" PRIu64 "\n", n_rows);
-    put_text(writer, text);
-    snprintf(text, sizeof text, "training %08" PRIx32 "\nmodel %08" PRIx32 "\n", training, model);
-    put_text(writer, text);
+    output_format(writer->text,
+                  "dualsvm proof %s 1\nrows %" PRIu64 "\ntraining %08" PRIx32 "\nmodel %08" PRIx32
+                  "\n",
+                  family, n_rows, training, model);
     return 0;
 }
 
 static void begin_body(struct proof_writer *writer) {
     if (!writer->in_body) {
-        put_text(writer, BODY);
+        output_text(writer->text, BODY);
         writer->in_body = true;
     }
 }
 
 void proof_writer_value(struct proof_writer *writer, uint32_t row, uint32_t a, uint32_t b,
                         double value) {
-    char text[NUMBER_LENGTH];
     if (writer->trivial) {
         return;
     }
     begin_body(writer);
     if (writer->n_lines == 0 || row != writer->row) {
-        put_text(writer, "\n");
-        put_unsigned(writer, row + (uint64_t)1);
+        output_format(writer->text, "\n%" PRIu64, row + (uint64_t)1);
         writer->row = row;
         writer->n_lines++;
     }
-    put_text(writer, " ");
-    put_unsigned(writer, a);
+    output_format(writer->text, " %" PRIu32 ":", a);
     if (b > 0) {
-        put_text(writer, ":");
-        put_unsigned(writer, b);
+        output_format(writer->text, "%" PRIu32 ":", b);
     }
-    put_text(writer, ":");
-    number_format(value, text);
-    put_text(writer, text);
+    output_number(writer->text, value);
 }
 
 int proof_writer_end(struct proof_writer *writer, struct error *err) {
     begin_body(writer);
-    put_text(writer, "\n");
+    output_write(writer->text, "\n", 1);
     return model_sink_end(writer->sink, writer->n_lines, NULL, err);
 }
 

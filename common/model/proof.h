@@ -43,6 +43,7 @@ void proof_free(struct proof *proof);
 
 struct proof_writer {
     struct model_sink *sink;
+    struct output *text;
     uint64_t n_lines; /* of the body */
     uint32_t row;     /* of the line at hand */
     bool in_body;

@@ -11,11 +11,10 @@
 
 struct model_sink;
 
-/* Borrows output. The caller ends with model_sink_end. */
-int model_sink_open(struct model_sink **sink, struct output *output, struct error *err);
-
-/* Adds text. Failures are kept for model_sink_end. */
-void model_sink_put(struct model_sink *sink, const char *text, size_t length);
+/* Borrows output, which failures are kept for; *text gets what the caller writes to until it ends
+ * with model_sink_end. */
+int model_sink_open(struct model_sink **sink, struct output *output, struct output **text,
+                    struct error *err);
 
 /* Adds the last line, `lines` of the body before it; flushes, does not commit, and frees the sink,
  * also when it fails. *checksum (NULL: unwanted) gets that of all text before the last line. */
