@@ -6,6 +6,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/model/read_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,41 +73,25 @@ static int read_labels(struct model_lines *in, struct model *model, struct error
     return model_add(model, err, "labels", "%.*s", (int)length, text);
 }
 
-/* One line of n_outputs numbers, appended to *weights of which *used are there. */
-static int read_line(struct model_lines *in, size_t n_outputs, double **weights, size_t *used,
-                     struct error *err) {
-    const char *at = in->line, *end = in->line + in->length;
-    for (size_t c = 0; c < n_outputs; c++) {
-        double value = 0;
-        const char *next = number_parse(at, end, &value);
-        if (!next || !isfinite(value) || (*next != ' ' && *next != '\0')) {
-            return model_lines_fail(in, "a number is missing or wrong", at, err);
-        }
-        if (memory_grow(weights, memory_room(0, *used), *used + 1, sizeof value, "the model", err) <
-            0) {
-            return -1;
-        }
-        (*weights)[(*used)++] = value;
-        at = *next == ' ' ? next + 1 : next;
-    }
-    return *at ? model_lines_fail(in, "more on the line than its numbers", at, err) : 0;
-}
-
 static int read_weights(struct model_lines *in, struct model *model, double bias,
                         struct error *err) {
     size_t used = 0, lines = model->n_features + (size_t)(bias >= 0 ? 1 : 0);
     for (size_t line = 0; line < lines; line++) {
-        if (next_line(in, err) < 0 ||
-            read_line(in, model->n_outputs, &model->weights, &used, err) < 0) {
+        if (next_line(in, err) < 0) {
             return -1;
         }
+        const char *at = in->line;
+        if (model_read_numbers(in, model->n_outputs, &model->weights, &used, &at, err) < 0) {
+            return -1;
+        }
+        at += *at == ' ';
+        if (*at) {
+            return model_lines_fail(in, "more on the line than its numbers", at, err);
+        }
     }
-    int more = model_lines_more(in, err);
-    if (more != 0) {
-        return more > 0 ? model_lines_fail(in, "something follows the last line", NULL, err) : -1;
-    }
-    if (bias < 0) {
-        return 0;
+    int status = model_lines_last(in, err);
+    if (status < 0 || bias < 0) {
+        return status;
     }
     model->bias = memory_array(model->n_outputs, sizeof(double), "the model", err);
     if (!model->bias) {

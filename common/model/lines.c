@@ -5,6 +5,7 @@
 #include "common/model/checksum.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,21 @@ int model_lines_next(struct model_lines *lines, struct error *err) {
                        : 0;
         }
     }
+}
+
+int model_lines_last(struct model_lines *lines, struct error *err) {
+    int more = model_lines_more(lines, err);
+    return more > 0 ? model_lines_fail(lines, "something follows the last line", NULL, err) : more;
+}
+
+int model_lines_end(struct model_lines *lines, uint64_t body, struct error *err) {
+    char end[MODEL_CHECKSUM_LINE], what[64];
+    model_checksum_line(body, lines->checksum, end);
+    if (strcmp(lines->line, end) != 0) {
+        snprintf(what, sizeof what, "the %s is damaged: its checksum does not fit", lines->what);
+        return model_lines_fail(lines, what, NULL, err);
+    }
+    return model_lines_last(lines, err);
 }
 
 int model_lines_more(struct model_lines *lines, struct error *err) {

@@ -33,6 +33,13 @@ int model_lines_next(struct model_lines *lines, struct error *err);
 /* Whether anything follows this line: 1, 0, or -1 with err set. */
 int model_lines_more(struct model_lines *lines, struct error *err);
 
+/* Whether this line ends the file: "end LINES CRC" with as many `lines` of the body, and the checksum of
+ * all lines before it; nothing may follow. Fails if it does not. */
+int model_lines_end(struct model_lines *lines, uint64_t body, struct error *err);
+
+/* Fails if anything follows this line. */
+int model_lines_last(struct model_lines *lines, struct error *err);
+
 /* Fails with "PATH:LINE: WHAT: FOUND" (found may be NULL). */
 int model_lines_fail(const struct model_lines *lines, const char *what, const char *found,
                      struct error *err);

@@ -2,8 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "common/model/checksum.h"
-#include "common/model/lines.h"
+#include "common/model/read_private.h"
 #include "common/model/sink.h"
 
 #include <inttypes.h>
@@ -120,12 +119,10 @@ static int add_entry(const struct model_lines *in, struct proof *proof, struct e
     if (!blank || blank == in->line || blank[1] == '\0') {
         return model_lines_fail(in, "not a key and a value", in->line, err);
     }
-    size_t n = proof->n_entries;
-    if (memory_grow(&proof->entry, memory_room(0, n), n + 1, sizeof *proof->entry, "the proof",
-                    err) < 0) {
+    if (model_read_grow(&proof->entry, proof->n_entries, sizeof *proof->entry, err) < 0) {
         return -1;
     }
-    struct model_entry *entry = &proof->entry[n];
+    struct model_entry *entry = &proof->entry[proof->n_entries];
     entry->key = memory_text(in->line, (size_t)(blank - in->line), "the proof", err);
     entry->value = memory_text(blank + 1, strlen(blank + 1), "the proof", err);
     proof->n_entries++;
@@ -154,9 +151,7 @@ static int read_header(struct model_lines *in, struct proof *proof, struct error
 }
 
 static int add_value(struct proof *proof, const struct proof_value *value, struct error *err) {
-    size_t n = proof->n_values;
-    if (memory_grow(&proof->value, memory_room(0, n), n + 1, sizeof *proof->value, "the proof",
-                    err) < 0) {
+    if (model_read_grow(&proof->value, proof->n_values, sizeof *proof->value, err) < 0) {
         return -1;
     }
     proof->value[proof->n_values++] = *value;
@@ -223,13 +218,7 @@ static int read_body(struct model_lines *in, struct proof *proof, struct error *
             return -1;
         }
     }
-    char end[MODEL_CHECKSUM_LINE];
-    model_checksum_line(lines, in->checksum, end);
-    if (strcmp(in->line, end) != 0) {
-        return model_lines_fail(in, "the proof is damaged: its checksum does not fit", NULL, err);
-    }
-    int more = model_lines_more(in, err);
-    return more > 0 ? model_lines_fail(in, "something follows the last line", NULL, err) : more;
+    return model_lines_end(in, lines, err);
 }
 
 int proof_read(struct proof *proof, const char *path, struct error *err) {

@@ -4,7 +4,6 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "common/model/checksum.h"
 #include "common/model/import.h"
 
 #include <math.h>
@@ -46,10 +45,8 @@ static const char *blank(const char *at) {
     return at && *at == ' ' ? at + 1 : NULL;
 }
 
-/* Reads n numbers (0: one and all that follow) with blanks between from *rest on into the array;
- * *rest becomes what follows them. */
-static int parse_numbers(const struct model_lines *in, size_t n, double **array, size_t *used,
-                         const char **rest, struct error *err) {
+int model_read_numbers(const struct model_lines *in, size_t n, double **array, size_t *used,
+                       const char **rest, struct error *err) {
     const char *at = *rest, *end = in->line + in->length;
     for (size_t i = 0; n > 0 ? i < n : i == 0 || at < end; i++) {
         double value = 0;
@@ -126,7 +123,7 @@ static int read_table(struct model_lines *in, const struct model *model, struct 
         }
         const char *rest = in->line;
         if ((indices && parse_index(in, model, &table->index, table->lines, &rest, err) < 0) ||
-            parse_numbers(in, table->n, &table->number, &table->used, &rest, err) < 0) {
+            model_read_numbers(in, table->n, &table->number, &table->used, &rest, err) < 0) {
             return -1;
         }
         if (*rest) {
@@ -338,7 +335,7 @@ static int read_vectors(struct model_lines *in, struct model *model, bool pairs,
         }
         const char *rest = in->line;
         if (!pairs &&
-            parse_numbers(in, model->n_outputs, &model->coefficients, &used, &rest, err) < 0) {
+            model_read_numbers(in, model->n_outputs, &model->coefficients, &used, &rest, err) < 0) {
             return -1;
         }
         if (parse_vector(in, data, rest, precomputed, pairs, err) < 0) {
@@ -407,17 +404,6 @@ static int read_body(struct model_lines *in, struct model *model, uint64_t *line
                             : read_kernel_body(in, model, pairs, lines, err);
 }
 
-/* Checks the last line, and that nothing follows it. */
-static int check_end(struct model_lines *in, uint64_t lines, struct error *err) {
-    char end[MODEL_CHECKSUM_LINE];
-    model_checksum_line(lines, in->checksum, end);
-    if (strcmp(in->line, end) != 0) {
-        return model_lines_fail(in, "the model is damaged: its checksum does not fit", NULL, err);
-    }
-    int more = model_lines_more(in, err);
-    return more > 0 ? model_lines_fail(in, "something follows the last line", NULL, err) : more;
-}
-
 static int read_all(struct model_lines *in, struct model *model, const char *family,
                     const char *const *own_keys, struct error *err) {
     uint64_t lines = 0;
@@ -427,7 +413,7 @@ static int read_all(struct model_lines *in, struct model *model, const char *fam
     }
     int status = read_body(in, model, &lines, err);
     model->checksum = in->checksum;
-    return status < 0 ? -1 : check_end(in, lines, err);
+    return status < 0 ? -1 : model_lines_end(in, lines, err);
 }
 
 /* Reads from lines that were opened, or `opened` < 0: could not be. */

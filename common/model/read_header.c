@@ -16,17 +16,18 @@ static int parse_double(const struct model_lines *in, const char *text, double *
     return number_parse_whole(text, value) ? 0 : model_lines_fail(in, "not a number", text, err);
 }
 
-static int parse_whole(const struct model_lines *in, const char *text, double most, double *value,
+/* A whole number up to 2^53, 0 if this fails. */
+static int parse_whole(const struct model_lines *in, const char *text, double most, uint64_t *value,
                        struct error *err) {
     double number = 0;
-    *value = 0; /* what callers convert to an integer, whether this fails or not */
+    *value = 0;
     if (parse_double(in, text, &number, err) < 0) {
         return -1;
     }
     if (!(number >= 0 && number <= most && number == floor(number))) {
         return model_lines_fail(in, "not a whole number in range", text, err);
     }
-    *value = number;
+    *value = (uint64_t)number;
     return 0;
 }
 
@@ -66,26 +67,16 @@ static int parse_list(const struct model_lines *in, const char *text, double **l
     }
 }
 
-static int parse_kernel(const struct model_lines *in, const char *text, struct kernel *kernel,
-                        struct error *err) {
-    for (size_t i = 0; kernel_names[i]; i++) {
-        if (strcmp(kernel_names[i], text) == 0) {
-            kernel->type = (enum kernel_type)i;
+/* *place = where the word is in the list; `what` it is in errors. */
+static int parse_name(const struct model_lines *in, const char *text, const char *const *names,
+                      const char *what, size_t *place, struct error *err) {
+    for (*place = 0; names[*place]; ++*place) {
+        if (strcmp(names[*place], text) == 0) {
             return 0;
         }
     }
-    return model_lines_fail(in, "an unknown kernel", text, err);
-}
-
-static int parse_scale(const struct model_lines *in, const char *text, struct scale *scale,
-                       struct error *err) {
-    for (size_t i = 0; scale_names[i]; i++) {
-        if (strcmp(scale_names[i], text) == 0) {
-            scale->kind = (enum scale_kind)i;
-            return 0;
-        }
-    }
-    return model_lines_fail(in, "an unknown scaling", text, err);
+    *place = 0;
+    return model_lines_fail(in, what, text, err);
 }
 
 enum key {
@@ -126,8 +117,11 @@ struct header {
     size_t n_bias; /* numbers in the model's bias */
 };
 
+/* Up to which doubles hold every whole number. */
+static const uint64_t MOST_WHOLE = UINT64_C(1) << 53;
+
 /* The largest whole number of a key; 0: its value is none. */
-static double largest_whole(enum key key) {
+static uint64_t largest_whole(enum key key) {
     switch (key) {
     case KEY_DEGREE:
         return MOST_DEGREE;
@@ -136,11 +130,11 @@ static double largest_whole(enum key key) {
     case KEY_OUTPUTS:
         return MOST_OUTPUTS;
     default:
-        return key == KEY_ROWS || key == KEY_ITERATIONS ? 0x1p53 : 0;
+        return key == KEY_ROWS || key == KEY_ITERATIONS ? MOST_WHOLE : 0;
     }
 }
 
-static void set_whole(struct model *model, enum key key, double value) {
+static void set_whole(struct model *model, enum key key, uint64_t value) {
     if (key == KEY_DEGREE) {
         model->kernel.degree = (int)value;
     } else if (key == KEY_FEATURES) {
@@ -148,17 +142,19 @@ static void set_whole(struct model *model, enum key key, double value) {
     } else if (key == KEY_OUTPUTS) {
         model->n_outputs = (size_t)value;
     } else if (key == KEY_ROWS) {
-        model->n_rows = (uint64_t)value;
+        model->n_rows = value;
     } else {
-        model->iterations = (uint64_t)value;
+        model->iterations = value;
     }
 }
 
 static int parse_common(const struct model_lines *in, struct model *model, struct header *header,
                         enum key key, const char *text, struct error *err) {
-    double value = 0, largest = largest_whole(key);
+    uint64_t value = 0, largest = largest_whole(key);
+    size_t place = 0;
+    int status = 0;
     if (largest > 0) {
-        int status = parse_whole(in, text, largest, &value, err);
+        status = parse_whole(in, text, largest, &value, err);
         set_whole(model, key, value);
         return status;
     }
@@ -168,7 +164,9 @@ static int parse_common(const struct model_lines *in, struct model *model, struc
     case KEY_LOSS:
         return copy_value(&model->loss, text, err);
     case KEY_KERNEL:
-        return parse_kernel(in, text, &model->kernel, err);
+        status = parse_name(in, text, kernel_names, "an unknown kernel", &place, err);
+        model->kernel.type = (enum kernel_type)place;
+        return status;
     case KEY_COST:
         return parse_double(in, text, &model->cost, err);
     case KEY_GAMMA:
@@ -192,7 +190,9 @@ static int parse_common(const struct model_lines *in, struct model *model, struc
     case KEY_SOLVER:
         return copy_value(&model->solver, text, err);
     case KEY_SCALE:
-        return parse_scale(in, text, &model->scale, err);
+        status = parse_name(in, text, scale_names, "an unknown scaling", &place, err);
+        model->scale.kind = (enum scale_kind)place;
+        return status;
     case KEY_QUERY_FEATURES:
         return strcmp(text, "mean") == 0
                    ? 0
