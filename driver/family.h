@@ -139,21 +139,17 @@ struct family {
     int (*fit_threshold)(void *state, struct point point, const struct monitor *monitor, bool *late,
                          struct error *err);
     /* Adds the family's own lines to the model. May be NULL. */
-    int (*header)(const void *state, struct point point, const struct solution *solution,
-                  struct model *model, struct error *err);
+    int (*header)(const void *state, struct point point, struct model *model, struct error *err);
     /* Writes the family's own `name = value` lines of the report. May be NULL. */
-    void (*report)(const void *state, struct point point, const struct solution *solution,
-                   struct output *output);
+    void (*report)(const void *state, struct point point, struct output *output);
     /* Writes the file that an option of the family names: the option, and what writes. NULL: there
      * is none. */
     const char *extra_option;
-    int (*write_extra)(const void *state, const struct solution *solution, struct output *output,
-                       struct error *err);
+    void (*write_extra)(const void *state, struct output *output);
     /* Writes the proof of the last solution, which is certified (--proof, doc/formats): lines on
      * what the model does not say of the problem, but for weights of rows and a constant feature,
      * and the dual point, by row of the problem. */
-    int (*prove)(const void *state, struct point point, struct proof_writer *proof,
-                 struct error *err);
+    void (*prove)(const void *state, struct point point, struct proof_writer *proof);
     /* Adds to the model what -b 1, or options of the family for which `calibrates` is true, ask
      * for, from the out-of-fold scores of n_folds folds. calibrates may be NULL: none do.
      * calibrate_by_row: the folds hold out rows of queries, equal rows together, where else whole

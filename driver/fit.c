@@ -85,7 +85,7 @@ int fit_header(const struct family *family, void *state, struct point point,
                   err) < 0 ||
         ((family->has & FAMILY_LOSS) &&
          copy_name(&model->loss, loss_names[point_choice(point, "loss")], err) < 0) ||
-        (family->header && family->header(state, point, solution, model, err) < 0)) {
+        (family->header && family->header(state, point, model, err) < 0)) {
         model_free(model);
         return -1;
     }

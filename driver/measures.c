@@ -134,7 +134,7 @@ int measures_values(const struct measures *measures, void *state, const struct m
     }
     for (size_t k = 0; k < n; k++) {
         weight[k] = 1;
-        value[k] = list[k].row->value(state, &list[k], &weight[k]);
+        value[k] = measures->value(state, &list[k], &weight[k]);
     }
     return 0;
 }

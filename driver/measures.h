@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct measure;
-
 /* A row of the table: one measure, or one for each number of an option. */
 struct measure_row {
     const char *name;   /* the measure's, or what stands before the @ of each; short */
@@ -26,10 +24,7 @@ struct measure_row {
     bool lower_is_better;
     bool predictor_only; /* does not average over folds */
     const char *counts;  /* a number of what others are averaged over: which, for people; or NULL */
-    int number;          /* the family's, for values that one function computes */
-    /* The value, NaN where there is nothing to measure. *weight, 1 before, is what it counts in an
-     * average with others: what it is itself an average over. */
-    double (*value)(const void *state, const struct measure *measure, double *weight);
+    int number;          /* the family's, by which its function knows the row */
 };
 
 enum { MEASURE_NAME = 32 };
@@ -66,6 +61,9 @@ struct measures {
     /* All rows are there: computes what the values of the n measures wanted have in common. May be
      * NULL. */
     int (*finish)(void *state, const struct measure *wanted, size_t n, struct error *err);
+    /* The value, NaN where there is nothing to measure. *weight, 1 before, is what it counts in an
+     * average with others: what it is itself an average over. */
+    double (*value)(const void *state, const struct measure *measure, double *weight);
     /* Counts the rows added. NULL: the model has no labels of its own. */
     struct measured_rows (*rows)(const void *state);
     void (*free)(void *state);

@@ -63,6 +63,9 @@ struct option_spec {
         .level = OPTION_##__VA_ARGS__                                                              \
     }
 
+/* In a designated initialiser: a table, `field`, and its length, `n_field`. */
+#define TABLE(field, rows) .field = rows, .n_##field = sizeof rows / sizeof rows[0]
+
 /* The row of every program's -j. */
 #define OPTION_THREADS                                                                             \
     OPTION(COUNT, 'j', "threads", "N", "threads; results do not depend on them", SINGLE, .low = 1, \

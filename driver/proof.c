@@ -41,7 +41,6 @@ int proof_write(const struct plain_fit *fit, uint32_t fingerprint, uint32_t chec
     }
     write_problem(fit, &proof);
     proof.trivial = fit->solution.dual == 0;
-    struct error failed;
-    int status = fit->family->prove(fit->state, fit->point, &proof, err);
-    return proof_writer_end(&proof, status < 0 ? &failed : err) < 0 ? -1 : status;
+    fit->family->prove(fit->state, fit->point, &proof);
+    return proof_writer_end(&proof, err);
 }

@@ -8,7 +8,7 @@
 void report_fit(const struct plain_fit *fit, struct output *output) {
     const struct solution *solution = &fit->solution;
     if (fit->family->report) {
-        fit->family->report(fit->state, fit->point, solution, output);
+        fit->family->report(fit->state, fit->point, output);
     }
     char names[ALGORITHM_NAMES];
     algorithm_list(fit->algorithms, ", ", names);

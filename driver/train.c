@@ -322,9 +322,8 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
             report_seconds(fit, training->read.seconds, outputs->results);
         }
     }
-    if (outputs->extra &&
-        family->write_extra(fit->state, &fit->solution, outputs->extra, err) < 0) {
-        return -1;
+    if (outputs->extra) {
+        family->write_extra(fit->state, outputs->extra);
     }
     uint32_t checksum = 0;
     int status = outputs_write_model(outputs, family, &fit->model, &checksum, err);

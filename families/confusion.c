@@ -1,6 +1,7 @@
 #include "families/confusion.h"
 
 #include "common/base/memory.h"
+#include "common/model/label_line.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -125,28 +126,16 @@ struct confusion_rates confusion_rates(const struct confusion *confusion) {
                                     .macro_f1 = n_f1 > 0 ? f1 / n_f1 : (double)NAN};
 }
 
-double confusion_accuracy(const void *state, const struct measure *measure, double *weight) {
-    (void)measure;
-    struct confusion_rates rates = confusion_rates(state);
+double confusion_rate(const struct confusion *confusion, int number, double *weight) {
+    struct confusion_rates rates = confusion_rates(confusion);
     *weight = rates.rows;
-    return rates.accuracy;
+    return number == CONFUSION_ACCURACY   ? rates.accuracy
+           : number == CONFUSION_BALANCED ? rates.balanced
+                                          : rates.macro_f1;
 }
 
-double confusion_balanced(const void *state, const struct measure *measure, double *weight) {
-    (void)measure;
-    struct confusion_rates rates = confusion_rates(state);
-    *weight = rates.rows;
-    return rates.balanced;
-}
-
-double confusion_macro_f1(const void *state, const struct measure *measure, double *weight) {
-    (void)measure;
-    struct confusion_rates rates = confusion_rates(state);
-    *weight = rates.rows;
-    return rates.macro_f1;
-}
-
-struct measured_rows confusion_rows(const struct confusion *confusion) {
+struct measured_rows confusion_rows(const void *state) {
+    const struct confusion *confusion = state;
     double known = 0, unknown = 0;
     for (size_t l = 0; l < confusion_labels(confusion); l++) {
         *(l < confusion->labels.names.n ? &known : &unknown) += confusion->actual[l];
@@ -155,7 +144,78 @@ struct measured_rows confusion_rows(const struct confusion *confusion) {
         .labelled = (size_t)(known + unknown), .unknown = (size_t)unknown, .known = (size_t)known};
 }
 
-void confusion_write(const struct confusion *confusion, struct output *output) {
+/* ---- as the state of measures and predictions ---- */
+
+static int read_labels(struct labels *labels, bool pair, const struct model *model,
+                       struct error *err) {
+    return (pair ? label_line_read_pair : label_line_read)(labels, model, err);
+}
+
+int confusion_check(bool pair, const struct model *model, struct error *err) {
+    struct labels labels;
+    if (read_labels(&labels, pair, model, err) < 0) {
+        return -1;
+    }
+    labels_free(&labels);
+    return 0;
+}
+
+int confusion_open(void **state, size_t size, bool pair, bool cells, const struct model *model,
+                   struct error *err) {
+    struct labels labels;
+    struct confusion *opened = memory_zeros(1, size, "predictions", err);
+    if (!opened || read_labels(&labels, pair, model, err) < 0 ||
+        confusion_create(opened, &labels, pair, cells, err) < 0) {
+        free(opened);
+        return -1;
+    }
+    opened->n_scores = model->n_outputs;
+    *state = opened;
+    return 0;
+}
+
+void confusion_close(void *state) {
+    confusion_free(state);
+    free(state);
+}
+
+size_t confusion_decide(const void *state, const double *scores) {
+    const struct confusion *confusion = state;
+    size_t best = 0;
+    if (confusion->n_scores < confusion->labels.names.n) {
+        return scores[0] > 0;
+    }
+    for (size_t c = 1; c < confusion->n_scores; c++) {
+        best = scores[c] > scores[best] ? c : best;
+    }
+    return best;
+}
+
+int confusion_count(void *state, const struct data *data, const uint32_t *rows, size_t n,
+                    const double *scores, size_t n_scores, struct error *err) {
+    struct confusion *confusion = state;
+    if (confusion_names(confusion, &data->names, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        confusion_add(confusion, data->label[rows ? rows[i] : i],
+                      confusion_decide(confusion, scores + i * n_scores));
+    }
+    return 0;
+}
+
+void confusion_write_scores(const double *scores, size_t n, struct output *output) {
+    for (size_t k = 0; k < n; k++) {
+        output_write(output, " ", 1);
+        output_number(output, scores[k]);
+    }
+    output_write(output, "\n", 1);
+}
+
+int confusion_write(void *state, size_t option, struct output *output, struct error *err) {
+    const struct confusion *confusion = state;
+    (void)option;
+    (void)err;
     size_t k = confusion->labels.names.n, n = confusion_labels(confusion);
     output_format(output, "label");
     for (size_t p = 0; p < k; p++) {
@@ -170,4 +230,5 @@ void confusion_write(const struct confusion *confusion, struct output *output) {
         }
         output_write(output, "\n", 1);
     }
+    return 0;
 }

@@ -1,11 +1,7 @@
 /* The list of the families: nothing below knows them all. */
 #include "driver/family.h"
 
-#include "families/mc/mc.h"
-#include "families/ml/ml.h"
-#include "families/rank/rank.h"
-#include "families/smm/smm.h"
-#include "families/top/top.h"
+#include "families/tables.h"
 
 #include <string.h>
 

@@ -1,12 +1,11 @@
 /* svm-mc-train: multi-class SVMs. */
-#include "families/mc/mc.h"
+#include "families/tables.h"
 
 #include "common/base/memory.h"
 #include "common/data/decimal.h"
 #include "common/data/labels.h"
 #include "common/model/label_line.h"
 #include "families/label_weights.h"
-#include "families/mc/measures.h"
 #include "families/mc/probability.h"
 #include "solvers/mc/mc.h"
 #include "solvers/methods/rounds.h"
@@ -138,25 +137,19 @@ static int solve(void *state, struct point point, const struct monitor *monitor,
     return mc_solve(state, &parameters, monitor, solution, err);
 }
 
-static int header(const void *state, struct point point, const struct solution *solution,
-                  struct model *model, struct error *err) {
-    (void)solution;
+static int header(const void *state, struct point point, struct model *model, struct error *err) {
     if (label_line_write(mc_get_labels(state), model, err) < 0) {
         return -1;
     }
     return margin_scale(point) == 1 ? 0 : model_add(model, err, "margin-scale", "0.5");
 }
 
-static void report(const void *state, struct point point, const struct solution *solution,
-                   struct output *output) {
+static void report(const void *state, struct point point, struct output *output) {
     (void)point;
-    (void)solution;
     output_format(output, "classes = %zu\n", mc_get_labels(state)->names.n);
 }
 
-static int prove(const void *state, struct point point, struct proof_writer *proof,
-                 struct error *err) {
-    (void)err;
+static void prove(const void *state, struct point point, struct proof_writer *proof) {
     const struct mc_alpha *alpha = mc_get_alpha(state);
     label_weights_prove(point.options, proof);
     for (size_t i = 0; i < alpha->n; i++) {
@@ -171,7 +164,6 @@ static int prove(const void *state, struct point point, struct proof_writer *pro
             proof_writer_value(proof, (uint32_t)i, entry.c + 1, 0, entry.value);
         }
     }
-    return 0;
 }
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
@@ -203,8 +195,7 @@ const struct family mc_family = {
     .formulation_meanings = formulation_meanings,
     .solvers = solvers,
     .solver_meanings = solver_meanings,
-    .options = own_options,
-    .n_options = sizeof own_options / sizeof own_options[0],
+    TABLE(options, own_options),
     .measures = &mc_measures,
     .applies = applies,
     .check = check,

@@ -1,4 +1,5 @@
-#include "families/ml/measures.h"
+/* How predictions of label sets are measured, by both programs: ml_metrics behind the drivers' table. */
+#include "families/tables.h"
 
 #include "common/base/memory.h"
 #include "common/data/labels.h"
@@ -163,15 +164,13 @@ static struct measured_rows rows(const void *opened) {
 
 /* ---- the table ---- */
 
-static double metric(const void *opened, const struct measure *measure, double *weight) {
+/* A measure that looks at all labels, or at the K highest. */
+static double value(const void *opened, const struct measure *measure, double *weight) {
     const struct state *state = opened;
-    *weight = state->weight[measure->row->number];
-    return state->value[measure->row->number];
-}
-
-/* At the K highest labels. */
-static double cut(const void *opened, const struct measure *measure, double *weight) {
-    const struct state *state = opened;
+    if (!is_cut(measure)) {
+        *weight = state->weight[measure->row->number];
+        return state->value[measure->row->number];
+    }
     const struct ml_cut *found = state->cut;
     while (found->kind != (enum ml_cut_kind)measure->row->number ||
            found->at != (uint32_t)measure->at) {
@@ -183,26 +182,24 @@ static double cut(const void *opened, const struct measure *measure, double *wei
 }
 
 static const struct measure_row table[] = {
-    {.name = "hamming-loss", .lower_is_better = true, .number = ML_HAMMING_LOSS, .value = metric},
-    {.name = "ranking-loss", .lower_is_better = true, .number = ML_RANKING_LOSS, .value = metric},
-    {.name = "one-error", .lower_is_better = true, .number = ML_ONE_ERROR, .value = metric},
-    {.name = "coverage", .lower_is_better = true, .number = ML_COVERAGE, .value = metric},
-    {.name = "average-precision", .number = ML_AVERAGE_PRECISION, .value = metric},
-    {.name = "subset-accuracy", .number = ML_SUBSET_ACCURACY, .value = metric},
-    {.name = "micro-f1", .number = ML_MICRO_F1, .value = metric},
-    {.name = "macro-f1", .number = ML_MACRO_F1, .value = metric},
-    {.name = "example-f1", .number = ML_EXAMPLE_F1, .value = metric},
-    {.name = "precision", .option = "precision", .number = ML_PRECISION, .value = cut},
-    {.name = "ndcg", .option = "ndcg", .number = ML_NDCG, .value = cut},
-    {.name = "psp", .option = "psp", .number = ML_PSP, .value = cut}};
+    {.name = "hamming-loss", .lower_is_better = true, .number = ML_HAMMING_LOSS},
+    {.name = "ranking-loss", .lower_is_better = true, .number = ML_RANKING_LOSS},
+    {.name = "one-error", .lower_is_better = true, .number = ML_ONE_ERROR},
+    {.name = "coverage", .lower_is_better = true, .number = ML_COVERAGE},
+    {.name = "average-precision", .number = ML_AVERAGE_PRECISION},
+    {.name = "subset-accuracy", .number = ML_SUBSET_ACCURACY},
+    {.name = "micro-f1", .number = ML_MICRO_F1},
+    {.name = "macro-f1", .number = ML_MACRO_F1},
+    {.name = "example-f1", .number = ML_EXAMPLE_F1},
+    {.name = "precision", .option = "precision", .number = ML_PRECISION},
+    {.name = "ndcg", .option = "ndcg", .number = ML_NDCG},
+    {.name = "psp", .option = "psp", .number = ML_PSP}};
 
-const struct measures ml_measures = {.options = measure_options,
-                                     .n_options =
-                                         sizeof measure_options / sizeof measure_options[0],
-                                     .table = table,
-                                     .n_table = sizeof table / sizeof table[0],
+const struct measures ml_measures = {TABLE(options, measure_options),
+                                     TABLE(table, table),
                                      .create = create_state,
                                      .add = add,
                                      .finish = finish,
+                                     .value = value,
                                      .rows = rows,
                                      .free = free_state};

@@ -1,10 +1,9 @@
 /* svm-ml-predict: label sets, by a model of svm-ml-train. */
-#include "families/ml/ml.h"
+#include "families/tables.h"
 
 #include "common/base/memory.h"
 #include "common/data/labels.h"
 #include "common/model/label_line.h"
-#include "families/ml/measures.h"
 #include "families/ml/propensity.h"
 #include "families/ml/threshold.h"
 #include "solvers/ml/sort.h"
@@ -124,8 +123,7 @@ const struct predictor ml_predictor = {
     .summary = "Predicts the labels of each row, with commas between, by a model of "
                "svm-ml-train.",
     .labels = DATA_SET,
-    .options = own_options,
-    .n_options = sizeof own_options / sizeof own_options[0],
+    TABLE(options, own_options),
     .measures = &ml_measures,
     .model_keys = model_keys,
     .check = check,

@@ -1,9 +1,8 @@
 /* svm-ml-train: multi-label Rank-SVM. */
-#include "families/ml/ml.h"
+#include "families/tables.h"
 
 #include "common/base/memory.h"
 #include "common/model/label_line.h"
-#include "families/ml/measures.h"
 #include "families/ml/propensity.h"
 #include "families/ml/threshold.h"
 #include "solvers/ml/ml.h"
@@ -113,10 +112,8 @@ static int fit_threshold(void *opened, struct point point, const struct monitor 
 
 /* ---- what is told of a fit ---- */
 
-static int header(const void *opened, struct point point, const struct solution *solution,
-                  struct model *model, struct error *err) {
+static int header(const void *opened, struct point point, struct model *model, struct error *err) {
     (void)point;
-    (void)solution;
     const struct state *state = opened;
     const struct ml_rows *rows = ml_get_rows(state->ml);
     return label_line_write(&rows->labels, model, err) < 0 ||
@@ -125,10 +122,8 @@ static int header(const void *opened, struct point point, const struct solution 
                : ml_threshold_write(&state->threshold, model, err);
 }
 
-static void report(const void *opened, struct point point, const struct solution *solution,
-                   struct output *output) {
+static void report(const void *opened, struct point point, struct output *output) {
     (void)point;
-    (void)solution;
     const struct state *state = opened;
     const struct ml_rows *rows = ml_get_rows(state->ml);
     output_format(output, "labels = %u\n", (unsigned)rows->q);
@@ -140,9 +135,7 @@ static void report(const void *opened, struct point point, const struct solution
     }
 }
 
-static int prove(const void *opened, struct point point, struct proof_writer *proof,
-                 struct error *err) {
-    (void)err;
+static void prove(const void *opened, struct point point, struct proof_writer *proof) {
     const struct state *state = opened;
     const struct ml_kept *kept = ml_get_kept(state->ml);
     if (options_given(point.options, "free-bias")) {
@@ -153,7 +146,6 @@ static int prove(const void *opened, struct point point, struct proof_writer *pr
         proof_writer_value(proof, number.row, number.p + 1, number.r == number.p ? 0 : number.r + 1,
                            number.value);
     }
-    return 0;
 }
 
 const struct family ml_family = {
@@ -167,8 +159,7 @@ const struct family ml_family = {
     .formulation_meanings = formulation_meanings,
     .solvers = solvers,
     .solver_meanings = solver_meanings,
-    .options = own_options,
-    .n_options = sizeof own_options / sizeof own_options[0],
+    TABLE(options, own_options),
     .measures = &ml_measures,
     .check = check,
     .open = open_problem,

@@ -1,4 +1,6 @@
-#include "families/rank/measures.h"
+/* How predictions of rankings are measured, by both programs: metrics.h behind the drivers' table,
+ * by scores or by the margins of a model of pairs. */
+#include "families/tables.h"
 
 #include "common/base/memory.h"
 #include "families/rank/metrics.h"
@@ -231,12 +233,23 @@ static int finish(void *opened, const struct measure *wanted, size_t n, struct e
 
 /* ---- the table ---- */
 
-static double mean(const void *opened, const struct measure *measure, double *weight) {
+/* How many queries pairwise accuracy, and tau and rho, are means over; and how many of those that are
+ * large enough have a relevant row. */
+enum { QUERIES = -1, QUERIES_RELEVANT = -2 };
+
+static double value(const void *opened, const struct measure *measure, double *weight) {
     const struct state *state = opened;
-    size_t i = (size_t)measure->row->number;
-    if (is_cut(measure->row->number)) {
+    int number = measure->row->number;
+    if (number == QUERIES) {
+        return state->n_queries > 0 ? state->n_queries : (double)NAN;
+    }
+    if (number == QUERIES_RELEVANT) {
+        return isnan(state->value[METRICS_MAP]) ? (double)NAN : state->n_relevant;
+    }
+    size_t i = (size_t)number;
+    if (is_cut(number)) {
         const struct metrics_cut *cut = state->cut;
-        enum metrics_kind kind = (enum metrics_kind)(measure->row->number - METRICS_CUTS);
+        enum metrics_kind kind = (enum metrics_kind)(number - METRICS_CUTS);
         while (cut->kind != kind || cut->at != (uint32_t)measure->at) {
             cut++;
         }
@@ -246,52 +259,31 @@ static double mean(const void *opened, const struct measure *measure, double *we
     return state->value[i];
 }
 
-/* How many queries pairwise accuracy, and tau and rho, are means over. */
-static double queries(const void *opened, const struct measure *measure, double *weight) {
-    const struct state *state = opened;
-    (void)measure;
-    (void)weight;
-    return state->n_queries > 0 ? state->n_queries : (double)NAN;
-}
-
-/* How many of those that are large enough have a relevant row. */
-static double queries_relevant(const void *opened, const struct measure *measure, double *weight) {
-    const struct state *state = opened;
-    (void)measure;
-    (void)weight;
-    return isnan(state->value[METRICS_MAP]) ? (double)NAN : state->n_relevant;
-}
-
 static const struct measure_row table[] = {
-    {.name = "pairwise-accuracy", .accuracy = true, .number = METRICS_PAIRWISE, .value = mean},
-    {.name = "kendall-tau", .number = METRICS_KENDALL, .value = mean},
-    {.name = "spearman", .number = METRICS_SPEARMAN, .value = mean},
-    {.name = "map", .number = METRICS_MAP, .value = mean},
-    {.name = "mrr", .number = METRICS_MRR, .value = mean},
-    {.name = "ndcg", .option = "ndcg", .number = METRICS_CUTS + METRICS_NDCG, .value = mean},
-    {.name = "precision",
-     .option = "precision",
-     .number = METRICS_CUTS + METRICS_PRECISION,
-     .value = mean},
-    {.name = "err", .option = "err", .number = METRICS_CUTS + METRICS_ERR, .value = mean},
+    {.name = "pairwise-accuracy", .accuracy = true, .number = METRICS_PAIRWISE},
+    {.name = "kendall-tau", .number = METRICS_KENDALL},
+    {.name = "spearman", .number = METRICS_SPEARMAN},
+    {.name = "map", .number = METRICS_MAP},
+    {.name = "mrr", .number = METRICS_MRR},
+    {.name = "ndcg", .option = "ndcg", .number = METRICS_CUTS + METRICS_NDCG},
+    {.name = "precision", .option = "precision", .number = METRICS_CUTS + METRICS_PRECISION},
+    {.name = "err", .option = "err", .number = METRICS_CUTS + METRICS_ERR},
     {.name = "queries",
      .predictor_only = true,
      .counts = "with labels that differ: what pairwise-accuracy, kendall-tau and spearman are "
                "averaged over",
-     .value = queries},
+     .number = QUERIES},
     {.name = "queries-relevant",
      .predictor_only = true,
      .counts = "with a relevant row: what map, mrr, ndcg, precision and err are averaged over, "
                "without --empty",
-     .value = queries_relevant}};
+     .number = QUERIES_RELEVANT}};
 
-const struct measures rank_measures = {.options = measure_options,
-                                       .n_options =
-                                           sizeof measure_options / sizeof measure_options[0],
-                                       .table = table,
-                                       .n_table = sizeof table / sizeof table[0],
+const struct measures rank_measures = {TABLE(options, measure_options),
+                                       TABLE(table, table),
                                        .left_out = "queries of fewer rows than --min-group",
                                        .create = create_state,
                                        .add = add,
                                        .finish = finish,
+                                       .value = value,
                                        .free = free_state};

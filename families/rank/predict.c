@@ -1,9 +1,8 @@
 /* svm-rank-predict: scores, orders or pairs, by a model of svm-rank-train. */
-#include "families/rank/rank.h"
+#include "families/tables.h"
 
 #include "common/base/memory.h"
 #include "families/rank/kept_rows.h"
-#include "families/rank/measures.h"
 #include "families/rank/sigmoid.h"
 #include "families/rank/targets.h"
 
@@ -367,8 +366,7 @@ const struct predictor rank_predictor = {
     .name = "rank",
     .summary = "Scores the rows of test_file, one a line, by a model of svm-rank-train.",
     .labels = DATA_NUMBER,
-    .options = own_options,
-    .n_options = sizeof own_options / sizeof own_options[0],
+    TABLE(options, own_options),
     .measures = &rank_measures,
     .model_keys = model_keys,
     .check = check,

@@ -1,8 +1,7 @@
 /* svm-rank-train: RankSVM. */
-#include "families/rank/rank.h"
+#include "families/tables.h"
 
 #include "common/base/number.h"
-#include "families/rank/measures.h"
 #include "families/rank/probability.h"
 #include "families/rank/query_weights.h"
 #include "families/rank/targets.h"
@@ -188,9 +187,7 @@ static int solve(void *state, struct point point, const struct monitor *monitor,
     return rank_solve(state, &parameters, monitor, solution, err);
 }
 
-static int header(const void *state, struct point point, const struct solution *solution,
-                  struct model *model, struct error *err) {
-    (void)solution;
+static int header(const void *state, struct point point, struct model *model, struct error *err) {
     struct rank_counts counts = rank_counts(state);
     if (model_add(model, err, "groups", "%zu", counts.n_groups) < 0 ||
         model_add_number(model, err, "pairs", counts.n_pairs) < 0) {
@@ -208,10 +205,8 @@ static int header(const void *state, struct point point, const struct solution *
     return linear ? model_add(model, err, "gain", "linear") : 0;
 }
 
-static void report(const void *state, struct point point, const struct solution *solution,
-                   struct output *output) {
+static void report(const void *state, struct point point, struct output *output) {
     (void)point;
-    (void)solution;
     struct rank_counts counts = rank_counts(state);
     output_format(output, "groups = %zu\n", counts.n_groups);
     if (counts.n_groups_without_pairs > 0) {
@@ -246,9 +241,7 @@ static void prove_problem(struct point point, struct proof_writer *proof) {
     }
 }
 
-static int prove(const void *state, struct point point, struct proof_writer *proof,
-                 struct error *err) {
-    (void)err;
+static void prove(const void *state, struct point point, struct proof_writer *proof) {
     const struct rank_points *points = rank_get_points(state);
     prove_problem(point, proof);
     for (size_t t = 0; t < points->n_points; t++) {
@@ -268,7 +261,6 @@ static int prove(const void *state, struct point point, struct proof_writer *pro
         struct rank_pair pair = points->pair[p];
         proof_writer_value(proof, pair.better, pair.worse + 1, 0, pair.alpha);
     }
-    return 0;
 }
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
@@ -300,8 +292,7 @@ const struct family rank_family = {
     .formulation_meanings = formulation_meanings,
     .solvers = solvers,
     .solver_meanings = solver_meanings,
-    .options = own_options,
-    .n_options = sizeof own_options / sizeof own_options[0],
+    TABLE(options, own_options),
     .measures = &rank_measures,
     .check = check,
     .check_spread = check_spread,

@@ -1,95 +1,54 @@
-#include "families/smm/measures.h"
-
-#include "common/base/memory.h"
-#include "common/model/label_line.h"
+/* How predictions of support matrix machines are measured, by both programs.
+ *
+ *   accuracy           share of the rows whose label is predicted
+ *   balanced-accuracy  mean over the labels that occur of the share of their rows that is right
+ *   true-positives, false-negatives, false-positives, true-negatives
+ *                      numbers of rows; with two labels only, of which the last in the model's
+ *                      order is positive. Measures of the predictor, not of cross-validation
+ * Rows without a label are left out. Labels that the model does not know are never right, and count
+ * as one label. */
 #include "families/confusion.h"
-#include "families/decide.h"
+#include "families/tables.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-struct state {
-    struct confusion confusion; /* the first: its measures look for it there */
-};
-
-static void free_state(void *opened) {
-    struct state *state = opened;
-    confusion_free(&state->confusion);
-    free(state);
-}
-
-static int create_state(void **opened, const struct options *options, const struct model *model,
-                        struct error *err) {
+static int create(void **state, const struct options *options, const struct model *model,
+                  struct error *err) {
     (void)options;
-    struct state *state = memory_zeros(1, sizeof *state, "measures", err);
-    if (!state) {
-        return -1;
-    }
-    struct labels labels;
-    if (label_line_read_pair(&labels, model, err) < 0 ||
-        confusion_create(&state->confusion, &labels, true, false, err) < 0) {
-        free(state);
-        return -1;
-    }
-    *opened = state;
-    return 0;
+    return confusion_open(state, sizeof(struct confusion), true, false, model, err);
 }
 
-static int add(void *opened, const struct data *data, const uint32_t *rows, size_t n,
-               const double *scores, size_t n_scores, struct error *err) {
-    struct state *state = opened;
-    if (confusion_names(&state->confusion, &data->names, err) < 0) {
-        return -1;
+/* Numbers of rows of two labels, of which the last is positive: those of the class that the model
+ * predicts, or does not. */
+enum { COUNT = 4, POSITIVE = 1, PREDICTED = 2 };
+
+static double value(const void *state, const struct measure *measure, double *weight) {
+    const struct confusion *confusion = state;
+    int number = measure->row->number;
+    double rate = confusion_rate(confusion, number, weight);
+    if (number < COUNT) {
+        return rate;
     }
-    for (size_t i = 0; i < n; i++) {
-        confusion_add(&state->confusion, data->label[rows ? rows[i] : i],
-                      decide_signed(scores + i * n_scores, n_scores));
-    }
-    return 0;
-}
-
-static struct measured_rows rows(const void *opened) {
-    const struct state *state = opened;
-    return confusion_rows(&state->confusion);
-}
-
-/* ---- the table ---- */
-
-/* Rows of two labels, of which the last is positive: those of the class that the model predicts, or
- * does not. */
-enum { POSITIVE = 1, PREDICTED = 2 };
-
-static double count(const void *opened, const struct measure *measure, double *weight) {
-    const struct state *state = opened;
-    const struct confusion *confusion = &state->confusion;
-    size_t class = measure->row->number & POSITIVE ? 1 : 0;
-    *weight = confusion_rates(&state->confusion).rows;
     if (confusion->labels.names.n != 2 || !(*weight > 0)) {
         return (double)NAN;
     }
+    size_t class = number & POSITIVE ? 1 : 0;
     double right = confusion->right[class];
-    return measure->row->number & PREDICTED ? right : confusion->actual[class] - right;
+    return number & PREDICTED ? right : confusion->actual[class] - right;
 }
 
 /* Numbers of rows do not average over folds. */
-static const struct measure_row table[] = {
-    {.name = "accuracy", .accuracy = true, .value = confusion_accuracy},
-    {.name = "balanced-accuracy", .value = confusion_balanced},
-    {.name = "true-positives",
-     .predictor_only = true,
-     .number = POSITIVE | PREDICTED,
-     .value = count},
-    {.name = "false-negatives",
-     .lower_is_better = true,
-     .predictor_only = true,
-     .number = POSITIVE,
-     .value = count},
-    {.name = "false-positives", .lower_is_better = true, .predictor_only = true, .value = count},
-    {.name = "true-negatives", .predictor_only = true, .number = PREDICTED, .value = count}};
+#define ROWS(name_, lower, flags)                                                                  \
+    { .name = name_, .lower_is_better = lower, .predictor_only = true, .number = COUNT | (flags) }
 
-const struct measures smm_measures = {.table = table,
-                                      .n_table = sizeof table / sizeof table[0],
-                                      .create = create_state,
-                                      .add = add,
-                                      .rows = rows,
-                                      .free = free_state};
+static const struct measure_row table[] = {
+    {.name = "accuracy", .accuracy = true, .number = CONFUSION_ACCURACY},
+    {.name = "balanced-accuracy", .number = CONFUSION_BALANCED},
+    ROWS("true-positives", false, POSITIVE | PREDICTED),
+    ROWS("false-negatives", true, POSITIVE),
+    ROWS("false-positives", true, 0),
+    ROWS("true-negatives", false, PREDICTED)};
+
+const struct measures smm_measures = {TABLE(table, table),    .create = create,
+                                      .add = confusion_count, .value = value,
+                                      .rows = confusion_rows, .free = confusion_close};

@@ -1,11 +1,10 @@
 /* svm-smm-train: support matrix machines. */
-#include "families/smm/smm.h"
+#include "families/tables.h"
 
 #include "common/base/memory.h"
 #include "common/model/label_line.h"
 #include "families/label_weights.h"
 #include "families/smm/matrix_shape.h"
-#include "families/smm/measures.h"
 #include "families/smm/weights.h"
 #include "solvers/smm/smm.h"
 
@@ -190,9 +189,7 @@ static double largest_stationarity(const struct smm *smm) {
     return largest;
 }
 
-static int header(const void *state, struct point point, const struct solution *solution,
-                  struct model *model, struct error *err) {
-    (void)solution;
+static int header(const void *state, struct point point, struct model *model, struct error *err) {
     const struct smm *smm = state;
     size_t height, width;
     enum smm_formulation formulation = (enum smm_formulation)point_choice(point, "formulation");
@@ -215,9 +212,7 @@ static void write_value(struct output *output, const char *name, double value) {
     output_format(output, "\n");
 }
 
-static void report(const void *state, struct point point, const struct solution *solution,
-                   struct output *output) {
-    (void)solution;
+static void report(const void *state, struct point point, struct output *output) {
     const struct smm *smm = state;
     size_t height, width, n;
     const struct smm_machine *machine = smm_machines(smm, &n);
@@ -241,9 +236,7 @@ static void report(const void *state, struct point point, const struct solution 
     }
 }
 
-static int prove(const void *state, struct point point, struct proof_writer *proof,
-                 struct error *err) {
-    (void)err;
+static void prove(const void *state, struct point point, struct proof_writer *proof) {
     size_t n_machines, n = smm_rows(state);
     const struct smm_machine *machine = smm_machines(state, &n_machines);
     label_weights_prove(point.options, proof);
@@ -257,15 +250,10 @@ static int prove(const void *state, struct point point, struct proof_writer *pro
             }
         }
     }
-    return 0;
 }
 
-static int write_weights(const void *state, const struct solution *solution, struct output *output,
-                         struct error *err) {
-    (void)solution;
-    (void)err;
+static void write_weights(const void *state, struct output *output) {
     smm_weights_write(state, output);
-    return 0;
 }
 
 const struct family smm_family = {
@@ -279,8 +267,7 @@ const struct family smm_family = {
     .formulation_meanings = formulation_meanings,
     .solvers = solvers,
     .solver_meanings = solver_meanings,
-    .options = own_options,
-    .n_options = sizeof own_options / sizeof own_options[0],
+    TABLE(options, own_options),
     .measures = &smm_measures,
     .applies = applies,
     .check = check,

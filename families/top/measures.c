@@ -1,4 +1,6 @@
-#include "families/top/measures.h"
+/* How predictions at the top are measured, by both programs: roc.h behind the drivers' table, with
+ * the classes of the model. */
+#include "families/tables.h"
 
 #include "common/base/memory.h"
 #include "families/top/interval.h"
@@ -24,56 +26,6 @@ static const struct option_spec measure_options[] = {
     OPTION(COUNT, 0, "precision", "K,...",
            "precision@K: the share of positives among the K highest", LIST, .initial = "10",
            .low = 1, .high = 1e15)};
-
-/* ---- rows ---- */
-
-/* Takes in the names of the data: the class of each. */
-static int read_classes(struct top_rows *rows, const struct names *names, struct error *err) {
-    if (memory_grow(&rows->class, memory_room(0, rows->n_classes), names->n, sizeof *rows->class,
-                    "measures", err) < 0) {
-        return -1;
-    }
-    for (; rows->n_classes < names->n; rows->n_classes++) {
-        rows->class[rows->n_classes] =
-            top_labels_class(names->name[rows->n_classes], rows->positive);
-    }
-    return 0;
-}
-
-int top_rows_add(struct top_rows *rows, const struct data *data, const uint32_t *row, size_t n,
-                 const double *scores, struct error *err) {
-    size_t room = rows->room, wanted = rows->n + n;
-    if (read_classes(rows, &data->names, err) < 0 ||
-        memory_grow(&rows->score, room, wanted, sizeof *rows->score, "measures", err) < 0 ||
-        memory_grow(&rows->is_positive, room, wanted, sizeof *rows->is_positive, "measures", err) <
-            0) {
-        return -1;
-    }
-    rows->room = memory_room(room, wanted);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t label = data->label[row ? row[i] : i];
-        if (label == UINT32_MAX) {
-            continue;
-        }
-        int class = rows->class[label];
-        if (class == TOP_UNKNOWN) {
-            rows->n_unknown++;
-        } else {
-            rows->score[rows->n] = scores[i];
-            rows->is_positive[rows->n++] = class == TOP_POSITIVE;
-        }
-    }
-    return 0;
-}
-
-void top_rows_free(struct top_rows *rows) {
-    free(rows->score);
-    free(rows->is_positive);
-    free(rows->class);
-    *rows = (struct top_rows){0};
-}
-
-/* ---- their measures ---- */
 
 struct state {
     char *positive; /* owned */
@@ -138,101 +90,73 @@ static struct measured_rows rows(const void *opened) {
 
 /* ---- the table ---- */
 
-static const struct roc *curve(const void *opened) {
-    return &((const struct state *)opened)->roc;
-}
+enum { TPR, TPR_LOW, TPR_HIGH, AUC, PAUC, MCCLISH, PRECISION, POS_AT_TOP, AVERAGE_PRECISION };
 
-static double tpr(const void *opened, const struct measure *measure, double *weight) {
-    (void)weight;
-    return measure->at >= 1 ? roc_tpr_at_count(curve(opened), (size_t)measure->at)
-                            : roc_tpr_at_rate(curve(opened), measure->at);
+static double tpr(const struct roc *roc, double at) {
+    return at >= 1 ? roc_tpr_at_count(roc, (size_t)at) : roc_tpr_at_rate(roc, at);
 }
 
 /* The ends of the exact interval of tpr@X, X a share of negatives, with its threshold as given. */
-static double tpr_end(const void *opened, const struct measure *measure, bool high) {
-    const struct roc *roc = curve(opened);
-    double ends[2];
-    if (measure->at >= 1 || roc->n_positive == 0) {
+static double tpr_end(const struct roc *roc, double at, bool high) {
+    double ends[2], n = (double)roc->n_positive;
+    if (at >= 1 || roc->n_positive == 0) {
         return NAN;
     }
-    double n = (double)roc->n_positive;
-    interval_exact(nearbyint(roc_tpr_at_rate(roc, measure->at) * n), n, &ends[0], &ends[1]);
+    interval_exact(nearbyint(roc_tpr_at_rate(roc, at) * n), n, &ends[0], &ends[1]);
     return ends[high];
 }
 
-static double tpr_low(const void *opened, const struct measure *measure, double *weight) {
+static double value(const void *opened, const struct measure *measure, double *weight) {
+    const struct roc *roc = &((const struct state *)opened)->roc;
+    double at = measure->at;
     (void)weight;
-    return tpr_end(opened, measure, false);
-}
-
-static double tpr_high(const void *opened, const struct measure *measure, double *weight) {
-    (void)weight;
-    return tpr_end(opened, measure, true);
+    switch (measure->row->number) {
+    case TPR:
+        return tpr(roc, at);
+    case TPR_LOW:
+    case TPR_HIGH:
+        return tpr_end(roc, at, measure->row->number == TPR_HIGH);
+    case AUC:
+        return roc_partial_auc(roc, 1);
+    case PAUC:
+        return roc_partial_auc(roc, at);
+    case MCCLISH:
+        return roc_mcclish(roc, at);
+    case PRECISION:
+        return roc_precision(roc, (size_t)at);
+    case POS_AT_TOP:
+        return roc_positives_at_top(roc);
+    default:
+        return roc_average_precision(roc);
+    }
 }
 
 static const char *refuse_tpr(double at) {
     return at >= 1 && at != floor(at) ? "is not whole, nor below 1" : NULL;
 }
 
-static double auc(const void *opened, const struct measure *measure, double *weight) {
-    (void)measure;
-    (void)weight;
-    return roc_auc(curve(opened));
-}
-
-static double pauc(const void *opened, const struct measure *measure, double *weight) {
-    (void)weight;
-    return roc_partial_auc(curve(opened), measure->at);
-}
-
-static double mcclish(const void *opened, const struct measure *measure, double *weight) {
-    (void)weight;
-    return roc_mcclish(curve(opened), measure->at);
-}
-
-static double precision(const void *opened, const struct measure *measure, double *weight) {
-    (void)weight;
-    return roc_precision(curve(opened), (size_t)measure->at);
-}
-
-static double pos_at_top(const void *opened, const struct measure *measure, double *weight) {
-    (void)measure;
-    (void)weight;
-    return roc_positives_at_top(curve(opened));
-}
-
-static double average_precision(const void *opened, const struct measure *measure, double *weight) {
-    (void)measure;
-    (void)weight;
-    return roc_average_precision(curve(opened));
-}
+#define TPR_ROW(name_, number_, predicts)                                                          \
+    {                                                                                              \
+        .name = name_, .option = "tpr", .refuse = refuse_tpr, .predictor_only = predicts,          \
+        .number = number_                                                                          \
+    }
 
 static const struct measure_row table[] = {
-    {.name = "tpr", .option = "tpr", .refuse = refuse_tpr, .value = tpr},
-    {.name = "tpr-low",
-     .option = "tpr",
-     .refuse = refuse_tpr,
-     .predictor_only = true,
-     .value = tpr_low},
-    {.name = "tpr-high",
-     .option = "tpr",
-     .refuse = refuse_tpr,
-     .predictor_only = true,
-     .value = tpr_high},
-    {.name = "auc", .value = auc},
-    {.name = "pauc", .option = "pauc", .value = pauc},
-    {.name = "mcclish", .option = "pauc", .value = mcclish},
-    {.name = "precision", .option = "precision", .value = precision},
-    {.name = "pos@top", .value = pos_at_top},
-    {.name = "average-precision", .value = average_precision}};
+    TPR_ROW("tpr", TPR, false),
+    TPR_ROW("tpr-low", TPR_LOW, true),
+    TPR_ROW("tpr-high", TPR_HIGH, true),
+    {.name = "auc", .number = AUC},
+    {.name = "pauc", .option = "pauc", .number = PAUC},
+    {.name = "mcclish", .option = "pauc", .number = MCCLISH},
+    {.name = "precision", .option = "precision", .number = PRECISION},
+    {.name = "pos@top", .number = POS_AT_TOP},
+    {.name = "average-precision", .number = AVERAGE_PRECISION}};
 
-const struct measures top_measures = {.options = measure_options,
-                                      .n_options =
-                                          sizeof measure_options / sizeof measure_options[0],
-                                      .table = table,
-                                      .n_table = sizeof table / sizeof table[0],
+const struct measures top_measures = {TABLE(options, measure_options),
+                                      TABLE(table, table),
                                       .create = create_state,
                                       .add = add,
                                       .finish = finish,
+                                      .value = value,
                                       .rows = rows,
                                       .free = free_state};

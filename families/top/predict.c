@@ -1,9 +1,8 @@
 /* svm-top-predict: labels and scores by a model of svm-top-train. */
-#include "families/top/top.h"
+#include "families/tables.h"
 
 #include "common/base/memory.h"
-#include "families/top/decide.h"
-#include "families/top/measures.h"
+#include "families/top/labels.h"
 #include "families/top/roc.h"
 
 #include <math.h>
@@ -189,8 +188,7 @@ const struct predictor top_predictor = {
     .summary = "Writes the label and the score of each row of test_file, by a model of "
                "svm-top-train.",
     .labels = DATA_NAME,
-    .options = own_options,
-    .n_options = sizeof own_options / sizeof own_options[0],
+    TABLE(options, own_options),
     .measures = &top_measures,
     .model_keys = model_keys,
     .check = check,

@@ -105,10 +105,6 @@ double roc_tpr_at_rate(const struct roc *roc, double tau) {
     return fraction_above(roc, roc_threshold(roc, tau));
 }
 
-double roc_auc(const struct roc *roc) {
-    return roc_partial_auc(roc, 1);
-}
-
 double roc_partial_auc(const struct roc *roc, double fpr) {
     if (roc->n_positive == 0 || roc->n_negative == 0 || !(fpr > 0)) {
         return (double)NAN;

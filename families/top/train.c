@@ -1,12 +1,9 @@
 /* svm-top-train: classification at the top. */
-#include "families/top/top.h"
+#include "families/tables.h"
 
 #include "common/base/memory.h"
 #include "families/label_weights.h"
-#include "families/top/calibrate.h"
-#include "families/top/decide.h"
 #include "families/top/labels.h"
-#include "families/top/measures.h"
 #include "solvers/methods/rounds.h"
 #include "solvers/top/top.h"
 
@@ -253,9 +250,7 @@ static int solve(void *opened, struct point point, const struct monitor *monitor
 
 /* ---- what is told of a fit ---- */
 
-static int header(const void *opened, struct point point, const struct solution *solution,
-                  struct model *model, struct error *err) {
-    (void)solution;
+static int header(const void *opened, struct point point, struct model *model, struct error *err) {
     const struct state *state = opened;
     const struct data *data = state->problem->data;
     model->cost = cost_of(state, point);
@@ -272,10 +267,8 @@ static int header(const void *opened, struct point point, const struct solution 
     return model_add_number(model, err, TOP_THRESHOLD_KEY, top_threshold(state->top));
 }
 
-static void report(const void *opened, struct point point, const struct solution *solution,
-                   struct output *output) {
+static void report(const void *opened, struct point point, struct output *output) {
     (void)point;
-    (void)solution;
     const struct state *state = opened;
     struct top_counts counts = top_counts(state->top);
     output_format(output, "positives = %zu\nnegatives = %zu\n", counts.n_positive,
@@ -290,9 +283,7 @@ static void report(const void *opened, struct point point, const struct solution
     output_format(output, "\n");
 }
 
-static int prove(const void *opened, struct point point, struct proof_writer *proof,
-                 struct error *err) {
-    (void)err;
+static void prove(const void *opened, struct point point, struct proof_writer *proof) {
     const struct state *state = opened;
     const double *alpha = top_alpha(state->top), *beta = top_beta(state->top);
     label_weights_prove(point.options, proof);
@@ -307,7 +298,6 @@ static int prove(const void *opened, struct point point, struct proof_writer *pr
             proof_writer_value(proof, (uint32_t)i, 2, 0, beta[i]);
         }
     }
-    return 0;
 }
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
@@ -336,8 +326,7 @@ const struct family top_family = {
     .solvers = solvers,
     .solver_meanings = solver_meanings,
     .matrix = by_rows,
-    .options = own_options,
-    .n_options = sizeof own_options / sizeof own_options[0],
+    TABLE(options, own_options),
     .measures = &top_measures,
     .applies = applies,
     .check = check,

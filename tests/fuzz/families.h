@@ -2,11 +2,7 @@
 #ifndef TESTS_FUZZ_FAMILIES_H
 #define TESTS_FUZZ_FAMILIES_H
 
-#include "families/mc/mc.h"
-#include "families/ml/ml.h"
-#include "families/rank/rank.h"
-#include "families/smm/smm.h"
-#include "families/top/top.h"
+#include "families/tables.h"
 
 enum { FUZZ_FAMILIES = 5 };
 

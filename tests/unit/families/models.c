@@ -2,11 +2,7 @@
  *   models FAMILY MODEL COPY
  * The copy of a model of version 1 has the bytes of the model. */
 #include "common/model/model.h"
-#include "families/mc/mc.h"
-#include "families/ml/ml.h"
-#include "families/rank/rank.h"
-#include "families/smm/smm.h"
-#include "families/top/top.h"
+#include "families/tables.h"
 #include "tests/unit/check.h"
 
 #include <string.h>
