@@ -39,22 +39,16 @@ static void replace(struct data *data, struct data *made) {
 static int allocate(struct labels_made *made, const struct data *data, struct error *err) {
     size_t n = data->n_rows;
     *made = (struct labels_made){.data = {.labels = data->labels, .n_rows = n}};
-    switch (data->labels) {
-    case DATA_NUMBER:
+    if (data->labels == DATA_NUMBER) {
         made->data.target = memory_array(n, sizeof *made->data.target, "labels", err);
         return made->data.target ? 0 : -1;
-    case DATA_NAME:
-        made->data.label = memory_array(n, sizeof *made->data.label, "labels", err);
-        return made->data.label ? 0 : -1;
-    case DATA_SET:
-        break;
     }
-    made->data.label = malloc(1); /* not NULL even without a label; it grows */
-    made->data.label_start = memory_zeros(n + 1, sizeof *made->data.label_start, "labels", err);
-    if (!made->data.label) {
-        return error_set(err, ERROR_RUNTIME, "out of memory: labels");
+    bool sets = data->labels == DATA_SET; /* their labels grow, and are not NULL even without one */
+    made->data.label = memory_array(sets ? 1 : n, sizeof *made->data.label, "labels", err);
+    if (sets) {
+        made->data.label_start = memory_zeros(n + 1, sizeof *made->data.label_start, "labels", err);
     }
-    return made->data.label_start ? 0 : -1;
+    return made->data.label && (!sets || made->data.label_start) ? 0 : -1;
 }
 
 /* A label that a file could not have where it is one word. */
@@ -227,37 +221,8 @@ int dualsvm_data_set_label_codes(dualsvm_data *data, const uint64_t *start, cons
 
 /* ---- queries ---- */
 
-static void replace_queries(struct data *data, uint64_t *query, struct names *names) {
-    free(data->query);
-    names_free(&data->queries);
-    data->query = query;
-    data->queries = *names;
-}
-
-int dualsvm_data_set_queries(dualsvm_data *data, const uint64_t *query, dualsvm_error *error) {
-    if (!data || !query) {
-        return library_refuse(error, "no data, or no queries");
-    }
-    struct error err = {0};
-    struct names names = {0};
-    size_t n = data->data.n_rows;
-    uint64_t *copy = memory_array(n, sizeof *copy, "queries", &err);
-    if (!copy) {
-        return library_fail(error, &err);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (query[i] >= DATA_QUERY_NAME) {
-            free(copy);
-            return library_refuse(error, "query of row %zu: not below 2^63", i + 1);
-        }
-        copy[i] = query[i];
-    }
-    replace_queries(&data->data, copy, &names);
-    return 0;
-}
-
-static int take_query(struct names *names, const char *word, size_t row, uint64_t *query,
-                      struct error *err) {
+static int take_query_word(struct names *names, const char *word, size_t row, uint64_t *query,
+                           struct error *err) {
     size_t length = word ? strlen(word) : 0;
     uint32_t name;
     if (length == 0 || strpbrk(word, " \t\r\n#")) {
@@ -274,9 +239,10 @@ static int take_query(struct names *names, const char *word, size_t row, uint64_
     return 0;
 }
 
-int dualsvm_data_set_query_words(dualsvm_data *data, const char *const *query,
-                                 dualsvm_error *error) {
-    if (!data || !query) {
+/* Queries by number, or by word. */
+static int set_queries(dualsvm_data *data, const uint64_t *number, const char *const *word,
+                       dualsvm_error *error) {
+    if (!data || (!number && !word)) {
         return library_refuse(error, "no data, or no queries");
     }
     struct error err = {0};
@@ -285,15 +251,33 @@ int dualsvm_data_set_query_words(dualsvm_data *data, const char *const *query,
     uint64_t *made = memory_array(n, sizeof *made, "queries", &err);
     int status = made ? 0 : -1;
     for (size_t i = 0; i < n && status == 0; i++) {
-        status = take_query(&names, query[i], i, &made[i], &err);
+        if (word) {
+            status = take_query_word(&names, word[i], i, &made[i], &err);
+        } else if (number[i] < DATA_QUERY_NAME) {
+            made[i] = number[i];
+        } else {
+            status = error_set(&err, ERROR_USAGE, "query of row %zu: not below 2^63", i + 1);
+        }
     }
     if (status < 0) {
         free(made);
         names_free(&names);
         return library_fail(error, &err);
     }
-    replace_queries(&data->data, made, &names);
+    free(data->data.query);
+    names_free(&data->data.queries);
+    data->data.query = made;
+    data->data.queries = names;
     return 0;
+}
+
+int dualsvm_data_set_queries(dualsvm_data *data, const uint64_t *query, dualsvm_error *error) {
+    return set_queries(data, query, NULL, error);
+}
+
+int dualsvm_data_set_query_words(dualsvm_data *data, const char *const *query,
+                                 dualsvm_error *error) {
+    return set_queries(data, NULL, query, error);
 }
 
 /* ---- weights, folds, numbers of rows ---- */

@@ -228,51 +228,35 @@ static int load(dualsvm_model **model, const struct family_tables *family, struc
     return library_model_create(model, family, source_name(source), &text, err);
 }
 
-/* The family of that name; NULL: any. */
-static int find_family(const char *name, const struct family_tables **family,
-                       dualsvm_error *error) {
-    *family = name ? library_family(name, error) : NULL;
-    return name && !*family ? -1 : 0;
+/* From a file, or bytes; of the family of that name, NULL: any. */
+static int open_and_load(dualsvm_model **model, const char *family, const char *path,
+                         const void *bytes, size_t size, dualsvm_error *error) {
+    struct error err = {0};
+    struct source *source;
+    const struct family_tables *tables = family ? library_family(family, error) : NULL;
+    *model = NULL;
+    if (family && !tables) {
+        return -1;
+    }
+    int status = bytes ? source_open_bytes(&source, "<bytes>", bytes, size, &err)
+                       : source_open(&source, path, &err);
+    if (status == 0) {
+        status = load(model, tables, source, &err);
+        source_close(source);
+    }
+    return status < 0 ? library_fail(error, &err) : 0;
 }
 
 int dualsvm_model_load(dualsvm_model **model, const char *family, const char *path,
                        dualsvm_error *error) {
-    if (!model || !path) {
-        return library_refuse(error, "no path, or no place for a model");
-    }
-    *model = NULL;
-    struct error err = {0};
-    struct source *source;
-    const struct family_tables *tables;
-    if (find_family(family, &tables, error) < 0) {
-        return -1;
-    }
-    if (source_open(&source, path, &err) < 0) {
-        return library_fail(error, &err);
-    }
-    int status = load(model, tables, source, &err);
-    source_close(source);
-    return status < 0 ? library_fail(error, &err) : 0;
+    return model && path ? open_and_load(model, family, path, NULL, 0, error)
+                         : library_refuse(error, "no path, or no place for a model");
 }
 
 int dualsvm_model_from_bytes(dualsvm_model **model, const char *family, const void *bytes,
                              size_t size, dualsvm_error *error) {
-    if (!model || !bytes) {
-        return library_refuse(error, "no bytes, or no place for a model");
-    }
-    *model = NULL;
-    struct error err = {0};
-    struct source *source;
-    const struct family_tables *tables;
-    if (find_family(family, &tables, error) < 0) {
-        return -1;
-    }
-    if (source_open_bytes(&source, "<bytes>", bytes, size, &err) < 0) {
-        return library_fail(error, &err);
-    }
-    int status = load(model, tables, source, &err);
-    source_close(source);
-    return status < 0 ? library_fail(error, &err) : 0;
+    return model && bytes ? open_and_load(model, family, NULL, bytes, size, error)
+                          : library_refuse(error, "no bytes, or no place for a model");
 }
 
 /* ---- what is asked of them ---- */

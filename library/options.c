@@ -46,21 +46,29 @@ static int read_words(struct options *read, const struct dualsvm_options *option
     return status;
 }
 
-static char *copy_word(const char *word, struct error *err) {
-    return memory_text(word, strlen(word), "an option", err);
-}
-
-static int begin(struct dualsvm_options *options, struct error *err) {
-    options->word = memory_array(1, sizeof *options->word, "options", err);
-    if (!options->word) {
-        return -1;
+/* Options of n words, which are copied. */
+static int make(struct dualsvm_options **options, const struct family_tables *family, int role,
+                const char *const *word, size_t n, dualsvm_error *error) {
+    struct error err = {0};
+    struct dualsvm_options *made = memory_zeros(1, sizeof *made, "options", &err);
+    if (!made) {
+        return library_fail(error, &err);
     }
-    options->word[0] = copy_word("dualsvm", err);
-    if (!options->word[0]) {
-        return -1;
+    made->family = family;
+    made->role = role;
+    made->word = memory_array(n, sizeof *made->word, "options", &err);
+    int status = made->word ? 0 : -1;
+    for (size_t i = 0; i < n && status == 0; i++) {
+        made->word[i] = memory_text(word[i], strlen(word[i]), "an option", &err);
+        status = made->word[i] ? 0 : -1;
+        made->n_words += status == 0;
     }
-    options->n_words = 1;
-    return read_words(&options->options, options, options->word, 1, err);
+    if (status < 0 || read_words(&made->options, made, made->word, n, &err) < 0) {
+        dualsvm_options_free(made);
+        return library_fail(error, &err);
+    }
+    *options = made;
+    return 0;
 }
 
 int dualsvm_options_create(dualsvm_options **options, const char *family, int role,
@@ -76,19 +84,7 @@ int dualsvm_options_create(dualsvm_options **options, const char *family, int ro
     if (role != DUALSVM_TRAIN && role != DUALSVM_PREDICT) {
         return library_refuse(error, "options of no trainer and no predictor: %d", role);
     }
-    struct error err = {0};
-    struct dualsvm_options *made = memory_zeros(1, sizeof *made, "options", &err);
-    if (!made) {
-        return library_fail(error, &err);
-    }
-    made->family = tables;
-    made->role = role;
-    if (begin(made, &err) < 0) {
-        dualsvm_options_free(made);
-        return library_fail(error, &err);
-    }
-    *options = made;
-    return 0;
+    return make(options, tables, role, &(const char *){"dualsvm"}, 1, error);
 }
 
 int dualsvm_options_copy(dualsvm_options **copy, const dualsvm_options *options,
@@ -97,26 +93,8 @@ int dualsvm_options_copy(dualsvm_options **copy, const dualsvm_options *options,
         return library_refuse(error, "no options to copy, or no place for them");
     }
     *copy = NULL;
-    struct error err = {0};
-    struct dualsvm_options *made = memory_zeros(1, sizeof *made, "options", &err);
-    if (!made) {
-        return library_fail(error, &err);
-    }
-    made->family = options->family;
-    made->role = options->role;
-    made->word = memory_array(options->n_words, sizeof *made->word, "options", &err);
-    int status = made->word ? 0 : -1;
-    for (size_t i = 0; i < options->n_words && status == 0; i++) {
-        made->word[i] = copy_word(options->word[i], &err);
-        status = made->word[i] ? 0 : -1;
-        made->n_words += status == 0;
-    }
-    if (status < 0 || read_words(&made->options, made, made->word, made->n_words, &err) < 0) {
-        dualsvm_options_free(made);
-        return library_fail(error, &err);
-    }
-    *copy = made;
-    return 0;
+    return make(copy, options->family, options->role, (const char *const *)options->word,
+                options->n_words, error);
 }
 
 void dualsvm_options_free(dualsvm_options *options) {

@@ -152,11 +152,19 @@ static int fill(struct prediction *prediction, struct arrays *arrays, struct err
     return status;
 }
 
-/* A prediction to arrays, by options in which the probabilities are asked for or not. */
+/* A prediction to arrays, of which `place` is one; `what` models of some families do not have. */
 static int predict(const dualsvm_model *model, const dualsvm_options *options,
-                   const dualsvm_data *data, struct arrays *arrays, dualsvm_error *error) {
+                   const dualsvm_data *data, struct arrays *arrays, const void *place, bool has,
+                   const char *what, dualsvm_error *error) {
     struct prediction prediction;
     struct error err = {0};
+    if (!place) {
+        return library_refuse(error, "no place for %s", what);
+    }
+    if (model && !has) {
+        return library_refuse(error, "a model of %s predicts no %s", model->family->train->name,
+                              what);
+    }
     if (begin(&prediction, model, options, data, arrays->probability != NULL, error) < 0) {
         return -1;
     }
@@ -168,49 +176,29 @@ static int predict(const dualsvm_model *model, const dualsvm_options *options,
 int dualsvm_predict_scores(const dualsvm_model *model, const dualsvm_options *options,
                            const dualsvm_data *data, double *scores, dualsvm_error *error) {
     struct arrays arrays = {.scores = scores};
-    return scores ? predict(model, options, data, &arrays, error)
-                  : library_refuse(error, "no place for scores");
-}
-
-/* Refuses what models of the family do not have. */
-static int want(const dualsvm_model *model, bool has, const char *what, dualsvm_error *error) {
-    return !model || has ? 0
-                         : library_refuse(error, "a model of %s predicts no %s",
-                                          model->family->train->name, what);
+    return predict(model, options, data, &arrays, scores, true, "scores", error);
 }
 
 int dualsvm_predict_labels(const dualsvm_model *model, const dualsvm_options *options,
                            const dualsvm_data *data, uint32_t *label, dualsvm_error *error) {
     struct arrays arrays = {.label = label};
-    if (!label) {
-        return library_refuse(error, "no place for labels");
-    }
-    return want(model, model && model->family->predict->decide, "labels", error) < 0
-               ? -1
-               : predict(model, options, data, &arrays, error);
+    bool has = model && model->family->predict->decide;
+    return predict(model, options, data, &arrays, label, has, "labels", error);
 }
 
 int dualsvm_predict_sets(const dualsvm_model *model, const dualsvm_options *options,
                          const dualsvm_data *data, unsigned char *chosen, dualsvm_error *error) {
     struct arrays arrays = {.chosen = chosen};
-    if (!chosen) {
-        return library_refuse(error, "no place for sets of labels");
-    }
-    return want(model, model && model->family->predict->choose, "sets of labels", error) < 0
-               ? -1
-               : predict(model, options, data, &arrays, error);
+    bool has = model && model->family->predict->choose;
+    return predict(model, options, data, &arrays, chosen, has, "sets of labels", error);
 }
 
 int dualsvm_predict_probabilities(const dualsvm_model *model, const dualsvm_options *options,
                                   const dualsvm_data *data, double *probability,
                                   dualsvm_error *error) {
     struct arrays arrays = {.probability = probability};
-    if (!probability) {
-        return library_refuse(error, "no place for probabilities");
-    }
-    return want(model, model && model->family->predict->probabilities, "probabilities", error) < 0
-               ? -1
-               : predict(model, options, data, &arrays, error);
+    bool has = model && model->family->predict->probabilities;
+    return predict(model, options, data, &arrays, probability, has, "probabilities", error);
 }
 
 /* ---- text ---- */

@@ -15,25 +15,21 @@
 
 /* ---- who is told ---- */
 
-struct told {
-    dualsvm_watch watch; /* as much as the caller has of it */
-};
-
 static bool hear(void *context, uint64_t iteration, double primal, double dual, double seconds) {
-    const struct told *told = context;
+    const dualsvm_watch *watch = context;
     dualsvm_progress progress = {.size = sizeof progress,
                                  .iteration = iteration,
                                  .primal = primal,
                                  .dual = dual,
                                  .gap = (primal - dual) / primal,
                                  .seconds = seconds};
-    return told->watch.progress(told->watch.context, &progress) == 0;
+    return watch->progress(watch->context, &progress) == 0;
 }
 
 /* Lines of warnings and notes, without the name in front that a program would say, and without
  * their ends. */
 static void say(void *context, const char *text, size_t length) {
-    const struct told *told = context;
+    const dualsvm_watch *watch = context;
     const char *behind = "dualsvm: ";
     size_t before = strlen(behind);
     char line[ERROR_TEXT];
@@ -48,16 +44,16 @@ static void say(void *context, const char *text, size_t length) {
     memcpy(line, text, length);
     line[length] = '\0';
     if (length > 0) {
-        told->watch.message(told->watch.context, line);
+        watch->message(watch->context, line);
     }
 }
 
 /* Each line of a text. */
-static void say_lines(struct told *told, const char *text, size_t n) {
+static void say_lines(dualsvm_watch *watch, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - text) - at : n - at;
-        say(told, text + at, length);
+        say(watch, text + at, length);
         at += length + 1;
     }
 }
@@ -66,7 +62,7 @@ static void say_lines(struct told *told, const char *text, size_t n) {
 
 struct fitting {
     const struct family_tables *family;
-    struct told *told;
+    dualsvm_watch watch;         /* as much as the caller has of it */
     struct dualsvm_table *table; /* NULL: none */
     struct dualsvm_model *model; /* NULL: not yet */
 };
@@ -103,11 +99,11 @@ static int write_notes(const struct plain_fit *fit, struct output *output, struc
     return 0;
 }
 
-static int tell_notes(struct told *told, const struct plain_fit *fit, struct error *err) {
+static int tell_notes(dualsvm_watch *watch, const struct plain_fit *fit, struct error *err) {
     struct library_bytes notes = {0};
     int status = collect(&notes, fit, write_notes, err);
     if (status == 0) {
-        say_lines(told, notes.bytes, notes.n);
+        say_lines(watch, notes.bytes, notes.n);
     }
     free(notes.bytes);
     return status;
@@ -136,7 +132,7 @@ static int fitted(void *context, const struct plain_fit *fit, struct error *err)
         return error_set(err, ERROR_RUNTIME, "out of memory: a report");
     }
     model->report.lines = model->lines.bytes;
-    return fitting->told->watch.message ? tell_notes(fitting->told, fit, err) : 0;
+    return fitting->watch.message ? tell_notes(&fitting->watch, fit, err) : 0;
 }
 
 static void chosen(void *context, size_t best) {
@@ -175,14 +171,14 @@ static int check_rows(const struct dualsvm_data *data, const struct dualsvm_opti
 
 static int run(struct fitting *fitting, const struct dualsvm_options *options,
                const struct dualsvm_data *data, bool with_model, struct error *err) {
-    struct told *told = fitting->told;
-    const struct listener listener = {hear, told};
-    const struct voice voice = {.write = told->watch.message ? say : NULL, .context = told};
+    dualsvm_watch *watch = &fitting->watch;
+    const struct listener listener = {hear, watch};
+    const struct voice voice = {.write = watch->message ? say : NULL, .context = watch};
     struct train_host host = {.rows = &data->data,
                               .folds = fitting->table && data->folds.n > 0 ? &data->folds : NULL,
                               .crossing = fitting->table != NULL,
                               .fitting = with_model,
-                              .listener = told->watch.progress ? &listener : NULL,
+                              .listener = watch->progress ? &listener : NULL,
                               .fitted = fitted,
                               .chosen = chosen,
                               .context = fitting};
@@ -199,16 +195,6 @@ static int run(struct fitting *fitting, const struct dualsvm_options *options,
     return status;
 }
 
-/* As much of the caller's struct as there is. */
-static struct told told_of(const dualsvm_watch *watch) {
-    struct told told = {{0}};
-    if (watch) {
-        memcpy(&told.watch, watch,
-               watch->size < sizeof told.watch ? watch->size : sizeof told.watch);
-    }
-    return told;
-}
-
 /* Either place may be NULL: it is not wanted. */
 static int train(dualsvm_table **table, dualsvm_model **model, const dualsvm_options *options,
                  const dualsvm_data *data, const dualsvm_watch *watch, dualsvm_error *error) {
@@ -222,15 +208,18 @@ static int train(dualsvm_table **table, dualsvm_model **model, const dualsvm_opt
         return -1;
     }
     struct error err = {0};
-    struct told told = told_of(watch);
-    struct fitting fitting = {.family = options->family, .told = &told};
+    struct fitting fitting = {.family = options->family};
+    if (watch) {
+        memcpy(&fitting.watch, watch,
+               watch->size < sizeof fitting.watch ? watch->size : sizeof fitting.watch);
+    }
     if (table) {
         fitting.table = library_table_create(&err);
         if (!fitting.table) {
             return library_fail(error, &err);
         }
-        fitting.table->row = told.watch.row;
-        fitting.table->context = told.watch.context;
+        fitting.table->row = fitting.watch.row;
+        fitting.table->context = fitting.watch.context;
     }
     if (run(&fitting, options, data, model != NULL, &err) < 0) {
         dualsvm_table_free(fitting.table);
